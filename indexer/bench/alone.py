@@ -96,12 +96,8 @@ def limit(*, choice: str, kind: str, batches: Sequence[int], precision: str = "a
             taken, computed = time.perf_counter() - began, time.process_time() - computed
             row = {"images/s": n / taken, "name": f"batch {device.batch_size}, {name}", **_remark(device)}
             row |= {"ms of a core": 1e3 * computed / n} if kind == "cpu" else {}
-            row |= (
-                {"MFU": n / taken * flops / ceiling, "GFLOP": flops / 1e9, "of TFLOP/s": ceiling / 1e12}
-                if flops
-                else {}
-            )
-            yield {**row, "precision": device.encoder.precision}
+            share = {"MFU": n / taken * flops / ceiling, "GFLOP": flops / 1e9, "of TFLOP/s": ceiling / 1e12}
+            yield {**row, **(share if flops else {}), "precision": device.encoder.precision}
             if taken > _LONGEST_SECONDS:
                 return
 

@@ -42,28 +42,15 @@ class Files(Dataset[Any]):
         return self.transform(Image.open(self.files[place]).convert("RGB"))
 
 
-class Tower(nn.Module):
-    """Pictures -> unit vectors."""
-
-    def __init__(self, model: Any) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, pictures: Any) -> Any:
-        """Encode a batch."""
-        return nn.functional.normalize(self.model.encode_image(pictures), dim=-1)
-
-
 @torch.inference_mode()
 def embed(folder: Path, rank: Rank, device: torch.device, options: dict[str, Any]) -> dict[str, Any]:
     """Turn all files of a folder into vectors; what that took."""
     precision, batch, is_pinned = options.get("precision"), options.get("batch", 64), options.get("pinned", False)
     torch.backends.cuda.matmul.allow_tf32 |= precision == "tf32"
-    model = load_model(find_checkpoint(ModelChoice.from_json(options["choice"]))).eval().to(device)
-    tower: nn.Module = Tower(model)
+    tower = load_model(find_checkpoint(ModelChoice.from_json(options["choice"]))).visual.eval().to(device)
+    files = Files(folder, image_transform_v2(PreprocessCfg(**tower.preprocess_cfg), is_train=False))
     if options.get("strategy") == "data-parallel":
         tower = nn.DataParallel(tower, device_ids=list(range(options["devices"])))
-    files = Files(folder, image_transform_v2(PreprocessCfg(**model.visual.preprocess_cfg), is_train=False))
     many, is_shuffled = rank.world > 1, options.get("shuffle", False)
     sampler: Any = DistributedSampler(files, rank.world, rank.index, shuffle=is_shuffled) if many else None
     how = {"num_workers": options.get("workers", 0), "pin_memory": is_pinned, "shuffle": is_shuffled and not many}
@@ -71,7 +58,8 @@ def embed(folder: Path, rank: Rank, device: torch.device, options: dict[str, Any
 
     def encode(pictures: Any) -> Any:
         with torch.autocast(device.type, _HALVES[precision]) if precision in _HALVES else nullcontext():
-            return tower(pictures.to(device, non_blocking=is_pinned)).half().cpu()
+            vectors = tower(pictures.to(device, non_blocking=is_pinned))
+        return nn.functional.normalize(vectors, dim=-1).half().cpu()
 
     first = next(iter(batches))
     encode(first)  # not counted: libraries are loaded, kernels chosen

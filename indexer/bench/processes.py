@@ -60,12 +60,10 @@ def busy_seconds() -> float:
     """Seconds that the cores of this process have been busy; those of its control group, where that is limited."""
     if cpu_quota() is not None and (taken := cpu_seconds()) is not None:
         return taken
-    times = psutil.cpu_times(percpu=True)
-    numbers = [n for n in machine_cores() if n < len(times)]
+    times = [of._asdict() for n, of in enumerate(psutil.cpu_times(percpu=True)) if n in machine_cores()]
     idle = ("idle", "iowait", "guest", "guest_nice")  # a guest's time is counted with that of its user, too
-    return sum(
-        sum(value for name, value in times[n]._asdict().items() if name not in idle) for n in numbers if n < len(times)
-    )
+    busy: float = sum(value for of in times for name, value in of.items() if name not in idle)
+    return busy
 
 
 def run_module(

@@ -33,16 +33,8 @@ from indexer.library.shards import read_vectors
 from indexer.publishing.manifest import Manifest, answering_manifest
 from indexer.reports.bars import Progress
 
-COLD, WARM, FILTERS, PICTURES, CLIENTS, PAGE, INDEXES = (
-    "cold",
-    "warm",
-    "filters",
-    "pictures",
-    "clients",
-    "page",
-    "indexes",
-)
-PARTS = (COLD, WARM, FILTERS, PICTURES, CLIENTS, PAGE, INDEXES)
+PARTS = ("cold", "warm", "filters", "pictures", "clients", "page", "indexes")
+COLD, WARM, FILTERS, PICTURES, CLIENTS, PAGE, INDEXES = PARTS
 API = "/api/v1"
 N_QUERIES, N_ASKED = 300, 100
 """Texts, each asked once of a server, which remembers the last ones; and as many as each index is asked."""
@@ -334,10 +326,4 @@ def _page(server: Server, texts: Sequence[str], options: SearchOptions) -> Itera
         yield Row(PAGE, "server memory", runs=[{"MB at most": max(memory) / 1e6, "MB grown": grew / 1e6}])
 
 
-_SERVED: dict[str, Callable[[Server, Sequence[str], SearchOptions], Iterator[Row]]] = {
-    WARM: _warm,
-    FILTERS: _filtered,
-    PICTURES: _pictured,
-    CLIENTS: _many,
-    PAGE: _page,
-}
+_SERVED = {WARM: _warm, FILTERS: _filtered, PICTURES: _pictured, CLIENTS: _many, PAGE: _page}
