@@ -146,7 +146,8 @@ def block_from(outline: Outline, items: bytes) -> Block:
     Raises:
         ValueError: they are none.
     """
-    read = from_json(list[_Name] if outline.kind == "names" else list[_Image], items)
+    kind: Any = list[_Name] if outline.kind == "names" else list[_Image]
+    read: list[Any] = from_json(kind, items)
     if len(read) != outline.n_items:
         raise ValueError(f"it has {len(read)} items, not {outline.n_items}")
     return Block(outline.name, outline.kind, read)
