@@ -18,7 +18,7 @@ Mask = NDArray[np.bool_]
 Positions = NDArray[np.intp]
 """Rows of other arrays."""
 Tiers = NDArray[np.int8]
-"""How directly each icon answers (`search.ranking.scores`); lower ones come first."""
+"""How directly each icon answers (`search.ranking.order`); lower ones come first."""
 Pixels = NDArray[np.uint8]
 """RGB, (size, size, 3), or several of them."""
 

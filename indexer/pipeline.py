@@ -11,29 +11,28 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Engine
 
 from indexer.catalog import questions
-from indexer.catalog.accounting import Accounting
 from indexer.catalog.database import count_on, open_catalog, used_ids
 from indexer.catalog.scan import ScanTally, remember
 from indexer.catalog.scan import forget as forget_source
 from indexer.catalog.scan import scan as scan_sources
+from indexer.embedding import sharing
 from indexer.embedding.exporting import export_missing, exporting
 from indexer.embedding.planning import choice_in_use, prepare
-from indexer.embedding.shared import collecting, sharing
-from indexer.embedding.shared.collecting import Collected
+from indexer.embedding.sharing import Collected
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import keep_own_weights
 from indexer.errors import LibraryError, SourceError
 from indexer.library.bundled import bundled
-from indexer.library.changed import noted_changes
-from indexer.library.folder import Generation, Library, require
+from indexer.library.folder import Generation, Library, noted_changes, require
 from indexer.library.plans import Plan
 from indexer.library.shards import Coverage, read_coverage, unread_images
+from indexer.library.traits import Accounting
+from indexer.merging.manifest import WEIGHTS, answering_manifest
 from indexer.process import give_back_memory
-from indexer.publishing.manifest import WEIGHTS, answering_manifest
 from indexer.run import EmbedTally, IndexOptions, IndexSummary, Stage, Watcher
 
 if TYPE_CHECKING:
-    from indexer.ranks.devices import Devices
+    from indexer.encoders.devices import Devices
 
 
 def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSummary:
@@ -117,11 +116,11 @@ def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
 
     With `options.work` the plan is put there, after what earlier workers have left was collected.
     """
-    from indexer.embedding.launch import plan_command
+    from indexer.embedding.embed import plan_command
 
     with _writing(library) as engine:
         if options.work is not None:
-            collecting.collect(options.work, library)
+            sharing.collect(options.work, library)
         plan = _prepare(library, engine, options)
         export_missing(library, engine, ModelChoice.from_json(plan.model), stage=watcher.stage)
         if options.work is not None:
@@ -139,7 +138,7 @@ def collect(library: Library, work: str) -> Collected:
         EmbedError: the plan there is another library's.
     """
     with _writing(require(library)) as engine:
-        collected = collecting.collect(work, library)
+        collected = sharing.collect(work, library)
         if collected.fingerprint is not None:
             _settle(library, engine, collected.fingerprint)
     return collected
@@ -217,7 +216,7 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
             sharing.put_plan(options.work, library, plan)
             _catch_up(library, options, options.work, plan.fingerprint, watcher)
     else:
-        from indexer.embedding.launch import run_ranks
+        from indexer.embedding.embed import run_ranks
 
         give_back_memory()
         devices = _devices_of(plan, options)
@@ -242,21 +241,21 @@ def _catch_up(library: Library, options: IndexOptions, work: str, fingerprint: s
         watcher.stage(f"Embedding elsewhere, by {_start_on_ray(options, work) or sharing.worker_line(work)}")
 
     watch = watcher.embedded
-    return collecting.catch_up(work, library, fingerprint=fingerprint, begin=begin, warn=watcher.stage, watch=watch)
+    return sharing.catch_up(work, library, fingerprint=fingerprint, begin=begin, warn=watcher.stage, watch=watch)
 
 
 def _start_on_ray(options: IndexOptions, work: str) -> str | None:
     """Start workers on a Ray cluster, if one is named; say how many there are."""
     if options.ray is None:
         return None
-    from indexer.embedding.shared.ray_workers import start_on_ray
+    from indexer.embedding.crew import start_on_ray
 
     return start_on_ray(options.ray, work)
 
 
 def _devices_of(plan: Plan, options: IndexOptions) -> "Devices":
     """Where a plan is embedded: int8 is a processor's, so a library that began so goes on so, beside a GPU as well."""
-    from indexer.ranks.devices import parse_devices
+    from indexer.encoders.devices import parse_devices
 
     is_cpu = plan.options["device"] == "cpu" and options.devices == "auto"
     return parse_devices("cpu" if is_cpu else options.devices)
@@ -281,7 +280,7 @@ def _settle(library: Library, engine: Engine, fingerprint: str) -> Coverage:
 
 def _publish(library: Library, engine: Engine, fingerprint: str, stage: Stage) -> tuple[Accounting, Generation | None]:
     """Count what is embedded, and build a generation unless the current one says already what it would say."""
-    from indexer.publishing.merge import merge as merge_shards
+    from indexer.merging.merge import merge as merge_shards
 
     embedded = _settle(library, engine, fingerprint).images
     with engine.connect() as connection:

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from indexer.catalog.accounting import Accounting
 from indexer.catalog.scan import ScanTally
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.progress import RankProgress
 from indexer.encoders.checkpoint import ModelChoice
-from indexer.languages.codes import AUTO
+from indexer.languages.letters import AUTO
 from indexer.library.plans import Plan
-from indexer.ranks.progress import RankProgress
+from indexer.library.traits import Accounting
 
 Stage = Callable[[str], None]
 """Takes the title of a step that begins."""

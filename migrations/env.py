@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from indexer.catalog.schema import metadata
+from indexer.catalog.database import metadata
 
 connection = context.config.attributes["connection"]
 context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)

@@ -7,19 +7,19 @@ import click
 from indexer.commands.program import IconsGroup
 from indexer.process import prepare_for_queries
 
-_OF_THEIR_NAME = (
-    "check", "completion", "evaluate", "explain", "export", "lint", "locate", "map", "pick", "prefer", "repl",
-    "search", "show", "similar", "usage",
-)  # fmt: skip
-"""Commands that stand alone in a module of `search.commands`."""
 _MODULES = {
     **dict.fromkeys(("index", "scan", "embed", "merge"), "indexer.commands.build"),
     **dict.fromkeys(("status", "failures", "sources", "forget", "db"), "indexer.commands.library"),
     **dict.fromkeys(("finetune", "captions"), "indexer.commands.finetune"),
     "bench": "indexer.commands.bench",
-    **{name: f"search.commands.{name}" for name in _OF_THEIR_NAME},
+    **dict.fromkeys(("search", "similar", "show", "explain"), "search.commands.search"),
+    **dict.fromkeys(("check", "map", "pick"), "search.commands.code"),
+    **dict.fromkeys(("export", "lint"), "search.commands.drawings"),
+    **dict.fromkeys(("locate", "usage"), "search.commands.screens"),
+    "evaluate": "search.commands.evaluate",
+    "repl": "search.commands.repl",
     **dict.fromkeys(("doctor", "publish", "rollback"), "search.publishing.commands"),
-    **dict.fromkeys(("serve", "mcp"), "search.commands.serve"),
+    **dict.fromkeys(("serve", "mcp", "completion", "prefer"), "search.commands.serve"),
 }
 """Where each command stands, under its own name. One is imported when it is asked for: all of them take 30 ms more."""
 _OF_QUERIES = frozenset(("explain", "locate", "mcp", "pick", "repl", "search", "serve", "show", "similar"))

@@ -13,22 +13,19 @@ import numpy as np
 
 from indexer.arrays import Pixels
 from indexer.errors import LibraryError, SourceError, UnknownSetError, UnreachableError
-from indexer.library.elsewhere import LibraryElsewhere, library_at
-from indexer.library.folder import Generation, Library
+from indexer.library.folder import Generation, Library, LibraryElsewhere, library_at
 from indexer.library.preferences import known_preferences, read_preferences
-from indexer.publishing.manifest import Manifest
+from indexer.merging.manifest import Manifest
 from search.deadline import refuse_late
 from search.generation.opened import Opened
 from search.generation.sources import Source, source_of
-from search.locating.results import AsKind, LocatedPicture
+from search.pictures import StoredPicture, look_up, showing
 from search.query import Filters, Query, Window, refuse_empty
 from search.ranking.answer import answer
-from search.ranking.details import find_icon, show_icon
+from search.ranking.details import find_icon, hits_of, set_cards, show_icon
 from search.ranking.explain import explain
-from search.ranking.hits import hits_of
-from search.ranking.set_cards import set_cards
 from search.results import Answer, Details, Explanation, FacetCount, Hit, SetCard
-from search.stored_pictures import StoredPicture, look_up, showing
+from search.screens.results import AsKind, LocatedPicture
 
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "StoredPicture", "Window"]
 
@@ -195,7 +192,10 @@ class SearchEngine:
         Raises:
             IconsError: `k` is out of range, or a filter names what is not in this library.
         """
-        from search.locating.locate import Wanted, locate_icons  # words need no decoder
+        from search.screens.locate import (
+            Wanted,  # words need no decoder
+            locate_icons,
+        )
 
         wanted = Wanted(filters=filters, k=k, as_kind=as_kind, min_score=min_score)
         preferred = self._with_preferred(Query()).prefer or ()
@@ -286,7 +286,7 @@ class SearchEngine:
         Raises:
             UnknownIconError: no icon has this id.
         """
-        from indexer.sources.licence_files import read_licence_file
+        from indexer.sources.licences import read_licence_file
 
         found = self._put(lambda opened: opened.snapshot.icon(icon))
         return read_licence_file(found.kind, Path(found.location))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from indexer.errors import IconsError
-from indexer.languages.codes import is_locale
+from indexer.languages.letters import is_locale
 
 if TYPE_CHECKING:
     import numpy as np
@@ -173,3 +173,32 @@ class Window:
             raise IconsError(
                 f'k "{self.k}" at offset "{self.offset}" reaches beyond hit {MOST_HITS:,}; ask for fewer hits'
             )
+
+
+@dataclass(frozen=True, slots=True)
+class ReadWord:
+    """A word or phrase of a query, and how it was read in English."""
+
+    word: str
+    english: tuple[str, ...]
+    """The likeliest first; none where it was taken as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAs:
+    """How a query in another language was read."""
+
+    language: str
+    """ISO 639 code."""
+    name: str
+    """The language's name in English."""
+    english: str
+    """What was looked for; what is to be left out apart."""
+    is_english_too: bool
+    """Whether the query was also asked as it stands: all of its words are English words, too."""
+    words: tuple[ReadWord, ...]
+
+    def __str__(self) -> str:
+        """A line for people: "Pfeil: arrow; links: left, links (German)"."""
+        readings = "; ".join(f"{read.word}: {', '.join(read.english)}" for read in self.words if read.english)
+        return f"{readings} ({self.name})"

@@ -1,31 +1,51 @@
-"""What does every command say of itself? Writes the command reference from the help texts.
+"""What every command says of itself: writes the command reference from the help texts.
 
 python -m search.reference > docs/commands.md
 """
 
+import re
 from collections.abc import Iterator
+from textwrap import dedent
 
 import click
 
 from search.cli import main
 
+_INTRO = """# Commands
+
+Written by `python -m search.reference` from the help texts. `icons COMMAND --help` explains each option.
+"""
+
 
 def reference() -> str:
-    """Lay out the help of every command as Markdown."""
-    intro = (
-        "# Commands\n\nWritten by `python -m search.reference` from the help texts; a test holds the two together.\n"
-    )
-    context = click.Context(main, info_name="icons", terminal_width=100, **main.context_settings)
-    return "\n".join([intro, *_pages(main, context)])
+    """Lay out what each command does, an example, and the names of its options, as Markdown."""
+    return "\n".join([_INTRO, *_pages(main, click.Context(main, info_name="icons", **main.context_settings))])
 
 
 def _pages(command: click.Command, context: click.Context) -> Iterator[str]:
-    yield f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
-    if isinstance(command, click.Group):
-        for name in sorted(command.list_commands(context)):
-            child = command.get_command(context, name)
-            assert child is not None
-            yield from _pages(child, click.Context(child, info_name=name, parent=context, terminal_width=100))
+    if not isinstance(command, click.Group):
+        yield _page(command, context)
+        return
+    for name in sorted(command.list_commands(context)):
+        child = command.get_command(context, name)
+        assert child is not None
+        if not child.hidden:
+            yield from _pages(child, click.Context(child, info_name=name, parent=context))
+
+
+def _page(command: click.Command, context: click.Context) -> str:
+    paragraphs = [dedent(part) for part in (command.help or "").split("\n\n")]
+    about = " ".join(paragraphs[0].replace("\b\n", "").split())
+    examples = [part.removeprefix("\b\n").removeprefix("Example:\n") for part in paragraphs[1:] if "Example:" in part]
+    options = [max(param.opts, key=len) for param in command.params if isinstance(param, click.Option)]
+    lines = [
+        f"## {context.command_path}",
+        f"`{' '.join([context.command_path, *command.collect_usage_pieces(context)])}`",
+        about,
+    ]
+    lines += [f"```sh\n{dedent(example).rstrip()}\n```" for example in examples]
+    lines += [f"Options: {', '.join(f'`{name}`' for name in options)}"] if options else []
+    return "\n\n".join(re.sub(r"[ \t]+$", "", line, flags=re.MULTILINE) for line in lines) + "\n"
 
 
 if __name__ == "__main__":

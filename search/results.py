@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from search.read_as import ReadAs
+from search.query import ReadAs
 
 MOST_ALSO = 5
 """Icons with the drawing of a hit that it names."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from conftest import Silent
 
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.planning import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import index

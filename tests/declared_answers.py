@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 from jsonschema import Draft202012Validator
 
-from search.web.app import new_api
+from search.web.serve import new_api
 
 
 @cache

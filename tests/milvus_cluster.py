@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.errors import LibraryError
-from search.generation.milvus.address import Address
-from search.generation.milvus.connection import Connection
+from search.generation.milvus.connection import Address, Connection
 from search.publishing.standalone import free_port, install
 
 STARTING_SECONDS = 240.0

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from conftest import Silent, svg
 
-from indexer.embedding.options import EmbedOptions
-from indexer.embedding.shared.crew import work_here
+from indexer.embedding.crew import work_here
+from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
+from indexer.encoders.devices import Devices
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
 from indexer.library.shards import read_shard, shard_paths
 from indexer.pipeline import embed, plan_only, scan
-from indexer.ranks.devices import Devices
 from indexer.run import IndexOptions
 
 CPU = Devices("cpu", 1)
@@ -33,8 +33,8 @@ def draw_many(folder: Path, n: int) -> Path:
 def draw_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Draw sixty pictures, of which a plan makes blocks of eight, and have nobody wait for long."""
     monkeypatch.setitem(BLOCK_SIZE, "images", 8)
-    monkeypatch.setattr("indexer.embedding.shared.collecting._LOOK_SECONDS", 0.2)
-    monkeypatch.setattr("indexer.embedding.share._LONGEST_PAUSE", 0.1)
+    monkeypatch.setattr("indexer.embedding.sharing._LOOK_SECONDS", 0.2)
+    monkeypatch.setattr("indexer.embedding.block_queue._LONGEST_PAUSE", 0.1)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return draw_many(tmp_path / "many", 60)
 

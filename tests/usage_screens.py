@@ -8,12 +8,11 @@ from small_icons import ARROW, HOUSE, drawn
 
 from indexer.encoders.query_encoder import open_query_encoder
 from indexer.library.folder import Library
-from indexer.locating.components import connected_components
-from indexer.locating.located import Locator
-from indexer.publishing.manifest import answering_manifest
+from indexer.merging.manifest import answering_manifest
 from indexer.rendering.render import draw
-from indexer.usage.looking import Sight
-from indexer.usage.looks import LookKey
+from indexer.screens.located import Locator, connected_components
+from indexer.screens.looking import Sight
+from indexer.screens.looks import LookKey
 
 CIRCLE = '<circle cx="12" cy="12" r="9"/>'
 BODIES = {"house": HOUSE, "arrow-left": ARROW, "disc": CIRCLE}

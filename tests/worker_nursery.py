@@ -21,19 +21,19 @@ from typing import NoReturn
 import open_clip  # noqa: F401 - what workers would import
 import torch
 
+from indexer.embedding import progress
+from indexer.embedding.crew import work_here
+from indexer.embedding.progress import RankProgress
 from indexer.embedding.shard_writer import Ended
-from indexer.embedding.shared.crew import work_here
+from indexer.encoders.devices import Devices
 from indexer.errors import EmbedError
-from indexer.ranks import heartbeat
-from indexer.ranks.devices import Devices
-from indexer.ranks.progress import RankProgress
 
 ASKED = 143
 
 
 def live(work: str, *, batch_seconds: float, is_safe: mmap.mmap) -> NoReturn:
     """Be a worker, slowed down so that there is time to die, until nobody dies any more; then end this process."""
-    heartbeat.REPORT_SECONDS = 0.0
+    progress.REPORT_SECONDS = 0.0
 
     done = 0
 

@@ -1,7 +1,7 @@
 """What do npm packages of icons export? Writes data/references/exported.json and data/snippets/exports.json.
 
 The first holds names that packages export and Iconify's sets lack: given up by a set, or newer. The second holds what
-the rules of `search.snippets.exports` get wrong. NODE_MODULES holds react-icons, and the packages that
+the rules of `search.drawings.frameworks` get wrong. NODE_MODULES holds react-icons, and the packages that
 tests/search/snippets/package_exports.py lists; the library all of @iconify/json.
 
     python -m data.making.exports references NODE_MODULES --library LIBRARY
@@ -22,12 +22,12 @@ import click
 from indexer.commands.options import library_option
 from indexer.errors import SourceError
 from indexer.library.bundled import bundled
+from search.code.check import scan
+from search.code.known import KnownIcons
+from search.drawings import frameworks
+from search.drawings.drawn import NamedIcon
+from search.drawings.frameworks import FRAMEWORKS
 from search.engine import SearchEngine
-from search.references.known import KnownIcons
-from search.references.scan import scan
-from search.snippets import exports
-from search.snippets.drawn import NamedIcon
-from search.snippets.frameworks import FRAMEWORKS
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
@@ -118,12 +118,12 @@ def wrong_exports(family: str, modules: Path) -> tuple[dict[str, set[str]], set[
     for prefix in sets:
         for name, parent in icons_of(prefix, modules):
             icon = NamedIcon(f"{prefix}:{name}", prefix, name, None)
-            export, base = exports.exported(icon, one), exports._PLACES[one.family](icon).base
+            export, base = frameworks.exported(icon, one), frameworks._PLACES[one.family](icon).base
             if export.module != module or export.name in exports_of(module, modules):
                 continue
             other = NamedIcon(f"{prefix}:{parent}", prefix, parent, None) if parent else None
-            if other and exports.exported(other, one).name in exports_of(module, modules):
-                instead[exports._PLACES[one.family](other).base].add(base)
+            if other and frameworks.exported(other, one).name in exports_of(module, modules):
+                instead[frameworks._PLACES[one.family](other).base].add(base)
             else:
                 absent.add(base)
     return {name: others - absent for name, others in instead.items() if others - absent}, absent
@@ -152,7 +152,7 @@ def references(modules: Path, library: "Library") -> None:
 @_MODULES
 def snippets(modules: Path) -> None:
     """Names whose export the rules get wrong."""
-    exports.exceptions = lambda: {}  # type: ignore[assignment]
+    frameworks.exceptions = lambda: {}  # type: ignore[assignment]
     plain = {}
     for family in FAMILIES:
         instead, absent = wrong_exports(family, modules.absolute())

@@ -22,14 +22,14 @@ import numpy as np
 from indexer.arrays import Floats, Pixels
 from indexer.bench import machine
 from indexer.bench.pictures import SAMPLES, gather
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.distributed import Rank, run_as_rank
+from indexer.embedding.gauges import cpu_seconds, family
+from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.devices import HOST
 from indexer.library.bundled import bundled
 from indexer.library.named import read_text
 from indexer.process import prepare_for_batches
-from indexer.ranks.devices import HOST
-from indexer.ranks.distributed import Rank, run_as_rank
-from indexer.ranks.gauges import cpu_seconds, family
 from indexer.rendering.pool import RenderPool
 
 Rows = machine.Rows
@@ -48,7 +48,7 @@ def _opened(choice: str, options: EmbedOptions, pixels: Pixels) -> Any:
     import torch
 
     from indexer.embedding.embed import spec_of
-    from indexer.encoders.loading import MANY
+    from indexer.encoders.graphs import MANY
 
     spec = spec_of(torch.device("cuda", 0) if options.device == "cuda" else HOST, options)
     return spec.open(find_checkpoint(ModelChoice.from_json(choice)), pixels, n_images=MANY)
@@ -68,7 +68,7 @@ def _ways(device: Any, size: int) -> Iterator[str]:
 
 def encode_all(device: Any, batches: Iterable[Pixels]) -> Floats:
     """Take batches (n, size, size, 3) through a device, as many under way as it has room for; all vectors, (n, dim)."""
-    from indexer.embedding.batches import Batch
+    from indexer.embedding.device import Batch
 
     under_way: deque[Callable[[], Any]] = deque()
     found = []

@@ -20,9 +20,9 @@ from indexer.bench.processes import ask_alone, machine_cores, run_icons
 from indexer.bench.report import EACH, SAME, Report, Row, Run
 from indexer.bench.runs import Bench, embed, make_lesson, train
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.devices import parse_devices
 from indexer.errors import BenchError, DeviceError, IconsError
-from indexer.ranks.devices import parse_devices
-from indexer.reports.bars import Bars
+from indexer.reports.terminal import Bars
 
 N_PICTURES, N_STEPS = {"cpu": 8192, "cuda": 40_000}, {"cpu": 8, "cuda": 50}
 LINKS, LIMIT, DRAWING, STRATEGY, DEVICES = "links", "limit", "drawing", "strategy", "devices"

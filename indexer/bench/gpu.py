@@ -21,10 +21,10 @@ from indexer.bench.processes import ask_alone, machine_cores
 from indexer.bench.report import EACH, SAME, Report, Row, number
 from indexer.bench.runs import Bench, Lesson, embed, make_lesson, train
 from indexer.encoders.checkpoint import LOCAL, ModelChoice
+from indexer.encoders.devices import MASK, Devices, parse_devices
 from indexer.errors import BenchError, DeviceError, IconsError
 from indexer.library.durable import make_folder
-from indexer.ranks.devices import MASK, Devices, parse_devices
-from indexer.reports.bars import Bars
+from indexer.reports.terminal import Bars
 
 COMMAND = "icons bench gpu"
 BUNDLED, LARGE, MIDDLE = "bundled", "ViT-L-14", "ViT-B-32"

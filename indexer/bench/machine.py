@@ -11,8 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from indexer.embedding.distributed import Rank, process_group
 from indexer.process import cores, processor
-from indexer.ranks.distributed import Rank, process_group
 
 _PACKAGES = ("icons", "torch", "open_clip_torch", "numpy", "pyvips-binary", "pillow", "onnxruntime", "faiss-cpu")
 _SETTINGS = ("NCCL_", "OMP_", "KMP_", "MKL_", "CUDA_", "TORCH_", "PYTORCH_", "GLOO_", "MALLOC_")
@@ -71,8 +71,8 @@ def links() -> Rows:
     """Yield GB/s from the host to the first GPU: from ordinary memory, torch's pinned memory, and the renderers'."""
     import torch
 
-    from indexer.embedding.page_lock import page_locked
-    from indexer.ranks.devices import use_device
+    from indexer.embedding.cuda_device import page_locked
+    from indexer.encoders.devices import use_device
     from indexer.rendering.slots import Settings, Slots, shared_memory
 
     device = torch.device("cuda", 0)

@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import BenchError
 from indexer.library.bundled import bundled
 from indexer.library.durable import make_folder
 from indexer.library.folder import Library
 from indexer.library.plans import Plan, cut_blocks, write_plan
-from indexer.rendering.pool import Job, RenderPool
+from indexer.rendering.pool import RenderPool
+from indexer.rendering.slots import Job
 from indexer.sources.source import open_sources
 
 FILE_SIDE = 224

@@ -22,12 +22,11 @@ from typing import IO, Any
 
 import psutil
 
+from indexer.embedding.gauges import family, proportional_bytes
+from indexer.embedding.torchrun import Ranks
+from indexer.encoders.devices import MASK, Devices, first_devices
 from indexer.errors import BenchError
-from indexer.process import cores, named_as_starter
-from indexer.quota import cpu_quota, cpu_seconds
-from indexer.ranks.devices import MASK, Devices, first_devices
-from indexer.ranks.gauges import family, proportional_bytes
-from indexer.ranks.launch import Ranks
+from indexer.process import cores, cpu_quota, cpu_seconds, named_as_starter
 
 LIMIT_SECONDS = 1800.0
 """Of one run: what hangs is ended and named."""

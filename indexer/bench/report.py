@@ -17,7 +17,7 @@ from indexer.errors import BenchError
 from indexer.library.durable import write_file
 from indexer.reports.measures import RESAMPLES, Figure
 from indexer.reports.page import page, section, table_html
-from indexer.reports.tables import open_console, table_of
+from indexer.reports.terminal import open_console, table_of
 
 if TYPE_CHECKING:
     from indexer.reports.charts import Chart

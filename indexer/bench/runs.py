@@ -19,16 +19,15 @@ from indexer.bench.knobs import PLAIN, TRAIN, Config, environment
 from indexer.bench.pictures import SAMPLES, Pictures, make_library, png_files
 from indexer.bench.processes import busy_seconds, on_cores, run_module
 from indexer.bench.report import SHARES, Run
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.progress import RankProgress, clear_progress, read_progress
 from indexer.encoders.checkpoint import ModelChoice
+from indexer.encoders.devices import Devices, first_devices
 from indexer.errors import BenchError
-from indexer.finetune.options import FinetuneOptions, Places
-from indexer.finetune.plan import read_plan, write_plan
+from indexer.finetune.options import FinetuneOptions, Places, read_plan, write_plan
 from indexer.library.bundled import bundled
 from indexer.process import cores
-from indexer.ranks.devices import Devices, first_devices
-from indexer.ranks.progress import RankProgress, clear_progress, read_progress
-from indexer.reports.bars import Bars
+from indexer.reports.terminal import Bars
 
 _LEFT_OUT = 1 / 5
 """Of the pictures of an embedding, at the beginning."""
@@ -161,7 +160,7 @@ class Lesson:
 
 def make_lesson(folder: Path, source: Path | None, *, choice: ModelChoice, kind: str, steps: int, bars: Bars) -> Lesson:
     """Render what is learnt from, once."""
-    from indexer.finetune.corpus.lesson import read_facts
+    from indexer.finetune.lesson import read_facts
     from indexer.finetune.prepare import Request, prepare, working
 
     options, sources = _options_of({"batch": 2}, steps=1), [source or bundled(SAMPLES)]
@@ -187,14 +186,14 @@ def train(config: Config, lesson: Lesson, bench: Bench) -> Run:
     Raises:
         BenchError: it can't be run so.
     """
-    from indexer.finetune.run.watch import TrainingProgress
+    from indexer.finetune.watch import TrainingProgress
 
     places, most, devices = lesson.places, _MOST_WARM_UP_STEPS[bench.kind], first_devices(bench.kind, config["devices"])
     places.forget()
     clear_progress(places.work)
     write_plan(places, replace(read_plan(places), options=_options_of(config, steps=most + lesson.steps)))
     arguments, variables = ("--out", str(places.out), "--device", bench.kind), environment(config)
-    bench.run("indexer.finetune.run.rank", *arguments, devices=devices, folder=places.work, environment=variables)
+    bench.run("indexer.finetune.rank", *arguments, devices=devices, folder=places.work, environment=variables)
     lines = [json.loads(line) for line in places.log.read_text("utf-8").splitlines()]
     taken = [line for line in lines if line["kind"] == "step"]
     ended = [line["seconds"] for line in taken]

@@ -33,7 +33,7 @@ from indexer.library.durable import bytes_on_disk, write_file
 from indexer.library.folder import Library
 from indexer.library.plans import Block, read_blocks, read_plan
 from indexer.library.shards import Shard, read_traits, read_vectors, shard_path, write_shard
-from indexer.reports.bars import Progress
+from indexer.reports.terminal import Progress
 
 LEAST_ICONS = 100
 """Below which there are no clusters to draw from."""

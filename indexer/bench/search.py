@@ -30,8 +30,8 @@ from indexer.encoders.query_encoder import open_query_encoder
 from indexer.errors import LibraryError
 from indexer.library.folder import Library
 from indexer.library.shards import read_vectors
-from indexer.publishing.manifest import Manifest, answering_manifest
-from indexer.reports.bars import Progress
+from indexer.merging.manifest import Manifest, answering_manifest
+from indexer.reports.terminal import Progress
 
 PARTS = ("cold", "warm", "filters", "pictures", "clients", "page", "indexes")
 COLD, WARM, FILTERS, PICTURES, CLIENTS, PAGE, INDEXES = PARTS

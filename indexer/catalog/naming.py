@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, bindparam, select, update
 
-from indexer.catalog.schema import icons, names, sets, sources
+from indexer.catalog.database import icons, names, sets, sources
 from indexer.catalog.writer import write_rows
 from indexer.languages.dictionary import Dictionary
-from indexer.languages.judging import Judge
+from indexer.languages.identifying import Judge
+from indexer.languages.names import Name, common_affixes, parse
 from indexer.languages.own_names import RECIPE, SetReader
-from indexer.naming.names import Name, common_affixes, parse
-from indexer.naming.words import normalise_tag
+from indexer.languages.words import normalise_tag
 
 _OF_NAME = ("words", "own", "language", "others")
 _TOLD_BY = ("words", "own", "language")

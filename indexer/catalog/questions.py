@@ -1,17 +1,19 @@
-"""What a catalog knows: its settings, its counts, what still needs a vector, what failed and why."""
+"""What a catalog knows: settings, counts, what still needs a vector, what failed and why."""
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, RowMapping, Select, delete, func, insert, select, text
+from sqlalchemy import Column, Connection, RowMapping, Select, delete, func, insert, select, text
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from indexer.arrays import Ids, distinct
-from indexer.catalog.accounting import Accounting
-from indexer.catalog.schema import failures, files, icons, images, names, problems, runs, sets, settings, sources
+from indexer.catalog.database import failures, files, icons, images, names, problems, runs, sets, settings, sources
+from indexer.languages.words import normalise_tag
+from indexer.library.traits import Accounting
 
 _AT_ONCE = 65_536
 """Ids that a question is put for: what stands for them in memory is many times their size."""
@@ -203,3 +205,49 @@ def selecting(connection: Connection, wanted: Ids) -> Select[Any]:
         rows = [{"id": value} for value in wanted[start : start + _AT_ONCE].tolist()]
         connection.execute(text("INSERT INTO wanted VALUES (:id)"), rows)
     return select(text("id")).select_from(text("wanted"))
+
+
+def name_ids(connection: Connection) -> Ids:
+    """Ids of the names that icons bear now, ascending."""
+    return ids_of(connection, select(icons.c.name_id).distinct().order_by(icons.c.name_id))
+
+
+def text_ids(connection: Connection) -> Ids:
+    """Ids of all words that icons bear or state as a tag now, ascending, and of what these say in English, too.
+
+    What is no name yet gets a row.
+    """
+    said = chain(_said(connection, icons.c.tags), _said(connection, icons.c.english_tags), _other_readings(connection))
+    parts = dict.fromkeys(part for text in said for part in text.split("\n"))
+    different = dict.fromkeys(words for part in parts if (words := normalise_tag(part)))
+    if not different:
+        return name_ids(connection)
+    known = _known(connection)
+    if new := [{"words": words} for words in different if words not in known]:
+        connection.execute(insert(names), new)
+        known = _known(connection)
+    return distinct(np.concatenate([name_ids(connection), np.array([known[words] for words in different], np.int64)]))
+
+
+def _said(connection: Connection, column: Column[str]) -> Iterable[str]:
+    return connection.execute(select(column).where(column != "")).scalars()
+
+
+def _other_readings(connection: Connection) -> Iterable[str]:
+    """What names in another language may say beside what is taken for what they say."""
+    borne = names.c.id.in_(select(icons.c.name_id))
+    query = select(names.c.others).where(names.c.own != "", names.c.others != "", borne)
+    return connection.execute(query).scalars()
+
+
+def _known(connection: Connection) -> dict[str, int]:
+    """Ids of the words that stand for themselves."""
+    rows = connection.execute(select(names.c.words, names.c.id).where(names.c.own == ""))
+    return {row.words: row.id for row in rows}
+
+
+def words_of(connection: Connection, wanted: Ids) -> Iterator[tuple[int, str]]:
+    """Yield (id, words) of each wanted name or tag, by id."""
+    query = select(names.c.id, names.c.words).where(names.c.id.in_(selecting(connection, wanted)))
+    for row in connection.execute(query.order_by(names.c.id)):
+        yield row.id, row.words

@@ -20,16 +20,15 @@ import numpy as np
 from sqlalchemy import Connection, Engine, Row, RowMapping, bindparam, delete, func, insert, select, update
 
 from indexer.catalog import questions, writer
+from indexer.catalog.database import files, icons, problems, sets, sources
 from indexer.catalog.naming import Namer
 from indexer.catalog.questions import ReadSet
-from indexer.catalog.schema import files, icons, problems, sets, sources
 from indexer.errors import SourceError
-from indexer.languages.codes import AUTO
 from indexer.languages.dictionary import Dictionary
-from indexer.sources.paths import refuse_undecoded, to_text
-from indexer.sources.records import FileScan
+from indexer.languages.letters import AUTO
+from indexer.library.stores import spelled, url_of
+from indexer.sources.records import FileScan, refuse_undecoded, to_text
 from indexer.sources.source import Source, open_sources
-from indexer.stores.places import spelled, url_of
 
 _MANY = 1000
 """Icons of a source from which on less than half of them is a loss to be asked about."""

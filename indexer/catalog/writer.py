@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Column, Connection, Row, Select, Table, delete, insert, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from indexer.catalog.schema import files, icons, images, problems, sets
+from indexer.catalog.database import files, icons, images, problems, sets
 from indexer.sources.records import FileScan, IconSet, Record
 
 BATCH = 5000

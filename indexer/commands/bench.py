@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from indexer.commands.options import json_option, library_option, model_choice, model_options, warnings_as_lines
-from indexer.publishing.index_kinds import KINDS
+from indexer.merging.index_kinds import KINDS
 
 if TYPE_CHECKING:
     from indexer.bench.knobs import Table
@@ -109,7 +109,7 @@ def _compare(table: "Table", measure: Callable[..., "Report"], *, as_json: bool,
     from indexer.bench.compare import Options
     from indexer.bench.knobs import parse_setting, parse_sweep
     from indexer.encoders.checkpoint import ModelChoice
-    from indexer.reports.bars import Bars
+    from indexer.reports.terminal import Bars
 
     choice = model_choice(options.pop("model"), options.pop("pretrained")) or ModelChoice.bundled()
     settings = dict(parse_setting(table, text) for text in options.pop("settings"))
@@ -183,7 +183,7 @@ def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | 
     """
     from indexer.bench.gpu import Parts, Setting, bench_gpu, chosen, find_gpus, goals, tiny
     from indexer.bench.report import write
-    from indexer.reports.bars import Bars
+    from indexer.reports.terminal import Bars
 
     there, folder = find_gpus(devices), (out or _new_folder()).absolute()
     setting = Setting(folder, n_devices=there.n) if there.device == "cuda" else tiny(folder)
@@ -246,7 +246,7 @@ def search(library: "Library", out: Path | None, as_json: bool, **options: Any) 
     """
     from indexer.bench.indexes import IndexOptions
     from indexer.bench.search import SearchOptions, bench_search
-    from indexer.reports.bars import ProgressLine
+    from indexer.reports.terminal import ProgressLine
 
     kinds = options.pop("kinds") or tuple(KINDS)
     indexes = IndexOptions(kinds, options.pop("vectors"), options["seed"])
@@ -288,7 +288,7 @@ def scale(library: "Library", sizes: Sequence[int], out: Path, as_json: bool, **
       icons bench scale --icons 1000000 --icons 4000000 --icons 10000000 --out /data/scale
     """
     from indexer.bench.scale import bench_scale
-    from indexer.reports.bars import ProgressLine
+    from indexer.reports.terminal import ProgressLine
 
     with warnings_as_lines(), ProgressLine() as progress:
         report = bench_scale(library, out, sizes, progress=progress, **options)

@@ -19,7 +19,7 @@ from indexer.commands.options import (
     source_options,
     work_options,
 )
-from indexer.naming.printable import say
+from indexer.languages.words import say
 
 if TYPE_CHECKING:
     from indexer.catalog.scan import ScanTally
@@ -162,9 +162,9 @@ def embed(library: "Library", as_json: bool, watch_devices: bool, **options: Any
 
 
 def _work(worker: str, devices: str, view: "ProgressView") -> None:
+    from indexer.embedding.crew import work_here
     from indexer.embedding.shard_writer import Ended
-    from indexer.embedding.shared.crew import work_here
-    from indexer.ranks.devices import parse_devices
+    from indexer.encoders.devices import parse_devices
 
     try:
         work_here(worker, parse_devices(devices), watch=view.embedded, give_up=view.give_up)
@@ -240,7 +240,7 @@ _EMBED_OPTIONS = ("precision", "batch_size", "workers", "backend", "stall_limit"
 
 
 def _options(**options: Any) -> "IndexOptions":
-    from indexer.embedding.options import EmbedOptions
+    from indexer.embedding.planning import EmbedOptions
     from indexer.run import IndexOptions
 
     if options["ray"] and not options["work"]:

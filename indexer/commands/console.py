@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Protocol
 import click
 
 from indexer.catalog.scan import ScanTally
-from indexer.finetune.run.watch import TrainingProgress, TrainingView
+from indexer.embedding.progress import RankProgress
+from indexer.finetune.watch import TrainingProgress, TrainingView
 from indexer.library.plans import Plan
 from indexer.process import end_at_once
-from indexer.ranks.progress import RankProgress
-from indexer.reports.bars import Bars
+from indexer.reports.terminal import Bars
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -108,7 +108,7 @@ class WatchesDevices(Bars):
         """A line a rank, on a terminal."""
         if not self._shown:
             return ()
-        from indexer.reports.tables import table_of
+        from indexer.reports.terminal import table_of
 
         return (table_of(TITLES, self._shown, n_left=0),)
 

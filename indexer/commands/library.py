@@ -1,16 +1,28 @@
-"""Commands that look after a library: what it holds, what failed, its sources, its schema. Each calls one function."""
+"""Commands that look after a library: what it holds, what failed, its sources, its health."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from indexer.catalog import questions
+from indexer.catalog.database import read_catalog
 from indexer.commands.options import json_option, library_option
-from indexer.languages.codes import AUTO
-from indexer.naming.printable import printable, say
+from indexer.embedding.planning import choice_in_use
+from indexer.encoders.checkpoint import find_checkpoint
+from indexer.errors import LibraryError, ModelError
+from indexer.languages.letters import AUTO
+from indexer.languages.words import printable, say
+from indexer.library.durable import bytes_on_disk
+from indexer.library.folder import Library, require
+from indexer.library.shards import read_coverage
+from indexer.merging.facets import count_traits
+from indexer.merging.manifest import Manifest
 
 if TYPE_CHECKING:
+    from indexer.doctor.findings import Report
     from indexer.library.folder import Library
 
 
@@ -24,7 +36,6 @@ def status(library: "Library", as_json: bool) -> None:
     Example:
       icons status
     """
-    from indexer.commands.status import read_status, status_lines
 
     facts = read_status(library)
     if as_json:
@@ -44,7 +55,6 @@ def failures(library: "Library", as_json: bool) -> None:
     Example:
       icons failures --json | jq -r .reason | sort | uniq -c
     """
-    from indexer.commands.status import read_failures
 
     for failure in read_failures(library):
         line = "\t".join(map(printable, (failure["file"], failure["reason"])))
@@ -61,7 +71,6 @@ def sources(library: "Library", as_json: bool) -> None:
     Example:
       icons sources
     """
-    from indexer.commands.status import read_sources
 
     for source in read_sources(library):
         line = f"{source['icons']:>9,} icons  {source['sets']:>4,} sets  {source['kind']:<10} {source['location']}"
@@ -110,3 +119,155 @@ def upgrade(library: "Library") -> None:
     with require(library).writing():
         before, after = upgrade_catalog(library.catalog)
     click.echo(f"schema {before} is current" if before == after else f"schema {before} -> {after}")
+
+
+def read_status(library: Library) -> dict[str, Any]:
+    """Count icons by state, and say which encoder and generation answer."""
+    engine = read_catalog(require(library).catalog)
+    choice = choice_in_use(engine)
+    try:
+        fingerprint = find_checkpoint(choice).fingerprint
+    except ModelError:
+        fingerprint = "missing"
+    with engine.connect() as connection:
+        embedded = read_coverage(library.vectors(fingerprint)).images
+        counts = questions.account(connection, fingerprint=fingerprint, embedded=embedded)
+        last = questions.last_run(connection)
+        sources = [dict(row) for row in questions.count_by_source(connection)]
+    return {
+        "library": str(library.root),
+        "found": counts.found,
+        "embedded": counts.embedded,
+        "duplicate": counts.duplicate,
+        "failed": counts.failed,
+        "waiting": counts.missing,
+        "hidden": counts.hidden,
+        "sources": len(sources),
+        "sets": sum(source["sets"] for source in sources),
+        "model": choice.model,
+        "fingerprint": fingerprint,
+        "generation": library.current(),
+        "generations": library.numbers(),
+        **_read_answering(library),
+        "last_run": dict(last) if last else None,
+        "bytes": bytes_on_disk(library.root),
+    }
+
+
+def _read_answering(library: Library) -> dict[str, Any]:
+    """Say what the generation that answers knows of its pictures, or why this program refuses it."""
+    current = library.current()
+    if current is None:
+        return {"refused": None, "looks": None}
+    try:
+        Manifest.read(library.generation(current))
+        return {"refused": None, "looks": count_traits(library.generation(current))}
+    except LibraryError as error:
+        return {"refused": str(error), "looks": None}
+
+
+def status_lines(facts: dict[str, Any]) -> list[str]:
+    """Lay a status out for people."""
+    others = [number for number in facts["generations"] if number != facts["generation"]]
+    rows = {
+        "library": facts["library"],
+        "icons": f"{facts['found']:,}  (sources: {facts['sources']:,}, sets: {facts['sets']:,})",
+        "embedded": f"{facts['embedded']:,}",
+        "duplicate": f"{facts['duplicate']:,}",
+        "failed": f"{facts['failed']:,}" + ("  (`icons failures` lists them)" if facts["failed"] else ""),
+        "waiting": f"{facts['waiting']:,}" + ("  (`icons index` embeds them)" if facts["waiting"] else ""),
+        "hidden": f"{facts['hidden']:,}",
+        "encoder": f"{facts['model']}  {facts['fingerprint']}",
+        "generation": _spell_generation(facts["generation"], others),
+        **({"refused": facts["refused"]} if facts["refused"] else {}),
+        **({"looks": _spell_looks(facts["looks"])} if facts["looks"] else {}),
+        "on disk": f"{facts['bytes'] / 1e6:,.1f} MB",
+    }
+    return [f"{name:<11} {value}" for name, value in rows.items()]
+
+
+def _spell_generation(current: int | None, others: list[int]) -> str:
+    if current is None and others:
+        return f"{others[0]}, although CURRENT names none  (`icons doctor --repair` mends that)"
+    if current is not None and others and others[0] > current:
+        return f"{current}, since `icons rollback`  (kept: {others[0]}; `icons rollback --forward` goes back to it)"
+    return f"{current or 'none yet'}" + (f"  (kept: {others[0]})" if others else "")
+
+
+def _spell_looks(looks: dict[str, int]) -> str:
+    unknown = looks["unknown"]
+    seen = f"{looks['coloured']:,} coloured, {looks['one_colour']:,} of one colour, {looks['animated']:,} animated"
+    return seen + (f", {unknown:,} not known (an older program embedded them)" if unknown else "")
+
+
+def read_failures(library: Library) -> Iterator[dict[str, str]]:
+    """Yield every entry without a vector and its reason."""
+    engine = read_catalog(require(library).catalog)
+    fingerprint = find_checkpoint(choice_in_use(engine)).fingerprint
+    with engine.connect() as connection:
+        for row in questions.list_failures(connection, fingerprint):
+            file = f"{row.location}/{row.path}".rstrip("/") + (f"#{row.member}" if row.member else "")
+            yield {"file": file, "reason": row.reason}
+
+
+def read_sources(library: Library) -> Iterator[dict[str, Any]]:
+    """Yield every remembered source with its counts."""
+    engine = read_catalog(require(library).catalog)
+    with engine.connect() as connection:
+        yield from (dict(row) for row in questions.count_by_source(connection))
+
+
+def examine_folder(library: "Library", *, mends: bool, sample: int, as_json: bool) -> None:
+    """Examine a library's folder, or repair it, and say what was found.
+
+    Raises:
+        click.exceptions.Exit: with 2, it is not sound.
+    """
+    from indexer.doctor.examine import examine
+    from indexer.doctor.repair import repair
+    from indexer.reports.terminal import Bars
+
+    with Bars() as view:
+        act = repair if mends else examine
+        report = act(library, sample=sample, stage=view.stage)
+    say_report(report, _lines(report, mends=mends), as_json=as_json)
+
+
+def say_report(report: "Report", lines: list[str], *, as_json: bool) -> None:
+    """Print a report, as JSON or as lines.
+
+    Raises:
+        click.exceptions.Exit: with 2, faults were found.
+    """
+    if as_json:
+        click.echo(json.dumps(report.to_json()))
+    else:
+        for line in lines:
+            say(line)
+    if not report.is_sound:
+        raise click.exceptions.Exit(2)
+
+
+def finding_lines(report: "Report") -> list[str]:
+    """What was found, a line each."""
+    return [f"{'FAULT' if finding.is_fault else 'note':<9} {finding.message}" for finding in report.findings]
+
+
+def _lines(report: "Report", *, mends: bool) -> list[str]:
+    """Lay a report out for people."""
+    lines = [f"repaired  {repair}" for repair in report.repairs]
+    lines += finding_lines(report)
+    facts = report.facts
+    if "sample" in facts and facts["sample"]["least_cosine"] is not None:
+        sample = facts["sample"]
+        what = f"{sample['n_pictures']} pictures and {sample['n_names']} names embedded again"
+        lines.append(f"sample    {what}, least cosine {sample['least_cosine']:.4f}")
+    lines.append(f"versions  {', '.join(f'{name} {number}' for name, number in facts['versions'].items())}")
+    sizes = f"{facts['bytes'] / 1e6:,.1f} MB, {facts['free_bytes'] / 1e9:,.1f} GB free"
+    generations = ", ".join(map(str, facts["generations"])) or "none"
+    lines.append(f"library   {report.library}: {sizes}; generations {generations}; {facts['shards']} shards")
+    n_faults = sum(finding.is_fault for finding in report.findings)
+    if not n_faults:
+        return [*lines, "the library is sound"]
+    advice = "`icons index` does what is left" if mends else "`icons doctor --repair` mends what can be derived"
+    return [*lines, f"{n_faults} fault{'s' if n_faults > 1 else ''}; {advice}"]

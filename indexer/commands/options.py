@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from indexer.languages.codes import AUTO, NO_LANGUAGES, language_of
-from indexer.naming.printable import say
-from indexer.sources.paths import refuse_undecoded
+from indexer.languages.letters import AUTO, NO_LANGUAGES, language_of
+from indexer.languages.words import say
+from indexer.sources.records import refuse_undecoded
 
 if TYPE_CHECKING:
     from indexer.encoders.checkpoint import ModelChoice
@@ -30,8 +30,7 @@ class LibraryFolder(click.ParamType[Any]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Library":
         """Open nothing yet: just name the folder."""
-        from indexer.library.elsewhere import library_at
-        from indexer.library.folder import Library
+        from indexer.library.folder import Library, library_at
 
         if isinstance(value, Library):
             return value

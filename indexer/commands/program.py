@@ -9,9 +9,9 @@ from typing import Any, NoReturn, TextIO
 import click
 
 from indexer.errors import IconsError
-from indexer.naming.printable import printable
+from indexer.languages.words import printable
 from indexer.process import share_out_memory
-from indexer.sources.reading import shown
+from indexer.sources.records import shown
 
 _OF_MEMORY = (
     "allocate memory", "out of memory", "bad_alloc", "bad allocation", "failed to map segment", "start new thread",

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.commands.options import json_option, library_option
-from indexer.naming.printable import printable, say
+from indexer.languages.words import printable, say
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
-    from indexer.usage.add import AddOptions, AddSummary
+    from indexer.screens.add import AddOptions, AddSummary
 
 
 @click.command()
@@ -47,7 +47,7 @@ def add(  # noqa: PLR0913 - one option each
       icons usage add ~/screenshots --no-crops --exclude 'drafts/'
       icons usage add
     """
-    from indexer.usage.add import AddOptions
+    from indexer.screens.add import AddOptions
 
     if exclude and not shots:
         raise click.UsageError("--exclude needs the SHOTS that it holds for; `icons usage status` lists the known ones")
@@ -64,8 +64,8 @@ def add(  # noqa: PLR0913 - one option each
 
 
 def _look(library: "Library", options: "AddOptions") -> "AddSummary":
-    from indexer.reports.bars import ProgressLine
-    from indexer.usage.add import add as add_shots
+    from indexer.reports.terminal import ProgressLine
+    from indexer.screens.add import add as add_shots
 
     try:
         with ProgressLine() as line:
@@ -96,7 +96,7 @@ def status(library: "Library", as_json: bool) -> None:
     Example:
       icons usage status
     """
-    from indexer.usage.status import usage_status, usage_status_lines
+    from indexer.screens.looks import usage_status, usage_status_lines
 
     facts = usage_status(library)
     for line in [json.dumps(facts)] if as_json else usage_status_lines(facts):
@@ -113,7 +113,7 @@ def failures(library: "Library", as_json: bool) -> None:
     Example:
       icons usage failures
     """
-    from indexer.usage.status import usage_failures
+    from indexer.screens.looks import usage_failures
 
     for failure in usage_failures(library):
         line = "\t".join(map(printable, (failure["file"], failure["reason"])))
@@ -134,7 +134,7 @@ def remove(library: "Library", paths: Sequence[Path], as_json: bool) -> None:
       icons usage remove ~/screenshots/2019
       icons usage remove ~/screenshots/secret.png
     """
-    from indexer.usage.add import remove as remove_shots
+    from indexer.screens.add import remove as remove_shots
 
     manifest = remove_shots(library, paths)
     if as_json:

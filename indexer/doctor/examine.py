@@ -1,4 +1,4 @@
-"""Examines a library without changing it: checksums, counts, indexes against vectors, leftovers, a sample, room."""
+"""Examines a library without changing it: checksums, counts, indexes against vectors, leftovers."""
 
 import shutil
 import sqlite3
@@ -26,7 +26,7 @@ from indexer.library.durable import bytes_on_disk
 from indexer.library.folder import Library, require
 from indexer.library.foreign import folders_in
 from indexer.library.shards import shard_paths
-from indexer.publishing.manifest import SNAPSHOT
+from indexer.merging.manifest import SNAPSHOT
 from indexer.run import Stage
 
 

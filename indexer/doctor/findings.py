@@ -1,4 +1,4 @@
-"""What an examination of a library has found: faults, which need mending, and notes, which do not."""
+"""What an examination has found: faults, which need mending, and notes, which do not."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -10,8 +10,7 @@ from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from indexer.catalog.database import connect_to_read, count_on, used_ids
-from indexer.catalog.schema import metadata
+from indexer.catalog.database import connect_to_read, count_on, metadata, used_ids
 from indexer.doctor.examine import examine
 from indexer.doctor.findings import Finding, Report
 from indexer.doctor.generations import newest_whole
@@ -23,9 +22,9 @@ from indexer.library.foreign import is_outside
 from indexer.library.shards import read_settled, shard_paths
 from indexer.pipeline import merge, restore_encoder
 from indexer.run import Stage
-from indexer.usage.add import republish
-from indexer.usage.folder import UsageFolder
-from indexer.usage.manifest import answering_usage
+from indexer.screens.add import republish
+from indexer.screens.files import UsageFolder
+from indexer.screens.looks import answering_usage
 
 
 def repair(library: Library, *, sample: int, stage: Stage) -> Report:

@@ -14,16 +14,15 @@ from indexer.arrays import Floats, Halves, Ids, Pixels
 from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
-from indexer.encoders.facts import read_facts
+from indexer.encoders.devices import HOST
 from indexer.encoders.loaded import AnyPrecision
-from indexer.encoders.query_encoder import open_query_encoder
+from indexer.encoders.query_encoder import open_query_encoder, read_facts
 from indexer.errors import EmbedError, LibraryError, ModelError, ShardError
 from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import ADVICE, KINDS, Kind, precisions, read_shard, read_vectors, shard_paths
-from indexer.publishing.calibration import spread
-from indexer.publishing.manifest import Manifest
-from indexer.ranks.devices import HOST
+from indexer.merging.calibration import spread
+from indexer.merging.manifest import Manifest
 
 LEAST_COSINE = 0.99
 """Between a stored vector and the same made again on this machine's processor; bf16 on a GPU stays above .999."""
@@ -71,7 +70,7 @@ def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple
 def _compare(
     library: Library, checkpoint: Checkpoint, pictures: Sequence[Any], names: Sequence[tuple[int, str]]
 ) -> tuple[Compared, list[Finding]]:
-    from indexer.encoders.loading import load_encoder
+    from indexer.encoders.graphs import load_encoder
 
     is_int8 = "int8" in precisions(library.vectors(checkpoint.fingerprint))
     precision: AnyPrecision = "int8" if is_int8 else "fp32"
@@ -89,7 +88,8 @@ def _draw_and_encode(
     pictures: Sequence[Any], encode: Callable[[Pixels], NDArray[Any]], *, size: int
 ) -> tuple[Ids, NDArray[Any]]:
     """Embed pictures, rows of `_FIRST_ICONS`; ids and vectors of those that are as they were indexed, in order."""
-    from indexer.rendering.pool import CHUNK, Job, RenderPool
+    from indexer.rendering.pool import CHUNK, RenderPool
+    from indexer.rendering.slots import Job
 
     ids, vectors = [np.empty(0, np.int64)], []
     with RenderPool(size=size, workers=1, chunk=CHUNK) as pool:

@@ -10,12 +10,9 @@ from indexer.errors import LibraryError, ShardError
 from indexer.library.durable import differences
 from indexer.library.folder import Library
 from indexer.library.foreign import folders_in
-from indexer.publishing.vector_index import VectorIndex
-from indexer.usage.files import read_places
-from indexer.usage.folder import UsageFolder, UsageGeneration
-from indexer.usage.looks import LookKey, look_paths, read_looks
-from indexer.usage.manifest import UsageManifest
-from indexer.usage.shots import read_shots
+from indexer.merging.vector_index import VectorIndex
+from indexer.screens.files import UsageFolder, UsageGeneration, read_places, read_shots
+from indexer.screens.looks import LookKey, UsageManifest, look_paths, read_looks
 
 _DAMAGES = (LibraryError, SafetensorError, OSError, KeyError, RuntimeError, ValueError, TypeError)
 

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from indexer.catalog.database import REVISION, connect_to_read
-from indexer.catalog.schema import metadata
+from indexer.catalog.database import REVISION, connect_to_read, metadata
 from indexer.doctor.findings import Finding
-from indexer.encoders.facts import read_facts
+from indexer.encoders.query_encoder import read_facts
 from indexer.errors import LibraryError, ShardError
 from indexer.library.durable import bytes_on_disk, differences
 from indexer.library.folder import Library
@@ -28,8 +27,8 @@ from indexer.library.shards import (
     read_shard,
     shard_paths,
 )
-from indexer.publishing.manifest import answering_manifest
-from indexer.publishing.snapshot import read_contents
+from indexer.merging.manifest import answering_manifest
+from indexer.merging.snapshot import read_contents
 
 UNIT = 1e-2
 """Largest difference of a vector's length from one."""

@@ -5,7 +5,8 @@ host and none is waited for. Every batch has one shape, so that the passes can b
 is bound by the launches of its kernels otherwise.
 """
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -15,12 +16,39 @@ from torch import Tensor
 
 from indexer.arrays import Halves, Pixels
 from indexer.embedding.device import Collect, Device
-from indexer.embedding.page_lock import page_locked
 from indexer.embedding.queued_device import QueuedDevice
 from indexer.encoders.checkpoint import Checkpoint
-from indexer.encoders.loading import load_encoder
+from indexer.encoders.devices import use_device
+from indexer.encoders.graphs import load_encoder
 from indexer.encoders.torch_encoder import Encoder, Precision
-from indexer.ranks.devices import use_device
+
+
+@contextmanager
+def page_locked(memory: Pixels, device: torch.device, runtime: Any = None) -> Iterator[str | None]:
+    """Lock the pages of some memory for the block; torch takes them as pinned, and copies from them wait for nothing.
+
+    `runtime` is CUDA's. Once for all that is ever put there: it takes longer than a copy of the same size. Where the
+    system refuses, the reason is yielded, and copies are waited for.
+    """
+    runtime = runtime or torch.cuda.cudart()  # type: ignore[no-untyped-call]
+    address = memory.ctypes.data
+    if error := int(runtime.cudaHostRegister(address, memory.nbytes, 0)):
+        _forget_error(device)
+        yield f"{memory.nbytes / 1e6:,.0f} MB of pixels can't be page-locked (CUDA error {error})"
+        return
+    try:
+        yield None
+    finally:
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)  # copies that are under way still read it
+        runtime.cudaHostUnregister(address)
+
+
+def _forget_error(device: torch.device) -> None:
+    """Take away CUDA's last error, which torch would raise at the next kernel, whatever that has to do with it."""
+    with suppress(RuntimeError):
+        torch.zeros(1, device=device)
+
 
 GRAPH_PARITY = 0.9999
 """Least cosine between a vector from a captured graph and the same picture's from the pass that was captured."""

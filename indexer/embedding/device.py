@@ -1,4 +1,4 @@
-"""Where does a rank's work go through an encoder? A CPU, in several lanes; `cuda_device` is the same for a GPU.
+"""Where a rank's work goes through an encoder: batches of chunks, in lanes of a CPU, halved where there is no room.
 
 Batches are begun one after the other and their vectors collected later, so that a device has the next one while this
 one is written away.
@@ -7,20 +7,175 @@ one is written away.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol, Self
 
 import numpy as np
 
 from indexer.arrays import Halves, Ids, Pixels
-from indexer.embedding.batches import Batch
-from indexer.embedding.options import EmbedOptions
-from indexer.embedding.room import encode_names_within_memory, encode_within_memory
+from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import Checkpoint
-from indexer.encoders.loaded import AnyPrecision, LoadedEncoder
-from indexer.encoders.loading import load_encoder
+from indexer.encoders.devices import HOST
+from indexer.encoders.graphs import load_encoder
+from indexer.encoders.loaded import AnyPrecision, LoadedEncoder, is_no_room
+from indexer.errors import EmbedError
 from indexer.process import cores_of_rank
-from indexer.ranks.devices import HOST
+from indexer.rendering.pool import CHUNK, RenderedChunk, RenderPool
+
+LARGEST = 2048
+"""Pictures of a batch, at most."""
+_RING_BYTES = 512 << 20
+_BATCHES_IN_RING = 6
+"""So many of the largest batches take that much: two under way, and what few renderers draw ahead. Many have more."""
+_FILLED_BYTES = 24 << 20
+"""Of pixels that are drawn while an encoder loads and names are embedded: 2,048 pictures of 64 px."""
+_SENT_AHEAD = 1024
+"""Pictures a worker, at most: the jobs of more would not fit into its connection, and whoever sends them would wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How pictures lie in the renderers' memory: pictures of a chunk, and chunks of the largest batch."""
+
+    chunk: int
+    most_chunks: int
+
+    @classmethod
+    def of(cls, batch_size: int | None, *, size: int) -> Self:
+        """For batches of a size, or, where that is to be found out, of any power of two up to `LARGEST`.
+
+        `size` is that of a picture, in pixels: few large ones fit into the memory that a batch may take.
+        """
+        if batch_size is not None:
+            n_chunks, rest = divmod(batch_size, CHUNK)
+            is_halved_evenly = not rest and n_chunks.bit_count() == 1
+            return cls(CHUNK, n_chunks) if is_halved_evenly else cls(batch_size, 1)
+        n_pictures = min(LARGEST, _RING_BYTES // (_BATCHES_IN_RING * size * size * 3))
+        return cls(CHUNK, 1 << max(0, (n_pictures // CHUNK).bit_length() - 1))
+
+    def start_pool(self, *, size: int, workers: int, n_under_way: int, fills: bool = False) -> RenderPool:
+        """Start renderers whose memory holds so many of the largest batches under way, and one that is drawn ahead.
+
+        With `fills` there is more of it, and they begin with as much as it holds: nobody else waits for these pictures.
+        """
+        n_drawn = self.most_chunks + 2 * workers + 1
+        if fills:
+            n_drawn = max(n_drawn, _FILLED_BYTES // (self.chunk * size * size * 3))
+        n_batches = n_under_way + -(-n_drawn // self.most_chunks)
+        pool = RenderPool(size=size, workers=workers, chunk=self.chunk, n_slots=n_batches * self.most_chunks)
+        if fills and workers:
+            sent = max(pool.usual_ahead, workers * _SENT_AHEAD // self.chunk)
+            pool.ahead = min(pool.n_slots - pool.held, sent)
+        return pool
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Chunks one after the other, and the pixels of all their pictures, those that failed among them."""
+
+    chunks: Sequence[RenderedChunk]
+    pixels: Pixels
+    """RGB, (n, size, size, 3); they stay as long as the pool holds the chunks."""
+    filled: Pixels
+    """The same with rows of anything behind, as many as a whole batch has."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no picture of it went well."""
+        return not any(len(chunk.ids) for chunk in self.chunks)
+
+    def split(self, vectors: Halves) -> Iterator[tuple[RenderedChunk, Halves]]:
+        """Yield each chunk with the vectors of what went well, out of those of all `pixels` (n, dim)."""
+        first = self.chunks[0].place.start
+        for chunk in self.chunks:
+            yield chunk, vectors[chunk.place.start - first + chunk.rows]
+
+
+def in_batches(chunks: Iterable[RenderedChunk], *, chunk: int, n_chunks: Callable[[], int]) -> Iterator[Batch]:
+    """Put `n_chunks()` neighbours, asked before each batch, into one; the last one takes what is left.
+
+    The number has to divide that of the pool's slots; a power of two may be halved on the way. `chunk` is that of the
+    pool.
+    """
+    source = iter(chunks)
+    while some := list(islice(source, n := n_chunks())):
+        first, last = some[0].place.start, some[-1].place.stop
+        yield Batch(some, some[0].memory[first:last], some[0].memory[first : first + n * chunk])
+
+
+def hold(pool: RenderPool, *, n_under_way: int, n_chunks: int) -> None:
+    """Have a pool keep the pixels of so many batches, the one that is put together among them, and draw one ahead.
+
+    It goes round in as few slots as that takes; whole batches, as ever.
+    """
+    pool.held = n_under_way * n_chunks
+    pool.ahead = min(pool.usual_ahead + n_chunks - 1, pool.n_slots - pool.held)
+    pool.keep_to(n_chunks * -(-(pool.held + pool.ahead) // n_chunks), at_once=n_chunks)
+
+
+def encode_within_memory(encoder: LoadedEncoder, pixels: Pixels, *, device: str) -> Halves:
+    """Encode a batch, in halves of halves if the device has no room for it.
+
+    Raises:
+        EmbedError: not even one picture fits.
+    """
+    try:
+        return encoder.encode_images(pixels)
+    except encoder.out_of_memory:
+        if len(pixels) == 1:
+            raise no_room(device, "one picture") from None
+    # Outside the handler, so that the failed batch's tensors are free.
+    encoder.make_room()
+    middle = len(pixels) // 2
+    halves = (pixels[:middle], pixels[middle:])
+    return np.concatenate([encode_within_memory(encoder, half, device=device) for half in halves])
+
+
+def encode_names_within_memory(
+    encoder: LoadedEncoder, names: Sequence[str], *, device: str
+) -> Iterator[tuple[Ids, Halves]]:
+    """Yield places of some names with their vectors until all were encoded; fewer at once if the device has no room.
+
+    Raises:
+        EmbedError: not even one name fits.
+    """
+    at_once, left = encoder.texts_at_once, np.arange(len(names))
+    while len(left):
+        texts, done = [names[place] for place in left.tolist()], np.zeros(len(left), bool)
+        try:
+            for rows, vectors in encoder.encode_text_batches(texts, batch_size=at_once):
+                done[rows] = True
+                yield left[rows], vectors
+        except encoder.out_of_memory:
+            if at_once == 1:
+                raise no_room(device, "one name") from None
+        left = left[~done]
+        if len(left):
+            encoder.make_room()
+            at_once //= 2
+
+
+@contextmanager
+def out_of_memory_explained(device: str) -> Iterator[None]:
+    """Say it clearly where a device has no room for the encoder itself.
+
+    Raises:
+        EmbedError: instead of torch's own error.
+    """
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not is_no_room(error):
+            raise
+        raise no_room(device, "the encoder") from error
+
+
+def no_room(device: str, what: str) -> EmbedError:
+    """Name what a device has no room for."""
+    return EmbedError(f'device "{device}" has no room for {what}; free its memory, or use --devices cpu')
+
 
 ON_CPU = 64
 """Larger batches leave the caches: the bundled model does 2,955 pictures/s at 64 and 2,118 at 256 on two cores."""

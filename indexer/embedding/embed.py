@@ -1,4 +1,4 @@
-"""Stage two: plan -> shards, one process a device. Reads `work/FINGERPRINT/plan.jsonl`, writes `vectors/FINGERPRINT/`.
+"""Stage two: plan -> shards, one process a device.
 
     torchrun --nproc-per-node 2 -m indexer.embedding.embed --library DIR --fingerprint FINGERPRINT
 
@@ -7,7 +7,7 @@ its own blocks only. Everything but the library's folder may differ between mach
 """
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,21 +17,9 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from indexer.embedding.claims import Claims
+from indexer.embedding.block_queue import Share
 from indexer.embedding.device import CpuSpec, DeviceSpec
-from indexer.embedding.options import EmbedOptions
-from indexer.embedding.shard_writer import OVER
-from indexer.embedding.share import Share
-from indexer.embedding.work import Work
-from indexer.embedding.workplace import LibraryWork
-from indexer.encoders.loading import find_device
-from indexer.errors import EmbedError
-from indexer.library.durable import disk_error, make_folder
-from indexer.library.folder import Library
-from indexer.library.plans import read_plan
-from indexer.process import cores_of_rank, prepare_for_batches
-from indexer.ranks.devices import Device
-from indexer.ranks.distributed import (
+from indexer.embedding.distributed import (
     Rank,
     give_up_rank,
     number_of_first_rank,
@@ -40,10 +28,22 @@ from indexer.ranks.distributed import (
     share_cores,
     total_over_ranks,
 )
-from indexer.ranks.gauges import Gauge
-from indexer.ranks.heartbeat import Report, Reporter, watched
-from indexer.ranks.progress import RankProgress, write_progress
-from indexer.stores.folder_store import FolderStore
+from indexer.embedding.gauges import Gauge
+from indexer.embedding.leases import Claims
+from indexer.embedding.plan_store import LibraryWork
+from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.progress import Overseer, RankProgress, Report, Reporter, read_progress, watched, write_progress
+from indexer.embedding.shard_writer import OVER
+from indexer.embedding.torchrun import Ranks, cluster_command
+from indexer.embedding.work import Work
+from indexer.encoders.devices import Device, Devices
+from indexer.encoders.graphs import find_device
+from indexer.errors import EmbedError
+from indexer.library.durable import disk_error, make_folder
+from indexer.library.folder import Library
+from indexer.library.plans import read_plan
+from indexer.library.stores import FolderStore
+from indexer.process import cores_of_rank, prepare_for_batches
 
 if TYPE_CHECKING:
     from indexer.encoders.torch_encoder import Precision
@@ -164,6 +164,62 @@ def run_rank(library: Library, fingerprint: str) -> None:
 
 def _give_up(rank: Rank, reason: str) -> None:
     give_up_rank(rank, EmbedError(reason))
+
+
+Watch = Callable[[Sequence[RankProgress]], None]
+
+
+def plan_command(library: Library, fingerprint: str, *, devices: Devices) -> str:
+    """Spell the line that embeds the same plan on each of several machines over a shared folder."""
+    return cluster_command(*_program(library, fingerprint), devices=devices)
+
+
+def run_ranks(
+    library: Library,
+    fingerprint: str,
+    *,
+    devices: Devices,
+    watch: Watch,
+    give_up: Callable[[str], None],
+) -> None:
+    """Embed a plan on this machine, telling `watch` how far every rank is.
+
+    A single rank runs in this process: where it hangs, `give_up` is told, from another thread, and has to end it.
+
+    Raises:
+        EmbedError: a rank ended early, or got nothing done; finished blocks stay, the next run does the rest.
+    """
+    plan = read_plan(library.work(fingerprint) / "plan.jsonl")
+    if devices.n == 1:
+        embed(
+            library,
+            fingerprint,
+            Post(
+                Rank(),
+                devices.own(),
+                report=lambda progress: watch([progress]),
+                give_up=lambda reason: give_up(f"{reason} ({RERUN})"),
+            ),
+        )
+        return
+    run = library.run(fingerprint, plan.run)
+    overseer = Overseer(devices.n, EmbedOptions.of(plan).stall_limit)
+
+    def look() -> None:
+        progress = read_progress(run, RankProgress)
+        if progress:
+            watch(progress)
+        if found := overseer.look(progress):
+            raise EmbedError(f"{found} ({RERUN})")
+
+    with Ranks(*_program(library, fingerprint), devices=devices, folder=run) as ranks:
+        if cause := ranks.follow(look):
+            raise EmbedError(f"{cause} ({RERUN})")
+
+
+def _program(library: Library, fingerprint: str) -> list[str]:
+    """Spell the module that each of several ranks runs."""
+    return ["indexer.embedding.embed", "--library", str(library.root), "--fingerprint", fingerprint]
 
 
 if __name__ == "__main__":

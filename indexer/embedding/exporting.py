@@ -17,11 +17,11 @@ from pathlib import Path
 import click
 from sqlalchemy import Engine
 
-from indexer.catalog import texts
+from indexer.catalog import questions
 from indexer.catalog.database import open_catalog
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import carry, find_graphs
-from indexer.encoders.samples import N_SAMPLES, check_answers, sample_pixels
+from indexer.encoders.loaded import N_SAMPLES, check_answers, sample_pixels
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.process import end_with_starter, named_as_starter
@@ -87,8 +87,8 @@ def _export(library: Library, engine: Engine, choice: ModelChoice) -> None:
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
     check_answers(encoder, checkpoint)
     with engine.begin() as connection:
-        ids = texts.name_ids(connection)[:N_SAMPLES]
-        samples = [words for _, words in texts.words_of(connection, ids)] or ["icon"]
+        ids = questions.name_ids(connection)[:N_SAMPLES]
+        samples = [words for _, words in questions.words_of(connection, ids)] or ["icon"]
     export(encoder, folder, choice=choice, texts=samples, pixels=sample_pixels(encoder.image_size))
 
 

@@ -1,24 +1,58 @@
-"""What is left to embed, and with what? The encoder found, a plan of the blocks written."""
+"""What is left to embed, and with what: the encoder, a plan of the blocks, every choice with its default."""
 
+import re
 import uuid
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
+from typing import Annotated, Literal
 
 import numpy as np
 from sqlalchemy import Connection, Engine
 
 from indexer.arrays import Ids, distinct
-from indexer.catalog import questions, texts
-from indexer.embedding.options import EmbedOptions
+from indexer.catalog import questions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.loaded import AnyPrecision
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
+from indexer.library.foreign import Positive, Size, from_plain
 from indexer.library.plans import Plan, block_sizes, cut_blocks, write_plan
 from indexer.library.shards import precisions, read_coverage
 from indexer.process import prepare_for_batches
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedOptions:
+    """How to embed; every field has a default that is good on any machine."""
+
+    device: Annotated[str, re.compile("auto|cpu|cuda")] = "auto"
+    """auto, cpu, or cuda: one GPU a rank."""
+    precision: AnyPrecision = "auto"
+    batch_size: Size | None = None
+    """None: found by doubling."""
+    workers: Annotated[int, range(1025)] | None = None
+    """Rendering processes of a rank; None: its share of the cores, less one where it feeds a GPU."""
+    backend: Literal["auto", "nccl", "gloo"] = "auto"
+    """Of the process group: nccl, gloo, or auto, which is gloo: NCCL would take memory of the device for two counts."""
+    stall_limit: Positive = 600.0
+    """Seconds without any progress, after which a rank is given up. A worker draws 32 pictures at 10 s each between two
+    signs of life, so that the slowest pictures are no standstill."""
+    lease_seconds: Positive = 60.0
+    """For how long a block stays with a worker of which nothing is heard any more."""
+
+    @classmethod
+    def of(cls, plan: Plan) -> "EmbedOptions":
+        """How a plan is embedded.
+
+        Raises:
+            EmbedError: this program does not know that.
+        """
+        try:
+            return from_plain(cls, plan.options)
+        except ValueError as error:
+            raise EmbedError(f"the plan is of another version of icons, or damaged ({error}); plan again") from error
 
 
 def prepare(
@@ -79,12 +113,12 @@ def plan_missing(library: Library, engine: Engine, outline: Plan, *, retry_faile
     with engine.begin() as connection:
         settled = distinct(np.concatenate([covered.images, np.array(final, dtype=np.int64)]))
         images = np.setdiff1d(questions.image_ids(connection), settled, assume_unique=True)
-        names = np.setdiff1d(texts.text_ids(connection), covered.names, assume_unique=True)
+        names = np.setdiff1d(questions.text_ids(connection), covered.names, assume_unique=True)
         n_blocks = len([*block_sizes("names", len(names)), *block_sizes("images", len(images))])
         plan = replace(outline, n_images=len(images), n_names=len(names), n_blocks=n_blocks)
         if n_blocks:
             blocks = chain(
-                cut_blocks("names", texts.words_of(connection, names), n=len(names), attempt=""),
+                cut_blocks("names", questions.words_of(connection, names), n=len(names), attempt=""),
                 cut_blocks("images", _image_items(connection, images), n=len(images), attempt=attempt),
             )
             write_plan(library.work(plan.fingerprint), plan, blocks)

@@ -11,9 +11,7 @@ from typing import Self
 import numpy as np
 
 from indexer.arrays import Halves, Ids, Pixels
-from indexer.embedding.batches import Batch
-from indexer.embedding.device import Collect
-from indexer.embedding.room import encode_names_within_memory, no_room
+from indexer.embedding.device import Batch, Collect, encode_names_within_memory, no_room
 from indexer.encoders.loaded import LoadedEncoder, is_no_room
 
 SMALLEST = 64

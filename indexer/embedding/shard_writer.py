@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Halves, Ids
-from indexer.embedding.share import Share
+from indexer.embedding.block_queue import Share
 from indexer.encoders.loaded import LoadedEncoder
 from indexer.errors import EmbedError
 from indexer.library.shards import Failed, Kind, Shard, pack_shard, piece_name, shard_name

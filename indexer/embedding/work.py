@@ -8,20 +8,28 @@ from pathlib import Path
 import numpy as np
 
 from indexer.arrays import Halves
-from indexer.embedding.batches import Layout, hold, in_batches
-from indexer.embedding.device import Device, DeviceSpec, default_workers, through
-from indexer.embedding.options import EmbedOptions
-from indexer.embedding.room import out_of_memory_explained
+from indexer.embedding.block_queue import Share
+from indexer.embedding.device import (
+    Device,
+    DeviceSpec,
+    Layout,
+    default_workers,
+    hold,
+    in_batches,
+    out_of_memory_explained,
+    through,
+)
+from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.progress import Reporter
 from indexer.embedding.shard_writer import ShardWriter
-from indexer.embedding.share import Share
 from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
 from indexer.errors import EmbedError
+from indexer.languages.words import printable
 from indexer.library.plans import Block
 from indexer.library.shards import Failed, content_of
-from indexer.naming.printable import printable
 from indexer.process import give_back_memory
-from indexer.ranks.heartbeat import Reporter
-from indexer.rendering.pool import Job, RenderedChunk, RenderPool
+from indexer.rendering.pool import RenderedChunk, RenderPool
+from indexer.rendering.slots import Job
 from indexer.sources.source import why_unreachable
 
 _TELLING = 8

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.errors import ModelError, SourceError
-from indexer.sources.reading import read_regular, shown
+from indexer.sources.records import read_regular, shown
 
 _MOST_BYTES = 1_000_000
 _RANGES = {

@@ -1,26 +1,68 @@
-"""Both towers -> ONNX in the library, with a tokenizer that needs no torch; accepted only if it agrees with torch.
+"""Both towers -> ONNX in the library, with a tokenizer that needs no torch; accepted only if they agree.
 
 Reads a loaded encoder; writes `encoders/FINGERPRINT/`: text.onnx, image.onnx, tokenizer.json, encoder.json.
 """
 
-from collections.abc import Sequence
+import io
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from open_clip.tokenizer import SimpleTokenizer
 from tokenizers import Tokenizer
-from torch import nn
+from torch import Tensor, nn
 
 from indexer.encoders.checkpoint import ModelChoice
-from indexer.encoders.facts import Shape, write_facts
-from indexer.encoders.tokens import clip_tokenizer
+from indexer.encoders.query_encoder import Shape, write_facts
+from indexer.encoders.tokens import Tower, clip_tokenizer
 from indexer.encoders.torch_encoder import Encoder
-from indexer.encoders.tower import Tower
-from indexer.encoders.tracing import REFUSALS, trace
 from indexer.library.durable import describe_file, folder_aside
+
+OPSET = 17
+REFUSALS = (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError)
+"""What a tower that has no such form raises, here or when it is opened."""
+
+
+@torch.inference_mode()
+def trace(tower: nn.Module, name: str, inputs: Tensor, *, folds: bool = True, free: tuple[str, ...] = ("n",)) -> bytes:
+    """Trace a tower with an input of this name; its first axes, as many as `free` names, may have any length.
+
+    Without `folds` every weight stays a tensor of its own, under its own name.
+    """
+    axes = dict(enumerate(free))
+    buffer = io.BytesIO()
+    with traceable():
+        torch.onnx.export(
+            tower,
+            (inputs[:2],),
+            cast(Any, buffer),  # a path, say the stubs, though the exporter of this kind writes to files too
+            input_names=[name],
+            output_names=["vectors"],
+            dynamic_axes={name: axes, "vectors": {0: "n"}},
+            opset_version=OPSET,
+            do_constant_folding=folds,
+            dynamo=False,
+        )
+    return buffer.getvalue()
+
+
+@contextmanager
+def traceable() -> Iterator[None]:
+    """Keep attention in operators that ONNX has, and the tracer quiet: what it takes for constant is constant."""
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+
 
 PARITY = 0.999
 """Least cosine between a vector from torch and the same input's from ONNX Runtime, both fp32."""

@@ -1,18 +1,27 @@
-"""Do a model's weights come with graphs that run both towers without torch? They lie beside the weights.
+"""How an encoder runs here: through torch, or through the graphs that lie beside a model's weights.
 
 `text.onnx` and `image.onnx` hold no weights: each tensor is a place in `open_clip_model.safetensors`, which has to lie
 in the same folder. `graphs.json` says which weights they belong to, and how well they agree with torch.
-`indexer.encoders.tracing` writes all three.
+`indexer.encoders.export` writes all three.
 """
 
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.arrays import Halves, Ids
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
-from indexer.encoders.facts import Shape, write_facts
-from indexer.encoders.tokens import clip_tokenizer
-from indexer.errors import SourceError
+from indexer.encoders.devices import HOST, Device
+from indexer.encoders.loaded import AnyPrecision, check_answers
+from indexer.encoders.query_encoder import Shape, write_facts
+from indexer.encoders.tokens import Tokens, Tower, clip_tokenizer, rows_by_length
+from indexer.errors import ModelError, SourceError
 from indexer.library.durable import (
     Files,
     FileSum,
@@ -24,7 +33,15 @@ from indexer.library.durable import (
     write_parts,
 )
 from indexer.library.foreign import Digest, parsed
-from indexer.sources.reading import read_regular
+from indexer.process import computes_in_bf16, cores_of_rank
+from indexer.sources.records import read_regular
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from indexer.encoders.torch_encoder import Encoder
+
+    AnyEncoder: TypeAlias = "Encoder | OnnxEncoder"
 
 FILE_NAME = "graphs.json"
 _AT_ONCE = 1 << 20
@@ -99,3 +116,124 @@ def keep_own_weights(checkpoint: Checkpoint, folder: Path) -> None:
     if weights.is_file() and weights.samefile(checkpoint.weights):
         with weights.open("rb") as file:
             write_parts(weights, iter(partial(file.read, _AT_ONCE), b""))
+
+
+class OnnxEncoder:
+    """Does what `torch_encoder.Encoder` does, a few seconds sooner; several threads may ask it at once.
+
+    Attributes: `image_size` in pixels, `dim` of a vector, `precision` of its picture tower.
+    """
+
+    device = HOST
+    device_type = "cpu"
+    out_of_memory = MemoryError
+    texts_at_once = 32
+
+    def __init__(self, graphs: Graphs, *, precision: Literal["fp32", "int8"], threads: int) -> None:
+        """Open both towers; all calls share `threads`, less one, beside their own.
+
+        Raises:
+            ModelError: ONNX Runtime refuses a graph.
+        """
+        self.checkpoint = graphs.checkpoint
+        self.precision = precision
+        shape = graphs.facts.shape
+        self.image_size, self.dim = shape.image_size, shape.dim
+        self._cuts_texts = shape.cuts_texts
+        paths = [graphs.path(name) for name in ("text", "image" if precision == "fp32" else "image-int8")]
+        try:
+            with ThreadPoolExecutor(len(paths)) as opening:
+                self._text, self._image = opening.map(partial(Tower, threads=threads), paths)
+        except RuntimeError as error:
+            folder = self.checkpoint.weights.parent
+            raise ModelError(f'a graph in "{folder}" can\'t be opened ({error}); delete "graphs.json" there') from error
+        tokens = {"context_length": shape.context_length, "start": shape.start_token, "end": shape.end_token}
+        self._tokens = Tokens(clip_tokenizer(), **tokens)
+
+    def take_threads(self, n: int) -> None:
+        """All calls share those that it was opened with."""
+
+    def make_room(self) -> None:
+        """Nothing is kept that could be given back."""
+
+    def encode_images(self, pixels: NDArray[np.uint8]) -> Halves:
+        """Encode uint8 pixels (n, size, size, 3) into unit vectors fp16 (n, dim)."""
+        return self._image.run("pixels", pixels).astype(np.float16)
+
+    def encode_texts(self, texts: Sequence[str]) -> Halves:
+        """Encode texts into unit vectors fp16 (n, dim), in the order given; longer ones than the context are cut."""
+        vectors = np.empty((len(texts), self.dim), dtype=np.float16)
+        for rows, encoded in self.encode_text_batches(texts):
+            vectors[rows] = encoded
+        return vectors
+
+    def encode_text_batches(
+        self, texts: Sequence[str], *, batch_size: int | None = None
+    ) -> Iterator[tuple[Ids, Halves]]:
+        """Yield places of some of the texts, with their unit vectors fp16 (n, dim), until all were encoded.
+
+        Texts of one length go together, in batches that are filled up to one size: so a text has the same vector, bit
+        by bit, in any company.
+        """
+        batch_size = batch_size or self.texts_at_once
+        tokens = self._tokens.of(texts)
+        lengths = (tokens != 0).sum(axis=1) if self._cuts_texts else np.full(len(tokens), tokens.shape[1])
+        for rows in rows_by_length(lengths, at_once=batch_size):
+            batch = tokens[rows, : lengths[rows[0]]]
+            filling = np.repeat(batch[:1], batch_size - len(rows), axis=0)
+            vectors = self._text.run("tokens", np.concatenate([batch, filling]))[: len(rows)]
+            yield rows, vectors.astype(np.float16)
+
+
+MANY = 1 << 40
+"""Pictures of which nobody knows how many there are."""
+TORCH_PAYS = {"bf16": 3_200, "fp32": 12_500}
+"""Pictures a core, each with a name, from which torch's rate makes up for its import, by what torch computes in there;
+docs/log.md has the figures."""
+
+
+def find_device(name: str) -> Device:
+    """Turn "cpu" or "cuda:1" into a device that is there.
+
+    Raises:
+        DeviceError: it is not.
+    """
+    if name == "cpu":
+        return HOST
+    from indexer.encoders.torch_encoder import resolve_device
+
+    return resolve_device(name)
+
+
+def load_encoder(
+    checkpoint: Checkpoint, *, device: Device, precision: AnyPrecision, n_images: int, lanes: int = 1
+) -> "AnyEncoder":
+    """Load an encoder the way that is done soonest with so many pictures.
+
+    `lanes` is how many threads will ask it at once: with those that they share, there is one a core. Vectors in int8
+    are others than those in the other precisions, which are the same to .9999: "auto" is never int8 here.
+
+    Raises:
+        ModelError: its weights don't load or are broken, or it has no such precision.
+    """
+    encoder = _load(checkpoint, device, precision, n_images=n_images, lanes=lanes)
+    check_answers(encoder, checkpoint)
+    return encoder
+
+
+def _load(
+    checkpoint: Checkpoint, device: Device, precision: "AnyPrecision", *, n_images: int, lanes: int
+) -> "AnyEncoder":
+    if device.type == "cpu" and (graphs := find_graphs(checkpoint)):
+        threads = max(1, cores_of_rank() - lanes + 1)
+        if graphs.has_int8 and precision == "int8":
+            return OnnxEncoder(graphs, precision="int8", threads=threads)
+        torchs_own = "bf16" if precision == "auto" and computes_in_bf16() else "fp32"
+        if precision in ("auto", "fp32") and n_images < TORCH_PAYS[torchs_own] * cores_of_rank():
+            return OnnxEncoder(graphs, precision="fp32", threads=threads)
+    if precision == "int8":
+        what = f'model "{checkpoint.name}" can\'t be embedded in int8 on "{device}"'
+        raise ModelError(f"{what}: that takes a processor, and a model with a graph for it")
+    from indexer.encoders.torch_encoder import Encoder, resolve_device
+
+    return Encoder(checkpoint, device=resolve_device(str(device)), precision=precision)

@@ -1,9 +1,15 @@
-"""What does every loaded encoder do, whatever library it computes with? No torch here."""
+"""What every loaded encoder does, whatever library it computes with; and bundled icons to try one out on."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, Protocol
 
-from indexer.arrays import Halves, Ids, Pixels
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.arrays import Floats, Halves, Ids, Pixels
+from indexer.encoders.checkpoint import Checkpoint
+from indexer.errors import ModelError, RenderError
+from indexer.library.bundled import bundled
 
 AnyPrecision = Literal["auto", "fp32", "bf16", "fp16", "int8"]
 """In what an encoder computes; int8 without torch."""
@@ -47,3 +53,67 @@ def is_no_room(error: BaseException) -> bool:
     """Whether a device, or this process, had no room."""
     is_of_class = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"  # torch's own
     return is_of_class or any(said in str(error) for said in _NO_ROOM)
+
+
+N_SAMPLES = 32
+_WORDS = ("arrow", "home", "user", "x")
+_ALIKE = 1e-3
+"""Share of the largest number of a vector that fp16 may round it by."""
+
+
+def sample_pixels(size: int, *, n: int = N_SAMPLES, first: int = 0) -> NDArray[np.uint8]:
+    """Draw `n` bundled icons, evenly spaced from the `first` on: RGB (n, size, size, 3)."""
+    from indexer.rendering.render import render
+
+    paths = sorted(bundled("samples").rglob("*.svg"))
+    if len(paths) < n:
+        raise RenderError("the bundled sample icons are missing; install `icons` again")
+    chosen = paths[first :: len(paths) // n][:n]
+    return np.stack([render(path.read_bytes(), size=size).pixels for path in chosen])
+
+
+def sample_names(*, n: int = N_SAMPLES) -> list[str]:
+    """Names of the first `n` bundled icons, as words."""
+    paths = sorted(bundled("samples").rglob("*.svg"))
+    return [path.stem.replace("-", " ") for path in paths[:n]]
+
+
+def check_answers(encoder: LoadedEncoder, checkpoint: Checkpoint) -> None:
+    """Refuse an encoder of which pictures, or words, all get the same vector, or one that is no number.
+
+    Raises:
+        ModelError: that is so, or it encodes nothing at all.
+    """
+    words = np.empty((len(_WORDS), encoder.dim), np.float32)
+    try:
+        pictures = encoder.encode_images(_pictures(encoder.image_size)).astype(np.float32)
+        for rows, vectors in encoder.encode_text_batches(_WORDS, batch_size=len(_WORDS)):
+            words[rows] = vectors
+    except Exception as error:  # torch, ONNX Runtime and tokenizers each raise their own
+        if isinstance(error, encoder.out_of_memory) or is_no_room(error):
+            encoder.make_room()
+            return  # whoever embeds finds out for how much there is room
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise _broken(checkpoint, f"does not encode ({reason})") from error
+    for what, found in (("picture", pictures), ("word", words)):
+        if said := _says_nothing(found, what):
+            raise _broken(checkpoint, f"gives {said}")
+
+
+def _pictures(size: int) -> Pixels:
+    """White, black, the left half black, and stripes."""
+    pictures = np.full((4, size, size, 3), 255, np.uint8)
+    pictures[1], pictures[2, :, : size // 2], pictures[3, ::2] = 0, 0, 0
+    return pictures
+
+
+def _says_nothing(vectors: Floats, what: str) -> str | None:
+    if not np.isfinite(vectors).all():
+        return f'"{vectors[~np.isfinite(vectors)][0]}" for a {what}'
+    if np.ptp(vectors, axis=0).max() <= _ALIKE * np.abs(vectors).max():
+        return f'each {what} the same vector ("{vectors[0, 0]:.4f}" and so on)'
+    return None
+
+
+def _broken(checkpoint: Checkpoint, how: str) -> ModelError:
+    return ModelError(f'model "{checkpoint.name}" {how}: its weights are broken; give --model another one')

@@ -1,4 +1,4 @@
-"""A model folder -> graphs beside its weights that run both towers without torch, if they agree with torch.
+"""A model folder -> graphs beside its weights that run both towers without torch, if they agree with it.
 
 Reads the folder's config and weights; writes text.onnx, image.onnx and graphs.json (`indexer.encoders.graphs`).
 """
@@ -18,14 +18,14 @@ from torch import Tensor, nn
 
 from indexer.arrays import Floats
 from indexer.encoders.checkpoint import LOCAL, WEIGHT_NAMES, Checkpoint, ModelChoice, find_checkpoint
-from indexer.encoders.facts import Shape
+from indexer.encoders.export import REFUSALS, trace
 from indexer.encoders.graphs import FILE_NAME, GraphFacts
-from indexer.encoders.int8_graph import write_int8_graph
+from indexer.encoders.int8 import write_int8_graph
+from indexer.encoders.loaded import sample_names, sample_pixels
 from indexer.encoders.places import places_in, refer
-from indexer.encoders.samples import sample_names, sample_pixels
+from indexer.encoders.query_encoder import Shape
+from indexer.encoders.tokens import Tower
 from indexer.encoders.torch_encoder import ImageTower, TextTower, load_model, normalisation
-from indexer.encoders.tower import Tower
-from indexer.encoders.tracing import REFUSALS, trace
 from indexer.errors import ModelError
 from indexer.library.durable import describe_file, with_checksum, write_file
 

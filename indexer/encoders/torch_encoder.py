@@ -15,9 +15,8 @@ from torch.func import functional_call
 from torch.fx.experimental.optimization import fuse
 
 from indexer.encoders.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
+from indexer.encoders.convolutions import fuse_rectified, multiply_small_maps
 from indexer.encoders.loaded import is_no_room
-from indexer.encoders.rectified import fuse_rectified
-from indexer.encoders.small_maps import multiply_small_maps
 from indexer.encoders.tokens import rows_by_length
 from indexer.errors import DeviceError, ModelError
 

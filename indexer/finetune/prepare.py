@@ -12,18 +12,16 @@ from typing import Protocol
 from filelock import FileLock
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.loading import load_encoder
+from indexer.encoders.devices import HOST, Devices
+from indexer.encoders.graphs import load_encoder
 from indexer.errors import ModelError, SourceError, TrainError
-from indexer.finetune.corpus.gather import Gathered, Limits
-from indexer.finetune.corpus.lesson import Material, read_facts, read_material
-from indexer.finetune.corpus.rendered import build_corpus, key_of
-from indexer.finetune.corpus.selection import gather_icons
-from indexer.finetune.model.lineage import check_replaceable
-from indexer.finetune.options import FinetuneOptions, Places
-from indexer.finetune.plan import Plan, write_plan
+from indexer.finetune.folder import check_replaceable
+from indexer.finetune.gather import Gathered, Limits
+from indexer.finetune.lesson import Material, build_corpus, key_of, read_facts, read_material
+from indexer.finetune.options import FinetuneOptions, Places, Plan, write_plan
+from indexer.finetune.selection import gather_icons
 from indexer.library.durable import disk_error, leftovers, make_folder
 from indexer.library.folder import Library
-from indexer.ranks.devices import HOST, Devices
 
 
 class Viewer(Protocol):
@@ -150,7 +148,7 @@ def _check_out(request: Request, places: Places) -> None:
 def _beginning(request: Request, places: Places) -> ModelChoice:
     if request.new_model is None:
         return request.choice
-    from indexer.finetune.model.folder import write_random_model
+    from indexer.finetune.folder import write_random_model
 
     return write_random_model(request.new_model, places.work / "start", seed=request.options.schedule.seed)
 

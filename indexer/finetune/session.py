@@ -6,20 +6,19 @@ from typing import Any
 
 import torch
 
+from indexer.embedding.distributed import Rank
+from indexer.embedding.progress import Overseer, clear_progress, read_progress
+from indexer.embedding.torchrun import Ranks
+from indexer.encoders.devices import Devices, parse_devices
 from indexer.encoders.stored_graphs import write_graphs
 from indexer.errors import ModelError, TrainError
 from indexer.finetune.options import Places
 from indexer.finetune.prepare import Request, prepare, rerun, working
-from indexer.finetune.run.finish import Result, best_figures
-from indexer.finetune.run.rank import JOINT_FACTOR, run_rank
-from indexer.finetune.run.watch import TrainingProgress, TrainingView
+from indexer.finetune.rank import JOINT_FACTOR, run_rank
+from indexer.finetune.train import Result, best_figures
+from indexer.finetune.watch import TrainingProgress, TrainingView
 from indexer.library.foreign import from_json
 from indexer.process import end_at_once
-from indexer.ranks.devices import Devices, parse_devices
-from indexer.ranks.distributed import Rank
-from indexer.ranks.heartbeat import Overseer
-from indexer.ranks.launch import Ranks
-from indexer.ranks.progress import clear_progress, read_progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +87,6 @@ def _train(places: Places, devices: Devices, request: Request, viewer: TrainingV
         if found := overseer.look(progress):
             raise TrainError(f"{found}; {rerun(places)}")
 
-    with Ranks("indexer.finetune.run.rank", *arguments, devices=devices, folder=places.work) as ranks:
+    with Ranks("indexer.finetune.rank", *arguments, devices=devices, folder=places.work) as ranks:
         if cause := ranks.follow(look):
             raise TrainError(f"{cause}; {rerun(places)}")

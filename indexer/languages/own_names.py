@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from indexer.languages.codes import AUTO
 from indexer.languages.dictionary import ENGLISH, Dictionary
-from indexer.languages.judging import NOTHING, Judge, Spoken
+from indexer.languages.identifying import NOTHING, Judge, Spoken
+from indexer.languages.letters import AUTO, is_unspaced
+from indexer.languages.names import FILLERS, Name, parse
 from indexer.languages.reading import Reading, read_in
-from indexer.languages.scripts import is_unspaced
-from indexer.naming.looks import FILLERS
-from indexer.naming.names import Name, normalise, parse
+from indexer.languages.words import normalise
 
 RECIPE = 1
 """Version of the rules by which names and tags are read: those that others have read are read anew."""

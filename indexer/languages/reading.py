@@ -5,11 +5,19 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary
-from indexer.languages.folding import IN_TWO_LETTERS, fold, respelled
-from indexer.languages.forms import is_form, is_like, n_shared, split
+from indexer.languages.forms import is_form, is_like, key_of, n_shared, sounding_like, split
 from indexer.languages.identifying import MARKS, Typed, identify, is_english, knows, letters_known, words_of
-from indexer.languages.scripts import LONG_VOWEL, cut, is_ending, is_loanword, is_unspaced, runs
-from indexer.languages.sounding import key_of, sounding_like
+from indexer.languages.letters import (
+    IN_TWO_LETTERS,
+    LONG_VOWEL,
+    cut,
+    fold,
+    is_ending,
+    is_loanword,
+    is_unspaced,
+    respelled,
+    runs,
+)
 
 LONGEST_PHRASE = 5
 """Words that are looked up as one."""

@@ -1,4 +1,4 @@
-"""Where the things that ship with `icons` lie: the model, the sample icons, the migrations."""
+"""Where the things that ship with `icons` lie, packed or not: the model, the sample icons, the migrations."""
 
 from pathlib import Path
 

@@ -6,30 +6,87 @@ A library is one folder:
     encoders/FINGERPRINT/       query encoder in ONNX, tokenizer, encoder.json
     vectors/FINGERPRINT/        shards (*.safetensors)
     work/FINGERPRINT/           plan of the embedding under way; runs/ID/: progress and log of its ranks
-    work/shared.json            runs that were put into stores (`indexer.embedding.shared.own_runs`)
+    work/shared.json            runs that were put into stores (`indexer.embedding.sharing`)
     generations/N/              what searches read: catalog snapshot, FAISS indexes, facets, manifest.json
     CURRENT                     the number of the generation that answers
     preferences.json            which sets come first (`indexer.library.preferences`)
-    changed.jsonl               files that searches have found changed (`indexer.library.changed`)
+    changed.jsonl               files that searches have found changed (`indexer.library.folder`)
     usage/                      where icons are used in screenshots (`indexer.usage`), with generations of its own
     damaged/TIME/               what a repair has set aside, under the names that it had
 """
 
+import json
+import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from indexer.errors import LibraryError
-from indexer.library.durable import leftovers, make_folder, remove_folder
-from indexer.library.foreign import below, folders_in
-from indexer.library.numbered import MANIFEST, Numbered
+from indexer.errors import IconsError, LibraryError, UnsupportedError
+from indexer.library.durable import leftovers, make_folder, remove_folder, write_file
+from indexer.library.foreign import below, folders_in, from_json
 
 if TYPE_CHECKING:
     from filelock import FileLock
+
+_NUMBER = r"[0-9]{1,9}"
+Number = Annotated[int, range(10**9)]
+MANIFEST = "manifest.json"
+
+
+class Numbered:
+    """`generations/N/`, and `CURRENT`, which names one of them and is moved by a rename."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.expanduser().absolute()
+        self.generations = self.root / "generations"
+        self.pointer = self.root / "CURRENT"
+
+    def folder(self, number: int) -> Path:
+        """Where a generation lies, whether it exists or not."""
+        return below(self.generations, str(number))
+
+    def numbers(self) -> list[int]:
+        """Numbers of all published generations, newest first."""
+        names = (path.name for path in folders_in(self.generations))
+        return sorted((int(name) for name in names if re.fullmatch(_NUMBER, name)), reverse=True)
+
+    def next_number(self) -> int:
+        """A number that no generation ever had, those that a repair has set aside included."""
+        folders = [self.generations, *self.root.glob("damaged/*/generations")]
+        names = (path.name for folder in folders if folder.is_dir() for path in folder.iterdir())
+        return 1 + max((int(name) for name in names if re.fullmatch(_NUMBER, name)), default=0)
+
+    def current(self) -> int | None:
+        """Number that the pointer names; None when it is missing, garbage, or names nothing."""
+        before, number = None, self._pointed()
+        while number != before:
+            if number is None or self.folder(number).is_dir():
+                return number
+            before, number = number, self._pointed()  # it may have made room since the pointer was read
+        return None
+
+    def _pointed(self) -> int | None:
+        try:
+            text = self.pointer.read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return None
+        return int(text) if re.fullmatch(_NUMBER, text) else None
+
+    def remove(self, number: int) -> None:
+        """Delete a generation; a folder that has no manifest is none, and stays."""
+        if (self.folder(number) / MANIFEST).is_file():
+            remove_folder(self.folder(number))
+
+    def point_to(self, number: int) -> None:
+        """Let a generation answer."""
+        write_file(self.pointer, f"{number}\n".encode("ascii"))
+
 
 _PATIENCE_SECONDS = 0.3
 """Longer than it takes `is_being_written` to look."""
@@ -50,17 +107,17 @@ class Generation:
         self.icons = folder / "icons.faiss"
         """FAISS index of fused vectors (picture and name), ids of icons."""
         self.facets = folder / "facets.npy"
-        """What icons can be filtered by and counted by, a row an icon (`indexer.publishing.facets.ROW`)."""
+        """What icons can be filtered by and counted by, a row an icon (`indexer.merging.facets.ROW`)."""
         self.tags = folder / "tags.npy"
         """Which icon bears which tag, as pairs."""
         self.categories = folder / "categories.npy"
         """Which icon is in which category, as pairs."""
         self.lexicon = folder / "lexicon.safetensors"
-        """Which names bear a word, and which icons a name (`indexer.publishing.lexicon`)."""
+        """Which names bear a word, and which icons a name (`indexer.merging.lexicon`)."""
         self.drawings = folder / "drawings.npy"
         """For each icon, in the order of the facets, the first picture that shows its drawing."""
         self.places = folder / "places.npy"
-        """For each icon, in the order of the facets, where it stands by name (`indexer.publishing.places`)."""
+        """For each icon, in the order of the facets, where it stands by name (`indexer.merging.facets`)."""
         self.files = (
             self.catalog,
             self.pictures,
@@ -223,3 +280,94 @@ def require(library: Library) -> Library:
     if not library.exists():
         raise LibraryError(f'no library at "{library.root}" yet; `icons index SOURCE` builds one')
     return library
+
+
+TOKEN = "ICONS_MILVUS_TOKEN"
+"""Environment variable that holds a server's token, "user:password" or an API key."""
+
+
+class LibraryElsewhere(Library):
+    """An address, and the folder in the user's cache that keeps what was fetched from there."""
+
+    def __init__(self, address: str) -> None:
+        """Name it.
+
+        Raises:
+            IconsError: the address holds a secret.
+        """
+        from platformdirs import user_cache_path
+
+        refuse_secret(address)
+        digest = blake2b(address.encode(), digest_size=10).hexdigest()
+        super().__init__(user_cache_path("icons") / "servers" / digest)
+        self.address = address
+
+    def exists(self) -> bool:
+        """Refuse: whoever asks this goes on to read a library's folder.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(
+            f'"{self.address}" is held by a server; this command reads a library\'s folder, name that with --library'
+        )
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Refuse, as `exists` does.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        self.exists()
+        yield
+
+
+def refuse_secret(address: str) -> None:
+    """Go on only where an address holds no secret; one that does is not spelt again.
+
+    Raises:
+        IconsError: it holds a user's name or password.
+    """
+    if "@" in address.partition("://")[2].partition("/")[0]:
+        raise IconsError(f"an address that holds a secret is seen by others; put it into {TOKEN} instead")
+
+
+def library_at(place: str | Path) -> Library:
+    """Name a library by its folder, or by its address on a server."""
+    return LibraryElsewhere(place) if isinstance(place, str) and "://" in place else Library(Path(place))
+
+
+Place = tuple[str, str]
+"""Location of a source, and the path of a file in it."""
+NAME = "changed.jsonl"
+_MOST_BYTES = 1_000_000
+
+
+def note_changed(root: Path, place: Place) -> None:
+    """Keep a file of a source in mind for the next scan of the library at `root`."""
+    line = json.dumps(place).encode() + b"\n"
+    with suppress(OSError):  # a library may be read-only
+        file = os.open(root / NAME, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            known = os.pread(file, _MOST_BYTES, 0)
+            if line not in known and len(known) < _MOST_BYTES:
+                os.write(file, line)
+        finally:
+            os.close(file)
+
+
+@contextmanager
+def noted_changes(root: Path) -> Iterator[frozenset[Place]]:
+    """Give what was noted to a scan, and forget it once that has succeeded; what was noted meanwhile stays."""
+    path = root / NAME
+    content = path.read_bytes() if path.is_file() else b""
+    yield frozenset(_places(content))
+    if content and path.is_file() and path.stat().st_size == len(content):
+        path.unlink()
+
+
+def _places(content: bytes) -> Iterator[Place]:
+    for line in content.splitlines():
+        with suppress(ValueError):  # a line that was cut short by a full disk, or damaged
+            yield from_json(tuple[str, str], line)

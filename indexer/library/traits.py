@@ -1,10 +1,11 @@
-"""What is known of a picture beside its vector, as it travels from the renderer through the shards to a generation.
+"""What travels beside vectors, as plain data: traits of pictures, and where every entry of a source ended.
 
 Pictures whose pixels are equal are one drawing in other bytes: Lucide's alert-circle and circle-alert are two files of
 one. A search should answer with it once.
 """
 
 import hashlib
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,3 +58,20 @@ def find_drawings(traits: NDArray[np.void], vectors: Halves) -> Positions:
         digests[place] = digest_of(vectors[place])
     _, first, drawings = np.unique(digests, return_index=True, return_inverse=True)
     return np.asarray(first[drawings], np.intp)
+
+
+@dataclass(frozen=True, slots=True)
+class Accounting:
+    """Where every entry of every source ended: found = embedded + failed + duplicate + missing."""
+
+    found: int
+    embedded: int
+    """Distinct images with a vector."""
+    failed: int
+    """Entries that could not be read or rendered, each listed with its reason."""
+    duplicate: int
+    """Icons whose picture another icon shows already."""
+    missing: int
+    """Icons that have neither a vector nor a reason yet; 0 after a whole run."""
+    hidden: int
+    """Entries that their own source marks as hidden; left out, not counted as found."""

@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from indexer.errors import EmbedError, IconsError, RenderError
-from indexer.rendering.cutout import cut_out
 from indexer.rendering.render import draw
-from indexer.rendering.screenshot import Screenshot, draw_screenshot
+from indexer.rendering.screenshot import Screenshot, cut_out, draw_screenshot
 from indexer.rendering.worker import READY, Worker, cause_of_end, limited, serve
-from indexer.sources.pictures import reason_of
+from indexer.sources.folders import reason_of
 
 DRAWN, FAILED = b"D", b"F"
 """What an answer begins with; the drawing or a failure's reason follows."""

@@ -1,4 +1,4 @@
-"""What does a picture look like? SVG or bitmap bytes -> RGB uint8 at the model's size; the one place that decodes.
+"""A picture, SVG or bitmap -> RGB uint8 at the model's size, on a ground on which it shows.
 
 The kind is told from the content, never from the name. A picture keeps its aspect, is centred on a square canvas, and
 its alpha is composited on white; a picture that does not show on white, but does on black, is composited on black. What
@@ -6,11 +6,14 @@ equals its ground everywhere on both is refused as blank. A shape of one colour 
 """
 
 import functools
+import gzip
 import io
+import math
 import re
 import warnings
+import zlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +21,146 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from indexer.errors import RenderError
 from indexer.library.traits import Ink
-from indexer.rendering.grounds import Background, composite
-from indexer.rendering.ink import Planes, measure
-from indexer.rendering.svg_document import stated_side, svg_document
+from indexer.rendering.ink import Planes, distinct_channels, measure
+
+BLANK = "blank: nothing is drawn"
+
+Background = Literal["light", "dark"]
+
+CLEAR_CONTRAST = 24
+"""Of 255: a picture with less than this on white (an icon in #eee) is tried on black."""
+VISIBLE_CONTRAST = 4
+"""Of 255: less than this is noise of the compression, not a shape."""
+_COLOUR_BITS = np.uint32(0x00FFFFFF)
+"""Of a pixel as a little-endian number."""
+
+
+def composite(picture: NDArray[np.uint8], *, size: int) -> tuple[Planes, Background]:
+    """Lay RGB or RGBA, (height, width, 3 or 4), on the middle of a square, and say which ground it was given.
+
+    Raises RenderError (`BLANK`) where nothing shows.
+    """
+    on_light = _on_canvas(picture, size=size, shade=255)
+    contrast = _contrast(on_light)
+    if contrast >= CLEAR_CONTRAST:
+        return Planes.of(on_light), "light"
+    on_dark = _on_canvas(picture, size=size, shade=0)
+    if max(contrast, _contrast(on_dark)) < VISIBLE_CONTRAST:
+        return _one_colour(on_light, on_dark)
+    return (Planes.of(on_dark), "dark") if _contrast(on_dark) > contrast else (Planes.of(on_light), "light")
+
+
+def _one_colour(on_light: NDArray[np.uint8], on_dark: NDArray[np.uint8]) -> tuple[Planes, Background]:
+    """What is of one colour all over: a full square, on the ground from which it differs more, or nothing at all."""
+    from_light, from_dark = 255 - int(on_light.min()), int(on_dark.max())
+    if max(from_light, from_dark) < VISIBLE_CONTRAST:
+        raise RenderError(BLANK)
+    is_light = from_light >= min(from_dark, CLEAR_CONTRAST)
+    return (Planes.of(on_light), "light") if is_light else (Planes.of(on_dark), "dark")
+
+
+def _on_canvas(picture: NDArray[np.uint8], *, size: int, shade: int) -> NDArray[np.uint8]:
+    """Composite RGB or RGBA, (height, width, 3 or 4), on a square of one shade: its channels, (3, size, size)."""
+    height, width, _ = picture.shape
+    planes = _on_shade(picture, shade=shade)
+    if height == width:
+        return planes
+    canvas = np.full((3, size, size), shade, np.uint8)
+    top, left = (size - height) // 2, (size - width) // 2
+    canvas[:, top : top + height, left : left + width] = planes
+    return canvas
+
+
+def _on_shade(picture: NDArray[np.uint8], *, shade: int) -> NDArray[np.uint8]:
+    """Composite RGB or RGBA on black (0) or white (255): its channels, (3, height, width)."""
+    height, width, n_channels = picture.shape
+    if n_channels == 4 and not (picture.view("<u4") & _COLOUR_BITS).any():  # most icons: all channels are one
+        return np.broadcast_to(~picture[..., 3] & np.uint8(shade), (3, height, width))
+    planes = np.empty((n_channels, height, width), np.uint8)
+    for channel in range(n_channels):
+        planes[channel] = picture[..., channel]
+    if n_channels == 3:
+        return planes
+    alpha = planes[3].astype(np.uint16)
+    blend = planes[:3] * alpha
+    blend += (255 - alpha) * np.uint16(shade) + np.uint16(128)
+    blend += blend >> 8
+    blend >>= 8  # exactly blend / 255, rounded
+    return np.asarray(blend, np.uint8)
+
+
+def _contrast(canvas: NDArray[np.uint8]) -> int:
+    """The widest range of any channel, 0 to 255, of (3, size, size)."""
+    return max(int(channel.max()) - int(channel.min()) for channel in distinct_channels(canvas))
+
+
+MAX_SVG_BYTES = 1_000_000
+
+# Groups are atomic: without that, a file of many comments and no <svg> takes exponential time to refuse.
+SVG_START = re.compile(
+    rb"(?>\xef\xbb\xbf)?\s*+"
+    rb"(?>(?>(?><\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*+(?>\[.*?\]\s*+>|>))\s*+)*)"
+    rb"<(?>[A-Za-z_][\w.-]*+:)?svg(?=[\s/>])",
+    re.DOTALL,
+)
+_XML_DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml\b.*?\?>", re.DOTALL)
+_UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")
+# Entities are how a small file grows without end, or reads other files. What stands for a short text without markup or
+# another entity does neither, and old exports of Illustrator abbreviate their namespaces so.
+_PLAIN_ENTITY = re.compile(rb"""<!ENTITY\s+[\w:][\w:.-]*\s+(?>"[^"&%<]{0,200}"|'[^'&%<]{0,200}')\s*>""")
+_ATTRIBUTE = re.compile(rb"\s(width|height|viewBox)\s*=\s*[\"']([^\"']{1,80})[\"']")
+
+
+def svg_document(content: bytes) -> bytes | None:
+    """The SVG's text, unpacked and in an encoding that the checks below can read; None for anything but an SVG."""
+    if content.startswith(b"\x1f\x8b"):
+        content = _gunzip(content)
+    if content.startswith(_UTF16_STARTS):
+        content = _utf16_to_utf8(content)
+    if SVG_START.match(content) is None:
+        return None
+    if len(content) > MAX_SVG_BYTES:
+        raise RenderError(f"SVG of {len(content) / 1e6:.2f} MB, the limit is {MAX_SVG_BYTES / 1e6:.0f} MB")
+    if content.count(b"<!ENTITY") != len(_PLAIN_ENTITY.findall(content)):
+        raise RenderError("svg: declares entities (<!ENTITY) that are more than short plain text")
+    return content
+
+
+def _gunzip(content: bytes) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
+            unpacked = packed.read(MAX_SVG_BYTES + 1)
+    except EOFError as error:
+        raise RenderError("truncated SVGZ") from error
+    except (OSError, zlib.error) as error:
+        raise RenderError(f"svgz: {error}") from error
+    if len(unpacked) > MAX_SVG_BYTES:
+        raise RenderError(f"SVGZ that unpacks to more than {MAX_SVG_BYTES / 1e6:.0f} MB")
+    return unpacked
+
+
+def _utf16_to_utf8(content: bytes) -> bytes:
+    codec = "utf-16" if content.startswith(_UTF16_STARTS[:2]) else "utf-16-le" if content[0] else "utf-16-be"
+    # The declaration names the encoding that has just been left.
+    return _XML_DECLARATION.sub("", content.decode(codec, errors="replace"), count=1).encode()
+
+
+def stated_side(document: bytes) -> float | None:
+    """The longer side in px as the root element states it, None where it states nothing plain."""
+    start = SVG_START.match(document)
+    assert start is not None
+    root = document[start.end() : document.find(b">", start.end(), start.end() + 4000)]
+    stated = dict(_ATTRIBUTE.findall(root))
+    if b"width" in stated and b"height" in stated:
+        sides = [stated[b"width"], stated[b"height"]]
+    else:
+        sides = stated.get(b"viewBox", b"").replace(b",", b" ").split()[2:4]
+    try:
+        longer = max(float(side.removesuffix(b"px")) for side in sides)
+    except ValueError:
+        return None
+    return longer if 0 < longer < math.inf else None
+
 
 RECIPE = 1
 """Changes whenever the same bytes give other pixels, so that vectors of two recipes are never mixed."""

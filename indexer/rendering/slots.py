@@ -25,7 +25,7 @@ from indexer.errors import IconsError, SourceError
 from indexer.library.traits import TRAITS, digest_of
 from indexer.rendering.render import render
 from indexer.rendering.worker import Worker, beyond_memory_limit, limited, serve
-from indexer.sources.pictures import reason_of
+from indexer.sources.folders import reason_of
 from indexer.sources.source import read_picture
 from indexer.sources.stored import KINDS, Wanted, read_all
 

@@ -1,23 +1,139 @@
-"""What does an Iconify set hold? One JSON file -> its icons as records, and the SVG of each.
+"""Iconify sets: one JSON file -> its icons as records, and the SVG of each.
 
 Takes one set as a file, the `@iconify/json` folder with all of them, or one `@iconify-json/*` package, whose
 `icons.json` lies beside `info.json` and `metadata.json`.
 """
 
+import json
+import mmap
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from indexer.errors import SourceError
-from indexer.naming.names import path_hints
-from indexer.sources.exclusion import Exclusion
-from indexer.sources.iconify_svg import Json, build_svg, resolve_icon
-from indexer.sources.paths import is_unicode, to_text
-from indexer.sources.pictures import reason_of
-from indexer.sources.reading import MAX_TEXT, as_object, load_facts, shown
-from indexer.sources.records import UNREAD, FileScan, IconSet, Record, content_digest, stamp_of
+from indexer.languages.names import path_hints
+from indexer.sources.folders import Exclusion, reason_of
+from indexer.sources.records import (
+    MAX_TEXT,
+    UNREAD,
+    FileScan,
+    IconSet,
+    Record,
+    as_object,
+    content_digest,
+    is_unicode,
+    load_facts,
+    shown,
+    stamp_of,
+    to_text,
+)
+
+Json = dict[str, Any]
+
+_BOX = {"left": 0, "top": 0, "width": 16, "height": 16}
+_KEPT = (*_BOX, "body", "hidden")
+_LONGEST_CHAIN = 100
+
+
+def resolve_icon(icon_set: Json, name: str) -> tuple[Json, str]:
+    """Follow an icon's parents to one that has a body; return all its properties, and that one's name.
+
+    Raises:
+        SourceError: a parent is missing, or an alias leads back to itself.
+    """
+    icons, aliases = icon_set["icons"], as_object(icon_set.get("aliases"))
+    chain = [name]
+    icon: Json = {}
+    while True:
+        here = chain[-1]
+        found = icons.get(here, aliases.get(here))
+        if not isinstance(found, dict):
+            raise SourceError(
+                f'alias of "{shown(here)}", which is not there' if len(chain) > 1 else f'no icon "{shown(here)}"'
+            )
+        icon = _merge(found, icon)
+        if here in icons:
+            return _merge(icon_set, icon), here
+        parent = str(found.get("parent"))
+        if parent in chain:
+            raise SourceError(f"alias of itself: {' -> '.join(map(shown, (*chain, parent)))}")
+        if len(chain) == _LONGEST_CHAIN:
+            raise SourceError(f"alias over more than {_LONGEST_CHAIN} others")
+        chain.append(parent)
+
+
+def build_svg(icon: Json) -> bytes:
+    """Wrap an icon's body in a whole SVG document, turned and flipped as the icon says.
+
+    Raises:
+        SourceError: it has no body, or a box without an area.
+    """
+    box = {key: icon.get(key, default) for key, default in _BOX.items()}
+    body = icon.get("body")
+    if not isinstance(body, str):
+        raise SourceError("no body")
+    if not all(_is_number(value) for value in box.values()) or box["width"] <= 0 or box["height"] <= 0:
+        raise SourceError(f"no area: {' '.join(f'{key}={shown(repr(value))}' for key, value in box.items())}")
+    if transform := _place(box, icon):
+        body = f'<g transform="{transform}">{body}</g>'
+    left, top, width, height = map(_spell, box.values())
+    xlink = ' xmlns:xlink="http://www.w3.org/1999/xlink"' if "xlink:" in body else ""
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg"{xlink} width="{width}" height="{height}" '
+        f'viewBox="{left} {top} {width} {height}">{body}</svg>'
+    )
+    return svg.encode()
+
+
+def _merge(parent: Json, child: Json) -> Json:
+    """Lay a child's properties over its parent's; turns add up, and two flips are none."""
+    merged = {key: own[key] for own in (parent, child) for key in _KEPT if key in own}
+    for flip in ("hFlip", "vFlip"):
+        if bool(parent.get(flip)) != bool(child.get(flip)):
+            merged[flip] = True
+    if turns := (_turns(parent) + _turns(child)) % 4:
+        merged["rotate"] = turns
+    return merged
+
+
+def _turns(icon: Json) -> int:
+    turns = icon.get("rotate") or 0
+    return int(turns) if _is_number(turns) else 0
+
+
+def _place(box: dict[str, Any], icon: Json) -> str:
+    """Write an icon's turns and flips as an SVG transform, and bring its box to where that leaves it."""
+    turns = _turns(icon)
+    transforms = []
+    if icon.get("hFlip") and icon.get("vFlip"):
+        turns += 2
+    elif icon.get("hFlip"):
+        transforms = [f"translate({_spell(box['width'] + box['left'])} {_spell(-box['top'])})", "scale(-1 1)"]
+        box["left"] = box["top"] = 0
+    elif icon.get("vFlip"):
+        transforms = [f"translate({_spell(-box['left'])} {_spell(box['height'] + box['top'])})", "scale(1 -1)"]
+        box["left"] = box["top"] = 0
+    x, y = box["width"] / 2 + box["left"], box["height"] / 2 + box["top"]
+    centre = {1: (90, y, y), 2: (180, x, y), 3: (-90, x, x)}.get(turns % 4)
+    if turns % 2:
+        box["left"], box["top"] = box["top"], box["left"]
+        box["width"], box["height"] = box["height"], box["width"]
+    turn = [f"rotate({' '.join(map(_spell, centre))})"] if centre else []
+    return " ".join((*turn, *transforms))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e9
+
+
+def _spell(number: float) -> str:
+    return repr(int(number)) if number == int(number) else repr(number)
+
 
 _RECIPE = "1"
 """Changes whenever the same file gives other SVGs or other records, so that it is read again."""
@@ -184,3 +300,123 @@ class _Looks:
 def _text(value: object) -> str | None:
     """Take what should be a text; anything else, and what is too long for one, says nothing."""
     return value if isinstance(value, str) and 0 < len(value) <= MAX_TEXT else None
+
+
+_BEGIN = b'\n\t"icons": {\n'
+_END = re.compile(rb"\n\t\}")  # twice as quick as `mmap.find`
+_ICON = re.compile(rb'\n\t\t("(?:[^"\\]|\\.)*"): \{')
+"""The line of an icon, its name as JSON."""
+_CLOSING = b"\n\t\t}"
+_INDEX = re.compile(rb'"(0|[1-9][0-9]{0,8})"')
+"""A name that JavaScript takes for a number: these come first."""
+_LONGEST_CHAIN_IN_FILE = 100
+_MOST_SETS = 512
+_MOST_OPEN = 64
+
+
+def read_icon_alone(file: Path, name: str) -> bytes | None:
+    """Build the SVG of one icon; None where it can't be found by its line.
+
+    Raises:
+        OSError: the file is gone.
+    """
+    icons = _icons_of(file, stamp_of(file))
+    if icons is None:
+        return None
+    try:
+        return build_svg(resolve_icon({**icons.values, "icons": _needed(icons, name)}, name)[0])
+    except (SourceError, ValueError, RecursionError):
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Icons:
+    """The lines of a set that are icons."""
+
+    file: Path
+    stamp: str
+    values: Json
+    """All else that stands in the set."""
+    start: int
+    end: int
+
+    def body(self, name: str) -> bytes | None:
+        """What stands behind a name, as JSON; None where no line has been found that bears it."""
+        content, wanted = _opened(self.file, self.stamp), _order(_spelt(name))
+        low, high = self.start, self.end
+        while low < high:
+            middle = (low + high) // 2
+            line = _ICON.search(content, middle, self.end)
+            if line is None or line.start() >= high or (found := _order(line[1])) > wanted:
+                high = middle
+            elif found < wanted:
+                low = line.end()
+            else:
+                return _behind(content, line)
+        return None
+
+    def body_anywhere(self, name: str) -> bytes | None:
+        """The same, in whatever order the icons stand."""
+        line = _lines_of(self).get(_spelt(name))
+        content = _opened(self.file, self.stamp)
+        found = None if line is None else _ICON.match(content, line)
+        return _behind(content, found) if found else None
+
+
+def _spelt(name: str) -> bytes:
+    return json.dumps(name, ensure_ascii=False).encode()
+
+
+def _order(name: bytes) -> tuple[bool, int, bytes]:
+    number = _INDEX.fullmatch(name)
+    return (False, int(number[1]), b"") if number else (True, 0, name[1:-1])
+
+
+def _behind(content: mmap.mmap, line: re.Match[bytes]) -> bytes:
+    start = line.end() - 1
+    return content[start : content.find(_CLOSING, start) + len(_CLOSING)]
+
+
+@lru_cache(maxsize=_MOST_OPEN)
+def _opened(file: Path, stamp: str) -> mmap.mmap:
+    """Map a set into memory; the icons of a page are of many sets, in turn."""
+    del stamp
+    with file.open("rb") as opened:
+        return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+@lru_cache(maxsize=_MOST_SETS)
+def _icons_of(file: Path, stamp: str) -> _Icons | None:
+    """Read all of a set but its icons. The stamp keeps it fresh. None where it is laid out otherwise."""
+    if not file.stat().st_size:
+        return None  # nothing can't be mapped into memory
+    content = _opened(file, stamp)
+    start = content.find(_BEGIN)
+    end = _END.search(content, start) if start >= 0 else None
+    if end is None:
+        return None
+    try:
+        values = json.loads(content[: start + len(_BEGIN)] + content[end.start() :])
+    except (ValueError, RecursionError):
+        return None
+    return _Icons(file, stamp, values, start + len(_BEGIN) - 1, end.start()) if isinstance(values, dict) else None
+
+
+@lru_cache(maxsize=_MOST_SETS)
+def _lines_of(icons: _Icons) -> dict[bytes, int]:
+    content = _opened(icons.file, icons.stamp)
+    return {line[1]: line.start() for line in _ICON.finditer(content, icons.start, icons.end)}
+
+
+def _needed(icons: _Icons, name: str) -> Json:
+    """The icon that a name, or what it is an alias of, leads to; its own properties, under its own name."""
+    aliases = as_object(icons.values.get("aliases"))
+    for _ in range(_LONGEST_CHAIN_IN_FILE):
+        body = icons.body(name) or (None if name in aliases else icons.body_anywhere(name))
+        if body is not None:
+            return {name: json.loads(body)}
+        parent = as_object(aliases.get(name)).get("parent")
+        if not isinstance(parent, str):
+            break
+        name = parent
+    return {}

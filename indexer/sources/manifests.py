@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from indexer.errors import SourceError
-from indexer.sources.paths import name_of, to_text
-from indexer.sources.pictures import reason_of, scan_picture
-from indexer.sources.reading import MAX_TEXT, shown
-from indexer.sources.records import UNREAD, FileScan, IconSet, Record
+from indexer.sources.folders import reason_of, scan_picture
+from indexer.sources.records import MAX_TEXT, UNREAD, FileScan, IconSet, Record, name_of, shown, to_text
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson")
 

@@ -1,23 +1,139 @@
-"""What does an npm package of icons hold? Its tree of SVGs, with the name, version, licence and tags that it states.
+"""npm packages of icons: their pictures, with name, version, licence and tags.
 
 Known packages stand in `packages.PACKAGES`. Any other package is read as a plain folder of pictures.
 """
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from indexer.errors import SourceError
-from indexer.naming.names import path_hints
-from indexer.sources.exclusion import Exclusion
-from indexer.sources.packages import PACKAGES, Package, read_descriptions
-from indexer.sources.paths import is_unicode, name_of, to_text
-from indexer.sources.pictures import SUFFIXES, find_pictures, reason_of, scan_picture
-from indexer.sources.reading import MAX_TEXT, as_object, load_facts
-from indexer.sources.records import UNREAD, FileScan, IconSet, Record, stamp_of
-from indexer.sources.tags import About
+from indexer.languages.names import path_hints
+from indexer.sources import tags
+from indexer.sources.folders import SUFFIXES, Exclusion, find_pictures, reason_of, scan_picture
+from indexer.sources.records import (
+    MAX_TEXT,
+    UNREAD,
+    FileScan,
+    IconSet,
+    Record,
+    as_object,
+    is_unicode,
+    load_facts,
+    name_of,
+    stamp_of,
+    to_text,
+)
+from indexer.sources.tags import About, TagReader, listed
+
+_USUAL = listed("name", "tags")
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """Where a package keeps its icons, and what it says about them."""
+
+    roots: tuple[str, ...]
+    """Trees of SVGs; packages ship the same pictures again for other uses, which are left alone.
+
+    None where a package brings words alone.
+    """
+    tags_files: tuple[str, ...] = ()
+    read_tags: TagReader = _USUAL
+    endings: tuple[str, ...] = ()
+    """What file names add to the names that tags are kept under."""
+    styles: Mapping[str, str] = field(default_factory=dict)
+    """Styles of whole roots whose folder's name says something else."""
+
+
+def read_descriptions(package: Package, location: Path, problems: dict[str, Exception]) -> dict[str, About]:
+    """Read what a package says about icons; `problems` takes the files that can't be read, a missing one is none."""
+    found: dict[str, About] = {}
+    for file in package.tags_files:
+        try:
+            said = tags.read_tags(package.read_tags, location, file)
+        except FileNotFoundError:  # a version that ships no tags
+            continue
+        except (OSError, SourceError) as error:
+            problems[file] = error
+            continue
+        for key, about in said.items():
+            found[key] = found[key].joined(about) if key in found else about
+    return found
+
+
+_SIZES = ("-12", "-16", "-24", "-48", "-96")
+
+PACKAGES = {
+    "@adobe/spectrum-css-workflow-icons": Package(("dist/assets/svg", "dist/18", "dist/24")),
+    "@atlaskit/icon": Package(("svgs",), ("dist/es2019/metadata-core.js",), tags.atlaskit),
+    "@atlaskit/icon-lab": Package(("svgs",), ("dist/es2019/metadata-core.js",), tags.atlaskit),
+    "@blueprintjs/icons": Package((), ("icons.json",), listed("iconName", "tags")),
+    "@carbon/icons": Package(("svg",), ("metadata.json",), tags.carbon),
+    "@carbon/pictograms": Package(("svg",), ("metadata.json",), tags.carbon),
+    "@fortawesome/fontawesome-free": Package(("svgs",), ("metadata/icon-families.json",), tags.font_awesome),
+    "@gitlab/svgs": Package(("dist/sprite_icons",), ("dist/icons.meta.json",), listed("", "keywords")),
+    "@gravity-ui/icons": Package(("svgs",), ("metadata.json",), listed("svgName", "keywords", categories="categories")),
+    "@icon-park/svg": Package((), ("icons.json",), listed("name", "title", "tag", categories="category")),
+    "@iconscout/unicons": Package(
+        ("svg",),
+        tuple(f"json/{style}.json" for style in ("line", "solid", "thinline", "monochrome")),
+        listed("name", "tags", categories="category"),
+    ),
+    "@mdi/svg": Package(("svg",), ("meta.json",), tags.material),
+    "@mynaui/icons": Package(
+        ("icons", "icons-solid"),
+        ("meta.json",),
+        listed("", "tags", apart=("ui", "ui symbol", "icon")),
+        styles={"icons": "outline", "icons-solid": "filled"},
+    ),
+    "@navikt/aksel-icons": Package(("dist/svg",), ("dist/metadata.mjs",), tags.aksel),
+    "@phosphor-icons/core": Package(
+        ("assets",),
+        ("dist/index.mjs",),
+        tags.phosphor,
+        endings=("-bold", "-duotone", "-fill", "-light", "-thin"),
+    ),
+    "@primer/octicons": Package(("build/svg",), ("build/data.json",), tags.octicons, endings=_SIZES),
+    "@progress/kendo-svg-icons": Package((), ("dist/icons.json",), tags.kendo),
+    "@rhds/icons": Package(
+        ("ui", "standard", "microns"),
+        tuple(f"metadata/{icons}.yaml" for icons in ("ui", "standard", "microns")),
+        tags.red_hat,
+    ),
+    "@shopware-ag/meteor-icon-kit": Package(("icons",), ("icons/meta.json",)),
+    "@tabler/icons": Package(("icons",), ("icons.json",), tags.tabler),
+    "@vaadin/icons": Package(("assets/svg",), ("assets/vaadin-font-icons.json",), tags.vaadin),
+    "@vibe/icons": Package((), ("dist/iconsMetaData.js",), tags.vibe),
+    "@vscode/codicons": Package(("src/icons",), ("dist/metadata.json",), tags.tabler),
+    "emojilib": Package((), ("dist/emoji-en-US.json",), tags.emojilib),
+    "eos-icons": Package(
+        ("svg", "svg-outlined"),
+        ("dist/js/eos-icons.json",),
+        listed("name", "tags", categories="category", apart=("eos",)),
+        styles={"svg-outlined": "outline"},
+    ),
+    "grommet-icons": Package(("img",), ("es6/metadata.js",), tags.grommet),
+    "healthicons": Package(
+        ("public/icons/svg/filled", "public/icons/svg/outline"),
+        ("public/icons/meta-data.json",),
+        tags.healthicons,
+        styles={"public/icons/svg/filled": "filled", "public/icons/svg/outline": "outline"},
+    ),
+    "ionicons": Package(("dist/svg",), ("dist/ionicons.json",), tags.ionicons, endings=("-outline", "-sharp")),
+    "lucide-static": Package(("icons",), ("tags.json",), tags.lucide),
+    "openmoji": Package(
+        ("color/svg", "black/svg"),
+        ("data/openmoji.json",),
+        tags.openmoji,
+        styles={"color/svg": "color", "black/svg": "outline"},
+    ),
+    "proicons": Package((), ("dist/cjs/proicons.cjs",), tags.proicons),
+}
+
 
 _RECIPE = "2"
 """Changes whenever the same files give other records, so that they are read again."""

@@ -7,13 +7,18 @@ from itertools import starmap
 from pathlib import Path
 
 from indexer.errors import ChangedError, SourceError, UnreachedError
-from indexer.sources import folders, iconify, iconify_file, manifests, npm, stored
-from indexer.sources.exclusion import Exclusion
-from indexer.sources.paths import from_text, refuse_undecoded
-from indexer.sources.pictures import SUFFIXES, reason_of
-from indexer.sources.reading import read_regular, real_path
-from indexer.sources.records import UNREAD, FileScan, content_digest
-from indexer.stores.places import url_of
+from indexer.library.stores import url_of
+from indexer.sources import folders, iconify, manifests, npm, stored
+from indexer.sources.folders import SUFFIXES, Exclusion, reason_of
+from indexer.sources.records import (
+    UNREAD,
+    FileScan,
+    content_digest,
+    from_text,
+    read_regular,
+    real_path,
+    refuse_undecoded,
+)
 
 _FOLDER, _ICONIFY, _MANIFEST, _NPM = "folder", "iconify", "manifest", "npm"
 
@@ -65,7 +70,7 @@ def read_picture(kind: str, location: Path, path: str, member: str, *, digest: b
         return _read(kind, location, path, member)
     if kind in stored.KINDS:
         return stored.read(stored.Wanted(kind, location, path, member, digest))
-    content = iconify_file.read_icon_alone(location / path, member) if kind == _ICONIFY else None
+    content = iconify.read_icon_alone(location / path, member) if kind == _ICONIFY else None
     if content is None or content_digest(content) != digest:
         content = _read(kind, location, path, member)
         if content_digest(content) != digest:

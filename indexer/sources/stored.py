@@ -14,19 +14,13 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from indexer.errors import ChangedError, SourceError, StoreError, UnreachedError
+from indexer.languages.names import path_hints
 from indexer.library.durable import write_file
-from indexer.naming.names import path_hints
-from indexer.sources import iconify, iconify_file
-from indexer.sources.exclusion import Exclusion
-from indexer.sources.folders import LICENCE_FILES, licence_of
-from indexer.sources.paths import name_of
-from indexer.sources.pictures import SUFFIXES
-from indexer.sources.reading import MAX_BYTES
-from indexer.sources.records import UNREAD, FileScan, IconSet, Record, content_digest
-from indexer.stores.object_store import asked, open_object_store
-from indexer.stores.patient_store import PatientStore
-from indexer.stores.places import url_of
-from indexer.stores.store import Listed
+from indexer.library.object_store import PatientStore, asked, open_object_store
+from indexer.library.stores import Listed, url_of
+from indexer.sources import iconify
+from indexer.sources.folders import LICENCE_FILES, SUFFIXES, Exclusion, licence_of
+from indexer.sources.records import MAX_BYTES, UNREAD, FileScan, IconSet, Record, content_digest, name_of
 
 KINDS = PICTURES, SETS = "stored", "stored-iconify"
 """Kinds of sources, by how their pictures are read again."""
@@ -177,7 +171,7 @@ def _scan_sets(location: Path, found: Mapping[str, Listed], stamps: Mapping[str,
 def _read_set(wanted: Wanted) -> bytes:
     copy = _copy(wanted.location, wanted.path)
     file = copy / "icons.json" if copy.is_dir() else copy
-    alone = iconify_file.read_icon_alone(file, wanted.member)
+    alone = iconify.read_icon_alone(file, wanted.member)
     if alone is not None and content_digest(alone) == wanted.digest:
         return alone
     return iconify.read_icon(copy, "icons.json" if copy.is_dir() else "", wanted.member)

@@ -6,13 +6,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from search.locating.results import LocatedIcon, LocatedPicture
-from search.mapping.mapped import Mapped
-from search.picking.code import Filled, Written
-from search.picking.pick import Pick
-from search.ranking.scores import GOOD_SCORE
-from search.references.check import Checked
+from search.code.check import Checked
+from search.code.map import Mapped
+from search.code.pick import Filled, Pick, Written
+from search.ranking.order import GOOD_SCORE
 from search.results import Answer, Details, FacetCount, Hit
+from search.screens.results import LocatedIcon, LocatedPicture
 
 if TYPE_CHECKING:
     from search.linting.findings import Finding, Report

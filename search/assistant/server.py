@@ -18,8 +18,8 @@ from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, Too
 from pydantic import ValidationError
 
 from indexer.errors import IconsError
+from indexer.languages.words import printable
 from indexer.library.folder import Library
-from indexer.naming.printable import printable
 from indexer.telemetry import SERVERS, silence
 from search.assistant.tools import IconTools
 from search.engine import SearchEngine

@@ -1,15 +1,19 @@
-"""Which tools does a coding assistant have? They find icons, tell of them, and write them as code.
+"""The tools of a coding assistant: they find icons, show them, and write them as code.
 
 An icon is told by its key ("mdi:home"), which the others take.
 """
 
+import base64
+import binascii
 import logging
+import re
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from indexer.errors import IconsError, LibraryError
+from indexer.errors import IconsError, LibraryError, SourceError
+from indexer.sources.records import read_regular
 from search.assistant.answers import (
     MOST_FINDINGS,
     MOST_OF_A_RULE,
@@ -24,37 +28,111 @@ from search.assistant.answers import (
     sure_names,
     written,
 )
-from search.assistant.arguments import (
-    Code,
-    Count,
-    Format,
-    Keys,
-    Language,
-    Licences,
-    Names,
-    Needs,
-    Paths,
-    Picture,
-    SamePicture,
-    Sets,
-    Source,
-    Styles,
-    Text,
-    Without,
-    Words,
-)
-from search.assistant.pictures import shown_icon, shown_screen
+from search.code.check import CheckOptions, check, check_text
+from search.code.map import map_icons as map_to
+from search.code.map import source_names, source_sets, target_set
+from search.code.pick import MOST_SHOWN, Choice, Picking, fill, read_needs, served_sets, write_picks
+from search.drawings.drawn import AS_IT_IS, Look, NamedIcon, named_icon
+from search.drawings.frameworks import Framework, framework
+from search.drawings.write import write
 from search.engine import SearchEngine
-from search.mapping.map import map_icons as map_to
-from search.mapping.map import source_names, source_sets, target_set
-from search.picking.code import fill, write_picks
-from search.picking.needs import read_needs
-from search.picking.pick import MOST_SHOWN, Choice, Picking, served_sets
-from search.query import Filters, Query, Window
-from search.references.check import CheckOptions, check, check_text
-from search.snippets.drawn import AS_IT_IS, Look, NamedIcon, named_icon
-from search.snippets.frameworks import Framework, framework
-from search.snippets.write import write
+from search.pictures import MAX_BYTES, drawing, pixels_of, screenshot_of
+from search.query import MOST_WITHOUT, Filters, Query, Window
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from indexer.rendering.screenshot import Screenshot
+
+MOST_HITS = 100
+"""Of one answer, which an assistant reads whole, too."""
+
+
+def _within(most: int) -> AfterValidator:
+    """No longer than so many letters, or values."""
+
+    def check(value: Any) -> Any:
+        if len(value) > most:
+            raise ValueError(f"has {len(value):,}, the limit is {most:,}")
+        return value
+
+    return AfterValidator(check)
+
+
+def _counted(value: int) -> int:
+    """From 1 to as many as one answer holds."""
+    if value < 1:
+        raise ValueError("should be greater than or equal to 1")
+    if value > MOST_HITS:
+        raise ValueError(f"should be less than or equal to {MOST_HITS}")
+    return value
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+ALONE = BeforeValidator(_as_list)
+Text = Annotated[str, _within(300)]
+Texts = Annotated[list[Text], ALONE, _within(50)]
+
+Words = Annotated[str, _within(10_000)]
+Keys = Annotated[list[Text], ALONE, _within(100)]
+Needs = Annotated[list[Text], ALONE, _within(100)]
+Names = Annotated[list[Text], ALONE, _within(500)]
+Source = Annotated[Text, Field(alias="from")]
+Format = Annotated[Text, Field(description="lucide-react, vue, css")]
+"""What is described once need not be again: an assistant reads all tools. The others take `Text`."""
+Paths = Annotated[list[Annotated[str, _within(4096)]], ALONE, _within(100)]
+Code = Annotated[str, _within(2_000_000)]
+Count = Annotated[int, AfterValidator(_counted)]
+Sets = Annotated[Texts, Field(alias="set")]
+Styles = Annotated[Texts, Field(alias="style")]
+Licences = Annotated[Texts, Field(alias="licence", description="SPDX id, or permissive")]
+Without = Annotated[list[Text], ALONE, _within(MOST_WITHOUT), Field(alias="not", description="steer away from")]
+Language = Annotated[Text, Field(description="the user's: de")]
+Picture = Annotated[str, _within(15_000_000), Field(description="file, or data: URI")]
+SamePicture = Annotated[str, _within(15_000_000)]
+
+
+_DATA = re.compile(r"data:[\w/+.-]*(;base64)?,")
+
+
+def shown_icon(picture: str, *, size: int) -> "NDArray[np.uint8]":
+    """A picture of one icon, as a query takes it.
+
+    Raises:
+        IconsError: it can't be read, or is no picture.
+    """
+    content, name = _read(picture)
+    return pixels_of(content, name=name, size=size)
+
+
+def shown_screen(picture: str, *, size: int) -> "Screenshot":
+    """A picture of a whole screen; raises as `shown_icon` does."""
+    content, name = _read(picture)
+    with drawing() as pool:
+        return screenshot_of(pool, content, name=name, size=size)
+
+
+def _read(picture: str) -> tuple[bytes, str]:
+    """The bytes of a picture, and what a message calls it."""
+    if found := _DATA.match(picture):
+        return _decoded(picture[found.end() :]), "data: URI"
+    try:
+        path = Path(picture).expanduser()
+        return read_regular(path, limit=MAX_BYTES), path.name
+    except (OSError, ValueError, RuntimeError, SourceError) as error:
+        raise IconsError(f'picture "{picture[:200]}" can\'t be read: {error}') from error
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise IconsError(f"the data: URI of the picture is not base64 ({error})") from error
+
 
 _log = logging.getLogger(__name__)
 

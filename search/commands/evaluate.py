@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from indexer.commands.options import fetch_models, json_option, library_option, warnings_as_lines
-from indexer.naming.printable import say
+from indexer.languages.words import say
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
@@ -128,8 +128,8 @@ def evaluate(
         _refuse_beside("--languages asks the library's engine in other languages alone", _WITH_LANGUAGES)
         _evaluate_languages(library, options["queries"], options["seed"], report, as_json=as_json)
         return
-    from indexer.reports.bars import ProgressLine
     from indexer.reports.page import check_page
+    from indexer.reports.terminal import ProgressLine
     from search.evaluation.evaluate import EvaluateOptions, Subject
     from search.evaluation.evaluate import evaluate as evaluate_subject
     from search.evaluation.findings import evaluation_json
@@ -168,12 +168,11 @@ def _refuse_beside(why: str, fitting: frozenset[str]) -> None:
 def _evaluate_languages(
     library: "Library", queries: Sequence[Path], seed: int, report: Path | None, *, as_json: bool
 ) -> None:
-    from indexer.reports.bars import ProgressLine
     from indexer.reports.page import check_page, write_page
+    from indexer.reports.terminal import ProgressLine
     from search.evaluation.evaluate import Subject
-    from search.evaluation.languages.evaluate import LanguageOptions, evaluate_languages
-    from search.evaluation.languages.findings import language_json
-    from search.evaluation.languages.summary import print_languages
+    from search.evaluation.other_languages import LanguageOptions, evaluate_languages, language_json
+    from search.evaluation.other_languages_page import print_languages
 
     if report:
         check_page(report)
@@ -184,14 +183,14 @@ def _evaluate_languages(
     else:
         print_languages(evaluation)
     if report:
-        from search.evaluation.languages.page import languages_html
+        from search.evaluation.other_languages_page import languages_html
 
         write_page(report, languages_html(evaluation))
         say(f"wrote {report}", err=True)
 
 
 def _evaluate_screens(library: "Library", folder: Path, seed: int, *, as_json: bool) -> None:
-    from indexer.reports.bars import ProgressLine
+    from indexer.reports.terminal import ProgressLine
     from search.evaluation.evaluate import Subject
     from search.evaluation.screens import evaluate_screens, print_screens, screens_json
 

@@ -12,11 +12,11 @@ from click.shell_completion import CompletionItem
 
 from indexer.commands.options import Function
 from indexer.errors import IconsError
-from indexer.languages.codes import is_locale, language_of
+from indexer.languages.letters import is_locale, language_of
 from indexer.sources.licences import FAMILIES
+from search.drawings.drawn import CORNERS, Look
+from search.drawings.frameworks import FRAMEWORKS, Framework, framework
 from search.query import MOST_HITS, MOST_OFFSET, SORTS, Filters, Window
-from search.snippets.drawn import CORNERS, Look
-from search.snippets.frameworks import FRAMEWORKS, Framework, framework
 
 Option = Callable[[Any], Any]
 Plain = TypeVar("Plain")
@@ -77,7 +77,7 @@ def _values(option: str, name: str, metavar: str, chosen: str, *, also: Sequence
     """A repeatable option for labels of one kind, completed from what the library holds."""
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from search.commands.completion import labels_beginning, styles_beginning
+        from search.commands.serve import labels_beginning, styles_beginning
 
         library, kind = ctx.params["library"], option.removeprefix("--")
         found = labels_beginning(library, kind, incomplete)

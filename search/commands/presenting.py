@@ -12,19 +12,19 @@ import click
 
 from indexer.commands.options import warnings_as_lines
 from indexer.errors import IconsError, LibraryError, RenderError, SourceError
+from indexer.languages.words import printable, say
 from indexer.library.folder import Library
-from indexer.naming.printable import printable, say
 from search.commands.options import Asking, Output
+from search.drawings.drawn import AS_IT_IS, Look
+from search.drawings.frameworks import Framework
 from search.query import Filters, Query, Window
 from search.results import Answer, Hit, envelope
-from search.snippets.drawn import AS_IT_IS, Look
-from search.snippets.frameworks import Framework
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from search.drawings.write import Snippet
     from search.engine import SearchEngine
-    from search.snippets.write import Snippet
 
 
 def engine_of(library: Library) -> "SearchEngine":
@@ -96,9 +96,8 @@ def _notes(asked: str, found: Answer) -> Iterator[str]:
 
 
 def _print_table(engine: "SearchEngine", found: Answer, asking: Asking, *, is_ranked: bool) -> None:
-    from indexer.reports.tables import open_console
-    from search.showing.hit_lines import print_hits, print_long_hits
-    from search.showing.hit_table import print_facets
+    from indexer.reports.terminal import open_console
+    from search.showing.tables import print_facets, print_hits, print_long_hits
 
     console = open_console()
     first = asking.window.offset + 1
@@ -120,7 +119,7 @@ def print_svg(engine: "SearchEngine", hit: Hit) -> None:
     Raises:
         IconsError: it is no SVG, or its source has gone or changed.
     """
-    from indexer.rendering.svg_document import svg_document
+    from indexer.rendering.render import svg_document
 
     document = svg_document(engine.picture(hit.id))
     if document is None:
@@ -136,7 +135,7 @@ def print_code(engine: "SearchEngine", hit: Hit, framework: Framework, look: Loo
     Raises:
         IconsError: it can't be written so, or its source has gone or changed.
     """
-    from search.picking.code import write_hit
+    from search.code.pick import write_hit
 
     snippet = write_hit(engine, hit, framework, look)
     tell_left_out(framework, snippet)
@@ -159,7 +158,7 @@ def draw(
     engine: "SearchEngine", console: "Console", hits: Sequence[Hit], *, first: int | None, wanted: bool | None
 ) -> None:
     """Draw hits in the terminal if it can and nobody said no; with their ranks, counted from `first`."""
-    from search.showing.terminal_pictures import MOST_DRAWN, can_draw, draw_pictures
+    from search.showing.terminal import MOST_DRAWN, can_draw, draw_pictures
 
     able = can_draw(console)
     if wanted and not able:
@@ -207,11 +206,11 @@ def _write_sheet(path: Path, title: str, pictures: Sequence[tuple[Hit, bytes | N
     from indexer.library.named import write_result
 
     if path.suffix.lower() == ".png":
-        from search.showing.sheet_png import sheet_png
+        from search.showing.sheets import sheet_png
 
         content = sheet_png(title, pictures)
     else:
-        from search.showing.sheet import sheet_html
+        from search.showing.sheets import sheet_html
 
         content = sheet_html(title, pictures).encode("utf-8")
     write_result(path, content, option="--sheet")

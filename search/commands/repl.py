@@ -10,11 +10,9 @@ import click
 
 from indexer.commands.options import library_option
 from indexer.errors import IconsError
-from indexer.naming.printable import say
+from indexer.languages.words import say
 from search.commands.options import language_option, pictures_option
-from search.commands.search import search
-from search.commands.show import show
-from search.commands.similar import similar
+from search.commands.search import search, show, similar
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library

@@ -1,11 +1,19 @@
-"""The commands `icons serve` and `icons mcp`."""
+"""The commands `icons serve`, `mcp`, `completion` and `prefer`."""
 
+import json
 import os
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import get_completion_class
 
-from indexer.commands.options import library_option
+from indexer.commands.options import json_option, library_option
+from indexer.languages.names import STYLES
+from indexer.languages.words import printable
+from indexer.library.folder import Library
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
@@ -49,7 +57,7 @@ def serve(library: "Library", upload_mb: float | None, **given: Any) -> None:
       ICONS_TOKEN=secret icons serve --host 0.0.0.0 --port 80
       curl 'http://127.0.0.1:8000/api/v1/search?q=go+back&k=3'
     """
-    from search.web.gate import Limits
+    from search.web.connections import Limits
     from search.web.serve import ServeOptions
     from search.web.serve import serve as run
 
@@ -75,3 +83,82 @@ def mcp(library: "Library") -> None:
     from search.assistant.server import assist
 
     assist(library)
+
+
+MOST = 50
+_LABELS = "SELECT value FROM labels WHERE kind = ? AND value GLOB ? AND value NOT GLOB '* *' ORDER BY n DESC LIMIT ?"
+"""Shells would cut a value with a space into words."""
+
+
+@click.command(no_args_is_help=True)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print what a shell needs to complete commands, options, sets, styles, corners, categories, tags and licences.
+
+    \b
+    Install it once:
+      bash   icons completion bash > ~/.local/share/bash-completion/completions/icons
+      zsh    icons completion zsh > ~/.zfunc/_icons        (~/.zfunc must be in fpath)
+      fish   icons completion fish > ~/.config/fish/completions/icons.fish
+    For this session alone:
+      eval "$(icons completion bash)"
+    """
+    root = ctx.find_root()
+    found = get_completion_class(shell)
+    assert found is not None
+    script = found(root.command, {}, "icons", "_ICONS_COMPLETE")
+    click.echo(script.source_template % script.source_vars())
+
+
+def styles_beginning(library: Library, kind: str, start: str) -> list[str]:
+    """Words for the library's styles, or corners, that begin so: "solid" where icons are filled."""
+    held = set(labels_beginning(library, kind, ""))
+    return [word for word, style in STYLES.items() if style in held and start and word.startswith(start)]
+
+
+def labels_beginning(library: Library, kind: str, start: str) -> list[str]:
+    """Values of a kind (set, style, corner, category, tag, licence) that begin so, the most frequent first."""
+    pattern = "".join(f"[{sign}]" if sign in "*?[" else sign for sign in start) + "*"
+    for generation in library.candidates():
+        try:
+            with closing(sqlite3.connect(f"{generation.catalog.as_uri()}?mode=ro&immutable=1", uri=True)) as catalog:
+                found = catalog.execute(_LABELS, (kind, pattern, MOST))
+                return [value for (value,) in found if value == printable(value)]
+        except (sqlite3.Error, UnicodeError):
+            continue
+    return []
+
+
+@click.command()
+@click.argument("sets", nargs=-1, metavar="[SET]...")
+@click.option("--none", "is_none", is_flag=True, help="Prefer no set any more.")
+@library_option
+@json_option
+def prefer(library: "Library", sets: tuple[str, ...], is_none: bool, as_json: bool) -> None:
+    """Say which sets come first where several have an icon, the most preferred first; without SET, show them.
+
+    SET is a key or a title. What is preferred is kept in the library; `--prefer` of a search is for that search alone.
+
+    \b
+    Examples:
+      icons prefer lucide tabler
+      icons prefer "Font Awesome"
+      icons prefer --none
+    """
+    from indexer.library.preferences import known_preferences, read_preferences, write_preferences
+    from search.commands.presenting import engine_of
+
+    if sets and is_none:
+        raise click.UsageError("--none prefers no set; give it without SET")
+    if sets or is_none:
+        chosen = tuple(engine_of(library).set_keys(sets))
+        write_preferences(library, replace(known_preferences(library), sets=chosen))
+    preferred = read_preferences(library).sets
+    if as_json:
+        click.echo(json.dumps({"sets": preferred}))
+    else:
+        click.echo(
+            "\n".join(preferred) if preferred else "no set is preferred; `icons prefer SET...` says which",
+            err=not preferred,
+        )

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from indexer.arrays import Ids
-from indexer.reports.bars import Progress
 from indexer.reports.measures import UNRANKED, Ranks, right_ranks
-from search.evaluation.originals import Originals
+from indexer.reports.terminal import Progress
+from search.evaluation.corpus import Originals
 from search.evaluation.queries import Question
 from search.evaluation.rankers import Rankers, VectorRankers, in_blocks
-from search.generation.rows import IconRow
+from search.generation.backend import IconRow
 from search.ranking.order import group
 
 N_INSTEAD = 5

@@ -1,15 +1,18 @@
-"""Which icons can an answer be? All of a generation, as arrays, a row an icon."""
+"""Which icons an answer can be, and their original pictures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
 from indexer.arrays import Ids
 from indexer.library.folder import Generation
-from indexer.publishing.facets import read_array
-from indexer.publishing.vectors import read_tag_ids
+from indexer.merging.facets import read_array
+from indexer.merging.vectors import read_tag_ids
+from indexer.sources.source import read_indexed
+from search.generation.backend import IconRow
 from search.generation.snapshot import Snapshot
 
 
@@ -100,3 +103,45 @@ def _members(index: tuple[Ids, Ids], numbers: Ids) -> Ids:
     order, starts = index
     parts = [order[starts[number] : starts[number + 1]] for number in np.unique(numbers).tolist()]
     return np.sort(np.concatenate(parts)) if parts else np.empty(0, np.int64)
+
+
+_IDS_AT_ONCE = 10_000
+"""SQLite takes 32,766 values in one statement."""
+
+
+class Originals:
+    """The pictures of a corpus by their places in `image_ids`, and the icons that show them."""
+
+    def __init__(self, snapshot: Snapshot, corpus: Corpus) -> None:
+        self._snapshot = snapshot
+        self._corpus = corpus
+
+    def icons(self, rows: Iterable[int]) -> dict[int, IconRow]:
+        """Read what the catalog says of some icons, by their rows."""
+        distinct = list(dict.fromkeys(rows))
+        found: dict[int, IconRow] = {}
+        for start in range(0, len(distinct), _IDS_AT_ONCE):
+            part = distinct[start : start + _IDS_AT_ONCE]
+            candidates = self._snapshot.candidates(self._corpus.icon_ids[part])
+            found |= {row: candidates[int(self._corpus.icon_ids[row])] for row in part}
+        return found
+
+    def showing(self, images: Ids) -> list[IconRow]:
+        """Read of each picture the first icon that shows it, in the order given."""
+        rows = [int(self._corpus.showing(np.array([image]))[0]) for image in images.tolist()]
+        icons = self.icons(rows)
+        return [icons[row] for row in rows]
+
+    def content_of(self, image_id: int) -> bytes:
+        """Read the bytes of a picture by its id in the catalog; errors as `content`."""
+        return self.content(int(np.searchsorted(self._corpus.image_ids, image_id)))
+
+    def content(self, image: int) -> bytes:
+        """Read the bytes of a picture from its source. Pictures in ascending order are read fastest: set by set.
+
+        Raises:
+            SourceError: the source has gone, or holds another picture by now.
+        """
+        [icon] = self.showing(np.array([image]))
+        digests = self._snapshot.digests([icon.image_id])
+        return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=digests[icon.image_id])

@@ -12,23 +12,36 @@ from pathlib import Path
 from indexer.errors import QueryFileError, SourceError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from indexer.publishing.manifest import Weights
-from indexer.reports.bars import Progress
+from indexer.merging.manifest import Weights
 from indexer.reports.measures import Ranks
+from indexer.reports.terminal import Progress
 from search.engine import SearchEngine
 from search.evaluation.asking import rank_answers, rows_of_kind, worst_cases
-from search.evaluation.contenders import Contender, CorpusVectors, find_contenders, read_vectors_of
-from search.evaluation.corpus import Corpus
-from search.evaluation.described import ask_described, described_rows, read_described
-from search.evaluation.empty_answers import measure_empty_answers
+from search.evaluation.corpus import Corpus, Originals
+from search.evaluation.described import ask_described, described_rows, measure_empty_answers, read_described
 from search.evaluation.findings import Evaluation, Row, measure
 from search.evaluation.judged import Judgement, ask_judged, read_judgements
-from search.evaluation.originals import Originals
-from search.evaluation.queries import find_answers, read_queries
-from search.evaluation.rankers import KeywordRanker, Rankers, VectorRankers
-from search.evaluation.regimes import Regime, Tags, name_questions, regimes
-from search.evaluation.screenshot_task import TASK, Shots, choose_shots, rank_shots, worst_shots
-from search.evaluation.screenshots import CHANGES, USUAL_SIZE, Condition, conditions
+from search.evaluation.queries import Regime, Tags, find_answers, name_questions, read_queries, regimes
+from search.evaluation.rankers import (
+    Contender,
+    CorpusVectors,
+    KeywordRanker,
+    Rankers,
+    VectorRankers,
+    find_contenders,
+    read_vectors_of,
+)
+from search.evaluation.screenshots import (
+    CHANGES,
+    TASK,
+    USUAL_SIZE,
+    Condition,
+    Shots,
+    choose_shots,
+    conditions,
+    rank_shots,
+    worst_shots,
+)
 from search.generation.opened import open_current
 
 N_WORST = 24

@@ -1,4 +1,4 @@
-"""What did an evaluation find? Plain data, for tables, reports and programs."""
+"""What an evaluation found, as plain data, and the figures of a ranking."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -8,10 +8,9 @@ import numpy as np
 
 from indexer.reports.measures import DEPTH, RESAMPLES, Figure, Ranks, Scores, first_rank_scores, means
 from search.evaluation.asking import Case
-from search.evaluation.contenders import Contender
-from search.evaluation.described import DescribedAnswer, DescribedRow
-from search.evaluation.empty_answers import EmptyRow
+from search.evaluation.described import DescribedAnswer, DescribedRow, EmptyRow
 from search.evaluation.judged import JudgedRow
+from search.evaluation.rankers import Contender
 from search.evaluation.screenshots import Condition, conditions
 
 ENGINE = "engine"

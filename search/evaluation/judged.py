@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from indexer.arrays import Floats, Ids
-from indexer.naming.names import normalise
-from indexer.reports.bars import Progress
+from indexer.languages.words import normalise
 from indexer.reports.measures import Figure, Scores, means
+from indexer.reports.terminal import Progress
 from search.evaluation.corpus import Corpus
-from search.evaluation.query_lines import Fields, Format, read_lines
+from search.evaluation.queries import Fields, Format, read_lines
 from search.evaluation.rankers import Rankers, in_blocks
 from search.ranking.order import group
 

@@ -1,4 +1,4 @@
-"""What is asked in an evaluation, and which icons are right? Reads query files and finds their answers in a library.
+"""What is asked in an evaluation, and which icons are right: query files, own names, and what tags are known.
 
 A query file is JSONL: `{"query": "throw away", "kind": "means", "relevant": ["trash", "bin"]}` a line, with an optional
 "set" where only one set's icons are meant. Where icons are right by set, `"relevant": {"lucide": ["trash-2"], "tabler":
@@ -6,20 +6,88 @@ A query file is JSONL: `{"query": "throw away", "kind": "means", "relevant": ["t
 `"in": {"de": "wegwerfen"}` says the query in other languages, for `icons evaluate --languages`.
 """
 
+import json
+import random
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from indexer.arrays import Ids
-from indexer.errors import QueryFileError
-from indexer.naming.names import normalise
+from indexer.arrays import Ids, Mask
+from indexer.errors import QueryFileError, SourceError
+from indexer.languages.words import normalise
+from indexer.library.named import read_text
+from indexer.merging.facets import in_english
 from search.evaluation.corpus import Corpus
-from search.evaluation.query_lines import Fields, Format, read_lines
+from search.generation.backend import Ability
+from search.generation.opened import Opened
+
+Fields = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What a line of a query file holds, beside the texts "query" and "kind"."""
+
+    fields: Sequence[str]
+    """Names of the further fields."""
+    problems: Callable[[Fields], Iterator[str]]
+    """Says what is wrong with their values."""
+    example: str
+
+
+def read_lines(file: Path, expected: Format) -> list[Fields]:
+    """Read the objects of a query file; empty lines are passed over.
+
+    Raises:
+        QueryFileError: it can't be read, holds no query, or a line is not as expected; the message names the line.
+    """
+    try:
+        lines = read_text(file).split("\n")  # splitlines would cut inside a text
+    except SourceError as error:
+        raise QueryFileError(str(error)) from error
+    queries = [_parse(line, expected, where=f'"{file}", line {n}') for n, line in enumerate(lines, 1) if line.strip()]
+    if not queries:
+        raise QueryFileError(f'"{file}" holds no query; write one a line: {expected.example}')
+    return queries
+
+
+def check_line(fields: object, expected: Format, *, where: str) -> None:
+    """Hold what a line says, or is to say, against its format.
+
+    Raises:
+        QueryFileError: it is not as expected; the message begins with `where`.
+    """
+    problem = next(_line_problems(fields, expected), None)
+    if problem:
+        raise QueryFileError(f"{where}: {problem}; a line is {expected.example}")
+
+
+def _parse(line: str, expected: Format, *, where: str) -> Fields:
+    try:
+        fields = json.loads(line)
+    except ValueError as error:
+        raise QueryFileError(f"{where} is not JSON ({error}); a line is {expected.example}") from error
+    check_line(fields, expected, where=where)
+    return dict(fields)
+
+
+def _line_problems(fields: Any, expected: Format) -> Iterator[str]:
+    if not isinstance(fields, dict):
+        yield "it is not an object"
+        return
+    for name in ("query", "kind", *expected.fields):
+        if name not in fields:
+            yield f'"{name}" is missing'
+    for name in ("query", "kind"):
+        if not isinstance(fields[name], str) or not fields[name].strip():
+            yield f'"{name}" is not a text'
+    yield from expected.problems(fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,3 +281,134 @@ def _are_names(value: object) -> bool:
 
 
 _LINE = Format(("relevant",), _problems, '{"query": "throw away", "kind": "means", "relevant": ["trash"]}')
+
+
+NO_TAGS, HALF, ALL_TAGS = "no tags", "half of the tags", "all tags"
+TAG = "tag"
+"""Kind of the questions that are a library's own tags."""
+
+
+@dataclass(frozen=True)
+class Tags:
+    """Which icon states which tag, a pair each, by icon."""
+
+    words: Sequence[str]
+    """As queries are spelled, by code."""
+    rows: Ids
+    """Rows of the corpus, ascending."""
+    codes: Ids
+
+    @classmethod
+    def read(cls, opened: Opened) -> "Tags":
+        """Read the tags of all icons of a generation, in English."""
+        rows, codes = in_english(opened.snapshot.path, opened.in_memory(Ability.EVALUATE).pairs("tag")).astype(np.int64)
+        return cls(opened.facets.labels("tag").values, rows, codes)
+
+    def some(self, chosen: Mask) -> "Tags":
+        """Keep some of the pairs."""
+        return replace(self, rows=self.rows[chosen], codes=self.codes[chosen])
+
+    def stating(self, words: str) -> Ids:
+        """Rows of the icons that state a tag, ascending."""
+        code = self._code_of.get(words)
+        return (
+            np.empty(0, np.int64)
+            if code is None
+            else self.rows[self._by_code[self._starts[code] : self._starts[code + 1]]]
+        )
+
+    def half(self, *, seed: int) -> Mask:
+        """Choose the pairs that stay visible by lot: of an icon's tags half, of an odd number the smaller half."""
+        keys = np.random.default_rng(seed).random(len(self.rows))
+        order = np.lexsort((keys, self.rows))
+        places = np.empty(len(self.rows), np.int64)
+        places[order] = np.arange(len(self.rows)) - np.searchsorted(self.rows, self.rows)
+        return places < np.bincount(self.rows)[self.rows] // 2
+
+    @cached_property
+    def _code_of(self) -> dict[str, int]:
+        return {words: code for code, words in enumerate(self.words)}
+
+    @cached_property
+    def _by_code(self) -> Ids:
+        return np.argsort(self.codes, kind="stable")
+
+    @cached_property
+    def _starts(self) -> Ids:
+        return np.searchsorted(self.codes[self._by_code], np.arange(len(self.words) + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Regime:
+    """What is known, and what is asked."""
+
+    name: str
+    known: Tags
+    questions: Sequence[Question]
+
+
+def regimes(tags: Tags, questions: Sequence[Question], *, n_tags: int, seed: int) -> Iterator[Regime]:
+    """Ask some questions, and `n_tags` of the library's own tags by lot, in every regime.
+
+    The last one is that of the library itself, which has a single one where it has no tags.
+    """
+    questions = [*questions, *_tag_questions(tags, n_tags, seed)]
+    yield Regime(NO_TAGS, tags.some(np.zeros(len(tags.rows), bool)), questions)
+    if len(tags.rows):
+        visible = tags.half(seed=seed)
+        known, hidden = tags.some(visible), tags.some(~visible)
+        yield Regime(HALF, known, [found for asked in questions if (found := _of_hidden(asked, known, hidden))])
+        yield Regime(ALL_TAGS, tags, questions)
+
+
+def _of_hidden(question: Question, known: Tags, hidden: Tags) -> Question | None:
+    """Ask for the icons of which a tag was hidden; others that are right, or still state it, are not wrong."""
+    words = normalise(question.query.text)
+    right = np.intersect1d(question.right, hidden.stating(words))
+    others = np.union1d(question.aside, np.setdiff1d(question.right, right))
+    aside = np.union1d(others, known.stating(words))
+    return replace(question, right=right, aside=aside) if len(right) else None
+
+
+def _tag_questions(tags: Tags, n: int, seed: int) -> Iterator[Question]:
+    stated = np.unique(tags.codes)
+    for code in np.sort(np.random.default_rng(seed).permutation(stated)[:n]).tolist():
+        words = tags.words[code]
+        yield Question(BenchmarkQuery(words, TAG, (words,)), tags.stating(words))
+
+
+AS_IT_IS, TURNED, SLIPPED = "name", "name, turned round", "name, misspelt"
+_SHORTEST = 5
+"""Of a word in which a slip is made: shorter ones become other words."""
+
+
+def name_questions(corpus: Corpus, *, n: int, seed: int) -> Iterator[Question]:
+    """Ask for `n` names by lot: as they are, those of several words back to front, and with a slip in the longest word.
+
+    Right are all icons that bear the name.
+    """
+    lot = np.random.default_rng(seed).permutation(len(corpus.name_ids))[:n]
+    order = np.argsort(corpus.name_rows, kind="stable")
+    starts = np.searchsorted(corpus.name_rows[order], np.arange(len(corpus.name_ids) + 1))
+    for row in sorted(lot.tolist()):
+        words = corpus.words[int(corpus.name_ids[row])]
+        right = np.sort(order[starts[row] : starts[row + 1]])
+        for kind, text in _ways_to_type(words, random.Random(f"{seed} {words}")):
+            yield Question(BenchmarkQuery(text, kind, (words,)), right)
+
+
+def _ways_to_type(words: str, chance: random.Random) -> Iterator[tuple[str, str]]:
+    yield AS_IT_IS, words
+    parts = words.split()
+    if len(parts) > 1:
+        yield TURNED, " ".join(reversed(parts))
+    longest = max(parts, key=len)
+    if len(longest) >= _SHORTEST and longest.isalpha():
+        yield SLIPPED, " ".join(_slipped(part, chance) if part == longest else part for part in parts)
+
+
+def _slipped(word: str, chance: random.Random) -> str:
+    """Leave a letter out, double one, or swap two; never the first."""
+    place = chance.randrange(1, len(word) - 1)
+    start, letter, rest = word[:place], word[place], word[place + 1 :]
+    return chance.choice((start + rest, start + letter + letter + rest, start + rest[0] + letter + rest[1:]))

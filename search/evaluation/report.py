@@ -13,7 +13,7 @@ from search.evaluation.described import DescribedAnswer
 from search.evaluation.findings import MEASURES, Evaluation, Row
 from search.evaluation.screenshots import BAR, CHANGES, SIZES, USUAL_SIZE, Condition, png
 from search.evaluation.summary import counted, headline
-from search.showing.in_page import data_uri, is_drawn_in_white
+from search.showing.sheets import data_uri, is_drawn_in_white
 
 ReadPicture = Callable[[int], bytes]
 """Bytes of a picture by its id in the catalog; raises SourceError where its source has gone."""

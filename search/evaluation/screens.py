@@ -11,20 +11,18 @@ from typing import Any
 import numpy as np
 
 from indexer.arrays import Floats, Mask, Pixels, Positions
-from indexer.locating.boxes import Boxes, iou_matrix
-from indexer.locating.located import open_locator, seen_in
-from indexer.naming.printable import printable
-from indexer.reports.bars import Progress
+from indexer.languages.words import printable
 from indexer.reports.measures import RESAMPLES, Figure, Scores, means, shares, short, spell
-from indexer.reports.tables import open_console, table_of
+from indexer.reports.terminal import Progress, open_console, table_of
+from indexer.screens.boxes import Boxes, iou_matrix
+from indexer.screens.located import open_locator, seen_in
 from search.engine import Filters, SearchEngine
 from search.evaluation.asking import Shown
 from search.evaluation.evaluate import Subject
 from search.evaluation.prepared_screens import KnownIcons, Truth, read_screens
-from search.generation.opened import Opened
-from search.generation.remembering import forgetful
-from search.locating.naming import name_crops
+from search.generation.opened import Opened, forgetful
 from search.results import Hit
+from search.screens.locate import name_crops
 
 LEAST_IOU = 0.5
 """Least intersection over union of a box with the icon that it holds."""

@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from indexer.naming.printable import printable
+from indexer.languages.words import printable
 from indexer.reports.measures import short, spell
-from indexer.reports.tables import open_console, table_of
+from indexer.reports.terminal import open_console, table_of
 from search.evaluation.findings import MEASURES
 
 if TYPE_CHECKING:
-    from search.evaluation.described import DescribedAnswer, DescribedRow
-    from search.evaluation.empty_answers import EmptyRow
+    from search.evaluation.described import DescribedAnswer, DescribedRow, EmptyRow
     from search.evaluation.findings import Evaluation, Row
     from search.evaluation.judged import JudgedRow
 

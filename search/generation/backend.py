@@ -1,4 +1,4 @@
-"""What does a search ask of the engine that holds a generation? Protocols, which each engine fulfils in its own way.
+"""What a search asks of the engine that holds a generation: protocols, and icons as a catalog knows them.
 
 The embedded engine (`facets`, `snapshot`, `vectors`) has all of a generation on this machine's disk; others ask a
 server. So nothing here hands out the columns of all icons: ranking asks for the rows of its candidates.
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask
 from indexer.errors import UnsupportedError
-from indexer.publishing.vector_index import Neighbours
+from indexer.merging.vector_index import Neighbours
 
 
 class Ability(Enum):
@@ -97,7 +97,44 @@ class Rows(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self, column: str) -> NDArray[Any]:
-        """A field of `indexer.publishing.facets.ROW` for each icon, or "drawing", its first picture."""
+        """A field of `indexer.merging.facets.ROW` for each icon, or "drawing", its first picture."""
 
     def several(self, kind: str) -> tuple[NDArray[np.intp], Ids]:
         """Places of the icons, ascending, and codes of all labels of a kind that they bear: tags, categories."""
+
+
+@dataclass(frozen=True, slots=True)
+class IconRow:
+    """One icon as the catalog knows it."""
+
+    id: int
+    set_id: int
+    name_id: int
+    image_id: int
+    name: str
+    words: str
+    set: str
+    set_title: str
+    size: int | None
+    licence: str | None
+    kind: str
+    location: str
+    path: str
+    member: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetRow:
+    """One set as the catalog knows it."""
+
+    key: str
+    title: str
+    licence: str | None
+    version: str | None
+    author: str | None
+    location: str
+
+
+def numbered_key(set_key: str, name: str, icon: int) -> str:
+    """Spell the key of an icon that its set and name alone do not lead to."""
+    return f"{set_key}:{name}#{icon}"

@@ -1,6 +1,6 @@
-"""The icons of a generation whose files lie on this machine: columns mapped into memory, so opening costs nothing.
+"""The icons of a generation whose files lie on this machine: columns mapped into memory, and their order.
 
-`indexer.publishing.facets` says what the files hold.
+`indexer.merging.facets` says what the files hold.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,11 +15,12 @@ from indexer.arrays import Floats, Ids, Mask, Positions, distinct, rows_by_id
 from indexer.errors import LibraryError
 from indexer.library.folder import Generation
 from indexer.library.traits import FLAGS, NOT_KNOWN
-from indexer.publishing.facets import NONE, OF_LOOK, SEVERAL, read_array
-from indexer.publishing.lexicon import Lexicon
+from indexer.merging.facets import NONE, OF_LOOK, SEVERAL, Places, natural_ranks, places_by_name, read_array
+from indexer.merging.lexicon import Lexicon
 from search.generation.backend import Selection
 from search.generation.icon_table import FIELDS, IconTable, Tally
-from search.query import Filters
+from search.generation.snapshot import Snapshot
+from search.query import Filters, Sort
 
 Codes = NDArray[np.int32]
 
@@ -229,3 +230,20 @@ class Facets(IconTable):
         # Each row's pairs follow one another: where they start, repeated for each, and how far behind that it stands.
         offsets = np.repeat(starts[positions] - np.cumsum(n) + n, n)
         return np.repeat(np.arange(len(positions)), n), codes[offsets + np.arange(len(offsets))]
+
+
+def in_order(facets: IconTable, snapshot: Snapshot, ids: Ids, sort: Sort) -> Positions:
+    """Places of some icons, whose ids ascend, in the order that is wanted; "relevance" is told by nothing here."""
+    if sort == "newest":
+        return np.arange(len(ids))[::-1]
+    places = _places(facets, snapshot, ids)
+    if sort == "name":
+        return np.argsort(places)
+    return np.lexsort((places, natural_ranks(facets.labels("set").values)[facets.at(ids)["set"]]))
+
+
+def _places(facets: IconTable, snapshot: Snapshot, ids: Ids) -> Places:
+    """A number for each icon, which grows by name: as the merge has written it, or among these alone."""
+    if isinstance(facets, Facets) and facets.places is not None:
+        return facets.places[facets.positions(ids)]
+    return places_by_name(snapshot.names_of(ids), facets.labels("set").values, facets.at(ids)["set"])

@@ -14,16 +14,16 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.errors import IconsError
+from indexer.languages.names import LOOKS
 from indexer.library.traits import FLAGS
-from indexer.naming.looks import LOOKS
-from indexer.publishing.facets import NONE, OF_LOOK, SEVERAL, compared
-from indexer.publishing.lexicon import Lexicon
+from indexer.merging.facets import NONE, OF_LOOK, SEVERAL, compared
+from indexer.merging.lexicon import Lexicon
 from indexer.sources.licences import FAMILIES, family
 from search.generation.backend import Rows, Selection
 from search.generation.labels import Labels, unknown
 from search.query import Filters, Sort
 from search.results import N_VALUES, FacetCount
-from search.words.set_names import SetNames
+from search.words.codes import SetNames
 
 KINDS = ("set", "style", "corner", "licence", "family", "category", "tag", "size", "coloured", "animated")
 """What is counted; "family" is the licence's."""

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import IconsError, LibraryError, UnknownSetError
-from indexer.publishing.facets import NONE, compared
+from indexer.merging.facets import NONE, compared
 from indexer.sources.licences import FAMILIES, family
-from search.words.set_names import SetNames
+from search.words.codes import SetNames
 
 _NEAR = 5
 

@@ -1,35 +1,87 @@
-"""One generation of a library, open for queries: its catalog, its indexes and its encoder."""
+"""One generation of a library, open for queries: its catalog, its indexes, its encoder with its last vectors."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids
-from indexer.encoders.facts import read_facts
-from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
+from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder, read_facts
 from indexer.errors import IconsError, LibraryError
 from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library
-from indexer.publishing.lexicon import Lexicon
-from indexer.publishing.manifest import Manifest
+from indexer.merging.lexicon import Lexicon
+from indexer.merging.manifest import Manifest
 from search.deadline import refuse_late
 from search.generation.backend import EMBEDDED, Ability, Engine, VectorSearch
 from search.generation.facets import Facets
 from search.generation.icon_table import IconTable
-from search.generation.remembering import RememberingEncoder
+from search.generation.set_priority import Standing, preferring, standing
 from search.generation.snapshot import Snapshot
-from search.generation.standing import Standing, preferring, standing
 from search.generation.vectors import FaissVectors
 from search.words.spelling import Speller
 
 if TYPE_CHECKING:
-    from indexer.usage.folder import UsageGeneration
+    from indexer.screens.files import UsageGeneration
+
+N_KEPT = 64
+"""Vectors; a query has one for its words, one for its picture, and one for each thing that it steers away from."""
+
+
+class RememberingEncoder(QueryEncoder):
+    """Another encoder, whose last vectors are kept. Many threads may ask at once."""
+
+    def __init__(self, encoder: QueryEncoder) -> None:
+        self.encoder = encoder
+        self.image_size = encoder.image_size
+        self._kept: OrderedDict[Hashable, Floats] = OrderedDict()
+        self._changing = Lock()
+
+    def has_token(self, word: str) -> bool:
+        """Tell whether a word is so usual that the encoder reads it as one piece."""
+        return self.encoder.has_token(word)
+
+    def whole_words(self) -> list[str]:
+        """List the words that are so usual that the encoder reads each as one piece."""
+        return self.encoder.whole_words()
+
+    def encode_many_words(self, texts: Sequence[str]) -> Floats:
+        """Encode several texts of normalised words, (n, dim); those that are not kept in one go."""
+        return self._vectors(texts, lambda new: self.encoder.encode_many_words([texts[place] for place in new]))
+
+    def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Floats:
+        """Encode uint8 pixels (n, size, size, 3), (n, dim); those that are not kept in one go."""
+        digests = [blake2b(picture.tobytes(), digest_size=16).digest() for picture in pixels]
+        return self._vectors(digests, lambda new: self.encoder.encode_many_pictures(pixels[new]))
+
+    def _vectors(self, keys: Sequence[Hashable], encode: Callable[[list[int]], Floats]) -> Floats:
+        """The vectors of some keys, (n, dim); `encode` makes those at some places."""
+        with self._changing:
+            found = {key: self._kept[key] for key in keys if key in self._kept}
+        if new := [place for place, key in enumerate(keys) if key not in found]:
+            found.update(zip((keys[place] for place in new), encode(new), strict=True))
+        with self._changing:
+            for key in keys:
+                self._kept[key] = found[key]
+                self._kept.move_to_end(key)
+            while len(self._kept) > N_KEPT:
+                self._kept.popitem(last=False)
+        return np.stack([found[key] for key in keys])
+
+
+def forgetful(encoder: QueryEncoder) -> QueryEncoder:
+    """The encoder that makes the vectors: whoever measures it asks it each time."""
+    return encoder.encoder if isinstance(encoder, RememberingEncoder) else encoder
+
 
 ADVICE = "`icons doctor --repair` makes it again"
 _looked: dict[Path, tuple[object, str | None]] = {}

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Ids
 from indexer.errors import LibraryError, UnknownIconError
-from indexer.naming.names import normalise, parse
+from indexer.languages.names import parse
+from indexer.languages.words import normalise
 from search.deadline import is_late
-from search.generation.rows import IconRow, SetRow, numbered_key
+from search.generation.backend import IconRow, SetRow, numbered_key
 
 _CANDIDATES = """
     SELECT icons.id, icons.set_id, icons.name_id, icons.image_id, icons.name, names.words, sets.key, sets.title,
@@ -225,7 +226,7 @@ class Snapshot:
         return dict(self._connection.execute("SELECT term, doc FROM vocabulary WHERE length(term) > 1"))
 
     def matching(self, query: str, *, most: int) -> tuple[Ids, NDArray[np.float32]]:
-        """Ids of the names that a keyword query (`search.words.keywords`) matches, and the merit of each, best first.
+        """Ids of the names that a keyword query (`search.words.wording`) matches, and the merit of each, best first.
 
         A word of the name counts ten times what one of a category does, and three times one of a tag.
         """

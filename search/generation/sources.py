@@ -1,22 +1,33 @@
-"""Where do generations come from? A library's folder, or a server; each opens what answers, and tells damage."""
+"""Where generations come from: a library's folder, or a server; each opens what answers."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Protocol
 
-from indexer.errors import UnknownSetError
-from indexer.library.elsewhere import LibraryElsewhere
-from indexer.library.folder import Library, require
-from indexer.publishing.manifest import Manifest
-from search.generation.opened import (
-    Opened,
-    damage_explained,
-    open_current,
-    open_generation,
-    refuse_changed,
-    state_of,
-)
-from search.generation.rolled_back import refuse_unknown_set
+from indexer.errors import IconsError, UnknownSetError
+from indexer.library.folder import Library, LibraryElsewhere, require
+from indexer.merging.manifest import Manifest
+from search.generation.labels import Labels
+from search.generation.opened import Opened, damage_explained, open_current, open_generation, refuse_changed, state_of
+
+
+def refuse_unknown_set(library: Library, answering: int, error: UnknownSetError) -> None:
+    """Tell that a set came after the generation that answers; nothing where no newer one knows it either.
+
+    Raises:
+        UnknownSetError: a newer generation knows it.
+    """
+    for number in (number for number in library.numbers() if number > answering):
+        with suppress(IconsError):
+            Labels.read(library.generation(number).catalog, "set").meant([error.name])
+            told = (
+                f'set "{error.name}" is in the catalog but not in generation {answering}, which answers since '
+                f"`icons rollback`; `icons rollback --forward` lets generation {number} answer, which has it"
+            )
+            break
+    else:
+        return
+    raise UnknownSetError(told, name=error.name) from error
 
 
 class Source(Protocol):

@@ -9,8 +9,8 @@ from typing import Self
 import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask
-from indexer.publishing.manifest import IndexFacts
-from indexer.publishing.vector_index import Neighbours, VectorIndex
+from indexer.merging.manifest import IndexFacts
+from indexer.merging.vector_index import Neighbours, VectorIndex
 from search.generation.backend import Selection
 from search.generation.facets import Chosen
 

@@ -1,16 +1,14 @@
-"""What is a rule, what does it find, and what is told of a whole run?"""
+"""What a rule is, what it finds, what a set does as a rule, and what was accepted in `.iconslint`."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from search.linting.gathering import Gathered
-from search.linting.inspecting import Icon, Inspection
-from search.linting.seeing import Seer
+from search.linting.inspecting import Gathered, Icon, Inspection, Seer
 
 Severity = Literal["error", "warning", "note"]
 
@@ -122,3 +120,50 @@ def _finding_json(finding: Finding) -> dict[str, Any]:
 
 def _icons_json(icons: Sequence[Gathered]) -> list[dict[str, str]]:
     return [{"key": icon.key, "path": icon.place} for icon in icons]
+
+
+Value = TypeVar("Value", bound=Hashable)
+LEAST_SHARE = 0.8
+"""From here on it is a habit, and what differs from it is odd; below, a set is a mixture."""
+LEAST_ICONS = 10
+"""Fewer show no habit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Habit(Generic[Value]):
+    """The most frequent value among some icons."""
+
+    value: Value
+    n_with: int
+    n_icons: int
+    others: tuple[tuple[Value, int], ...]
+    """The next values, most frequent first, and how many icons have each."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether so many icons have it that others are odd."""
+        return self.n_icons >= LEAST_ICONS and self.n_with >= LEAST_SHARE * self.n_icons
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether there are enough icons to tell that none is the habit."""
+        return self.n_icons >= LEAST_ICONS and not self.holds
+
+    @property
+    def counted(self) -> str:
+        """Say how many do so: "1,412 of 1,420 icons"."""
+        return f"{self.n_with:,} of {self.n_icons:,} icons"
+
+
+def habit_of(values: Iterable[Value]) -> Habit[Value] | None:
+    """Find the habit among the values of icons, one each; None where there are none."""
+    counts = Counter(values)
+    if not counts:
+        return None
+    (value, n_with), *others = counts.most_common(4)
+    return Habit(value, n_with, counts.total(), tuple(others))
+
+
+def number(value: float) -> str:
+    """Spell a measure as a person would: 1.5, 2."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")

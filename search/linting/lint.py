@@ -1,20 +1,138 @@
-"""Which rules find what? All icons are gathered and looked at, set by set, and every chosen rule is asked."""
+"""Which rules find what: all icons gathered and looked at, set by set, by every chosen rule."""
 
+import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
 
+from indexer.errors import IconsError, SourceError
 from indexer.library.folder import Library
-from indexer.reports.bars import Progress
-from search.linting.accepted import read_accepted
+from indexer.reports.terminal import Progress
+from indexer.sources.records import read_regular
+from search.linting import canvas, contents, naming, twins
 from search.linting.findings import Finding, Found, Group, Report, Rule
-from search.linting.gathering import Gathered, Unreadable, by_set, of_folders, of_library
-from search.linting.inspecting import Inspection, inspect
-from search.linting.rules.table import choose
-from search.linting.seeing import Seer, open_seer
+from search.linting.inspecting import (
+    Gathered,
+    Inspection,
+    Seer,
+    Unreadable,
+    by_set,
+    inspect,
+    of_folders,
+    of_library,
+    open_seer,
+)
+
+RULES: dict[str, Rule] = {
+    rule.id: rule
+    for rules in (
+        contents.DRAWN_RULES,
+        twins.RULES,
+        naming.RULES,
+        canvas.RULES,
+        canvas.STROKE_RULES,
+        canvas.COLOUR_RULES,
+        contents.RULES,
+    )
+    for rule in rules
+}
+
+
+def choose(only: Sequence[str] = (), without: Sequence[str] = ()) -> list[Rule]:
+    """Choose rules by id: all, or only some; without others.
+
+    Raises:
+        IconsError: there is no such rule.
+    """
+    check((*only, *without))
+    return [rule for rule in RULES.values() if (not only or rule.id in only) and rule.id not in without]
+
+
+def check(ids: Sequence[str], *, where: str = "") -> None:
+    """Refuse what is no rule.
+
+    Raises:
+        IconsError: that is so.
+    """
+    if unknown := next((name for name in ids if name not in RULES), None):
+        raise IconsError(f'{where}"{unknown}" is no rule; there are {", ".join(RULES)}')
+
+
+FILE_NAME = ".iconslint"
+_MOST_BYTES = 1_000_000
+_FORM = '[accept], then rule = ["name", "pattern-*"]'
+
+
+@dataclass(slots=True)
+class Accepted:
+    """Patterns by rule, and which of them have accepted something."""
+
+    patterns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    used: set[tuple[str, str]] = field(default_factory=set)
+
+    def accepts(self, finding: Finding) -> bool:
+        """Whether all icons of a finding, or all but one of several that are alike, are accepted for its rule.
+
+        What is said of a whole set is accepted by "*" alone.
+        """
+        patterns = self.patterns.get(finding.rule, ())
+        matched = [self._matches(finding.rule, icon.name, patterns) for icon in finding.icons]
+        if not matched:
+            is_all = "*" in patterns
+            self.used.update({(finding.rule, "*")} if is_all else ())
+            return is_all
+        return sum(matched) >= max(1, len(matched) - 1)
+
+    def _matches(self, rule: str, name: str, patterns: Iterable[str]) -> bool:
+        fitting = [pattern for pattern in patterns if fnmatchcase(name, pattern)]
+        self.used.update((rule, pattern) for pattern in fitting)
+        return bool(fitting)
+
+    def unused(self) -> list[str]:
+        """Patterns that accepted nothing, as "rule: pattern"."""
+        return [
+            f"{rule}: {pattern}"
+            for rule, patterns in self.patterns.items()
+            for pattern in patterns
+            if (rule, pattern) not in self.used
+        ]
+
+
+def read_accepted(folders: Sequence[Path]) -> Accepted:
+    """Read what folders say themselves; those of several folders hold together.
+
+    Raises:
+        IconsError: a file can't be read, is no TOML, names no rule, or says something else.
+    """
+    patterns: dict[str, tuple[str, ...]] = {}
+    for folder in folders:
+        file = folder / FILE_NAME
+        if folder.is_dir() and file.is_file():
+            for rule, some in _read(file).items():
+                patterns[rule] = (*patterns.get(rule, ()), *some)
+    return Accepted(patterns)
+
+
+def _read(file: Path) -> dict[str, tuple[str, ...]]:
+    try:
+        stated = tomllib.loads(read_regular(file, limit=_MOST_BYTES).decode("utf-8"))
+    except (OSError, SourceError, ValueError, RecursionError) as error:
+        raise IconsError(f'"{file}" can\'t be read ({error}); it is TOML: {_FORM}') from error
+    if unknown := stated.keys() - {"accept"}:
+        raise IconsError(f'"{file}" says "{min(unknown)}", which is unknown; it knows [accept] alone')
+    accept = stated.get("accept", {})
+    if not isinstance(accept, dict):
+        raise IconsError(f'"{file}": "accept" is no table; write {_FORM}')
+    check(list(accept), where=f'"{file}": ')
+    for rule, names in accept.items():
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise IconsError(f'"{file}": "{rule}" is no list of names; write {rule} = ["name", "pattern-*"]')
+    return {rule: tuple(names) for rule, names in accept.items()}
+
 
 _LEAST_GROUP = 20
 """Icons of a style or size that have habits of their own; fewer are held against the rest of their set."""

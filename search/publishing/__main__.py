@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from indexer.errors import IconsError
-from search.generation.milvus.address import PORT
+from search.generation.milvus.connection import PORT
 
 
 @click.command()
@@ -42,7 +42,7 @@ def _publish_samples(folder: Path, address: str) -> None:
     from indexer.commands.console import ProgressView
     from indexer.library.folder import Library
     from indexer.pipeline import index
-    from indexer.reports.bars import ProgressLine
+    from indexer.reports.terminal import ProgressLine
     from indexer.run import IndexOptions
     from search.publishing.publish import publish
 

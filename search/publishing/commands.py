@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexer.commands.doctor import examine_folder, finding_lines, say_report
+from indexer.commands.library import examine_folder, finding_lines, say_report
 from indexer.commands.options import json_option, library_option
-from indexer.naming.printable import say
+from indexer.languages.words import say
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
@@ -42,7 +42,7 @@ def publish(library: "Library", address: str, sends_pictures: bool | None, repli
       icons publish milvus+tls://vectors.example/icons --replicas 2
       icons search "arrow" --library milvus://localhost:19530/icons
     """
-    from indexer.reports.bars import ProgressLine
+    from indexer.reports.terminal import ProgressLine
     from search.publishing.publish import publish as send
 
     with ProgressLine() as view:
@@ -73,10 +73,10 @@ def rollback(library: "Library", forward: bool) -> None:
       icons rollback --forward
       icons rollback --library milvus://localhost:19530/icons
     """
-    from indexer.library.elsewhere import LibraryElsewhere
+    from indexer.library.folder import LibraryElsewhere
 
     if isinstance(library, LibraryElsewhere):
-        from search.publishing.going_back import go_back
+        from search.publishing.publish import go_back
 
         say(f"generation {go_back(library, forward=forward)} answers at {library.address}")
         return

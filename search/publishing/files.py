@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from indexer.library.folder import Generation
-from indexer.publishing.lexicon import Lexicon, Lists
+from indexer.merging.lexicon import Lexicon, Lists
 from search.generation.milvus.connection import Connection
-from search.generation.milvus.facts import Facts
-from search.generation.milvus.fetched import FileFacts
+from search.generation.milvus.published import FileFacts
 from search.generation.milvus.schema import MOST_BYTES, VECTOR, Names, piece
-from search.publishing.sending import SECONDS, Progress
+from search.generation.milvus.table import Facts
+from search.publishing.collections import SECONDS, Progress
 
 PIECE_BYTES = MOST_BYTES // 4 * 3
 """Of what is compressed, which base64 makes a third longer."""

@@ -1,4 +1,4 @@
-"""A generation of a library's folder -> the generation that a server answers with.
+"""A generation of a library's folder -> the generation that a server answers with, and back.
 
     icons publish milvus://host:19530/icons
 
@@ -17,18 +17,28 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from indexer.arrays import Floats
 from indexer.errors import LibraryError
 from indexer.library.durable import describe_file
-from indexer.library.elsewhere import LibraryElsewhere
-from indexer.library.folder import Library, require
+from indexer.library.folder import Library, LibraryElsewhere, require
 from indexer.library.foreign import FILE_NAME
+from indexer.merging.calibration import spread
+from indexer.merging.index_kinds import LEAST_RECALL
+from indexer.merging.vectors import share_right
 from search.generation.backend import Ability
-from search.generation.milvus.connection import GoneError
-from search.generation.milvus.fetched import Said, read_said
-from search.generation.milvus.published import Published
+from search.generation.milvus.connection import Connection, GoneError
+from search.generation.milvus.published import Published, Said, read_said
 from search.generation.milvus.schema import VECTOR, ready
+from search.generation.milvus.vectors import MilvusVectors
 from search.generation.opened import Opened, damage_explained, open_current
+from search.generation.vectors import FaissVectors
 from search.publishing.collections import (
+    SECONDS,
+    Progress,
+    Rows,
+    Sent,
     index_rows,
     is_as_made,
     kind_of,
@@ -36,14 +46,60 @@ from search.publishing.collections import (
     make_icons,
     make_pictures,
     seal,
+    send,
     settle,
 )
+from search.publishing.examine import drop, forget_pieces, held_numbers, is_whole, unsay
 from search.publishing.files import send_files, write_files
-from search.publishing.leftovers import drop, forget_pieces, held_numbers, is_whole, unsay
-from search.publishing.proof import prove
-from search.publishing.rows import GenerationRows
-from search.publishing.sending import SECONDS, Progress, Rows, Sent, send
-from search.publishing.whole import tell_whole
+from search.publishing.rows import GenerationRows, tell_whole
+
+N_QUERIES = 32
+K = 10
+_SECONDS = 120.0
+"""For the first answers of a server that has just read all of it."""
+_STEP = 0.25
+"""How far a query lies from the vector that it is made of: questions are near to icons, not equal to them."""
+
+
+def prove(opened: Opened, connection: Connection, collections: tuple[str, str]) -> float:
+    """Ask both collections, and hold their answers against exact ones; warms them, too. Returns the least recall@10.
+
+    Raises:
+        LibraryError: they find too little of what exact search finds.
+    """
+    least = 1.0
+    for collection, own in zip(collections, (opened.icons, opened.pictures), strict=True):
+        assert isinstance(own, FaissVectors)
+        asked = MilvusVectors(connection, collection, len(own), kind=kind_of(connection, collection))
+        asked.seconds = _SECONDS
+        recall = _recall(asked, own, _queries(own))
+        if recall < LEAST_RECALL:
+            raise LibraryError(
+                f'"{collection}" finds {recall:.3f} of what exact search finds; what answered before answers on'
+            )
+        least = min(least, recall)
+    return round(least, 4)
+
+
+def _recall(asked: MilvusVectors, own: FaissVectors, queries: Floats) -> float:
+    """Share of an exact search's first hits; its own search is exact among ids that are chosen."""
+    k = min(K, len(own))
+    shares = []
+    for query, found in zip(queries, asked.search_many(queries, k=k), strict=True):
+        exact = own.index.everything(query).scores
+        shares.append(share_right(found, float(np.partition(exact, -k)[-k]), k=k))
+    return float(np.mean(shares))
+
+
+def _queries(own: FaissVectors) -> Floats:
+    """Directions near to stored vectors, evenly spread over them; the same ones each time."""
+    ids = own.index.ids[spread(len(own), N_QUERIES)]
+    vectors = own.reconstruct(ids)
+    noise = np.random.default_rng(0).standard_normal(vectors.shape).astype(np.float32)
+    noise *= _STEP / np.linalg.norm(noise, axis=1, keepdims=True)
+    found = vectors + noise
+    return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True), np.float32)
+
 
 KEPT = 2
 """Generations that a server holds: the one that answers, and the one before."""
@@ -296,3 +352,29 @@ class _Publication:
 
 def _plain_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.is_file() and FILE_NAME.fullmatch(path.name))
+
+
+def go_back(library: LibraryElsewhere, *, forward: bool = False) -> int:
+    """Switch the alias to the generation before the one that answers, or `forward` to the one after; returns which.
+
+    Raises:
+        LibraryError: there is none that is whole, or the server does not answer.
+    """
+    server = Published(library)
+    connection, names, current = server.connection, server.names, server.current()
+    held = sorted(held_numbers(connection, names))
+    if forward:
+        others = [number for number in held if current is not None and number > current]
+    else:
+        others = [number for number in reversed(held) if current is not None and number < current]
+    found = next((number for number in others if is_whole(connection, names, number)), None)
+    if found is None:
+        where = "after" if forward else "before"
+        raise LibraryError(
+            f'"{library.address}" holds no whole generation {where} the current one ({current}); '
+            "`icons publish` sends one"
+        )
+    for collection in (names.icons(found), names.pictures(found)):
+        connection.load(collection)
+    connection.call("alter_alias", names.icons(found), names.alias)
+    return found

@@ -1,9 +1,9 @@
-"""What the server is to hold of each icon and each picture of a generation, in the order of their ids."""
+"""What the server is to hold of each icon, each picture, and of the generation as a whole."""
 
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
@@ -13,12 +13,17 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids
 from indexer.errors import LibraryError, SourceError
-from indexer.publishing.facets import SEVERAL
+from indexer.merging.facets import SEVERAL
 from search.generation.facets import FacetRows, Facets
-from search.generation.milvus.connection import Row
+from search.generation.icon_table import FIELDS, KINDS, Order
+from search.generation.milvus.connection import MOST, Row
 from search.generation.milvus.schema import DIGEST, MOST_BYTES, MOST_VALUE_BYTES, MOST_VALUES, VECTOR, packed
+from search.generation.milvus.table import Facts, order_key
 from search.generation.opened import Opened
 from search.generation.vectors import FaissVectors
+from search.query import Filters, Sort
+from search.ranking.browsing import browse_all
+from search.ranking.details import set_facts
 
 AT_ONCE = 2_000
 """Rows that are made, compared and sent together: 4 MB with their vectors."""
@@ -188,3 +193,26 @@ def _chunks(ids: Ids) -> Iterator[Ids]:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+SORTS: tuple[Sort, ...] = ("set", "name", "newest")
+
+
+def tell_whole(opened: Opened, facets: Facets, *, stage: Callable[[str], None] = lambda _: None) -> Facts:
+    """Go through all icons: counts, sets, and the orders in which they are browsed."""
+    stage("Sorting and counting all icons")
+    ids = facets.every(None)
+    orders = {}
+    for flat in (False, True):
+        for sort in SORTS if len(ids) > MOST else ():  # of fewer a server hands out all
+            found, counts = browse_all(opened, Filters(), sort, flat=flat)
+            orders[order_key(sort, flat=flat)] = Order(tuple(found[:MOST].tolist()), len(found), counts)
+    tallies = {kind: facets.whole_tally(kind)[2].tolist() for kind in KINDS if kind not in FIELDS}
+    return Facts(
+        last=int(ids[-1]),
+        last_name=int(facets.column("name").max()),
+        sizes=tuple(np.setdiff1d(facets.column("size"), [-1]).tolist()),
+        tallies=tallies,
+        sets=tuple(set_facts(opened, facets)),
+        orders=orders,
+    )

@@ -16,8 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from indexer.errors import IconsError, LibraryError
-from search.generation.milvus.address import Address
-from search.generation.milvus.connection import Connection
+from search.generation.milvus.connection import Address, Connection
 
 PACKAGES = ("milvus==2.3.5", "setuptools<81")
 STARTING_SECONDS = 180.0

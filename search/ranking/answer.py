@@ -9,17 +9,15 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids, Positions
 from indexer.errors import IconsError
+from search.generation.facets import in_order
 from search.generation.opened import Opened
-from search.generation.sorting import in_order
 from search.query import Filters, Query, Sort, Window, pasted_svg
 from search.ranking.asked import Asked, read_asked, read_avoided
 from search.ranking.browsing import browse
 from search.ranking.candidates import Candidates, Reach, by_both, by_keywords, by_picture, by_words
-from search.ranking.gathering import Gathering, Limit, Question
-from search.ranking.hits import as_hits
-from search.ranking.order import mix
-from search.ranking.scores import GOOD_SCORE
-from search.ranking.shown import Shown
+from search.ranking.details import as_hits
+from search.ranking.gathering import Gathering, Limit, Question, Shown
+from search.ranking.order import GOOD_SCORE, mix
 from search.results import MOST_COUNTED, Answer
 
 
@@ -133,6 +131,6 @@ def _look_of(opened: Opened, query: Query) -> Floats | None:
         return None
     if not isinstance(query.picture, bytes):
         return opened.encoder.encode_picture(query.picture)
-    from indexer.rendering.cutout import cut_out  # words need no decoder
+    from indexer.rendering.screenshot import cut_out  # words need no decoder
 
     return opened.encoder.encode_picture(cut_out(query.picture, size=opened.encoder.image_size))

@@ -7,19 +7,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from indexer.arrays import Floats, Ids
-from indexer.languages.codes import language_of
 from indexer.languages.dictionary import Dictionary
+from indexer.languages.letters import language_of
 from indexer.languages.reading import Reading
 from indexer.languages.reading import read as read_language
-from indexer.naming.names import normalise
+from indexer.languages.words import normalise
 from search.generation.opened import Opened
-from search.generation.standing import Standing
-from search.query import Query, refuse_many
-from search.read_as import ReadAs, ReadWord
+from search.generation.set_priority import Standing
+from search.query import Query, ReadAs, ReadWord, refuse_many
 from search.words.codes import Code, read_code
-from search.words.phrases import MINUS
-from search.words.signs import spell_signs
-from search.words.wording import MOST_LETTERS, Wording, read, read_words
+from search.words.terms import spell_signs
+from search.words.wording import MINUS, MOST_LETTERS, Wording, read, read_words
 
 
 @dataclass(frozen=True, slots=True)

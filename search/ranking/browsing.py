@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from indexer.arrays import Ids
 from search.deadline import refuse_late
 from search.generation.backend import Ability
+from search.generation.facets import in_order
 from search.generation.opened import Opened
-from search.generation.sorting import in_order
 from search.query import Filters, Sort, Window
+from search.ranking.details import hits_of
 from search.ranking.grouping import first_of_each, grouped
-from search.ranking.hits import hits_of
 from search.results import Answer, FacetCount
 
 N_REMEMBERED = 8

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask, Positions, Tiers
-from indexer.naming.names import normalise
-from indexer.publishing import evidence
-from indexer.publishing.calibration import TEMPERATURE
-from indexer.publishing.curves import sigmoid
-from indexer.publishing.vector_index import Neighbours
+from indexer.languages.words import normalise
+from indexer.merging import calibration
+from indexer.merging.calibration import TEMPERATURE, sigmoid
+from indexer.merging.vector_index import Neighbours
 from search.generation.backend import Ability, Selection
 from search.generation.opened import Opened
 from search.ranking.asked import NOTHING, Asked, Avoided
@@ -26,9 +25,8 @@ from search.ranking.judging import (
     named_as_synonyms,
     tiers_of,
 )
-from search.ranking.order import rank
-from search.ranking.scores import NAMED, RELATED, scores_of_words
-from search.words.keywords import read_keywords
+from search.ranking.order import NAMED, RELATED, rank, scores_of_words
+from search.words.wording import read_keywords
 
 N_DRAWN = 50
 """Icons that each customary drawing adds by its vector, and as many by names."""
@@ -208,8 +206,8 @@ def _beyond(nearest: Neighbours, scores_of: Callable[[Floats], Floats]) -> float
 def _unseen_scores(opened: Opened, asked: Asked, similarities: Floats, fit: float) -> Floats:
     """Scores of icons of which it is known how similar they are at most, and how well their names fit at most."""
     curves, wording = opened.manifest.calibration, asked.wording
-    found = evidence.of_words(similarities, np.full(1, fit, np.float32), unit=curves.unit)
-    found += np.float32(evidence.STYLE if wording.style else 0) + asked.sets.evidence.max(initial=0)
+    found = calibration.of_words(similarities, np.full(1, fit, np.float32), unit=curves.unit)
+    found += np.float32(calibration.STYLE if wording.style else 0) + asked.sets.evidence.max(initial=0)
     return scores_of_words(curves.words, found, untold(found), are_known=wording.are_known)
 
 

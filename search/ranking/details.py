@@ -1,19 +1,108 @@
-"""One icon: which one is meant by "mdi:home", and what is known of it?"""
+"""Icons as hits, one icon, one set: what is known of each."""
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from indexer.arrays import Ids, Positions
 from indexer.errors import UnknownIconError
 from indexer.languages.dictionary import Dictionary
-from indexer.naming.names import normalise
-from indexer.naming.printable import unprinted
+from indexer.languages.words import normalise, unprinted
+from indexer.sources.licences import family
+from search.deadline import refuse_late
+from search.generation.backend import Ability, IconRow, SetRow, numbered_key
+from search.generation.facets import Facets
+from search.generation.icon_table import SetFacts
 from search.generation.opened import Opened
+from search.generation.set_priority import Standing
 from search.generation.snapshot import Snapshot
 from search.query import refuse_broken
-from search.ranking.hits import hits_of
-from search.results import Details, NameRead
+from search.ranking.candidates import Candidates, untold
+from search.ranking.grouping import grouped, others_bearing
+from search.ranking.order import NAMED
+from search.results import MOST_ALSO, Details, Hit, NameRead, SetCard
+
+_NUMBERED = re.compile("#[0-9]+$")
+
+
+def as_hits(opened: Opened, found: Candidates, sets: Standing, *, flat: bool) -> list[Hit]:
+    """Spell candidates as hits, in their order."""
+    ids = found.ids
+    others = [ids[:0] for _ in ids] if flat else others_bearing(opened, sets, ids)
+    also = [some[:MOST_ALSO] for some in others]
+    icons = opened.snapshot.candidates(np.concatenate([ids, *also]))
+    groups = dict.fromkeys((icon.set_id, icon.name_id) for icon in icons.values())
+    variants = opened.snapshot.variants(list(groups)) if groups else {}
+    keys = {icon.id: _key(opened, icon, variants[icon.set_id, icon.name_id]) for icon in icons.values()}
+    in_order = [icons[icon] for icon in ids.tolist()]
+    digests = opened.snapshot.digests([icon.image_id for icon in in_order])
+    rows = opened.facets.at(ids)
+    traits = zip(opened.facets.looks(rows), rows["coloured"].tolist(), rows["animated"].tolist(), strict=True)
+    return [
+        Hit(
+            id=icon.id,
+            key=keys[icon.id],
+            image=icon.image_id,
+            digest=digests[icon.image_id].hex(),
+            name=icon.name,
+            words=icon.words,
+            set=icon.set,
+            set_title=icon.set_title,
+            style=style,
+            size=icon.size,
+            licence=icon.licence,
+            licence_family=family(icon.licence),
+            coloured=_known(coloured),
+            animated=_known(animated),
+            path=_file_of(icon),
+            member=icon.member,
+            score=round(float(found.confidence[place]), 4),
+            similarity=_rounded(found.similarities[place]),
+            exact=bool(found.tiers[place] <= NAMED),
+            n_variants=1 if flat else len(variants[icon.set_id, icon.name_id]),
+            also=tuple(keys[other] for other in also[place].tolist()),
+            n_also=len(others[place]),
+        )
+        for place, (icon, (style, coloured, animated)) in enumerate(zip(in_order, traits, strict=True))
+    ]
+
+
+def hits_of(opened: Opened, ids: Ids, *, sets: Standing | None = None, flat: bool = False) -> list[Hit]:
+    """Spell some icons as hits that nobody looked for: their score is 1."""
+    ones, none = np.ones(len(ids), np.float32), np.full(len(ids), np.nan, np.float32)
+    found = Candidates(ids, untold(ids), none, ones, ones, ones, beyond=0)
+    return as_hits(opened, found, sets or opened.standing(()), flat=flat)
+
+
+def _key(opened: Opened, icon: IconRow, variants: Sequence[tuple[int, str]]) -> str:
+    """Spell what comes back to this icon: its set and name, and its id where another one comes first by these."""
+    first = next(other for other, name in variants if name == icon.name)
+    is_first = first == icon.id and icon.set_id not in opened.snapshot.second_sets
+    is_plain = ":" not in icon.set + icon.name and not _NUMBERED.search(icon.name)  # falls apart in one way alone
+    return f"{icon.set}:{icon.name}" if is_first and is_plain else numbered_key(icon.set, icon.name, icon.id)
+
+
+def _rounded(similarity: np.floating[Any]) -> float | None:
+    return None if np.isnan(similarity) else round(float(similarity), 4)
+
+
+def _known(trait: int) -> bool | None:
+    return None if trait < 0 else bool(trait)
+
+
+def _file_of(icon: IconRow) -> str:
+    """Where the file lies that holds an icon; paths in a manifest are relative to the manifest's folder."""
+    if icon.kind == "manifest":
+        from indexer.sources.manifests import path_of_row  # the other kinds need none of all that this imports
+
+        return str(Path(icon.location).parent / path_of_row(icon.path))
+    return os.path.join(icon.location, icon.path) if icon.path else icon.location  # noqa: PTH118 - ten times as quick
+
 
 MOST_SHOWN = 200
 """Variants, and equal drawings, of one icon."""
@@ -96,3 +185,105 @@ def _name_read(snapshot: Snapshot, name_id: int) -> NameRead | None:
         return None
     language, english, others = reading
     return NameRead(language, Dictionary.bundled().languages.get(language, language), english, others)
+
+
+N_SAMPLED = 8
+"""Icons of a set's sample."""
+MEANINGS = (
+    ("home", "house"),
+    ("user", "account", "person"),
+    ("heart", "favorite", "love"),
+    ("settings", "cog", "gear", "setting"),
+    ("search", "magnify", "magnifier", "magnifying glass"),
+    ("bell", "notification", "notifications"),
+    ("star",),
+    ("mail", "email", "envelope"),
+    ("camera",),
+    ("calendar",),
+    ("lock",),
+    ("cloud",),
+    ("trash", "delete", "trash can", "bin"),
+    ("phone", "call"),
+    ("download",),
+    ("play",),
+)
+"""What most sets draw, under its usual names: the same things beside each other show how sets differ."""
+_LEAST_SHARE = 0.05
+"""Of a set's icons, that have a style or a category which its card names."""
+_MOST_CATEGORIES = 5
+_SPREAD = 4
+"""Times as many icons are looked at where names say nothing: some have the same drawing."""
+
+
+def set_cards(opened: Opened) -> list[SetCard]:
+    """Tell of every set, by key."""
+    told = opened.facets.told_sets()
+    facts = set_facts(opened, opened.in_memory(Ability.SET_CARDS)) if told is None else told
+    about = {row.key: row for row in opened.snapshot.sets()}
+    ids = np.array([icon for one in facts for icon in one.sample], np.int64)
+    shown = iter(hits_of(opened, ids, flat=True))
+    return [_card(about[one.key], one, islice(shown, len(one.sample))) for one in facts]
+
+
+def set_facts(opened: Opened, facets: Facets) -> list[SetFacts]:
+    """Look through all icons of every set, by key."""
+    values, of_sets = facets.labels("set").values, facets.column("set")
+    order = np.argsort(of_sets, kind="stable")
+    rows_of = np.split(order, np.searchsorted(of_sets[order], np.arange(1, len(values))))[: len(values)]
+    usual = _usual_icons(opened, facets)
+    return [
+        _facts(facets, key, rows, _sample(opened, facets, rows, usual))
+        for key, rows in zip(values, rows_of, strict=True)
+    ]
+
+
+def _facts(facets: Facets, key: str, rows: Positions, sample: Ids) -> SetFacts:
+    refuse_late()
+    ids = facets.column("icon")[rows]
+    counts = facets.count(ids, kinds=("style", "category"))
+    often = {
+        kind: tuple(one.value for one in found if one.n >= _LEAST_SHARE * len(rows)) for kind, found in counts.items()
+    }
+    return SetFacts(
+        key=key,
+        n=len(rows),
+        styles=often["style"],
+        categories=often["category"][:_MOST_CATEGORIES],
+        newest=int(ids.max()),
+        sample=tuple(sample.tolist()),
+    )
+
+
+def _card(about: SetRow, facts: SetFacts, sample: Iterator[Hit]) -> SetCard:
+    return SetCard(
+        key=about.key,
+        title=about.title,
+        n=facts.n,
+        licence=about.licence,
+        licence_family=family(about.licence),
+        styles=facts.styles,
+        categories=facts.categories,
+        version=about.version,
+        author=about.author,
+        newest=facts.newest,
+        sample=list(sample),
+    )
+
+
+def _usual_icons(opened: Opened, facets: Facets) -> Sequence[Positions]:
+    """For each of the usual meanings the rows of the icons that are called so: of its first name first."""
+    called = [[facets.positions(np.sort(opened.snapshot.named(name))) for name in names] for names in MEANINGS]
+    return [np.concatenate(rows) for rows in called]
+
+
+def _sample(opened: Opened, facets: Facets, rows: Positions, usual: Sequence[Positions]) -> Ids:
+    """Ids of icons that show what a set is like: of usual meanings, then evenly spread; no drawing comes twice."""
+    looks, sets = facets.column("look"), facets.column("set")
+    values, counts = np.unique(looks[rows], return_counts=True)
+    look = values[counts.argmax()]
+    typical = rows[looks[rows] == look]
+    meant = [named[sets[named] == sets[rows[0]]] for named in usual]
+    firsts = [named[np.argsort(looks[named] != look, kind="stable")][:1] for named in meant]
+    spread = typical[np.linspace(0, len(typical) - 1, min(len(typical), _SPREAD * N_SAMPLED)).astype(np.int64)]
+    ids = facets.column("icon")[np.concatenate([*firsts, spread, rows[:N_SAMPLED]])]
+    return np.asarray(ids[grouped(opened, ids, flat=False)[:N_SAMPLED]])

@@ -6,16 +6,15 @@ import numpy as np
 
 from indexer.arrays import Floats, Positions
 from indexer.errors import IconsError
-from indexer.naming.words import normalise_tag
+from indexer.languages.words import normalise_tag
 from search.generation.opened import Opened
 from search.query import Query, pasted_svg
 from search.ranking.asked import Asked, Avoided, encode, read_asked, read_avoided
 from search.ranking.candidates import Candidates, Reach, by_words, name_fits, untold
-from search.ranking.hits import hits_of
+from search.ranking.details import hits_of
+from search.ranking.gathering import Shown, in_order
 from search.ranking.judging import evidence_against, evidence_for, first_of_tiers
-from search.ranking.order import rank
-from search.ranking.scores import BEST_SCORE, TIERS, good_enough, least_score
-from search.ranking.shown import Shown, in_order
+from search.ranking.order import BEST_SCORE, TIERS, good_enough, least_score, rank
 from search.results import Explanation, Judged
 
 REACH = 10_000

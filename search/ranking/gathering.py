@@ -1,4 +1,4 @@
-"""Which hits has a query, and are these all? Candidates are gathered in steps: the nearest first, then deeper.
+"""Which hits a query has, gathered in steps, the nearest first; and which variant is shown for all.
 
 What is counted depends on the query and its filters alone, never on the window that is asked for:
 
@@ -15,16 +15,48 @@ from typing import Self
 import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask, Positions
+from indexer.languages.names import asked_style
+from indexer.merging.facets import NO_STYLE
 from search.deadline import refuse_late
 from search.generation.backend import Ability, Selection
 from search.generation.opened import Opened
-from search.generation.standing import Standing
-from search.ranking.bearers import shown_for_all
+from search.generation.set_priority import Standing
 from search.ranking.candidates import Candidates, Reach
-from search.ranking.grouping import first_of_each, grouped, groups_of
-from search.ranking.scores import CALLED, NAMED, STATED, least_score
-from search.ranking.shown import Shown, in_order
+from search.ranking.grouping import first_of_each, grouped, groups_of, shown_for_all
+from search.ranking.judging import in_style
+from search.ranking.order import CALLED, NAMED, STATED, before_variants, firsts_of, least_score, rank, stand_ins
 from search.results import MOST_COUNTED, FacetCount
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Which variant of an icon is shown for all: the plain one, unless another is asked for."""
+
+    style: str | None = None
+    """That is asked, as `naming.looks.asked_style` spells it."""
+    without: tuple[str, ...] = ()
+    """What is to be left out; a variant in such a style stands for no other."""
+
+
+def in_order(opened: Opened, found: Candidates, shown: Shown | None) -> tuple[Positions, Positions]:
+    """Places of candidates, best first, what is shown before its variants; None: the best one is shown.
+
+    Returns the order, and for each place in it the candidate whose scores count there.
+    """
+    order = rank(found.ids, found.evidence, found.tiers)
+    if shown is None:
+        return order, order
+    rows = opened.facets.at(found.ids)
+    is_out = np.zeros(len(rows), bool)
+    for words in shown.without:
+        is_out |= in_style(opened, found.ids, asked_style(words))
+    is_asked = in_style(opened, found.ids, shown.style or "") & ~is_out
+    is_plain = (rows["states"] == NO_STYLE) & ~is_out
+    is_plain &= shown.style is None  # "arrow filled": a plain arrow that is filled, too, is not what was named
+    variants = opened.facets.variants(rows)
+    may_stand = stand_ins(firsts_of(variants), is_asked, is_plain)
+    return before_variants(order, variants, may_stand, found.tiers)
+
 
 N_CANDIDATES = 1_000
 """Icons that the vectors are asked for at first: what a refined index looks at in any case."""

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask, Tiers
-from indexer.naming.looks import CERTAIN, asked_style
-from indexer.publishing import evidence
-from indexer.publishing.facets import A_LOOK, NO_STYLE
-from indexer.publishing.lexicon import says_all
+from indexer.languages.names import CERTAIN, asked_style
+from indexer.merging import calibration
+from indexer.merging.facets import A_LOOK, NO_STYLE
+from indexer.merging.lexicon import says_all
 from search.deadline import refuse_late
 from search.generation.backend import VectorSearch
 from search.generation.opened import Opened
 from search.ranking.asked import Asked, Avoided, icons_called
-from search.ranking.scores import CALLED, NAMED, RELATED, STATED
+from search.ranking.order import CALLED, NAMED, RELATED, STATED
 
 _STYLES = CERTAIN | {"fill", "solid"}
 """Words that mean a style and no thing, of which a vector says nothing: most stars are near "filled"."""
@@ -86,7 +86,10 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
     `coverage` is that of every name, `similarities` are cosines of the icons with the query's vector.
     """
     unit, rows = opened.manifest.calibration.unit, opened.name_rows(ids)
-    found = {"vectors": evidence.of_cosines(similarities, unit=unit), "words": evidence.of_coverage(coverage[rows])}
+    found = {
+        "vectors": calibration.of_cosines(similarities, unit=unit),
+        "words": calibration.of_coverage(coverage[rows]),
+    }
     known = opened.facets.at(ids)
     sets = known["set"]
     if len(asked.drawn):
@@ -94,17 +97,19 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
         found["drawn"] = np.where(np.isin(sets, _sets_with_own(opened, asked, coverage)), np.float32(0), gained)
     if asked.wording.synonyms:
         is_said = bool(says_all(coverage).any())
-        share = np.float32(evidence.BESIDE_NAMED if is_said else 1)
+        share = np.float32(calibration.BESIDE_NAMED if is_said else 1)
         found["synonyms"] = np.maximum(share * _of_synonyms(opened, asked, ids) - found["words"], 0)
     found["set"] = asked.sets.of(sets)
     if asked.wording.style:
         says_so = known["states"] == A_LOOK
-        fits = np.float32(evidence.STYLE) + np.float32(evidence.SAYS_STYLE) * says_so
+        fits = np.float32(calibration.STYLE) + np.float32(calibration.SAYS_STYLE) * says_so
         found["style"] = np.where(in_style(opened, ids, asked.wording.style), fits, np.float32(0))
     if len(asked.parts) and len(ids):
         cosines = cosines_of(opened.icons, asked.parts, ids)
         covered = np.stack([opened.lexicon.fits(part)[rows] for part in asked.wording.parts])
-        found["parts"] = evidence.of_parts(evidence.of_cosines(cosines, unit=unit) + evidence.of_coverage(covered))
+        found["parts"] = calibration.of_parts(
+            calibration.of_cosines(cosines, unit=unit) + calibration.of_coverage(covered)
+        )
     return found
 
 
@@ -113,8 +118,8 @@ def _of_drawn(opened: Opened, asked: Asked, ids: Ids, own: Floats) -> Floats:
     unit, rows = opened.manifest.calibration.unit, opened.name_rows(ids)
     cosines = cosines_of(opened.icons, asked.drawn, ids)
     fits = np.stack([opened.lexicon.fits(words)[rows] for words in asked.wording.drawn])
-    found = evidence.of_words(cosines, fits, unit=unit)
-    costs = evidence.DRAWN + evidence.DRAWN_NEXT * np.arange(len(asked.drawn), dtype=np.float32)
+    found = calibration.of_words(cosines, fits, unit=unit)
+    costs = calibration.DRAWN + calibration.DRAWN_NEXT * np.arange(len(asked.drawn), dtype=np.float32)
     return np.asarray(np.maximum((found + costs[:, None]).max(axis=0) - own, 0), np.float32)
 
 
@@ -123,7 +128,7 @@ def _of_synonyms(opened: Opened, asked: Asked, ids: Ids) -> Floats:
     found = np.zeros(len(ids), np.float32)
     for icons, weight in named_as_synonyms(opened, asked):
         places = np.isin(ids, icons)
-        found[places] = np.maximum(found[places], np.float32(evidence.SYNONYM * weight))
+        found[places] = np.maximum(found[places], np.float32(calibration.SYNONYM * weight))
     return found
 
 
@@ -141,9 +146,9 @@ def _sets_with_own(opened: Opened, asked: Asked, fits: Floats) -> Ids:
 def first_of_tiers(opened: Opened, asked: Asked, ids: Ids, tiers: Tiers) -> Floats:
     """Log-odds that put direct answers into the order in which their sets stand, those without a style first."""
     rows = opened.facets.at(ids)
-    found = evidence.SETS_FIRST * asked.sets.of(rows["set"])
+    found = calibration.SETS_FIRST * asked.sets.of(rows["set"])
     if not asked.wording.style:
-        found += np.float32(evidence.PLAIN) * (rows["states"] == NO_STYLE)
+        found += np.float32(calibration.PLAIN) * (rows["states"] == NO_STYLE)
     return np.asarray(found * (tiers < RELATED), np.float32)
 
 
@@ -163,9 +168,9 @@ def evidence_against(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:
         refuse_late()
         if not _STYLES.issuperset(words.split()):
             covered = opened.lexicon.fits(words)[rows]
-            most = np.maximum(most, curves.words.scores(evidence.of_words(meaning, covered, unit=curves.unit)))
+            most = np.maximum(most, curves.words.scores(calibration.of_words(meaning, covered, unit=curves.unit)))
         most = np.maximum(most, in_style(opened, ids, asked_style(words)))
-    return np.asarray(evidence.WITHOUT * most, np.float32)
+    return np.asarray(calibration.WITHOUT * most, np.float32)
 
 
 def in_style(opened: Opened, ids: Ids, style: str) -> Mask:

@@ -8,7 +8,7 @@ from pathlib import Path
 from indexer.errors import IconsError
 from indexer.library.durable import write_file
 from search.results import Hit
-from search.showing.in_page import media_type
+from search.showing.sheets import media_type
 
 _SUFFIXES = {
     "image/svg+xml": ".svg",

@@ -10,12 +10,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from search.locating.plain import located_json
-from search.locating.results import LocatedIcon, LocatedPicture
+from search.drawings.frameworks import FRAMEWORKS, Framework
+from search.drawings.write import Snippet
 from search.results import Answer, Details, Explanation, FacetCount, Hit, Judged, NameRead, SetCard, envelope
-from search.snippets.frameworks import FRAMEWORKS, Framework
-from search.snippets.write import Snippet
-from search.usage.results import Use
+from search.screens.locate import located_json
+from search.screens.results import LocatedIcon, LocatedPicture, Use
 
 API = "/api/v1"
 _SVG_NAME = re.compile(r"\.svgz?(?:#[0-9]+)?$", re.IGNORECASE)

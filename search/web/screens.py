@@ -7,17 +7,16 @@ from typing import Any
 
 from indexer.errors import LibraryError
 from indexer.rendering.draw_pool import DrawPool
-from indexer.usage.folder import UsageFolder
+from indexer.screens.files import UsageFolder
 from search.engine import SearchEngine
 from search.generation.opened import state_of
-from search.usage.asking import LEAST_SCORE, uses_of_icon
-from search.usage.opened import UsageIndex
-from search.usage.plain import use_json
-from search.usage.results import Use
-from search.usage.shots import shot_png
+from search.screens.asking import LEAST_SCORE, uses_of_icon
+from search.screens.opened import UsageIndex, shot_png
+from search.screens.report import use_json
+from search.screens.results import Use
 from search.web.answers import UsageAnswer, picture_url, written
-from search.web.drawings import SentPicture, id_of
-from search.web.gate import Gate
+from search.web.connections import Gate
+from search.web.svg import SentPicture, id_of
 
 _log = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""How do stored SVGs leave the server? One as text, if wished in one colour; many as a stack.
+"""How stored SVGs leave the server: one as text, in one colour; many as a stack; as PNG.
 
 The fragment of a stack's address says which of its icons is seen. A browser makes a document of every SVG that it
 shows, and each lengthens every task of the page: thirty icons took it 122 to 298 ms by themselves and 24 ms as a stack
@@ -8,14 +8,23 @@ others (styles, movements) stand in it as images of their own, with a document e
 """
 
 import base64
+import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Self
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
+import numpy as np
+from numpy.typing import NDArray
+
 from indexer.errors import RenderError
-from indexer.rendering.svg_document import svg_document
-from search.snippets.drawn import coloured
+from indexer.rendering.draw_pool import DrawPool
+from indexer.rendering.render import svg_document
+from search.drawings.drawn import coloured
+from search.engine import SearchEngine
+from search.pictures import StoredPicture
+from search.web.connections import Gate
 
 _HEAD = (
     b'<svg xmlns="http://www.w3.org/2000/svg"><style>:root>svg{display:none}:root>svg:target{display:inline}</style>'
@@ -200,3 +209,103 @@ def _check_declaration(_version: str, encoding: str | None, _standalone: int) ->
 
 def _refuse(*_: object) -> None:
     raise _NotPlainError
+
+
+_DRAWING_ID = re.compile("[0-9]{1,18}")
+
+
+def id_of(engine: SearchEngine, icon: str) -> int:
+    """Id of an icon that a request names: a number is one, whatever icons are called; all else is a key or name.
+
+    Raises:
+        UnknownIconError: there is none.
+    """
+    return int(icon) if _DRAWING_ID.fullmatch(icon) else engine.find(icon)
+
+
+class Layer(NamedTuple):
+    """A picture of a stack: an id, and the digest without which that may be another one in another library."""
+
+    image: int
+    digest: str | None
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read "17", or "17-" and the digest."""
+        image, _, digest = text.partition("-")
+        return cls(int(image), digest or None)
+
+    def __str__(self) -> str:
+        return str(self.image) if self.digest is None else f"{self.image}-{self.digest}"
+
+
+class SentPicture(NamedTuple):
+    """A picture that is ready to leave: hashing one here keeps that off the loop that answers everybody."""
+
+    content: bytes
+    tag: str
+    """Stands for these bytes and no others."""
+    is_fixed: bool
+    """Whether what was asked for can never mean another picture."""
+
+    @classmethod
+    def of(cls, content: bytes, *, is_fixed: bool = False) -> Self:
+        """Take the digest."""
+        return cls(content, f'"{hashlib.sha256(content).hexdigest()[:32]}"', is_fixed)
+
+
+class Drawings:
+    """Reads and draws what is stored, in threads and processes that others use, too."""
+
+    def __init__(self, engine: SearchEngine, gate: Gate, pool: DrawPool) -> None:
+        self._engine = engine
+        self._gate = gate
+        self._pool = pool
+
+    async def pixels(self, picture: bytes) -> NDArray[np.uint8]:
+        """Draw a stranger's picture for the encoder, (size, size, 3); only a drawing process decodes it."""
+        size = self._engine.image_size
+        return await self._gate.run(lambda: self._pool.pixels(picture, size=size))
+
+    async def svg(self, icon: str, *, colour: str | None, digest: str | None) -> SentPicture | None:
+        """Read an icon's SVG, perhaps in a colour; None where it is a bitmap. Nothing but what was indexed is sent."""
+
+        def read() -> SentPicture | None:
+            found = self._stored(icon)
+            document = svg_text(found.content, colour=colour)
+            return None if document is None else SentPicture.of(document, is_fixed=digest == found.digest)
+
+        return await self._gate.run(read)
+
+    def _stored(self, icon: str) -> StoredPicture:
+        return self._engine.together(lambda engine: engine.stored_picture(id_of(engine, icon)))
+
+    async def svgs(self, layers: Sequence[Layer]) -> tuple[SentPicture, list[int]]:
+        """Stack the SVGs of some pictures; with the ids of those that are not in the stack.
+
+        It is not fixed if one could not be read: it may be there the next time.
+        """
+        asked = {layer.image: layer for layer in layers}
+
+        def right() -> Iterator[tuple[str, bytes]]:
+            for image, content in self._engine.pictures(list(asked)):
+                if asked[image].digest in (None, StoredPicture(content).digest):
+                    yield str(asked[image]), content
+
+        def stack() -> tuple[SentPicture, list[int]]:
+            documents, n_too_many = fitting(right())
+            left_out = [image for image, layer in asked.items() if str(layer) not in documents]
+            is_fixed = len(left_out) <= n_too_many and all(layer.digest for layer in layers)
+            return SentPicture.of(stacked(documents), is_fixed=is_fixed), left_out
+
+        return await self._gate.run(stack)
+
+    async def png(self, icon: str, *, colour: str | None, size: int, digest: str | None) -> SentPicture:
+        """Draw an icon as a PNG, its longer side `size`."""
+
+        def draw() -> SentPicture:
+            found = self._stored(icon)
+            content = found.content if colour is None else svg_text(found.content, colour=colour) or found.content
+            return SentPicture.of(self._pool.png(content, size=size), is_fixed=digest == found.digest)
+
+        return await self._gate.run(draw)

@@ -1,19 +1,70 @@
-"""What do the words of a query ask for? A meaning, a name, a style, parts of a drawing; slips are put right."""
+"""What the words of a query ask for: a meaning, a name, a style, parts of a drawing, keywords."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from indexer.errors import IconsError
-from indexer.naming.affixes import Affixes
-from indexer.naming.looks import FILLERS, asked_style
-from indexer.naming.names import normalise, parse
-from indexer.publishing.lexicon import telling
-from search.words.phrases import Phrase, read_phrase
-from search.words.signs import spell_signs
+from indexer.languages.names import FILLERS, Affixes, asked_style, parse
+from indexer.languages.words import normalise
+from indexer.merging.lexicon import telling
 from search.words.spelling import Speller
-from search.words.synonyms import names_for
-from search.words.thesaurus import drawn_for
+from search.words.terms import drawn_for, names_for, spell_signs
+
+MOST_PARTS = 16
+"""Of a drawing: each is held against every candidate. Of more none is told apart."""
+MINUS = re.compile(r"(?<!\S)-(?=\w)(\S+)")
+"""Before a word that is to be left out."""
+_ARTICLE = "(?:an?|the|any|its) "
+_NAMED = "to|found|allowed|available|equals?|disturb|enter|started|verified|saved|supported|sent|delivered|listed|rated"
+_NOT = rf"(?:but )?(?<!\bdo )(?<!\bdoes )not(?= (?!(?:{_NAMED})\b)\S)"
+"""Before a style or a thing; "do not disturb" and "page not found" are names."""
+_LEAVING_OUT = re.compile(rf"[ ,] ?(?:with no|without|w/o|no|except|excluding|{_NOT}) ", re.IGNORECASE)
+_SHAPE = r"(?:circle|square|box|frame|triangle|hexagon|diamond|shield|cloud|folder|heart|hand|bubble|window)\b"
+_JOINING = re.compile(
+    rf" (?:with|and|inside|within|containing|plus|w/|\+|&|in(?= (?:{_ARTICLE}|{_SHAPE}))) ", re.IGNORECASE
+)
+_OR = re.compile(r",|\b(?:or|nor|and)\b", re.IGNORECASE)
+_UNFILLED = re.compile(r"\b(?:unfilled|hollow|non-?filled) (?=\S)", re.IGNORECASE)
+_LEADING = re.compile(rf"^(?:(?:in|inside|with) )?(?:{_ARTICLE})?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A described drawing, as it was typed."""
+
+    words: str
+    """All that it should show."""
+    parts: tuple[str, ...]
+    """What is joined, two or more; none where nothing is, or too much."""
+    without: tuple[str, ...]
+    is_explicit: bool = False
+    """Whether a minus says what to leave out, which no name has."""
+
+
+def read_phrase(text: str) -> Phrase:
+    """Take a text apart; a text that only leaves out is read as it stands."""
+    spaced = _spaced(MINUS.sub(" ", text))
+    shown, *left_out = _LEAVING_OUT.split(_UNFILLED.sub("", spaced))
+    if not shown.strip(" ,"):
+        return Phrase(text, (), ())
+    parts = _apart(_JOINING, shown)
+    without = [*MINUS.findall(text), *("filled" for _ in _UNFILLED.findall(spaced))]
+    without += [*(word for phrase in left_out for word in _apart(_OR, phrase))]
+    is_explicit = MINUS.search(text) is not None
+    return Phrase(shown.strip(" ,"), parts if 1 < len(parts) <= MOST_PARTS else (), tuple(without), is_explicit)
+
+
+def _spaced(text: str) -> str:
+    """Leave single spaces: a pattern that begins with any number of them takes seconds for ten thousand."""
+    return " ".join(text.split())
+
+
+def _apart(separator: re.Pattern[str], text: str) -> tuple[str, ...]:
+    """Cut a text, without the articles that parts begin with."""
+    parts = (_LEADING.sub("", part.strip(" ,")) for part in separator.split(text))
+    return tuple(filter(None, parts))
+
 
 _NUMBER = re.compile("^(?:one|two|three|four|five|several|many) (?=.)")
 MOST_LETTERS = 1_000
@@ -129,3 +180,41 @@ def _cut(text: str) -> str:
     if len(text) <= MOST_LETTERS:
         return text
     return text[:MOST_LETTERS].rpartition(" ")[0] or text[:MOST_LETTERS]
+
+
+MOST_WORDS = 32
+"""Of one query: each costs a walk through the names that bear it, and one that is only begun through many."""
+SHORTEST_PREFIX = 2
+"""Letters: of what a single one begins, nearly every name has a word."""
+
+_PART = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
+
+
+def read_keywords(text: str) -> str | None:
+    """Spell a keyword query for FTS5's MATCH; None where it holds only signs. What is written twice counts once.
+
+    Raises:
+        IconsError: it only excludes, holds too many words, or begins a word with a single letter.
+    """
+    wanted: dict[str, int] = {}
+    excluded: dict[str, int] = {}
+    """Terms, each with the number of its words."""
+    for part in _PART.finditer(text.replace("\0", " ")):
+        written = part["word"] if part["phrase"] is None else part["phrase"]
+        words = [word for word in normalise(written).split() if any(map(str.isalnum, word))]
+        if words:
+            is_prefix = bool(part["word"]) and written.endswith("*")
+            (excluded if part["minus"] else wanted)[_term(words, is_prefix=is_prefix)] = len(words)
+    if (n_words := sum((*wanted.values(), *excluded.values()))) > MOST_WORDS:
+        raise IconsError(f"the keyword query holds {n_words:,} words; ask with {MOST_WORDS} or fewer")
+    if excluded and not wanted:
+        raise IconsError(f'the keyword query "{text}" only excludes; add a word that must be there')
+    return " AND ".join(wanted) + "".join(f" NOT {term}" for term in excluded) or None
+
+
+def _term(words: Sequence[str], *, is_prefix: bool) -> str:
+    """Spell words in a row for FTS5, the last of them perhaps only begun."""
+    if is_prefix and len(words[-1]) < SHORTEST_PREFIX:
+        raise IconsError(f'"{words[-1]}*" begins a word with one letter; write {SHORTEST_PREFIX} or more before *')
+    quoted = '"' + " ".join(words).replace('"', '""') + '"'
+    return f"{quoted} *" if is_prefix else quoted

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from search.snippets.frameworks import FRAMEWORKS, Framework
+from search.drawings.frameworks import FRAMEWORKS, Framework
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "code.md"
 _TABLE = re.compile(r"(?<=\| format \| what it is \| sets \| packages \|\n\|---\|---\|---\|---\|\n)(?:\|.*\n)*")

@@ -4,7 +4,7 @@ from pathlib import Path
 import click
 from click.testing import CliRunner
 
-from indexer.sources.packages import PACKAGES
+from indexer.sources.npm import PACKAGES
 from search.cli import main
 from search.reference import reference
 

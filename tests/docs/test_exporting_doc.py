@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from test_searching_doc import commands, index_samples
 
 from search.cli import main
+from search.drawings.collection import read_collection
+from search.drawings.export import KINDS
 from search.engine import SearchEngine
-from search.exporting.collection import read_collection
-from search.exporting.export import KINDS
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "exporting.md"
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)

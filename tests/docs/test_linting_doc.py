@@ -9,7 +9,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from search.cli import main
-from search.linting.rules.table import RULES
+from search.linting.lint import RULES
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "linting.md"
@@ -50,7 +50,7 @@ def test_the_table_of_rules_is_that_of_the_code() -> None:
 
 
 def test_the_example_of_accepted_findings_is_valid(tmp_path: Path) -> None:
-    from search.linting.accepted import FILE_NAME, read_accepted
+    from search.linting.lint import FILE_NAME, read_accepted
 
     (example,) = re.findall(r"^```toml\n(.*?)^```$", DOCUMENT.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     (tmp_path / FILE_NAME).write_text(example, "utf-8")

@@ -15,7 +15,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from indexer.reports import bars
+from indexer.reports import terminal
 from search.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -60,7 +60,7 @@ def shown(command: str, library: Path) -> str:
     arguments = shlex.split(words)
     assert arguments[0] == "icons", command
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bars, "_PATIENCE_SECONDS", math.inf)  # progress shows where a machine is slow
+        patch.setattr(terminal, "_PATIENCE_SECONDS", math.inf)  # progress shows where a machine is slow
         told = CliRunner().invoke(main, arguments[1:], input=given, env={"ICONS_LIBRARY": str(library)}).output
     lines = told.replace(str(ROOT), _SHOWN_ROOT).splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)

@@ -29,17 +29,17 @@ from usage_screens import plain_sight
 
 from indexer.catalog.database import upgrade_catalog
 from indexer.doctor.examine import examine as examine_library
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
 from indexer.library.shards import read_shard, shard_paths
+from indexer.merging.manifest import Manifest
 from indexer.pipeline import index
-from indexer.publishing.manifest import Manifest
 from indexer.run import IndexOptions
-from indexer.usage.add import AddOptions, add
-from indexer.usage.folder import UsageFolder
+from indexer.screens.add import AddOptions, add
+from indexer.screens.files import UsageFolder
 
 MODES = {"count": 0, "error": 1, "full": 2, "kill": 3}
 QUERIES = ("dot a", "dot d", "arrow", "new")
@@ -73,7 +73,7 @@ def add_shots(library: Library, *, shots: list[str]) -> object:
 
 def tell_uses(library: Library) -> object:
     """All that a generation of screenshots says: files, boxes, vectors, crops."""
-    from search.usage.opened import UsageIndex
+    from search.screens.opened import UsageIndex
 
     index, seen = UsageIndex.open(library.root), []
     with index.explaining():
@@ -266,14 +266,14 @@ LOADED = (
     "alembic.command",
     "indexer.encoders.torch_encoder",
     "indexer.encoders.export",
-    "indexer.embedding.launch",
+    "indexer.embedding.embed",
     "search.cli",
 )
 """What stages load inside, so that it is there before the first fork."""
 
 
 def main() -> None:
-    for name in (*LOADED, "indexer.publishing.merge", "indexer.rendering.pool", "search.engine", "search.usage.opened"):
+    for name in (*LOADED, "indexer.merging.merge", "indexer.rendering.pool", "search.engine", "search.screens.opened"):
         importlib.import_module(name)
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)

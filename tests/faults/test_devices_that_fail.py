@@ -17,7 +17,8 @@ from conftest import Silent, draw_icons, find_rank
 from faults import Stages, copy_library
 from lessons import save_model
 
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.progress import RankProgress, Watchdog, watched
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError
 from indexer.finetune.options import Places
@@ -25,8 +26,6 @@ from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
 from indexer.library.shards import read_coverage, shard_paths
 from indexer.pipeline import embed, scan
-from indexer.ranks.heartbeat import Watchdog, watched
-from indexer.ranks.progress import RankProgress
 from indexer.run import IndexOptions
 
 KEPT = "finished blocks are kept, `icons index` does the rest"
@@ -103,7 +102,7 @@ def test_a_rank_that_gets_on_or_waits_for_others_is_not_given_up() -> None:
 
 def test_time_in_which_nobody_looked_is_no_standstill(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr("indexer.ranks.heartbeat.time.monotonic", lambda: now)
+    monkeypatch.setattr("indexer.embedding.progress.time.monotonic", lambda: now)
     watchdog, progress = Watchdog(limit=600), [RankProgress(rank=0, world=1, at="a picture")]
     assert watchdog.look(progress) is None
     now += 36_000  # a laptop that slept, a job that was stopped

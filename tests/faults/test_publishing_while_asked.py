@@ -13,7 +13,7 @@ from conftest import Build, disc
 
 from indexer.library.durable import folder_aside
 from indexer.library.folder import Generation, Library
-from indexer.publishing.manifest import Manifest
+from indexer.merging.manifest import Manifest
 from search.engine import SearchEngine
 from search.generation.opened import Opened, open_generation
 from search.query import Query, Window

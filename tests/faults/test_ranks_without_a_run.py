@@ -17,21 +17,20 @@ from faults import Stages
 
 from indexer.catalog.database import open_catalog
 from indexer.catalog.questions import store_setting
-from indexer.commands.status import read_failures, read_status
+from indexer.commands.library import read_failures, read_status
 from indexer.doctor.examine import examine
 from indexer.doctor.repair import repair
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.gauges import Gauge
+from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.progress import RankProgress, Reporter, Watchdog
 from indexer.embedding.shard_writer import OVER
+from indexer.embedding.torchrun import _remove_leftovers
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, read_blocks
 from indexer.library.shards import pieces_by_block, read_coverage, read_shard, shard_paths
+from indexer.merging.merge import merge as merge_shards
 from indexer.pipeline import embed, merge, plan_only, scan
-from indexer.publishing.merge import merge as merge_shards
-from indexer.ranks.agent import _remove_leftovers
-from indexer.ranks.gauges import Gauge
-from indexer.ranks.heartbeat import Reporter, Watchdog
-from indexer.ranks.progress import RankProgress
 from indexer.run import IndexOptions
 
 ICONS = (sys.executable, "-P", "-c", "from search.cli import main; main()")
@@ -244,7 +243,7 @@ def test_a_block_that_takes_long_leaves_pieces_and_a_rank_that_is_ended_on_the_w
             if len(list(library.root.glob("vectors/*/images-*+*.safetensors"))) >= 2:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr("indexer.ranks.heartbeat.REPORT_SECONDS", 0.0)
+    monkeypatch.setattr("indexer.embedding.progress.REPORT_SECONDS", 0.0)
     with pytest.raises(KeyboardInterrupt):
         embed(library, options, Ends())
     folder = next((library.root / "vectors").iterdir())

@@ -21,13 +21,12 @@ import torch
 from indexer.bench.alone import encode_all
 from indexer.bench.gpu import Parts, Setting, tiny
 from indexer.bench.report import Row
-from indexer.embedding.batches import Batch
-from indexer.embedding.cuda_device import CudaDevice
-from indexer.embedding.page_lock import page_locked
+from indexer.embedding.cuda_device import CudaDevice, page_locked
+from indexer.embedding.device import Batch
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
 from indexer.rendering.slots import Settings, Slots, shared_memory
-from indexer.reports.bars import Bars
+from indexer.reports.terminal import Bars
 
 N_GPUS = torch.cuda.device_count()
 pytestmark = [

@@ -15,15 +15,15 @@ import torch
 import torch.distributed as dist
 from lessons import tiny_lesson, tiny_model, tiny_options
 
-from indexer.finetune.model.student import Student
+from indexer.embedding.distributed import Rank, process_group
+from indexer.finetune.batches import Feed
+from indexer.finetune.checkpoints import Standing, restore, save_checkpoint
 from indexer.finetune.options import FinetuneOptions
-from indexer.finetune.run.batches import Feed
-from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint
-from indexer.finetune.run.loop import make_optimizer
-from indexer.finetune.run.rank import wrap
-from indexer.finetune.run.sharding import sharded
-from indexer.finetune.run.step import Session, take_step
-from indexer.ranks.distributed import Rank, process_group
+from indexer.finetune.rank import wrap
+from indexer.finetune.sharding import sharded
+from indexer.finetune.step import Session, take_step
+from indexer.finetune.student import Student
+from indexer.finetune.train import make_optimizer
 
 N_STEPS = 3
 

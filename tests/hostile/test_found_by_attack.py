@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import Build, disc, svg
 
-from indexer.commands.status import read_failures
+from indexer.commands.library import read_failures
 from indexer.errors import IconsError
 from indexer.library.folder import Library
 from indexer.sources.source import open_sources
@@ -148,7 +148,7 @@ def test_every_key_leads_to_its_own_icon_and_every_printed_name_to_one_of_that_n
         (folder / f"home#{number}.svg").write_text(disc(3 + number, 15))
     build(*(tmp_path / f"{number}.json" for number in range(3)), folder)
     engine = SearchEngine.open(library.root)
-    from indexer.naming.printable import printable
+    from indexer.languages.words import printable
 
     hits = [engine.show(icon).hit for icon in range(1, 33)]
     assert len({hit.key for hit in hits}) == len(hits) == 32

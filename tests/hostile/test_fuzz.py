@@ -16,8 +16,9 @@ from fuzzing import NAMES, SECONDS, Inputs, fuzz_at_length, fuzz_shortly
 from hypothesis import strategies as st
 
 from indexer.errors import IconsError, RenderError
-from indexer.naming.names import common_affixes, normalise, parse, path_hints
-from indexer.rendering import svg_document
+from indexer.languages.names import common_affixes, parse, path_hints
+from indexer.languages.words import normalise
+from indexer.rendering import render as svg_document
 from indexer.rendering.render import render
 from indexer.sources.records import content_digest
 from indexer.sources.source import open_sources, read_picture

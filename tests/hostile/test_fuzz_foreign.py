@@ -31,28 +31,25 @@ from fuzzing import SECONDS
 from shared_work import do_here, options_of, scanned
 from usage_screens import plain_sight, save_screen
 
-from indexer.embedding.workplace import LibraryWork
+from indexer.embedding.plan_store import LibraryWork
+from indexer.embedding.progress import RankProgress, read_progress, write_progress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import find_graphs
 from indexer.encoders.stored_graphs import write_graphs
 from indexer.errors import IconsError
-from indexer.finetune.model.lineage import check_replaceable, read_lineage
-from indexer.finetune.options import FinetuneOptions, Places
-from indexer.finetune.plan import Plan, read_plan, write_plan
-from indexer.library.changed import note_changed
+from indexer.finetune.folder import check_replaceable, read_lineage
+from indexer.finetune.options import FinetuneOptions, Places, Plan, read_plan, write_plan
 from indexer.library.durable import describe_file, with_checksum
-from indexer.library.elsewhere import LibraryElsewhere
-from indexer.library.folder import Library
+from indexer.library.folder import Library, LibraryElsewhere, note_changed
+from indexer.merging.manifest import Manifest
 from indexer.pipeline import plan_only
-from indexer.publishing.manifest import Manifest
-from indexer.ranks.progress import RankProgress, read_progress, write_progress
-from indexer.usage.add import AddOptions, add
+from indexer.screens.add import AddOptions, add
 from search.cli import main
 from search.engine import SearchEngine
-from search.generation.milvus.facts import Facts
-from search.generation.milvus.fetched import FileFacts, Said, fetch, read_said
+from search.generation.milvus.published import FileFacts, Said, fetch, read_said
 from search.generation.milvus.schema import Names, piece, ready
-from search.publishing.whole import tell_whole
+from search.generation.milvus.table import Facts
+from search.publishing.rows import tell_whole
 
 GATE_SECONDS = 20.0
 WHOLE = [b"", b"null", b"{}", b"[]", b"5", b'"x"', b"\xff\xfe", b"[" * 100_000, b'{"a":' * 100_000, b"9" * 5_000]
@@ -205,7 +202,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("XDG_CACHE_HOME", str(place / "cache"))
         patch.setenv("HF_HUB_OFFLINE", "1")
         patch.setattr("indexer.encoders.checkpoint._fetch", lambda name: pytest.fail(f"{name} is fetched"))
-        patch.setattr("indexer.embedding.share._LONGEST_PAUSE", 0.01)
+        patch.setattr("indexer.embedding.block_queue._LONGEST_PAUSE", 0.01)
         _build(place)
         for victim in _victims(place):
             for name in ("photos/a.jpg", "deep/runs/1/b", "1/manifest.json", "claims/c", "model.safetensors"):

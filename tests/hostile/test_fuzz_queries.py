@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from indexer.errors import IconsError
 from search.engine import Filters, Query, SearchEngine, Window
-from search.web.app import create_app
-from search.web.gate import Limits
+from search.web.connections import Limits
+from search.web.serve import create_app
 
 PIECES = ["arrow", "-", '"', "*", " ", "NEAR(", ")", "AND", "NOT", "OR", "^", ":", "words:", "{", "}", "+", "\0", "\n"]
 PIECES += ["--", ";", "/*", "'", "\\", "%", "_", "\ud800", "\u202e", "\ufdfa" * 9, "house", "filled", "24px", "a" * 999]

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexer.errors import IconsError
-from search.snippets.drawn import AS_IT_IS, Look, NamedIcon
-from search.snippets.frameworks import FRAMEWORKS
-from search.snippets.write import write
+from search.drawings.drawn import AS_IT_IS, Look, NamedIcon
+from search.drawings.frameworks import FRAMEWORKS
+from search.drawings.write import write
 
 DRAWN = [one for one in FRAMEWORKS.values() if one.needs_svg]
 _ACTIVE = re.compile(

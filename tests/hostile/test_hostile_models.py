@@ -16,13 +16,12 @@ from conftest import save_tiny_model
 from safetensors.torch import load_file, save_file
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.graphs import find_graphs
-from indexer.encoders.loading import load_encoder
+from indexer.encoders.devices import HOST
+from indexer.encoders.graphs import find_graphs, load_encoder
 from indexer.encoders.stored_graphs import write_graphs
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import ModelError
 from indexer.library.durable import with_checksum
-from indexer.ranks.devices import HOST
 from search.cli import main
 
 

@@ -21,17 +21,16 @@ from hostile_svgs import RED, plain_square, svg
 from PIL import Image
 from sqlalchemy import select
 
-from indexer.catalog.database import open_catalog
-from indexer.catalog.schema import images
-from indexer.commands.status import read_failures
-from indexer.embedding.options import EmbedOptions
+from indexer.catalog.database import images, open_catalog
+from indexer.commands.library import read_failures
+from indexer.embedding.planning import EmbedOptions
 from indexer.errors import RenderError
 from indexer.library.folder import Library
 from indexer.library.shards import read_vectors
-from indexer.rendering.pool import Job, RenderPool
+from indexer.rendering.pool import RenderPool
 from indexer.rendering.render import render
-from indexer.sources.paths import to_text
-from indexer.sources.records import content_digest
+from indexer.rendering.slots import Job
+from indexer.sources.records import content_digest, to_text
 
 LONG_AGO = 1_000_000_000
 

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from indexer.errors import IconsError
+from indexer.languages.words import printable
 from indexer.library.folder import Library
-from indexer.naming.printable import printable
 from search.cli import main
-from search.commands.completion import labels_beginning
+from search.commands.serve import labels_beginning
 from search.engine import Query, SearchEngine
-from search.showing.sheet_png import sheet_png
+from search.showing.sheets import sheet_png
 
 EVIL = "dot \x1b[31m\x1b]0;title\x07 [red]b[/blue] \u202egvs.\u2066 \x9b2J \r\x08 <b>&\"'</b> \u2028 z"
 SHOWN = (

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 from conftest import Build, disc
 
-from indexer.commands.status import read_sources
+from indexer.commands.library import read_sources
 from indexer.errors import ChangedError, SourceError
-from indexer.library.changed import NAME, note_changed, noted_changes
-from indexer.library.folder import Library
+from indexer.library.folder import NAME, Library, note_changed, noted_changes
 from indexer.pipeline import forget
 from indexer.sources.records import stamp_of
 from search.engine import SearchEngine
@@ -101,7 +100,7 @@ def test_a_picture_that_changed_between_scan_and_embedding_is_right_after_the_ne
     with monkeypatch.context() as patched:
         patched.setattr(pipeline, "scan_sources", scan_and_change)
         assert build(icon_folder).counts.failed == 1
-    from indexer.commands.status import read_failures
+    from indexer.commands.library import read_failures
 
     assert {failure["reason"] for failure in read_failures(library)} == {"can't be read: changed since the scan"}
     assert build().counts.failed == 0
@@ -160,8 +159,7 @@ def test_two_sources_that_an_older_program_made_of_one_folder_become_one(
 ) -> None:
     from sqlalchemy import insert
 
-    from indexer.catalog.database import open_catalog
-    from indexer.catalog.schema import sources
+    from indexer.catalog.database import open_catalog, sources
 
     build(icon_folder)
     (tmp_path / "link").symlink_to(icon_folder)

@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 
 from indexer.catalog import questions
 from indexer.catalog.database import open_catalog
-from indexer.commands.status import read_failures, read_sources, read_status
-from indexer.embedding.options import EmbedOptions
+from indexer.commands.library import read_failures, read_sources, read_status
+from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError, LibraryError
 from indexer.library.durable import describe_file, with_checksum
 from indexer.library.folder import Library
 from indexer.library.shards import shard_paths
+from indexer.merging.manifest import Manifest
 from indexer.pipeline import embed, forget, index, merge, scan
-from indexer.publishing.manifest import Manifest
 from indexer.run import IndexOptions
 from search.engine import SearchEngine
 

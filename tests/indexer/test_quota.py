@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from indexer.process import cores, cores_of_rank
-from indexer.quota import cpu_quota, cpu_seconds
+from indexer.process import cores, cores_of_rank, cpu_quota, cpu_seconds
 
 PROGRAM = """
 import indexer.process

@@ -17,8 +17,8 @@ from data.making.eval.sketches import PAGE, Preparation, Sketch, as_svg, measure
 from data.making.exports import FAMILIES, missing_in
 from indexer.library.bundled import bundled
 from indexer.library.named import read_text
+from search.code.known import KnownIcons
 from search.engine import SearchEngine
-from search.references.known import KnownIcons
 
 
 @pytest.fixture(scope="module")

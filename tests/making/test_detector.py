@@ -14,9 +14,8 @@ from data.making.detector.render import ScreenWriter
 from data.making.detector.tiles import SIDE, Screens
 from data.making.detector.train import Recipe, export, normalised, read_average, train
 from indexer.arrays import Floats
-from indexer.locating.boxes import Boxes, iou_matrix
-from indexer.locating.detector import Detector
-from indexer.locating.evidence import ALONE, WITH_ENCODER, read_judge
+from indexer.screens.boxes import Boxes, iou_matrix
+from indexer.screens.detector import ALONE, WITH_ENCODER, Detector, read_judge
 from search.evaluation.prepared_screens import Screen, ScreenIcon
 
 

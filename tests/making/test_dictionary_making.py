@@ -13,7 +13,7 @@ from data.making.language.texts import Text, leaves, objects
 from data.making.language.weighing import Neighbours, Sources, Weighed, align, prune, weigh
 from data.making.language.words import Annotation, is_left_out, read_signs
 from indexer.errors import SourceError
-from indexer.languages.folding import fold
+from indexer.languages.letters import fold
 from indexer.library.bundled import bundled
 from indexer.library.named import read_text
 

@@ -23,8 +23,8 @@ from data.making.eval.screens import (
 )
 from data.making.eval.screens_page import BADLY, EMPTY, FALSE, MISSED, comparison_html, faults_of
 from indexer.arrays import Mask, Pixels
-from indexer.locating.boxes import Boxes
 from indexer.reports.measures import Figure
+from indexer.screens.boxes import Boxes
 from search.evaluation.evaluate import Subject
 
 

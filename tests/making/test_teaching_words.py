@@ -26,8 +26,8 @@ from data.making.model.relate import Family, Pairs, RelateOptions, draw_pairs, r
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import SourceError
-from indexer.finetune.corpus.lesson import read_facts
-from indexer.finetune.model.lineage import read_lineage
+from indexer.finetune.folder import read_lineage
+from indexer.finetune.lesson import read_facts
 from indexer.library.bundled import bundled
 
 _PARTS = ("noun", "verb", "adj", "adv")

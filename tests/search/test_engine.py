@@ -10,7 +10,7 @@ import pytest
 from conftest import Build, Silent, disc
 from PIL import Image
 
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.planning import EmbedOptions
 from indexer.errors import IconsError, LibraryError, RenderError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library

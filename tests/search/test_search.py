@@ -9,7 +9,7 @@ from conftest import Build, build_library, disc, draw_icons, svg
 from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Library
 from search.engine import Hit, Query, SearchEngine, Window
-from search.showing.sheet import sheet_html
+from search.showing.sheets import sheet_html
 
 
 @pytest.fixture(scope="module")

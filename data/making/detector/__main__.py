@@ -47,7 +47,7 @@ def render(out: Path, n: int, workers: int, sets: str | None, **chosen: Any) -> 
     Example:
       python -m data.making.detector render --icons node_modules/@iconify/json --out screens --screens 1500
     """
-    from indexer.reports.bars import ProgressLine
+    from indexer.reports.terminal import ProgressLine
 
     own = "held-out" if chosen["templates"] == "held-out" else "training"
     recipe = Recipe(**chosen, sets=sets or own)  # type: ignore[arg-type]
@@ -142,12 +142,10 @@ def judge_command(fit: tuple[Path, ...], held: tuple[Path, ...], detector: Path,
     from functools import partial
 
     from data.making.detector.judging import fit_judges, write_judges
-    from indexer.encoders.facts import read_facts
-    from indexer.encoders.query_encoder import open_query_encoder
-    from indexer.locating.detector import Detector
-    from indexer.locating.evidence import FLOOR
-    from indexer.locating.located import Locator
-    from indexer.reports.bars import ProgressLine
+    from indexer.encoders.query_encoder import open_query_encoder, read_facts
+    from indexer.reports.terminal import ProgressLine
+    from indexer.screens.detector import FLOOR, Detector
+    from indexer.screens.located import Locator
 
     locator = Locator(partial(Detector.open(detector).detect, least_score=FLOOR), None)
     with ProgressLine() as bars:

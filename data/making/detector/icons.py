@@ -26,7 +26,7 @@ from fontTools.svgLib.path import parse_path
 from fontTools.ttLib.tables._g_l_y_f import Glyph
 
 from indexer.errors import SourceError
-from indexer.sources.iconify_svg import build_svg, resolve_icon
+from indexer.sources.iconify import build_svg, resolve_icon
 
 Split = Literal["training", "held-out", "reserved"]
 

@@ -16,10 +16,10 @@ from torch.nn.functional import binary_cross_entropy_with_logits, dropout
 from indexer.arrays import Floats, Mask
 from indexer.encoders.query_encoder import QueryEncoder
 from indexer.library.durable import write_file
-from indexer.locating.boxes import Boxes, iou_matrix
-from indexer.locating.evidence import ALONE, N_SHAPE, WEIGHTS, WITH_ENCODER, Judge, shape_of
-from indexer.locating.located import Locator
-from indexer.reports.bars import Progress
+from indexer.reports.terminal import Progress
+from indexer.screens.boxes import Boxes, iou_matrix
+from indexer.screens.detector import ALONE, N_SHAPE, WEIGHTS, WITH_ENCODER, Judge, shape_of
+from indexer.screens.located import Locator
 from search.evaluation.prepared_screens import Screen, read_pixels, read_screens
 
 _SAME = 0.5

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from data.making.detector.browser import Browser
 from indexer.errors import RenderError, SourceError
 from indexer.rendering.render import draw
-from indexer.sources.iconify_svg import build_svg, resolve_icon
+from indexer.sources.iconify import build_svg, resolve_icon
 
 _BESIDE = Path(__file__).with_name("product_files")
 LARGEST_SIDE = 96

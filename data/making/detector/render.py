@@ -27,7 +27,7 @@ from indexer.process import end_with_starter
 from search.evaluation.prepared_screens import Screen, read_lines
 
 if TYPE_CHECKING:
-    from indexer.reports.bars import Progress
+    from indexer.reports.terminal import Progress
 
 LINES = "screens.jsonl"
 

@@ -20,11 +20,11 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from data.making.detector.net import Net, loss_of, targets_of
 from data.making.detector.tiles import SIDE, Screens, Tile
-from indexer.encoders.tracing import OPSET, traceable
+from indexer.encoders.export import OPSET, traceable
 from indexer.errors import TrainError
 from indexer.library.durable import make_folder, write_file
-from indexer.locating.detector import FACTS, GRAPH, STRIDE
 from indexer.process import computes_in_bf16
+from indexer.screens.detector import FACTS, GRAPH, STRIDE
 
 STATE = "state.pt"
 _AHEAD = 4
@@ -267,7 +267,7 @@ def _halved(content: bytes) -> bytes:
 
 def _compare(answering: nn.Module, path: Path) -> None:
     """Hold the graph against torch on a screen of bars and squares."""
-    from indexer.encoders.tower import Tower
+    from indexer.encoders.tokens import Tower
 
     lot = np.random.default_rng(0)
     pixels = np.full(_SAMPLE, 240, np.uint8)

@@ -19,13 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Mask
+from indexer.languages.names import LOOKS, stated_look
 from indexer.library.folder import Library, require
 from indexer.library.shards import read_traits
-from indexer.naming.looks import LOOKS, stated_look
-from indexer.publishing.manifest import answering_manifest
-from indexer.publishing.seen_looks import likelihoods
-from indexer.publishing.snapshot import read_rows
-from indexer.publishing.styles import UNSEEN, group, see_looks
+from indexer.merging.manifest import answering_manifest
+from indexer.merging.snapshot import read_rows
+from indexer.merging.styles import UNSEEN, group, likelihoods, see_looks
 
 RESERVED = frozenset(("lucide", "lucide-lab", "feather", "octicon", "ion", "famicons"))
 """Sets that nothing is learnt from."""

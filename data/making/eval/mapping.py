@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexer.arrays import Floats
+from search.code.compare import BY_BOTH, DOUBTFUL, Compared, Side, Target, best_of, evidence_of, open_side
 from search.engine import SearchEngine
 from search.generation.opened import Opened
-from search.mapping.compare import Compared, Target
-from search.mapping.judge import BY_BOTH, DOUBTFUL, best_of, evidence_of
-from search.mapping.sides import Side, open_side
 
 NONE = "none"
 _N_AMONG = 3

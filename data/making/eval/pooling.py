@@ -24,19 +24,16 @@ from indexer.arrays import Floats, Ids
 from indexer.commands.options import library_option
 from indexer.commands.program import IconsGroup
 from indexer.errors import IconsError, QueryFileError
+from indexer.languages.words import normalise
 from indexer.library.durable import write_file
 from indexer.library.folder import Library
-from indexer.naming.names import normalise
 from indexer.rendering.render import draw
-from indexer.reports.bars import Progress, ProgressLine
-from search.evaluation.contenders import find_contenders, read_vectors_of
-from search.evaluation.corpus import Corpus
+from indexer.reports.terminal import Progress, ProgressLine
+from search.evaluation.corpus import Corpus, Originals
 from search.evaluation.evaluate import Subject
 from search.evaluation.judged import GAINS, LINE, Judgement, first_rows, read_judgements
-from search.evaluation.originals import Originals
-from search.evaluation.queries import Question, find_answers, read_queries
-from search.evaluation.query_lines import Fields, Format, check_line, read_lines
-from search.evaluation.rankers import VectorRankers, in_blocks
+from search.evaluation.queries import Fields, Format, Question, check_line, find_answers, read_lines, read_queries
+from search.evaluation.rankers import VectorRankers, find_contenders, in_blocks, read_vectors_of
 
 RANKERS = ("names", "pictures", "engine")
 N_LABELLED = 3

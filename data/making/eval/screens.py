@@ -26,16 +26,13 @@ from data.making.eval.curves import (
 )
 from indexer.arrays import Floats, Mask, Pixels, Positions
 from indexer.commands.options import json_option, library_option
-from indexer.locating.boxes import Boxes
-from indexer.locating.components import connected_components
-from indexer.locating.detector import Detector
-from indexer.locating.evidence import FLOOR, read_judge
-from indexer.locating.located import open_locator
-from indexer.naming.printable import printable
+from indexer.languages.words import printable
 from indexer.process import cores, processor
-from indexer.reports.bars import Progress, ProgressLine
 from indexer.reports.measures import RESAMPLES, Figure, Scores, means, shares, short, spell
-from indexer.reports.tables import open_console, table_of
+from indexer.reports.terminal import Progress, ProgressLine, open_console, table_of
+from indexer.screens.boxes import Boxes
+from indexer.screens.detector import FLOOR, Detector, read_judge
+from indexer.screens.located import connected_components, open_locator
 from search.engine import SearchEngine
 from search.evaluation.evaluate import Subject
 from search.evaluation.prepared_screens import KnownIcon, KnownIcons, Truth, read_screens, size_classes
@@ -53,7 +50,7 @@ from search.evaluation.screens import (
     quality_cells,
     quality_of_boxes,
 )
-from search.generation.remembering import forgetful
+from search.generation.opened import forgetful
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library

@@ -20,13 +20,13 @@ from data.making.eval.screens import (
 )
 from indexer.arrays import Floats, Pixels
 from indexer.errors import SourceError
-from indexer.locating.boxes import iou_matrix
 from indexer.reports.charts import Bar, Chart, Curve, Scale, bar_chart, line_chart
 from indexer.reports.measures import Figure, short, spell
 from indexer.reports.page import figure_html, page, section, table_html
+from indexer.screens.boxes import iou_matrix
 from search.evaluation.prepared_screens import KnownIcon, Truth, size_classes
 from search.evaluation.screens import LEAST_IOU, NO_ICON, Name
-from search.showing.in_page import data_uri
+from search.showing.sheets import data_uri
 
 ReadPicture = Callable[[int], bytes]
 """Bytes of a picture by its id in the catalog; raises SourceError where its source has gone."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.commands.options import json_option, library_option
+from indexer.languages.words import normalise
 from indexer.library.bundled import bundled
-from indexer.naming.words import normalise
 from search.query import Query, Window
 from search.results import Hit
 

@@ -36,7 +36,7 @@ def build_command(folders: tuple[Path, ...], out: Path, cache: Path, languages: 
     Example:
       python -m data.making.language build node_modules site --cache e5.safetensors --out data/language/dictionary.bin
     """
-    from indexer.reports.bars import ProgressLine
+    from indexer.reports.terminal import ProgressLine
 
     with ProgressLine() as bars:
         table = build(folders, out, cache=cache, recipe=Recipe(languages=languages, **chosen), bars=bars)

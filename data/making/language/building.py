@@ -11,10 +11,10 @@ from data.making.language.weighing import Neighbours, Sources, Terms, find_neigh
 from data.making.language.words import Annotations, IconWords, english_words, read_annotations, read_icon_words
 from indexer.errors import SourceError
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary, Meaning, write_dictionary
-from indexer.languages.folding import fold
-from indexer.languages.sounding import SOUNDS, group_by_sound
+from indexer.languages.forms import SOUNDS, group_by_sound
+from indexer.languages.letters import fold
 from indexer.library.bundled import bundled
-from indexer.reports.bars import ProgressLine
+from indexer.reports.terminal import ProgressLine
 
 _LEAST_TEXTS = 1_000
 """Of a language that is taken up by itself."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from data.making.language.texts import Translation, left_out_texts
 from data.making.language.words import Annotation, Annotations, read_annotations, read_icon_words
 from indexer.languages.dictionary import ENGLISH
-from indexer.languages.folding import fold
+from indexer.languages.letters import fold
 from indexer.library.named import write_result
 
 TEXT, SIGN = "interface text", "sign"

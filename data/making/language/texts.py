@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from indexer.errors import SourceError
-from indexer.languages.codes import language_of
 from indexer.languages.dictionary import ENGLISH
-from indexer.languages.folding import fold
+from indexer.languages.letters import fold, language_of
 
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}|%\([^)]*\)[sdif]|%\d*\$?[sdif]|<[^<>]*>|\$\w+|&\w+;|%%|__\w+__|[&_](?=\w+$)")
 _LONGEST_TEXT = 400

@@ -24,11 +24,10 @@ from safetensors.numpy import load_file, save
 from data.making.language.texts import Text
 from data.making.language.words import Annotation
 from indexer.arrays import Floats
-from indexer.languages.folding import fold
+from indexer.languages.letters import cut, fold, is_unspaced, runs
 from indexer.languages.reading import FUNCTION_WORDS
-from indexer.languages.scripts import cut, is_unspaced, runs
 from indexer.library.durable import write_file
-from indexer.reports.bars import Progress
+from indexer.reports.terminal import Progress
 
 N_NEIGHBOURS = 8
 _SHARPNESS = 20.0

@@ -19,11 +19,10 @@ from typing import Any
 
 from data.making.language.texts import Text
 from indexer.errors import SourceError
-from indexer.languages.codes import language_of
 from indexer.languages.dictionary import ENGLISH
-from indexer.languages.folding import fold
-from indexer.naming.names import parse
-from search.words.signs import VARIANTS
+from indexer.languages.letters import fold, language_of
+from indexer.languages.names import parse
+from search.words.terms import VARIANTS
 
 _PACKAGES = ("cldr-annotations-full/annotations", "cldr-annotations-derived-full/annotationsDerived")
 _ROMANISED = frozenset(("hi-Latn",))

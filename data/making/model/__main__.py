@@ -50,8 +50,8 @@ def corpus(
 ) -> None:
     """Choose, caption and render the icons to learn from."""
     from data.making.model.words import read_written, words_of_packages
-    from indexer.finetune.corpus.gather import Limits, gather, read_sources
-    from indexer.finetune.corpus.rendered import build_corpus
+    from indexer.finetune.gather import Limits, gather, read_sources
+    from indexer.finetune.lesson import build_corpus
 
     limits = Limits(**chosen)
     written_words = read_written(written)
@@ -74,7 +74,7 @@ def corpus(
 def synonyms(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], written: Path | None) -> None:
     """Write under which names icon sets draw what a word says, for data/language."""
     from data.making.model.words import read_written, words_of_packages, write_synonyms
-    from indexer.finetune.corpus.gather import read_sources
+    from indexer.finetune.gather import read_sources
 
     extra_tags = (words_of_packages(packages), read_written(written).tags_by_name())
     n = write_synonyms(read_sources(sources), out, extra_tags=extra_tags)
@@ -109,7 +109,7 @@ def distill(corpus_folder: Path, out: Path, **chosen: Any) -> None:
 def words(corpus_folder: Path, wordnet: Path, out: Path, seed: int) -> None:
     """List the everyday words that no icon carries, a text a line, for `icons finetune --keep-words`."""
     from data.making.model.english import teaching_texts
-    from indexer.finetune.corpus.lesson import read_facts
+    from indexer.finetune.lesson import read_facts
 
     texts, n_icon_texts = teaching_texts(read_facts(corpus_folder), wordnet=wordnet, seed=seed)
     write_result(out, "".join(f"{text}\n" for text in texts[n_icon_texts:]).encode(), option="--out")

@@ -7,7 +7,7 @@ from typing import Any
 
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.errors import SourceError
-from indexer.finetune.model.lineage import LINEAGE_NAME, as_json, counts, spelled, table
+from indexer.finetune.folder import LINEAGE_NAME, as_json, counts, spelled, table
 from indexer.library.durable import write_file
 
 MEASURES = ("R@1", "R@5", "R@10", "MRR@50")

@@ -26,11 +26,10 @@ from indexer.arrays import Ids, Mask
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Precision, TextTower, autocast, load_model, resolve_device, resolve_precision
 from indexer.errors import ModelError
-from indexer.finetune.corpus.lesson import read_facts
-from indexer.finetune.model.folder import PREPROCESS_CONFIG, FolderFacts, write_model
-from indexer.finetune.model.lineage import check_replaceable, read_lineage
-from indexer.finetune.model.student import text_parameters
-from indexer.finetune.run.loop import WORDS, learn
+from indexer.finetune.folder import PREPROCESS_CONFIG, FolderFacts, check_replaceable, read_lineage, write_model
+from indexer.finetune.lesson import read_facts
+from indexer.finetune.student import text_parameters
+from indexer.finetune.train import WORDS, learn
 
 _START_TEMPERATURE = 0.05
 MODEL_CONFIG: dict[str, Any] = {

@@ -22,7 +22,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 from indexer.errors import ModelError, SourceError
-from indexer.finetune.corpus.captions import make_captions
+from indexer.finetune.captions import make_captions
 from indexer.library.durable import write_file
 from indexer.library.named import read_text
 

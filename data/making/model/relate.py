@@ -23,14 +23,14 @@ from data.making.model.english import Vectors, glossed_vectors, synonyms, teachi
 from data.making.model.words import read_written
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Precision, TextTower, autocast, load_model, resolve_device, resolve_precision
-from indexer.finetune.corpus.captions import is_held_out, parts_of, phrase, share_held_out
-from indexer.finetune.corpus.gather import Lists, base_of
-from indexer.finetune.corpus.lesson import read_facts
-from indexer.finetune.model.lineage import check_replaceable, read_lineage
-from indexer.finetune.model.student import limit_scale, text_parameters
+from indexer.finetune.captions import is_held_out, parts_of, phrase, share_held_out
+from indexer.finetune.folder import check_replaceable, read_lineage
+from indexer.finetune.gather import Lists, base_of
+from indexer.finetune.lesson import read_facts
+from indexer.finetune.objective import both_ways, keeping_loss
 from indexer.finetune.options import Loss
-from indexer.finetune.run.loop import WORDS, learn
-from indexer.finetune.run.objective import both_ways, keeping_loss
+from indexer.finetune.student import limit_scale, text_parameters
+from indexer.finetune.train import WORDS, learn
 from indexer.reports.measures import figures, first_ranks
 
 MAX_QUERIES = 2000

@@ -1,11 +1,11 @@
 """What packages and people say of icons, to be learnt from beside what icon sets say; and the file of synonyms.
 
-Tags come by name and in English, from the packages of `indexer.sources.packages` and from presets of OpenStreetMap,
+Tags come by name and in English, from the packages of `indexer.sources.npm` and from presets of OpenStreetMap,
 which say what icons of a map stand for. Written words are a folder of three files, an entry a line, best first:
 `keywords.txt` ("trash: bin, rubbish, delete"), names that many sets draw; `pictures.txt` ("purity: droplet,
 sparkles"), words that are no icon's name, and what an icon would draw; `drawings.tsv`, how some icons look: the first
 10 digits of a picture's digest, set and name for people, descriptions between "|". Each may be packed as `.xz`.
-Synonyms are the names under which sets draw what a word says, for `search.words.synonyms`.
+Synonyms are the names under which sets draw what a word says, for `search.words.terms`.
 """
 
 import math
@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from indexer.errors import SourceError
-from indexer.finetune.corpus.admission import is_reserved, refuse_licence
-from indexer.finetune.corpus.gather import Lists, Placed, TrainingIcon, base_of, named_icons
+from indexer.finetune.gather import Lists, Placed, TrainingIcon, base_of, is_reserved, named_icons, refuse_licence
 from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning, write_dictionary
-from indexer.languages.folding import fold
+from indexer.languages.letters import fold
+from indexer.languages.names import common_affixes, parse
+from indexer.languages.words import normalise
 from indexer.library.named import PACKED, read_text
-from indexer.naming.names import common_affixes, normalise, parse
 from indexer.sources.npm import is_package, packages_in, read_words
-from indexer.sources.reading import load_facts
+from indexer.sources.records import load_facts
 
 KEYWORDS, PICTURES, DRAWINGS = "keywords.txt", "pictures.txt", "drawings.tsv"
 _DIGITS = 10

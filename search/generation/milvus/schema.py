@@ -1,15 +1,21 @@
-"""What do a library's collections hold? Names and fields, known to who publishes and to who asks.
+"""What a library's collections hold, known to who publishes and to who asks; filters as expressions over it.
 
 A generation is two collections, of icons and of pictures. An icon's row has what it is filtered, grouped and shown by,
 each label as its value: codes of labels differ between generations, and only what changed is sent. A picture's row has
 the labels of all icons that show it. Files go into a third collection, in pieces.
 """
 
+import json
 import re
 import zlib
 from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+
+from indexer.arrays import Ids
 
 VECTOR = "vector"
 DIGEST = "digest"
@@ -126,3 +132,60 @@ def fields_of(collection_schema: Any, fields: dict[str, str], types: Any) -> Non
             collection_schema.add_field(name, types.VARCHAR, max_length=MOST_BYTES)
         else:
             collection_schema.add_field(name, types[kind])
+
+
+NOTHING = "id < 0"
+"""Finds nothing: ids are 0 or more."""
+EVERYTHING = "id >= 0"
+_OF_PICTURES = {"set": "sets", "look": "looks", "licence": "licences", "size": "sizes"}
+"""Fields of which a picture has several values, one for each icon that shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Values of one field, any of which does."""
+
+    field: str
+    values: tuple[str | int, ...]
+
+    def of_icons(self) -> str:
+        """As icons' rows are asked."""
+        if not self.values:
+            return NOTHING
+        if self.field in ("tags", "categories"):
+            return f"array_contains_any({self.field}, {spelt(self.values)})"
+        return f"{self.field} in {spelt(self.values)}"
+
+    def of_pictures(self) -> str:
+        """As pictures' rows are asked: whether any of their icons has such a value."""
+        if not self.values or self.field not in _OF_PICTURES:
+            return self.of_icons()
+        return f"array_contains_any({_OF_PICTURES[self.field]}, {spelt(self.values)})"
+
+
+def spelt(values: Iterable[str | int]) -> str:
+    """A list, as expressions spell it."""
+    return f"[{', '.join(json.dumps(value, ensure_ascii=False) for value in values)}]"
+
+
+def among(field: str, ids: Ids | Iterable[int]) -> str:
+    """That a field holds one of some ids."""
+    numbers = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    return f"{field} in [{','.join(map(str, numbers))}]" if numbers else NOTHING
+
+
+def both(*expressions: str) -> str:
+    """That all of some expressions hold; empty ones always do."""
+    said = [f"({one})" for one in expressions if one]
+    return " and ".join(said)
+
+
+def any_of(*expressions: str) -> str:
+    """That one of some expressions holds."""
+    return " or ".join(f"({one})" for one in expressions if one) or NOTHING
+
+
+def in_chunks(ids: Ids, size: int) -> Iterator[Ids]:
+    """Ids, some at a time."""
+    for start in range(0, len(ids), size):
+        yield ids[start : start + size]

@@ -1,7 +1,8 @@
-"""The icons of a generation on a server: filtered there, by expressions, and counted here among what was found."""
+"""The icons of a generation on a server: filtered there, counted here."""
 
+import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import cast
@@ -10,16 +11,60 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.errors import LibraryError, UnsupportedError
+from indexer.library.foreign import from_json
 from indexer.library.traits import FLAGS
-from indexer.publishing.facets import NONE, OF_LOOK, SEVERAL
-from indexer.publishing.lexicon import Lexicon, says_all
+from indexer.merging.facets import NONE, OF_LOOK, SEVERAL
+from indexer.merging.lexicon import Lexicon, says_all
 from search.generation.backend import Ability, Selection
-from search.generation.icon_table import FIELDS, IconTable, Order, SetFacts, Tally
+from search.generation.icon_table import FIELDS, KINDS, IconTable, Order, SetFacts, Tally
+from search.generation.milvus.catalog import FetchedRows, IconReader
 from search.generation.milvus.connection import IDS_AT_ONCE, MOST, Connection, Row
-from search.generation.milvus.expressions import Wanted, among, any_of, both, in_chunks, spelt
-from search.generation.milvus.facts import Facts, order_key
-from search.generation.milvus.icons import FetchedRows, IconReader
+from search.generation.milvus.schema import Wanted, among, any_of, both, in_chunks, spelt
 from search.query import Filters, Sort
+
+Tallies = dict[str, list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is told of all icons of a generation."""
+
+    last: int
+    """The greatest id of an icon."""
+    last_name: int
+    """... and of a name."""
+    sizes: tuple[int, ...]
+    """All sizes that icons have, ascending."""
+    tallies: Tallies
+    """How many icons have each value of the kinds that have no labels, by kind."""
+    sets: tuple[SetFacts, ...]
+    orders: dict[str, Order]
+    """By `order_key`."""
+
+    def write(self, path: Path) -> None:
+        """Write it as JSON."""
+        path.write_text(json.dumps(asdict(self)), "utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> "Facts":
+        """Read it.
+
+        Raises:
+            LibraryError: it can't be read.
+        """
+        try:
+            facts = from_json(cls, path.read_bytes())
+            if missing := {kind for kind in KINDS if kind not in FIELDS} - facts.tallies.keys():
+                raise ValueError(f'it counts no "{min(missing)}"')  # noqa: TRY301
+        except (OSError, ValueError) as error:
+            raise LibraryError(f'"{path}" can\'t be read ({error}); delete it, and it is fetched again') from error
+        return facts
+
+
+def order_key(sort: str, *, flat: bool) -> str:
+    """Key of an order."""
+    return f"{sort} flat" if flat else sort
+
 
 _SETS_AT_ONCE = 1_000
 """Rows that are read to see in which sets there are some."""

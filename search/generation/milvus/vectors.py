@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from indexer.arrays import Floats, Ids
-from indexer.publishing.vector_index import Neighbours
+from indexer.merging.vector_index import Neighbours
 from search.generation.backend import Selection
 from search.generation.milvus.connection import IDS_AT_ONCE, MOST, SECONDS, Connection, Row
-from search.generation.milvus.expressions import among, in_chunks
-from search.generation.milvus.schema import EXACT_UP_TO, VECTOR
+from search.generation.milvus.schema import EXACT_UP_TO, VECTOR, among, in_chunks
 from search.generation.milvus.table import Where
 
 GRAPH_WIDTH = 256

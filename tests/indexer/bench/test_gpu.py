@@ -17,7 +17,7 @@ from indexer.bench import gpu
 from indexer.bench.gpu import Part, Parts, Setting, bench_gpu, chosen, find_gpus, goals, tiny
 from indexer.bench.report import Report, Row
 from indexer.errors import BenchError, DeviceError
-from indexer.reports.bars import Bars
+from indexer.reports.terminal import Bars
 from search.cli import main
 
 BARE = (
@@ -156,7 +156,7 @@ def test_goals_are_met_or_missed() -> None:
 
 
 def test_without_a_gpu_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("indexer.ranks.devices._count_gpus", lambda: 0)
+    monkeypatch.setattr("indexer.encoders.devices._count_gpus", lambda: 0)
     with pytest.raises(DeviceError, match=r"no GPU is here: torch .* sees none; look at `nvidia-smi`"):
         find_gpus("auto")
     done = CliRunner().invoke(main, ["bench", "gpu", "--out", str(tmp_path / "out")])

@@ -12,12 +12,12 @@ from indexer.bench.knobs import PLAIN
 from indexer.bench.pictures import distinct_jobs, gather, make, png_files
 from indexer.bench.processes import busy_seconds, machine_cores, on_cores, run_icons, run_module
 from indexer.bench.runs import Bench, Reports, embed, make_lesson, steady_from, train
+from indexer.embedding.progress import RankProgress
 from indexer.encoders.checkpoint import ModelChoice
+from indexer.encoders.devices import Devices
 from indexer.errors import BenchError
-from indexer.ranks.devices import Devices
-from indexer.ranks.progress import RankProgress
-from indexer.reports.bars import Bars
-from indexer.sources.iconify_file import read_icon_alone
+from indexer.reports.terminal import Bars
+from indexer.sources.iconify import read_icon_alone
 
 HERE = Bench("cpu", machine_cores()[:1], limit=300)
 

@@ -18,7 +18,7 @@ from indexer.bench.report import Report, Row
 from indexer.bench.search import Answered, Client, SearchOptions, bench_search, measure_cold, spread, use_page
 from indexer.errors import BenchError, IconsError, LibraryError
 from indexer.library.folder import Library
-from indexer.publishing.index_kinds import FLAT, FP16, KINDS, LEAST_RECALL
+from indexer.merging.index_kinds import FLAT, FP16, KINDS, LEAST_RECALL
 from search.cli import main
 
 DIM = 64
@@ -42,7 +42,7 @@ def library_of_few(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -
 
 @pytest.fixture(autouse=True)
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexer.publishing.vector_index.cores", lambda: 1)  # small builds wait for threads
+    monkeypatch.setattr("indexer.merging.vector_index.cores", lambda: 1)  # small builds wait for threads
     monkeypatch.setattr(search, "ROUND_SECONDS", 0.05)
     monkeypatch.setattr(indexes, "SIZES", (500, 2000, 4000))
 
@@ -95,7 +95,7 @@ def test_every_kind_is_measured_at_every_size_and_nothing_stays_on_disk(
 
 
 def test_an_index_that_finds_the_wrong_ones_has_a_low_recall(real: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexer.publishing.vector_index.PROBES_PER_ROOT", 0.2)  # one list of 32
+    monkeypatch.setattr("indexer.merging.vector_index.PROBES_PER_ROOT", 0.2)  # one list of 32
     monkeypatch.setattr(indexes, "SIZES", ())
     report, queries = Report(command="", main="p50, ms"), (real[:30] + real[30:60]).astype(np.float32)
     measure_indexes(report, real, queries, IndexOptions(most=1500, kinds=("flat", "ivf")), _quiet)

@@ -13,8 +13,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 
-from indexer.catalog.database import REVISION, connect_to_read, open_catalog, upgrade_catalog
-from indexer.catalog.schema import metadata
+from indexer.catalog.database import REVISION, connect_to_read, metadata, open_catalog, upgrade_catalog
 from indexer.errors import LibraryError
 from indexer.library.bundled import migrations
 

@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, select
 
 from indexer.catalog import questions
-from indexer.catalog.database import open_catalog
-from indexer.catalog.questions import ReadSet
+from indexer.catalog.database import icons, names, open_catalog
+from indexer.catalog.questions import ReadSet, text_ids, words_of
 from indexer.catalog.scan import ScanTally, remember, scan
-from indexer.catalog.schema import icons, names
-from indexer.catalog.texts import text_ids, words_of
 from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning, write_dictionary
 
 GERMAN = ["pfeil-links", "einstellungen", "Benutzer_hinzufügen", "uebersicht", "loeschen", "Drucker", "hut", "schloss"]

@@ -8,9 +8,8 @@ from conftest import disc, svg
 from sqlalchemy import Connection, Engine, func, select
 
 from indexer.catalog import questions
-from indexer.catalog.database import open_catalog
+from indexer.catalog.database import files, icons, images, names, open_catalog, sets, sources
 from indexer.catalog.scan import forget, remember, scan
-from indexer.catalog.schema import files, icons, images, names, sets, sources
 from indexer.errors import SourceError
 
 

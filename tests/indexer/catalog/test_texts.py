@@ -7,10 +7,9 @@ import pytest
 from conftest import draw_icons
 from sqlalchemy import Engine, func, select
 
-from indexer.catalog.database import open_catalog
+from indexer.catalog.database import names, open_catalog
+from indexer.catalog.questions import name_ids, text_ids, words_of
 from indexer.catalog.scan import remember, scan
-from indexer.catalog.schema import names
-from indexer.catalog.texts import name_ids, text_ids, words_of
 
 TAGS = {"dot-a": "Round, full  moon", "dot-b": "round, e-mail", "arrow-up": "DOT A; ->"}
 

@@ -11,10 +11,10 @@ from conftest import Build, svg
 
 from indexer.commands.console import ProgressView
 from indexer.commands.options import model_choice
+from indexer.embedding.progress import RankProgress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
-from indexer.ranks.progress import RankProgress
 from search.cli import main
 
 SERVING = {"fastapi", "starlette", "uvicorn", "pydantic", "prometheus_client", "multipart", "mcp", "httpx"}

@@ -23,8 +23,8 @@ from indexer.errors import LibraryError, ShardError
 from indexer.library.folder import Generation, Library
 from indexer.library.preferences import Preferences, write_preferences
 from indexer.library.shards import read_shard, shard_paths, write_shard
+from indexer.merging.manifest import Manifest
 from indexer.pipeline import scan
-from indexer.publishing.manifest import Manifest
 from indexer.run import IndexOptions
 from search.cli import main
 from search.engine import SearchEngine
@@ -297,7 +297,7 @@ def test_an_index_that_holds_other_vectors_than_the_shards_is_found_though_its_c
     published: Library,
 ) -> None:
     from indexer.library.durable import describe_file
-    from indexer.publishing.vector_index import VectorIndex
+    from indexer.merging.vector_index import VectorIndex
 
     generation = published.generation(2)
     manifest = Manifest.read(generation)

@@ -11,12 +11,12 @@ from indexer.doctor.findings import Report
 from indexer.doctor.repair import repair
 from indexer.errors import SourceError
 from indexer.library.folder import Library
-from indexer.locating.located import detector_version
-from indexer.usage.add import AddOptions, add
-from indexer.usage.folder import UsageFolder
-from indexer.usage.looking import Sight
-from indexer.usage.looks import LookKey
-from search.usage.opened import UsageIndex
+from indexer.screens.add import AddOptions, add
+from indexer.screens.files import UsageFolder
+from indexer.screens.located import detector_version
+from indexer.screens.looking import Sight
+from indexer.screens.looks import LookKey
+from search.screens.opened import UsageIndex
 
 
 def _sight(library: Library) -> Sight:

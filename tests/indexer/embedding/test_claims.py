@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from indexer.embedding.claims import Claims
+from indexer.embedding.leases import Claims
 from indexer.errors import StoreError
-from indexer.stores.folder_store import FolderStore
-from indexer.stores.opening import open_store
-from indexer.stores.store import Listed
+from indexer.library.object_store import open_store
+from indexer.library.stores import FolderStore, Listed
 
 LEASE = 1.2
 

@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from indexer.arrays import Halves, Ids, Pixels
-from indexer.embedding.batches import Batch, Layout, in_batches
-from indexer.embedding.device import Collect, CpuDevice, default_workers, n_lanes, through
+from indexer.embedding.device import Batch, Collect, CpuDevice, Layout, default_workers, in_batches, n_lanes, through
 from indexer.embedding.queued_device import QueuedDevice, find_batch_size
 from indexer.encoders.loaded import LoadedEncoder
 from indexer.errors import EmbedError

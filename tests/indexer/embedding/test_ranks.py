@@ -15,19 +15,18 @@ import torch
 from click import ClickException
 from conftest import Silent, disc, kill_rank
 
-from indexer.embedding.embed import Post, run_rank
+from indexer.embedding.distributed import Rank
+from indexer.embedding.embed import Post, plan_command, run_rank, run_ranks
 from indexer.embedding.embed import embed as embed_share
-from indexer.embedding.launch import plan_command, run_ranks
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.progress import RankProgress
 from indexer.encoders.checkpoint import ModelChoice
+from indexer.encoders.devices import Devices
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, Plan, read_blocks, write_plan
 from indexer.library.shards import read_coverage, read_shard, shard_path, shard_paths
 from indexer.pipeline import embed, plan_only, scan
-from indexer.ranks.devices import Devices
-from indexer.ranks.distributed import Rank
-from indexer.ranks.progress import RankProgress
 from indexer.run import IndexOptions
 
 
@@ -212,7 +211,7 @@ def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypa
     def embed_on(_: Library, __: str, post: Post) -> None:
         raise EmbedError(post.device)
 
-    monkeypatch.setattr("indexer.embedding.launch.embed", embed_on)
+    monkeypatch.setattr("indexer.embedding.embed.embed", embed_on)
     with pytest.raises(EmbedError, match=r"^cuda:3$"):
         run_ranks(
             library,

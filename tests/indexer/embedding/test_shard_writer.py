@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from indexer.embedding.block_queue import Share
+from indexer.embedding.plan_store import LibraryWork
 from indexer.embedding.shard_writer import MOST_WAITING, Ended, ShardWriter
-from indexer.embedding.share import Share
-from indexer.embedding.workplace import LibraryWork
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import Plan, write_plan

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexer.embedding.claims import Claims
-from indexer.embedding.share import Share
-from indexer.embedding.workplace import LibraryWork
+from indexer.embedding.block_queue import Share
+from indexer.embedding.leases import Claims
+from indexer.embedding.plan_store import LibraryWork
 from indexer.library.folder import Library
 from indexer.library.plans import Block, Plan, write_plan
 from indexer.library.shards import Failed, Shard, pack_shard, piece_name, shard_name
-from indexer.stores.folder_store import FolderStore
+from indexer.library.stores import FolderStore
 
 SHOWN = ("folder", "/icons", "a.svg", "", "0" * 32)
 BLOCKS = [Block(f"images-{n}", "images", [(2 * n, *SHOWN), (2 * n + 1, *SHOWN)]) for n in range(6)]

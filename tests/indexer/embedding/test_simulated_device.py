@@ -12,25 +12,24 @@ import pytest
 from conftest import Silent, disc
 
 from indexer.arrays import Halves, Pixels
-from indexer.embedding.claims import Claims
+from indexer.embedding.block_queue import Share
 from indexer.embedding.device import Collect
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.gauges import Gauge
+from indexer.embedding.leases import Claims
+from indexer.embedding.plan_store import LibraryWork
+from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.progress import RankProgress, Reporter
 from indexer.embedding.queued_device import QueuedDevice
-from indexer.embedding.share import Share
 from indexer.embedding.work import Work
-from indexer.embedding.workplace import LibraryWork
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
+from indexer.encoders.devices import HOST
+from indexer.encoders.graphs import load_encoder
 from indexer.encoders.loaded import LoadedEncoder
-from indexer.encoders.loading import load_encoder
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
+from indexer.library.stores import FolderStore
 from indexer.pipeline import plan_only, scan
-from indexer.ranks.devices import HOST
-from indexer.ranks.gauges import Gauge
-from indexer.ranks.heartbeat import Reporter
-from indexer.ranks.progress import RankProgress
 from indexer.run import IndexOptions
-from indexer.stores.folder_store import FolderStore
 
 
 class SimulatedDevice(QueuedDevice):

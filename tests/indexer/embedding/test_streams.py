@@ -18,8 +18,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from indexer.embedding import cuda_device
-from indexer.embedding.batches import Batch
 from indexer.embedding.cuda_device import CudaDevice
+from indexer.embedding.device import Batch
 
 N_BATCHES, SIDE = 12, 4
 

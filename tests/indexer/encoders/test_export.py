@@ -6,8 +6,7 @@ import torch
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.export import export
-from indexer.encoders.facts import read_facts
-from indexer.encoders.query_encoder import OnnxQueryEncoder, open_query_encoder
+from indexer.encoders.query_encoder import OnnxQueryEncoder, open_query_encoder, read_facts
 from indexer.encoders.torch_encoder import Encoder
 
 TEXTS = [

@@ -13,16 +13,15 @@ from safetensors.torch import load_file
 
 from indexer.doctor.examine import examine
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
-from indexer.encoders.facts import read_facts
 from indexer.encoders.graphs import carry, find_graphs
+from indexer.encoders.loaded import sample_pixels
 from indexer.encoders.places import values_of_bytes
-from indexer.encoders.query_encoder import OnnxQueryEncoder, open_query_encoder
-from indexer.encoders.samples import sample_pixels
+from indexer.encoders.query_encoder import OnnxQueryEncoder, open_query_encoder, read_facts
 from indexer.encoders.stored_graphs import write_graphs
 from indexer.encoders.tokens import Tokens, clip_tokenizer, rows_by_length
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import ModelError
-from indexer.finetune.model.folder import FolderFacts, write_model
+from indexer.finetune.folder import FolderFacts, write_model
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from search.engine import SearchEngine

@@ -7,18 +7,17 @@ import numpy as np
 import pytest
 from conftest import Silent, disc, save_tiny_model
 
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.graphs import find_graphs
+from indexer.encoders.devices import HOST
+from indexer.encoders.graphs import find_graphs, load_encoder
 from indexer.encoders.int8 import inner_tensors, quantise
-from indexer.encoders.loading import load_encoder
-from indexer.encoders.samples import sample_pixels
+from indexer.encoders.loaded import sample_pixels
 from indexer.encoders.stored_graphs import write_graphs
 from indexer.errors import EmbedError, ModelError
 from indexer.library.folder import Library
 from indexer.library.shards import precisions
 from indexer.pipeline import index
-from indexer.ranks.devices import HOST
 from indexer.run import IndexOptions
 
 BUNDLED = find_checkpoint(ModelChoice.bundled())

@@ -13,20 +13,19 @@ import torch
 from conftest import save_tiny_model
 
 from indexer.arrays import Halves
-from indexer.encoders import loading
+from indexer.encoders import graphs
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.loading import MANY, TORCH_PAYS, load_encoder
-from indexer.encoders.onnx_encoder import OnnxEncoder
-from indexer.encoders.samples import sample_names, sample_pixels
+from indexer.encoders.devices import HOST, parse_devices
+from indexer.encoders.graphs import MANY, TORCH_PAYS, OnnxEncoder, load_encoder
+from indexer.encoders.loaded import sample_names, sample_pixels
 from indexer.encoders.stored_graphs import write_graphs
 from indexer.encoders.torch_encoder import Encoder, resolve_device
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.process import computes_in_bf16
-from indexer.ranks.devices import HOST, parse_devices
 
 if TYPE_CHECKING:
-    from indexer.encoders.loading import AnyEncoder
+    from indexer.encoders.graphs import AnyEncoder
 
 BUNDLED = find_checkpoint(ModelChoice.bundled())
 
@@ -78,8 +77,8 @@ def test_it_is_told_without_torch_whether_a_processor_computes_in_bf16() -> None
 
 @pytest.mark.parametrize("has_bf16", [False, True])
 def test_torch_pays_sooner_where_it_computes_in_bf16(monkeypatch: pytest.MonkeyPatch, has_bf16: bool) -> None:
-    monkeypatch.setattr(loading, "computes_in_bf16", lambda: has_bf16)
-    monkeypatch.setattr(loading, "cores_of_rank", lambda: 2)
+    monkeypatch.setattr(graphs, "computes_in_bf16", lambda: has_bf16)
+    monkeypatch.setattr(graphs, "cores_of_rank", lambda: 2)
     least = 2 * TORCH_PAYS["bf16" if has_bf16 else "fp32"]
     kinds = [type(load_encoder(BUNDLED, device=HOST, precision="auto", n_images=n)) for n in (least - 1, least)]
     assert kinds == [OnnxEncoder, Encoder]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from indexer.embedding.embed import in_products_of
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.torch_encoder import products_in
 
 CUDNN, PRODUCTS = torch.backends.cudnn, torch.backends.cuda.matmul

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor, fx, nn
 
-from indexer.encoders.rectified import Rectified, fuse_rectified
+from indexer.encoders.convolutions import Rectified, fuse_rectified
 
 pytestmark = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch without oneDNN")  # type: ignore[no-untyped-call]
 

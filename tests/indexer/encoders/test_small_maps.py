@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from indexer.encoders.small_maps import SmallMap, multiply_small_maps
+from indexer.encoders.convolutions import SmallMap, multiply_small_maps
 
 
 def _tower(*, bias: bool = True) -> nn.Sequential:

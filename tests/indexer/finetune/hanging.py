@@ -3,8 +3,8 @@
 import time
 from typing import Any
 
-from indexer.finetune.run.batches import Feed
-from indexer.finetune.run.rank import main
+from indexer.finetune.batches import Feed
+from indexer.finetune.rank import main
 
 read = Feed.read
 

@@ -10,17 +10,17 @@ import open_clip
 import torch
 from safetensors.torch import save_file
 
-from indexer.finetune.corpus.captions import make_captions
-from indexer.finetune.corpus.gather import base_of
-from indexer.finetune.corpus.lesson import KeptWords, Lesson, encode_texts, tokenize
-from indexer.finetune.model.student import Student
+from indexer.embedding.distributed import Rank
+from indexer.finetune.augment import edges
+from indexer.finetune.captions import make_captions
+from indexer.finetune.gather import base_of
+from indexer.finetune.lesson import KeptWords, Lesson, encode_texts, tokenize
 from indexer.finetune.options import FinetuneOptions
-from indexer.finetune.pictures.twins import edges
-from indexer.finetune.run.loop import make_optimizer
-from indexer.finetune.run.rank import wrap
-from indexer.finetune.run.sharding import sharded
-from indexer.finetune.run.step import Session
-from indexer.ranks.distributed import Rank
+from indexer.finetune.rank import wrap
+from indexer.finetune.sharding import sharded
+from indexer.finetune.step import Session
+from indexer.finetune.student import Student
+from indexer.finetune.train import make_optimizer
 
 TINY = {
     "embed_dim": 16,

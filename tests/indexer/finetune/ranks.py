@@ -11,21 +11,21 @@ from lessons import TOKENIZER, tiny_model, tiny_options, tiny_session
 from torch import Tensor
 from torch.distributed.fsdp import FSDPModule
 
-from indexer.finetune.model.average import Average
-from indexer.finetune.model.student import Student
-from indexer.finetune.run.batches import Feed
-from indexer.finetune.run.checkpoints import (
+from indexer.embedding.distributed import Rank, process_group
+from indexer.finetune.batches import Feed
+from indexer.finetune.checkpoints import (
     Standing,
+    gathered,
     keep_best,
     load_best,
     restore,
     save_checkpoint,
     trained_weights,
+    whole,
 )
-from indexer.finetune.run.loop import set_rates
-from indexer.finetune.run.step import Session, check_sound, compute_gradients, take_step
-from indexer.finetune.run.tensors import gathered, whole
-from indexer.ranks.distributed import Rank, process_group
+from indexer.finetune.step import Session, check_sound, compute_gradients, take_step
+from indexer.finetune.student import Average, Student
+from indexer.finetune.train import set_rates
 
 
 def main() -> None:

@@ -6,11 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexer.finetune.corpus.admission import digests_of, is_reserved, refuse
-from indexer.finetune.corpus.captions import is_held_out, share_held_out
-from indexer.finetune.corpus.gather import Limits, Placed, base_of, gather, plain_name, read_sources
-from indexer.finetune.corpus.lesson import read_facts
-from indexer.finetune.corpus.rendered import build_corpus, key_of
+from indexer.finetune.captions import is_held_out, share_held_out
+from indexer.finetune.gather import (
+    Limits,
+    Placed,
+    base_of,
+    digests_of,
+    gather,
+    is_reserved,
+    plain_name,
+    read_sources,
+    refuse,
+)
+from indexer.finetune.lesson import build_corpus, key_of, read_facts
 from indexer.sources.records import IconSet, Record
 
 SHAPES = {

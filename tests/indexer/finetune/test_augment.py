@@ -11,11 +11,9 @@ from PIL import Image
 from torch import Tensor
 from torch.nn import functional
 
+from indexer.finetune.augment import _ways_to_resample, augment, compressed, edges
+from indexer.finetune.changes import asked_for, draw_changes
 from indexer.finetune.options import Augmentation
-from indexer.finetune.pictures.augment import _ways_to_resample, augment
-from indexer.finetune.pictures.changes import asked_for, draw_changes
-from indexer.finetune.pictures.compression import compressed
-from indexer.finetune.pictures.twins import edges
 from indexer.finetune.preview import SHARES, write_sheet
 
 STILL = replace(

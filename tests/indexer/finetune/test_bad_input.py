@@ -13,11 +13,11 @@ from lessons import save_model, tiny_options, tiny_session
 from test_finetune import QUICK, arguments, run
 
 from indexer.errors import TrainError
+from indexer.finetune.batches import Feed
+from indexer.finetune.checkpoints import Standing, restore, save_checkpoint
 from indexer.finetune.options import Places
 from indexer.finetune.prepare import Request, working
-from indexer.finetune.run.batches import Feed
-from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint
-from indexer.finetune.run.step import take_step
+from indexer.finetune.step import take_step
 from search.cli import main
 
 DISC = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><circle cx="{x}" cy="12" r="4"/></svg>'

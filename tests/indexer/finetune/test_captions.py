@@ -8,8 +8,8 @@ import torch
 from lessons import TOKENIZER, tiny_model
 
 from indexer.errors import SourceError
-from indexer.finetune.corpus.captions import KINDS, SHARES, is_held_out, make_captions, share_held_out
-from indexer.finetune.corpus.lesson import encode_texts, read_material, tokenize
+from indexer.finetune.captions import KINDS, SHARES, is_held_out, make_captions, share_held_out
+from indexer.finetune.lesson import encode_texts, read_material, tokenize
 from indexer.finetune.options import Learning
 
 WORDS = ["trash", "bin", "trash", "arrow up"]

@@ -10,11 +10,11 @@ import pytest
 from PIL import Image
 from test_finetune import arguments, run
 
-from indexer.finetune.corpus.captions import is_held_out
-from indexer.finetune.corpus.gather import base_of
-from indexer.finetune.corpus.lesson import read_material
-from indexer.finetune.corpus.selection import gather_icons
+from indexer.finetune.captions import is_held_out
+from indexer.finetune.gather import base_of
+from indexer.finetune.lesson import read_material
 from indexer.finetune.options import Learning, Places
+from indexer.finetune.selection import gather_icons
 
 
 def test_a_sample_is_shown_as_a_table(icons: Path) -> None:

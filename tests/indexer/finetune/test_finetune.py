@@ -19,9 +19,9 @@ from conftest import kill_rank
 from safetensors.torch import load_file
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.finetune.model.student import Student
 from indexer.finetune.options import Places
-from indexer.finetune.run.watch import Log
+from indexer.finetune.student import Student
+from indexer.finetune.watch import Log
 from search.cli import main
 
 QUICK = [
@@ -199,7 +199,7 @@ def test_a_killed_rank_is_named_and_its_checkpoint_stays(icons: Path, start: Pat
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
     wait_for_step(out, 2)
-    kill_rank("indexer.finetune.run.rank", out, "1")
+    kill_rank("indexer.finetune.rank", out, "1")
     _, told = process.communicate(timeout=60)
     assert process.returncode == 2
     assert b"rank 1 was killed by SIGKILL" in told

@@ -15,11 +15,11 @@ from data.making.model.distill import MODEL_CONFIG, new_model, write_folder
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import ModelError
-from indexer.finetune.corpus.gather import Limits, gather, read_sources
-from indexer.finetune.corpus.rendered import build_corpus
-from indexer.finetune.model.folder import PREPROCESS_CONFIG, FolderFacts, write_model
-from indexer.finetune.model.student import Student
+from indexer.finetune.folder import PREPROCESS_CONFIG, FolderFacts, write_model
+from indexer.finetune.gather import Limits, gather, read_sources
+from indexer.finetune.lesson import build_corpus
 from indexer.finetune.options import FinetuneOptions
+from indexer.finetune.student import Student
 from search.cli import main
 
 LINEAGE = {

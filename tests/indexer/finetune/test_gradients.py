@@ -12,11 +12,11 @@ import pytest
 import torch
 from lessons import tiny_options, tiny_session, with_parts
 
+from indexer.embedding.distributed import Rank
+from indexer.finetune.batches import Feed, order_of_pass
+from indexer.finetune.changes import Changes, draw_changes
 from indexer.finetune.options import FinetuneOptions
-from indexer.finetune.pictures.changes import Changes, draw_changes
-from indexer.finetune.run.batches import Feed, order_of_pass
-from indexer.finetune.run.step import compute_gradients
-from indexer.ranks.distributed import Rank
+from indexer.finetune.step import compute_gradients
 
 TERMS = {"caption_pair_weight": 0.5, "keep_words_weight": 3.0}
 CASES: dict[str, dict[str, Any]] = {
@@ -162,7 +162,7 @@ def test_a_rank_draws_the_changes_of_its_own_pictures_alone(monkeypatch: pytest.
         drawn.append(len(rows))
         return draw_changes(rows, *given, **more)
 
-    monkeypatch.setattr("indexer.finetune.run.batches.draw_changes", counted)
+    monkeypatch.setattr("indexer.finetune.batches.draw_changes", counted)
     options = tiny_options(accumulate=2)
     Feed(tiny_session(options).lesson, options, Rank(1, 1, 4)).read(0)
     assert drawn == [2, 2]

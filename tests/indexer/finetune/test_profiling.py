@@ -10,9 +10,9 @@ from torch.autograd import DeviceType
 from torch.autograd.profiler import record_function
 from torch.profiler import ProfilerActivity, profile
 
-from indexer.finetune.run.batches import Feed
-from indexer.finetune.run.profiling import shares_of
-from indexer.finetune.run.step import take_step
+from indexer.finetune.batches import Feed
+from indexer.finetune.profiling import shares_of
+from indexer.finetune.step import take_step
 
 
 def _event(name: str, start: float, end: float, *, on_gpu: bool = False, is_mark: bool = False) -> Any:

@@ -9,12 +9,11 @@ import torch
 from lessons import tiny_lesson, tiny_model, tiny_options
 from torch import Tensor
 
-from indexer.finetune.corpus.captions import make_captions
-from indexer.finetune.corpus.lesson import Lesson
+from indexer.embedding.distributed import Rank
+from indexer.finetune.batches import Relations, draw_step, list_relations
+from indexer.finetune.captions import make_captions
+from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import Loss
-from indexer.finetune.run.batches import draw_step
-from indexer.finetune.run.relations import Relations, list_relations
-from indexer.ranks.distributed import Rank
 
 CPU = torch.device("cpu")
 

@@ -13,16 +13,14 @@ from lessons import PREPROCESS, TIMM, TINY, tiny_model, tiny_options, tiny_sessi
 from test_gradients import TERMS, assert_as_alone, assert_examined_as_saved, assert_went_on, found_by_two_ranks
 from torch.distributed.checkpoint import metadata
 
+from indexer.embedding.distributed import Rank
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import load_model, resolve_precision
 from indexer.errors import TrainError
-from indexer.finetune.model.average import Average
-from indexer.finetune.model.folder import write_random_model
-from indexer.finetune.model.outline import build, outline, weights_left_out
-from indexer.finetune.run.checkpoints import Standing, keep_best, restore, save_checkpoint
-from indexer.finetune.run.sharding import blocks, check_shardable
-from indexer.finetune.run.tensors import _Restricted, read_shards
-from indexer.ranks.distributed import Rank
+from indexer.finetune.checkpoints import Standing, _Restricted, keep_best, read_shards, restore, save_checkpoint
+from indexer.finetune.folder import write_random_model
+from indexer.finetune.sharding import blocks, check_shardable
+from indexer.finetune.student import Average, build, outline, weights_left_out
 
 CONFIGS: dict[str, dict[str, Any]] = {
     "open_clip": TINY,
@@ -200,7 +198,7 @@ def test_the_best_weights_are_written_as_they_are_by_rank_0_alone(
     average = Average(session.student, decay=decay) if decay else None
     kept = average.tensors if average else session.student.state_dict()
     written: list[dict[str, Any]] = []
-    monkeypatch.setattr("indexer.finetune.run.checkpoints.write_tensors", lambda state, path: written.append(state))
+    monkeypatch.setattr("indexer.finetune.checkpoints.write_tensors", lambda state, path: written.append(state))
     monkeypatch.setattr(torch.Tensor, "clone", lambda *_, **__: pytest.fail("weights are copied"))
     keep_best(session, average, Standing(), tmp_path / "best", made_by={})
     assert len(written) == (1 if index == 0 else 0)
@@ -214,7 +212,7 @@ def test_a_whole_state_is_written_from_the_weights_themselves(tmp_path: Path, mo
     session = tiny_session(tiny_options(ema=0.6))
     average = Average(session.student, decay=0.6)
     written: list[dict[str, Any]] = []
-    monkeypatch.setattr("indexer.finetune.run.checkpoints.write_tensors", lambda state, path: written.append(state))
+    monkeypatch.setattr("indexer.finetune.checkpoints.write_tensors", lambda state, path: written.append(state))
     save_checkpoint(session, average, Standing(), tmp_path / "last", made_by={})
     live = session.student.state_dict()
     for name, tensor in written[0]["trained"].items():

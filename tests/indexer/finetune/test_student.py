@@ -10,13 +10,12 @@ from torch import nn
 from torch.nn import functional
 
 from indexer.errors import ModelError
-from indexer.finetune.corpus.lesson import encode_texts, tokenize
-from indexer.finetune.model.average import Average
-from indexer.finetune.model.student import Student, make_student
+from indexer.finetune.batches import Feed
+from indexer.finetune.lesson import encode_texts, tokenize
 from indexer.finetune.options import FinetuneOptions, Schedule
-from indexer.finetune.run.batches import Feed
-from indexer.finetune.run.loop import make_optimizer, peak_rate, rate_share
-from indexer.finetune.run.step import Session, compute_gradients, take_step
+from indexer.finetune.step import Session, compute_gradients, take_step
+from indexer.finetune.student import Average, Student, make_student
+from indexer.finetune.train import make_optimizer, peak_rate, rate_share
 
 WORDS = ["arrow up", "bin", "a much longer text than the others"]
 

@@ -8,9 +8,9 @@ import torch
 from lessons import tiny_options, tiny_session
 from torch import Tensor
 
-from indexer.finetune.run.batches import STEPS_AHEAD, Feed, pictures_of
+from indexer.embedding.distributed import Rank
+from indexer.finetune.batches import STEPS_AHEAD, Feed, pictures_of
 from indexer.finetune.transfer import Courier, moved
-from indexer.ranks.distributed import Rank
 
 CPU, ELSEWHERE = torch.device("cpu"), torch.device("meta")
 """The meta device stands for a GPU: nothing is computed there, but how things get there can be seen."""

@@ -5,10 +5,10 @@ import pytest
 import torch
 from lessons import TOKENIZER
 
-from indexer.finetune.corpus.captions import make_captions
-from indexer.finetune.corpus.lesson import Lesson, tokenize
-from indexer.finetune.pictures.twins import edges
-from indexer.finetune.run.validation import MAIN_FIGURE, compare_rankers, main_figure, make_exam, to_plain
+from indexer.finetune.augment import edges
+from indexer.finetune.captions import make_captions
+from indexer.finetune.lesson import Lesson, tokenize
+from indexer.finetune.validation import MAIN_FIGURE, compare_rankers, main_figure, make_exam, to_plain
 from indexer.reports.measures import Figure
 
 CORPUS = np.array([[1, 0], [0, 1], [0.707, 0.707]], np.float32)

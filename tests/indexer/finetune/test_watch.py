@@ -10,17 +10,17 @@ import pytest
 import torch
 from lessons import tiny_options
 
+from indexer.embedding.distributed import Rank
+from indexer.embedding.progress import Overseer, Watchdog
+from indexer.embedding.torchrun import Ranks
 from indexer.encoders.checkpoint import ModelChoice
+from indexer.encoders.devices import Devices
 from indexer.errors import TrainError
+from indexer.finetune import rank as rank_module
 from indexer.finetune.options import Places
 from indexer.finetune.prepare import Request, prepare, working
-from indexer.finetune.run import rank as rank_module
-from indexer.finetune.run.watch import Reporter, TrainingProgress, TrainingView
+from indexer.finetune.watch import Reporter, TrainingProgress, TrainingView
 from indexer.library.folder import Library
-from indexer.ranks.devices import Devices
-from indexer.ranks.distributed import Rank
-from indexer.ranks.heartbeat import Overseer, Watchdog
-from indexer.ranks.launch import Ranks
 
 
 def prepared(icons: Path, start: Path, out: Path, *, ranks: int, **chosen: object) -> Places:
@@ -106,7 +106,7 @@ def test_a_rank_trains_without_faiss_web_server_and_catalog(icons: Path, start: 
     lacking = ("faiss", "fastapi", "starlette", "uvicorn", "mcp", "sqlalchemy", "alembic", "onnxruntime", "pyvips")
     script = (
         f"import sys; sys.modules.update(dict.fromkeys({lacking}))\n"
-        "from indexer.finetune.run.rank import main; main(sys.argv[1:])"
+        "from indexer.finetune.rank import main; main(sys.argv[1:])"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-c", script, "--out", str(places.out)]

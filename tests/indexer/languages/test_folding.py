@@ -2,7 +2,7 @@
 
 import pytest
 
-from indexer.languages.folding import fold, respelled
+from indexer.languages.letters import fold, respelled
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning, write_dictionary
-from indexer.languages.judging import NOTHING, Judge, Spoken
+from indexer.languages.identifying import NOTHING, Judge, Spoken
+from indexer.languages.names import parse
 from indexer.library.bundled import bundled
-from indexer.naming.names import parse
 
 GERMAN = ["pfeil", "einstellungen", "benutzer", "ordner", "suche", "drucker", "glocke", "stern", "herz", "wolke"]
 FRENCH = ["fleche", "parametres", "dossier", "recherche", "cloche", "etoile", "nuage", "coeur", "imprimante", "porte"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from indexer.languages.codes import is_locale, language_of
+from indexer.languages.letters import is_locale, language_of
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from indexer.languages.dictionary import Dictionary
-from indexer.languages.judging import Judge
+from indexer.languages.identifying import Judge
 from indexer.languages.own_names import EnglishName, SetReader
 
 BUNDLED = Dictionary.bundled()

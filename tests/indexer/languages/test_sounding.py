@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning, write_dictionary
-from indexer.languages.folding import fold
+from indexer.languages.forms import SOUNDS, group_by_sound, key_of, keys_of_english, letters, sounding_like
+from indexer.languages.letters import fold
 from indexer.languages.reading import read
-from indexer.languages.sounding import SOUNDS, group_by_sound, key_of, keys_of_english, letters, sounding_like
 
 WORDS = ("single", "signal", "server", "scroll", "trial", "cache", "cash", "download", "environment", "page")
 

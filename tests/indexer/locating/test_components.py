@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 from indexer.arrays import Mask
-from indexer.locating.boxes import Boxes, iou_matrix, without_overlaps
-from indexer.locating.components import _component_corners, connected_components
-from indexer.locating.crops import crops
+from indexer.screens.boxes import Boxes, iou_matrix, without_overlaps
+from indexer.screens.located import _component_corners, connected_components, crops
 
 
 def _flooded(mask: Mask) -> list[tuple[int, int, int, int]]:

@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 
 from indexer.errors import IconsError
-from indexer.locating import detector
-from indexer.locating.boxes import Boxes, iou_matrix
-from indexer.locating.detector import Detector, _decoded, _is_cut, _Part, _stretches
-from indexer.locating.evidence import WEIGHTS, Judge, read_judge
+from indexer.screens import detector
+from indexer.screens.boxes import Boxes, iou_matrix
+from indexer.screens.detector import WEIGHTS, Detector, Judge, _decoded, _is_cut, _Part, _stretches, read_judge
 
 
 @pytest.mark.parametrize("length", [40, 1_600, 1_664, 1_665, 2_880, 7_680])

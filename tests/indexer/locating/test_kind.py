@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from indexer.arrays import Pixels
-from indexer.locating.boxes import NO_BOXES, Boxes
-from indexer.locating.kind import picture_kind
+from indexer.screens.boxes import NO_BOXES, Boxes, picture_kind
 
 
 def _boxes(n: int) -> Boxes:

@@ -2,8 +2,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.naming.looks import asked_style, stated_look, with_look
-from indexer.naming.names import Affixes, Name, canonical_style, common_affixes, normalise, parse, path_hints, split
+from indexer.languages.names import (
+    Affixes,
+    Name,
+    asked_style,
+    canonical_style,
+    common_affixes,
+    parse,
+    path_hints,
+    stated_look,
+    with_look,
+)
+from indexer.languages.words import normalise, split
 
 SUBJECTS = ("Home", "MarkForRedaction", "AddCircle", "Search", "ArrowRight", "Sun", "Lock", "Folder", "User", "Trash")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from indexer.publishing.curves import Curve, fit
+from indexer.merging.calibration import Curve, fit
 
 
 def test_a_curve_is_a_half_where_good_and_bad_hits_are_equally_frequent() -> None:

@@ -9,11 +9,11 @@ from conftest import Build, Silent
 from indexer.errors import ShardError
 from indexer.library.folder import Library
 from indexer.library.shards import shard_paths
+from indexer.merging.manifest import WEIGHTS, Manifest, Weights
+from indexer.merging.snapshot import read_rows
+from indexer.merging.vector_index import VectorIndex
+from indexer.merging.vectors import TagVectors, Vectors, gather
 from indexer.pipeline import embed, merge, scan
-from indexer.publishing.manifest import WEIGHTS, Manifest, Weights
-from indexer.publishing.snapshot import read_rows
-from indexer.publishing.vector_index import VectorIndex
-from indexer.publishing.vectors import TagVectors, Vectors, gather
 from indexer.run import IndexOptions
 
 N_ICONS, N_TAGS, DIM = 23, 9, 8
@@ -62,8 +62,8 @@ def _by_hand(vectors: Vectors, row: int, tags: list[int], weights: Weights) -> n
 def test_fused_vectors_are_those_of_a_slow_sum_wherever_chunks_end(
     vectors: Vectors, stated: list[list[int]], chunk: int, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.publishing.vectors.CHUNK", chunk)
-    monkeypatch.setattr("indexer.publishing.vectors._ICONS_AT_ONCE", at_once)
+    monkeypatch.setattr("indexer.merging.vectors.CHUNK", chunk)
+    monkeypatch.setattr("indexer.merging.vectors._ICONS_AT_ONCE", at_once)
     chunks = list(vectors.fused(OWN))
     assert [len(part) for part in chunks[:-1]] == [chunk] * (len(chunks) - 1)
     expected = [_by_hand(vectors, row, tags, OWN) for row, tags in enumerate(stated)]

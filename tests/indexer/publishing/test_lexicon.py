@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from indexer.errors import LibraryError
-from indexer.publishing.lexicon import STATED_SHARE, Lexicon, stems
-from indexer.publishing.snapshot import write_keywords
+from indexer.merging.lexicon import STATED_SHARE, Lexicon, stems
+from indexer.merging.snapshot import write_keywords
 
 NAMES = [
     (3, "arrow left", "", ""),

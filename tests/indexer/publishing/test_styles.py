@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from conftest import svg
 
+from indexer.languages.names import LOOKS
 from indexer.library.traits import NOT_KNOWN, Ink
-from indexer.naming.looks import LOOKS
-from indexer.publishing.seen_looks import likelihoods
-from indexer.publishing.styles import name_styles
+from indexer.merging.styles import likelihoods, name_styles
 from indexer.rendering.render import render
 
 RING = '<circle cx="12" cy="12" r="9" fill="none" stroke="black" stroke-width="2"/>'

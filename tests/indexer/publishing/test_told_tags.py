@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexer.publishing.told_tags import in_english
-from indexer.publishing.vectors import OTHERS, with_others
+from indexer.merging.facets import in_english
+from indexer.merging.vectors import OTHERS, with_others
 
 ICONS = [(3, "flèche\nbleu", "arrow\nblue"), (5, "house", ""), (9, "chat\nHouse", "cat\nchat\nhouse")]
 TAGS = ["arrow", "blue", "bleu", "cat", "chat", "flèche", "house"]

@@ -10,9 +10,9 @@ import faiss
 import numpy as np
 import pytest
 
-from indexer.publishing.index_kinds import BEYOND, KINDS, LEAST_RECALL, RULE, IndexKind, recommended
-from indexer.publishing.recall import least_scores, recall, share_found, share_right
-from indexer.publishing.vector_index import Neighbours, VectorIndex, fp32_chunks
+from indexer.merging.index_kinds import BEYOND, KINDS, LEAST_RECALL, RULE, IndexKind, recommended
+from indexer.merging.vector_index import Neighbours, VectorIndex, fp32_chunks
+from indexer.merging.vectors import least_scores, recall, share_found, share_right
 
 SPECS = [
     "IDMap,SQfp16",
@@ -73,7 +73,7 @@ def test_a_filter_holds_before_ranking(opened: VectorIndex, vectors: np.ndarray)
 def test_every_kind_answers_exactly_where_a_filter_leaves_few(
     kind: IndexKind, vectors: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.publishing.vector_index.cores", lambda: 1)
+    monkeypatch.setattr("indexer.merging.vector_index.cores", lambda: 1)
     opened = _opened(kind, vectors, tmp_path)
     for n in (1, 9, 11, 400, 2999, 3000):
         assert _right_under_a_filter(opened, vectors, n=n) == 1
@@ -83,7 +83,7 @@ def test_every_kind_answers_exactly_where_a_filter_leaves_few(
 def test_what_a_merge_builds_answers_where_a_filter_leaves_many(
     kind: IndexKind, vectors: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.publishing.vector_index.EXACT_AMONG", 10)
+    monkeypatch.setattr("indexer.merging.vector_index.EXACT_AMONG", 10)
     opened = _opened(kind, vectors, tmp_path)
     for n in (11, 400, 2999, 3000):
         assert _right_under_a_filter(opened, vectors, n=n) >= LEAST_RECALL
@@ -92,8 +92,8 @@ def test_what_a_merge_builds_answers_where_a_filter_leaves_many(
 def test_product_codes_answer_where_a_filter_takes_all_that_is_near(
     vectors: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.publishing.vector_index.EXACT_AMONG", 10)
-    monkeypatch.setattr("indexer.publishing.vector_index.REFINED", 20)
+    monkeypatch.setattr("indexer.merging.vector_index.EXACT_AMONG", 10)
+    monkeypatch.setattr("indexer.merging.vector_index.REFINED", 20)
     opened = _opened(KINDS["pq"], vectors, tmp_path)
     query = vectors[0].astype(np.float32)
     furthest = np.sort(np.argsort(vectors.astype(np.float32) @ query)[:1500])
@@ -196,7 +196,7 @@ def test_every_kind_finds_what_exact_search_finds_and_is_as_large_as_it_says(
     kind: IndexKind, vectors: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "indexer.publishing.vector_index.cores", lambda: 1
+        "indexer.merging.vector_index.cores", lambda: 1
     )  # small builds on a busy machine wait for threads
     spec = kind.spec(3000, dim=64)
     sample = vectors[: kind.n_trained(3000)].astype(np.float32) if kind.n_trained(3000) else None
@@ -211,7 +211,7 @@ def test_every_kind_finds_what_exact_search_finds_and_is_as_large_as_it_says(
 def test_lists_that_hold_too_few_of_what_a_filter_leaves_cost_no_hit(
     vectors: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.publishing.vector_index.EXACT_AMONG", 10)
+    monkeypatch.setattr("indexer.merging.vector_index.EXACT_AMONG", 10)
     built = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec="IDMap,IVF128,PQ16x4fs,Refine(SQfp16)")
     query = vectors[0].astype(np.float32)
     furthest = np.sort(np.argsort(vectors.astype(np.float32) @ query)[:40])

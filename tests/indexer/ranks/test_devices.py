@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 from indexer.commands import console
 from indexer.commands.console import TrainingDeviceView, cells
-from indexer.finetune.run.watch import TrainingProgress
+from indexer.embedding.gauges import Gauge, Reading
+from indexer.embedding.progress import RankProgress
+from indexer.finetune.watch import TrainingProgress
 from indexer.library.folder import Library
-from indexer.ranks.gauges import Gauge, Reading
-from indexer.ranks.progress import RankProgress
 from search.cli import main
 
 

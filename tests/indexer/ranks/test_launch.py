@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from indexer.ranks.devices import Devices
-from indexer.ranks.launch import Ranks
+from indexer.embedding.torchrun import Ranks
+from indexer.encoders.devices import Devices
 
 PROGRAM = """
 import os, signal, sys
 from indexer.errors import EmbedError
-from indexer.ranks.distributed import Rank, run_as_rank
+from indexer.embedding.distributed import Rank, run_as_rank
 
 def work(rank: Rank) -> None:
     if rank.index == 1:

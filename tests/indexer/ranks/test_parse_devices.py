@@ -8,10 +8,10 @@ import pytest
 import torch
 import torch.distributed as dist
 
+from indexer.embedding.distributed import Rank, process_group
+from indexer.embedding.torchrun import Ranks
+from indexer.encoders.devices import Devices, first_devices, parse_devices
 from indexer.errors import DeviceError
-from indexer.ranks.devices import Devices, first_devices, parse_devices
-from indexer.ranks.distributed import Rank, process_group
-from indexer.ranks.launch import Ranks
 
 MASK = "CUDA_VISIBLE_DEVICES"
 UUIDS = "GPU-5ee1, GPU-0c3b,GPU-9d00"
@@ -20,7 +20,7 @@ PARTS = "MIG-77aa,MIG-88bb"
 
 def see(monkeypatch: pytest.MonkeyPatch, n: int, mask: str | None) -> None:
     """Have CUDA show `n` GPUs under a mask."""
-    monkeypatch.setattr("indexer.ranks.devices.may_have_gpu", lambda: True)
+    monkeypatch.setattr("indexer.encoders.devices.may_have_gpu", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: n)
     monkeypatch.delenv(MASK, raising=False)
     if mask is not None:
@@ -89,7 +89,7 @@ def test_the_first_gpus_of_a_benchmark_are_those_of_the_mask(monkeypatch: pytest
 def test_ranks_see_the_gpus_that_were_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two real ranks tell their environment."""
     see(monkeypatch, 4, "4,5,6,7")
-    program = "import json, os, pathlib, sys\nfrom indexer.ranks.distributed import Rank\n"
+    program = "import json, os, pathlib, sys\nfrom indexer.embedding.distributed import Rank\n"
     program += "rank = Rank.from_environment()\n"
     program += f"told = [os.environ['{MASK}'], rank.device('cuda')]\n"
     program += "pathlib.Path(sys.argv[1], f'{rank.index}.json').write_text(json.dumps(told))\n"

@@ -13,9 +13,9 @@ from PIL import Image
 from small_icons import BOMB
 
 from indexer.errors import RenderError
-from indexer.rendering.cutout import cut_out
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import draw
+from indexer.rendering.screenshot import cut_out
 
 ARROW = svg('<path d="M12 2l8 10h-5v10h-6v-10h-5z"/>').encode()
 _white = io.BytesIO()

@@ -15,11 +15,12 @@ import psutil
 import pytest
 import torch
 
+from indexer.embedding.gauges import cpu_seconds, family, proportional_bytes
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
 from indexer.library.bundled import bundled
-from indexer.ranks.gauges import cpu_seconds, family, proportional_bytes
-from indexer.rendering.pool import Job, RenderPool
+from indexer.rendering.pool import RenderPool
+from indexer.rendering.slots import Job
 from indexer.rendering.worker import Worker
 from indexer.sources.records import content_digest
 

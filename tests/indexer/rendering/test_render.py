@@ -12,9 +12,7 @@ import pytest
 from PIL import Image
 
 from indexer.errors import RenderError
-from indexer.rendering.grounds import BLANK
-from indexer.rendering.render import render
-from indexer.rendering.svg_document import MAX_SVG_BYTES
+from indexer.rendering.render import BLANK, MAX_SVG_BYTES, render
 
 BLACK, WHITE, RED = (0, 0, 0), (255, 255, 255), (255, 0, 0)
 

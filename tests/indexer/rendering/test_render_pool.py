@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from indexer.embedding.batches import Layout, hold, in_batches
+from indexer.embedding.device import Layout, hold, in_batches
 from indexer.errors import EmbedError
 from indexer.library.traits import digest_of
-from indexer.rendering.pool import Failure, Job, RenderedChunk, RenderPool
+from indexer.rendering.pool import Failure, RenderedChunk, RenderPool
 from indexer.rendering.render import render
+from indexer.rendering.slots import Job
 from indexer.sources.records import content_digest
 
 

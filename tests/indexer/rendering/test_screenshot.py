@@ -10,9 +10,8 @@ from PIL import Image
 from small_icons import BOMB
 
 from indexer.errors import RenderError
-from indexer.rendering.cutout import cut_out, cut_out_pixels
 from indexer.rendering.draw_pool import DrawPool
-from indexer.rendering.screenshot import draw_screenshot
+from indexer.rendering.screenshot import cut_out, cut_out_pixels, draw_screenshot
 
 ARROW = svg('<path d="M12 2l8 10h-5v10h-6v-10h-5z"/>').encode()
 SIZE = 48

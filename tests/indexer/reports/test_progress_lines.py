@@ -2,8 +2,8 @@
 
 import pytest
 
-from indexer.reports import bars
-from indexer.reports.bars import ProgressLine
+from indexer.reports import terminal
+from indexer.reports.terminal import ProgressLine
 
 
 def test_plain_lines_tell_the_rate_and_the_time_left_once_they_can_be_told(
@@ -11,7 +11,7 @@ def test_plain_lines_tell_the_rate_and_the_time_left_once_they_can_be_told(
 ) -> None:
     now = 100.0
     monkeypatch.setattr("time.monotonic", lambda: now)
-    monkeypatch.setattr(bars, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(terminal, "QUIET_SECONDS", 0.0)
     with ProgressLine() as progress:
         progress("Asking", 100, 4100)
         now = 140.0

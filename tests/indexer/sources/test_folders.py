@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from indexer.errors import SourceError
-from indexer.naming.names import parse
-from indexer.sources.paths import from_text, name_of, to_text
-from indexer.sources.records import FileScan, content_digest
+from indexer.languages.names import parse
+from indexer.sources.records import FileScan, content_digest, from_text, name_of, to_text
 from indexer.sources.source import open_sources, read_picture
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'

@@ -7,10 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from indexer.errors import SourceError
-from indexer.naming.names import common_affixes, parse
+from indexer.languages.names import common_affixes, parse
 from indexer.rendering.render import render
-from indexer.sources.iconify_file import read_icon_alone
-from indexer.sources.iconify_svg import build_svg
+from indexer.sources.iconify import build_svg, read_icon_alone
 from indexer.sources.records import FileScan, Record, content_digest
 from indexer.sources.source import open_sources, read_indexed, read_picture
 

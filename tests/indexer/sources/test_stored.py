@@ -10,20 +10,19 @@ import pytest
 from conftest import Silent, disc
 from shared_work import options_of, scanned, vectors_of
 
-from indexer.commands.status import read_sources
+from indexer.commands.library import read_sources
 from indexer.errors import ChangedError, SourceError
 from indexer.library.folder import Library
+from indexer.library.object_store import ObjectStore, PatientStore, S3Store, open_object_store
 from indexer.library.shards import read_coverage
+from indexer.library.stores import Stored, spelled
 from indexer.pipeline import embed, forget, index, scan
-from indexer.rendering.pool import Job, RenderPool
+from indexer.rendering.pool import RenderPool
+from indexer.rendering.slots import Job
 from indexer.run import IndexOptions
 from indexer.sources import stored
 from indexer.sources.records import content_digest
 from indexer.sources.source import open_sources, read_indexed, read_picture, why_unreachable
-from indexer.stores.object_store import ObjectStore, S3Store, open_object_store
-from indexer.stores.patient_store import PatientStore
-from indexer.stores.places import spelled
-from indexer.stores.store import Stored
 from search.engine import SearchEngine
 
 if TYPE_CHECKING:

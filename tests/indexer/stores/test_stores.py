@@ -11,12 +11,8 @@ import pytest
 from s3_server import Faults
 
 from indexer.errors import IconsError, StoreError
-from indexer.stores.folder_store import FolderStore
-from indexer.stores.object_store import open_object_store
-from indexer.stores.opening import open_store
-from indexer.stores.patient_store import PatientStore
-from indexer.stores.places import local_path, spelled, url_of
-from indexer.stores.store import Below, Store
+from indexer.library.object_store import PatientStore, open_object_store, open_store
+from indexer.library.stores import Below, FolderStore, Store, local_path, spelled, url_of
 
 
 @pytest.fixture(params=["folder", "memory", "s3"])
@@ -178,7 +174,7 @@ def test_urls_are_told_from_paths_however_they_are_spelled(tmp_path: Path) -> No
 
 def test_who_works_on_folders_alone_loads_nothing_of_stores() -> None:
     program = (
-        "import sys, indexer.pipeline, indexer.embedding.shared.crew, indexer.sources.source, indexer.rendering.slots\n"
+        "import sys, indexer.pipeline, indexer.embedding.crew, indexer.sources.source, indexer.rendering.slots\n"
         "print(*sorted({'fsspec', 's3fs', 'gcsfs', 'botocore', 'aiohttp', 'ray'} & set(sys.modules)))"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

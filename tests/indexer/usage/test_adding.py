@@ -11,13 +11,10 @@ from usage_screens import plain_sight, save_screen
 
 from indexer.errors import LibraryError, SourceError
 from indexer.library.folder import Library
-from indexer.usage import looking
-from indexer.usage.add import AddOptions, AddSummary, add, remove
-from indexer.usage.folder import UsageFolder
-from indexer.usage.looks import look_paths, read_looks
-from indexer.usage.manifest import UsageManifest
-from indexer.usage.settled import damaged
-from indexer.usage.status import usage_failures, usage_status
+from indexer.screens import looking
+from indexer.screens.add import AddOptions, AddSummary, add, remove
+from indexer.screens.files import UsageFolder
+from indexer.screens.looks import UsageManifest, damaged, look_paths, read_looks, usage_failures, usage_status
 
 Add = Callable[..., AddSummary]
 

@@ -146,7 +146,7 @@ def test_what_ends_a_command_from_outside_is_one_line(
     def fail(_: object) -> None:
         raise error
 
-    monkeypatch.setattr("indexer.commands.status.read_status", fail)
+    monkeypatch.setattr("indexer.commands.library.read_status", fail)
     done = CliRunner().invoke(main, ["status"])
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith(told) and done.stderr.count("\n") == 1
@@ -156,7 +156,7 @@ def test_a_defect_shows_its_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: object) -> None:
         raise KeyError("defect")
 
-    monkeypatch.setattr("indexer.commands.status.read_status", fail)
+    monkeypatch.setattr("indexer.commands.library.read_status", fail)
     done = CliRunner().invoke(main, ["status"])
     assert isinstance(done.exception, KeyError)
 

@@ -13,8 +13,8 @@ import pytest
 from click.testing import Result
 from conftest import disc, index_by_command
 
+from indexer.languages.words import printable
 from indexer.library.folder import Library
-from indexer.naming.printable import printable
 
 Run = Callable[..., Result]
 

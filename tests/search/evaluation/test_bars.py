@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import Silent
 
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.planning import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.library.named import read_text

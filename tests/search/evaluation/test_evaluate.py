@@ -19,23 +19,27 @@ from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import LibraryError, ModelError, QueryFileError, SourceError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
+from indexer.merging.manifest import Weights
 from indexer.pipeline import embed
-from indexer.publishing.manifest import Weights
 from indexer.reports.measures import right_ranks
 from indexer.run import IndexOptions
 from search.cli import main
 from search.engine import Query as EngineQuery
 from search.engine import Window
-from search.evaluation.contenders import find_contenders, read_vectors_of
-from search.evaluation.engine_ranker import EngineRanker
 from search.evaluation.evaluate import EvaluateOptions, Subject, evaluate
 from search.evaluation.findings import MEASURES
-from search.evaluation.queries import BenchmarkQuery, find_answers
-from search.evaluation.rankers import KeywordRanker, VectorRankers, encode_texts, in_blocks
-from search.evaluation.regimes import NO_TAGS, SLIPPED, Tags, name_questions
+from search.evaluation.queries import NO_TAGS, SLIPPED, BenchmarkQuery, Tags, find_answers, name_questions
+from search.evaluation.rankers import (
+    EngineRanker,
+    KeywordRanker,
+    VectorRankers,
+    encode_texts,
+    find_contenders,
+    in_blocks,
+    read_vectors_of,
+)
 from search.evaluation.report import report_html
-from search.evaluation.screenshot_task import choose_shots, take
-from search.evaluation.screenshots import Condition, conditions
+from search.evaluation.screenshots import Condition, choose_shots, conditions, take
 
 QUERIES = [
     {"query": "dot a", "kind": "names", "relevant": ["dot-a"]},

@@ -16,9 +16,20 @@ from indexer.reports.measures import UNRANKED, Figure
 from search.cli import main
 from search.engine import Query, Window
 from search.evaluation.evaluate import Subject
-from search.evaluation.languages.answers import Answered, RightHits, Translated, ask_translated
-from search.evaluation.languages.evaluate import LanguageOptions, evaluate_languages
-from search.evaluation.languages.findings import GOALS, TEN, goals, kind_rows, language_rows, missed
+from search.evaluation.other_languages import (
+    GOALS,
+    TEN,
+    Answered,
+    LanguageOptions,
+    RightHits,
+    Translated,
+    ask_translated,
+    evaluate_languages,
+    goals,
+    kind_rows,
+    language_rows,
+    missed,
+)
 from search.evaluation.queries import BenchmarkQuery, find_answers, read_queries
 
 SAMPLES = bundled("samples/lucide-static") / "icons"

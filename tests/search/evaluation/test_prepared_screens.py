@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from known_screens import build_known_library, truths_of, write_screens
 
 from indexer.errors import SourceError
-from indexer.locating.boxes import NO_BOXES, Boxes
 from indexer.reports.measures import Figure
+from indexer.screens.boxes import NO_BOXES, Boxes
 from search.cli import main
 from search.evaluation.evaluate import Subject
 from search.evaluation.prepared_screens import read_screens, size_class

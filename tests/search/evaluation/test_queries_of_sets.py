@@ -11,8 +11,16 @@ from indexer.errors import QueryFileError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from search.evaluation.corpus import Corpus
-from search.evaluation.queries import BenchmarkQuery, Question, find_answers, keys_of_set, read_queries
-from search.evaluation.regimes import HALF, Tags, regimes
+from search.evaluation.queries import (
+    HALF,
+    BenchmarkQuery,
+    Question,
+    Tags,
+    find_answers,
+    keys_of_set,
+    read_queries,
+    regimes,
+)
 
 BY_SET = '{"query": "up", "kind": "concept", "relevant": {"icons": ["arrow-up"], "symbols": ["arrow-up", "dot"]}}'
 UP = BenchmarkQuery("up", "concept", (), by_set={"icons": ("arrow-up",), "symbols": ("arrow-up", "dot")})

@@ -11,18 +11,23 @@ import pytest
 from click.testing import CliRunner
 from conftest import build_library, draw_icons
 
+from indexer.languages.words import normalise
 from indexer.library.folder import Library
-from indexer.naming.names import normalise
 from indexer.reports.measures import Figure
 from search.cli import main
 from search.engine import Query, SearchEngine, Window
-from search.evaluation.contenders import Contender, find_contenders, read_vectors_of
-from search.evaluation.engine_ranker import EngineRanker
 from search.evaluation.evaluate import EvaluateOptions, Subject, evaluate
 from search.evaluation.findings import Evaluation, Row
-from search.evaluation.queries import BenchmarkQuery, Question
-from search.evaluation.rankers import KeywordRanker, VectorRankers, encode_texts
-from search.evaluation.regimes import ALL_TAGS, HALF, NO_TAGS, TAG, Regime, Tags, regimes
+from search.evaluation.queries import ALL_TAGS, HALF, NO_TAGS, TAG, BenchmarkQuery, Question, Regime, Tags, regimes
+from search.evaluation.rankers import (
+    Contender,
+    EngineRanker,
+    KeywordRanker,
+    VectorRankers,
+    encode_texts,
+    find_contenders,
+    read_vectors_of,
+)
 
 STATED = {
     "arrow-up": "north, Ascend, e-mail",

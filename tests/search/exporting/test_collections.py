@@ -5,7 +5,7 @@ import json
 import pytest
 
 from indexer.errors import ExportError
-from search.exporting.collection import Collection, read_collection
+from search.drawings.collection import Collection, read_collection
 
 BELL = 0xE000
 

@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from indexer.sources.licence_files import read_licence_file
-from indexer.sources.licences import FAMILIES, TERMS, needs_credit
+from indexer.sources.licences import FAMILIES, TERMS, needs_credit, read_licence_file
+from search.drawings.collection import Collection
+from search.drawings.export import export
+from search.drawings.licences import licences_summed_up
 from search.engine import SearchEngine
-from search.exporting.collection import Collection
-from search.exporting.export import export
-from search.exporting.licences import licences_summed_up
 
 
 def test_licences_are_summed_up_in_a_line(engine: SearchEngine) -> None:

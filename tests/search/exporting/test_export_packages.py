@@ -12,10 +12,10 @@ import pytest
 from iconify_sample import node_modules
 
 from indexer.rendering.render import draw
+from search.drawings.collection import Collection
+from search.drawings.drawn import Look
+from search.drawings.export import Exported, Options, export
 from search.engine import SearchEngine
-from search.exporting.collection import Collection
-from search.exporting.export import Exported, Options, export
-from search.snippets.drawn import Look
 
 pytestmark = pytest.mark.slow
 SERVED = """

@@ -10,9 +10,9 @@ from PIL import Image
 
 from indexer.errors import ExportError
 from indexer.rendering.render import draw
+from search.drawings.collection import Collection, collected, read_collection
+from search.drawings.export import KINDS, Kind, Options, export
 from search.engine import SearchEngine
-from search.exporting.collection import Collection, collected, read_collection
-from search.exporting.export import KINDS, Kind, Options, export
 
 THREE = Collection("Settings page", ("plain:house", "colours:sunset", "shared:hole"))
 

@@ -13,9 +13,9 @@ from PIL import Image, ImageDraw, ImageFont
 
 from indexer.errors import ExportError
 from indexer.rendering.render import draw
+from search.drawings.collection import PRIVATE_USE, Collection, read_collection
+from search.drawings.export import Exported, Options, export
 from search.engine import SearchEngine
-from search.exporting.collection import PRIVATE_USE, Collection, read_collection
-from search.exporting.export import Exported, Options, export
 
 LEAST_IOU = 0.95
 SIDE = 256

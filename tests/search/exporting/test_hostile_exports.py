@@ -10,10 +10,9 @@ from conftest import build_library
 from small_icons import BOMB, drawn
 
 from indexer.library.folder import Library
+from search.drawings.collection import Collection, plain_name, unique, unique_names
+from search.drawings.export import KINDS, Kind, Options, export
 from search.engine import SearchEngine
-from search.exporting.collection import Collection
-from search.exporting.export import KINDS, Kind, Options, export
-from search.exporting.names import plain_name, unique, unique_names
 
 _BAD = re.compile(rb"<script|alert\(|onload|onclick|javascript:|https?://example|<foreignObject|@import", re.IGNORECASE)
 EVIL_TITLE = '--><script>alert(1)</script>*/ }\n\u202e" /> `${x}`'

@@ -15,9 +15,9 @@ from PIL import Image
 
 from data.making.detector.browser import find_browser
 from indexer.rendering.render import draw
+from search.drawings.collection import Collection
+from search.drawings.export import Exported, Options, export
 from search.engine import SearchEngine
-from search.exporting.collection import Collection
-from search.exporting.export import Exported, Options, export
 
 COLOURED = ("sunrise", "sunset", "knot", "sheet-red", "sheet-blue")
 SETS = ("lucide", "logos", "noto", "flat-color-icons", "ph")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats
 from indexer.encoders.query_encoder import QueryEncoder
-from search.generation.remembering import N_KEPT, RememberingEncoder
+from search.generation.opened import N_KEPT, RememberingEncoder
 
 
 class Letters(QueryEncoder):

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from lint_icons import copy_samples, text_of
 
 from search.cli import main
-from search.linting.rules.table import RULES
+from search.linting.lint import RULES
 
 Run = Callable[..., Result]
 

@@ -7,7 +7,7 @@ from lint_icons import copy_samples, found_in, lint_folder
 from planted_icons import EXCHANGED, PLANTED, plant
 
 from search.linting.findings import Report
-from search.linting.rules.table import RULES
+from search.linting.lint import RULES
 
 
 @pytest.fixture(scope="module")

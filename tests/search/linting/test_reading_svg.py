@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from search.linting.reading.drawing import Drawing, read_drawing
-from search.linting.reading.geometry import outline
-from search.linting.reading.markup import MarkupError
+from search.linting.drawing import Drawing, read_drawing
+from search.linting.geometry import outline
+from search.linting.markup import MarkupError
 
 
 def read(body: str, *, root: str = "") -> Drawing:

@@ -8,17 +8,13 @@ from screens_with_icons import KEYS, screen
 
 from indexer.arrays import Pixels
 from indexer.errors import IconsError
-from indexer.locating import located
-from indexer.locating.components import connected_components
-from indexer.locating.crops import crops
-from indexer.locating.located import Locator
+from indexer.screens import located
+from indexer.screens.located import Locator, connected_components, crops
 from search.engine import SearchEngine
 from search.generation import vectors
-from search.locating import naming
-from search.locating.naming import name_crops
-from search.locating.plain import located_json
-from search.locating.rows import reading_order
 from search.query import Filters, Query, Window
+from search.screens import locate
+from search.screens.locate import located_json, name_crops, reading_order
 
 
 def names(engine: SearchEngine, pixels: Pixels) -> list[str]:
@@ -72,8 +68,8 @@ def test_of_many_icons_that_a_filter_leaves_the_same_are_found(
     compared = engine.locate(pixels, filters=only)
     monkeypatch.setattr(vectors, "_FEW", 0)
     assert engine.locate(pixels, filters=only).icons == compared.icons
-    monkeypatch.setattr(naming, "N_NEAREST", 1)
-    monkeypatch.setattr(naming, "STEP", 2)
+    monkeypatch.setattr(locate, "N_NEAREST", 1)
+    monkeypatch.setattr(locate, "STEP", 2)
     assert [icon.hits[0] for icon in engine.locate(pixels, filters=only, k=1).icons] == [
         icon.hits[0] for icon in compared.icons
     ]

@@ -16,16 +16,15 @@ import pytest
 from conftest import Silent
 
 from data.making.eval.mapping import Row, measure, read_table
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.planning import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import index
 from indexer.run import IndexOptions
+from search.code.map import map_icons, names_of_set
+from search.code.packages import pascal
+from search.code.rewrite import read_names, rewrite, write_changes
 from search.engine import SearchEngine
-from search.mapping.map import map_icons, names_of_set
-from search.references.component_names import pascal
-from search.rewriting.rewrite import read_names, rewrite
-from search.rewriting.write import write_changes
 
 _CONFIG = {
     "compilerOptions": {

@@ -10,14 +10,10 @@ from called_icons import build_called
 
 from indexer.errors import IconsError
 from indexer.library.folder import Library
+from search.code.choices import COLUMNS, Choice, choose, read_choices, to_csv
+from search.code.compare import BY_BOTH, N_CANDIDATES, best_of, open_side, spread_of
+from search.code.map import Mapped, Name, map_icons, mapped_json, names_of_set, source_names, source_sets, target_set
 from search.engine import SearchEngine
-from search.mapping.choices import COLUMNS, Choice, choose, read_choices, to_csv
-from search.mapping.compare import spread_of
-from search.mapping.judge import BY_BOTH, N_CANDIDATES, best_of
-from search.mapping.map import map_icons, names_of_set, source_names, source_sets, target_set
-from search.mapping.mapped import Mapped, Name
-from search.mapping.plain import mapped_json
-from search.mapping.sides import open_side
 
 
 @pytest.fixture(scope="module")

@@ -9,13 +9,21 @@ from called_icons import build_called
 from indexer.errors import IconsError
 from indexer.library.folder import Library
 from indexer.library.preferences import Preferences, read_preferences, write_preferences
+from search.code.pick import (
+    LONGEST_NEED,
+    MOST_NEEDS,
+    Choice,
+    Picked,
+    Picking,
+    fill,
+    pick_icons,
+    read_needs,
+    write_picks,
+)
+from search.drawings.drawn import AS_IT_IS
+from search.drawings.frameworks import framework
 from search.engine import SearchEngine
-from search.picking.code import fill, write_picks
-from search.picking.needs import LONGEST_NEED, MOST_NEEDS, read_needs
-from search.picking.pick import Choice, Picked, Picking, pick_icons
 from search.query import Filters, Query, Window
-from search.snippets.drawn import AS_IT_IS
-from search.snippets.frameworks import framework
 
 FIRST = Choice(first=True)
 

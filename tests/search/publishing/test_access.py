@@ -12,10 +12,9 @@ import pytest
 from published_icons import here, library, own_cache  # noqa: F401 - fixtures
 from tools import lacking
 
-from indexer.library.elsewhere import TOKEN
-from indexer.library.folder import Library
+from indexer.library.folder import TOKEN, Library
 from search.engine import SearchEngine
-from search.generation.milvus.address import AUTHORITY, TOKEN_FILE
+from search.generation.milvus.connection import AUTHORITY, TOKEN_FILE
 from search.publishing.publish import publish
 from search.publishing.standalone import free_port, install, running
 from search.query import Query

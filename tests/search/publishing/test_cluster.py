@@ -15,8 +15,7 @@ from test_same_answers import FILTERS, WORDS
 from tools import lacking
 
 from indexer.errors import LibraryError
-from indexer.library.elsewhere import LibraryElsewhere
-from indexer.library.folder import Library
+from indexer.library.folder import Library, LibraryElsewhere
 from search.engine import SearchEngine
 from search.generation.milvus.published import Published
 from search.publishing.examine import examine

@@ -7,11 +7,10 @@ import pytest
 from published_icons import address, library, own_cache  # noqa: F401 - fixtures
 
 from indexer.errors import IconsError
-from indexer.library.elsewhere import LibraryElsewhere
+from indexer.library.folder import LibraryElsewhere
 from indexer.library.foreign import from_json
 from search.engine import SearchEngine
-from search.generation.milvus.fetched import FileFacts, Said
-from search.generation.milvus.published import Published
+from search.generation.milvus.published import FileFacts, Published, Said
 from search.generation.milvus.schema import VECTOR, ready
 
 SAID = Said(

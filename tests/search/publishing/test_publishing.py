@@ -17,26 +17,23 @@ from click.testing import CliRunner
 from conftest import Silent
 from published_icons import own_cache  # noqa: F401 - a fixture
 
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError, LibraryError, UnreachableError
-from indexer.library.elsewhere import LibraryElsewhere
-from indexer.library.folder import Library
+from indexer.library.folder import Library, LibraryElsewhere
+from indexer.merging.manifest import Manifest
 from indexer.pipeline import index
-from indexer.publishing.manifest import Manifest
 from indexer.run import IndexOptions
 from search.cli import main
 from search.engine import SearchEngine
-from search.generation.milvus.address import Address, read_token
+from search.generation.milvus.connection import Address, read_token
 from search.generation.milvus.published import Published
 from search.generation.milvus.schema import DIGEST, VECTOR
 from search.publishing import collections
 from search.publishing import publish as publishing
 from search.publishing.collections import settle
-from search.publishing.examine import examine
-from search.publishing.going_back import go_back
-from search.publishing.leftovers import drop, held_numbers, unsay
-from search.publishing.publish import publish
+from search.publishing.examine import drop, examine, held_numbers, unsay
+from search.publishing.publish import go_back, publish
 from search.query import Query, Window
 
 SHAPES = ('<circle cx="12" cy="12" r="{size}"/>', '<path d="M3 3h{size}v{size}H3z"/>', '<path d="M12 3l{size} 9H3z"/>')

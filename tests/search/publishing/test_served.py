@@ -13,7 +13,7 @@ from published_icons import address, here, library, own_cache, there  # noqa: F4
 
 from search.assistant.server import create_assistant
 from search.engine import SearchEngine
-from search.web.app import create_app
+from search.web.serve import create_app
 
 API = "/api/v1"
 ASKED = (

@@ -10,7 +10,7 @@ from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from search.engine import Filters, Hit, Query, SearchEngine, Window
 from search.results import MOST_ALSO
-from search.showing.hit_lines import also
+from search.showing.tables import also
 
 SAMPLES = bundled("samples/lucide-static")
 OF_SETS = {  # set -> name -> the drawing that it shows

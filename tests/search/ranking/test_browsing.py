@@ -10,8 +10,8 @@ from conftest import build_library, disc
 
 from indexer.errors import IconsError
 from indexer.library.folder import Library
-from indexer.publishing.manifest import Manifest
-from indexer.publishing.places import natural
+from indexer.merging.facets import natural
+from indexer.merging.manifest import Manifest
 from search.engine import Filters, Query, SearchEngine, Window
 from search.query import MOST_HITS, Sort
 

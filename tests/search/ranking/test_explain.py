@@ -11,17 +11,17 @@ from click.testing import Result
 
 from indexer.errors import IconsError, UnknownIconError
 from indexer.library.folder import Library
-from indexer.publishing import evidence
+from indexer.merging import calibration
 from indexer.rendering.render import render
 from search.engine import Query, SearchEngine, Window
 from search.generation.opened import Opened, open_current
-from search.generation.standing import PREFERRED
+from search.generation.set_priority import PREFERRED
 from search.ranking.asked import read_asked, read_avoided
 from search.ranking.candidates import Reach, by_words
 from search.ranking.judging import evidence_for
-from search.ranking.scores import SHARE_OF_BEST
+from search.ranking.order import SHARE_OF_BEST
 from search.results import Explanation
-from search.showing.explained import understood
+from search.showing.tables import understood
 
 QUERIES = (
     "star", "star not filled", "filled star", "mdi:home", "bell with a plus", "arow right", "place", "no smoking",
@@ -129,13 +129,13 @@ def test_the_tier_is_how_directly_an_icon_answers(engine: SearchEngine, words: s
 
 def test_each_kind_of_evidence_is_told_where_it_says_something(engine: SearchEngine) -> None:
     filled, plain = (_explain(engine, "filled star", key).icon.evidence for key in ("lucide:star-filled", "mdi:star"))
-    assert (filled["style"], filled["words"]) == (evidence.STYLE + evidence.SAYS_STYLE, evidence.COVERAGE)
-    assert "style" not in plain and plain["words"] == evidence.COVERAGE
+    assert (filled["style"], filled["words"]) == (calibration.STYLE + calibration.SAYS_STYLE, calibration.COVERAGE)
+    assert "style" not in plain and plain["words"] == calibration.COVERAGE
     left_out = _explain(engine, "star", "lucide:star-filled", "filled").icon
-    assert (left_out.evidence["left out"], left_out.tier) == (evidence.WITHOUT, "related")
+    assert (left_out.evidence["left out"], left_out.tier) == (calibration.WITHOUT, "related")
     assert _explain(engine, "bell with a plus", "lucide:plus").icon.evidence["parts"] < 0
     plain, chosen = (_explain(engine, "star", "mdi:star", prefer=sets).icon.evidence for sets in ((), ("mdi",)))
-    assert chosen["set"] - plain["set"] == pytest.approx((1 + evidence.SETS_FIRST) * PREFERRED, abs=1e-3)
+    assert chosen["set"] - plain["set"] == pytest.approx((1 + calibration.SETS_FIRST) * PREFERRED, abs=1e-3)
     assert set(_explain(engine, "flag", "lucide:bell").icon.evidence) <= {"vectors", "set"}
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import Silent
 
-from indexer.embedding.options import EmbedOptions
+from indexer.embedding.planning import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import index
@@ -16,8 +16,7 @@ from search.engine import Filters, Query, SearchEngine, Window
 from search.generation.icon_table import FIELDS
 from search.ranking import gathering
 from search.ranking.grouping import first_of_groups
-from search.ranking.order import group, group_many
-from search.ranking.scores import SHARE_OF_BEST
+from search.ranking.order import SHARE_OF_BEST, group, group_many
 from search.results import Answer
 
 SLOW = pytest.mark.slow

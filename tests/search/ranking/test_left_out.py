@@ -6,7 +6,7 @@ from called_icons import build_called
 from search.generation.opened import Opened, open_current
 from search.query import Query
 from search.ranking.asked import _read_in_english, read_asked, read_avoided
-from search.words.phrases import read_phrase
+from search.words.wording import read_phrase
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@
 import numpy as np
 
 from indexer.arrays import Floats, Tiers
-from search.ranking.order import AGAIN, MIXED, MIXED_AMONG, mix
-from search.ranking.scores import NAMED, RELATED
+from search.ranking.order import AGAIN, MIXED, MIXED_AMONG, NAMED, RELATED, mix
 
 
 def _mixed(evidence: list[float], sets: list[int], tiers: list[int] | None = None) -> list[int]:

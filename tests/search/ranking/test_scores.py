@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from indexer.publishing.curves import Curve
-from search.ranking.order import rank
-from search.ranking.scores import (
+from indexer.merging.calibration import Curve
+from search.ranking.order import (
     BEST_SCORE,
     CALLED,
     CERTAINTY,
@@ -17,6 +16,7 @@ from search.ranking.scores import (
     STATED,
     UNKNOWN_COST,
     good_enough,
+    rank,
     scores_of_words,
 )
 

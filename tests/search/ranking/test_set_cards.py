@@ -9,7 +9,7 @@ from conftest import build_library, disc
 
 from indexer.library.folder import Library
 from search.engine import SearchEngine
-from search.ranking.set_cards import N_SAMPLED
+from search.ranking.details import N_SAMPLED
 
 
 @pytest.fixture(scope="module")

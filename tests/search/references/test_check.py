@@ -12,9 +12,9 @@ from click.testing import CliRunner, Result
 
 from indexer.library.folder import Library
 from search.cli import main
+from search.code.check import check_text
+from search.code.known import slip_of
 from search.engine import SearchEngine
-from search.references.check import check_text
-from search.references.known import slip_of
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><path d="M0 0h2v2z"/></svg>'
 GOOD = """import { Bell, Home as House, ArrowRightCircle, type LucideIcon } from "lucide-react";

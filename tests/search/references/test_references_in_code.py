@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from search.references.code import Kind, kind_of, literals, without_comments
-from search.references.reference import Reference
-from search.references.scan import scan
+from search.code.check import scan
+from search.code.reading import Kind, kind_of, literals, without_comments
+from search.code.reference import Reference
 
 
 def _names(text: str, kind: Kind = "script") -> list[tuple[str, str, str]]:

@@ -10,14 +10,11 @@ from pathlib import Path
 import pytest
 from called_icons import build_called
 
+from search.code.choices import Choice, choose
+from search.code.edits import ecosystem
+from search.code.map import map_icons
+from search.code.rewrite import Rewritten, diff_of, read_names, rewrite, rewritten_json, write_changes
 from search.engine import SearchEngine
-from search.mapping.choices import Choice, choose
-from search.mapping.map import map_icons
-from search.rewriting.diff import diff_of
-from search.rewriting.plain import rewritten_json
-from search.rewriting.rewrite import Rewritten, read_names, rewrite
-from search.rewriting.targets import ecosystem
-from search.rewriting.write import write_changes
 
 STANDS = {
     "fa6-solid:house": "lucide:home",

@@ -11,7 +11,7 @@ from PIL import Image
 from indexer.errors import IconsError
 from indexer.rendering.render import render
 from search.engine import SearchEngine
-from search.showing.sheet_png import sheet_png
+from search.showing.sheets import sheet_png
 
 Run = Callable[..., Result]
 ALL = ("--min-score", "0", "--flat", "-k", "50")

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from search.engine import Hit, SearchEngine
-from search.showing.hit_lines import print_hits, print_long_hits
+from search.showing.tables import print_hits, print_long_hits
 
 LONG = "material-symbols-light:keyboard-double-arrow-right-outline-rounded-and-then-some"
 

@@ -6,8 +6,7 @@ from conftest import svg
 
 from indexer.errors import RenderError
 from indexer.rendering.render import render
-from search.showing.terminal_ground import Colour, is_dark
-from search.showing.terminal_tiles import tile
+from search.showing.terminal import Colour, is_dark, tile
 
 NIGHT, CREAM = (30, 30, 46), (253, 246, 227)
 BLACK = svg('<path d="M4 4h16v16h-16z"/>').encode()

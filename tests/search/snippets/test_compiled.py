@@ -13,10 +13,10 @@ from package_exports import node_modules
 
 from data.making.exports import icons_of, run_node
 from indexer.errors import IconsError
-from indexer.sources.iconify_svg import build_svg, resolve_icon
-from search.snippets.drawn import AS_IT_IS, Look, NamedIcon
-from search.snippets.frameworks import FRAMEWORKS, Framework, framework
-from search.snippets.write import laid_out, write
+from indexer.sources.iconify import build_svg, resolve_icon
+from search.drawings.drawn import AS_IT_IS, Look, NamedIcon
+from search.drawings.frameworks import FRAMEWORKS, Framework, framework
+from search.drawings.write import laid_out, write
 
 _N_OF_A_SET = 40
 _LOOKS = (AS_IT_IS, Look(size=20, colour="#08f", stroke_width=1.5, corner="sharp"))

@@ -13,11 +13,9 @@ from package_exports import node_modules
 
 from data.making.exports import FAMILIES, exports_of, icons_of
 from indexer.errors import IconsError
-from search.snippets.drawn import AS_IT_IS, NamedIcon
-from search.snippets.exports import exceptions, exported
-from search.snippets.frameworks import FRAMEWORKS, framework
-from search.snippets.keys import iconify_sets
-from search.snippets.write import write
+from search.drawings.drawn import AS_IT_IS, NamedIcon, iconify_sets
+from search.drawings.frameworks import FRAMEWORKS, exceptions, exported, framework
+from search.drawings.write import write
 
 _IMPORT = re.compile(r'import \{ (.*) \} from "(.*)";')
 _PACKAGES = [one.name for one in FRAMEWORKS.values() if one.family]

@@ -4,7 +4,7 @@ import pytest
 from drawn_icons import sample
 
 from indexer.errors import IconsError
-from search.snippets.drawn import Look, restyled
+from search.drawings.drawn import Look, restyled
 
 _ROOT = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 12"'
 

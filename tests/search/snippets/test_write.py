@@ -4,9 +4,9 @@ import pytest
 from drawn_icons import drawing, sample
 
 from indexer.errors import IconsError
-from search.snippets.drawn import AS_IT_IS, Look, NamedIcon
-from search.snippets.frameworks import FRAMEWORKS, framework
-from search.snippets.write import Snippet, laid_out, write
+from search.drawings.drawn import AS_IT_IS, Look, NamedIcon
+from search.drawings.frameworks import FRAMEWORKS, framework
+from search.drawings.write import Snippet, laid_out, write
 
 LOOK = Look(size=20, colour="#08f", stroke_width=1.5, corner="sharp")
 _BELL_PATHS = "M10.268 21a2 2 0 0 0 3.464 0"

@@ -11,10 +11,10 @@ from usage_screens import plain_sight
 
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from indexer.usage.add import AddOptions, add
+from indexer.screens.add import AddOptions, add
 from search.cli import main
 from search.engine import SearchEngine
-from search.usage.opened import UsageIndex
+from search.screens.opened import UsageIndex
 
 THEIRS = {"bell": "megaphone", "house": "hotel", "trash-2": "eraser", "star": "sparkles"}
 """Icons of the other set, by the sample icons that they are drawn like."""

@@ -7,16 +7,16 @@ import pytest
 from click.testing import Result
 
 from indexer.errors import IconsError, LibraryError
-from indexer.publishing.curves import Curve
-from indexer.usage.manifest import Sameness
+from indexer.merging.calibration import Curve
+from indexer.screens.looks import Sameness
 from search.engine import SearchEngine
 from search.pictures import pixels_of
 from search.query import Filters, Query
-from search.usage.asking import asked_for, uses_of_icon, uses_of_picture, uses_of_words
-from search.usage.opened import UsageIndex
-from search.usage.report import UsageReport, report
-from search.usage.results import Uses
-from search.usage.sureness import is_icon
+from search.screens.asking import asked_for, uses_of_icon, uses_of_picture, uses_of_words
+from search.screens.judging import is_icon
+from search.screens.opened import UsageIndex
+from search.screens.report import UsageReport, report
+from search.screens.results import Uses
 
 Ask = Callable[..., Result]
 

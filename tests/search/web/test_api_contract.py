@@ -13,7 +13,7 @@ import pytest
 
 from search.engine import Query, SearchEngine
 from search.web import answers
-from search.web.app import new_api
+from search.web.serve import new_api
 
 WRITTEN = Path(__file__).parent / "api.json"
 CHANGES = Path(__file__).parents[3] / "docs" / "api-changes.md"

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from serving import serving_icons
 
-from search.web.searches import MOST_PICTURES, AskedLately, Found, first_layers
+from search.web.service import MOST_PICTURES, AskedLately, Found, first_layers
 
 API = "/api/v1"
 FIRST, OTHER = (7, "a"), (7, "b")

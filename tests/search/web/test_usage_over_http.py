@@ -14,10 +14,10 @@ from serving import serving
 from usage_screens import plain_sight, save_screen
 
 from indexer.library.folder import Library
-from indexer.usage.add import AddOptions, add, remove
+from indexer.screens.add import AddOptions, add, remove
 from search.engine import SearchEngine
-from search.usage.asking import uses_of_icon
-from search.usage.opened import UsageIndex
+from search.screens.asking import uses_of_icon
+from search.screens.opened import UsageIndex
 
 API = "/api/v1"
 

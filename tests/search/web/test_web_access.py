@@ -20,10 +20,9 @@ from search.cli import main
 from search.deadline import refuse_late, until
 from search.engine import SearchEngine
 from search.query import Query
-from search.web.app import Access, create_app
-from search.web.gate import BusyError, Gate, Limits, TooSlowError
+from search.web.connections import BusyError, Gate, Limits, TooSlowError
 from search.web.guard import cookie_name, host_of
-from search.web.serve import ServeOptions, access_of, is_loopback
+from search.web.serve import Access, ServeOptions, access_of, create_app, is_loopback
 from search.web.svg import svg_text
 
 TOKEN = "correct horse"

@@ -18,9 +18,8 @@ from starlette.requests import Request
 
 from indexer.bench import processes
 from indexer.library.folder import Library
-from search.web.connections import HEADER_SECONDS, MOST_CONNECTIONS, READING_SECONDS
-from search.web.gate import BusyError, Limits
-from search.web.upload import _PATIENCE_SECONDS, Uploads
+from search.web.connections import HEADER_SECONDS, MOST_CONNECTIONS, READING_SECONDS, BusyError, Limits
+from search.web.parameters import _PATIENCE_SECONDS, Uploads
 
 HALF_A_REQUEST = b"GET /api/v1/search?q=house HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 PATHS_WITH_BODIES = ("search", "locate", "code", "export")

@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from search.words.codes import Code, read_code
-from search.words.set_names import SetNames
+from search.words.codes import Code, SetNames, read_code
 
 SETS = {
     "mdi": "Material Design Icons",

@@ -3,7 +3,7 @@
 import pytest
 
 from indexer.errors import IconsError
-from search.words.keywords import read_keywords
+from search.words.wording import read_keywords
 
 
 @pytest.mark.parametrize(

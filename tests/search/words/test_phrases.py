@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from search.words.phrases import MOST_PARTS, Phrase, read_phrase
+from search.words.wording import MOST_PARTS, Phrase, read_phrase
 
 
 @pytest.mark.parametrize(

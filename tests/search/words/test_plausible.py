@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
-from indexer.publishing.calibration import made_up_words
-from search.words.plausible import Plausible
+from indexer.merging.calibration import made_up_words
+from search.words.spelling import Plausible
 
 
 @pytest.fixture(scope="module")

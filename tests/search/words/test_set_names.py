@@ -2,7 +2,7 @@
 
 import pytest
 
-from search.words.set_names import SetNames
+from search.words.codes import SetNames
 
 SETS = {
     "mdi": "Material Design Icons",

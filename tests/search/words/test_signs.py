@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from search.words.signs import name_of, spell_signs
+from search.words.terms import name_of, spell_signs
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from search.words.synonyms import names_for
+from search.words.terms import names_for
 
 
 @pytest.mark.parametrize(

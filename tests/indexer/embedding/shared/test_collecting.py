@@ -12,15 +12,14 @@ import pytest
 from conftest import Silent
 from shared_work import assert_same, do_here, draw_blocks, of_one_process, options_of, scanned, vectors_of
 
-from indexer.embedding.shared.stored_work import PLAN, StoredWork, open_work
+from indexer.embedding.plan_store import PLAN, StoredWork, open_work
 from indexer.errors import EmbedError, ModelError
 from indexer.library.folder import Library
+from indexer.library.object_store import open_store
 from indexer.library.shards import pack_shard, read_coverage, read_shard
+from indexer.library.stores import FolderStore, Listed
 from indexer.pipeline import collect, embed, plan_only
 from indexer.run import IndexOptions
-from indexer.stores.folder_store import FolderStore
-from indexer.stores.opening import open_store
-from indexer.stores.store import Listed
 
 
 class Killed(BaseException):
@@ -370,7 +369,7 @@ def test_what_a_worker_says_of_a_run_that_was_replaced_goes_as_well(
     assert before.plan.run in runs_in(work)
     collect(library, str(work))
     before.tell_end("later", "nothing")
-    monkeypatch.setattr("indexer.embedding.shared.own_runs._LATE_SECONDS", 0.0)
+    monkeypatch.setattr("indexer.embedding.sharing._LATE_SECONDS", 0.0)
     for _ in range(2):
         collect(library, str(work))
     assert before.plan.run not in runs_in(work)

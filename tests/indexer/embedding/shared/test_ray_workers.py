@@ -12,12 +12,12 @@ import pytest
 from conftest import Silent
 from shared_work import assert_same, draw_many, of_one_process, options_of, scanned, vectors_of
 
-from indexer.embedding.shared.ray_workers import start_on_ray
-from indexer.embedding.shared.stored_work import open_work
+from indexer.embedding.crew import start_on_ray
+from indexer.embedding.plan_store import open_work
 from indexer.errors import EmbedError
+from indexer.library.object_store import open_store
 from indexer.library.plans import BLOCK_SIZE
 from indexer.pipeline import embed, plan_only
-from indexer.stores.opening import open_store
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@
 import time
 from pathlib import Path
 
-from indexer.embedding.options import EmbedOptions
-from indexer.embedding.shared.stored_work import StoredWork
-from indexer.embedding.shared.watching import Watching
+from indexer.embedding.plan_store import StoredWork
+from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.progress import RankProgress
+from indexer.embedding.sharing import Watching
 from indexer.library.plans import Plan
-from indexer.ranks.progress import RankProgress
-from indexer.stores.folder_store import FolderStore
+from indexer.library.stores import FolderStore
 
 
 def test_workers_that_have_ended_or_fallen_silent_count_with_what_they_did_and_have_no_rate(tmp_path: Path) -> None:

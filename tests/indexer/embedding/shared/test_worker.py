@@ -25,17 +25,16 @@ from shared_work import (
     vectors_of,
 )
 
-from indexer.embedding.shared.crew import work_here
-from indexer.embedding.shared.encoder_files import fetch_encoder
-from indexer.embedding.shared.stored_work import StoredWork, open_work, spell_outlines
+from indexer.embedding.crew import work_here
+from indexer.embedding.plan_store import StoredWork, fetch_encoder, open_work, spell_outlines
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError, IconsError
 from indexer.library.folder import Library
+from indexer.library.object_store import open_store
 from indexer.library.plans import BLOCK_SIZE, Outline, Plan
 from indexer.library.shards import read_coverage, shard_name
+from indexer.library.stores import Below
 from indexer.pipeline import collect, index, plan_only
-from indexer.stores.opening import open_store
-from indexer.stores.store import Below
 from search.cli import main
 
 
@@ -104,7 +103,7 @@ def test_a_worker_that_is_asked_to_end_gives_its_blocks_back_with_what_it_has_ma
     many: Path, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Callable[[bytes], bytes]
 ) -> None:
     monkeypatch.setitem(BLOCK_SIZE, "images", 2048)
-    monkeypatch.setattr("indexer.ranks.heartbeat.REPORT_SECONDS", 0.0)
+    monkeypatch.setattr("indexer.embedding.progress.REPORT_SECONDS", 0.0)
     work, _, library = planned(tmp_path, many, tiny_model)
 
     def end_at_24(_: object, ranks: object) -> None:
@@ -142,7 +141,7 @@ def test_a_plan_that_is_put_again_keeps_what_was_done_and_workers_go_over_to_it(
             again.pop()()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("indexer.ranks.heartbeat.REPORT_SECONDS", 0.0)
+        patch.setattr("indexer.embedding.progress.REPORT_SECONDS", 0.0)
         work_here(str(work), CPU, watch=put_again, give_up=pytest.fail)
     assert not again
     assert not (work / run / "blocks").is_dir() or not list((work / run / "blocks").rglob("*.json"))
@@ -226,7 +225,7 @@ def test_a_worker_that_began_with_names_alone_does_a_picture_block_that_is_free_
             collect(library, str(work))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("indexer.ranks.heartbeat.REPORT_SECONDS", 0.0)
+        patch.setattr("indexer.embedding.progress.REPORT_SECONDS", 0.0)
         work_here(str(work), CPU, watch=damage, give_up=pytest.fail)
     assert not damaged
     assert collect(library, str(work)).blocks == 9

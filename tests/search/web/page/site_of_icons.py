@@ -20,8 +20,8 @@ from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from search.cli import main
 from search.engine import SearchEngine
-from search.web.app import create_app
-from search.web.gate import Limits
+from search.web.connections import Limits
+from search.web.serve import create_app
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

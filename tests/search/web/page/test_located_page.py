@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from search.locating.files import LocatedFile
-from search.locating.page import images_of, located_page
-from search.locating.results import Box, LocatedIcon, LocatedPicture
 from search.results import Hit
+from search.screens.locate import LocatedFile
+from search.screens.locate_page import images_of, located_page
+from search.screens.results import Box, LocatedIcon, LocatedPicture
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from search.mapping.mapped import Candidate, Mapped, Mapping, Name
-from search.mapping.page import images_of, mapping_page
+from search.code.choices import images_of, mapping_page
+from search.code.map import Candidate, IconMapping, Mapped, Name
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -23,8 +23,8 @@ HOME, BELL, STAR = (Candidate(Name("to", name), number, number) for number, name
 
 @pytest.fixture
 def mapped() -> Mapped:
-    sure = Mapping(Name("from", "house"), 9, [HOME, BELL], 0.95, is_doubtful=False)
-    odd = Mapping(Name("from", 'x,"<i>'), None, [BELL, STAR, HOME], 0.4, is_doubtful=True)
+    sure = IconMapping(Name("from", "house"), 9, [HOME, BELL], 0.95, is_doubtful=False)
+    odd = IconMapping(Name("from", 'x,"<i>'), None, [BELL, STAR, HOME], 0.4, is_doubtful=True)
     return Mapped("to", [sure, odd])
 
 

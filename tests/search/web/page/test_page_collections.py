@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from site_of_icons import Open, looks
 
-from search.exporting.collection import read_collection
+from search.drawings.collection import read_collection
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page, Route

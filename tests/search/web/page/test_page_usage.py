@@ -12,7 +12,7 @@ from screens_with_icons import saved, screen
 from site_of_icons import Open, build_library, looks, serve_library, write_icons
 from usage_screens import plain_sight
 
-from indexer.usage.add import AddOptions, add
+from indexer.screens.add import AddOptions, add
 from search.engine import SearchEngine
 
 if TYPE_CHECKING:

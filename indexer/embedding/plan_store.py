@@ -1,0 +1,416 @@
+"""Where workers find the blocks of a plan and leave their shards: in a library, or in a store."""
+
+import json
+import re
+import tempfile
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import asdict, astuple, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.progress import RankProgress
+from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, Checkpoint, ModelChoice
+from indexer.errors import EmbedError, ShardError
+from indexer.library.durable import write_file
+from indexer.library.folder import Library
+from indexer.library.foreign import FILE_NAME, FileName, below, from_json, from_plain
+from indexer.library.plans import Block, Outline, Plan, block_from, read_block, read_outlines, read_plan
+from indexer.library.shards import block_of, pieces_by_block, read_settled, read_shard, shard_name, shard_path
+from indexer.library.stores import Below, Listed, Store
+
+
+class Workplace(Protocol):
+    """What a worker needs of the place where its plan lies."""
+
+    @property
+    def plan(self) -> Plan:
+        """What is to be done."""
+
+    def choose(self) -> ModelChoice:
+        """Say how the plan's encoder is chosen on this machine."""
+
+    def missing(self) -> Iterator[Outline]:
+        """Name the blocks that have no shard, in the order of the plan."""
+
+    def read(self, outline: Outline) -> Block:
+        """Read a block."""
+
+    def settled(self, block: str) -> set[int] | None:
+        """Ids of a block's items that pieces of its shard settle; None where the shard is there."""
+
+    def write(self, block: str, name: str, content: bytes) -> None:
+        """Write a shard of a block, or a piece of one, whole and for good."""
+
+    def is_over(self) -> bool:
+        """Whether another run has begun, so that nobody waits for this one's shards."""
+
+
+class LibraryWork:
+    """The plan and the shards of a library's own folder."""
+
+    def __init__(self, library: Library, fingerprint: str) -> None:
+        self._path = library.work(fingerprint) / "plan.jsonl"
+        self.plan = read_plan(self._path)
+        self.shards = library.vectors(fingerprint)
+        self.run = library.run(fingerprint, self.plan.run)
+        self._done: set[str] = set()
+
+    def choose(self) -> ModelChoice:
+        """Choose the encoder as the plan does."""
+        return ModelChoice.from_json(self.plan.model)
+
+    def missing(self) -> Iterator[Outline]:
+        """Name the blocks that have no shard."""
+        for block in self._places:
+            if block.name not in self._done:
+                if shard_path(self.shards, block.name).exists():
+                    self._done.add(block.name)
+                else:
+                    yield block
+
+    def read(self, outline: Outline) -> Block:
+        """Read a block out of the plan."""
+        return read_block(self._path, self._places[outline])
+
+    def settled(self, block: str) -> set[int] | None:
+        """Ids that pieces of runs settle which have ended early."""
+        return None if shard_path(self.shards, block).exists() else settled_by(self._pieces.get(block, ()))
+
+    def write(self, block: str, name: str, content: bytes) -> None:
+        """Write a file of the encoder's vectors."""
+        del block
+        write_file(self.shards / name, content)
+
+    def is_over(self) -> bool:
+        """Whether the folder of this run has gone."""
+        return not self.run.is_dir()
+
+    @cached_property
+    def _places(self) -> dict[Outline, int]:
+        return dict(read_outlines(self._path))
+
+    @cached_property
+    def _pieces(self) -> dict[str, list[Path]]:
+        return pieces_by_block(self.shards)
+
+
+def settled_by(pieces: Iterable[Path]) -> set[int]:
+    """Ids of the items that pieces hold vectors or failures of.
+
+    Raises:
+        ShardError: a piece is damaged.
+    """
+    return {item for _, ids, failures in map(read_settled, pieces) for item in (*ids.tolist(), *failures)}
+
+
+_FACTS = "encoder.json"
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """Which files an encoder has."""
+
+    model: str
+    weights: FileName
+    files: tuple[FileName, ...]
+
+
+def put_encoder(store: Store, choice: ModelChoice, checkpoint: Checkpoint) -> None:
+    """Put the files of an encoder into a store, unless they are there; the bundled one every machine has."""
+    if choice.model == "bundled":
+        return
+    part = _part(store, checkpoint.fingerprint)
+    weights = checkpoint.weights.name
+    if not FILE_NAME.fullmatch(weights):  # a person may call a file as they like
+        weights = "weights.safetensors" if weights.endswith(".safetensors") else "weights.pt"
+    files = {weights: checkpoint.weights, **{file.name: file for file in checkpoint.tokenizer}}
+    if checkpoint.pretrained is None:
+        files[CONFIG_NAME] = checkpoint.weights.parent / CONFIG_NAME
+    there = {name: listed.size for name, listed in part.list("").items()}
+    lacking = {name: file for name, file in files.items() if there.get(name) != file.stat().st_size}
+    for name, file in lacking.items():
+        part.put(name, file.read_bytes())
+    if _FACTS in there and not lacking:
+        return
+    facts = _Facts(choice.model, weights, tuple(files))
+    part.put(_FACTS, json.dumps(asdict(facts)).encode())  # last: who finds it finds all
+
+
+def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder: Path) -> ModelChoice:
+    """Bring an encoder's files into a folder of this machine, those that are not there yet; say how it is chosen then.
+
+    Raises:
+        EmbedError: the store has lost a file, or names one that would lie elsewhere, or the folder can't be written.
+    """
+    part = _part(store, fingerprint)
+    stored = part.get(_FACTS)
+    if stored is None:
+        return choice
+    here = below(folder, fingerprint)
+    try:
+        facts = from_json(_Facts, stored.content)
+    except ValueError as error:
+        raise EmbedError(
+            f'"{part.url}/{_FACTS}" is damaged ({error}); remove it, then `icons embed --plan-only --work`'
+        ) from error
+    there = part.list("")
+    for name in facts.files:
+        path = below(here, name)
+        if not _is_whole(path, there.get(name)):
+            file = part.get(name)
+            if file is None:
+                raise EmbedError(
+                    f'"{part.url}/{name}" is missing; `icons embed --plan-only --work` puts it there again'
+                )
+            try:
+                write_file(path, file.content)
+            except OSError as error:
+                raise EmbedError(
+                    f'"{here}" can\'t be written ({error.strerror}); XDG_CACHE_HOME names another place'
+                ) from error
+    if choice.pretrained is not None:
+        return replace(choice, pretrained=str(below(here, facts.weights)))
+    return ModelChoice(f"{LOCAL}{here}")
+
+
+def _is_whole(file: Path, listed: Listed | None) -> bool:
+    """Whether a file is here, of the size that the store tells, if it tells one."""
+    return file.is_file() and (listed is None or listed.size in (None, file.stat().st_size))
+
+
+def _part(store: Store, fingerprint: str) -> Below:
+    return Below(store, f"encoders/{fingerprint}/")
+
+
+PLAN = "plan.json"
+OUTLINES = "outlines.jsonl"
+PARTS = ("claims/", "blocks/", "shards/", "workers/", "ended/")
+"""All else of a run; without claims nobody begins anything."""
+_ANEW = "`icons embed --plan-only --work` plans it anew"
+_GROUP = 1000
+_SHARD = re.compile(r"[0-9]{4,9}/[A-Za-z0-9_+-]+\.safetensors")
+
+
+class StoredWork:
+    """The run that is under way in a store."""
+
+    def __init__(self, store: Store, plan: Plan) -> None:
+        self.store, self.plan = store, plan
+        self.run = Below(store, f"{plan.run}/")
+        self._done: set[int] = set()
+        """Groups in which every block has its shard."""
+
+    def choose(self) -> ModelChoice:
+        """Say how the encoder is chosen on this machine, once its files are here."""
+        from platformdirs import user_cache_path
+
+        choice = ModelChoice.from_json(self.plan.model)
+        cache = user_cache_path("icons") / "encoders"
+        return fetch_encoder(self.store, choice, fingerprint=self.plan.fingerprint, folder=cache)
+
+    @property
+    def claims(self) -> Below:
+        """Where its workers claim blocks."""
+        return Below(self.store, f"{self.plan.run}/claims/")
+
+    def missing(self) -> Iterator[Outline]:
+        """Name the blocks that have no shard, a group looked at when its turn comes.
+
+        Where nothing seems to be missing, groups that were done are looked at again: who collects may have found a
+        shard damaged.
+        """
+        done = sorted(self._done)
+        for numbers in ([number for number in range(len(self._groups)) if number not in done], done):
+            is_any = False
+            for number in numbers:
+                missing = self._missing_of(number)
+                is_any = is_any or bool(missing)
+                yield from missing
+            if is_any:
+                return
+
+    def _missing_of(self, number: int) -> list[Outline]:
+        found = self._list_shards(f"{number:04d}/")
+        missing = [outline for outline in self._groups[number] if shard_name(outline.name) not in found]
+        (self._done.discard if missing else self._done.add)(number)
+        return missing
+
+    def read(self, outline: Outline) -> Block:
+        """Read a block.
+
+        Raises:
+            EmbedError: it has gone, with its run.
+        """
+        stored = self.run.get(f"blocks/{self._group_of(outline.name)}/{outline.name}.json")
+        try:
+            return block_from(outline, b"" if stored is None else stored.content)
+        except ValueError as error:
+            raise EmbedError(f'"{self.run.url}" has lost block "{outline.name}"; {_ANEW}') from error
+
+    def settled(self, block: str) -> set[int] | None:
+        """Ids that pieces settle, of workers that have ended early; None where the shard is there.
+
+        Pieces that do not match their receipts go: what they were to hold is embedded again.
+        """
+        group = self._group_of(block)
+        found = [name for name in self._list_shards(f"{group}/{block}") if block_of(name) == block]
+        if shard_name(block) in found:
+            return None
+        items: set[int] = set()
+        with tempfile.TemporaryDirectory(prefix="icons-pieces-") as folder:
+            for name in found:
+                if (path := self.fetch(f"{group}/{name}", Path(folder))) is None:
+                    continue
+                try:
+                    shard = read_shard(path, fingerprint=self.plan.fingerprint)
+                except ShardError:
+                    self.drop_shard(f"{group}/{name}")
+                else:
+                    items.update(shard.ids.tolist(), shard.failures)
+        return items
+
+    def write(self, block: str, name: str, content: bytes) -> None:
+        """Write a shard, or a piece of one."""
+        self.run.put(f"shards/{self._group_of(block)}/{name}", content)
+
+    def is_over(self) -> bool:
+        """Whether another run has begun, or this one's shards were all collected."""
+        plan = current_plan(self.store)
+        return plan is None or plan.run != self.plan.run
+
+    def tell(self, worker: str, progress: RankProgress) -> None:
+        """Leave word of how far a worker is."""
+        self.run.put(f"workers/{worker}.json", json.dumps(asdict(progress)).encode())
+
+    def workers(self) -> dict[str, str]:
+        """Name all workers that have said something, those that have ended among them, with the versions of that."""
+        found = self.run.list("workers/")
+        return {name.removeprefix("workers/").removesuffix(".json"): said.version for name, said in found.items()}
+
+    def told(self, worker: str) -> RankProgress | None:
+        """How far a worker was when it said so last."""
+        stored = self.run.get(f"workers/{worker}.json")
+        try:
+            return None if stored is None else from_json(RankProgress, stored.content)
+        except ValueError:  # of another version of this program
+            return None
+
+    def tell_end(self, worker: str, reason: str) -> None:
+        """Leave word of what has ended a worker that nobody looks at."""
+        self.run.put(f"ended/{worker}.txt", reason.encode())
+
+    def ends(self, known: Container[str] = ()) -> dict[str, str]:
+        """What has ended workers that have left word of that, but those that are known."""
+        found = {name.removesuffix(".txt").rpartition("/")[2]: name for name in self.run.list("ended/")}
+        read = {worker: self.run.get(name) for worker, name in found.items() if worker not in known}
+        return {worker: stored.content.decode(errors="replace") for worker, stored in read.items() if stored}
+
+    def shards(self) -> list[str]:
+        """Name shards and pieces, as `fetch` takes them."""
+        found = (name.removeprefix("shards/") for name in self.run.list("shards/"))
+        return [name for name in found if _SHARD.fullmatch(name)]
+
+    def fetch(self, shard: str, folder: Path) -> Path | None:
+        """Bring a shard or a piece into a folder of this machine, not yet held against its receipt; None: it has gone.
+
+        Somebody else may have found it damaged, or the run is over.
+        """
+        stored = self.run.get(f"shards/{shard}")
+        if stored is None:
+            return None
+        path = below(folder, shard.rpartition("/")[2])
+        path.write_bytes(stored.content)
+        return path
+
+    def drop_shard(self, shard: str) -> None:
+        """Remove a shard that is damaged: its block is to be done again."""
+        self.run.delete(f"shards/{shard}")
+        self._done.discard(int(shard.partition("/")[0]))
+
+    def free(self, block: str) -> None:
+        """Remove the shard of a block, which is to be done again."""
+        self.drop_shard(f"{self._group_of(block)}/{shard_name(block)}")
+
+    @cached_property
+    def outlines(self) -> list[Outline]:
+        """All blocks of the run, in order.
+
+        Raises:
+            EmbedError: some are lost: without them a plan would seem to be done.
+        """
+        stored = self.run.get(OUTLINES)
+        try:
+            outlines = [from_json(Outline, line) for line in (stored.content.splitlines() if stored else ())]
+        except ValueError:
+            outlines = []
+        if len(outlines) != self.plan.n_blocks:
+            raise EmbedError(f'"{self.run.url}" has lost what its blocks are; {_ANEW}')
+        return outlines
+
+    def is_whole(self) -> bool:
+        """Whether all is there that workers need, blocks that are done included."""
+        return OUTLINES in self.run.list(OUTLINES) and len(self.run.list("blocks/")) == self.plan.n_blocks
+
+    @cached_property
+    def _groups(self) -> list[list[Outline]]:
+        return [self.outlines[start : start + _GROUP] for start in range(0, len(self.outlines), _GROUP)]
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {outline.name: place for place, outline in enumerate(self.outlines)}
+
+    def _group_of(self, block: str) -> str:
+        return group_name(self._places[block])
+
+    def _list_shards(self, start: str) -> set[str]:
+        return {name.rpartition("/")[2] for name in self.run.list(f"shards/{start}")}
+
+
+def group_name(place: int) -> str:
+    """Name the group of the block at a place of the plan."""
+    return f"{place // _GROUP:04d}"
+
+
+def current_plan(store: Store) -> Plan | None:
+    """The plan of the run that is under way in a store."""
+    found = find_plan(store)
+    return None if found is None else found[0]
+
+
+def find_plan(store: Store) -> tuple[Plan, str] | None:
+    """The plan of the run that is under way in a store, and the version of its object.
+
+    Raises:
+        EmbedError: this program can't read it.
+    """
+    stored = store.get(PLAN)
+    if stored is None:
+        return None
+    try:
+        plan = from_json(Plan, stored.content)
+        from_plain(EmbedOptions, plan.options)
+    except ValueError as error:
+        raise EmbedError(
+            f'"{store.url}/{PLAN}" is of another version of icons, or damaged ({error}); install one everywhere '
+            "or remove it and plan again"
+        ) from error
+    return plan, stored.version
+
+
+def open_work(store: Store) -> StoredWork:
+    """Open the run that is under way.
+
+    Raises:
+        EmbedError: there is none.
+    """
+    plan = current_plan(store)
+    if plan is None:
+        raise EmbedError(f'"{store.url}" holds no plan; `icons embed --plan-only --work {store.url}` puts one there')
+    return StoredWork(store, plan)
+
+
+def spell_outlines(outlines: list[Outline]) -> bytes:
+    """Spell the blocks of a run as `outlines.jsonl` has them."""
+    return "\n".join(json.dumps(astuple(outline)) for outline in outlines).encode()

@@ -1,0 +1,252 @@
+"""How far ranks are, one small file each; one that stands still too long is given up."""
+
+import json
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import Field, asdict, dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from indexer.embedding.gauges import Gauge
+from indexer.library.durable import naming
+from indexer.library.foreign import from_json
+
+
+@dataclass(slots=True)
+class RankProgress:
+    """What one rank has done since it started; the rates follow from the seconds."""
+
+    rank: int
+    world: int
+    images: int = 0
+    names: int = 0
+    failed: int = 0
+    began_at: float = 0.0
+    """When its pictures began, as `time.time` tells it: ranks start apart."""
+    seconds: float = 0.0
+    waited_seconds: float = 0.0
+    """Of `seconds`, those in which nothing was ready for the device."""
+    busy_seconds: float | None = None
+    """Of `seconds`, those in which the device encoded pictures; None where nobody can tell."""
+    batch_size: int = 0
+    """Pictures that the device takes at once; 0 until that is known."""
+    remark: str = ""
+    """Why the device is slower than it could be, where it can say so."""
+    device: str = ""
+    memory_bytes: int = 0
+    """Of the GPU, or of this rank and its render workers."""
+    utilisation: float | None = None
+    """Share of the GPU, or of this rank's cores, that was busy of late; None where nobody can tell."""
+    power_watts: float | None = None
+    at: str = ""
+    """What it is doing now."""
+    waits: bool = False
+    """Whether that is to wait for other ranks, in which nothing could hang."""
+    steps: int = 0
+    """Grows with every sign of life."""
+    finished: bool = False
+
+    @property
+    def done(self) -> int:
+        """Pictures, failed ones included."""
+        return self.images + self.failed
+
+    @property
+    def waited_share(self) -> float:
+        """Share of its time in which the device waited for pixels."""
+        return self.waited_seconds / self.seconds if self.seconds else 0.0
+
+    @property
+    def images_per_second(self) -> float:
+        """Rate over the rank's whole run, failed pictures included."""
+        return self.done / self.seconds if self.seconds else 0.0
+
+
+class Reported(Protocol):
+    """What any stage's ranks tell: a dataclass with the rank's number."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    rank: int
+
+
+class Watched(Reported, Protocol):
+    """What a watch over ranks looks at, as `RankProgress` has it."""
+
+    at: str
+    waits: bool
+    steps: int
+    finished: bool
+
+
+Progress = TypeVar("Progress", bound=Reported)
+
+
+def write_progress(folder: Path, progress: Reported) -> None:
+    """Tell how far a rank is; whole or not at all, but not synced: it is worth nothing after a crash."""
+    path = folder / f"rank-{progress.rank}.json"
+    aside = path.with_suffix(".aside")
+    with naming(path):
+        aside.write_text(json.dumps(asdict(progress)), "utf-8")
+    aside.replace(path)
+
+
+def read_progress(folder: Path, kind: type[Progress]) -> list[Progress]:
+    """How far every rank is that has said something yet, by rank; what this program can't read says nothing."""
+    found = []
+    for path in folder.glob("rank-*.json"):
+        with suppress(OSError, ValueError):
+            found.append(from_json(kind, path.read_bytes()))
+    return sorted(found, key=lambda progress: progress.rank)
+
+
+def clear_progress(folder: Path) -> None:
+    """Forget what ranks of an earlier run said."""
+    for path in folder.glob("rank-*.*"):
+        path.unlink()
+
+
+Report = Callable[[RankProgress], None]
+LOOK_SECONDS = 0.5
+REPORT_SECONDS = 0.5
+GAUGE_SECONDS = 4.0
+"""A reading takes 20 ms: the kernel counts the pages of every process."""
+OWN_SECONDS = 10.0
+"""A rank that hangs has so long to say so itself; one that is stopped, or has lost its machine, can't."""
+START_SECONDS = 120.0
+"""A rank that has not said anything yet imports torch, perhaps from a slow drive."""
+_LONGEST_LOOK = 4 * LOOK_SECONDS
+"""Counted between two looks at most: a laptop that slept, or a job that was stopped and goes on, has not hung."""
+
+
+@dataclass(slots=True)
+class Watchdog:
+    """For how long has each rank stood still? By the clock of the process that looks: machines' clocks differ."""
+
+    limit: float
+    waiting_limit: float = math.inf
+    """For a rank that waits for others: longer, so that whoever keeps them waiting is named first."""
+    _looked: float = field(default_factory=time.monotonic)
+    _still: dict[int, tuple[int, float]] = field(default_factory=dict)
+
+    def look(self, ranks: Sequence[Watched]) -> tuple[int, str] | None:
+        """Tell the number of a rank that has stood still for the limit, and what it was at; None where all get on."""
+        now = time.monotonic()
+        passed, self._looked = min(now - self._looked, _LONGEST_LOOK), now
+        for progress in ranks:
+            steps, seconds = self._still.get(progress.rank, (-1, 0.0))
+            limit = self.waiting_limit if progress.waits else self.limit
+            is_still = limit < math.inf and not progress.finished and progress.steps == steps
+            seconds = seconds + passed if is_still else 0.0
+            self._still[progress.rank] = progress.steps, seconds
+            if seconds >= limit:
+                what = f"nothing got done for {limit:g} s, at {progress.at}"
+                return progress.rank, f"{what}; --stall-limit allows more"
+        return None
+
+
+@dataclass(slots=True)
+class Overseer:
+    """A watch over `n` ranks from outside: one that is stopped, or never began, can't say so itself."""
+
+    n: int
+    limit: float
+    _started: Watchdog = field(init=False)
+    _starting: Watchdog = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._started, self._starting = Watchdog(self.limit + OWN_SECONDS), Watchdog(self.limit + START_SECONDS)
+
+    def look(self, ranks: Sequence[Watched]) -> str | None:
+        """Tell which rank has stood still for too long, and what it was at, from those that have said something."""
+        silent = set(range(self.n)) - {progress.rank for progress in ranks}
+        absent = [RankProgress(rank, self.n, at="starting") for rank in sorted(silent)]
+        found = self._started.look(ranks) or self._starting.look(absent)
+        return f"rank {found[0]}: {found[1]}" if found else None
+
+
+@contextmanager
+def watched(
+    progress: Watched, *, limit: float, give_up: Callable[[str], None], waiting_limit: float = math.inf
+) -> Iterator[None]:
+    """Watch over this process's own rank during the block, from a thread; `give_up` has to end the process."""
+    over = threading.Event()
+    watchdog = Watchdog(limit, waiting_limit)
+
+    def watch() -> None:
+        while not over.wait(LOOK_SECONDS):
+            if found := watchdog.look([progress]):
+                give_up(found[1])
+                return
+
+    thread = threading.Thread(target=watch, name="watchdog", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@dataclass(slots=True)
+class Reporter:
+    """Tells how far this rank is: twice a second at most, but that it waits, or no longer does, at once."""
+
+    report: Report
+    progress: RankProgress
+    gauge: Gauge
+    started: float = field(default_factory=time.perf_counter)
+    reported_at: float = 0.0
+    gauged: float = field(default_factory=time.perf_counter)
+
+    def restart(self) -> None:
+        """Count seconds from here: what came before is no part of the rate of pictures."""
+        self.started = time.perf_counter()
+        self.progress.began_at = time.time()
+
+    def begin(self, what: str) -> None:
+        """Say what this rank is at now, which is a sign of life."""
+        had_waited, self.progress.waits = self.progress.waits, False
+        self.progress.at = what
+        self.progress.steps += 1
+        self._tell(now=had_waited)
+
+    def wait(self, what: str) -> None:
+        """Say that this rank waits for others, and for what: told at once, as nothing comes after it for a while."""
+        self.progress.at, self.progress.waits = what, True
+        self._tell(now=True)
+
+    def tell_of_device(self, *, waited: float, busy: float | None, batch_size: int, remark: str) -> None:
+        """Note for how many seconds the device has waited for pixels, and was busy, where it can tell, and the rest."""
+        self.progress.waited_seconds, self.progress.busy_seconds = waited, busy
+        self.progress.batch_size, self.progress.remark = batch_size, remark
+
+    def add(self, *, images: int = 0, names: int = 0, failed: int = 0) -> None:
+        """Count what is done."""
+        self.progress.images += images
+        self.progress.names += names
+        self.progress.failed += failed
+        self.progress.steps += 1
+        self.progress.seconds = time.perf_counter() - self.started
+        self._tell()
+
+    def read_gauge(self) -> None:
+        """Look at what the device does."""
+        self.gauged = time.perf_counter()
+        self.gauge.read_into(self.progress)
+
+    def finish(self) -> None:
+        """Say that all is done."""
+        self.progress.finished = True
+        self.report(self.progress)
+
+    def _tell(self, *, now: bool = False) -> None:
+        seconds = time.perf_counter()
+        if not now and seconds - self.reported_at < REPORT_SECONDS:
+            return
+        self.reported_at = seconds
+        if seconds - self.gauged >= GAUGE_SECONDS:
+            self.read_gauge()
+        self.report(self.progress)

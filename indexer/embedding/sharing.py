@@ -1,0 +1,403 @@
+"""A library has its plan done by workers elsewhere: put into a store, noted, collected, removed."""
+
+import json
+import re
+import shlex
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, TypeVar
+
+from indexer.embedding.plan_store import (
+    OUTLINES,
+    PARTS,
+    PLAN,
+    StoredWork,
+    find_plan,
+    group_name,
+    put_encoder,
+    settled_by,
+    spell_outlines,
+)
+from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.progress import RankProgress
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.errors import EmbedError, ShardError
+from indexer.languages.words import printable
+from indexer.library.durable import ASIDE, make_folder, sync, write_file
+from indexer.library.folder import Library
+from indexer.library.foreign import Location, from_json
+from indexer.library.object_store import open_store
+from indexer.library.plans import Outline, Plan, outline_of, read_blocks
+from indexer.library.shards import pieces_by_block, read_shard, shard_name, shard_path, shard_paths
+from indexer.library.stores import Below, Store, url_of
+
+_NOTES = "shared.json"
+_Run = Annotated[str, re.compile("[0-9a-f]{12}")]
+"""As `planning.prepare` names them."""
+_LATE_SECONDS = 600.0
+"""After the removal of a run: for so long a worker of it may still say how far it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    store: Location
+    """URL or path, spelled in one way."""
+    library: Location
+    """Where the library lay: a copy of it has not put anything."""
+    removed_at: float | None = None
+    """When it was removed, or begun, if nobody has seen it yet; None while it is there to be done."""
+    is_missed: bool = False
+    """Whether it was not there, though nothing had removed it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRuns:
+    """Runs of a library in a store. One process at a time, which holds the library's lock."""
+
+    library: Library
+    store: Store
+
+    def find(self) -> StoredWork | None:
+        """Find the run that is under way; None where the store is free. What is left of earlier ones is removed.
+
+        Raises:
+            EmbedError: the store holds the run of another library, or, told once, not the one that it should hold.
+        """
+        found, noted = find_plan(self.store), self._noted()
+        if found is None:
+            self._miss(noted)
+            self._remove_all_but(None)
+            return None
+        plan = found[0]
+        if plan.run in noted:
+            self._refuse_copy(plan.run, noted[plan.run])
+        self._remove_all_but(plan.run)
+        if plan.run not in noted:
+            raise EmbedError(
+                f'"{self.store.url}" holds run "{plan.run}" of another library than "{self.library.root}"; give '
+                "another --work, or collect it there first"
+            )
+        return StoredWork(self.store, plan)
+
+    def begin(self, run: str) -> None:
+        """Note a run that is to be put."""
+        self._note({**self._noted(), run: _Note(self._place, self._root, removed_at=time.time())})
+
+    def publish(self, plan: Plan, content: bytes) -> None:
+        """Let workers see a run that was put whole, in place of this library's earlier one, which goes.
+
+        Raises:
+            EmbedError: another library was faster.
+        """
+        found, noted = find_plan(self.store), self._noted()
+        if found is None:
+            version = self.store.create(PLAN, content)
+        else:
+            is_own = found[0].run in noted
+            version = self.store.replace(PLAN, content, version=found[1]) if is_own else None
+        if version is None:
+            self._remove(plan.run)
+            raise EmbedError(f'another library has put its plan into "{self.store.url}" just now; give another --work')
+        self._note({**noted, plan.run: replace(noted[plan.run], removed_at=None)})
+        if found is not None:  # perhaps by another spelling of the place
+            self._remove(found[0].run)
+        self._remove_all_but(plan.run)
+
+    def end(self, run: str) -> None:
+        """Remove a run of which everything is collected, or which nobody can do: its workers end."""
+        found = find_plan(self.store)
+        if found is not None and found[0].run == run:
+            self.store.delete(PLAN)
+        self._remove(run)
+
+    @property
+    def _place(self) -> str:
+        return url_of(self.store.url) or str(Path(self.store.url).resolve())
+
+    @property
+    def _root(self) -> str:
+        return str(self.library.root.resolve())
+
+    def _miss(self, noted: dict[str, _Note]) -> None:
+        """Say once that a run is not there: the place may be another one, and the run's shards with it."""
+        for run, note in noted.items():
+            if note.store == self._place and note.removed_at is None and not note.is_missed:
+                self._note({**noted, run: replace(note, is_missed=True)})
+                raise EmbedError(
+                    f'"{self.store.url}" does not hold run "{run}", which this library has put there; look whether it '
+                    "is the same place, mounted and all; the same command goes on without that run"
+                )
+
+    def _refuse_copy(self, run: str, note: _Note) -> None:
+        """Leave a run alone that a library has put of which this is a copy."""
+        if note.library == self._root:
+            return
+        original = OwnRuns(Library(Path(note.library)), self.store)
+        if run in original._noted():
+            raise EmbedError(
+                f'"{self.store.url}" holds run "{run}" of "{note.library}", of which "{self.library.root}" is a copy; '
+                "give another --work, or collect it there first"
+            )
+
+    def _noted(self) -> dict[str, _Note]:
+        path = self.library.root / "work" / _NOTES
+        try:
+            return from_json(dict[_Run, _Note], path.read_bytes()) if path.is_file() else {}
+        except ValueError as error:
+            raise EmbedError(f'"{path}" is damaged ({error}); remove it, and give another --work') from error
+
+    def _note(self, runs: dict[str, _Note]) -> None:
+        content = json.dumps({run: asdict(note) for run, note in runs.items()}).encode()
+        write_file(self.library.root / "work" / _NOTES, content)
+
+    def _remove_all_but(self, current: str | None) -> None:
+        """Remove what is left of other runs, and forget those of which nothing can come any more."""
+        noted = self._noted()
+        for run, note in noted.items():
+            if note.store != self._place or run == current:
+                continue
+            if note.removed_at is None and current not in noted:  # it is missed
+                continue
+            is_late = note.removed_at is not None and time.time() - note.removed_at > _LATE_SECONDS
+            if is_late and not self.store.list(f"{run}/"):
+                self._note({other: kept for other, kept in self._noted().items() if other != run})
+            else:
+                self._remove(run)
+
+    def _remove(self, run: str) -> None:
+        """Remove all of a run."""
+        noted = self._noted()
+        note = noted.get(run)
+        if note is not None and note.removed_at is None:
+            self._note({**noted, run: replace(note, removed_at=time.time())})
+        self.store.delete(f"{run}/{OUTLINES}")
+        for part in PARTS:  # and nothing else, whatever else may be called so
+            self.store.clear(f"{run}/{part}")
+
+
+_AT_ONCE = 8
+"""Requests under way: each waits for the network, not for a core."""
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+
+def put_plan(work: str, library: Library, plan: Plan) -> None:
+    """Put a library's plan into a store, encoder included.
+
+    Workers see it once all of it is there. An earlier run of the library goes.
+
+    Raises:
+        EmbedError: the store holds the run of another library, or gets it meanwhile.
+    """
+    store, choice = open_store(work), ModelChoice.from_json(plan.model)
+    runs = OwnRuns(library, store)
+    runs.find()
+    put_encoder(store, choice, find_checkpoint(choice))
+    runs.begin(plan.run)
+    run, outlines = Below(store, f"{plan.run}/"), list[Outline]()
+
+    def spell() -> Iterator[tuple[str, bytes]]:
+        for place, block in enumerate(read_blocks(library.work(plan.fingerprint) / "plan.jsonl")):
+            outlines.append(outline_of(block))
+            yield f"blocks/{group_name(place)}/{block.name}.json", json.dumps(block.items).encode()
+
+    if plan.n_blocks:
+        each(spell(), lambda item: run.put(*item))
+    run.put(OUTLINES, spell_outlines(outlines))
+    runs.publish(plan, json.dumps(asdict(plan)).encode())
+
+
+def worker_line(work: str) -> str:
+    """The line that a worker of a plan is started with, on any machine."""
+    return shlex.join(["icons", "embed", "--worker", open_store(work).url])
+
+
+def each(items: Iterable[Item], do: Callable[[Item], Answer]) -> list[Answer]:
+    """Do something with every item, several at once; few are held ready, as items may be large."""
+    rest, answers = iter(items), list[Answer]()
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="store") as threads:
+        while some := list(islice(rest, 8 * _AT_ONCE)):
+            answers += threads.map(do, some)
+    return answers
+
+
+_SILENT_LEASES = 2
+"""After so many a worker has ended, or hangs."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    version: str
+    since: float
+    progress: RankProgress
+
+
+@dataclass(slots=True)
+class Watching:
+    """A look at the workers of a run now and then; what has not changed is not read again."""
+
+    place: StoredWork
+    _words: dict[str, _Word] = field(default_factory=dict)
+
+    def look(self) -> list[RankProgress]:
+        """Tell of each worker that still works, numbered, and last of what all others have done, without a rate."""
+        now, limit = time.monotonic(), _SILENT_LEASES * EmbedOptions.of(self.place.plan).lease_seconds
+        for worker, version in self.place.workers().items():
+            before = self._words.get(worker)
+            if (before is None or before.version != version) and (said := self.place.told(worker)) is not None:
+                self._words[worker] = _Word(version, now, said)
+        live = list[RankProgress]()
+        gone = RankProgress(rank=0, world=1, device="ended", finished=True)
+        for word in self._words.values():
+            if word.progress.finished or now - word.since > limit:
+                gone.images += word.progress.images
+                gone.names += word.progress.names
+                gone.failed += word.progress.failed
+            else:
+                word.progress.rank = len(live)
+                live.append(word.progress)
+        gone.rank = len(live)
+        return [*live, gone] if len(live) < len(self._words) else live
+
+
+_LOOK_SECONDS = 5.0
+Watch = Callable[[Plan, Sequence[RankProgress]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """How far a shared plan is."""
+
+    fingerprint: str | None = None
+    """Of its encoder; None where there is no plan any more."""
+    blocks: int = 0
+    """Whose shard the library holds by now."""
+    of: int = 0
+    damaged: int = 0
+    """Shards that did not match their receipt, or lacked some of their block; their blocks are free again."""
+
+
+def collect(work: str, library: Library) -> Collected:
+    """Bring the shards that are there into the library, each held against its receipt; those it has are left alone.
+
+    A shard that is damaged is removed from the store, so that its block is done again. When no block is missing, the
+    run is removed: its workers end.
+
+    Raises:
+        EmbedError: the plan there is another library's, or some of it is lost.
+    """
+    runs = OwnRuns(library, open_store(work))
+    own = runs.find()
+    return Collected() if own is None else _collect(own, runs)
+
+
+def catch_up(
+    work: str,
+    library: Library,
+    *,
+    fingerprint: str,
+    begin: Callable[[], None],
+    warn: Callable[[str], None],
+    watch: Watch,
+) -> Plan | None:
+    """Collect shards until every block has one; of another encoder only those that are there. Returns what was done.
+
+    `begin` is called if there is anything to wait for, and again where a block is free that was done. `warn` is told of
+    that, and of what has ended workers, each reason once.
+
+    Raises:
+        EmbedError: the plan there is another library's, or some of it is lost, or all while this waits.
+    """
+    runs = OwnRuns(library, open_store(work))
+    own = runs.find()
+    if own is None:
+        return None
+    watching, known, reasons, is_begun = Watching(own), set[str](), set[str](), False
+    while (found := _collect(own, runs)).blocks < found.of and own.plan.fingerprint == fingerprint:
+        if own.is_over() or not own.is_whole():
+            runs.end(own.plan.run)
+            raise EmbedError(
+                f'"{own.store.url}" does not hold all of run "{own.plan.run}" any more; the same command plans the rest'
+            )
+        if found.damaged:
+            warn(f"{found.damaged:,} shards were damaged; their blocks are free again")
+        if found.damaged or not is_begun:
+            begin()
+            is_begun = True
+        for worker, reason in own.ends(known).items():
+            if reason not in reasons:
+                warn(printable(f"{worker} has ended: {reason}"))
+            known.add(worker)
+            reasons.add(reason)
+        watch(own.plan, watching.look())
+        time.sleep(_LOOK_SECONDS)
+    return own.plan if found.blocks == found.of else None
+
+
+def _collect(place: StoredWork, runs: OwnRuns) -> Collected:
+    fingerprint = place.plan.fingerprint
+    folder = runs.library.vectors(fingerprint)
+    make_folder(folder)
+    n_found, n_damaged = _bring(place, folder)
+    try:
+        blocks = place.outlines
+    except EmbedError:
+        runs.end(place.plan.run)  # else nobody could plan anew
+        raise
+    held = _names(folder)
+    n_missing = sum(shard_name(block.name) not in held for block in blocks)
+    if not n_missing:
+        while n_found:  # a listing has pages: a piece may have come before one that was read already
+            n_found, n_more = _bring(place, folder)
+            n_damaged += n_more
+        n_missing = _free_incomplete(place, folder)
+        n_damaged += n_missing
+    if not n_missing:
+        runs.end(place.plan.run)
+    return Collected(fingerprint, len(blocks) - n_missing, len(blocks), n_damaged)
+
+
+def _bring(place: StoredWork, folder: Path) -> tuple[int, int]:
+    """Bring what a folder lacks; tell how many files were there, and how many of them were damaged."""
+    held = _names(folder)
+    lacking = [shard for shard in place.shards() if Path(shard).name not in held]
+    with TemporaryDirectory(prefix=f"{ASIDE}fetched-", dir=folder) as aside:
+        taken = each(lacking, lambda shard: _take(place, shard, Path(aside), folder))
+    sync(folder)
+    return len(taken) - taken.count(None), taken.count(False)
+
+
+def _take(place: StoredWork, shard: str, aside: Path, folder: Path) -> bool | None:
+    """Tell whether a shard was good; None: it has gone."""
+    path = place.fetch(shard, aside)
+    if path is None:
+        return None
+    try:
+        read_shard(path, fingerprint=place.plan.fingerprint)
+    except ShardError:
+        place.drop_shard(shard)
+        return False
+    sync(path)
+    path.replace(folder / path.name)
+    return True
+
+
+def _free_incomplete(place: StoredWork, folder: Path) -> int:
+    """Have blocks done again whose files do not settle all their items; tell how many."""
+    pieces, n = pieces_by_block(folder), 0
+    for block in place.outlines:
+        path = shard_path(folder, block.name)
+        if len(settled_by([path, *pieces.get(block.name, ())])) < block.n_items:
+            path.unlink()
+            place.free(block.name)
+            n += 1
+    return n
+
+
+def _names(folder: Path) -> set[str]:
+    return {path.name for path in shard_paths(folder)}

@@ -1,0 +1,218 @@
+"""How a designer's query picture differs from the icon: changes computed on the device, JPEG among them.
+
+What happens to a picture is drawn beforehand (`changes`). Nothing is ever mirrored: left is not right.
+"""
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from indexer.finetune.changes import GREY, METHODS, N_RESAMPLE_SIDES, Changes, asked_for, spread
+from indexer.finetune.transfer import moved
+
+_BRIGHTNESS = (
+    16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56,
+    14, 17, 22, 29, 51, 87, 80, 62, 18, 22, 37, 56, 68, 109, 103, 77, 24, 35, 55, 64, 81, 104, 113, 92,
+    49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99,
+)  # fmt: skip
+_COLOUR = (
+    17, 18, 24, 47, 99, 99, 99, 99, 18, 21, 26, 66, 99, 99, 99, 99, 24, 26, 56, 99, 99, 99, 99, 99,
+    47, 66, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
+    99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
+)  # fmt: skip
+_TO_YCC = ((0.299, 0.587, 0.114), (-0.168736, -0.331264, 0.5), (0.5, -0.418688, -0.081312))
+
+
+def compressed(images: Tensor, quality: Tensor) -> Tensor:
+    """Pictures 0..1 (n, 3, size, size) after JPEG of a quality (n,) of 1 to 100."""
+    n, size = len(images), images.shape[-1]
+    padding = -size % 8
+    padded = functional.pad(images, (0, padding, 0, padding), mode="replicate") if padding else images
+    to_ycc, to_rgb, transform, tables = _constants(images.device)
+    side = size + padding
+    ycc = torch.einsum("ij,njhw->nihw", to_ycc, padded * 255 - 128)
+    # Luma of (x - 128) is luma - 128; chroma is centred already. Blocks: (n, 3, rows, 8, columns, 8).
+    blocks = ycc.reshape(n, 3, side // 8, 8, side // 8, 8).transpose(3, 4)
+    steps = _steps(tables, quality)[:, :, None, None]
+    rounded = (transform @ blocks @ transform.T / steps).round() * steps
+    back = (transform.T @ rounded @ transform).transpose(3, 4).reshape(n, 3, side, side)
+    rgb = torch.einsum("ij,njhw->nihw", to_rgb, back)
+    return ((rgb + 128) / 255).clamp(0, 1)[..., :size, :size]
+
+
+def _steps(tables: Tensor, quality: Tensor) -> Tensor:
+    """Quantisation steps (n, 3, 8, 8)."""
+    quality = quality.float()
+    scale = torch.where(quality < 50, 5000 / quality, 200 - 2 * quality)[:, None, None, None]
+    return ((tables * scale + 50) / 100).floor().clamp(1, 255)
+
+
+@lru_cache(maxsize=2)
+def _constants(device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """RGB to YCbCr and back (3, 3), the orthonormal DCT-II (8, 8), and the tables of the three channels (3, 8, 8)."""
+    place = torch.arange(8, dtype=torch.float32)
+    transform = 0.5 * torch.cos((2 * place + 1) * place[:, None] * math.pi / 16)
+    transform[0] /= math.sqrt(2)
+    brightness, colour = (torch.tensor(table, dtype=torch.float32).reshape(8, 8) for table in (_BRIGHTNESS, _COLOUR))
+    to_ycc, tables = torch.tensor(_TO_YCC), torch.stack([brightness, colour, colour])
+    to_ycc, to_rgb, transform, tables = (
+        part.to(device) for part in (to_ycc, torch.linalg.inv(to_ycc), transform, tables)
+    )
+    return to_ycc, to_rgb, transform, tables
+
+
+_SIDES = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+
+
+def augment(images: Tensor, changes: Changes, neighbours: Tensor | None = None) -> Tensor:
+    """Change float pictures 0..1 (n, 3, size, size); `neighbours` (k, 3, size, size) in the order of `asked_for`."""
+    ground = _ground(images)
+    ink = _placed(images - ground, changes.scale, changes.shift)
+    if neighbours is not None and len(neighbours):
+        ink = _joined(ink, neighbours, changes)
+    images = _coloured(ink.add_(ground), changes)
+    images = _grained(_backed(images, ground, changes), changes)
+    return _resampled(_blurred(images, changes), changes, images.shape[-1])
+
+
+def _ground(images: Tensor) -> Tensor:
+    """The colour of a picture's corners, (n, 3, 1, 1): what lies around it when it shrinks."""
+    return images[:, :, :: images.shape[2] - 1, :: images.shape[3] - 1].mean((2, 3), keepdim=True)
+
+
+def _placed(ink: Tensor, scale: Tensor, centre: Tensor) -> Tensor:
+    """Draw ink at a scale around a centre (n, 2) in -1..1; around it there is none."""
+    theta = torch.zeros(len(ink), 2, 3)
+    theta[:, 0, 0] = theta[:, 1, 1] = 1 / scale
+    theta[:, :, 2] = -centre / scale[:, None]
+    grid = functional.affine_grid(moved(theta, ink.device), list(ink.shape), align_corners=False)
+    return functional.grid_sample(ink, grid, align_corners=False)
+
+
+def _joined(ink: Tensor, neighbours: Tensor, changes: Changes) -> Tensor:
+    """Draw neighbours beside their icons, at the same scale, partly out of sight."""
+    _, wanted = asked_for(changes)
+    rows, which = wanted[:, 0], wanted[:, 1]
+    scale = changes.scale[rows]
+    direction = _SIDES[changes.side[rows]] * (1 - 2 * which)[:, None]
+    centre = changes.shift[rows] + direction * (2 * scale * changes.gap[rows])[:, None]
+    beside = _placed(neighbours - _ground(neighbours), scale, centre)
+    return ink.index_add_(0, moved(rows, ink.device), beside)
+
+
+def _coloured(images: Tensor, changes: Changes) -> Tensor:
+    touched = _where((changes.dark.amax(1) > 0) | (changes.light.amin(1) < 1), images)
+    dark, light = (moved(part, images.device)[touched][:, :, None, None] for part in (changes.dark, changes.light))
+    images[touched] = images[touched] * (light - dark) + dark
+    return images.clamp_(0, 1)
+
+
+def _backed(images: Tensor, ground: Tensor, changes: Changes) -> Tensor:
+    """Put pictures on their grounds. A picture of one colour is drawn in black or white, whichever shows."""
+    touched = _where(changes.is_backed, images)
+    if not len(touched):
+        return images
+    own = images[touched]
+    difference = (own - _ground(own)).abs().amax(1, keepdim=True)
+    opaque = (difference / difference.amax((2, 3), keepdim=True).clamp(min=0.05)).clamp(0, 1)
+    backing = spread(moved(changes.backing, images.device)[touched], images.shape[-1]).clamp(0, 1)
+    brightness = (backing.mean((2, 3)) @ moved(GREY, images.device))[:, None, None, None]
+    is_plain = (own.amax(1) - own.amin(1)).amax((1, 2))[:, None, None, None] < 0.1
+    front = torch.where(is_plain, (brightness < 0.5).float(), own)
+    images[touched] = backing * (1 - opaque) + front * opaque
+    return images
+
+
+def _grained(images: Tensor, changes: Changes) -> Tensor:
+    touched = _where(changes.is_grained, images)
+    if len(touched):
+        grain = spread(moved(changes.grain, images.device)[touched], images.shape[-1])
+        images[touched] = (images[touched] + grain).clamp_(0, 1)
+    return images
+
+
+def _blurred(images: Tensor, changes: Changes) -> Tensor:
+    touched = _where(changes.blur > 0, images)
+    if len(touched):
+        size = images.shape[-1]
+        place = torch.arange(size, device=images.device, dtype=torch.float32)
+        width = (moved(changes.blur, images.device)[touched] * size)[:, None, None].clamp(min=0.1)
+        weights = torch.exp(-((place[:, None] - place) ** 2) / (2 * width**2))
+        images[touched] = _separably(images[touched], weights / weights.sum(2, keepdim=True)).clamp_(0, 1)
+    return images
+
+
+def _resampled(images: Tensor, changes: Changes, size: int) -> Tensor:
+    touched = _where(changes.resample >= 0, images)
+    if len(touched):
+        ways = _ways_on(images.device, size)[moved(changes.resample, images.device)[touched]]
+        images[touched] = _separably(images[touched], ways).clamp_(0, 1)
+    squeezed = _where(changes.quality >= 0, images)
+    if len(squeezed):
+        images[squeezed] = compressed(images[squeezed], moved(changes.quality, images.device)[squeezed])
+    return images
+
+
+def _separably(images: Tensor, weights: Tensor) -> Tensor:
+    """Apply a linear map (k, size, size) along both axes of each picture."""
+    along = torch.matmul(weights[:, None], images)
+    return torch.matmul(along, weights[:, None].transpose(2, 3))
+
+
+@lru_cache(maxsize=4)
+def _ways_on(device: torch.device, size: int) -> Tensor:
+    return _ways_to_resample(size).to(device)
+
+
+@lru_cache(maxsize=4)
+def _ways_to_resample(size: int) -> Tensor:
+    """Matrices (36, size, size) that scale a line down and up again: every pair of methods, to each of four sides.
+
+    Resizing is linear and separable, so one product with such a matrix an axis does what two resizes would.
+    """
+    sides = torch.linspace(0.25 * size, 0.75 * size, N_RESAMPLE_SIDES).round().int().tolist()
+    ways = [_there_and_back(size, side, down, up) for side in sides for down in METHODS for up in METHODS]
+    return torch.stack(ways)
+
+
+def _there_and_back(size: int, side: int, down: str, up: str) -> Tensor:
+    """What resizing does to the unit matrix, along one axis."""
+    unit = torch.eye(size)[None, None]
+    smooth = {} if down == "nearest-exact" else {"antialias": True, "align_corners": False}
+    small = functional.interpolate(unit, size=(side, size), mode=down, **smooth)
+    straight = {} if up == "nearest-exact" else {"align_corners": False}
+    return functional.interpolate(small, size=(size, size), mode=up, **straight)[0, 0]
+
+
+def _where(chosen: Tensor, images: Tensor) -> Tensor:
+    return moved(chosen.nonzero().flatten(), images.device)
+
+
+FIELDS = 16
+
+
+def looks_of(pixels: npt.NDArray[np.uint8], live: Callable[[], None]) -> Tensor:
+    """Coarse edges float16 (n, 256) of pictures uint8 (n, size, size, 3), read a few at a time.
+
+    `live` is called after each few.
+    """
+    parts = []
+    for start in range(0, len(pixels), 2048):
+        parts.append(edges(torch.from_numpy(np.array(pixels[start : start + 2048]))).half())
+        live()
+    return torch.cat(parts)
+
+
+def edges(pixels: Tensor) -> Tensor:
+    """Unit vectors float32 (n, 256) of pictures uint8 (n, size, size, 3); an empty picture is a vector of zeros."""
+    grey = pixels.float().mean(3)
+    across = functional.pad((grey[:, :, 1:] - grey[:, :, :-1]).abs(), (0, 1))
+    down = functional.pad((grey[:, 1:] - grey[:, :-1]).abs(), (0, 0, 0, 1))
+    fields = functional.adaptive_avg_pool2d((across + down)[:, None], FIELDS).flatten(1)
+    return functional.normalize(fields, dim=1)

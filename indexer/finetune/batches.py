@@ -1,0 +1,385 @@
+"""What a step sees: icons in a seeded order, captions as tokens or vectors, and which of them fit.
+
+Everything random follows from seed, step and place in the batch over all ranks: any number of ranks and micro-batches
+sees the same icons with the same captions and changes, and a resumed run goes on as if never stopped. Icons and
+captions are drawn for the whole batch, what happens to pictures by the rank that reads them.
+One thread reads steps, and brings them to a GPU, while those before compute; time waited is counted.
+"""
+
+import hashlib
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.autograd.profiler import record_function
+
+from indexer.arrays import Ids, Pixels
+from indexer.embedding.distributed import Rank
+from indexer.errors import TrainError
+from indexer.finetune.augment import augment, looks_of
+from indexer.finetune.captions import Captions
+from indexer.finetune.changes import Changes, asked_for, draw_changes
+from indexer.finetune.lesson import KeptWords, Lesson, Material, cut_texts, encode_texts, open_pixels, tokenize
+from indexer.finetune.options import FinetuneOptions, Loss, Places, Plan
+from indexer.finetune.transfer import Courier, moved
+from indexer.finetune.watch import Reporter
+from indexer.library.durable import write_file
+from indexer.library.named import read_text
+
+_LOOK_SECONDS = 0.2
+
+
+def open_lesson(places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], reporter: Reporter) -> Lesson:
+    """Put a corpus into memory, with what `encoder` (model, tokenizer) says of its captions.
+
+    Rank 0 makes what is not kept from an earlier run; the others wait for its files, however long that takes.
+
+    Raises:
+        SourceError, TrainError: the pictures are damaged, or the words to keep can't be read.
+    """
+    pixels = open_pixels(plan.corpus, n=len(material.bases))
+    maker = _Maker(places.work, plan, encoder, reporter)
+    looks = maker.kept("looks", plan.corpus_key, lambda: looks_of(pixels, reporter.live))
+    is_locked = plan.options.towers.text_tower == "locked"
+    texts = material.captions.texts
+    tokens = maker.tokens(texts)
+    text_inputs = maker.vectors(texts) if is_locked else tokens
+    words = None
+    if plan.options.loss.keep_words_weight:
+        listed = kept_words(plan.options.loss.keep_words) or texts
+        vectors = maker.vectors(listed)
+        words = KeptWords(vectors if is_locked else maker.tokens(listed), vectors, plan.options.loss.keep_words_batch)
+    return Lesson(
+        pixels,
+        material.captions,
+        text_inputs,
+        material.bases,
+        looks,
+        train_rows=np.flatnonzero(~material.held_out),
+        held_out_rows=np.flatnonzero(material.held_out),
+        words=material.facts["words"],
+        kept_words=words,
+        cut=cut_texts(texts, tokens, encoder[1]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    work: Path
+    plan: Plan
+    encoder: tuple[Any, Any]
+    reporter: Reporter
+
+    def kept(self, kind: str, key: str, make: Callable[[], Tensor]) -> Tensor:
+        """Read a tensor; rank 0 makes it first where it is not there."""
+        file = self.work / f"{kind}-{key}.npy"
+        if self.reporter.progress.rank == 0 and not file.is_file():
+            self.reporter.begin(f"making {kind} of the corpus")
+            content = BytesIO()
+            np.save(content, make().numpy())
+            write_file(file, content.getvalue())
+        self.reporter.join(f"reading {kind} of the corpus")
+        while not file.is_file():
+            time.sleep(_LOOK_SECONDS)
+            self.reporter.live()
+        return torch.from_numpy(np.load(file))
+
+    def tokens(self, texts: Sequence[str]) -> Tensor:
+        return self.kept("tokens", self._key(texts), lambda: tokenize(texts, self.encoder[1]))
+
+    def vectors(self, texts: Sequence[str]) -> Tensor:
+        tokens = self.tokens(texts)
+        return self.kept("vectors", self._key(texts), lambda: encode_texts(self.encoder[0], tokens, self.reporter.live))
+
+    def _key(self, texts: Sequence[str]) -> str:
+        return hashlib.sha256(json.dumps([self.plan.fingerprint, list(texts)]).encode()).hexdigest()[:16]
+
+
+def kept_words(file: str | None) -> list[str]:
+    """Read the words whose similarities are to be kept, one text a line.
+
+    Raises:
+        TrainError: the file is not there, or holds nothing.
+    """
+    if file is None:
+        return []
+    lines = read_text(Path(file)).splitlines()
+    words = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    if len(words) < 2:
+        raise TrainError(f'--keep-words "{file}" holds "{len(words)}" texts; give at least two, one a line')
+    return words
+
+
+Sides = tuple[Tensor, Tensor]
+"""bool (k, n) each, for k rows of a batch of n: captions right for a row's icon, and icons right for its caption."""
+
+
+@dataclass(frozen=True, slots=True)
+class Borne:
+    """Which of `n` icons bear which of m captions, as lists."""
+
+    n: int
+    n_distinct: int
+    pairs: Tensor
+    """int64 (2, any): places of an icon, and of a caption that it bears among the distinct ones."""
+    drawn: Tensor
+    """int64 (m,): which of the distinct ones each caption is."""
+
+    @classmethod
+    def of(cls, captions: Captions, icons: Ids, drawn: Ids) -> "Borne":
+        """Look through all captions of some icons for those that were drawn."""
+        rows, places, columns = captions.bearers(icons, drawn)
+        pairs = torch.stack([torch.from_numpy(rows), torch.from_numpy(places)])
+        return cls(len(icons), int(columns.max()) + 1, pairs, torch.from_numpy(columns))
+
+    def on(self, device: torch.device) -> "Borne":
+        """The same on a device; the host does not wait for it."""
+        return replace(self, pairs=moved(self.pairs, device), drawn=moved(self.drawn, device))
+
+    def spelled(self, device: torch.device) -> Tensor:
+        """Spell out which caption (row) is borne by which icon (column), bool (m, n)."""
+        table = torch.zeros(self.n_distinct, self.n, dtype=torch.bool, device=device)
+        icons, places = moved(self.pairs, device)
+        table[places, icons] = True
+        return table[moved(self.drawn, device)]
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """What belongs together in a batch of n icons, for some rows of it."""
+
+    rows: slice
+    bases: Tensor
+    """int64 (n,): numbers of the base names."""
+    looks: Tensor | None
+    """float16 (n, 256): coarse edges of the pictures; None where none are taken for twins."""
+    borne: Sequence[tuple[Borne, Borne]]
+    """For each caption that icons have drawn: by the icons of the rows among all, and the rows' own by all icons."""
+
+    def on(self, device: torch.device) -> "Relations":
+        """The same on a device; the host does not wait for it."""
+        looks = None if self.looks is None else moved(self.looks, device)
+        borne = [(by_rows.on(device), of_rows.on(device)) for by_rows, of_rows in self.borne]
+        return replace(self, bases=moved(self.bases, device), looks=looks, borne=borne)
+
+    def tensors(self) -> Iterator[Tensor]:
+        """All that is listed."""
+        yield self.bases
+        if self.looks is not None:
+            yield self.looks
+        for borne in (it for sides in self.borne for it in sides):
+            yield from (borne.pairs, borne.drawn)
+
+    def spelled(self, device: torch.device, *, twins: float) -> list[Sides]:
+        """Spell out what is right for the rows, for each caption drawn; `twins` is the cosine of pictures alike."""
+        alike = self._alike(device, twins=twins)
+        return [(alike | by_rows.spelled(device).T, alike | of_rows.spelled(device)) for by_rows, of_rows in self.borne]
+
+    def _alike(self, device: torch.device, *, twins: float) -> Tensor:
+        """Which icons (columns) share their name or look with which of the rows, bool (k, n)."""
+        bases = moved(self.bases, device)
+        alike = bases[self.rows, None] == bases[None]
+        if self.looks is not None:
+            looks = moved(self.looks, device).float()
+            alike |= looks[self.rows] @ looks.T >= twins
+        return alike
+
+
+def list_relations(lesson: Lesson, icons: Ids, drawn: Sequence[Ids], *, loss: Loss, rows: slice) -> Relations:
+    """List what belongs together among the icons of a batch and each caption that they have drawn."""
+    captions = lesson.captions
+    borne = [(Borne.of(captions, icons[rows], it), Borne.of(captions, icons, it[rows])) for it in drawn]
+    looks = lesson.looks[torch.from_numpy(icons)] if loss.twin_similarity <= 1 else None
+    return Relations(rows, torch.from_numpy(lesson.bases[icons]), looks, borne)
+
+
+STEPS_AHEAD = 2
+"""How many are read, and on a GPU, before they are asked for: one that takes long makes nobody wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One step over all ranks: its number, places of icons, captions and words, and what belongs together."""
+
+    step: int
+
+    icons: Ids
+    captions: Ids
+    seconds: Ids | None
+    words: Ids | None
+    relations: Relations
+    """For the rows that this rank compares."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one rank reads for one micro-batch; the changes stay on the CPU."""
+
+    pixels: Tensor
+    """uint8 (n, size, size, 3)."""
+    neighbours: Tensor
+    """uint8 (k, size, size, 3), in the order of `changes.asked_for`."""
+    changes: Changes
+    texts: Tensor
+    seconds: Tensor | None
+    words: Tensor | None
+
+    def on(self, device: torch.device) -> "Part":
+        """The same on a device, the pixels as bytes; the host does not wait for it."""
+        there: dict[str, Any] = {name: moved(tensor, device) for name, tensor in self._named()}
+        return replace(self, **there)
+
+    def tensors(self) -> Iterator[Tensor]:
+        """All but the changes."""
+        return (tensor for _, tensor in self._named())
+
+    def _named(self) -> Iterator[tuple[str, Tensor]]:
+        for name in ("pixels", "neighbours", "texts", "seconds", "words"):
+            if (tensor := getattr(self, name)) is not None:
+                yield name, tensor
+
+
+def order_of_pass(rows: Ids, groups: Ids | None, *, batch: int, seed: int, number: int) -> Ids:
+    """Cut a pass over `rows` into batches (n_batches, batch), at random; what is left over differs from pass to pass.
+
+    With `groups` (a number for each icon) members of one group go to different batches, as far as there are enough:
+    rows are dealt out group by group, one to each batch in turn.
+    """
+    generator = np.random.default_rng((seed, number))
+    n_batches = len(rows) // batch
+    order = generator.permutation(rows)[: n_batches * batch]
+    if groups is None:
+        return order.reshape(n_batches, batch)
+    _, place = np.unique(groups[order], return_inverse=True)
+    shuffled = generator.permutation(place.max() + 1)[place]
+    dealt = order[np.argsort(shuffled, kind="stable")].reshape(batch, n_batches).T
+    dealt = dealt[generator.permutation(n_batches)]
+    return generator.permuted(dealt, axis=1)
+
+
+def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int, rank: Rank) -> Draw:
+    """Draw the icons' captions, and what else of a step goes beyond one rank; list what belongs together."""
+    loss = options.loss
+    generator = np.random.default_rng((options.schedule.seed, step))
+    captions = lesson.captions.draw(icons, generator)
+    seconds = lesson.captions.draw(icons, generator) if loss.caption_pair_weight else None
+    words = None
+    if lesson.kept_words is not None:
+        n_words = len(lesson.kept_words.vectors)
+        words = generator.choice(n_words, size=lesson.kept_words.batch, replace=n_words < lesson.kept_words.batch)
+    rows = share_of(len(icons), rank.index, rank.world) if loss.local else slice(0, len(icons))
+    drawn = [captions] if seconds is None else [captions, seconds]
+    return Draw(step, icons, captions, seconds, words, list_relations(lesson, icons, drawn, loss=loss, rows=rows))
+
+
+def read_part(lesson: Lesson, draw: Draw, options: FinetuneOptions, *, part: int, parts: int) -> Part:
+    """Read one of `parts` equal parts of a step, and draw what happens to its pictures."""
+    n = len(draw.icons)
+    rows = share_of(n, part, parts)
+    seed = (options.schedule.seed, draw.step)
+    changes = draw_changes(range(rows.start, rows.stop), n, options.augmentation, seed=seed)
+    places, _ = asked_for(changes)
+    words = None if draw.words is None else draw.words[share_of(len(draw.words), part, parts)]
+    return Part(
+        pixels=_read(lesson.pixels, draw.icons[rows]),
+        neighbours=_read(lesson.pixels, draw.icons[places.numpy()]),
+        changes=changes,
+        texts=lesson.texts_of(draw.captions[rows]),
+        seconds=None if draw.seconds is None else lesson.texts_of(draw.seconds[rows]),
+        words=None if words is None else lesson.words_of(words),
+    )
+
+
+def pictures_of(part: Part, device: torch.device) -> Tensor:
+    """Changed pictures 0..1 (n, 3, size, size) on the device; pixels travel there as bytes."""
+    images, neighbours = (_floats(pixels, device) for pixels in (part.pixels, part.neighbours))
+    return augment(images, part.changes, neighbours)
+
+
+def _floats(pixels: Tensor, device: torch.device) -> Tensor:
+    images = moved(pixels, device).permute(0, 3, 1, 2)
+    return images.to(torch.float32, memory_format=torch.contiguous_format).div_(255)
+
+
+def share_of(n: int, part: int, parts: int) -> slice:
+    """Which of `n` rows are the so manieth of `parts` equal parts."""
+    return slice(part * n // parts, (part + 1) * n // parts)
+
+
+def _read(pixels: Pixels, icons: Ids) -> Tensor:
+    """Read pictures in the order asked for; from the file they are taken in its own order."""
+    order = np.argsort(icons)
+    found = np.empty((len(icons), *pixels.shape[1:]), np.uint8)
+    found[order] = pixels[icons[order]]
+    return torch.from_numpy(found)
+
+
+@dataclass(slots=True)
+class Feed:
+    """Draws and reads this rank's parts of each step."""
+
+    lesson: Lesson
+    options: FinetuneOptions
+    rank: Rank
+    waited_seconds: float = 0.0
+    _orders: dict[int, Ids] = field(default_factory=dict)
+
+    @property
+    def per_pass(self) -> int:
+        """Steps in a pass."""
+        return len(self.lesson.train_rows) // self.options.loss.batch
+
+    def icons_of(self, step: int) -> Ids:
+        """Icons of a step, over all ranks."""
+        number, place = divmod(step, self.per_pass)
+        if number not in self._orders:
+            grouped = self.options.loss.sampling == "grouped"
+            self._orders = {
+                number: order_of_pass(
+                    self.lesson.train_rows,
+                    self.lesson.bases if grouped else None,
+                    batch=self.options.loss.batch,
+                    seed=self.options.schedule.seed,
+                    number=number,
+                )
+            }
+        icons: Ids = self._orders[number][place]
+        return icons
+
+    def read(self, step: int) -> tuple[Draw, list[Part]]:
+        """Draw a step and read this rank's micro-batches of it."""
+        draw = draw_step(self.lesson, self.icons_of(step), self.options, step=step, rank=self.rank)
+        each = self.options.distribution.accumulate
+        first, parts = self.rank.index * each, self.rank.world * each
+        places = range(first, first + each)
+        return draw, [read_part(self.lesson, draw, self.options, part=place, parts=parts) for place in places]
+
+    def ahead(self, start: int, end: int, device: torch.device) -> Generator[tuple[Draw, list[Part]]]:
+        """Yield steps `start` to `end` in order, read and brought to a GPU while those before compute."""
+        courier, pending = Courier(device), deque[Future[Any]]()
+
+        def fetch(step: int) -> Any:
+            draw, parts = self.read(step)
+            (relations, *parts), event = courier.send([draw.relations, *parts])
+            return replace(draw, relations=relations), parts, event
+
+        with ThreadPoolExecutor(1, thread_name_prefix="feed") as pool:
+            pending.extend(pool.submit(fetch, step) for step in range(start, min(start + STEPS_AHEAD, end)))
+            for following in range(start + STEPS_AHEAD, end + STEPS_AHEAD):
+                began = time.perf_counter()
+                with record_function("icons: wait"):
+                    draw, parts, event = pending.popleft().result()
+                self.waited_seconds += time.perf_counter() - began
+                if following < end:
+                    pending.append(pool.submit(fetch, following))
+                courier.receive([draw.relations, *parts], event)
+                yield draw, parts

@@ -1,0 +1,209 @@
+"""How a model becomes a plain open_clip folder: config, weights, lineage, card."""
+
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import psutil
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import save_file
+
+from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, TOKENIZER_NAMES, WEIGHT_NAMES, ModelChoice
+from indexer.encoders.config import check_config, image_side, read_config
+from indexer.errors import ModelError, SourceError
+from indexer.finetune.student import build
+from indexer.library.durable import folder_aside, naming
+from indexer.library.foreign import parsed
+from indexer.sources.records import read_regular
+
+LINEAGE_NAME = "training.json"
+_GRAPHS = ("graphs.json", "text.onnx", "image.onnx", "image-int8.onnx")
+_OF_OTHER_TOKENIZERS = ("added_tokens.json", "sentencepiece.bpe.model", "spiece.model")
+_OWN = {CONFIG_NAME, *WEIGHT_NAMES, *TOKENIZER_NAMES, *_OF_OTHER_TOKENIZERS, *_GRAPHS, LINEAGE_NAME, "README.md"}
+"""Names of all that a model folder holds."""
+
+_FINETUNED = """# A fine-tuned icon encoder
+
+Made by `icons finetune` from {parent}. Loads with stock open_clip; `icons index --model local-dir:PATH_OF_THIS_FOLDER`
+uses it.
+
+- Learnt from {icons:,} icons of {sets:,} sets, {names:,} base names, {captions:,} captions; {held_out:,} icons (one
+  base name in {one_in}) were held out. Every set with its licence stands in `training.json`. Licences: {licences}.
+- Parent, options, seed, every validation: `training.json`.
+{figures}"""
+
+
+def check_replaceable(folder: Path) -> None:
+    """See that a folder may be replaced by a model: it is empty, not there, or a model that was written here.
+
+    Raises:
+        ModelError: it holds something else, which would be lost.
+    """
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    others = [name for name in names if name not in _OWN]
+    if others or (names and LINEAGE_NAME not in names):
+        raise ModelError(f'"{folder}" holds "{(others or names)[0]}", which a model would replace; give another --out')
+
+
+def read_lineage(folder: Path) -> dict[str, Any]:
+    """What a model folder says of how it was made; nothing where that is not written, or by others."""
+    try:
+        lineage = parsed(read_regular(folder / LINEAGE_NAME))
+    except (OSError, SourceError, ValueError):
+        return {}
+    is_ours = isinstance(lineage, dict) and isinstance(lineage.get("training", []), list)
+    return lineage if is_ours else {}
+
+
+def card_of(lineage: Mapping[str, Any]) -> str:
+    """Write the card of a model."""
+    parent, data = lineage["parent"], lineage["data"]
+    return _FINETUNED.format(
+        parent="random weights" if parent["random"] else f'"{parent["name"]}"',
+        held_out=data["held_out_icons"],
+        one_in=data["held_out_one_name_in"],
+        figures=_compared(lineage),
+        **counts(data),
+    )
+
+
+def counts(data: Mapping[str, Any]) -> dict[str, Any]:
+    """How much was learnt from, for a card."""
+    licences = Counter(icon_set["licence"] or "not stated" for icon_set in data["sets"])
+    return {
+        "icons": data["icons"],
+        "sets": len(data["sets"]),
+        "names": data["base_names"],
+        "captions": data["captions"],
+        "licences": ", ".join(f"{licence} ({n})" for licence, n in licences.most_common()),
+    }
+
+
+def _compared(lineage: Mapping[str, Any]) -> str:
+    """A table of the held-out figures before and after."""
+    figures, before = lineage.get("figures") or {}, lineage["parent"].get("figures") or {}
+    rows = [
+        (task, name, spelled(before[task][name]) if task in before else "", spelled(found))
+        for task, by_name in figures.items()
+        for name, found in by_name.items()
+    ]
+    if not rows:
+        return "\nNothing was held out, so nothing was measured.\n"
+    head = ("task", "figure", "before", "after")
+    return table("On the held-out icons, with 95 % bootstrap intervals:", head, rows)
+
+
+def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Lay out figures for a card."""
+    first, *others = (f"| {' | '.join(cells)} |" for cells in (head, *rows))
+    return "\n".join(["", title, "", first, "|" + "---|" * len(head), *others, ""])
+
+
+def spelled(figure: list[float]) -> str:
+    """Spell a value with its interval."""
+    value, low, high = figure
+    return f"{value:.3f} ({low:.3f}-{high:.3f})"
+
+
+def as_json(lineage: Mapping[str, Any]) -> str:
+    """A lineage in JSON, a subject a line: histories of a thousand numbers take half the room so."""
+    return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(facts)}" for name, facts in lineage.items()) + "\n}\n"
+
+
+_BYTES_OF_WEIGHT = 16
+"""In training: itself, its gradient, and what Adam keeps of it."""
+_TOKENS = "token_embedding.weight"
+"""Of open_clip's own text towers."""
+# The renderer composites on white and keeps the aspect by padding; open_clip's own transform is told to do the same.
+PREPROCESS_CONFIG: dict[str, Any] = {
+    "size": 64,
+    "mode": "RGB",
+    "mean": [0.5, 0.5, 0.5],
+    "std": [0.5, 0.5, 0.5],
+    "interpolation": "bicubic",
+    "resize_mode": "longest",
+    "fill_color": 255,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FolderFacts:
+    """What stands beside the weights of a model."""
+
+    config: Mapping[str, Any]
+    lineage: Mapping[str, Any]
+    card: str
+    stored: Literal["fp8", "fp16", "fp32"] = "fp16"
+    """As `finetune.options.Towers` has it."""
+
+
+def write_random_model(config_file: Path, folder: Path, *, seed: int) -> ModelChoice:
+    """Write an open_clip folder with random weights; the config is a model's alone, or has `preprocess_cfg` beside it.
+
+    Raises:
+        ModelError: the file holds no config, or none that open_clip builds.
+    """
+    config = read_config(config_file)
+    check_config(config, config_file, most_weights=psutil.virtual_memory().total // _BYTES_OF_WEIGHT)
+    torch.manual_seed(seed)
+    model = _build(config["model_cfg"], config_file)
+    size = image_side(config["model_cfg"]["vision_cfg"])
+    config.setdefault("preprocess_cfg", PREPROCESS_CONFIG | {"size": size})
+    write_model(model.state_dict(), folder, FolderFacts(config, {}, "# Random weights\n", "fp32"))
+    return ModelChoice(f"{LOCAL}{folder}")
+
+
+def _build(model_config: Mapping[str, Any], named: Path) -> Any:
+    try:
+        return build(model_config)
+    except Exception as error:  # open_clip, timm and torch each raise their own
+        reason = re.sub(r"\s+", " ", str(error))[:200]
+        raise ModelError(f'"{named}" is no model config that open_clip builds ({reason})') from error
+
+
+def write_model(
+    weights: Mapping[str, torch.Tensor],
+    folder: Path,
+    facts: FolderFacts,
+    *,
+    tokenizer: tuple[Any, Sequence[Path]] = (None, ()),
+) -> None:
+    """Write `folder` anew for `open_clip.create_model_and_transforms("local-dir:FOLDER")`; an older model is replaced.
+
+    Stored in fp16 weights take half the room, tokens in fp8 a quarter; open_clip loads them into fp32 parameters. A
+    tokenizer of transformers is saved along, from its files where they are known: open_clip's own needs none.
+
+    Raises:
+        ModelError: the folder holds something else.
+    """
+    check_replaceable(folder)
+    held, files = tokenizer
+    stored = {name: _stored(name, tensor, facts.stored) for name, tensor in weights.items()}
+    with naming(folder), folder_aside(folder, replace=True) as aside:
+        try:
+            save_file(stored, aside / WEIGHT_NAMES[0])
+        except SafetensorError as error:  # of the system, without its number
+            raise OSError(None, str(error), str(folder / WEIGHT_NAMES[0])) from error
+        (aside / WEIGHT_NAMES[0]).chmod(0o644)  # safetensors writes files that only their owner may read
+        (aside / CONFIG_NAME).write_text(json.dumps(facts.config, indent=2) + "\n", "utf-8")
+        (aside / LINEAGE_NAME).write_text(as_json(facts.lineage), "utf-8")
+        (aside / "README.md").write_text(facts.card, "utf-8")
+        for file in files:
+            shutil.copy(file, aside / file.name)
+        if not files and hasattr(held, "save_pretrained"):
+            held.save_pretrained(str(aside))
+
+
+def _stored(name: str, tensor: torch.Tensor, stored: str) -> torch.Tensor:
+    tensor = tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+    if not tensor.is_floating_point():
+        return tensor
+    if stored == "fp8" and name.endswith(_TOKENS):
+        return tensor.float().to(torch.float8_e4m3fn)
+    return tensor.float() if stored == "fp32" else tensor.half()

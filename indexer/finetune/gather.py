@@ -1,0 +1,339 @@
+"""What there is to learn from: sources -> admitted icons, each with its name, tags and captions."""
+
+import random
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from indexer.errors import SourceError
+from indexer.finetune.captions import is_held_out, share_held_out
+from indexer.finetune.options import Admission
+from indexer.languages.names import common_affixes, parse
+from indexer.languages.words import normalise
+from indexer.sources.licences import family
+from indexer.sources.records import IconSet, Record, content_digest
+
+RESERVED = (
+    "lucide", "lucide-lab", "lucide-static", "feather", "feather-icons", "octicon", "octicons", "ion", "ionicons",
+    "famicons", "spectrum", "spectrum-css-workflow-icons", "spectrum-css-ui-icons", "spectrum-icons",
+)  # fmt: skip
+"""Sets that models are measured on, by their keys and npm names: no rendering of theirs is ever learnt from."""
+
+_RESERVED_SCOPES = ("@lucide/", "@spectrum-icons/", "@spectrum-web-components/")
+_RESERVED_WORDS = frozenset(["lucide", "feather", "octicon", "octicons", "ionicon", "ionicons", "famicons"])
+"""Words that tell a reserved set in the name of a package for some framework, as "lucide-react"."""
+
+NAMELESS = (
+    # Brands, products and services
+    "simple-icons", "logos", "streamline-logos", "cib", "fa6-brands", "fa7-brands", "fa-brands", "bxl", "nonicons",
+    "arcticons", "thesvg", "thesvg-color", "selfhst", "cbi", "brandico", "entypo-social", "gcp", "k8s", "unjs",
+    "skill-icons", "devicon", "devicon-plain", "devicon-line", "devicon-original", "academicons", "fontelico",
+    # Coins
+    "token", "token-branded", "cryptocurrency", "cryptocurrency-color",
+    # Flags
+    "flag", "flagpack", "circle-flags", "cif",
+    # File types and tools of programmers
+    "vscode-icons", "material-icon-theme", "file-icons", "catppuccin",
+    # Codes of laundry labels
+    "ginetex",
+)  # fmt: skip
+"""Sets whose names are brands, coins, countries or codes: they teach no meaning that a searcher would type."""
+
+_REFUSED_LICENCES = frozenset(["copyleft", "non-commercial", "no-derivatives", "withheld"])
+_BRAND_WORDS = frozenset(["logo", "brand", "flag"])
+
+
+def is_reserved(icon_set: IconSet) -> bool:
+    """Whether a set is kept for measuring, whichever package brings it."""
+    return any(map(_names_reserved, (icon_set.key, icon_set.title)))
+
+
+def refuse(record: Record, admit: Admission = "shippable") -> str | None:
+    """Say why an icon must not be learnt from under a rule (`options.Learning.admit`); None when it may."""
+    if admit == "all":
+        return None
+    if admit == "shippable" and is_reserved(record.set):
+        return "reserved"
+    licence = refuse_licence(record.licence or record.set.licence)
+    return licence if licence or admit == "permissive" else _refuse_name(record)
+
+
+def refuse_licence(licence: str | None) -> str | None:
+    """Say why nothing under a licence must be learnt from; None when it may."""
+    if licence is None:
+        return "no licence"
+    return f"licence {licence}" if family(licence) in _REFUSED_LICENCES else None
+
+
+def _refuse_name(record: Record) -> str | None:
+    if record.set.key in NAMELESS:
+        return "names are no meaning"
+    if not _BRAND_WORDS.isdisjoint(normalise(record.name).split()):
+        return "brand or flag"
+    return None
+
+
+def digests_of(picture: npt.NDArray[np.uint8]) -> tuple[bytes, bytes]:
+    """Digest of a picture (size, size, 3), and of its coarse shape: 16 levels of grey, which forks keep."""
+    grey = picture.mean(axis=2).astype(np.uint8) >> 4
+    return content_digest(picture.tobytes()), content_digest(b"grey" + grey.tobytes())
+
+
+def _names_reserved(name: str) -> bool:
+    words = re.split(r"[^a-z0-9]+", name.lower())
+    return (
+        _key(name) in _RESERVED_KEYS
+        or name.lower().startswith(_RESERVED_SCOPES)
+        or not _RESERVED_WORDS.isdisjoint(words)
+    )
+
+
+def _key(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower().rsplit("/", 1)[-1])
+
+
+_RESERVED_KEYS = {_key(name) for name in RESERVED} | {
+    "lucidelab", "feathericon", "githubocticons", "iconsbyprimer", "adobespectrum", "spectrumworkflowicons",
+}  # fmt: skip
+
+
+Lists = Mapping[str, Sequence[str]]
+"""Words by the name that they are said of."""
+_VARIANTS = frozenset(("alt", "variant", "one", "two", "three", "four", "five", "six", "circle", "square"))
+"""Ends of names that tell drawings of one thing apart."""
+_DESCRIBED_AGAIN = 2
+"""Times that an icon whose looks are described is there beside itself: few are, and each is called by them alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much of the sources is taken; saved with the corpus."""
+
+    names_per_set: int | None = 2000
+    """None: all."""
+    variants_per_name: int | None = 2
+    tags_per_icon: int = 24
+    """Those that most sets agree on."""
+    tags_by_lot: int = 8
+    """Of the rest, drawn for each icon by a hash of its picture, so that all icons of a name know more together."""
+    seed: int = 0
+    admit: Admission = "shippable"
+    held_out: int | None = None
+    """As in `options.Learning`: nothing is borrowed from a held-out name, or by one."""
+
+    def facts(self) -> dict[str, Any]:
+        """Spell them for `corpus.json`; `held_out` only where it was chosen: other corpora keep their keys."""
+        plain = asdict(self)
+        return plain if self.held_out else {name: value for name, value in plain.items() if name != "held_out"}
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A record with the place that its picture is read from: what `indexer.sources.read_picture` takes."""
+
+    record: Record
+    kind: str
+    location: str
+    path: str
+
+    @property
+    def file(self) -> str:
+        """Where it is, as a person reads it, and as own captions name it."""
+        file = f"{self.location}/{self.path}".rstrip("/")
+        return f"{file}#{self.record.member}" if self.record.member else file
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingIcon:
+    """One picture to learn, with the base name that its variants share."""
+
+    placed: Placed
+    words: str
+    tags: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    """Captions that were written for this very icon; they take the place of mined ones."""
+
+    @property
+    def base(self) -> str:
+        """Name words in alphabetical order: "circle arrow" is "arrow circle"."""
+        return base_of(self.words)
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What came of the sources: icons to learn, reserved ones to compare with, and counts of what was refused."""
+
+    icons: list[TrainingIcon] = field(default_factory=list)
+    reserved: list[Placed] = field(default_factory=list)
+    refused: Counter[str] = field(default_factory=Counter)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    """Files and reasons: what could not be read, rendered, or named."""
+
+
+def base_of(words: str) -> str:
+    """Key under which tags travel from set to set."""
+    return " ".join(sorted(words.split()))
+
+
+def read_sources(
+    locations: Iterable[Path],
+    *,
+    excludes: Mapping[Path, Sequence[str]] | None = None,
+    skipped: list[tuple[str, str]] | None = None,
+) -> list[Placed]:
+    """Scan every source once; files that can't be read are added to `skipped`, and named on stderr without it."""
+    from indexer.sources.source import open_sources
+
+    placed = []
+    for location in locations:
+        for source in open_sources(location, exclude=(excludes or {}).get(location, ())):
+            for scanned in source.scan({}):
+                if scanned.error and skipped is None:
+                    sys.stderr.write(f"{source.location}/{scanned.path}: {scanned.error}\n")
+                elif scanned.error and skipped is not None:
+                    skipped.append((f"{source.location}/{scanned.path}".rstrip("/"), scanned.error))
+                where = (source.kind, str(source.location), scanned.path)
+                placed += [Placed(record, *where) for record in scanned.records or ()]
+    if not placed:
+        raise SourceError(
+            "no icons in these sources; give folders of pictures, npm packages, Iconify JSON, or a manifest"
+        )
+    return placed
+
+
+def gather(
+    placed: Sequence[Placed],
+    *,
+    extra_tags: Sequence[Lists],
+    limits: Limits,
+    own: Mapping[str, Sequence[str]] | None = None,
+    looks: Callable[[bytes], Sequence[str]] = lambda _: (),
+) -> Gathered:
+    """Choose the icons to learn from and give each its tags.
+
+    `extra_tags` are lists of tags by name that come without pictures; `own` are captions by `Placed.file`.
+    `looks` tells how a picture looks, by its digest: such an icon is there twice more, called by that alone.
+    """
+    gathered = Gathered()
+    by_set = _admitted(placed, limits.admit, gathered)
+    generator = random.Random(limits.seed)
+    members = {icon_set: _named(entries, own or {}, gathered) for icon_set, entries in by_set.items()}
+    tags = _tags_by_base([icon for icons in members.values() for icon in icons], extra_tags)
+    for icon_set in sorted(members, key=lambda icon_set: (icon_set.key, icon_set.title)):
+        gathered.icons += _chosen(members[icon_set], limits=limits, generator=generator)
+    one_in = limits.held_out or share_held_out(len({icon.base for icon in gathered.icons}))
+    gathered.icons = [_tagged(icon, tags, limits, one_in=one_in) for icon in gathered.icons]
+    described = [(icon, tuple(looks(icon.placed.record.digest))) for icon in gathered.icons]
+    looked_at = [replace(icon, own=texts) for icon, texts in described if texts and not icon.own]
+    gathered.icons += looked_at * _DESCRIBED_AGAIN
+    return gathered
+
+
+def named_icons(placed: Sequence[Placed], admit: Admission) -> Iterator[TrainingIcon]:
+    """All admitted icons, with the tags of their own sets alone."""
+    for entries in _admitted(placed, admit, gathered := Gathered()).values():
+        yield from _named(entries, {}, gathered)
+
+
+def _admitted(placed: Sequence[Placed], admit: Admission, gathered: Gathered) -> dict[IconSet, list[Placed]]:
+    """Sort out which icons may be learnt from, by set; note reserved ones, and why others are refused."""
+    by_set: dict[IconSet, list[Placed]] = defaultdict(list)
+    for entry in placed:
+        reason = refuse(entry.record, admit)
+        if reason == "reserved":
+            gathered.reserved.append(entry)
+        if reason:
+            gathered.refused[reason] += 1
+        else:
+            by_set[entry.record.set].append(entry)
+    return by_set
+
+
+def _named(entries: Sequence[Placed], own: Mapping[str, Sequence[str]], gathered: Gathered) -> list[TrainingIcon]:
+    """Read the names of a set; an icon whose name says nothing is called by its first caption, or skipped."""
+    affixes = common_affixes([entry.record.name for entry in entries])
+    captions: dict[bytes, dict[str, None]] = defaultdict(dict)
+    for entry in entries:
+        written = own.get(entry.file, (entry.record.caption,) if entry.record.caption else ())
+        captions[entry.record.digest].update(dict.fromkeys(text for text in written if text.strip()))
+    icons = []
+    for entry in entries:
+        record = entry.record
+        words = parse(record.name, affixes, style=record.style, size=record.size).words
+        written = tuple(captions[record.digest])
+        if not any(map(str.isalpha, words)):
+            words = normalise(written[0]) if written else ""
+        if any(map(str.isalpha, words)):
+            icons.append(TrainingIcon(entry, words, tuple(normalise(tag) for tag in record.tags), written))
+        else:
+            gathered.refused["no word in its name"] += 1
+            gathered.skipped.append((entry.file, f'no word in its name "{record.name}", and no caption'))
+    return icons
+
+
+def _tags_by_base(named: Iterable[TrainingIcon], extra: Sequence[Lists]) -> dict[str, Counter[str]]:
+    """Count how many sets give a tag to a base name. An alias is a name of the same picture, so it is a tag too."""
+    tags: dict[str, Counter[str]] = defaultdict(Counter)
+    by_picture: dict[bytes, set[str]] = defaultdict(set)
+    seen: set[tuple[str, str, str]] = set()
+    for icon in named:
+        by_picture[icon.placed.record.digest].add(icon.words)
+        for tag in icon.tags:
+            key = (icon.placed.record.set.key, icon.base, tag)
+            if key not in seen:
+                seen.add(key)
+                tags[icon.base][tag] += 1
+    for names in by_picture.values():
+        for name in names:
+            tags[base_of(name)].update(sorted(names - {name}))
+    for words, listed in (entry for tags_by_name in extra for entry in tags_by_name.items()):
+        tags[base_of(words)].update(listed)
+    return tags
+
+
+def _tagged(icon: TrainingIcon, tags: Mapping[str, Counter[str]], limits: Limits, *, one_in: int) -> TrainingIcon:
+    counted = tags.get(icon.base) or _borrowed(icon, tags, one_in=one_in)
+    ranked = [tag for tag, _ in counted.most_common() if 1 < len(tag) < 60 and tag != icon.words]
+    common, rest = ranked[: limits.tags_per_icon], ranked[limits.tags_per_icon :]
+    lot = random.Random(icon.placed.record.digest)
+    return replace(icon, tags=(*common, *lot.sample(rest, min(len(rest), limits.tags_by_lot))))
+
+
+def _borrowed(icon: TrainingIcon, tags: Mapping[str, Counter[str]], *, one_in: int) -> Counter[str]:
+    """Tags of the thing that an icon without tags is another drawing of.
+
+    None where one of the two is held out, so that nothing is learnt of a name that is measured on.
+    """
+    plain = base_of(plain_name(icon.words))
+    if plain == icon.base or is_held_out(icon.base, one_in=one_in) or is_held_out(plain, one_in=one_in):
+        return Counter()
+    return tags.get(plain, Counter())
+
+
+def plain_name(words: str) -> str:
+    """Take off the end of a name what only tells drawings of one thing apart: "bag 4", "tree alt", "user circle 2"."""
+    rest = words.split()
+    while len(rest) > 1 and (rest[-1].isdecimal() or rest[-1] in _VARIANTS):
+        rest = rest[:-1]
+    return " ".join(rest)
+
+
+def _chosen(members: Sequence[TrainingIcon], *, limits: Limits, generator: random.Random) -> list[TrainingIcon]:
+    """Draw base names of a set, and some variants of each; equal pictures are taken once."""
+    by_base: dict[str, list[TrainingIcon]] = defaultdict(list)
+    for icon in members:
+        by_base[icon.base].append(icon)
+    bases = sorted(by_base)
+    chosen: dict[bytes, TrainingIcon] = {}
+    for base in generator.sample(bases, min(len(bases), limits.names_per_set or len(bases))):
+        variants = by_base[base]
+        for icon in generator.sample(variants, min(len(variants), limits.variants_per_name or len(variants))):
+            chosen.setdefault(icon.placed.record.digest, icon)
+    return list(chosen.values())

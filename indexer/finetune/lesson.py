@@ -1,0 +1,260 @@
+"""What a training run holds in memory: pixels, rendered once, with captions, tokens or vectors."""
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from indexer.arrays import Ids, Pixels
+from indexer.encoders.torch_encoder import TextTower, autocast
+from indexer.errors import SourceError
+from indexer.finetune.captions import Captions, is_held_out, make_captions, share_held_out
+from indexer.finetune.gather import Gathered, Limits, Placed, TrainingIcon, base_of, digests_of
+from indexer.finetune.options import Learning
+from indexer.library.durable import naming, write_file
+from indexer.rendering.render import RECIPE
+from indexer.sources.records import MAX_FACTS_BYTES, IconSet, read_regular
+
+Tokenizer = Callable[[list[str]], Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptWords:
+    """Words whose similarities the text tower shall keep; `text_inputs` are tokens, or vectors for a locked tower."""
+
+    text_inputs: Tensor
+    vectors: Tensor
+    """The parent's unit vectors, float16 (n, dim)."""
+    batch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A corpus, ready to train on. Rows are icons; `bases` numbers the base name of each."""
+
+    pixels: npt.NDArray[np.uint8]
+    captions: Captions
+    text_inputs: Tensor
+    """What the student is given for each of `captions.texts`: tokens int32 (n, context) or vectors float16 (n, dim)."""
+    bases: Ids
+    looks: Tensor
+    """float16 (n, 256): coarse edges of every picture, unit length."""
+    train_rows: Ids
+    held_out_rows: Ids
+    words: list[str]
+    kept_words: KeptWords | None = None
+    cut: Sequence[str] = ()
+    """Captions that fill the text tower's whole context, so that they may have been cut."""
+
+    def texts_of(self, numbers: Ids) -> Tensor:
+        """What the student takes for some captions."""
+        return _widened(self.text_inputs[torch.from_numpy(numbers)])
+
+    def words_of(self, numbers: Ids) -> Tensor:
+        """What the student takes for some words that are to be kept."""
+        assert self.kept_words is not None
+        return _widened(self.kept_words.text_inputs[torch.from_numpy(numbers)])
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A corpus as read, before any encoder looks at it."""
+
+    facts: dict[str, Any]
+    captions: Captions
+    bases: Ids
+    held_out: npt.NDArray[np.bool_]
+    one_in: int
+    """One base name in so many is held out."""
+
+
+def read_material(corpus: Path, learning: Learning, *, seed: int) -> Material:
+    """Number a corpus' captions and split its icons."""
+    facts = read_facts(corpus)
+    captions = make_captions(facts["words"], facts["tags"], seed=seed, own=facts.get("own"))
+    names = [base_of(name) for name in facts["words"]]
+    distinct, bases = np.unique(names, return_inverse=True)
+    one_in = learning.held_out or share_held_out(len(distinct))
+    held_out = np.array([is_held_out(name, one_in=one_in) for name in names], dtype=bool)
+    return Material(facts, captions, bases, held_out, one_in)
+
+
+def open_pixels(corpus: Path, *, n: int) -> npt.NDArray[np.uint8]:
+    """Map the first `n` pictures of a corpus: the rest of the file is room for those that could not be used.
+
+    Raises:
+        SourceError: the file is damaged.
+    """
+    try:
+        pixels: npt.NDArray[np.uint8] = np.load(corpus / "pixels.npy", mmap_mode="r")[:n]
+    except (ValueError, EOFError) as error:
+        raise SourceError(f'"{corpus / "pixels.npy"}" is damaged ({error}); render the corpus anew') from error
+    if len(pixels) < n:
+        raise SourceError(f'"{corpus / "pixels.npy"}" holds "{len(pixels)}" of {n} pictures; render the corpus anew')
+    return pixels
+
+
+def read_facts(corpus: Path) -> dict[str, Any]:
+    """Read what a corpus says about itself.
+
+    Raises:
+        SourceError: the folder holds none, or a damaged one.
+    """
+    if not (corpus / "corpus.json").is_file() or not (corpus / "pixels.npy").is_file():
+        raise SourceError(f'"{corpus}" is no corpus; give SOURCES, which are rendered into one')
+    try:
+        facts = json.loads(read_regular(corpus / "corpus.json", limit=MAX_FACTS_BYTES))
+        list(zip(facts["words"], facts["tags"], strict=True))  # as many names as lists of tags
+    except (SourceError, ValueError, LookupError, TypeError, RecursionError) as error:
+        raise SourceError(f'"{corpus / "corpus.json"}" is damaged ({error}); render the corpus anew') from error
+    assert isinstance(facts, dict)
+    return facts
+
+
+def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> Tensor:
+    """Token ids int32 (n, context); longer texts are cut."""
+    parts = [tokenizer(list(texts[start : start + 4096])).int() for start in range(0, len(texts), 4096)]
+    return torch.cat(parts)
+
+
+def cut_texts(texts: Sequence[str], tokens: Tensor, tokenizer: Tokenizer) -> list[str]:
+    """List the texts whose tokens fill the whole context, so that they may have been cut."""
+    padding = tokenizer([""])[0, -1]
+    is_full = tokens[:, -1] != padding
+    return [texts[place] for place in is_full.nonzero().flatten().tolist()]
+
+
+def cut_warning(cut: Sequence[str]) -> str:
+    """Say in a line which captions may have been cut."""
+    return f'{len(cut):,} captions fill the whole context and may have been cut, the first "{cut[0][:60]}..."'
+
+
+@torch.inference_mode()
+def encode_texts(model: Any, tokens: Tensor, live: Callable[[], None] = lambda: None) -> Tensor:
+    """Unit vectors float16 (n, dim) of the text tower, in order; encoded by length, so that little is padded.
+
+    `live` is called after every 1,024 texts.
+    """
+    tower, device = TextTower(model.eval()), next(model.parameters()).device
+    order, parts = (tokens != 0).sum(1).argsort(), []
+    with autocast("auto", device):
+        for rows in torch.split(order, 1024):
+            parts.append(tower.encode_short(tokens[rows].long().to(device)).half().cpu())
+            live()
+    return torch.cat(parts)[order.argsort()]
+
+
+def _widened(inputs: Tensor) -> Tensor:
+    return inputs.float() if inputs.is_floating_point() else inputs.long()
+
+
+Report = Callable[[int, int], None]
+
+
+def _tell(done: int, total: int) -> None:
+    """Say now and then on stderr how far rendering is."""
+    if done // 12_800 > (done - 64) // 12_800:
+        sys.stderr.write(f"render: {done:,} of {total:,}\n")
+
+
+def build_corpus(
+    gathered: Gathered, folder: Path, *, limits: Limits, workers: int, size: int = 64, report: Report = _tell
+) -> None:
+    """Render everything once and write the corpus; icons that look like a reserved one, or not at all, are left out.
+
+    `report` is told how many pictures of how many are done.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    forbidden: set[bytes] = set()
+    for _, pictures in _rendered(gathered.reserved, {}, workers=workers, size=size, report=report):
+        forbidden.update(digest for picture in pictures for digest in digests_of(picture))
+    placed = [icon.placed for icon in gathered.icons]
+    pixels = _room_for(len(placed), folder / "pixels.part.npy", size=size)
+    kept: list[int] = []
+    failed: dict[int, str] = {}
+    for rows, pictures in _rendered(placed, failed, workers=workers, size=size, report=report):
+        for row, picture in zip(rows, pictures, strict=True):
+            if forbidden.isdisjoint(digests_of(picture) if forbidden else ()):
+                pixels[len(kept)] = picture
+                kept.append(row)
+            else:
+                gathered.refused["looks like a reserved icon"] += 1
+    gathered.refused["cannot be rendered"] += len(failed)
+    gathered.skipped += [(placed[row].file, reason) for row, reason in failed.items()]
+    pixels.flush()
+    (folder / "corpus.json").unlink(missing_ok=True)  # it would describe other pixels until the new one is written
+    (folder / "pixels.part.npy").replace(folder / "pixels.npy")
+    described = _described([gathered.icons[row] for row in kept], gathered, limits)
+    described |= {"size": size, "key": key_of(gathered, limits, size=size)}
+    write_file(folder / "corpus.json", json.dumps(described).encode())
+
+
+def _room_for(n: int, file: Path, *, size: int) -> "np.memmap[Any, np.dtype[np.uint8]]":
+    """Map a new file for `n` pictures, all of its room taken: to write into what a full disk lacks ends a process."""
+    pixels = np.lib.format.open_memmap(file, "w+", np.uint8, (n, size, size, 3))
+    if sys.platform == "linux":
+        with naming(file), file.open("r+b") as opened:
+            os.posix_fallocate(opened.fileno(), 0, opened.seek(0, os.SEEK_END))
+    return pixels
+
+
+def key_of(gathered: Gathered, limits: Limits, *, size: int) -> str:
+    """Hash of all that a corpus is made from: equal keys are equal corpora."""
+    facts = [
+        [icon.placed.record.digest.hex(), icon.words, icon.tags, icon.own, icon.placed.file] for icon in gathered.icons
+    ]
+    reserved = sorted(entry.record.digest.hex() for entry in gathered.reserved)
+    return sha256(json.dumps([RECIPE, size, limits.facts(), facts, reserved]).encode()).hexdigest()[:16]
+
+
+def _rendered(
+    placed: Sequence[Placed], failed: dict[int, str], *, workers: int, size: int, report: Report
+) -> Iterable[tuple[list[int], Pixels]]:
+    """Rows of `placed` with their pixels, in chunks; what fails goes to `failed` with its reason."""
+    from indexer.rendering.pool import RenderPool
+    from indexer.rendering.slots import Job
+
+    jobs = [
+        Job(row, entry.kind, entry.location, entry.path, entry.record.member, entry.record.digest)
+        for row, entry in enumerate(placed)
+    ]
+    done = 0
+    with RenderPool(size=size, workers=workers) as pool:
+        for chunk in pool.render(jobs[start : start + 4096] for start in range(0, len(jobs), 4096)):
+            failed.update((failure.id, failure.reason) for failure in chunk.failures)
+            done += len(chunk.ids) + len(chunk.failures)
+            report(done, len(jobs))
+            yield chunk.ids.tolist(), chunk.pixels
+
+
+def _described(icons: Sequence[TrainingIcon], gathered: Gathered, limits: Limits) -> dict[str, Any]:
+    records = [icon.placed.record for icon in icons]
+    counts = Counter(replace(record.set, licence=record.licence or record.set.licence) for record in records)
+    described: dict[str, Any] = {
+        "limits": limits.facts(),
+        "sets": [
+            {**_set_facts(icon_set), "icons": n}
+            for icon_set, n in sorted(counts.items(), key=lambda pair: (pair[0].key, str(pair[0].licence)))
+        ],
+        "refused": dict(gathered.refused.most_common()),
+        "skipped": gathered.skipped,
+        "words": [icon.words for icon in icons],
+        "tags": [icon.tags for icon in icons],
+    }
+    if any(icon.own for icon in icons):
+        described["own"] = [icon.own for icon in icons]
+    return described
+
+
+def _set_facts(icon_set: IconSet) -> dict[str, Any]:
+    return {"key": icon_set.key, "title": icon_set.title, "version": icon_set.version, "licence": icon_set.licence}

@@ -1,1 +1,0 @@
-"""What does a rank do from its first step to its last? `rank` begins it, `train` is the loop, `finish` ends it."""

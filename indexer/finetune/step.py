@@ -1,0 +1,230 @@
+"""What happens in one step: features of every micro-batch, the loss of the whole batch, gradients."""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.autograd.profiler import record_function
+
+from indexer.embedding.distributed import Rank
+from indexer.errors import TrainError
+from indexer.finetune.batches import Draw, Part, pictures_of
+from indexer.finetune.lesson import Lesson
+from indexer.finetune.objective import Features, Right, batch_loss
+from indexer.finetune.options import FinetuneOptions
+from indexer.finetune.student import Student
+from indexer.finetune.transfer import moved
+from indexer.finetune.watch import Reporter, silent_reporter
+
+SCALARS = ("scale", "bias")
+Given = tuple[Tensor, Tensor, Tensor | None, Tensor | None]
+
+
+@dataclass(slots=True)
+class Session:
+    """What a rank trains with; `wrapped` is the student under DDP, or the student itself."""
+
+    student: Student
+    wrapped: nn.Module
+    optimizer: torch.optim.Optimizer
+    scaler: torch.amp.GradScaler
+    lesson: Lesson
+    options: FinetuneOptions
+    rank: Rank
+    device: torch.device
+    reporter: Reporter = field(default_factory=silent_reporter)
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What a step has shown; `terms` are the parts of the loss."""
+
+    loss: float
+    terms: dict[str, float]
+    gradient_norm: float
+
+
+def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> StepResult:
+    """Compute gradients from this rank's micro-batches and update the weights.
+
+    Raises:
+        TrainError: the loss or the gradient is no number any more; the weights are as before.
+    """
+    session.optimizer.zero_grad(set_to_none=True)
+    loss, terms = compute_gradients(session, draw, parts, step=step)
+    if not math.isfinite(loss):
+        raise no_number("loss", loss, step=step)
+    with record_function("icons: compute"):
+        gradient_norm = _update(session, step)
+    return StepResult(loss, terms, gradient_norm)
+
+
+def _update(session: Session, step: int) -> float:
+    """Clip the gradients, change the weights, and return the norm that the gradients had."""
+    session.scaler.unscale_(session.optimizer)
+    trained = [parameter for group in session.optimizer.param_groups for parameter in group["params"]]
+    norm = nn.utils.clip_grad_norm_(trained, session.options.schedule.clip)
+    gradient_norm = float(norm.full_tensor() if hasattr(norm, "full_tensor") else norm)
+    if not math.isfinite(gradient_norm) and not session.scaler.is_enabled():
+        raise no_number("gradient", gradient_norm, step=step)
+    session.scaler.step(session.optimizer)
+    session.scaler.update()
+    session.student.limit_scale()
+    return gradient_norm
+
+
+def check_sound(session: Session, part: Part, *, step: int) -> None:
+    """See that the weights after a step still say something, before they are kept: the loss was of those before it.
+
+    Raises:
+        TrainError: a vector, the scale or the bias is no number.
+    """
+    session.student.eval()  # batch norms look at nothing then
+    with torch.no_grad():
+        features: Features = session.student(*_given(part, session.device))
+    session.student.train()
+    if not all(bool(tensor.isfinite().all()) for tensor in features.values()):
+        raise no_number("model", math.nan, step=step)
+
+
+def no_number(what: str, value: float, *, step: int) -> TrainError:
+    """Say what became infinite or undefined at a step (counted from 0), and how to go on."""
+    return TrainError(
+        f'the {what} is "{value}" at step {step + 1}; the last good checkpoint stays: give a lower --rate, and '
+        "--resume to go on from there"
+    )
+
+
+def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: int) -> tuple[float, dict[str, float]]:
+    """Add the gradient of the whole batch's loss to the parameters; return the loss and its terms.
+
+    With several micro-batches features are computed first without a graph, the loss is differentiated by them, and
+    each micro-batch is computed again to carry its share of that gradient to the parameters (Gao et al. 2021, "Scaling
+    deep contrastive learning batch size under memory limited setup"): memory of one, loss of all.
+    """
+    with record_function("icons: data"):
+        right = rights_of(session, draw)
+        given = [_given(part, session.device) for part in parts]
+    seeds = [_seed(session, step, number) for number in range(len(parts))]
+    if len(parts) == 1:
+        torch.manual_seed(seeds[0])
+        with record_function("icons: compute"):
+            features: Features = session.wrapped(*given[0])
+            loss, terms = batch_loss(features, right, session.options.loss, rank=session.rank)
+            session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
+            _average_scalars(session)
+            return _reported(session, loss, terms)  # in which the host waits for the device
+    with record_function("icons: compute"):
+        leaves = _features_without_graph(session, given, seeds)
+        loss, terms = batch_loss(_joined(leaves), right, session.options.loss, rank=session.rank)
+        session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
+        for number, (leaf, part, seed) in enumerate(zip(leaves, given, seeds, strict=True)):
+            session.reporter.live()
+            torch.manual_seed(seed)
+            with _synchronised(session, is_last=number == len(parts) - 1):
+                features = session.wrapped(*part)
+                _carry(features, leaf, scalars=leaves[-1], n_parts=len(parts)).backward()  # type: ignore[no-untyped-call]
+        _average_scalars(session)
+        return _reported(session, loss, terms)
+
+
+def rights_of(session: Session, draw: Draw) -> Right:
+    """What fits what in the rows of a step that this rank compares."""
+    kept, words = session.lesson.kept_words, None
+    texts, *seconds = draw.relations.spelled(session.device, twins=session.options.loss.twin_similarity)
+    if draw.words is not None and kept is not None:
+        words = moved(kept.vectors[torch.from_numpy(draw.words)].float(), session.device)
+    return Right(texts, seconds[0] if seconds else None, words)
+
+
+def _given(part: Part, device: torch.device) -> Given:
+    texts = (None if tensor is None else moved(tensor, device) for tensor in (part.texts, part.seconds, part.words))
+    return cast(Given, (pictures_of(part, device), *texts))
+
+
+def _features_without_graph(session: Session, given: list[Given], seeds: list[int]) -> list[Features]:
+    """Features of each micro-batch as leaves that will collect the loss's gradient."""
+    leaves = []
+    with torch.no_grad(), _statistics_held(session.student):
+        for part, seed in zip(given, seeds, strict=True):
+            session.reporter.live()
+            torch.manual_seed(seed)
+            leaves.append(session.student(*part))
+    return [{name: tensor.detach().requires_grad_() for name, tensor in leaf.items()} for leaf in leaves]
+
+
+def _joined(parts: list[Features]) -> Features:
+    """Concatenate the features of micro-batches; the scalars are those of the last one."""
+    whole = {name: torch.cat([part[name] for part in parts]) for name in parts[0] if name not in SCALARS}
+    return whole | {name: parts[-1][name] for name in SCALARS}
+
+
+def _carry(features: Features, leaf: Features, *, scalars: Features, n_parts: int) -> Tensor:
+    """A scalar whose gradient is the loss's share of one micro-batch; scale and bias bring an equal share each time."""
+    total = torch.zeros((), device=features["images"].device)
+    for name, tensor in features.items():
+        collected = leaf[name].grad
+        if name not in SCALARS:
+            assert collected is not None
+            total = total + (tensor * collected).sum()
+    for name in SCALARS:
+        collected = scalars[name].grad
+        total = total + features[name] * (0.0 if collected is None else collected / n_parts)
+    return total
+
+
+@contextmanager
+def _statistics_held(student: nn.Module) -> Iterator[None]:
+    """Let batch norms look at a batch without remembering it: it will come once more."""
+    norms = [module for module in student.modules() if isinstance(module, nn.modules.batchnorm._BatchNorm)]
+    momenta = [norm.momentum for norm in norms]
+    for norm in norms:
+        norm.momentum = 0.0
+    try:
+        yield
+    finally:
+        for norm, momentum in zip(norms, momenta, strict=True):
+            norm.momentum = momentum
+
+
+def _synchronised(session: Session, *, is_last: bool) -> Any:
+    """Let DDP exchange gradients in the last micro-batch alone.
+
+    FSDP exchanges them after each: what it held back would be the gradients of the whole model on every rank.
+    """
+    if session.wrapped is session.student:
+        return nullcontext()
+    # A static graph is learnt from a first pass that exchanges gradients; averaging what is averaged changes nothing.
+    if is_last or session.options.distribution.static_graph:
+        return nullcontext()
+    return session.wrapped.no_sync()  # type: ignore[operator]
+
+
+def _average_scalars(session: Session) -> None:
+    """Average the gradients of what FSDP leaves whole; without a local loss they are equal on all ranks already."""
+    options = session.options
+    if options.distribution.strategy == "fsdp" and options.loss.local:
+        for parameter in session.student.parameters():
+            if parameter.ndim == 0 and parameter.grad is not None:
+                dist.all_reduce(parameter.grad)
+                parameter.grad /= session.rank.world
+
+
+def _seed(session: Session, step: int, number: int) -> int:
+    """Of dropout: another one for each step, rank and micro-batch, and the same when a step is done again."""
+    accumulate = session.options.distribution.accumulate
+    return hash((session.options.schedule.seed, step, session.rank.index * accumulate + number)) % (1 << 62)
+
+
+def _reported(session: Session, loss: Tensor, terms: dict[str, Tensor]) -> tuple[float, dict[str, float]]:
+    values = torch.stack([loss.detach(), *terms.values()])
+    if session.rank.world > 1 and session.options.loss.local:
+        dist.all_reduce(values)
+        values /= session.rank.world
+    total, *others = values.tolist()
+    return total, dict(zip(terms, others, strict=True))

@@ -1,0 +1,350 @@
+"""What is trained: an open_clip model, each tower in full, through low-rank additions, or locked."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any, cast
+
+import torch
+from open_clip.model import CLIP, CustomTextCLIP, set_model_preprocess_cfg
+from open_clip.transform import PreprocessCfg, merge_preprocess_dict
+from timm.layers.norm_act import convert_sync_batchnorm
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.nn.modules.module import register_module_parameter_registration_hook
+from torch.nn.utils import parametrize
+
+from indexer.encoders.checkpoint import Checkpoint
+from indexer.encoders.torch_encoder import Precision, TextTower, autocast
+from indexer.errors import ModelError
+from indexer.finetune.options import FinetuneOptions, Towers
+
+
+class LowRank(nn.Module):
+    """Adds `scale` * up @ down to a matrix (rows, columns); `up` starts at zero, so nothing changes at first."""
+
+    def __init__(self, matrix: Tensor, *, rank: int, scale: float) -> None:
+        super().__init__()
+        rows, columns = matrix.shape
+        rank = min(rank, rows, columns)
+        self.down = nn.Parameter(torch.empty(rank, columns, dtype=matrix.dtype))
+        self.up = nn.Parameter(torch.zeros(rows, rank, dtype=matrix.dtype))
+        self.scale = scale
+        nn.init.kaiming_uniform_(self.down, a=math.sqrt(5))
+
+    def forward(self, matrix: Tensor) -> Tensor:
+        """The matrix as the tower sees it."""
+        return matrix + self.scale * (self.up @ self.down)
+
+
+def add_lora(towers: list[nn.Module], *, rank: int, scale: float) -> None:
+    """Give every linear layer and attention projection of frozen towers a low-rank addition, which is trained.
+
+    Raises:
+        ModelError: a tower holds no such matrix.
+    """
+    matrices = [matrix for tower in towers for matrix in _matrices(tower)]
+    if not matrices:
+        raise ModelError("this tower has no linear layers to add to; train it in full, or leave it locked")
+    for module, name in matrices:
+        addition = LowRank(getattr(module, name), rank=rank, scale=scale)
+        parametrize.register_parametrization(module, name, addition)
+
+
+def merged_weights(model: nn.Module) -> dict[str, Tensor]:
+    """The state of `model` with additions merged and under the names that it had without them; nothing is changed."""
+    weights = {name: tensor for name, tensor in model.state_dict().items() if "parametrizations." not in name}
+    for path, module in model.named_modules():
+        if parametrize.is_parametrized(module):
+            for name in module.parametrizations:
+                weights[f"{path}.{name}" if path else name] = getattr(module, name).detach()
+    return weights
+
+
+def _matrices(tower: nn.Module) -> Iterator[tuple[nn.Module, str]]:
+    for module in tower.modules():
+        if isinstance(module, nn.Linear):
+            yield module, "weight"
+        elif isinstance(getattr(module, "in_proj_weight", None), nn.Parameter):
+            yield module, "in_proj_weight"
+
+
+MAX_SCALE = 100.0
+START_BIAS = -10.0
+"""Of the sigmoid loss, where the model brings none: at first nearly all pairs are wrong (Zhai et al. 2023)."""
+
+
+class Student(nn.Module):
+    """An open_clip model under training; `forward` gives named features, as `objective.Features` says.
+
+    Attributes: `encodes_texts` is False where the text tower is locked: then texts come as its vectors, encoded once.
+    """
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, model: Any, options: FinetuneOptions, *, precision: Precision) -> None:
+        super().__init__()
+        towers = options.towers
+        self.model: Any = model
+        self.precision = precision
+        self.encodes_texts = towers.text_tower != "locked"
+        # FSDP gathers parameters in hooks and compiled code wants one shape: neither lets a batch be cut to its texts.
+        self.cuts_texts = options.distribution.strategy == "ddp" and not options.distribution.compile
+        self._steady = _prepare_towers(model, towers)
+        preprocess = model.visual.preprocess_cfg
+        self.register_buffer("mean", torch.tensor(preprocess["mean"]).view(3, 1, 1), persistent=False)
+        self.register_buffer("std", torch.tensor(preprocess["std"]).view(3, 1, 1), persistent=False)
+        has_map = not self.encodes_texts and towers.text_map and _projection(model) is not None
+        self.text_map = nn.Parameter(torch.eye(_width(model))) if has_map else None
+        self.bias = _bias(model) if options.loss.kind == "sigmoid" else None
+        self.limit_scale()  # log 100 in fp16 lies above that in fp32
+        self.train()
+        if towers.picture_tower == towers.text_tower == "locked":
+            raise ModelError("both towers are locked: there is nothing to train; leave one of them at full or lora")
+
+    def forward(
+        self, images: Tensor, texts: Tensor, seconds: Tensor | None = None, words: Tensor | None = None
+    ) -> dict[str, Tensor]:
+        """Features of pictures 0..1 (n, 3, size, size) and texts: tokens int64 (n, context), or vectors (n, dim)."""
+        given = {"texts": texts, "seconds": seconds, "words": words}
+        present = {name: part for name, part in given.items() if part is not None}
+        encoded = self.encode_texts(torch.cat(list(present.values())))
+        counts = [len(part) for part in present.values()]
+        features = dict(zip(present, torch.split(encoded, counts), strict=True))
+        scale = self.model.logit_scale.exp().reshape(())
+        bias = self.bias.reshape(()) if self.bias is not None else torch.zeros_like(scale)
+        return {"images": self.encode_images(images), **features, "scale": scale, "bias": bias}
+
+    def encode_images(self, images: Tensor) -> Tensor:
+        """Unit vectors (n, dim) of float pictures 0..1."""
+        images = ((images - self.mean) / self.std).contiguous(memory_format=torch.channels_last)
+        with autocast(self.precision, images.device):
+            vectors = self.model.encode_image(images)
+        return functional.normalize(vectors.float(), dim=-1)
+
+    def encode_texts(self, texts: Tensor) -> Tensor:
+        """Unit vectors (n, dim) of tokens, or of vectors that the locked tower gave."""
+        if texts.is_floating_point():
+            vectors = texts.float()
+        else:
+            with autocast(self.precision, texts.device):
+                tower = TextTower(self.model)
+                vectors = tower.encode_by_length(texts) if self.cuts_texts else tower(texts)
+        return vectors if self.text_map is None else functional.normalize(vectors @ self.text_map, dim=-1)
+
+    def train(self, mode: bool = True) -> "Student":
+        """Set the mode; towers that are not trained in full stay as in use, their batch statistics too."""
+        super().train(mode)
+        for module in self._steady:
+            module.eval()
+        return self
+
+    def limit_scale(self) -> None:
+        """Bring the logits' scale back to 100 where a step, or a loaded state, has it above."""
+        limit_scale(self.model.logit_scale)
+
+    def plain_weights(self) -> dict[str, Tensor]:
+        """Weights under the names of the model that training began with: additions and the text map are merged."""
+        weights = merged_weights(self.model)
+        if self.bias is not None and "logit_bias" in weights:
+            weights["logit_bias"] = self.bias.detach()
+        if self.text_map is not None:
+            name, is_linear = cast(tuple[str, bool], _projection(self.model))
+            grown = self.text_map.detach().T if is_linear else self.text_map.detach()
+            weights[name] = grown @ weights[name] if is_linear else weights[name] @ grown
+            bias = name.removesuffix("weight") + "bias"
+            if is_linear and bias in weights:
+                weights[bias] = weights[bias] @ self.text_map.detach()
+        return weights
+
+    def trained_names(self) -> Iterator[str]:
+        """Names in `state_dict` of all that training changes: trained parameters, and statistics of full towers."""
+        steady = {id(tensor) for module in self._steady for tensor in module.buffers()}
+        yield from (name for name, parameter in self.named_parameters() if parameter.requires_grad)
+        kept = self.state_dict().keys()
+        yield from (name for name, buffer in self.named_buffers() if id(buffer) not in steady and name in kept)
+
+
+@torch.no_grad()
+def limit_scale(scale: Tensor) -> None:
+    """Keep the logarithm of a logits' scale at that of 100 or below, in place.
+
+    A clamp in the forward pass would stop the gradient of a scale above it for good.
+    """
+    scale.clamp_(max=math.log(MAX_SCALE))
+
+
+def text_modules(model: Any) -> list[nn.Module]:
+    """The modules of the text tower, wherever open_clip keeps it."""
+    if hasattr(model, "text"):
+        return [model.text]
+    return [model.token_embedding, model.transformer, model.ln_final]
+
+
+def text_parameters(model: Any) -> list[nn.Parameter]:
+    """Parameters of the text tower, those outside of its modules too."""
+    visual = {id(parameter) for parameter in model.visual.parameters()}
+    named = model.named_parameters()
+    return [parameter for name, parameter in named if id(parameter) not in visual and not name.startswith("logit_")]
+
+
+def _prepare_towers(model: Any, towers: Towers) -> list[nn.Module]:
+    """Freeze what is not trained, add what is trained instead; return the modules that stay as in use."""
+    model.requires_grad_(True)
+    steady: list[nn.Module] = []
+    if getattr(model, "logit_bias", None) is not None:
+        model.logit_bias.requires_grad_(False)
+    for kind, modules, parameters in (
+        (towers.picture_tower, [model.visual], list(model.visual.parameters())),
+        (towers.text_tower, text_modules(model), text_parameters(model)),
+    ):
+        if kind == "full":
+            continue
+        steady += modules
+        for parameter in parameters:
+            parameter.requires_grad_(False)
+        if kind == "lora":
+            add_lora(modules, rank=towers.lora_rank, scale=towers.lora_scale)
+    return steady
+
+
+def _projection(model: Any) -> tuple[str, bool] | None:
+    """Name of the matrix that ends the text tower and whether it belongs to a linear layer; None: there is no such."""
+    tower, prefix = (model.text, "text.") if hasattr(model, "text") else (model, "")
+    for name in ("text_projection", "proj"):
+        part = getattr(tower, name, None)
+        if isinstance(part, nn.Linear):
+            return f"{prefix}{name}.weight", True
+        if isinstance(part, Tensor):
+            return f"{prefix}{name}", False
+    return None
+
+
+def _width(model: Any) -> int:
+    name, is_linear = cast(tuple[str, bool], _projection(model))
+    matrix = model.state_dict()[name]
+    return int(matrix.shape[0] if is_linear else matrix.shape[1])
+
+
+def _bias(model: Any) -> nn.Parameter:
+    own = getattr(model, "logit_bias", None)
+    return nn.Parameter(own.detach().clone() if own is not None else torch.tensor(START_BIAS))
+
+
+def enable_memory_saving(model: Any) -> None:
+    """Compute activations again in the backward pass instead of keeping them.
+
+    Raises:
+        ModelError: the model can't.
+    """
+    try:
+        model.set_grad_checkpointing(True)
+    except Exception as error:  # timm and transformers towers each refuse in their own way
+        raise ModelError(f"this model has no gradient checkpointing ({error}); run without it") from error
+
+
+def make_student(model: Any, options: FinetuneOptions, precision: Precision) -> Student:
+    """Make a student of a model as the options have it, on the device of the model."""
+    if options.distribution.grad_checkpointing:
+        enable_memory_saving(model)
+    if options.distribution.sync_batch_norm:
+        # torch's own conversion would lose the activations of timm's batch norms.
+        model.visual = convert_sync_batchnorm(model.visual)  # type: ignore[no-untyped-call]
+    student = Student(model, options, precision=precision)
+    if options.distribution.compile:
+        compile_towers(student)
+    return student
+
+
+def compile_towers(student: Student) -> None:
+    """Compile the towers in place, so that weights keep their names."""
+    for name in ("visual", "text", "transformer"):
+        tower = getattr(student.model, name, None)
+        if isinstance(tower, nn.Module):
+            tower.compile()
+
+
+@contextmanager
+def weights_left_out() -> Iterator[None]:
+    """Build modules within this context without weights: parameters lie on torch's meta device, buffers are real.
+
+    On the meta device as a whole masks and tables of positions, which no checkpoint holds, would be lost.
+    """
+
+    def emptied(_: nn.Module, __: str, parameter: nn.Parameter) -> nn.Parameter:
+        return nn.Parameter(parameter.detach().to("meta"), requires_grad=parameter.requires_grad)
+
+    handle = register_module_parameter_registration_hook(emptied)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def outline(checkpoint: Checkpoint) -> Any:
+    """Build the model that a checkpoint holds the weights of, without these, in evaluation mode."""
+    with weights_left_out():
+        model = build(checkpoint.config["model_cfg"])
+    preprocess = merge_preprocess_dict(asdict(PreprocessCfg()), checkpoint.config.get("preprocess_cfg", {}))
+    set_model_preprocess_cfg(model, preprocess | {"size": model.visual.image_size})
+    return model.eval()
+
+
+def build(model_config: Mapping[str, Any]) -> Any:
+    """Build a model with random weights by open_clip's config of it."""
+    config = json.loads(json.dumps(model_config))
+    is_custom = config.pop("custom_text", False) or "hf_model_name" in config["text_cfg"]
+    config["vision_cfg"]["timm_model_pretrained"] = config["text_cfg"]["hf_model_pretrained"] = False
+    return (CustomTextCLIP if is_custom else CLIP)(**config)
+
+
+class Average:
+    """Moving average of a student's trained tensors; whole numbers, such as counts of batches, are copied."""
+
+    def __init__(self, student: Student, *, decay: float) -> None:
+        self.decay = decay
+        self._student = student
+        state = student.state_dict(keep_vars=True)
+        self._live = {name: state[name] for name in student.trained_names()}
+        self.tensors = {name: tensor.detach().clone() for name, tensor in self._live.items()}
+
+    @torch.no_grad()
+    def update(self, step: int) -> None:
+        """Take the weights after a step (counted from 1) in; the first steps weigh more, as there is little to keep."""
+        weight = 1 - min(self.decay, step / (step + 9))
+        for name, average in self.tensors.items():
+            live = self._live[name].detach()
+            if average.is_floating_point():
+                average.lerp_(live, weight)
+            else:
+                average.copy_(live)
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Let the student have the averages for the block."""
+        self._swap()
+        try:
+            yield
+        finally:
+            self._swap()
+
+    @torch.no_grad()
+    def _swap(self) -> None:
+        _forget_gathered(self._student)
+        for name, average in self.tensors.items():
+            live = self._live[name].detach()
+            kept = live.clone()
+            live.copy_(average)
+            average.copy_(kept)
+
+
+def _forget_gathered(module: nn.Module) -> None:
+    """Let go of what FSDP has gathered: it keeps the outermost weights, and would use these, not changed shards."""
+    from torch.distributed.fsdp import FSDPModule
+
+    for part in module.modules():
+        if isinstance(part, FSDPModule):
+            part.reshard()

@@ -1,0 +1,442 @@
+"""How a model learns what icons mean: optimizer, schedule, loop, and the end of a run.
+
+Reads a lesson, writes checkpoints, the best weights, a log and progress; validates now and then and ends early where
+nothing improves. Every rank runs this; rank 0 writes.
+"""
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, nullcontext
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.autograd.profiler import record_function
+
+from indexer.embedding.gauges import Gauge, gpu_figures, peak_memory
+from indexer.embedding.progress import GAUGE_SECONDS
+from indexer.encoders.checkpoint import Checkpoint
+from indexer.errors import TrainError
+from indexer.finetune.batches import Feed, Part
+from indexer.finetune.checkpoints import Standing, gathered, is_sharded, keep_best, load_best, restore, save_checkpoint
+from indexer.finetune.folder import FolderFacts, card_of, read_lineage, write_model
+from indexer.finetune.lesson import Material
+from indexer.finetune.options import FinetuneOptions, Places, Plan, Schedule
+from indexer.finetune.profiling import profiled
+from indexer.finetune.step import Session, StepResult, check_sound, take_step
+from indexer.finetune.student import Average, Student, text_parameters
+from indexer.finetune.validation import Exam, Scores, fallen, main_figure, sit_exam, to_plain
+from indexer.finetune.watch import Events, Log, TrainingProgress
+from indexer.library.durable import write_file
+from indexer.process import cores_of_rank
+from indexer.reports.terminal import Bars
+
+REFERENCE_BATCH = 512
+WORDS = Schedule(warm_up=0.05, final_rate=0.01)
+"""How a text tower learns words by itself."""
+
+
+def make_optimizer(student: Student, options: FinetuneOptions) -> torch.optim.Optimizer:
+    """What a student learns by; no fused kernel takes sharded tensors on every device."""
+    return make_adamw(parameter_groups(student, options), fused=options.distribution.strategy == "ddp")
+
+
+def make_adamw(groups: Sequence[dict[str, Any]], *, fused: bool = True) -> torch.optim.Optimizer:
+    """AdamW over groups of parameters, each with its highest rate as `peak`."""
+    return torch.optim.AdamW(list(groups), lr=groups[0]["peak"], betas=(0.9, 0.98), eps=1e-8, fused=fused)
+
+
+def steps(optimizer: torch.optim.Optimizer, *, n_steps: int, schedule: Schedule, first: int = 0) -> Iterator[int]:
+    """Yield the numbers of the steps to take, every group of the optimizer at its rate for it."""
+    for step in range(first, n_steps):
+        set_rates(optimizer, done=step / n_steps, schedule=schedule)
+        yield step
+
+
+def learn(
+    title: str, groups: Sequence[dict[str, Any]], loss_of: Callable[[int], Tensor], *, n_steps: int, schedule: Schedule
+) -> float:
+    """Take so many steps down a loss, which is asked for by the number of the step; return the seconds they took."""
+    optimizer = make_adamw(groups)
+    parameters = [parameter for group in groups for parameter in group["params"]]
+    started = time.monotonic()
+    with Bars() as bars:
+        bars.stage(title)
+        for step in steps(optimizer, n_steps=n_steps, schedule=schedule):
+            loss = loss_of(step)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(parameters, schedule.clip)
+            optimizer.step()
+            if step % 10 == 9:
+                bars.advance(step + 1, n_steps, f"loss {loss.item():.3f}", unit="steps")
+    return time.monotonic() - started
+
+
+def parameter_groups(student: Student, options: FinetuneOptions) -> list[dict[str, Any]]:
+    """Parameters with their highest rate; norms, biases, positions, the text map and the logits' scale do not decay."""
+    groups: list[dict[str, Any]] = []
+    peak = peak_rate(options)
+    for name, factor, parameters in _towers(student, options):
+        for decay, chosen in ((options.schedule.weight_decay, True), (0.0, False)):
+            members = [parameter for title, parameter in parameters if decays(title, parameter) == chosen]
+            if members:
+                groups.append({"params": members, "name": name, "peak": peak * factor, "weight_decay": decay})
+    return groups
+
+
+def peak_rate(options: FinetuneOptions) -> float:
+    """The highest rate, scaled with the global batch where that was asked for."""
+    ratio = options.loss.batch / REFERENCE_BATCH
+    factor = {"none": 1.0, "linear": ratio, "sqrt": math.sqrt(ratio)}[options.schedule.scale_rate]
+    return options.schedule.rate * factor
+
+
+def rate_share(done: float, schedule: Schedule) -> float:
+    """Share of the peak rate after a share `done` of all steps: linear from near zero, then a cosine to the end."""
+    if done < schedule.warm_up:
+        return 0.01 + 0.99 * done / schedule.warm_up
+    left = (done - schedule.warm_up) / max(1e-9, 1 - schedule.warm_up)
+    return schedule.final_rate + (1 - schedule.final_rate) * (0.5 + 0.5 * math.cos(math.pi * min(1.0, left)))
+
+
+def set_rates(optimizer: torch.optim.Optimizer, *, done: float, schedule: Schedule) -> None:
+    """Give every group its rate for the next step."""
+    for group in optimizer.param_groups:
+        group["lr"] = group["peak"] * rate_share(done, schedule)
+
+
+def decays(name: str, parameter: nn.Parameter) -> bool:
+    """Whether weight decay pulls at a parameter: only matrices, and not those that say where a token stands."""
+    last = name.rsplit(".", 1)[-1]
+    return parameter.ndim > 1 and last not in {"text_map", "positional_embedding", "pos_embed", "cls_token"}
+
+
+def _towers(student: Student, options: FinetuneOptions) -> list[tuple[str, float, list[tuple[str, nn.Parameter]]]]:
+    texts = {id(parameter) for parameter in text_parameters(student.model)}
+    visual = {id(parameter) for parameter in student.model.visual.parameters()}
+    trained = [pair for pair in student.named_parameters() if pair[1].requires_grad]
+    towers = options.towers
+    return [
+        ("pictures", towers.picture_rate, [pair for pair in trained if id(pair[1]) in visual]),
+        ("texts", towers.text_rate, [pair for pair in trained if id(pair[1]) in texts]),
+        ("map", towers.map_rate, [pair for pair in trained if id(pair[1]) not in visual | texts]),
+    ]
+
+
+@dataclass(slots=True)
+class Run:
+    """A training under way on one rank."""
+
+    session: Session
+    exam: Exam | None
+    places: Places
+    made_by: Mapping[str, Any]
+    """What a checkpoint must agree with to be gone on from."""
+    n_steps: int
+    average: Average | None
+    standing: Standing
+    log: Log | None = None
+    events: Events | None = None
+    gauge: Gauge | None = None
+    """Of this rank's device, where that is watched."""
+    saved_at: float = 0.0
+    gauged_at: float = 0.0
+
+
+def n_steps_of(session: Session, feed: Feed) -> int:
+    """Steps of the whole run.
+
+    Raises:
+        TrainError: there are fewer icons than a batch.
+    """
+    if feed.per_pass == 0:
+        raise TrainError(
+            f'"{session.options.loss.batch}" icons a batch, but only {len(session.lesson.train_rows)} to learn from; '
+            "give a smaller --batch"
+        )
+    schedule = session.options.schedule
+    return schedule.steps or max(1, round(schedule.passes * feed.per_pass))
+
+
+def train(
+    session: Session,
+    exam: Exam | None,
+    *,
+    places: Places,
+    made_by: Mapping[str, Any],
+    resume: bool,
+) -> Standing:
+    """Train the session's student in place; the best weights are in `places.best` in the end.
+
+    Raises:
+        TrainError: too few icons, a loss that is no number, nothing to resume from.
+    """
+    feed = Feed(session.lesson, session.options, session.rank)
+    n_steps, decay = n_steps_of(session, feed), session.options.schedule.ema
+    average = Average(session.student, decay=decay) if decay else None
+    standing = restore(session, average, places.checkpoint, made_by=made_by) if resume else Standing()
+    run = Run(session, exam, places, made_by, n_steps, average, standing)
+    if session.options.watching.watch_devices:
+        run.gauge = Gauge(session.device, cores_of_rank())
+    with ExitStack() as stack:
+        if session.rank.index == 0:
+            run.log = stack.enter_context(closing(Log(places.log, from_step=standing.step)))
+            if session.options.watching.tensorboard:
+                events = Events(places.work / "tensorboard", from_step=standing.step)
+                run.events = stack.enter_context(closing(events))
+        _steps(run, feed)
+    return standing
+
+
+def _steps(run: Run, feed: Feed) -> None:
+    session, standing = run.session, run.standing
+    _measure_parent(run)
+    began = time.monotonic() - standing.seconds
+    progress = session.reporter.progress
+    progress.n_steps, progress.step, progress.first_step = run.n_steps, standing.step, standing.step
+    progress.device = str(session.device)
+    session.reporter.note("")
+    run.saved_at = time.monotonic()
+    n_profiled = session.options.watching.profile_steps
+    profile = profiled(run.places.work / "profile", n_steps=n_profiled, rank=session.rank)
+    with closing(feed.ahead(standing.step, run.n_steps, session.device)) as ahead, profile as count_step:
+        if _is_over(run):
+            return
+        started = time.monotonic()
+        schedule = session.options.schedule
+        numbers = steps(session.optimizer, n_steps=run.n_steps, schedule=schedule, first=standing.step)
+        session.reporter.begin(f"reading step {standing.step + 1}")
+        for step, (draw, parts) in zip(numbers, ahead, strict=True):
+            session.reporter.join(f"step {step + 1}")
+            with record_function("icons: step"):
+                result = take_step(session, draw, parts, step=step)
+                if run.average:
+                    run.average.update(step + 1)
+            count_step()
+            standing.step, standing.seconds = step + 1, time.monotonic() - began
+            progress.images += sum(len(part.pixels) for part in parts)
+            progress.seconds += time.monotonic() - started
+            progress.step, progress.loss, progress.waited_seconds = step + 1, result.loss, feed.waited_seconds
+            _tell(run, progress, result)
+            if _is_time_to_validate(run) or _is_time_to_save(run):
+                _keep(run, result, parts[0])
+                if _is_over(run):
+                    break
+            session.reporter.begin(f"reading step {step + 2}")
+            started = time.monotonic()  # what came since the step's end is no part of the rate of pictures
+
+
+def _measure_parent(run: Run) -> None:
+    if run.standing.parent is not None or run.exam is None:
+        return
+    run.session.reporter.note("measuring the model as it is")
+    run.standing.parent = to_plain(_scores(run, run.exam))
+
+
+def _keep(run: Run, result: StepResult, part: Part) -> None:
+    """Validate where it is time to, and save the state, unless the weights are ruined."""
+    _begin(run, f"trying the weights of step {run.standing.step}")
+    check_sound(run.session, part, step=run.standing.step - 1)
+    if _is_time_to_validate(run):
+        _validate(run, result)
+    _save(run)
+
+
+def _is_time_to_validate(run: Run) -> bool:
+    every = run.session.options.schedule.validate_steps or max(1, -(-run.n_steps // 10))
+    return run.standing.step % every == 0 or run.standing.step == run.n_steps
+
+
+def _is_over(run: Run) -> bool:
+    patience = run.session.options.schedule.patience
+    return bool(patience and run.exam is not None and run.standing.since_best >= patience)
+
+
+def _is_time_to_save(run: Run) -> bool:
+    """Sharded weights are saved by all ranks together, whose clocks differ: at validations alone."""
+    if is_sharded(run.session):
+        return False
+    return time.monotonic() - run.saved_at >= run.session.options.watching.checkpoint_seconds
+
+
+def _validate(run: Run, result: StepResult) -> None:
+    """Sit the exam, and keep the weights if they are the best so far."""
+    session, standing = run.session, run.standing
+    found: dict[str, Any] = {"loss": round(result.loss, 6)}
+    figure = 0.0
+    if run.exam is not None:
+        with run.average.in_use() if run.average else nullcontext():
+            scores = _scores(run, run.exam)
+        found["figures"], figure = to_plain(scores), main_figure(scores)
+    standing.history.append({"step": standing.step, **found})
+    is_better = figure > standing.best or run.exam is None
+    standing.since_best = 0 if is_better else standing.since_best + 1
+    if is_better:
+        standing.best, standing.best_step = figure, standing.step
+        _begin(run, "saving the best weights")
+        keep_best(session, run.average, standing, run.places.best, made_by=run.made_by)
+    if run.log:
+        run.log.write("validation", standing.step, found)
+    if run.events and "figures" in found:
+        named = {f"{task}/{name}": value[0] for task, by in found["figures"].items() for name, value in by.items()}
+        run.events.write(standing.step, {f"recall/{name}": value for name, value in named.items()})
+
+
+def _scores(run: Run, exam: Exam) -> Scores:
+    """Figures as rank 0 has them, on every rank, so that all decide alike."""
+    session = run.session
+    session.reporter.join("the exam")
+    scores = [sit_exam(session.student, exam, session.device, session.reporter.live)]
+    if session.rank.world > 1:
+        dist.broadcast_object_list(scores, src=0)
+    return scores[0]
+
+
+def _begin(run: Run, what: str) -> None:
+    """Say what a rank is at that is its own affair, but for shards."""
+    reporter = run.session.reporter
+    if is_sharded(run.session):
+        reporter.join(what)
+    else:
+        reporter.begin(what)
+
+
+def _save(run: Run) -> None:
+    _begin(run, "saving a checkpoint")
+    save_checkpoint(run.session, run.average, run.standing, run.places.checkpoint, made_by=run.made_by)
+    run.saved_at = time.monotonic()
+
+
+def _read_gauge(run: Run, progress: TrainingProgress, now: float) -> None:
+    """Look at the device now and then where it is watched, else at the memory alone."""
+    if run.gauge is None:
+        progress.memory_bytes = peak_memory(run.session.device)
+    elif now - run.gauged_at >= GAUGE_SECONDS:
+        run.gauged_at = now
+        run.gauge.read_into(progress)
+
+
+def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
+    """Report at most twice a second; log every few steps."""
+    session = run.session
+    _read_gauge(run, session.reporter.progress, time.monotonic())
+    session.reporter.tell(now=progress.step == run.n_steps)
+    if run.log is None or (progress.step % session.options.watching.log_steps and progress.step != run.n_steps):
+        return
+    rates = {f"rate/{group['name']}": group["lr"] for group in session.optimizer.param_groups}
+    run.log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(run.standing.seconds, 6)})
+    if run.events:
+        values = {"loss": result.loss, "gradient_norm": result.gradient_norm, **rates}
+        values |= {f"loss/{name}": value for name, value in result.terms.items()}
+        values |= {"speed/images_per_second_of_rank_0": progress.images_per_second}
+        values |= {"memory/peak_gb": peak_memory(session.device) / 1e9, **gpu_figures(session.device)}
+        run.events.write(progress.step, values)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a run began with."""
+
+    plan: Plan
+    checkpoint: Checkpoint
+    material: Material
+    tokenizer: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a run, as `places.result` says it."""
+
+    written: bool
+    fallen: list[str]
+    standing: Standing
+    cut: list[str]
+    """Captions that may have been cut."""
+
+
+def finish(session: Session, origin: Origin, standing: Standing, *, places: Places) -> None:
+    """Write `places.out` unless a task fell below the parent's interval; say in `places.result` what came of it."""
+    if session.rank.index and not is_sharded(session):
+        return
+    load_best(session, places.best)
+    weights = gathered(session.student.plain_weights(), rank=session.rank)
+    if session.rank.index:
+        return
+    lost = _lost(origin.plan, standing)
+    is_written = not lost or origin.plan.allow_regression
+    if is_written:
+        lineage = lineage_of(origin, standing, n_ranks=session.rank.world)
+        preprocess = dict(session.student.model.visual.preprocess_cfg)
+        config = {"model_cfg": origin.checkpoint.config["model_cfg"], "preprocess_cfg": preprocess}
+        facts_of_folder = FolderFacts(config, lineage, card_of(lineage), origin.plan.options.towers.stored)
+        tokenizer = (origin.tokenizer, origin.checkpoint.tokenizer)
+        write_model(weights, places.out, facts_of_folder, tokenizer=tokenizer)
+    result = Result(is_written, lost, standing, list(session.lesson.cut))
+    write_file(places.result, (json.dumps(asdict(result)) + "\n").encode())
+
+
+def best_figures(standing: Standing) -> dict[str, Any]:
+    """Figures of the validation that the best weights were kept at."""
+    entry = next((entry for entry in standing.history if entry["step"] == standing.best_step), {})
+    figures: dict[str, Any] = entry.get("figures", {})
+    return figures
+
+
+def _lost(plan: Plan, standing: Standing) -> list[str]:
+    figures = best_figures(standing)
+    if plan.is_new or standing.parent is None or not figures:
+        return []
+    return fallen(figures, standing.parent)
+
+
+def lineage_of(origin: Origin, standing: Standing, *, n_ranks: int) -> dict[str, Any]:
+    """What `training.json` says: parent, data with licences, options, seed, figures, versions."""
+    plan, checkpoint = origin.plan, origin.checkpoint
+    parent = read_lineage(checkpoint.weights.parent) if checkpoint.weights.name.startswith("open_clip_model") else {}
+    parent.pop("measured", None)
+    this_run = {
+        "options": asdict(plan.options),
+        "ranks": n_ranks,
+        "steps": standing.step,
+        "seconds": round(standing.seconds),
+        "best_step": standing.best_step,
+        "history": standing.history,
+        "changed": standing.changed,
+    }
+    return {
+        **parent,
+        "made": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "parent": {
+            "name": checkpoint.name,
+            "fingerprint": plan.fingerprint,
+            "random": plan.is_new,
+            "figures": standing.parent,
+        },
+        "figures": best_figures(standing),
+        "versions": {name: version(name) for name in ("torch", "open_clip_torch", "timm")},
+        "training": [*parent.get("training", []), this_run],
+        "data": _data_facts(origin.material),
+    }
+
+
+def _data_facts(material: Material) -> dict[str, Any]:
+    facts = material.facts
+    return {
+        "icons": len(facts["words"]),
+        "held_out_icons": int(material.held_out.sum()),
+        "held_out_one_name_in": material.one_in,
+        "base_names": len(set(material.bases.tolist())),
+        "captions": len(material.captions.texts),
+        "icons_with_tags": sum(bool(tags) for tags in facts["tags"]),
+        "icons_with_own_captions": sum(bool(own) for own in facts.get("own", ())),
+        "limits": facts["limits"],
+        "refused": facts["refused"],
+        "sets": facts["sets"],
+    }

@@ -1,0 +1,316 @@
+"""A store behind a URL, through fsspec: S3 with its conditional writes, and whatever else fsspec knows, asked again."""
+
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from operator import itemgetter
+from traceback import walk_tb
+from typing import Any, TypeVar
+
+from indexer.errors import StoreError
+from indexer.library.stores import FolderStore, Listed, Store, Stored, local_path, url_of
+
+CONDITIONAL = ("s3",)
+"""Protocols whose stores are asked to write only if something still holds."""
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "s3": {"config_kwargs": {"retries": {"total_max_attempts": 1}, "connect_timeout": 10, "read_timeout": 60}}
+}
+"""Who asks again is `PatientStore`: a client that does so by itself would mistake a lost answer for another's write."""
+_DELETED_AT_ONCE = 1000
+_EXTRA = 'pip install "icons[cloud]"'
+Answer = TypeVar("Answer")
+
+
+class ObjectStore:
+    """Objects below a URL, of a store that has no conditional writes: of two who write at once, both may win."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+        self.fs, self.root = _file_system(self.url)
+
+    def get(self, name: str) -> Stored | None:
+        """Read an object; None where there is none."""
+        path = self._path(name)
+        try:
+            version = self._version(self.fs.info(path))
+            return Stored(self.fs.cat_file(path), version)
+        except FileNotFoundError:
+            return None
+
+    def list(self, prefix: str) -> dict[str, Listed]:
+        """Name the objects whose names begin so."""
+        folder, _, start = self._path(prefix).rpartition("/")
+        try:
+            found = self.fs.find(folder, prefix=start, detail=True, withdirs=False)
+        except FileNotFoundError:
+            return {}
+        n_root = len(self.root.lstrip("/")) + 1
+        facts = ((str(path).lstrip("/")[n_root:], fact) for path, fact in found.items())
+        return {
+            name: Listed(self._version(fact), _written_at(fact), fact.get("size"))
+            for name, fact in sorted(facts, key=itemgetter(0))
+            if name.startswith(prefix)
+        }
+
+    def put(self, name: str, content: bytes) -> None:
+        """Write an object."""
+        self.fs.pipe_file(self._path(name), content)
+
+    def create(self, name: str, content: bytes) -> str | None:
+        """Write an object unless it is there: Google's storage is told to look, other stores are asked before."""
+        path = self._path(name)
+        try:
+            self.fs.pipe_file(path, content, mode="create")
+        except FileExistsError:
+            return None
+        return self._version(self.fs.info(path))
+
+    def replace(self, name: str, content: bytes, *, version: str) -> str | None:
+        """Write an object if it had a version a moment ago."""
+        there = self.get(name)
+        if there is None or there.version != version:
+            return None
+        self.put(name, content)
+        return self._version(self.fs.info(self._path(name)))
+
+    def delete(self, *names: str) -> None:
+        """Remove objects, one by one."""
+        for name in names:
+            with suppress(FileNotFoundError):
+                self.fs.rm_file(self._path(name))
+
+    def holds_anything(self) -> bool:
+        """Whether anything is there: of an object in a bucket that it does not know, a store says that it has gone."""
+        return bool(self.fs.exists(self.root))
+
+    def clear(self, prefix: str) -> None:
+        """Remove the objects of a listing."""
+        assert prefix.strip("/"), "all of a store"
+        self.delete(*self.list(prefix))
+
+    def _path(self, name: str) -> str:
+        return f"{self.root}/{name}"
+
+    def _version(self, facts: dict[str, Any]) -> str:
+        for key in ("ETag", "etag", "generation", "mtime", "created"):
+            if (value := facts.get(key)) is not None:
+                return str(value.timestamp() if isinstance(value, datetime) else value).strip('"')
+        return str(facts.get("size"))
+
+
+def _written_at(facts: dict[str, Any]) -> float | None:
+    for key in ("LastModified", "mtime", "modified", "created"):
+        if isinstance(value := facts.get(key), datetime):
+            return value.timestamp()
+        if isinstance(value, int | float):
+            return float(value)
+    return None
+
+
+class S3Store(ObjectStore):
+    """Objects of S3, or of a store that speaks its language with If-Match and If-None-Match."""
+
+    def get(self, name: str) -> Stored | None:
+        """Read an object and its version in one request, so that they belong together."""
+        from fsspec.asyn import sync
+
+        bucket, key, _ = self.fs.split_path(self._path(name))
+
+        async def read() -> Stored:
+            answer = await self.fs._call_s3("get_object", Bucket=bucket, Key=key)
+            async with answer["Body"] as body:
+                return Stored(await body.read(), self._version(answer))
+
+        try:
+            stored: Stored = sync(self.fs.loop, read)
+        except FileNotFoundError:
+            return None
+        return stored
+
+    def create(self, name: str, content: bytes) -> str | None:
+        """Write an object that is not there, by `If-None-Match: *`."""
+        return self._write_if(name, content, IfNoneMatch="*")
+
+    def replace(self, name: str, content: bytes, *, version: str) -> str | None:
+        """Write an object that still has a version, by `If-Match`."""
+        return self._write_if(name, content, IfMatch=f'"{version}"')
+
+    def delete(self, *names: str) -> None:
+        """Remove objects, a thousand a request."""
+        bucket = self.fs.split_path(self.root)[0]
+        for start in range(0, len(names), _DELETED_AT_ONCE):
+            keys = [
+                {"Key": self.fs.split_path(self._path(name))[1]} for name in names[start : start + _DELETED_AT_ONCE]
+            ]
+            answer = self.fs.call_s3("delete_objects", Bucket=bucket, Delete={"Objects": keys, "Quiet": True})
+            if refused := answer.get("Errors"):
+                raise OSError(f"{refused[0].get('Code')}: {refused[0].get('Key')}")
+
+    def _write_if(self, name: str, content: bytes, **condition: str) -> str | None:
+        try:
+            answer = self.fs.pipe_file(self._path(name), content, **condition)
+        except (FileExistsError, FileNotFoundError):
+            return None
+        except OSError as error:
+            if _is_refused(error):
+                return None
+            raise
+        return self._version(answer)
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    """Whether S3 says that a condition does not hold, or that another's conditional write is under way."""
+    while error is not None:
+        answer = getattr(error, "response", None) or {}
+        if answer.get("Error", {}).get("Code") in ("PreconditionFailed", "412", "ConditionalRequestConflict", "409"):
+            return True
+        error = error.__cause__
+    return False
+
+
+def open_object_store(url: str) -> ObjectStore:
+    """Open the store of a URL.
+
+    Raises:
+        StoreError: its protocol is unknown, or what speaks it is not installed.
+    """
+    return (S3Store if url.partition("://")[0] in CONDITIONAL else ObjectStore)(url)
+
+
+def _file_system(url: str) -> tuple[Any, str]:
+    """Find fsspec's file system for a URL, which remembers no listings: others write here too."""
+    protocol = url.partition("://")[0]
+    try:
+        import fsspec
+    except ImportError as error:
+        raise StoreError(f'"{url}" is a place of an object store; `{_EXTRA}` installs what reads it') from error
+    if protocol not in fsspec.available_protocols():
+        raise StoreError(f'"{url}" can\'t be opened: "{protocol}" is no protocol that fsspec knows')
+    try:
+        fs, root = fsspec.url_to_fs(url, use_listings_cache=False, **_OPTIONS.get(protocol, {}))
+    except ImportError as error:
+        raise StoreError(f'"{url}" needs a package that is not installed ({error}); `{_EXTRA}`') from error
+    except Exception as error:  # each client has its own, of access that it does not find for one
+        raise StoreError(f'"{url}" can\'t be opened ({reason_of(error)})') from error
+    return fs, str(root).rstrip("/")
+
+
+@contextmanager
+def as_os_errors() -> Iterator[None]:
+    """Turn what a client of a store raises beside OSError into one."""
+    try:
+        yield
+    except (OSError, StoreError):
+        raise
+    except Exception as error:
+        if not _is_of_a_client(error):
+            raise
+        raise OSError(f"{type(error).__name__}: {error}") from error
+
+
+def _is_of_a_client(error: Exception) -> bool:
+    """Whether an error has come through a package that is neither this program's nor Python's."""
+    rooms = {str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in walk_tb(error.__traceback__)}
+    return not rooms <= {__name__.partition(".")[0], *sys.stdlib_module_names}
+
+
+def reason_of(error: Exception) -> str:
+    """Say in a line why a store did not answer."""
+    return next(iter(str(error).splitlines()), "") or type(error).__name__
+
+
+def asked(ask: Callable[[], Answer]) -> Answer:
+    """Ask a store's client something; what it can't do is an OSError."""
+    with as_os_errors():
+        return ask()
+
+
+PATIENCE_SECONDS = 60.0
+"""After the first failure; then the command ends, and can be run again."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+_HOPELESS = (PermissionError, NotADirectoryError, IsADirectoryError)
+Answered = TypeVar("Answered")
+
+
+@dataclass(slots=True)
+class PatientStore:
+    """Passes all on to a store, again where that fails. What is created or replaced must be unlike others' writes."""
+
+    store: Store
+    patience_seconds: float = PATIENCE_SECONDS
+    _chance: random.Random = field(default_factory=random.Random)
+
+    @property
+    def url(self) -> str:
+        """How a person names the store."""
+        return self.store.url
+
+    def get(self, name: str) -> Stored | None:
+        """Read an object."""
+        return self._ask(lambda: self.store.get(name))
+
+    def list(self, prefix: str) -> dict[str, Listed]:
+        """Name the objects whose names begin so."""
+        return self._ask(lambda: self.store.list(prefix))
+
+    def put(self, name: str, content: bytes) -> None:
+        """Write an object."""
+        self._ask(lambda: self.store.put(name, content))
+
+    def create(self, name: str, content: bytes) -> str | None:
+        """Write an object that is not there yet."""
+        return self._ask(lambda: self.store.create(name, content)) or self._own(name, content)
+
+    def replace(self, name: str, content: bytes, *, version: str) -> str | None:
+        """Write an object that still has a version."""
+        return self._ask(lambda: self.store.replace(name, content, version=version)) or self._own(name, content)
+
+    def delete(self, *names: str) -> None:
+        """Remove objects."""
+        self._ask(lambda: self.store.delete(*names))
+
+    def clear(self, prefix: str) -> None:
+        """Remove what has a name that begins so."""
+        self._ask(lambda: self.store.clear(prefix))
+
+    def _own(self, name: str, content: bytes) -> str | None:
+        there = self.get(name)
+        return there.version if there is not None and there.content == content else None
+
+    def _ask(self, ask: Callable[[], Answered]) -> Answered:
+        """Ask until there is an answer.
+
+        Raises:
+            StoreError: there is none in time, or none can be expected.
+        """
+        pause, until = _FIRST_PAUSE, None
+        while True:
+            try:
+                return asked(ask)
+            except OSError as error:
+                until = until or time.monotonic() + self.patience_seconds
+                is_over = isinstance(error, _HOPELESS) or time.monotonic() + pause > until
+                if is_over:
+                    raise StoreError(
+                        f'"{self.url}" can\'t be read or written ({reason_of(error)}); '
+                        "what is finished is kept, and the same command goes on from there"
+                    ) from error
+            time.sleep(pause * self._chance.uniform(0.5, 1.0))
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def open_store(place: str) -> Store:
+    """Open the store of a folder or URL, one that is asked again where it fails.
+
+    Raises:
+        StoreError: the URL's protocol is unknown, or what speaks it is not installed.
+    """
+    url = url_of(place)
+    if url is None:
+        return PatientStore(FolderStore(local_path(place).absolute()))
+
+    return PatientStore(open_object_store(url))

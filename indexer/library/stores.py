@@ -1,0 +1,236 @@
+"""Places that many machines share: objects by name; a folder as such a place."""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from indexer.errors import StoreError
+from indexer.library.durable import ASIDE, create_file, write_file
+from indexer.library.foreign import FILE_NAME, below
+
+if TYPE_CHECKING:
+    from filelock import FileLock
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An object as it was read, and the version that `Store.replace` takes."""
+
+    content: bytes
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What a listing says of an object."""
+
+    version: str
+    """As `Store.replace` takes it."""
+    written_at: float | None
+    """Seconds since 1970 by the store's clock, whole ones in some stores; None where the store does not tell."""
+    size: int | None = None
+    """In bytes."""
+
+
+class Store(Protocol):
+    """Objects by names such as "claims/a.json"; each is written whole or not at all, whoever else writes beside."""
+
+    @property
+    def url(self) -> str:
+        """How a person names the place."""
+
+    def get(self, name: str) -> Stored | None:
+        """Read an object; None where there is none."""
+
+    def list(self, prefix: str) -> dict[str, Listed]:
+        """Name the objects whose names begin so, in the order of names."""
+
+    def put(self, name: str, content: bytes) -> None:
+        """Write an object, whatever is there."""
+
+    def create(self, name: str, content: bytes) -> str | None:
+        """Write an object that is not there yet, and return its version; None where it is: of several, one wins."""
+
+    def replace(self, name: str, content: bytes, *, version: str) -> str | None:
+        """Write an object that still has a version, and return its new one; None where it has another, or is gone."""
+
+    def delete(self, *names: str) -> None:
+        """Remove objects; one that is not there is none the less removed."""
+
+    def clear(self, prefix: str) -> None:
+        """Remove what has a name that begins so, to a slash; what is written meanwhile may stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """A part of a store, whose names begin with a prefix that ends in a slash."""
+
+    whole: Store
+    prefix: str
+
+    @property
+    def url(self) -> str:
+        """How a person names the part."""
+        return f"{self.whole.url.rstrip('/')}/{self.prefix.rstrip('/')}"
+
+    def get(self, name: str) -> Stored | None:
+        """Read an object of the part."""
+        return self.whole.get(self.prefix + name)
+
+    def list(self, prefix: str) -> dict[str, Listed]:
+        """Name objects of the part."""
+        found = self.whole.list(self.prefix + prefix)
+        return {name.removeprefix(self.prefix): listed for name, listed in found.items()}
+
+    def put(self, name: str, content: bytes) -> None:
+        """Write an object of the part."""
+        self.whole.put(self.prefix + name, content)
+
+    def create(self, name: str, content: bytes) -> str | None:
+        """Write an object of the part that is not there yet."""
+        return self.whole.create(self.prefix + name, content)
+
+    def replace(self, name: str, content: bytes, *, version: str) -> str | None:
+        """Write an object of the part that still has a version."""
+        return self.whole.replace(self.prefix + name, content, version=version)
+
+    def delete(self, *names: str) -> None:
+        """Remove objects of the part."""
+        self.whole.delete(*(self.prefix + name for name in names))
+
+    def clear(self, prefix: str) -> None:
+        """Remove objects of the part."""
+        self.whole.clear(self.prefix + prefix)
+
+
+_LOCK = f"{ASIDE}lock"
+_PATIENCE_SECONDS = 60.0
+"""For the lock, which is held for as long as a small file takes to be written."""
+
+
+class FolderStore:
+    """Objects are files. A file's version is what the system states of it: each write makes a new file."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @property
+    def url(self) -> str:
+        """The folder."""
+        return str(self.root)
+
+    def get(self, name: str) -> Stored | None:
+        """Read a file; None where there is none."""
+        try:
+            with self._path(name).open("rb") as file:
+                return Stored(file.read(), _version(os.fstat(file.fileno())))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def list(self, prefix: str) -> dict[str, Listed]:
+        """Name the files whose path in the folder begins so."""
+        folder, _, start = prefix.rpartition("/")
+        place = self._path(folder) if folder else self.root
+        return dict(sorted(self._below(place, f"{folder}/" if folder else "", start)))
+
+    def put(self, name: str, content: bytes) -> None:
+        """Write a file aside and rename it."""
+        write_file(self._path(name), content)
+
+    def create(self, name: str, content: bytes) -> str | None:
+        """Write a file aside and link it to its name, which one alone can do."""
+        path = self._path(name)
+        return _version(path.stat()) if create_file(path, content) else None
+
+    def replace(self, name: str, content: bytes, *, version: str) -> str | None:
+        """Compare and rename under the folder's lock; where locks reach one machine alone, two may win."""
+        path = self._path(name)
+        with self._locked():
+            there = self.get(name)
+            if there is None or there.version != version:
+                return None
+            write_file(path, content)
+            return _version(path.stat())
+
+    def delete(self, *names: str) -> None:
+        """Remove files."""
+        for name in names:
+            self._path(name).unlink(missing_ok=True)
+
+    def clear(self, prefix: str) -> None:
+        """Remove a folder, with what killed writers have left aside in it, and the one above it if that is empty."""
+        folder = self._path(prefix.removesuffix("/"))
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            folder.parent.rmdir()
+
+    def _path(self, name: str) -> Path:
+        """Where an object lies, as no other name and no link leads out of the folder."""
+        return below(self.root, *name.split("/"))
+
+    def _below(self, folder: Path, prefix: str, start: str) -> Iterator[tuple[str, Listed]]:
+        try:
+            entries = list(os.scandir(folder))
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        for entry in entries:
+            if not entry.name.startswith(start) or not FILE_NAME.fullmatch(entry.name) or entry.is_symlink():
+                continue
+            if entry.is_dir():
+                yield from self._below(folder / entry.name, f"{prefix}{entry.name}/", "")
+                continue
+            try:
+                facts = os.stat(entry.path)  # noqa: PTH116 - a Path takes longer
+            except FileNotFoundError:  # it has been removed just now
+                continue
+            yield f"{prefix}{entry.name}", Listed(_version(facts), facts.st_mtime, facts.st_size)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        try:
+            self._lock.acquire(timeout=_PATIENCE_SECONDS)
+        except TimeoutError:
+            raise StoreError(f'"{self.root / _LOCK}" is locked for a minute now; look at who holds it') from None
+        except NotImplementedError:
+            raise StoreError(
+                f'the file system of "{self.root}" has no locks; mount it with them, or give an object store'
+            ) from None
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    @cached_property
+    def _lock(self) -> "FileLock":
+        from filelock import FileLock
+
+        return FileLock(self.root / _LOCK)
+
+
+def _version(facts: os.stat_result) -> str:
+    return f"{facts.st_ino}:{facts.st_mtime_ns}:{facts.st_size}"
+
+
+_URL = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.DOTALL)
+
+
+def url_of(place: Path | str) -> str | None:
+    """The URL that a place is, with two slashes; None for a path, and a `file://` URL is one."""
+    found = _URL.fullmatch(str(place))
+    return None if found is None or found[1] == "file" else f"{found[1]}://{found[2].rstrip('/')}"
+
+
+def spelled(place: Path) -> str:
+    """Spell a place as it is kept: a URL with its two slashes."""
+    return url_of(place) or str(place)
+
+
+def local_path(place: str) -> Path:
+    """The path that a place is which is no URL of a store."""
+    return Path(place.removeprefix("file://")).expanduser()

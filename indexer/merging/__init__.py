@@ -1,0 +1,1 @@
+"""Shards -> a generation: FAISS indexes, facets, calibration, lexicon, snapshot."""

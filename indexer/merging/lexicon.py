@@ -1,0 +1,264 @@
+"""A generation's lexicon: stems -> names -> icons, as arrays that open in no time.
+
+Written by a merge from the keyword index of its snapshot, so both stem alike. Asking SQLite for the 5,000 names that
+bear "arrow" takes milliseconds; adding up their weights here takes microseconds.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save
+
+from indexer.arrays import Floats, Ids, Mask, Numbers, distinct, rows_by_id
+from indexer.errors import LibraryError
+from indexer.merging.snapshot import TOKENS, write_keywords
+
+MOST_BYTES = 32
+"""Of a stem; longer ones are cut, in the lexicon and in queries."""
+STATED_SHARE = 0.5
+"""What a word that only a tag says counts, beside 1 for a word of the name."""
+FUNCTION_WORDS = frozenset(
+    ["a", "an", "the", "of", "that", "this", "these", "those", "its", "is", "are", "some", "someone", "something"]
+)
+"""Words that say nothing of an icon, though icons of letters bear "a". Those that tell log in from log out count."""
+WHOLE = 0.5
+"""What it adds to full coverage that a name says nothing else, in any order."""
+_ALL = 0.999
+_LONGEST_NAME = 50
+_LISTS = ("names", "told", "icons")
+"""As a generation's file calls them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Lists of numbers, one after the other: list i is `values[starts[i]:starts[i + 1]]`."""
+
+    starts: Ids
+    values: Ids
+
+    @classmethod
+    def group(cls, keys: Ids, values: Ids, *, n: int) -> Self:
+        """Put the values of each key 0 ... n - 1 into a list, ascending and each once."""
+        width = int(values.max(initial=0)) + 1
+        pairs = distinct(keys * width + values)
+        return cls(np.searchsorted(pairs, np.arange(n + 1) * width), pairs % width)
+
+    def of(self, key: int) -> Ids:
+        """One list."""
+        return self.values[self.starts[key] : self.starts[key + 1]]
+
+    def of_many(self, keys: Ids) -> Ids:
+        """Several lists, one after the other."""
+        lengths = self.starts[keys + 1] - self.starts[keys]
+        offsets = np.repeat(self.starts[keys] - np.cumsum(lengths) + lengths, lengths)
+        return self.values[offsets + np.arange(len(offsets))]
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Rows are places in `name_ids`. Coverage is by rows: (names,), 0 to 1."""
+
+    terms: NDArray[np.bytes_]
+    """Stems in UTF-8, ascending."""
+    weights: NDArray[np.float32]
+    """How much a stem tells, 0 to 1: log(1 + names / names that bear it), relative to a stem that one name bears."""
+    names: Lists
+    """Rows of the names that bear each stem."""
+    tagged: Lists
+    """Rows of the names that do not bear a stem themselves, but are told it by tags of their icons."""
+    name_ids: Ids
+    """Ascending."""
+    icons: Lists
+    """Ids of the icons of each row."""
+
+    @classmethod
+    def of(cls, connection: sqlite3.Connection, icons: Iterable[tuple[int, int]]) -> Self:
+        """Make the lexicon of a keyword index; `icons` are (name id, icon id) of each icon."""
+        connection.execute("CREATE VIRTUAL TABLE temp.instances USING fts5vocab('main', 'keywords', 'instance')")
+        found = connection.execute("SELECT rowid FROM keywords ORDER BY rowid")
+        name_ids = np.fromiter((row[0] for row in found), np.int64)
+        numbers = Numbers[str]()
+        found = connection.execute("SELECT term, doc, col = 'words' FROM instances WHERE col <> 'categories'")
+        numbered = ((numbers[term], name, is_word) for term, name, is_word in found)
+        said = np.fromiter(numbered, [("term", np.int64), ("name", np.int64), ("is_word", bool)])
+        connection.execute("DROP TABLE temp.instances")
+        terms, places = np.unique(np.array([*map(as_term, numbers)], f"S{MOST_BYTES}"), return_inverse=True)
+        of_rows, names, is_word = places[said["term"]], np.searchsorted(name_ids, said["name"]), said["is_word"]
+        pairs = of_rows * len(name_ids) + names
+        only_tagged = ~is_word & ~np.isin(pairs, pairs[is_word])
+        borne, tagged = (Lists.group(of_rows[which], names[which], n=len(terms)) for which in (is_word, only_tagged))
+        bearers = np.fromiter(icons, [("name", np.int64), ("icon", np.int64)])
+        of_names = Lists.group(np.searchsorted(name_ids, bearers["name"]), bearers["icon"], n=len(name_ids))
+        return cls(terms, _weights(borne, tagged, len(name_ids)), borne, tagged, name_ids, of_names)
+
+    @classmethod
+    def of_keywords(cls, rows: Iterable[tuple[int, str, str, str]], icons: Iterable[tuple[int, int]]) -> Self:
+        """Make a lexicon of rows as `write_keywords` takes them."""
+        with closing(sqlite3.connect(":memory:")) as connection:
+            write_keywords(connection, rows)
+            return cls.of(connection, icons)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Read a lexicon.
+
+        Raises:
+            LibraryError: it can't be read.
+        """
+        try:
+            held = load_file(path)
+            names, tagged, icons = (Lists(held[f"{name}.starts"], held[f"{name}.values"]) for name in _LISTS)
+            for lists, n in ((names, len(held["name_ids"])), (tagged, len(held["name_ids"])), (icons, None)):
+                _check(lists, n)
+            terms = held["terms"].reshape(-1).view(f"S{MOST_BYTES}")
+            return cls(terms, held["weights"], names, tagged, held["name_ids"], icons)
+        except (OSError, SafetensorError, LookupError, TypeError, ValueError) as error:
+            raise LibraryError(f'"{path}" can\'t be read ({error}); `icons merge` builds a new generation') from error
+
+    def save(self, path: Path) -> None:
+        """Write a lexicon."""
+        held = {"terms": self.terms.view(np.uint8).reshape(-1, MOST_BYTES), "weights": self.weights}
+        held["name_ids"] = self.name_ids
+        for name, lists in zip(_LISTS, (self.names, self.tagged, self.icons), strict=True):
+            held |= {f"{name}.starts": lists.starts, f"{name}.values": lists.values}
+        path.write_bytes(save({name: np.ascontiguousarray(values) for name, values in held.items()}))
+
+    def coverage(self, words: str) -> Floats:
+        """Say how much of some normalised words each name covers: the weights of those it bears, over those of all.
+
+        A word that no name bears weighs most: a name that covers all the others does not cover the query.
+        Function words count where there are no others.
+        """
+        covered = np.zeros(len(self.name_ids), np.float32)
+        places = [self.place(term) for term in stems(telling(words))]
+        weights = [1.0 if place is None else float(self.weights[place]) for place in places]
+        total = sum(weights)
+        for place, weight in zip(places, weights, strict=True):
+            if place is not None:
+                covered[self.names.of(place)] += np.float32(weight / total)
+                covered[self.tagged.of(place)] += np.float32(STATED_SHARE * weight / total)
+        return covered
+
+    def fits(self, words: str, *, is_guess: bool = False) -> Floats:
+        """Say how well each name fits some normalised words: coverage, and `WHOLE` for a name of these words alone.
+
+        A single word is such a name itself, unless the words are a guess at what was misspelt.
+        """
+        coverage, n_words = self.coverage(words), len(stems(telling(words)))
+        if n_words < 2 and not is_guess:
+            return coverage
+        full = np.flatnonzero(coverage > _ALL)
+        coverage[full[self._lengths[full] == n_words]] += np.float32(WHOLE)
+        return coverage
+
+    def rows(self, name_ids: Ids) -> Ids:
+        """Rows of some names."""
+        return self._rows_by_id[name_ids]
+
+    def best_icons(self, coverage: Floats, *, most: int) -> Ids:
+        """Ids of the icons whose names cover most, of equal ones the shortest names first; `most` at most."""
+        return self.icons.of_many(self.best_rows(coverage, most=most))[:most]
+
+    def best_rows(self, coverage: Floats, *, most: int) -> Ids:
+        """Rows of the names that cover most, of equal ones the shortest first; `most` at most."""
+        rows = np.flatnonzero(coverage > 0)
+        merit = coverage[rows] - self._lengths[rows] * np.float32(1e-4)
+        if len(rows) > most:
+            chosen = np.argpartition(-merit, most)[:most]
+            rows, merit = rows[chosen], merit[chosen]
+        return np.asarray(rows[np.lexsort((rows, -merit))])
+
+    def icons_saying_all(self, coverage: Floats) -> Ids:
+        """Ids of the icons whose names cover all words, or more."""
+        return self.icons.of_many(np.flatnonzero(says_all(coverage)))
+
+    def icons_of(self, name_ids: Ids) -> Ids:
+        """Ids of the icons of some names, name by name."""
+        return self.icons.of_many(self.rows(name_ids))
+
+    def knows(self, word: str) -> bool:
+        """Tell whether a name or a tag bears a word, in any form of it."""
+        return all(self.place(term) is not None for term in stems(word))
+
+    @cached_property
+    def _rows_by_id(self) -> Ids:
+        return rows_by_id(self.name_ids)
+
+    @cached_property
+    def _lengths(self) -> Ids:
+        return np.bincount(self.names.values, minlength=len(self.name_ids)).clip(max=_LONGEST_NAME)
+
+    def place(self, term: str) -> int | None:
+        """Place of a stem, None where no name and no tag bears it."""
+        wanted = np.array(as_term(term), dtype=f"S{MOST_BYTES}")
+        place = int(np.searchsorted(self.terms, wanted))
+        return place if place < len(self.terms) and self.terms[place] == wanted else None
+
+
+def says_all(coverage: Floats) -> Mask:
+    """Which names cover all words, or more."""
+    return np.asarray(coverage > _ALL)
+
+
+def telling(words: str) -> str:
+    """Leave out the function words of some normalised words, unless there are no others."""
+    return " ".join(word for word in words.split() if word not in FUNCTION_WORDS) or words
+
+
+def write_lexicon(catalog: Path, target: Path) -> None:
+    """Write the lexicon of a snapshot."""
+    with closing(sqlite3.connect(catalog)) as connection:
+        Lexicon.of(connection, connection.execute("SELECT name_id, id FROM icons")).save(target)
+
+
+def as_term(term: str) -> bytes:
+    """Spell a stem as the lexicon does."""
+    return term.encode("utf-8", "replace")[:MOST_BYTES].rstrip(b"\0")
+
+
+@lru_cache(maxsize=4096)
+def stems(words: str) -> tuple[str, ...]:
+    """Stem normalised words as the keyword index does, each once, in their order."""
+    connection = _stemmer()
+    connection.execute("DELETE FROM given")
+    connection.execute("INSERT INTO given VALUES (?)", (words,))
+    found = connection.execute("SELECT term FROM spoken ORDER BY offset")
+    return tuple(dict.fromkeys(row[0] for row in found))
+
+
+_OF_THREAD = threading.local()
+
+
+def _stemmer() -> sqlite3.Connection:
+    """A keyword index of one text in memory, one a thread: SQLite's own stemmer is to be had no other way."""
+    connection: sqlite3.Connection | None = getattr(_OF_THREAD, "connection", None)
+    if connection is None:
+        connection = _OF_THREAD.connection = sqlite3.connect(":memory:", isolation_level=None)
+        connection.execute(f'CREATE VIRTUAL TABLE given USING fts5(words, tokenize="porter {TOKENS}")')
+        connection.execute("CREATE VIRTUAL TABLE spoken USING fts5vocab('given', 'instance')")
+    return connection
+
+
+def _weights(borne: Lists, tagged: Lists, n_names: int) -> NDArray[np.float32]:
+    """By how many names bear a stem; where none does, by how many are told it."""
+    n_bearers, n_taggers = np.diff(borne.starts), np.diff(tagged.starts)
+    n_known = np.maximum(1, np.where(n_bearers > 0, n_bearers, n_taggers))
+    return np.asarray(np.log1p(n_names / n_known) / np.log1p(max(1, n_names)), np.float32)
+
+
+def _check(lists: Lists, n: int | None) -> None:
+    """Refuse lists that do not follow each other, or hold a row beyond `n`: they would take any amount of memory."""
+    starts, values = lists.starts, lists.values
+    if starts[0] != 0 or starts[-1] != len(values) or (np.diff(starts) < 0).any():
+        raise ValueError("its lists do not follow each other")
+    if n is not None and len(values) and not 0 <= int(values.min()) <= int(values.max()) < n:
+        raise ValueError("a list holds a row that is none")

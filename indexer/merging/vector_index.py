@@ -1,0 +1,313 @@
+"""Unit vectors in, nearest ids out: the only importer of FAISS.
+
+An index is a FAISS factory string (`index_kinds.py` says which for how many vectors); how it is asked follows from that
+string alone. Ids are the catalog's; a position is never a key.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from errno import EIO
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.arrays import Floats, Ids, Mask
+from indexer.merging.index_kinds import CHUNK
+from indexer.process import cores, known_to_blas
+
+with known_to_blas():
+    import faiss
+
+REFINED = 2000
+"""Candidates that codes hand to the exact scores, whatever few hits are wanted. At 365,328 real pictures asked with
+words, recall@10 of product codes is .983 with 1,000, .998 with 2,000; that of one-bit codes .995 and .998. At icons
+with fused vectors both find all ten from 1,000; of the first thousand .91 with 2,000, .73 with 1,000. Codes in lists
+hand on twice as many: there are more to mistake."""
+REFINED_PER_HIT = 4
+"""The least candidates for each hit, where many are wanted."""
+PROBES_PER_ROOT = 4
+"""Lists read, for the root of how many there are: 90 of 512. Of 20,000 pictures asked with names 64 of 512 find .978 of
+the first ten, 128 find .992; words lie beside the pictures, so that their neighbours are spread over many lists."""
+PROBED_CODES = 8
+"""One of so many lists is read where codes lie in lists, unless a merge settles it; twice as many under a filter: of
+pictures among an eighth of all .94 to .99 are found with one in eight, .98 to 1 with one in four."""
+SHARES = (1 / 32, 1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8)
+"""Of the lists, that a merge tries to read. Of 2 million icons made of Iconify's, in lists around names, 1/16 finds
+.992 of the first ten that a name asks for and 1/8 .999; of pictures .975 and .992."""
+_LEAST_PROBES = 16
+GRAPH_WIDTH = 128
+"""Neighbours that a walk through a graph keeps in view (efSearch)."""
+EXACT_AMONG = 32_768
+"""Of so many ids that a filter leaves, or fewer, the whole vectors are compared: sooner than their codes (a whole query
+among 31,722 of 413,463: 11.0 ms and 14.7, p99 17 and 28; among 41,252: 16.6 and 15.0), and no hit is lost."""
+_SPARES = (1.25, 5)
+"""How many times as many as should do product codes are asked for, where a filter takes some of them away; if it takes
+too many, once more."""
+SEEN_AROUND = 16
+"""So many times as many as are surely all that are so near are asked of codes: of 703 icons of all of Iconify's, codes
+find 677 among the nearest 4,000, all among 16,000."""
+_EXACT = ("IDMap,Flat", "IDMap,SQfp16")
+"""Indexes that compare all whole vectors in any case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Nearest vectors of one query, best first: inner products and ids, never padded."""
+
+    scores: Floats
+    ids: Ids
+    beyond: float
+    """The most that the inner product of another may be, as far as codes can tell; minus infinity: there are none."""
+
+
+class VectorIndex:
+    """Inner-product search over one set of vectors, one thread a query."""
+
+    def __init__(self, index: Any, *, spec: str) -> None:
+        self._index = index
+        self._inner = faiss.downcast_index(index.index)
+        self._lists = faiss.extract_index_ivf(index) if "IVF" in spec else None
+        self.ids: Ids = faiss.vector_to_array(index.id_map)
+        """Of its vectors, ascending."""
+        self.spec = spec
+
+    def __len__(self) -> int:
+        return int(self._index.ntotal)
+
+    @classmethod
+    def build(
+        cls,
+        ids: Ids,
+        chunks: Iterable[Floats],
+        *,
+        dim: int,
+        spec: str,
+        sample: Floats | None = None,
+        asked: Floats | None = None,
+    ) -> "VectorIndex":
+        """Index fp32 chunks (n, dim) that follow the order of `ids`, which ascend.
+
+        What has to be trained learns from `sample`; without one, from the first chunk. Lists lie around what is
+        `asked` (n, dim), where given: queries that are no vectors of the index are near other vectors than these are.
+
+        Raises:
+            ValueError: ids repeat or do not ascend, or a vector is not finite.
+        """
+        if (np.diff(ids) <= 0).any():
+            raise ValueError("ids repeat or do not ascend")  # IndexIDMap would take both and answer twice
+        index = faiss.index_factory(dim, spec, faiss.METRIC_INNER_PRODUCT)
+        start = 0
+        for chunk in chunks:
+            if not np.isfinite(chunk).all():
+                raise ValueError("a vector is not finite")
+            if not index.is_trained:
+                _train(index, chunk if sample is None else sample, asked, spec=spec)
+            index.add_with_ids(chunk, ids[start : start + len(chunk)])
+            start += len(chunk)
+        assert start == len(ids)
+        built = cls(index, spec=spec)
+        if built._lists is not None:
+            built._lists.nprobe = _probes(built._lists.nlist, spec)
+        return built
+
+    @classmethod
+    def open(cls, path: Path, *, spec: str) -> "VectorIndex":
+        """Map an index file into memory, to search only: adding to a mapped index aborts the process.
+
+        Raises:
+            RuntimeError: FAISS can't read the file.
+        """
+        return cls(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC), spec=spec)
+
+    def save(self, path: Path) -> None:
+        """Write the index to a file.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        try:
+            faiss.write_index(self._index, str(path))
+        except RuntimeError as error:
+            raise OSError(EIO, str(error).strip().splitlines()[-1], str(path)) from error
+
+    def settle(self, share_found: Callable[["VectorIndex"], float], *, enough: float) -> None:
+        """Read as few of the lists, if any, as find `enough`, or the most that are tried; the file keeps it."""
+        if self._lists is None:
+            return
+        for share in SHARES:
+            self._lists.nprobe = max(min(_LEAST_PROBES, self._lists.nlist), round(share * self._lists.nlist))
+            if share_found(self) >= enough:
+                break
+
+    def search(self, query: Floats, *, k: int, only: Ids | None = None, per_hit: int = REFINED_PER_HIT) -> Neighbours:
+        """Find the `k` nearest to one unit vector (dim,), among the ids `only` where given, which ascend.
+
+        Among up to `EXACT_AMONG` ids the answer is exact, whatever the index. A refined index scores `per_hit` vectors
+        exactly for each hit, `REFINED` at least; 1 does where only the first of many hits count.
+        """
+        n = len(self) if only is None else len(only)
+        k = min(k, n)
+        if k <= 0:
+            return Neighbours(np.empty(0, np.float32), np.empty(0, np.int64), -np.inf)
+        faiss.omp_set_num_threads(1)  # each thread of Python has a number of its own, all cores at first
+        is_exact = self.spec in _EXACT or n == k or (only is not None and n <= EXACT_AMONG)
+        way = (query, k, only, self._refined(k, per_hit))
+        scores, positions = self._ask(*way, is_exact=is_exact)
+        if only is not None and not is_exact and positions[0, -1] < 0:  # the lists that were read hold fewer
+            is_exact = True
+            scores, positions = self._ask(*way, is_exact=True)
+        real = positions[0] >= 0
+        scores, ids = scores[0][real], self.ids[positions[0][real]]
+        last = scores[len(scores) - 1 if is_exact else len(scores) // SEEN_AROUND :][:1]
+        return Neighbours(scores, ids, -np.inf if n == k else float(last.max(initial=-np.inf)))
+
+    def search_many(self, queries: Floats, *, k: int) -> list[Neighbours]:
+        """Find the `k` nearest to each of several unit vectors (n, dim), on all cores.
+
+        A refined index scores `REFINED` vectors exactly for each, or `k` where that is more.
+        """
+        if k <= 0 or k >= len(self) or not len(queries):
+            return [self.search(query, k=k) for query in queries]
+        faiss.omp_set_num_threads(cores())
+        parameters = self._parameters(None, k_factor=self._refined(k, 1) / k)
+        scores, positions = self._inner.search(np.ascontiguousarray(queries), k, params=parameters)
+        return [
+            Neighbours(of_query[at >= 0], self.ids[at[at >= 0]], float(of_query[-1]))
+            for of_query, at in zip(scores, positions, strict=True)
+        ]
+
+    def everything(self, query: Floats) -> Neighbours:
+        """The exact inner products of all vectors with one unit vector (dim,), by ascending id: not sorted by score."""
+        faiss.omp_set_num_threads(1)
+        found = np.empty(len(self), np.float32)
+        index, parameters = self._whole(np.ones(len(self), dtype=bool))
+        scores, positions = index.search(np.ascontiguousarray(query[None]), len(self), params=parameters)
+        found[positions[0]] = scores[0]
+        return Neighbours(found, self.ids, -np.inf)
+
+    def _ask(
+        self, query: Floats, k: int, only: Ids | None, n_refined: int, *, is_exact: bool
+    ) -> tuple[Floats, NDArray[np.int64]]:
+        """Scores and positions, (1, k) each; a position is -1 where nothing was found."""
+        index, parameters = self._way_of_asking(query, k, only, n_refined, is_exact=is_exact)
+        found: tuple[Floats, NDArray[np.int64]] = index.search(np.ascontiguousarray(query[None]), k, params=parameters)
+        return found
+
+    def _way_of_asking(
+        self, query: Floats, k: int, only: Ids | None, n_refined: int, *, is_exact: bool
+    ) -> tuple[Any, Any]:
+        """The index that answers, and its parameters."""
+        if only is None and (self.spec in _EXACT or not is_exact):
+            return self._inner, self._parameters(None, k_factor=n_refined / k)
+        is_kept = np.ones(len(self), dtype=bool) if only is None else self._places(only)
+        if is_exact:
+            return self._whole(is_kept)
+        if "PQ" in self.spec and "IVF" not in self.spec:
+            return self._whole(self._sift(query, is_kept, least=k, most=n_refined))
+        return self._inner, self._parameters(_selector(is_kept), k_factor=n_refined / k)
+
+    def _refined(self, k: int, per_hit: int) -> int:
+        """Candidates that are scored exactly."""
+        return max(per_hit * k, REFINED if self._lists is None else 2 * REFINED)
+
+    def _places(self, only: Ids) -> Mask:
+        """Which of the vectors, by position, bear some ids."""
+        is_kept = np.zeros(max(int(only[-1]), int(self.ids[-1])) + 1, dtype=bool)
+        is_kept[only] = True
+        return cast(Mask, is_kept[self.ids])
+
+    def _sift(self, query: Floats, is_kept: Mask, *, least: int, most: int) -> Mask:
+        """Of the vectors that a filter keeps, the `most` whose product codes are nearest: these know no selection.
+
+        Where even among many of the nearest the filter leaves fewer than `least`, all that it keeps.
+        """
+        codes = faiss.downcast_index(self._inner.base_index)
+        for spare in _SPARES:
+            n = min(len(self), round(spare * most * len(self) / int(is_kept.sum())))
+            nearest = codes.search(np.ascontiguousarray(query[None]), n)[1][0]
+            fitting = nearest[is_kept[nearest]][:most]
+            if len(fitting) >= max(least, most // 2):
+                sifted = np.zeros(len(self), dtype=bool)
+                sifted[fitting] = True
+                return sifted
+        return is_kept
+
+    def reconstruct(self, ids: Ids) -> Floats:
+        """Read back the stored vectors of some ids, (n, dim).
+
+        Raises:
+            KeyError: an id is not in the index.
+        """
+        positions = np.searchsorted(self.ids, ids)
+        if len(ids) and (self.ids[np.minimum(positions, len(self) - 1)] != ids).any():
+            raise KeyError("an id is not in the index")
+        return cast(Floats, self._inner.reconstruct_batch(positions))
+
+    def _whole(self, is_kept: Mask) -> tuple[Any, Any]:
+        """The index that holds whole vectors, and how those at some positions are asked."""
+        selector = _selector(is_kept)
+        if "Refine" in self.spec:
+            return faiss.downcast_index(self._inner.refine_index), faiss.SearchParameters(sel=selector)
+        if "HNSW" in self.spec:
+            return faiss.downcast_index(self._inner.storage), faiss.SearchParameters(sel=selector)
+        if "IVF" in self.spec:
+            return self._inner, faiss.SearchParametersIVF(sel=selector, nprobe=self._inner.nlist)
+        return self._inner, faiss.SearchParameters(sel=selector)
+
+    def _parameters(self, selector: Any, *, k_factor: float) -> Any:
+        n_probed = 0 if self._lists is None else self._lists.nprobe * (1 if selector is None else 2)
+        plain = _plain_parameters(self.spec, selector, n_probed=n_probed)
+        if "Refine" not in self.spec:
+            return plain
+        return faiss.IndexRefineSearchParameters(k_factor=k_factor, base_index_params=plain)
+
+
+def _train(index: Any, sample: Floats, asked: Floats | None, *, spec: str) -> None:
+    faiss.omp_set_num_threads(cores())
+    if "IVF" in spec:
+        lists = faiss.extract_index_ivf(index)
+        middles = faiss.Kmeans(index.d, lists.nlist, niter=10, spherical=True)
+        middles.train(sample if asked is None else asked)
+        lists.quantizer.add(middles.centroids)
+    # Product codes are hundreds of tiny trainings: two threads take eight times as long for them as one.
+    faiss.omp_set_num_threads(1 if "PQ" in spec else cores())
+    index.train(sample)
+    faiss.omp_set_num_threads(cores())
+
+
+def _selector(is_kept: Mask) -> Any:
+    """A bit a position: a selector of ids is a hash table, which takes longer to fill than the search itself."""
+    return faiss.IDSelectorBitmap(np.packbits(is_kept, bitorder="little"))
+
+
+def _plain_parameters(spec: str, selector: Any, *, n_probed: int) -> Any:
+    """How an index of this spec, or the base of a refined one, is asked."""
+    given = {} if selector is None else {"sel": selector}
+    if "HNSW" in spec:
+        return faiss.SearchParametersHNSW(efSearch=GRAPH_WIDTH, **given)
+    if "RaBitQ" in spec:
+        # Without parameters of its own the index quantises the query to 4 bits; a fresh parameter object says 0, which
+        # is the same hits at 800 ms instead of 5 (413,000 vectors).
+        given["qb"] = 4
+    if n_probed:
+        given["nprobe"] = n_probed
+        return (faiss.IVFRaBitQSearchParameters if "RaBitQ" in spec else faiss.SearchParametersIVF)(**given)
+    if "RaBitQ" in spec:
+        return faiss.RaBitQSearchParameters(**given)
+    return faiss.SearchParameters(**given) if given else None  # product codes refuse any
+
+
+def _probes(n_lists: int, spec: str) -> int:
+    """How many of an index's lists are read, unless a merge has settled it."""
+    if "PQ" in spec:
+        return min(n_lists, max(_LEAST_PROBES, n_lists // PROBED_CODES))
+    return min(n_lists, round(PROBES_PER_ROOT * math.sqrt(n_lists)))
+
+
+def fp32_chunks(vectors: NDArray[np.float16]) -> Iterator[Floats]:
+    """Yield fp16 vectors (n, dim) as fp32, a chunk at a time."""
+    for start in range(0, len(vectors), CHUNK):
+        yield vectors[start : start + CHUNK].astype(np.float32)

@@ -1,1 +1,0 @@
-"""Stage three: shards -> a generation that searches read, made by `merge`."""

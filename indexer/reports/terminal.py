@@ -1,0 +1,154 @@
+"""Waits and tables in a terminal: a bar or a plain line now and then, tables as wide as it is."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as RichProgress
+from rich.table import Table
+from rich.text import Text
+
+from indexer.languages.words import printable
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is done, how much of it, and of how much."""
+_PATIENCE_SECONDS = 2.0
+QUIET_SECONDS = 10.0
+"""Between two plain lines where no terminal is watching."""
+_LEAST_SECONDS = 1.0
+"""After which it can be told how fast a step goes."""
+_WHOLE_RATE = 10
+"""A second; slower ones are told with a digit more."""
+
+
+class _Lines(RichProgress):
+    """A bar, and what stands under it."""
+
+    def __init__(self, beneath: Callable[[], Iterable[RenderableType]], *columns: Any, **options: Any) -> None:
+        self._beneath = beneath
+        super().__init__(*columns, **options)
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield from super().get_renderables()
+        yield from self._beneath()
+
+
+class Bars:
+    """One step of work after the other, each with its bar; a context manager."""
+
+    def __init__(self, *, estimate: bool = True) -> None:
+        """`estimate`: guess the time left from what is done; else what is told with `advance` says it."""
+        self._console = Console(stderr=True)
+        self.live = self._console.file.isatty()
+        self._bars = _Lines(
+            self.beneath,
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[remark]}", markup=False),
+            *([TimeRemainingColumn()] if estimate else []),
+            console=self._console,
+            transient=True,
+            disable=not self.live,
+        )
+        self._task = self._bars.add_task("", total=None, remark="", visible=False)
+        self._noted_at = 0.0
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bars.stop()
+
+    def beneath(self) -> Iterable[RenderableType]:
+        """What else stands under the bar, on a terminal; asked several times a second."""
+        return ()
+
+    def stage(self, title: str) -> None:
+        """Begin a step."""
+        self._bars.reset(self._task, description=title, total=None, remark="", visible=True)
+        if not self.live:
+            self.note(title)
+        self._noted_at = time.monotonic()
+
+    def begin_anew(self) -> None:
+        """Count the rest of a step by itself: the time left follows from that alone."""
+        self._bars.reset(self._task)
+
+    def note(self, text: str) -> None:
+        """Say something that stays."""
+        self._console.print(printable(text), highlight=False, markup=False, soft_wrap=True)
+
+    def advance(self, done: int, total: int | None, remark: str = "", *, unit: str = "", now: bool = False) -> None:
+        """Show how far the step is, in which unit, and what is told of it; `now`: in a plain line, too, however soon
+        after the last.
+        """
+        self._bars.update(self._task, completed=done, total=total, remark=", ".join(filter(None, (unit, remark))))
+        if not self.live and (now or time.monotonic() - self._noted_at >= QUIET_SECONDS):
+            self._noted_at = time.monotonic()
+            counted = f"{done:,} of {total:,}" if total else f"{done:,}"
+            self.note("  " + ", ".join(filter(None, (f"{counted} {unit}".rstrip(), remark))))
+
+
+class ProgressLine(Bars):
+    """A `Progress`; tells how fast it goes, and in plain lines how long it will take."""
+
+    _title = ""
+    _began: tuple[float, int] = (0.0, 0)
+    """When the step was first told of, and what was done by then."""
+
+    def __call__(self, title: str, done: int, total: int) -> None:
+        """Show it; another title begins another step."""
+        if title != self._title:
+            self._title, self._began = title, (time.monotonic(), done)
+            self.stage(title)
+        self.advance(done, total, self._pace(done, total))
+
+    def _pace(self, done: int, total: int) -> str:
+        """Say how fast a step goes, once that can be told."""
+        seconds = time.monotonic() - self._began[0]
+        rate = (done - self._began[1]) / seconds if seconds >= _LEAST_SECONDS else 0.0
+        if rate <= 0:
+            return ""
+        left = "" if self.live else f", {timedelta(seconds=round((total - done) / rate))} left"
+        return f"{rate:,.0f}/s{left}" if rate >= _WHOLE_RATE else f"{rate:.1f}/s{left}"
+
+
+def patient(progress: Progress) -> Progress:
+    """Show nothing of what takes no longer than a person waits without asking."""
+    began = time.monotonic()
+
+    def show(title: str, done: int, total: int) -> None:
+        if time.monotonic() - began >= _PATIENCE_SECONDS:
+            progress(title, done, total)
+
+    return show
+
+
+def open_console() -> Console:
+    """Open stdout for tables; a pipe has no width, even if FORCE_COLOR colours it, and 80 columns would cut them."""
+    console = Console()
+    return console if console.file.isatty() else Console(width=200)
+
+
+def plain(text: str) -> Text:
+    """Show a text of unknown origin in a table: no markup, nothing that a terminal would obey."""
+    return Text(printable(text))
+
+
+def table_of(head: Sequence[str], rows: Iterable[Sequence[str]], *, n_left: int = 1) -> Table:
+    """Lay out a table for a terminal; its first columns, `n_left` of them, name a row, the others are figures."""
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for number, column in enumerate(head):
+        table.add_column(column, justify="left" if number < n_left else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(plain, row))
+    return table

@@ -1,0 +1,1 @@
+"""Icons in screenshots: detector, boxes, crops, and the index of what was seen."""

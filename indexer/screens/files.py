@@ -1,0 +1,294 @@
+"""Which screenshots are there, which of them are new, and which folders are remembered."""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, astuple, dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+from indexer.errors import LibraryError, SourceError
+from indexer.library.durable import remove_folder, write_file
+from indexer.library.folder import MANIFEST, Library, Numbered
+from indexer.library.foreign import Absolute, Count, Location, below, folders_in, from_json
+from indexer.process import cores
+from indexer.reports.terminal import Progress
+from indexer.sources.folders import Exclusion, find_pictures, reason_of
+from indexer.sources.records import UNREAD, content_digest, from_text, read_regular, refuse_undecoded, stamp_of, to_text
+
+
+class UsageGeneration:
+    """Where the files of one published state lie; it never changes once it has its name."""
+
+    def __init__(self, number: int, folder: Path) -> None:
+        self.number = number
+        self.folder = folder
+        self.places = folder / "places.jsonl"
+        """A line a file: its path, and the row of its screen or why there is none."""
+        self.boxes = folder / "boxes.safetensors"
+        """Screens, their boxes, and the drawing that each box shows."""
+        self.drawings = folder / "drawings.faiss"
+        """FAISS index of the vectors of distinct drawings, ids are rows of drawings."""
+        self.crops = folder / "crops.bin"
+        """PNGs of the drawings, one after the other; empty where no crops are kept."""
+        self.files = (self.places, self.boxes, self.drawings, self.crops)
+        self.manifest = folder / MANIFEST
+        """What the generation holds, with sizes and checksums."""
+
+
+class UsageFolder(Numbered):
+    """Paths of what is known of screenshots, in one library."""
+
+    def __init__(self, library: Library) -> None:
+        super().__init__(library.root / "usage")
+        self.library = library
+        self.settings = self.root / "shots.json"
+        self.files = self.root / "files.jsonl"
+        self.looks = self.root / "looks"
+
+    def next_number(self) -> int:
+        """A number that no generation ever had: who has one open sees by its number that another answers."""
+        aside = self.library.root.glob("damaged/*/usage/generations/*/")
+        return max(super().next_number(), 1 + max((int(path.name) for path in aside if path.name.isdigit()), default=0))
+
+    def exists(self) -> bool:
+        """Tell whether screenshots were ever given."""
+        return self.settings.is_file() or bool(self.numbers())
+
+    def looks_of(self, key: object) -> Path:
+        """Folder of the shards of one encoder and detector."""
+        return below(self.looks, str(key))
+
+    def generation(self, number: int) -> UsageGeneration:
+        """Name a generation, whether it exists or not."""
+        return UsageGeneration(number, self.folder(number))
+
+    def publish(self, generation: UsageGeneration, *, keep_before: bool) -> None:
+        """Make a generation the one that answers; all others go but the one before, if it is to be kept."""
+        before = self.current() if keep_before else None
+        self.point_to(generation.number)
+        for number in self.numbers():
+            if number not in (generation.number, before):
+                self.remove(number)
+
+    def remove_looks_but(self, key: object) -> None:
+        """Delete what other encoders and detectors saw, once this one's has been published."""
+        for folder in folders_in(self.looks):
+            if folder.name != str(key):
+                remove_folder(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder of screenshots, or one screenshot, as it was given."""
+
+    location: Absolute
+    exclude: tuple[str, ...] = ()
+    """Patterns as in .gitignore."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shots:
+    """What `icons usage add` has been told so far."""
+
+    places: tuple[Place, ...] = ()
+    keeps_crops: bool = True
+
+    def with_places(self, locations: Sequence[Path], *, exclude: Sequence[str]) -> "Shots":
+        """Remember more; a place that is given again has the patterns that it is given now.
+
+        Raises:
+            SourceError: one is not there, or a pattern is none.
+        """
+        Exclusion.of(exclude)
+        given = {_checked(location): Place(_checked(location), tuple(exclude)) for location in locations}
+        kept = [place for place in self.places if place.location not in given]
+        return replace(self, places=(*kept, *given.values()))
+
+    def without(self, location: str) -> "Shots":
+        """Forget a place."""
+        return replace(self, places=tuple(place for place in self.places if place.location != location))
+
+
+def _checked(location: Path) -> str:
+    path = location.expanduser().absolute()
+    refuse_undecoded(path)
+    if not path.exists():
+        raise SourceError(f'"{location}" does not exist; give a folder of screenshots, or screenshots')
+    return str(path)
+
+
+def read_shots(folder: UsageFolder) -> Shots:
+    """Read what was told; nothing where nothing was.
+
+    Raises:
+        LibraryError: it can't be read.
+    """
+    if not folder.settings.is_file():
+        return Shots()
+    try:
+        return from_json(Shots, folder.settings.read_bytes())
+    except (OSError, ValueError) as error:
+        raise LibraryError(
+            f'"{folder.settings}" can\'t be read ({error}); delete it, and give `icons usage add` the screenshots again'
+        ) from error
+
+
+def write_shots(folder: UsageFolder, shots: Shots) -> None:
+    """Remember it."""
+    write_file(folder.settings, json.dumps(asdict(shots), indent=2).encode())
+
+
+SUFFIXES = frozenset((".png", ".jpg", ".jpeg", ".webp", ".gif", ".apng", ".bmp"))
+"""Of screenshots; what lies in a folder under other names is left alone. Content alone says what a file is."""
+MAX_BYTES = 64 << 20
+_SUM = b'{"sha256": "'
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """One file as the last look found it; it has a digest or an error."""
+
+    path: Absolute
+    """Spelled by `sources.paths.to_text`."""
+    stamp: str
+    digest: Annotated[str, re.compile("[0-9a-f]{32}")] | None = None
+    """`content_digest`, in hex: files of equal content are one screen."""
+    error: str | None = None
+
+    @property
+    def file(self) -> Path:
+        """Where it lies."""
+        return Path(from_text(self.path))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a look at all places found."""
+
+    files: Sequence[FileFacts]
+    """By path."""
+    n_read: int
+    away: tuple[str, ...]
+    """Places that are not there now, an unplugged drive perhaps: what was known of them is kept."""
+
+
+def find_files(places: Sequence[Place], known: Sequence[FileFacts], *, progress: Progress) -> Found:
+    """Look at the files of all places; only those whose stamp is new are read."""
+    by_path = {facts.path: facts for facts in known}
+    files: dict[str, FileFacts] = {}
+    to_read: list[tuple[FileFacts, str | None]] = []
+    away = []
+    for place in places:
+        if not Path(place.location).exists():
+            away.append(place.location)
+            files.update((facts.path, facts) for facts in known if is_below(facts.path, place.location))
+            continue
+        for facts, inside in _walk(place):
+            if facts.path in files:  # of a place within a place
+                continue
+            before = by_path.get(facts.path)
+            is_known = before is not None and before.stamp == facts.stamp and not facts.error
+            files[facts.path] = before if is_known and before else facts
+            if not is_known and not facts.error:
+                to_read.append((facts, inside))
+            if len(files) % 1000 == 0:
+                progress("Looking for screenshots", len(files), len(files))
+    for n_read, facts in enumerate(_read_all(to_read), start=1):
+        files[facts.path] = facts
+        progress("Reading what is new", n_read, len(to_read))
+    return Found(sorted(files.values(), key=lambda facts: facts.path), len(to_read), tuple(away))
+
+
+def is_below(path: str, location: str) -> bool:
+    """Whether a file, as `FileFacts` has it, is a place or lies in it."""
+    return f"{path}/".startswith(f"{to_text(location).rstrip('/')}/")
+
+
+def _walk(place: Place) -> Iterator[tuple[FileFacts, str | None]]:
+    """Yield every file of a place with its stamp, and the real path that it must lie below."""
+    location = Path(place.location)
+    if location.is_file():
+        yield _stamped(location), None
+        return
+    inside = os.path.realpath(location)
+    for found in find_pictures(location, exclusion=Exclusion.of(place.exclude), suffixes=SUFFIXES):
+        if isinstance(found, str):
+            yield _stamped(location / found), inside
+        else:  # a folder that can't be looked into, a link that leads out
+            path = f"{to_text(place.location)}/{found.path}".rstrip("/")
+            yield FileFacts(path, UNREAD, error=found.error), inside
+
+
+def _stamped(file: Path) -> FileFacts:
+    path = to_text(str(file))
+    try:
+        return FileFacts(path, stamp_of(file))
+    except OSError as error:
+        return FileFacts(path, UNREAD, error=reason_of(error))
+
+
+def _read_all(files: Sequence[tuple[FileFacts, str | None]]) -> Iterator[FileFacts]:
+    with ThreadPoolExecutor(cores()) as threads:
+        yield from threads.map(lambda given: _read(*given), files)
+
+
+def _read(facts: FileFacts, inside: str | None) -> FileFacts:
+    """Take the digest of a file; one that can't be read now is read again by the next look."""
+    try:
+        content = read_regular(facts.file, limit=MAX_BYTES, inside=inside)
+    except OSError as error:
+        return replace(facts, stamp=UNREAD, error=reason_of(error))
+    except SourceError as error:
+        return replace(facts, error=reason_of(error))
+    return replace(facts, digest=content_digest(content).hex())
+
+
+def read_known(folder: UsageFolder) -> list[FileFacts]:
+    """Read what the last look found; nothing where that was lost or damaged: then every file is read again."""
+    try:
+        lines = folder.files.read_bytes().splitlines(keepends=True)
+        if lines and lines[-1].startswith(_SUM) and lines.pop() != _sum_line(lines):
+            return []
+        return [from_json(FileFacts, line) for line in lines]
+    except (OSError, ValueError):
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """What a generation says of a file."""
+
+    path: Location
+    """As `FileFacts` has it."""
+    screen: Count | None
+    """The row of its screen."""
+    reason: str | None
+    """Why there is none."""
+
+
+def read_places(generation: UsageGeneration) -> list[Placed]:
+    """Read what a generation says of each file.
+
+    Raises:
+        LibraryError: it can't be read.
+    """
+    try:
+        return [from_json(Placed, line) for line in generation.places.read_bytes().splitlines()]
+    except (OSError, ValueError) as error:
+        raise LibraryError(
+            f'"{generation.places}" can\'t be read ({error}); `icons usage add` builds a new one'
+        ) from error
+
+
+def write_known(folder: UsageFolder, files: Sequence[FileFacts]) -> None:
+    """Keep what a look found, before the work on it begins; the last line is a checksum of the others."""
+    lines = [f"{json.dumps(astuple(facts))}\n".encode() for facts in files]
+    write_file(folder.files, b"".join([*lines, _sum_line(lines)]))
+
+
+def _sum_line(lines: Sequence[bytes]) -> bytes:
+    return _SUM + hashlib.sha256(b"".join(lines)).hexdigest().encode() + b'"}\n'

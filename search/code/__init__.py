@@ -1,0 +1,1 @@
+"""Icons in source code: read, checked, mapped to another set, rewritten, picked."""

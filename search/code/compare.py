@@ -1,0 +1,309 @@
+"""How well each icon of one set stands for one of another, and how likely the first one is right.
+
+Four things speak for an icon, and each sees what another misses: the likeness of the pictures; the words of the name,
+asked as a query; the likeness of picture and name fused; and how well the one icon's picture is told by the other's
+name. A fifth holds the first against all other icons of the source set: a bare circle is like many icons, and most like
+one. Likenesses are told in spreads of all pairs of the two sets, which makes them the same for any encoder and library.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.arrays import Floats, Ids, Mask, Positions
+from indexer.merging.facets import NO_STYLE
+from search.generation.backend import Ability, IconRow
+from search.generation.opened import Opened
+from search.query import Filters
+from search.ranking.asked import read_asked
+from search.ranking.candidates import name_fits
+from search.ranking.judging import added_up, evidence_for
+from search.ranking.order import firsts_of, stand_ins
+
+_NAMES_AT_ONCE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The icons of one set, a row each, ascending by id."""
+
+    set: str
+    ids: Ids
+    rows: Sequence[IconRow]
+    pictures: Floats
+    """(n, dim)"""
+    fused: Floats
+    """(n, dim) of picture and name together."""
+    drawings: Ids
+    """(n,) equal where the drawing is."""
+
+    by_name: Mapping[str, int]
+    """Row of each name."""
+    by_words: Mapping[str, Sequence[int]]
+    """Rows of each name without its style: variants of one icon."""
+    looks: Sequence[str | None]
+    """Style of each: "filled", "sharp outline"."""
+    is_plain: Mask
+    """Which state no style in their name."""
+    is_tagged: Mask
+    """Which have tags. Sets that keep an icon's former name as a copy of its file give it none."""
+    variant_groups: Positions
+    """(n,) equal for the variants of one name."""
+
+    def variants(self, row: int) -> Sequence[int]:
+        """Rows of an icon and its variants."""
+        return self.by_words[self.rows[row].words]
+
+    def own_look(self, row: int) -> str | None:
+        """The style of an icon that its set draws in several; None where there is but one, which tells nothing."""
+        look = self.looks[row]
+        return look if any(self.looks[other] != look for other in self.variants(row)) else None
+
+
+def open_side(opened: Opened, key: str) -> Side:
+    """Read the icons of a set, given by its key.
+
+    Raises:
+        IconsError: it is unknown here; the message names near ones.
+    """
+    facets = opened.in_memory(Ability.MAP)
+    ids = facets.every(facets.select(Filters(sets=(key,))))
+    found = opened.snapshot.candidates(ids)
+    rows, known = [found[icon] for icon in ids.tolist()], facets.at(ids)
+    return Side(
+        set=key,
+        ids=ids,
+        rows=rows,
+        pictures=opened.pictures.reconstruct(opened.images_of(ids)),
+        fused=opened.icons.reconstruct(ids),
+        drawings=known["drawing"],
+        by_words=_by_words(rows),
+        looks=facets.looks(known),
+        is_plain=known["states"] == NO_STYLE,
+        is_tagged=np.isin(known.positions, facets.pairs("tag")[0]),
+        variant_groups=firsts_of(facets.variants(known)),
+        by_name={row.name: place for place, row in reversed(list(enumerate(rows)))},
+    )
+
+
+def _by_words(rows: Sequence[IconRow]) -> Mapping[str, Sequence[int]]:
+    found: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        found.setdefault(row.words, []).append(place)
+    return found
+
+
+def encode_names(opened: Opened, side: Side) -> Floats:
+    """Encode what the icons of a set are called, (n, dim); each name once."""
+    names = sorted({row.words for row in side.rows})
+    blocks = [
+        opened.encoder.encode_many_words(names[first : first + _NAMES_AT_ONCE])
+        for first in range(0, len(names), _NAMES_AT_ONCE)
+    ]
+    vectors = np.concatenate(blocks)
+    places = {name: place for place, name in enumerate(names)}
+    return np.asarray(vectors[[places[row.words] for row in side.rows]], np.float32)
+
+
+SPREADS = 1.75
+"""Log-odds that a spread of the pictures' likeness counts where sources compete for one target."""
+_ROWS_AT_ONCE = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Mean and deviation of the cosines of all pairs of two sets of vectors."""
+
+    mean: float
+    deviation: float
+
+    def of(self, cosines: Floats) -> Floats:
+        """Tell cosines in spreads."""
+        return np.asarray((cosines - np.float32(self.mean)) / np.float32(self.deviation), np.float32)
+
+
+def spread_of(left: Floats, right: Floats) -> Spread:
+    """Find it without the pairs: they may be fifty millions."""
+    mean = float(left.mean(axis=0, dtype=np.float64) @ right.mean(axis=0, dtype=np.float64))
+    square = float(np.sum((left.T @ left / len(left)) * (right.T @ right / len(right)), dtype=np.float64))
+    return Spread(mean, max(square - mean * mean, 1e-12) ** 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What speaks for each icon of the target set to stand for one source icon; (n targets,) each."""
+
+    pictures: Floats
+    words: Floats
+    fused: Floats
+    told: Floats
+    """How well the target's name tells the source's picture."""
+    rivals: Floats
+    """Log share of this source among all of its set that look like the target."""
+
+
+class Target:
+    """A set that stand-ins are looked for in, ready to be compared."""
+
+    def __init__(self, opened: Opened, side: Side) -> None:
+        self._opened = opened
+        self.side = side
+        self._names = encode_names(opened, side)
+        self._of_set: dict[str, _OfSet] = {}
+
+    def ready_for(self, source: Side) -> None:
+        """Hold a source set against the target as a whole; needed once, before its icons are compared."""
+        pictures = spread_of(source.pictures, self.side.pictures)
+        self._of_set[source.set] = _OfSet(
+            pictures,
+            spread_of(source.fused, self.side.fused),
+            spread_of(source.pictures, self._names),
+            _crowd(pictures, source.pictures, self.side.pictures),
+        )
+
+    def compare(self, source: Side, rows: Sequence[int]) -> Iterator[Compared]:
+        """Compare some icons of a source set, given by their rows, in their order."""
+        of_set = self._of_set[source.set]
+        for first in range(0, len(rows), _ROWS_AT_ONCE):
+            some = np.asarray(rows[first : first + _ROWS_AT_ONCE])
+            spoken = self.spoken([source.rows[row].words for row in some.tolist()])
+            pictures = of_set.pictures.of(source.pictures[some] @ self.side.pictures.T)
+            fused = of_set.fused.of(source.fused[some] @ self.side.fused.T)
+            told = of_set.told.of(source.pictures[some] @ self._names.T)
+            rivals = np.float32(SPREADS) * pictures - of_set.crowd
+            for number, words in enumerate(spoken):
+                yield Compared(pictures[number], words, fused[number], told[number], rivals[number])
+
+    def spoken(self, names: Sequence[str]) -> Iterator[Floats]:
+        """Evidence of names as queries, (n targets,) each, in log-odds."""
+        for first in range(0, len(names), _ROWS_AT_ONCE):
+            yield from self._spoken(names[first : first + _ROWS_AT_ONCE])
+
+    def _spoken(self, names: Sequence[str]) -> Iterator[Floats]:
+        vectors = self._opened.encoder.encode_many_words(list(names))
+        asked = [read_asked(self._opened, name, vector=vector) for name, vector in zip(names, vectors, strict=True)]
+        # One product: on a busy machine the threads of a small one wait for each other longer than they compute.
+        cosines = np.stack([one.vector for one in asked]) @ self.side.fused.T
+        for one, of_one in zip(asked, cosines, strict=True):
+            fits = name_fits(self._opened, one)
+            yield added_up(evidence_for(self._opened, one, fits, self.side.ids, of_one))
+
+
+@dataclass(frozen=True, slots=True)
+class _OfSet:
+    """What is known of a source set as a whole."""
+
+    pictures: Spread
+    fused: Spread
+    told: Spread
+    crowd: NDArray[np.float32]
+    """(n targets,) log of all that looks like a target."""
+
+
+def _crowd(spread: Spread, sources: Floats, targets: Floats) -> NDArray[np.float32]:
+    total = np.zeros(len(targets), np.float64)
+    for first in range(0, len(sources), _ROWS_AT_ONCE):
+        likeness = spread.of(sources[first : first + _ROWS_AT_ONCE] @ targets.T)
+        total += np.exp(SPREADS * likeness.astype(np.float64)).sum(axis=0)
+    return np.asarray(np.log(total), np.float32)
+
+
+_PICTURES, _WORDS, _FUSED, _TOLD, _RIVALS = 0.8, 0.8, 1.3, 1.3, 0.3
+N_CANDIDATES = 4
+"""The best one, and three that come next."""
+_LOOKED_AT = 64
+"""Icons among which these are found: variants and other names of one drawing stand beside each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surety:
+    """How likely the first is right, by its evidence and by how far it is before the next."""
+
+    of_evidence: float
+    of_lead: float
+    none: float
+
+    def probability(self, evidence: float, lead: float) -> float:
+        """0 to 1."""
+        logit = self.of_evidence * evidence + self.of_lead * lead + self.none
+        return float(1 / (1 + np.exp(-logit)))
+
+
+BY_BOTH = Surety(0.34, 0.32, -7.87)
+BY_WORDS = Surety(0.51, 1.39, -5.26)
+DOUBTFUL = 0.8
+"""Below this probability a stand-in is marked: of 11 wrong ones among those 215, 9 lie below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best stand-ins for one icon."""
+
+    rows: tuple[int, ...]
+    """Of the target's side, best first, a drawing and a name each once."""
+    probability: float
+    """That the first is right."""
+
+
+def evidence_of(compared: Compared) -> Floats:
+    """All that speaks for each target, (n targets,)."""
+    return np.asarray(
+        _PICTURES * compared.pictures
+        + _WORDS * compared.words
+        + _FUSED * compared.fused
+        + _TOLD * compared.told
+        + _RIVALS * compared.rivals,
+        np.float32,
+    )
+
+
+def best_of(evidence: Floats, side: Side, surety: Surety, *, look: str | None = None, name: str | None = None) -> Best:
+    """Take the best few of the target's icons, by their evidence.
+
+    Of variants it is the one of a look, else the plain one, and of the names of one drawing that of the source, if it
+    is among them.
+    """
+    chosen: list[int] = []
+    for row in _descending(evidence):
+        if not any(_is_same(side, row, other) for other in chosen):
+            chosen.append(row)
+        if len(chosen) == N_CANDIDATES:
+            break
+    first = float(evidence[chosen[0]])
+    lead = first - float(evidence[chosen[1]]) if len(chosen) > 1 else 0.0
+    may_stand = _stand_ins(side, look)
+    rows = (_named_best(side, _variant(evidence, side, row, may_stand), name) for row in chosen)
+    return Best(tuple(rows), surety.probability(first, lead))
+
+
+def _descending(evidence: Floats) -> Iterator[int]:
+    n = min(_LOOKED_AT, len(evidence))
+    nearest = np.argpartition(-evidence, n - 1)[:n]
+    yield from nearest[np.argsort(-evidence[nearest], kind="stable")].tolist()
+
+
+def _is_same(side: Side, row: int, other: int) -> bool:
+    """Whether two are one drawing, or variants of one name."""
+    return side.drawings[row] == side.drawings[other] or side.rows[row].words == side.rows[other].words
+
+
+def _stand_ins(side: Side, look: str | None) -> Mask:
+    """Pictures alone would mix filled and outline icons, which a set of one style never meant."""
+    is_asked = np.array([look is not None and one == look for one in side.looks], bool)
+    return stand_ins(side.variant_groups, is_asked, side.is_plain)
+
+
+def _variant(evidence: Floats, side: Side, row: int, may_stand: Mask) -> int:
+    return max((one for one in side.variants(row) if may_stand[one]), key=lambda one: float(evidence[one]))
+
+
+def _named_best(side: Side, row: int, name: str | None) -> int:
+    """The icon of a drawing that is called as the source is, else by the name that its set has now.
+
+    A former name has no tags, and Iconify lists it behind the others: of 1,402 stand-ins for Font Awesome's in Lucide
+    55 had former names where the shortest was taken, 8 where the first is, which are those that the source has.
+    """
+    alike = np.flatnonzero(side.drawings == side.drawings[row]).tolist()
+    return int(min(alike, key=lambda one: (side.rows[one].name != name, not side.is_tagged[one], one)))

@@ -1,0 +1,286 @@
+"""Whether there is such an icon: in the library's sets, or in the package that a project has installed."""
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+
+from indexer.errors import SourceError
+from indexer.library.bundled import bundled
+from indexer.library.foreign import parsed
+from indexer.sources.records import as_object, read_regular
+from search.code.markup import ligature
+from search.code.packages import MODULES, Look, folded, is_spelt, package_of, read_component, spell_component
+from search.code.reference import Reference
+from search.drawings.drawn import packages_of
+from search.drawings.frameworks import FRAMEWORKS, exceptions
+from search.engine import SearchEngine
+from search.query import Filters, Query, Window
+
+_MOST_BYTES = 20_000_000
+_MOST_FILES = 20_000
+_EXPORT = re.compile(
+    r"export\s+(?:declare\s+)?(?:const|let|var|function|class)\s+([\w$]+)|export\s+(?:type\s+)?\{([^{}]*)\}|"
+    r"export\s*\*\s*from\s*[\"'](\.[^\"']{1,300})[\"']"
+)
+_ITEM = re.compile(r"([\w$]+)\s*(?:,|$)")
+_TYPES = (".d.ts", ".d.mts", "/index.d.ts", ".ts", "")
+
+
+def exported_beside(source: str, form: str) -> frozenset[str]:
+    """What the module of a form ("import lucide-react") exports, as installed for a source file; else nothing."""
+    module = form.removeprefix("import ")
+    if module == form:
+        return frozenset()
+    return exported(os.path.realpath(os.path.dirname(source) or "."), module)  # noqa: PTH120
+
+
+@lru_cache(maxsize=4096)
+def exported(folder: str, module: str) -> frozenset[str]:
+    """Names that a module exports which is installed above a folder; nothing where none is."""
+    package = package_of(module)
+    here = Path(folder)
+    for above in (here, *here.parents):
+        root = above / "node_modules" / package
+        if root.is_dir():
+            return _exports_of(root, module[len(package) :].strip("/"))
+    return frozenset()
+
+
+@lru_cache(maxsize=64)
+def _exports_of(root: Path, inner: str) -> frozenset[str]:
+    names, inside = set[str](), os.path.realpath(root)
+    pending = list(_entries(root, inner))
+    seen = set(pending)
+    while pending and len(seen) <= _MOST_FILES:
+        file = pending.pop()
+        try:
+            text = read_regular(file, limit=_MOST_BYTES, inside=inside).decode(errors="replace")
+        except (OSError, SourceError):
+            continue
+        for constant, items, beside in _EXPORT.findall(text):
+            names |= {constant} if constant else set(_ITEM.findall(items))
+            if beside and (other := _file_of(file.parent / beside)) and other not in seen:
+                seen.add(other)
+                pending.append(other)
+    return frozenset(names)
+
+
+def _entries(root: Path, inner: str) -> Iterator[Path]:
+    """Files of types of a module: what its package says, else those that lie in the module's folder."""
+    try:
+        facts = as_object(parsed(read_regular(root / "package.json", limit=_MOST_BYTES)))
+    except (OSError, SourceError, ValueError):
+        facts = {}
+    stated = [facts.get("types"), facts.get("typings")] if not inner else []
+    stated += _stated(as_object(facts.get("exports")).get(f"./{inner}" if inner else "."))
+    paths = [root / path for path in stated if isinstance(path, str)]
+    found = dict.fromkeys(file for path in [*paths, root / inner, root / inner / "index"] if (file := _file_of(path)))
+    yield from found
+
+
+def _stated(said: object) -> list[object]:
+    """Paths in one entry of a package's `exports`, however its conditions are nested."""
+    if isinstance(said, dict):
+        return [path for value in said.values() for path in _stated(value)][:20]
+    return [said]
+
+
+def _file_of(path: Path) -> Path | None:
+    stem = re.sub(r"\.[mc]?js$", "", str(path))
+    return next((file for ending in _TYPES if (file := Path(os.path.normpath(f"{stem}{ending}"))).is_file()), None)
+
+
+_LETTERS_A_SLIP = 5
+"""A slip of the keys for each so many letters, one at least, is taken for one."""
+_IMPORT = "import "
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """What was probably meant."""
+
+    set: str
+    name: str
+    text: str
+    """As the code would write it."""
+    by: str
+    """"name": it is spelt much alike; "meaning": what the words say."""
+    score: float
+    """0 to 1: how alike the spellings are, or how sure the match of the meaning is."""
+
+
+@cache
+def known_exports() -> Mapping[str, frozenset[str]]:
+    """What packages export that Iconify's sets lack, by module: names that a set has given up, and newer ones.
+
+    As of November 2026; `data/making/exports.py` makes the list.
+    """
+    written = json.loads(bundled("references/exported.json").read_bytes())
+    return {module: frozenset(names.split()) for module, names in written.items()}
+
+
+class SetNames:
+    """The names of one set of the library, called as Iconify calls it."""
+
+    def __init__(self, engine: SearchEngine, key: str) -> None:
+        self.own = engine.sets_called(key) or engine.present_sets(packages_of(key))
+        """Its keys in the library; none where it is not there."""
+        self.names = frozenset(name for own in self.own for name in engine.names_in(own))
+
+    @cached_property
+    def by_letters(self) -> Mapping[str, Sequence[str]]:
+        """Names by what a component tells of them."""
+        found: dict[str, list[str]] = {}
+        for name in sorted(self.names):
+            found.setdefault(folded(name), []).append(name)
+        return found
+
+
+class KnownIcons:
+    """The library's sets, each read when code first names it."""
+
+    def __init__(self, engine: SearchEngine, *, exported: Mapping[str, frozenset[str]] | None = None) -> None:
+        self._engine = engine
+        self._exported = known_exports() if exported is None else exported
+        self._sets: dict[str, SetNames] = {}
+
+    def set(self, key: str) -> SetNames:
+        """A set, by the key that Iconify has for it."""
+        if key not in self._sets:
+            self._sets[key] = SetNames(self._engine, key)
+        return self._sets[key]
+
+    def has_set(self, reference: Reference) -> bool:
+        """Whether it can be told if there is such an icon: by the library, or by the package that is installed."""
+        return any(self.set(key).own for key, _ in _readings(reference)) or bool(_installed(reference))
+
+    def is_refuted(self, reference: Reference) -> bool:
+        """Whether the package that is installed exports no such thing."""
+        installed = _installed(reference)
+        return bool(installed) and reference.text not in installed
+
+    def find(self, reference: Reference) -> tuple[str, str] | None:
+        """The icon that is named, as (set, name) with the name as its set spells it; None where there is none."""
+        if self.is_refuted(reference):
+            return None
+        return next(self._found(reference), (reference.set, reference.name) if _installed(reference) else None)
+
+    def _found(self, reference: Reference) -> Iterator[tuple[str, str]]:
+        for key, name in _readings(reference):
+            for spelt in self._spelt(reference, key, name):
+                yield key, spelt
+        if reference.text in self._exported.get(reference.form.removeprefix(_IMPORT), ()):
+            yield reference.set, reference.name
+
+    def _spelt(self, reference: Reference, key: str, name: str) -> Sequence[str]:
+        known = self.set(key)
+        if not _is_component(reference):
+            return [name] if name in known.names else []
+        looks = _looks(reference)
+        gone = _not_exported(reference)
+        same = known.by_letters.get(folded(name), ())
+        return [one for one in same if is_spelt(looks, one, reference.text) and one not in gone]
+
+    def nearest(self, reference: Reference) -> Nearest | None:
+        """The icon that was probably meant, of the same set; None where nothing comes near."""
+        if near := _near_export(reference):
+            return near
+        for key, name in _readings(reference):
+            names = sorted(self.set(key).names - _not_exported(reference))
+            if names and (near := self._by_name(reference, key, name, names)):
+                return near
+        key, name = next(((key, name) for key, name in _readings(reference) if self.set(key).own), ("", ""))
+        return self._by_meaning(reference, key, name) if key else None
+
+    def _by_name(self, reference: Reference, key: str, name: str, names: Sequence[str]) -> Nearest | None:
+        installed = _installed(reference)
+        found = slip_of(name, names)
+        text = _rewritten(reference, key, found[0]) if found else ""
+        if found is None or (installed and text not in installed):
+            return None
+        return Nearest(key, found[0], text, "name", found[1])
+
+    def _by_meaning(self, reference: Reference, key: str, name: str) -> Nearest | None:
+        filters = Filters(sets=tuple(self.set(key).own))
+        said = reference.text.replace("_", "-") if reference.form == "ligature" else name
+        query = Query(words=said.replace("-", " "), prefer=())
+        gone, installed = _not_exported(reference), _installed(reference)
+        for hit in self._engine.ask(query, filters=filters, window=Window(k=5)).hits:
+            text = _rewritten(reference, key, hit.name)
+            if hit.name not in gone and (not installed or text in installed):
+                return Nearest(key, hit.name, text, "meaning", hit.score)
+        return None
+
+
+def slip_of(name: str, names: Sequence[str]) -> tuple[str, float] | None:
+    """The one of some names that slips of the keys make of a name, and how alike they are."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA  # letters that have changed places are one slip
+
+    most = max(1, len(name) // _LETTERS_A_SLIP)
+    near = process.extract(name, names, scorer=OSA.distance, score_cutoff=most, limit=None)
+    if not near:
+        return None
+    found, slips, _ = min(near, key=lambda one: (one[1], _n_replaced(name, one[0])))
+    return found, 1 - slips / max(len(name), len(found))
+
+
+def _n_replaced(name: str, other: str) -> int:
+    """Letters of a name that another one lacks: who types leaves letters out, or changes their places, more often."""
+    return (Counter(name) - Counter(other)).total()
+
+
+def _installed(reference: Reference) -> frozenset[str]:
+    """What the package that the project has installed exports; nothing where none is, or no component is named."""
+    return exported_beside(reference.path, reference.form) if _is_component(reference) else frozenset()
+
+
+def _near_export(reference: Reference) -> Nearest | None:
+    found = slip_of(reference.text, sorted(_installed(reference)))
+    read = read_component(_looks(reference), found[0]) if found else []
+    return Nearest(*read[0], found[0], "name", found[1]) if found and read else None
+
+
+def _is_component(reference: Reference) -> bool:
+    """Whether it is what a module exports, and not the name of a file."""
+    return reference.form.startswith(_IMPORT) and reference.text != reference.text.lower()
+
+
+def _readings(reference: Reference) -> Sequence[tuple[str, str]]:
+    return [(reference.set, reference.name), *reference.others]
+
+
+def _looks(reference: Reference) -> Sequence[Look]:
+    components = MODULES.get(reference.form.removeprefix(_IMPORT))
+    return components.looks if components else ()
+
+
+def _not_exported(reference: Reference) -> frozenset[str]:
+    """Names of a set that the package has no component for."""
+    package = reference.form.removeprefix(_IMPORT)
+    family = FRAMEWORKS[package].family if package in FRAMEWORKS else ""
+    gone = exceptions().get(family)
+    return gone.absent if gone else frozenset()
+
+
+def _rewritten(reference: Reference, key: str, name: str) -> str:
+    """A name in the form of what stands in the code."""
+    if _is_component(reference):
+        return spell_component(_looks(reference), name, like=reference.text, sets=(key,)) or name
+    return rewritten(reference, key, name)
+
+
+def rewritten(reference: Reference, key: str, name: str) -> str:
+    """Put another name of a set in the place of a reference that is no component."""
+    if reference.form == "ligature":
+        return ligature(name, like=reference.name, text=reference.text)
+    if reference.form in ("iconify", "tailwind"):
+        return f"{key}{'--' if reference.form == 'tailwind' else ':'}{name}"
+    if reference.text.endswith(reference.name):
+        return f"{reference.text.removesuffix(reference.name)}{name}"
+    return name

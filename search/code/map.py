@@ -1,0 +1,250 @@
+"""Icons of some sets -> the nearest of another: `map_icons(engine, [Name("mdi", "home")], "lucide")`."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from indexer.errors import IconsError
+from indexer.languages.words import normalise
+from indexer.reports.terminal import Progress
+from search.code.compare import BY_BOTH, BY_WORDS, DOUBTFUL, Best, Side, Target, best_of, evidence_of, open_side
+from search.drawings.drawn import iconify_sets
+from search.engine import SearchEngine
+from search.generation.opened import Opened
+
+
+class Name(NamedTuple):
+    """An icon by the key of its set and its name there."""
+
+    set: str
+    name: str
+
+    @property
+    def key(self) -> str:
+        """As people write it: "mdi:home"; the name alone where no set is known."""
+        return f"{self.set}:{self.name}" if self.set else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An icon of the target set."""
+
+    name: Name
+    id: int
+    image: int
+    """Id of its picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class IconMapping:
+    """One icon, and what stands for it in the target set."""
+
+    source: Name
+    image: int | None
+    """Id of its picture; None where the library has none, and words alone decided."""
+    candidates: Sequence[Candidate]
+    """The best first, and those that come next."""
+    probability: float
+    """That the first is right; 1 where a person chose it."""
+    is_doubtful: bool
+    is_chosen: bool = False
+    """Whether a person chose the first."""
+
+    @property
+    def target(self) -> Candidate | None:
+        """What stands for it; None where a person said that nothing does."""
+        return self.candidates[0] if self.candidates else None
+
+    def chosen(self, candidate: Candidate | None) -> "IconMapping":
+        """The same, with what a person chose."""
+        others = [one for one in self.candidates if candidate is None or one.name != candidate.name]
+        candidates = [candidate, *others] if candidate else []
+        return replace(self, candidates=candidates, probability=1.0, is_doubtful=False, is_chosen=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """Icons, and what stands for each in one set."""
+
+    to: str
+    mappings: Sequence[IconMapping]
+
+    @property
+    def doubtful(self) -> Sequence[IconMapping]:
+        """Those to look at."""
+        return [one for one in self.mappings if one.is_doubtful]
+
+    @property
+    def without_picture(self) -> Sequence[IconMapping]:
+        """Those that words alone decided."""
+        return [one for one in self.mappings if one.image is None and not one.is_chosen]
+
+
+MOST = 20_000
+"""Names of one list."""
+
+
+def read_names(told: Iterable[str], sets: Iterable[str]) -> list[Name]:
+    """Read names, each once; blank lines and those that begin with # say nothing.
+
+    A name without a set is of the first of some sets; without these it is looked for by its words alone.
+
+    Raises:
+        IconsError: there are none, too many, or one is of none of the sets.
+    """
+    keys = list(sets)
+    lines = (line.strip() for line in told)
+    names = list(dict.fromkeys(_read(line, keys) for line in lines if line and not line.startswith("#")))
+    if not names:
+        raise IconsError("no name to map; give some, as icons map home --from mdi --to lucide")
+    if len(names) > MOST:
+        raise IconsError(f"{len(names):,} names to map; give {MOST:,} or fewer")
+    return names
+
+
+def _read(told: str, sets: list[str]) -> Name:
+    key, colon, name = told.partition(":")
+    if not colon:
+        return Name(sets[0] if sets else "", told)
+    if sets and key not in sets:
+        raise IconsError(f'"{told}" is of "{key}", and --from says "{sets[0]}"; leave --from out')
+    return Name(key, name)
+
+
+_TITLE = "Mapping"
+
+
+def names_of_set(engine: SearchEngine, key: str) -> list[Name]:
+    """All icons of a set, each drawing once, by the name that stands first.
+
+    Raises:
+        IconsError: the library has no such set; the message names near ones.
+    """
+    side = engine.put(lambda opened: open_side(opened, key))
+    firsts = {drawing: row for row, drawing in reversed(list(enumerate(side.drawings.tolist())))}
+    return [Name(key, side.rows[row].name) for row in sorted(firsts.values())]
+
+
+def source_sets(engine: SearchEngine, told: Sequence[str]) -> list[str]:
+    """Keys of the sets that icons are of, each once; one that the library lacks may be any of Iconify's.
+
+    Raises:
+        IconsError: nobody knows it; the message names near ones.
+    """
+    return list(dict.fromkeys(key for one in told for key in _keys(engine, one)))
+
+
+def _keys(engine: SearchEngine, told: str) -> Sequence[str]:
+    try:
+        return engine.set_keys([told])
+    except IconsError:
+        if told in iconify_sets():
+            return [told]
+        raise
+
+
+def target_set(engine: SearchEngine, told: str) -> str:
+    """Key of the one set that stand-ins are looked for in.
+
+    Raises:
+        IconsError: it is unknown here, or several sets are meant.
+    """
+    first, *others = engine.set_keys([told])
+    if others:
+        raise IconsError(f'"{told}" means several sets: {", ".join([first, *others])}; give one of them')
+    return first
+
+
+def source_names(engine: SearchEngine, told: Sequence[str], sets: Sequence[str]) -> list[Name]:
+    """The icons that are to be mapped: those of a list, or all of some sets.
+
+    Raises:
+        IconsError: neither a name nor a set is given, or a set has no icons here.
+    """
+    if told or not sets:
+        return read_names(told, sets)
+    return [name for key in sets for name in names_of_set(engine, key)]
+
+
+def map_icons(engine: SearchEngine, sources: Sequence[Name], to: str, *, progress: Progress) -> Mapped:
+    """Find for each icon the nearest of a set, by picture and name together.
+
+    What the library has no picture of is looked for by its name alone.
+
+    Raises:
+        IconsError: the library has no such target set, or an icon is of the target set already.
+    """
+    key = target_set(engine, to)
+    if any(source.set == key for source in sources):
+        raise IconsError(f'"{key}" is both the set that icons are of and the one to look in; give another --to')
+    distinct = list(dict.fromkeys(sources))
+    return Mapped(key, engine.put(lambda opened: _map(opened, distinct, key, progress)))
+
+
+def _map(opened: Opened, sources: Sequence[Name], key: str, progress: Progress) -> list[IconMapping]:
+    target = Target(opened, open_side(opened, key))
+    found: dict[Name, IconMapping] = {}
+    held = set(opened.facets.labels("set").values)
+    for set_key in dict.fromkeys(source.set for source in sources):
+        if set_key in held:
+            side = open_side(opened, set_key)
+            wanted = {source: row for source in sources if (row := _row(side, source)) is not None}
+            for mapping in _seen(target, side, wanted):
+                found[mapping.source] = mapping
+                progress(_TITLE, len(found), len(sources))
+    for mapping in _unseen(target, [source for source in sources if source not in found]):
+        found[mapping.source] = mapping
+        progress(_TITLE, len(found), len(sources))
+    return [found[source] for source in sources]
+
+
+def _row(side: Side, source: Name) -> int | None:
+    return side.by_name.get(source.name) if source.set == side.set else None
+
+
+def _seen(target: Target, side: Side, wanted: dict[Name, int]) -> Iterator[IconMapping]:
+    """Map what there are pictures of."""
+    if not wanted:
+        return
+    target.ready_for(side)
+    compared = target.compare(side, list(wanted.values()))
+    for (source, row), one in zip(wanted.items(), compared, strict=True):
+        best = best_of(evidence_of(one), target.side, BY_BOTH, look=side.own_look(row), name=source.name)
+        yield _mapping(source, side.rows[row].image_id, target.side, best)
+
+
+def _unseen(target: Target, sources: Sequence[Name]) -> Iterator[IconMapping]:
+    """Map what there are names of alone."""
+    if not sources:
+        return
+    spoken = target.spoken([normalise(source.name) for source in sources])
+    for source, evidence in zip(sources, spoken, strict=True):
+        yield _mapping(source, None, target.side, best_of(evidence, target.side, BY_WORDS, name=source.name))
+
+
+def _mapping(source: Name, image: int | None, side: Side, best: Best) -> IconMapping:
+    rows = (side.rows[row] for row in best.rows)
+    candidates = [Candidate(Name(side.set, row.name), row.id, row.image_id) for row in rows]
+    return IconMapping(source, image, candidates, best.probability, is_doubtful=best.probability < DOUBTFUL)
+
+
+def mapped_json(mapped: Mapped) -> dict[str, Any]:
+    """Spell it as one object."""
+    return {
+        "to": mapped.to,
+        "icons": list(map(_mapping_json, mapped.mappings)),
+        "n_doubtful": len(mapped.doubtful),
+        "n_without_picture": len(mapped.without_picture),
+    }
+
+
+def _mapping_json(one: IconMapping) -> dict[str, Any]:
+    return {
+        "source": one.source.key,
+        "target": one.target.name.key if one.target else None,
+        "probability": round(one.probability, 3),
+        "is_doubtful": one.is_doubtful,
+        "is_chosen": one.is_chosen,
+        "by": "name" if one.image is None else "picture and name",
+        "others": [candidate.name.key for candidate in one.candidates[1:]],
+    }

@@ -1,0 +1,351 @@
+"""Icons of one set for a list of needs, and their code."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from indexer.errors import IconsError
+from indexer.languages.words import printable
+from indexer.library.preferences import known_preferences
+from indexer.reports.terminal import Progress
+from search.drawings.drawn import Look, NamedIcon, named_icon
+from search.drawings.frameworks import Framework
+from search.drawings.write import Snippet, laid_out, write
+from search.engine import SearchEngine
+from search.query import Filters, Query, ReadAs, Window, refuse_broken
+from search.results import Hit
+from search.words.codes import WELL_KNOWN
+
+MOST_NEEDS = 500
+"""Of one list: each is a search, or six where a set is to be chosen."""
+LONGEST_NEED = 300
+"""Letters."""
+_BULLET = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+
+
+def read_needs(lines: Iterable[str]) -> list[str]:
+    """Read needs, in their order; one that stands twice is needed twice.
+
+    Raises:
+        IconsError: there is none, or there are too many, or one is too long.
+    """
+    needs = []
+    for number, line in enumerate(lines, start=1):
+        text = line.strip().removeprefix("\ufeff")
+        if not text or text.startswith("#"):
+            continue
+        need = " ".join(_BULLET.sub("", text, count=1).split() if _BULLET.match(text) else text.split())
+        if len(need) > LONGEST_NEED:
+            raise IconsError(
+                f'need {number:,} has {len(need):,} letters ("{printable(need[:40])} ..."); '
+                f"give {LONGEST_NEED} or fewer, a line a need"
+            )
+        refuse_broken(need)
+        needs.append(need)
+        if len(needs) > MOST_NEEDS:
+            raise IconsError(f"more than {MOST_NEEDS} needs; give them in several lists")
+    if not needs:
+        raise IconsError('no needs; give them as arguments, or a line each on stdin: icons pick settings "log out"')
+    return needs
+
+
+_LOOKED_AT = 300
+"""Icons of all sets, each by itself, by which sets are chosen that are then asked one by one."""
+_MOST_ASKED = 8
+"""Sets."""
+_NEARLY = 0.95
+"""Of the best sum of scores: a set that is widely used is taken before a little known one that is hardly better."""
+WELL = 0.5
+"""Least score of an icon that answers: below it there may be none (`Hit.score`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenSet:
+    """One set for all needs."""
+
+    key: str
+    title: str
+    why: str
+    """As a person is told it."""
+    n_others: int
+    """Sets that it was chosen among."""
+
+
+def choose_set(
+    engine: SearchEngine, queries: Sequence[Query], filters: Filters, *, served: Sequence[str] = (), progress: Progress
+) -> ChosenSet | None:
+    """Choose the set that the user prefers, else the one that answers most needs well; None where nothing answers.
+
+    `served`: keys of which one is to be chosen; none: all.
+    """
+    held = {count.value: count.title for count in engine.facets().get("set", ())}
+    allowed = [key for key in served or held if key in held]
+    n_others = len(allowed) - 1
+    if n_others == 0:
+        return ChosenSet(allowed[0], held[allowed[0]], "the only one that serves here", n_others)
+    for key in known_preferences(engine.library).sets:
+        if key in allowed:
+            return ChosenSet(key, held[key], "which you prefer", n_others)
+    within = replace(filters, sets=tuple(allowed))
+    answered = {}
+    for done, key in enumerate(candidates := _candidates(engine, queries, within, progress), start=1):
+        answered[key] = _answered(engine, queries, replace(filters, sets=(key,)))
+        progress("Comparing sets", done, len(candidates))
+    if not answered:
+        return None
+    most, best = max(answered.values())
+    near = [key for key in candidates if answered[key][0] == most and answered[key][1] >= _NEARLY * best]
+    key = max(near, key=lambda key: (key in WELL_KNOWN, answered[key]))
+    return ChosenSet(key, held[key], f"which answers {most} of {len(queries)} needs well", n_others)
+
+
+def _candidates(engine: SearchEngine, queries: Sequence[Query], filters: Filters, progress: Progress) -> Sequence[str]:
+    """Sets with an icon among the first of most needs, the best of them first."""
+    scores: dict[str, list[float]] = {}
+    for done, query in enumerate(queries, start=1):
+        found = engine.ask(query, filters=filters, window=Window(k=_LOOKED_AT, flat=True))
+        best: dict[str, float] = {}
+        for hit in found.hits:
+            best.setdefault(hit.set, hit.score)
+        for key, score in best.items():
+            scores.setdefault(key, []).append(score)
+        progress("Choosing a set", done, len(queries))
+    return sorted(scores, key=lambda key: _worth(scores[key]), reverse=True)[:_MOST_ASKED]
+
+
+def _answered(engine: SearchEngine, queries: Sequence[Query], filters: Filters) -> tuple[int, float]:
+    firsts: list[Hit] = [
+        hit for query in queries for hit in engine.ask(query, filters=filters, window=Window(k=1)).hits
+    ]
+    return _worth([hit.score for hit in firsts])
+
+
+def _worth(scores: Sequence[float]) -> tuple[int, float]:
+    """How many needs a set answers well, and by how much."""
+    return sum(score >= WELL for score in scores), sum(scores)
+
+
+MOST_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """What one need finds."""
+
+    need: str
+    hits: Sequence[Hit]
+    """The best few, best first; none where nothing fits."""
+    chosen: Hit | None
+    """One of them, where one was chosen."""
+    is_doubtful: bool
+    """Whether not even the best is a good match."""
+    spelled: str | None
+    read_as: ReadAs | None
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """What a list of needs finds."""
+
+    set: ChosenSet | None
+    """Of which all are; None where nothing was found, or several sets were asked for."""
+    picks: Sequence[Pick]
+
+    @property
+    def missing(self) -> Sequence[str]:
+        """Needs that nothing was found for."""
+        return [pick.need for pick in self.picks if not pick.hits]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Which of the best few is taken."""
+
+    numbers: Sequence[int] | None = None
+    """One a need, counted from 1; 0 takes none. None: no number was given."""
+    first: bool = False
+
+    @property
+    def is_made(self) -> bool:
+        """Whether anything is chosen at all."""
+        return self.first or self.numbers is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picking:
+    """What is asked for beside the needs."""
+
+    filters: Filters
+    """With no set, one is chosen for all needs."""
+    window: Window
+    """How many of each are shown, and how sure a match must be."""
+    choice: Choice
+    served: Sequence[str] = ()
+    """Keys of the sets that the framework serves which code is wanted for; none: all."""
+
+
+def pick_icons(engine: SearchEngine, queries: Sequence[Query], how: Picking, *, progress: Progress) -> Picked:
+    """Answer each need with the best few icons of one set.
+
+    Raises:
+        IconsError: a filter names what this library lacks, or a number is chosen that is not shown.
+    """
+    if how.choice.numbers is not None and len(how.choice.numbers) != len(queries):
+        n_given = len(how.choice.numbers)
+        raise IconsError(f"{n_given} numbers chosen for {len(queries)} needs; give one a need, 0 for none")
+    filters = replace(how.filters, sets=served_sets(engine, engine.set_keys(how.filters.sets), how.served))
+    one = None
+    if not filters.sets:
+        one = choose_set(engine, queries, filters, served=how.served, progress=progress)
+        filters = replace(filters, sets=(one.key,)) if one else filters
+    picks = []
+    for number, query in enumerate(queries):
+        found = engine.ask(query, filters=filters, window=how.window)
+        chosen = _chosen(query.words, found.hits, how.choice, number)
+        picks.append(Pick(query.words, found.hits, chosen, found.is_doubtful, found.spelled, found.read_as))
+        progress("Picking", number + 1, len(queries))
+    return Picked(one, picks)
+
+
+def served_sets(engine: SearchEngine, sets: Sequence[str], served: Sequence[str]) -> tuple[str, ...]:
+    """Those of the sets asked for that a framework serves.
+
+    Raises:
+        IconsError: it serves none of them, or none that is here.
+    """
+    if not served:
+        return tuple(sets)
+    here = {count.value for count in engine.facets().get("set", ())} & set(served)
+    if not here:
+        raise IconsError(
+            f"this library has no set that the format serves ({', '.join(served)}); --format react takes any set"
+        )
+    if sets and not here & set(sets):
+        raise IconsError(
+            f'"{sets[0]}" is no set that the format serves ({", ".join(sorted(here))}); '
+            "--format @iconify/react takes every set of Iconify, react any"
+        )
+    return tuple(key for key in sets if key in here)
+
+
+def _chosen(need: str, hits: Sequence[Hit], choice: Choice, number: int) -> Hit | None:
+    if not hits:
+        return None
+    if choice.numbers is None:
+        return hits[0] if choice.first else None
+    wanted = choice.numbers[number]
+    if wanted > len(hits):
+        raise IconsError(f'"{need}" has {len(hits)} to choose from, and {wanted} was chosen; 0 takes none')
+    return hits[wanted - 1] if wanted else None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Hits as code."""
+
+    snippet: Snippet
+    remarked: str
+    """Its code, each use behind the need that it answers."""
+    refused: Sequence[tuple[str, str]]
+    """Needs whose icon can't be written so, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What a list of needs comes to."""
+
+    picked: Picked
+    framework: Framework | None
+    """That the chosen icons were to be written for."""
+    written: Written | None
+    """None where no code was wanted, or nothing was chosen."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every need has found something, and all that was chosen could be written."""
+        return not self.picked.missing and not (self.written and self.written.refused)
+
+
+def fill(
+    engine: SearchEngine,
+    queries: Sequence[Query],
+    how: Picking,
+    *,
+    framework: Framework | None,
+    look: Look,
+    progress: Progress,
+) -> Filled:
+    """Answer needs, and write what is chosen as code.
+
+    Raises:
+        IconsError: as `pick_icons` and `write_picks`.
+    """
+    picked = pick_icons(engine, queries, how, progress=progress)
+    chosen = [(pick.need, pick.chosen) for pick in picked.picks if pick.chosen]
+    written = write_picks(engine, chosen, framework, look) if framework and chosen else None
+    return Filled(picked, framework, written)
+
+
+def write_hit(engine: SearchEngine, hit: Hit, framework: Framework, look: Look) -> Snippet:
+    """Write one icon.
+
+    Raises:
+        IconsError: it can't be written so, or its source has gone or changed.
+    """
+    return write([_read(engine, hit, framework)], framework, look)
+
+
+def write_picks(engine: SearchEngine, chosen: Sequence[tuple[str, Hit]], framework: Framework, look: Look) -> Written:
+    """Write the icons that needs have chosen, those left out that can't be written.
+
+    Raises:
+        IconsError: none can.
+    """
+    icons: list[tuple[str, NamedIcon]] = []
+    refused: list[tuple[str, str]] = []
+    for need, hit in chosen:
+        try:
+            icon = _read(engine, hit, framework)
+            write([icon], framework, look)
+        except IconsError as error:
+            refused.append((need, str(error)))
+        else:
+            icons.append((need, icon))
+    if not icons:
+        raise IconsError(refused[0][1])
+    snippet = write([icon for _, icon in icons], framework, look)
+    remarked = laid_out(snippet.imports, snippet.uses, framework, remarks=[need for need, _ in icons])
+    return Written(snippet, remarked, refused)
+
+
+def _read(engine: SearchEngine, hit: Hit, framework: Framework) -> NamedIcon:
+    return named_icon(hit, engine.picture(hit.id) if framework.needs_svg else None)
+
+
+def filled_json(filled: Filled) -> dict[str, Any]:
+    """Spell it as one object; code stands in it where code was wanted."""
+    picked, written = filled.picked, filled.written
+    plain: dict[str, Any] = {
+        "set": asdict(picked.set) if picked.set else None,
+        "needs": list(map(_pick_json, picked.picks)),
+        "missing": list(picked.missing),
+    }
+    if filled.framework:
+        plain["format"] = filled.framework.name
+    if written:
+        plain["code"] = written.remarked
+        plain |= {name: getattr(written.snippet, name) for name in ("imports", "uses", "install", "left_out")}
+        plain["refused"] = [{"need": need, "error": why} for need, why in written.refused]
+    return plain
+
+
+def _pick_json(pick: Pick) -> dict[str, Any]:
+    return {
+        "need": pick.need,
+        "chosen": pick.chosen.key if pick.chosen else None,
+        "is_doubtful": pick.is_doubtful,
+        "spelled": pick.spelled,
+        "read_as": str(pick.read_as) if pick.read_as else None,
+        "hits": list(map(asdict, pick.hits)),
+    }

@@ -1,0 +1,69 @@
+"""A place in source code that names an icon, as plain data."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One place that names one icon."""
+
+    path: str
+    """Of the file, as it was given or found below what was given."""
+    line: int
+    """From 1."""
+    column: int
+    """From 1, in characters."""
+    start: int
+    """`text[start:end]` of the file's text, decoded as UTF-8 with its line ends as they are, is exactly what names the
+    icon: both are offsets in characters, not bytes."""
+    end: int
+    set: str
+    """Key of the set, as Iconify calls it; "" for icons of the project's own: its files and sprites."""
+    name: str
+    """Of the icon in that set, as the code's form implies it. Components lose where words end: `ArrowDownAZ` is
+    "arrow-down-az" here, and only the set's own names tell "arrow-down-a-z" (see `known`)."""
+    form: str
+    """How it is named: "import lucide-react", "iconify", "unocss", "class mdi", "sprite", "file" ..."""
+    text: str
+    """What stands at `start:end`: `ArrowLeft`, `mdi:home`, `fa-house`."""
+    others: tuple[tuple[str, str], ...] = ()
+    """What else the text may mean, (set, name): `FaGithub` is no solid icon but a brand."""
+    is_certain: bool = True
+    """Whether it names an icon at all: "token:refresh" may be something else."""
+    file: str = ""
+    """Of a part of a sprite: the file that holds it, as it stands before the "#"; "" where that is the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A place that names an icon which only the running program knows."""
+
+    path: str
+    line: int
+    column: int
+    form: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Places:
+    """Line and column of offsets in a text."""
+
+    text: str
+
+    @cached_property
+    def _starts(self) -> Sequence[int]:
+        starts = [0]
+        place = self.text.find("\n")
+        while place != -1:
+            starts.append(place + 1)
+            place = self.text.find("\n", place + 1)
+        return starts
+
+    def at(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both from 1."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1

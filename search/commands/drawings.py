@@ -1,0 +1,217 @@
+"""The commands `icons export` and `icons lint`."""
+
+import json
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from indexer.commands.options import NamedFile, json_option, library_option
+from indexer.languages.words import say
+from search.commands.options import look_options
+from search.drawings.drawn import Look
+
+if TYPE_CHECKING:
+    from indexer.library.folder import Library
+    from indexer.reports.terminal import Progress
+    from search.drawings.collection import Collection
+    from search.drawings.export import Exported, Kind
+
+_KINDS = ("zip", "sprite", "iconify", "font", "react")
+_NAME = "icons"
+_MANY = 50
+"""Icons that take a while, so that progress is told."""
+
+
+@click.command()
+@click.argument("keys", nargs=-1, metavar="[KEY]...")
+@click.option("--from", "file", type=NamedFile, help="A collection: its file, or a text with a key a line.")
+@click.option("--as", "kind", type=click.Choice(_KINDS), default="zip", show_default=True, help="What they become.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    help="A folder, FILE.zip, or FILE.svg and FILE.json for a sprite and one Iconify set alone.",
+)
+@click.option("--name", help="Name of the collection; else its file says it.")
+@click.option("--prefix", help="One Iconify file for all sets, under this prefix; the name of a font or a package.")
+@look_options
+@click.option("--skip-unreadable", is_flag=True, help="Leave out what can't be exported so, and say which.")
+@click.option("--replace", "is_replaced", is_flag=True, help="Replace an earlier export; a font keeps its code points.")
+@library_option
+@json_option
+def export(  # noqa: PLR0913 - one option each
+    library: "Library",
+    *,
+    keys: tuple[str, ...],
+    file: Path | None,
+    kind: "Kind",
+    out: Path | None,
+    name: str | None,
+    prefix: str | None,
+    look: Look,
+    skip_unreadable: bool,
+    is_replaced: bool,
+    as_json: bool,
+) -> None:
+    """Export icons: each as a file, an SVG sprite, Iconify JSON, a web font, or a package for React.
+
+    KEY is SET:NAME, as `icons search --json` tells it; `-` reads a collection from stdin. With all of them goes a file
+    that says whose they are and on which terms.
+
+    \b
+    Examples:
+      icons export lucide:bell lucide:house mdi:cog
+      icons export --from settings.json --as font -o src/font --replace
+      icons search arrow --json | icons export - --as sprite -o sprite.svg
+      icons export --from settings.json --as iconify --prefix app -o app.json
+    """
+    from indexer.reports.terminal import ProgressLine
+    from search.commands.presenting import engine_of
+    from search.drawings.export import Options, default_place, earlier_code_points, write_export
+    from search.drawings.export import export as export_icons
+
+    collection = _collection(keys, file, name)
+    if is_replaced and out is not None and not collection.code_points:
+        collection = replace(collection, code_points=earlier_code_points(out))
+    options = Options(look=look, prefix=prefix, skip_unreadable=skip_unreadable)
+    engine = engine_of(library)
+    with ExitStack() as stack:
+        is_long = len(collection.icons) >= _MANY
+        progress: Progress | None = stack.enter_context(ProgressLine()) if is_long else None
+        exported = export_icons(engine, collection, kind, options, progress=progress)
+    place = out or default_place(exported)
+    written = write_export(exported, place, replace=is_replaced)
+    _report(exported, place, written, as_json=as_json)
+
+
+def _collection(keys: tuple[str, ...], file: Path | None, name: str | None) -> "Collection":
+    """The icons that are named: as arguments, in a file, or on stdin."""
+    from indexer.library.named import STDIN, read_named
+    from search.drawings.collection import MAX_BYTES, collected, read_collection
+    from search.query import refuse_broken
+
+    if file is not None and keys:
+        raise click.UsageError("--from and KEY are two ways to name icons; give one of them")
+    if not keys and file is None:
+        raise click.UsageError("name icons, as lucide:bell, or a collection with --from FILE")
+    if file is not None or keys == ("-",):
+        source = file or STDIN
+        name_there = _NAME if source == STDIN else source.stem
+        collection, n_again = read_collection(read_named(source, limit=MAX_BYTES), name=name_there)
+    else:
+        collection, n_again = collected(_NAME, keys)
+    if n_again:
+        say(f"{n_again:,} named twice: each stands there once", err=True)
+    if name:
+        refuse_broken(name)
+    return replace(collection, name=name) if name else collection
+
+
+def _report(exported: "Exported", place: Path, written: list[Path], *, as_json: bool) -> None:
+    """Tell what was written, what was left out, and what the licences ask for."""
+    if as_json:
+        told = {name: getattr(exported, name) for name in ("kind", "name", "icons", "remarks", "licences")}
+        left_out = [asdict(one) for one in exported.left_out]
+        click.echo(json.dumps({**told, "left_out": left_out, "written": [str(path) for path in written]}))
+        return
+    for one in exported.left_out:
+        say(f'left out "{one.key}": {one.reason}', err=True)
+    for remark in exported.remarks:
+        say(remark, err=True)
+    n_icons = "1 icon" if len(exported.icons) == 1 else f"{len(exported.icons):,} icons"
+    say(f"{n_icons}; {exported.licences}", err=True)
+    for path in [place] if len(written) > 2 else written:
+        say(f"wrote {path}", err=True)
+
+
+def _rules_beginning(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from search.linting.lint import RULES
+
+    return [rule for rule in RULES if rule.startswith(incomplete)]
+
+
+@click.command()
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]...")
+@click.option("--set", "sets", multiple=True, metavar="KEY", help="A set of the library. Repeatable.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave files out, as in .gitignore. Repeatable.")
+@click.option(
+    "--rule", "rules", multiple=True, metavar="ID", shell_complete=_rules_beginning, help="Only this rule. Repeatable."
+)
+@click.option(
+    "--without-rule",
+    "without_rules",
+    multiple=True,
+    metavar="ID",
+    shell_complete=_rules_beginning,
+    help="Not this rule. Repeatable.",
+)
+@click.option("--rules", "lists_rules", is_flag=True, help="List the rules and what each looks at, and nothing else.")
+@click.option("--max", "most", type=click.IntRange(1), help="Show so many findings of each rule; 3 if not given.")
+@click.option("--long", "is_long", is_flag=True, help="Show all findings, with the files they are in.")
+@click.option(
+    "--html", "page", type=click.Path(path_type=Path, dir_okay=False), help="Write a page with pictures side by side."
+)
+@library_option
+@json_option
+def lint(
+    library: "Library",
+    lists_rules: bool,
+    most: int | None,
+    is_long: bool,
+    page: Path | None,
+    as_json: bool,
+    **asked: tuple[Any, ...],
+) -> None:
+    """Find what is inconsistent or wrong in sets of icons: duplicates, odd strokes, colours and canvases, misleading
+    names.
+
+    What a set does is learnt from the set itself, and nothing is written but the page. A file ".iconslint" in DIR says
+    what to accept; docs/linting.md tells its form, and each rule. Exit code 0: nothing found, 1: findings, 2: error.
+
+    \b
+    Examples:
+      icons lint ~/design/icons
+      icons lint icons/ --html lint.html --without-rule name
+      icons lint --set lucide --rule near-duplicate --long
+      icons lint icons/ --json | jq .counts
+    """
+    if lists_rules:
+        _list_rules()
+        return
+    if not asked["folders"] and not asked["sets"]:
+        raise click.UsageError("nothing to look at; give a folder of icons, or --set KEY of the library")
+    if is_long and most is not None:
+        raise click.UsageError("--long shows all findings, and --max some; give one of them")
+    from indexer.reports.terminal import ProgressLine
+    from search.linting.lint import Asked
+    from search.linting.lint import lint as find
+    from search.linting.page import FEW, lines_of
+
+    with ProgressLine() as view:
+        report = find(Asked(**asked), library=library, progress=view)
+        if page is not None:
+            from indexer.library.named import write_result
+            from search.linting.page import lint_page
+
+            write_result(page, lint_page(report, progress=view).encode("utf-8"), option="--html")
+    if page is not None:
+        say(f"wrote {page}", err=True)
+    for pattern in report.unused_exceptions:
+        say(f'Warning: the exception "{pattern}" accepts nothing', err=True)
+    if as_json:
+        click.echo(json.dumps(report.to_json()))
+    else:
+        for line in lines_of(report, most=None if is_long else most or FEW):
+            say(line)
+    if report.findings:
+        raise click.exceptions.Exit(1)
+
+
+def _list_rules() -> None:
+    from search.linting.lint import RULES
+
+    for rule in RULES.values():
+        say(f"{rule.id:<15} {rule.severity:<8} {rule.looks_at}")

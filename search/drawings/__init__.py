@@ -1,0 +1,1 @@
+"""An icon leaves: clean SVG, code for every framework, sprites, fonts, packages."""

@@ -1,0 +1,174 @@
+"""What is written as code: an icon by its name, its key, its drawing, and the look of the copy."""
+
+import math
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from indexer.errors import IconsError
+from indexer.library.bundled import bundled
+
+if TYPE_CHECKING:
+    from search.drawings.shapes import Shape
+    from search.results import Hit
+
+Corner = Literal["round", "sharp"]
+CORNERS: tuple[Corner, ...] = ("round", "sharp")
+COLOUR = r"^(#[0-9a-fA-F]{3,4}|#[0-9a-fA-F]{6}|#[0-9a-fA-F]{8}|[a-zA-Z]{3,20})$"
+"""A colour as CSS writes it, by number or by name: nothing that could mean more where it is written."""
+WIDEST_STROKE = 100
+LARGEST = 10_000
+"""Pixels of a copy."""
+_COLOUR = re.compile(COLOUR.removesuffix("$"))
+_CURRENT_COLOUR = re.compile(rb"\bcurrentColor\b", re.IGNORECASE)
+_FILL = re.compile(rb"\sfill\s*=|\bfill\s*:")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedIcon:
+    """An icon, as much of it as code needs."""
+
+    key: str
+    """As hits tell it: "lucide:bell"."""
+    set: str
+    name: str
+    """As its source spells it."""
+    svg: bytes | None
+    """Its picture as its source holds it, a bitmap too; None where nothing but the name is needed."""
+    path: str = ""
+    """The file that holds it: npm packages tell their icons of one name apart by folders alone."""
+
+
+def named_icon(hit: "Hit", svg: bytes | None = None) -> NamedIcon:
+    """Take of a hit what code needs."""
+    return NamedIcon(hit.key, hit.set, hit.name, svg, path=hit.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What copies are given; None leaves it as the icon has it."""
+
+    colour: str | None = None
+    """For what the icon leaves open."""
+    stroke_width: float | None = None
+    """Of its widest stroke, in units of its viewBox; others keep their share of that."""
+    size: int | None = None
+    """Pixels of its longer side."""
+    corner: Corner | None = None
+    """Of strokes: their ends and joins."""
+
+    def __post_init__(self) -> None:
+        if self.colour is not None and not _COLOUR.fullmatch(self.colour):
+            raise IconsError(f'colour is "{self.colour}"; give a name or a number as CSS has them: navy, #08f')
+        width = self.stroke_width
+        if width is not None and not (math.isfinite(width) and 0 < width <= WIDEST_STROKE):
+            raise IconsError(f'stroke width is "{width}"; give a number above 0, {WIDEST_STROKE} at most')
+        if self.size is not None and not 0 < self.size <= LARGEST:
+            raise IconsError(f'size is "{self.size}"; give 1 to {LARGEST:,} pixels')
+        if self.corner is not None and self.corner not in CORNERS:
+            raise IconsError(f'corner is "{self.corner}"; give {" or ".join(CORNERS)}')
+
+    @property
+    def shape(self) -> "Shape":
+        """All of it but the colour."""
+        from search.drawings.shapes import Shape
+
+        return Shape(size=self.size, stroke_width=self.stroke_width, corner=self.corner)
+
+
+AS_IT_IS = Look()
+
+
+def restyled(svg: bytes, look: Look) -> bytes:
+    """Give the text of an SVG a look, as `svg_document` gives it.
+
+    Raises:
+        IconsError: another width, size or corner was asked for, and it is not well-formed.
+    """
+    if look.colour is not None:
+        svg = coloured(svg, look.colour)
+    if look.shape == AS_IT_IS.shape:
+        return svg
+    from search.drawings.shapes import reshaped
+
+    return reshaped(svg, look.shape)
+
+
+def coloured(document: bytes, colour: str) -> bytes:
+    """Give a colour to currentColor, and to shapes without any fill, black otherwise."""
+    from indexer.rendering.render import SVG_START
+
+    paint = colour.encode("ascii")
+    start = SVG_START.match(document)
+    assert start is not None
+    root = document[start.end() : document.find(b">", start.end())]
+    fill = b"" if _FILL.search(root) else b' fill="%b"' % paint
+    return _CURRENT_COLOUR.sub(paint, document[: start.end()] + fill + document[start.end() :])
+
+
+_PACKAGES = {
+    "lucide-static": "lucide",
+    "@tabler/icons": "tabler",
+    "@phosphor-icons/core": "ph",
+    "@mdi/svg": "mdi",
+    "@fortawesome/fontawesome-free": "fa7",
+    "@vscode/codicons": "codicon",
+    "@primer/octicons": "octicon",
+    "@vaadin/icons": "vaadin",
+    "ionicons": "ion",
+}
+"""npm packages of pictures whose icons Iconify has under the same names."""
+_STYLED = re.compile(r"fa[67]?-(?:solid|regular|brands)")
+_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+"""As Iconify takes it."""
+
+
+class IconifyKey(NamedTuple):
+    """How Iconify's libraries ask for an icon."""
+
+    prefix: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.prefix}:{self.name}"
+
+
+def packages_of(prefix: str) -> list[str]:
+    """npm packages of pictures that hold a set of Iconify, as a library calls them."""
+    wanted = "fa7" if _STYLED.fullmatch(prefix) else prefix
+    return [package for package, known in _PACKAGES.items() if known == wanted]
+
+
+@cache
+def iconify_sets() -> frozenset[str]:
+    """Prefixes of all sets of Iconify, as of @iconify/json of November 2026."""
+    return frozenset(bundled("snippets/iconify.txt").read_text("ascii").split())
+
+
+def folders(icon: NamedIcon) -> tuple[str, ...]:
+    """The two folders in which the picture lies, by which npm packages tell icons of one name apart."""
+    return PurePath(icon.path).parts[-3:-1]
+
+
+def iconify_key(icon: NamedIcon) -> IconifyKey:
+    """Tell what Iconify calls an icon.
+
+    Raises:
+        IconsError: it is of no set that Iconify serves.
+    """
+    prefix, name = _PACKAGES.get(icon.set, icon.set), icon.name
+    if prefix == "fa7":
+        prefix = f"fa7-{font_awesome_style(icon)}"
+    elif icon.set == "@tabler/icons" and "filled" in folders(icon):
+        name = f"{name}-filled"
+    if prefix not in iconify_sets() or not _NAME.fullmatch(name):
+        raise IconsError(f'"{icon.key}" is not of Iconify; --format svg, react, vue or svelte write the drawing itself')
+    return IconifyKey(prefix, name)
+
+
+def font_awesome_style(icon: NamedIcon) -> str:
+    """Iconify has a set a style, the package of pictures a folder."""
+    told = (*folders(icon), icon.set.rpartition("-")[2])
+    return next((style for style in ("solid", "regular", "brands") if style in told), "solid")

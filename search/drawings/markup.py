@@ -1,0 +1,296 @@
+"""A cleaned drawing as markup: XML, JSX, Svelte, a class, a data URI."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+from indexer.errors import IconsError
+from search.drawings.apart import set_apart
+from search.drawings.clean import SVG, clean_tree
+from search.drawings.drawn import Look, NamedIcon
+from search.drawings.frameworks import capitals, free_name
+from search.drawings.shapes import path_data
+
+_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
+_BRACES = {"{": "&#123;", "}": "&#125;"}
+
+
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """A way to write elements."""
+
+    attribute: Callable[[str, str], str]
+    text: Callable[[str], str]
+    style: Callable[[str], str]
+    """The text of a <style>."""
+
+
+def written(root: ElementTree.Element, markup: Markup, *, rest: str = "", indent: int | None = None) -> str:
+    """Write a tree; `rest` stands behind the attributes of its root, lines are indented from `indent` on, if given.
+
+    Elements that hold text stay on one line, since spaces between them would be drawn.
+    """
+    start = "" if indent is None else "  " * indent
+    inner = None if indent is None or _holds_text(root) else indent + 1
+    attributes = "".join(f" {markup.attribute(name, value)}" for name, value in root.items())
+    opening = f"{start}<{root.tag}{attributes}{f' {rest}' if rest else ''}"
+    within = _content(root, markup, inner)
+    if not within:
+        return f"{opening} />"
+    if inner is None:
+        return f"{opening}>{within}</{root.tag}>"
+    return f"{opening}>\n{within}\n{start}</{root.tag}>"
+
+
+def _content(parent: ElementTree.Element, markup: Markup, indent: int | None) -> str:
+    text = markup.style if parent.tag == "style" else markup.text
+    parts = [text(parent.text)] if parent.text else []
+    for child in parent:
+        parts.append(written(child, markup, indent=indent))
+        parts += [text(child.tail)] if child.tail else []
+    return ("" if indent is None else "\n").join(parts)
+
+
+def _holds_text(element: ElementTree.Element) -> bool:
+    return bool(element.text) or any(child.tail for child in element)
+
+
+def _escaper(more: Mapping[str, str]) -> Callable[[str], str]:
+    """Escape a value between quotes, and what else a language reads there; what no XML may hold, its parser refuses."""
+    table = {ord(sign): escape for sign, escape in {**_ESCAPES, **more}.items()}
+    return lambda text: text.translate(table)
+
+
+_between_quotes, _between_apostrophes, _in_svelte = _escaper({}), _escaper({"'": "&#39;"}), _escaper(_BRACES)
+
+
+def _xml_text(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _svelte_text(text: str) -> str:
+    return _xml_text(text).replace("{", _BRACES["{"]).replace("}", _BRACES["}"])
+
+
+XML = Markup(lambda name, value: f'{name}="{_between_quotes(value)}"', _xml_text, _xml_text)
+"""Of an SVG file, and of SVG inside HTML."""
+QUOTED = Markup(lambda name, value: f"{name}='{_between_apostrophes(value)}'", _xml_text, _xml_text)
+"""The same inside double quotes."""
+SVELTE = Markup(lambda name, value: f'{name}="{_in_svelte(value)}"', _svelte_text, _xml_text)
+"""In which braces are expressions, in attributes too."""
+
+
+_CAMEL_ANYWAY = re.compile(r"(data|aria)-.*")
+"""The two families of attributes that JSX leaves alone."""
+_JOINT = re.compile(r"[-:](.)")
+_APART = re.compile(r";(?![^(]*\))")
+_PLAIN_VALUE = re.compile(r"[^\"'&\\{}<>\x00-\x1f]*")
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
+_UNSAFE_IN_JS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029", "<": "\\u003c"})
+_UNTYPED = frozenset(("mask-type", "transform-origin"))
+"""Attributes that React sets and @types/react lacks."""
+_TYPED: Mapping[str, frozenset[str]] = {
+    "fill-rule": frozenset(("nonzero", "evenodd", "inherit")),
+    "clip-rule": frozenset(("nonzero", "evenodd", "inherit")),
+    "stroke-linecap": frozenset(("butt", "round", "square", "inherit")),
+    "stroke-linejoin": frozenset(("miter", "round", "bevel", "inherit")),
+    "text-anchor": frozenset(("start", "middle", "end", "inherit")),
+    "color-interpolation-filters": frozenset(("auto", "sRGB", "linearRGB", "inherit")),
+    "accumulate": frozenset(("none", "sum")),
+    "additive": frozenset(("replace", "sum")),
+    **dict.fromkeys(
+        ("alignment-baseline", "dominant-baseline", "arabic-form", "preserveAlpha", "externalResourcesRequired"),
+        frozenset(("auto", "middle", "central", "hanging", "alphabetic", "inherit", "initial", "true", "false")),
+    ),
+}
+"""Attributes of which @types/react takes these values alone, and of some a few more."""
+_STYLED = frozenset((
+    "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset", "stroke-miterlimit", "stroke-opacity",
+    "fill-opacity", "opacity", "stop-color", "stop-opacity", "clip-path", "mask", "filter", "transform", "color",
+))  # fmt: skip
+"""Properties of which CSSProperties takes any text; others are handed over unchecked."""
+
+
+def js_string(text: str) -> str:
+    """A string of JavaScript that may stand in JSX, in a script and in a template."""
+    return json.dumps(text, ensure_ascii=False).translate(_UNSAFE_IN_JS)
+
+
+def _attribute(name: str, value: str) -> str:
+    if name == "style":
+        return f"style={{{_style_object(value)}}}"
+    spelled = "className" if name == "class" else name if _CAMEL_ANYWAY.fullmatch(name) else _camel(name)
+    return f'{spelled}="{value}"' if _PLAIN_VALUE.fullmatch(value) else f"{spelled}={{{js_string(value)}}}"
+
+
+def _typed_attribute(name: str, value: str) -> str:
+    """As types take it: what they would refuse is handed over unchecked."""
+    if name == "style" and not {key for key, _ in _declarations(value)} <= _STYLED:
+        return f"style={{{_style_object(value)} as object}}"
+    if name in _UNTYPED or value not in _TYPED.get(name, (value,)):
+        return f"{{...({{ {_camel(name)}: {js_string(value)} }} as object)}}"
+    return _attribute(name, value)
+
+
+def _style_object(style: str) -> str:
+    return f"{{ {', '.join(f'{_property(name)}: {js_string(value)}' for name, value in _declarations(style))} }}"
+
+
+def _declarations(style: str) -> Sequence[tuple[str, str]]:
+    parts = (declaration.partition(":") for declaration in _APART.split(style))
+    return [(name.strip(), value.strip()) for name, _, value in parts if name.strip() and value.strip()]
+
+
+def _property(name: str) -> str:
+    """The key of a style object: `stroke-width` -> `strokeWidth`; React wants `msTransform` without a capital."""
+    spelled = name if name.startswith("--") else _camel(name.removeprefix("-") if name.startswith("-ms-") else name)
+    return spelled if _IDENTIFIER.fullmatch(spelled) else js_string(spelled)
+
+
+def _camel(name: str) -> str:
+    """`stroke-width` -> `strokeWidth`, `xml:space` -> `xmlSpace`, `-webkit-mask` -> `WebkitMask`."""
+    return _JOINT.sub(lambda joint: joint[1].upper(), name)
+
+
+def _expression(text: str) -> str:
+    return f"{{{js_string(text)}}}"
+
+
+JSX = Markup(_attribute, _expression, _expression)
+TSX = Markup(_typed_attribute, _expression, _expression)
+
+
+REACT_IMPORT = 'import type { SVGProps } from "react";'
+_NOT_SLUG = re.compile(r"\W+", re.ASCII)
+_IN_URI = " =:/,;'"
+"""Signs that stand in a data URI as they are, for people to read; quotes, angles, # and % may not."""
+_FIRST = ("xmlns", "width", "height", "viewBox", "fill", "stroke", "stroke-width", "stroke-linecap", "stroke-linejoin")
+_OPEN_PAINTS = frozenset(("none", "currentcolor", "inherit", "transparent"))
+_PAINTS = ("fill", "stroke", "stop-color", "flood-color", "lighting-color")
+_DECLARED_PAINT = re.compile(rf"(?:^|[;{{])\s*(?:{'|'.join(_PAINTS)})\s*:\s*([^;}}]+)")
+_COLOURFUL = frozenset(("image", "linearGradient", "radialGradient", "pattern", "filter"))
+
+
+def component_name(name: str) -> str:
+    """`arrow-left` -> `ArrowLeft`; what JSX takes for a component begins with a capital letter."""
+    joined = capitals(name)
+    return free_name(joined) if joined[:1].isalpha() else f"Icon{joined}"
+
+
+def slug(name: str) -> str:
+    """`Arrow left` -> `arrow-left`, for class and file names."""
+    return _NOT_SLUG.sub("-", name.lower()).strip("-_") or "icon"
+
+
+def _react(icon: NamedIcon, look: Look) -> str:
+    return _component_of_react(icon, look, TSX, props="props: SVGProps<SVGSVGElement>")
+
+
+def _jsx(icon: NamedIcon, look: Look) -> str:
+    return _component_of_react(icon, look, JSX, props="props")
+
+
+def _component_of_react(icon: NamedIcon, look: Look, markup: Markup, *, props: str) -> str:
+    body = written(_beside_others(icon, look), markup, rest="{...props}", indent=2)
+    return f"export function {component_name(icon.name)}({props}) {{\n  return (\n{body}\n  );\n}}"
+
+
+def _vue(icon: NamedIcon, look: Look) -> str:
+    """A single-file component; attributes fall through to the SVG by themselves, mustaches in its text are text."""
+    root = _beside_others(icon, look)
+    if any(element.tag == "style" for element in root.iter()):
+        raise IconsError(f'"{icon.key}" holds a <style>, which Vue\'s templates refuse; --format svg writes it whole')
+    has_text = any(element.text or element.tail for element in root.iter())
+    body = written(root, XML, rest="v-pre" if has_text else "", indent=1)
+    return f"<template>\n{body}\n</template>"
+
+
+def _svelte(icon: NamedIcon, look: Look) -> str:
+    body = written(_beside_others(icon, look), SVELTE, rest="{...props}", indent=0)
+    return f"<script>\n  let props = $props();\n</script>\n\n{body}"
+
+
+def _html(icon: NamedIcon, look: Look) -> str:
+    return written(_beside_others(icon, look), XML)
+
+
+def _svg(icon: NamedIcon, look: Look) -> str:
+    return written(_with_namespace(clean_tree(icon, look)), XML)
+
+
+def _data_uri(icon: NamedIcon, look: Look) -> str:
+    """A data URI that may stand between double quotes, in CSS, HTML and JavaScript."""
+    return _uri(_with_namespace(clean_tree(icon, look)))
+
+
+def _uri(root: ElementTree.Element) -> str:
+    return f"data:image/svg+xml,{quote(written(root, QUOTED), safe=_IN_URI)}"
+
+
+def _css(icon: NamedIcon, look: Look) -> str:
+    """A class that draws the icon: in the colour of the text, or, where it has colours, in its own."""
+    root = _with_namespace(clean_tree(icon, Look(stroke_width=look.stroke_width, corner=look.corner)))
+    if has_own_colours(root):
+        drawing = f'  background: url("{_uri(root)}") center / contain no-repeat;'
+    else:
+        drawing = (
+            f'  --icon: url("{_uri(root)}");\n  background: {look.colour or "currentColor"};\n'
+            "  -webkit-mask: var(--icon) center / contain no-repeat;\n  mask: var(--icon) center / contain no-repeat;"
+        )
+    side = "1em" if look.size is None else f"{look.size}px"
+    return f".icon-{slug(icon.name)} {{\n  display: inline-block;\n  width: {side};\n  height: {side};\n{drawing}\n}}"
+
+
+def _path(icon: NamedIcon, look: Look) -> str:
+    root = clean_tree(icon, look)
+    set_apart(root, name=slug(icon.name))
+    return "\n".join(path_data(root, key=icon.key))
+
+
+def has_own_colours(root: ElementTree.Element) -> bool:
+    """Tell whether a drawing has more than one colour, or one that it does not leave open, black aside."""
+    if any(element.tag in _COLOURFUL for element in root.iter()):
+        return True
+    paints = {paint.strip().lower() for element in root.iter() for paint in _paints(element)}
+    return bool(paints - _OPEN_PAINTS - {"black", "#000", "#000000"})
+
+
+def _paints(element: ElementTree.Element) -> list[str]:
+    stated = [element.get(name, "none") for name in _PAINTS]
+    sheet = (element.text or "") if element.tag == "style" else element.get("style", "")
+    return [paint for paint in (*stated, *_DECLARED_PAINT.findall(sheet)) if not paint.startswith("url(")]
+
+
+def _beside_others(icon: NamedIcon, look: Look) -> ElementTree.Element:
+    """A drawing that stands in a page, where others do, and beside a text that says what it means."""
+    root = clean_tree(icon, look)
+    set_apart(root, name=slug(icon.name))
+    if not any(name == "role" or name.startswith("aria-") for name in root.attrib) and root.find("title") is None:
+        root.set("aria-hidden", "true")
+    return _with_namespace(root)
+
+
+def _with_namespace(root: ElementTree.Element) -> ElementTree.Element:
+    """State the namespace, and what a reader looks for first before all else."""
+    attributes = {"xmlns": SVG, **root.attrib}
+    first = [name for name in _FIRST if name in attributes]
+    root.attrib.clear()
+    root.attrib.update({name: attributes[name] for name in dict.fromkeys((*first, *attributes))})
+    return root
+
+
+DRAWINGS: Mapping[str, Callable[[NamedIcon, Look], str]] = {
+    "react": _react,
+    "jsx": _jsx,
+    "vue": _vue,
+    "svelte": _svelte,
+    "html": _html,
+    "svg": _svg,
+    "css": _css,
+    "data-uri": _data_uri,
+    "path": _path,
+}
+"""By the name of a framework: an icon in a look -> its drawing as code."""

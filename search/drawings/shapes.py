@@ -1,0 +1,243 @@
+"""An icon as path data alone, and its strokes and size, read and changed."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+from indexer.errors import IconsError
+
+_GROUPS = frozenset(("svg", "g", "a"))
+_UNDRAWN = frozenset(("title", "desc", "defs", "linearGradient", "radialGradient", "clipPath", "mask", "symbol"))
+_REACHING = ("transform", "filter", "mask", "clip-path")
+"""Attributes by which a shape is not as its own numbers say."""
+_LENGTH = re.compile(r"\s*([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?)(?:px)?\s*", re.IGNORECASE)
+_SEPARATOR = re.compile(r"[\s,]+")
+_SPACE = re.compile(r"\s+")
+
+
+def path_data(root: ElementTree.Element, *, key: str) -> list[str]:
+    """Write the shapes of a cleaned drawing as path data, those that draw nothing left out.
+
+    Raises:
+        IconsError: it holds what is no shape, or shapes that something else moves, cuts or fills; `key` is told.
+    """
+    found = list(_shapes(root, {"fill": "black", "stroke": "none"}, key))
+    if not found:
+        raise IconsError(f'"{key}" holds no shape; --format svg writes it whole')
+    return found
+
+
+def _shapes(element: ElementTree.Element, inherited: Mapping[str, str], key: str) -> Iterator[str]:
+    for attribute in _REACHING:
+        if attribute in element.attrib:
+            raise IconsError(f'"{key}" has a {attribute}, which path data can\'t say; --format svg writes it whole')
+    look = {name: element.get(name, value) for name, value in inherited.items()} | _declared(element)
+    if any(value.lower().startswith("url(") for value in look.values()):
+        raise IconsError(f'"{key}" is filled with a pattern or gradient; --format svg writes it whole')
+    if element.tag in _GROUPS:
+        for child in element:
+            yield from _shapes(child, look, key)
+    elif element.tag in _SHAPES:
+        if look["fill"] != "none" or look["stroke"] != "none":
+            yield from filter(None, [_SHAPES[element.tag](element, key)])
+    elif element.tag not in _UNDRAWN:
+        raise IconsError(f'"{key}" holds <{element.tag}>, which is no shape; --format svg writes it whole')
+
+
+def _declared(element: ElementTree.Element) -> dict[str, str]:
+    """Fill and stroke as the style of an element states them."""
+    declared = (declaration.partition(":") for declaration in element.get("style", "").split(";"))
+    return {name.strip(): value.strip() for name, _, value in declared if name.strip() in ("fill", "stroke")}
+
+
+def _path(element: ElementTree.Element, _: str) -> str:
+    return _SPACE.sub(" ", element.get("d", "")).strip()
+
+
+def _circle(element: ElementTree.Element, key: str) -> str:
+    radius = _number(element, "r", key)
+    return _round(element, radius, radius, key)
+
+
+def _ellipse(element: ElementTree.Element, key: str) -> str:
+    return _round(element, _number(element, "rx", key), _number(element, "ry", key), key)
+
+
+def _round(element: ElementTree.Element, wide: float, high: float, key: str) -> str:
+    """Two arcs, from the right and back, as SVG defines the equivalent path of an ellipse."""
+    if wide <= 0 or high <= 0:
+        return ""
+    x, y = _number(element, "cx", key), _number(element, "cy", key)
+    arc = f"a{wide:.6g} {high:.6g} 0 1 1"
+    return f"M{x + wide:.6g} {y:.6g}{arc} {-2 * wide:.6g} 0{arc} {2 * wide:.6g} 0z"
+
+
+def _rect(element: ElementTree.Element, key: str) -> str:
+    x, y, width, height = (_number(element, name, key) for name in ("x", "y", "width", "height"))
+    if width <= 0 or height <= 0:
+        return ""
+    own = {name: _number(element, name, key) for name in ("rx", "ry") if element.get(name, "auto") != "auto"}
+    wide = min(own.get("rx", own.get("ry", 0)), width / 2)
+    high = min(own.get("ry", own.get("rx", 0)), height / 2)
+    if wide <= 0 or high <= 0:
+        return f"M{x:.6g} {y:.6g}h{width:.6g}v{height:.6g}h{-width:.6g}z"
+    arc = f"a{wide:.6g} {high:.6g} 0 0 1"
+    across, down = width - 2 * wide, height - 2 * high
+    return (
+        f"M{x + wide:.6g} {y:.6g}h{across:.6g}{arc} {wide:.6g} {high:.6g}v{down:.6g}{arc} {-wide:.6g} {high:.6g}"
+        f"h{-across:.6g}{arc} {-wide:.6g} {-high:.6g}v{-down:.6g}{arc} {wide:.6g} {-high:.6g}z"
+    )
+
+
+def _line(element: ElementTree.Element, key: str) -> str:
+    x1, y1, x2, y2 = (_number(element, name, key) for name in ("x1", "y1", "x2", "y2"))
+    return f"M{x1:.6g} {y1:.6g}L{x2:.6g} {y2:.6g}"
+
+
+def _polyline(element: ElementTree.Element, key: str) -> str:
+    numbers = [_read(part, key) for part in _SEPARATOR.split(element.get("points", "").strip()) if part]
+    points = [f"{x:.6g} {y:.6g}" for x, y in zip(numbers[::2], numbers[1::2], strict=False)]
+    return f"M{'L'.join(points)}" if points else ""
+
+
+def _polygon(element: ElementTree.Element, key: str) -> str:
+    line = _polyline(element, key)
+    return f"{line}z" if line else ""
+
+
+_SHAPES: Mapping[str, Callable[[ElementTree.Element, str], str]] = {
+    "path": _path,
+    "circle": _circle,
+    "ellipse": _ellipse,
+    "rect": _rect,
+    "line": _line,
+    "polyline": _polyline,
+    "polygon": _polygon,
+}
+
+
+def _number(element: ElementTree.Element, name: str, key: str) -> float:
+    return _read(element.get(name, "0"), key)
+
+
+def _read(text: str, key: str) -> float:
+    number = _LENGTH.fullmatch(text)
+    if number is None:
+        raise IconsError(f'"{key}" has a length of "{text}", which path data can\'t say; --format svg writes it whole')
+    return float(number[1])
+
+
+_DECLARED = re.compile(r"(^|;)(\s*)stroke-width\s*:\s*([^;]+?)\s*(?=;|$)")
+_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:px)?")
+_VIEW = re.compile(r"\s*[-+.\de]+[\s,]+[-+.\de]+[\s,]+([.\de+]+)[\s,]+([.\de+]+)\s*")
+ENDS = {"round": ("round", "round"), "sharp": ("square", "miter")}
+"""Caps and joins. Square caps: a dot is a stroke without length, of which butt caps would leave nothing."""
+_CORNERS = re.compile(r"(^|;)\s*stroke-line(cap|join)\s*:[^;]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What is changed; None leaves it as the icon has it."""
+
+    size: int | None = None
+    stroke_width: float | None = None
+    corner: str | None = None
+
+
+def reshaped(svg: bytes, shape: Shape) -> bytes:
+    """Give an SVG's text another stroke, size and corner.
+
+    Raises:
+        IconsError: it is not well-formed.
+    """
+    for prefix, uri in (("", "http://www.w3.org/2000/svg"), ("xlink", "http://www.w3.org/1999/xlink")):
+        ElementTree.register_namespace(prefix, uri)
+    try:
+        root = ElementTree.fromstring(svg)
+    except (ElementTree.ParseError, ValueError) as error:
+        raise IconsError(f"this SVG is not well-formed ({error}); it can be had as it is") from error
+    reshape(root, shape)
+    return ElementTree.tostring(root)
+
+
+def reshape(root: ElementTree.Element, shape: Shape) -> None:
+    """Change a tree in place; what an icon does not have, as a stroke, is not given to it."""
+    if shape.size is not None:
+        _resize(root, shape.size)
+    if not is_stroked(root):
+        return
+    if shape.stroke_width is not None:
+        _widen(root, shape.stroke_width)
+    if shape.corner is not None:
+        _end(root, shape.corner)
+
+
+def is_stroked(root: ElementTree.Element) -> bool:
+    """Tell whether anything of it is drawn as a line."""
+    return any(_stated(element, "stroke") not in (None, "none", "transparent") for element in root.iter())
+
+
+def _resize(root: ElementTree.Element, size: int) -> None:
+    """Let the longer side be so long, and the other as the viewBox has it; without a viewBox both sides make one."""
+    view = _VIEW.fullmatch(root.get("viewBox", ""))
+    if view is None:
+        sides = [_NUMBER.fullmatch(root.get(side, "")) for side in ("width", "height")]
+        if None in sides:
+            root.set("width", f"{size}")
+            root.set("height", f"{size}")
+            return
+        width, height = (float(side[1]) for side in sides if side)
+        root.set("viewBox", f"0 0 {width:g} {height:g}")
+    else:
+        width, height = float(view[1]), float(view[2])
+    longer = max(width, height)
+    for side, length in (("width", width), ("height", height)):
+        root.set(side, f"{size * length / longer:.4g}" if longer else f"{size}")
+
+
+def _widen(root: ElementTree.Element, wanted: float) -> None:
+    """Let the widest stroke be so wide, and others in proportion; where none states its width, the root does."""
+    widest = max(_widths(root), default=None)
+    if not widest:
+        root.set("stroke-width", f"{wanted:g}")
+        return
+    factor = wanted / widest
+
+    def wider(value: str) -> str:
+        number = _NUMBER.fullmatch(value.strip())
+        return f"{float(number[1]) * factor:.4g}" if number else value
+
+    for element in root.iter():
+        if (width := element.get("stroke-width")) is not None:
+            element.set("stroke-width", wider(width))
+        if style := element.get("style"):
+            changed = _DECLARED.sub(lambda said: f"{said[1]}{said[2]}stroke-width:{wider(said[3])}", style)
+            element.set("style", changed)
+
+
+def _widths(root: ElementTree.Element) -> Iterator[float]:
+    for element in root.iter():
+        number = _NUMBER.fullmatch((_stated(element, "stroke-width") or "").strip())
+        if number:
+            yield float(number[1])
+
+
+def _end(root: ElementTree.Element, corner: str) -> None:
+    cap, join = ENDS[corner]
+    for element in root.iter():
+        element.attrib.pop("stroke-linecap", None)
+        element.attrib.pop("stroke-linejoin", None)
+        if style := element.get("style"):
+            element.set("style", _CORNERS.sub("", style).lstrip("; "))
+    root.set("stroke-linecap", cap)
+    root.set("stroke-linejoin", join)
+
+
+def _stated(element: ElementTree.Element, name: str) -> str | None:
+    """What an element states by itself, in its style or as an attribute."""
+    for declaration in (element.get("style") or "").split(";"):
+        key, _, value = declaration.partition(":")
+        if key.strip() == name:
+            return value.strip()
+    return element.get(name)

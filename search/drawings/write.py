@@ -1,0 +1,225 @@
+"""A choice of icons written for a framework: what is imported, once, and one use an icon."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+from indexer.errors import IconsError
+from search.drawings.drawn import IconifyKey, Look, NamedIcon, iconify_key
+from search.drawings.frameworks import Export, Framework, exported, local_names
+from search.drawings.markup import DRAWINGS, REACT_IMPORT, slug
+from search.drawings.shapes import ENDS
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """Icons as code."""
+
+    code: str
+    """What a person copies: imports and uses as one text."""
+    imports: str
+    """"" where nothing is imported."""
+    uses: tuple[str, ...]
+    """One an icon, in the order that was asked for."""
+    install: str | None
+    """The command that installs what is imported; None where nothing is."""
+    left_out: tuple[str, ...] = ()
+    """What of the look this framework can't state, by the names of its fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """Before it is put together."""
+
+    imports: Sequence[str]
+    uses: Sequence[str]
+    packages: Sequence[str] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def write(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> Snippet:
+    """Write icons for a framework.
+
+    Raises:
+        IconsError: no icon, one of a set that the framework does not serve, one that its package does not export, or
+            one that can't be drawn as it asks.
+    """
+    if not icons:
+        raise IconsError("no icon to write; name one")
+    for icon in icons:
+        _refuse_foreign(icon, framework)
+    done = _WRITERS[framework.form](icons, framework, look)
+    imports = "\n".join(done.imports)
+    remarks = [icon.key for icon in icons] if _needs_parting(done.uses, framework) else None
+    code = laid_out(imports, done.uses, framework, remarks=remarks)
+    install = f"npm install {' '.join(done.packages)}" if done.packages else None
+    return Snippet(code, imports, tuple(done.uses), install, done.left_out)
+
+
+def laid_out(
+    imports: str, uses: Sequence[str], framework: Framework, *, remarks: Sequence[str | None] | None = None
+) -> str:
+    """Put imports and uses together as one text of the framework's language, each use behind its remark, if any."""
+    is_whole = framework.form == "drawn"  # each use stands for itself, and is there once
+    told = list(zip(uses, remarks or [None] * len(uses), strict=True))
+    if is_whole:
+        told = [(use, _joined([remark for other, remark in told if other == use])) for use in dict.fromkeys(uses)]
+    if framework.language == "text" and not _needs_parting(uses, framework):
+        told = [(use, None) for use, _ in told]
+    body = ("\n\n" if is_whole and framework.language not in ("text", "svg", "html") else "\n").join(
+        f"{comment(remark, framework)}{use}" for use, remark in told
+    )
+    if not imports:
+        return body
+    match framework.language:
+        case "vue":
+            return f'<script setup lang="ts">\n{imports}\n</script>\n\n<template>\n{_indented(body)}\n</template>'
+        case "svelte":
+            return f'<script lang="ts">\n{_indented(imports)}\n</script>\n\n{body}'
+        case "html":
+            return f'<script type="module">\n{_indented(imports)}\n</script>\n\n{body}'
+        case _:
+            return f"{imports}\n\n{body}"
+
+
+def _needs_parting(uses: Sequence[str], framework: Framework) -> bool:
+    """Whether nothing else would say where one drawing ends: each is a file of its own, or a line of signs."""
+    return framework.form == "drawn" and framework.language in ("vue", "svelte", "text") and len(set(uses)) > 1
+
+
+def _joined(remarks: Sequence[str | None]) -> str | None:
+    return ", ".join(filter(None, remarks)) or None
+
+
+def comment(remark: str | None, framework: Framework) -> str:
+    """Write a remark as a line before a use; none where there is no remark."""
+    if remark is None:
+        return ""
+    told = " ".join(remark.split())
+    match framework.language:
+        case "vue" | "svelte" | "html" | "svg":
+            return f"<!-- {told.replace('--', '- -').replace('>', ')')} -->\n"
+        case "css":
+            return f"/* {told.replace('*/', '* /')} */\n"
+        case "tsx" | "jsx":
+            told = told.replace("*/", "* /")
+            return f"/* {told} */\n" if framework.form == "drawn" else f"{{/* {told} */}}\n"
+        case "text":
+            return f"# {told}\n"
+
+
+def _refuse_foreign(icon: NamedIcon, framework: Framework) -> None:
+    if framework.sets and icon.set not in framework.sets:
+        raise IconsError(
+            f'"{icon.key}" is not of {framework.sets[0]}, the set of {framework.name}; --format @iconify/react takes '
+            "every set of Iconify, --format react, vue, svelte or svg any drawing"
+        )
+
+
+def _components(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
+    exports = [exported(icon, framework) for icon in icons]
+    stated, left_out = _stated(framework, look)
+    names = local_names(exports)
+    uses = [f"<{' '.join([name, *_weight(one), *stated])} />" for name, one in zip(names, exports, strict=True)]
+    return _Written(_imported(exports), uses, framework.packages, left_out)
+
+
+def _exported(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
+    """What a package exports for its icons, each given to the one component that draws them."""
+    exports = [exported(icon, framework) for icon in icons]
+    stated, left_out = _stated(framework, look)
+    head = f"{framework.component} {framework.attribute}"
+    uses = [f"<{' '.join([f'{head}={{{name}}}', *stated])} />" for name in local_names(exports)]
+    modules = dict.fromkeys(one.module for one in exports)
+    packages = dict.fromkeys((*framework.packages, *modules))
+    return _Written([_component_import(framework), *_imported(exports)], uses, [*packages], left_out)
+
+
+def _keys(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
+    """A component that is told the key, or, without one, the key alone."""
+    if not framework.component:
+        return _Written([], [icon.key for icon in icons])
+    stated, left_out = _stated(framework, look)
+    heads = [f'{framework.component} {framework.attribute}="{iconify_key(icon)}"' for icon in icons]
+    is_element = framework.language == "html"  # which no slash ends
+    end = f"></{framework.component}>" if is_element else " />"
+    uses = [f"<{' '.join([head, *stated])}{end}" for head in heads]
+    return _Written([_component_import(framework)], uses, framework.packages, left_out)
+
+
+def _classes(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
+    """UnoCSS: a colon before the name where the prefix has hyphens of its own, so that it is not cut elsewhere."""
+    keys = [iconify_key(icon) for icon in icons]
+    stated, left_out = _stated(framework, look)
+    style = f' style="{"; ".join(stated)}"' if stated else ""
+    uses = [f'<span class="i-{key.prefix}{":" if "-" in key.prefix else "-"}{key.name}"{style}></span>' for key in keys]
+    return _Written([], uses, [*framework.packages, *_sets_of(keys)], left_out)
+
+
+def _drawn(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
+    uses = [DRAWINGS[framework.name](icon, look) for icon in _told_apart(icons)]
+    return _Written([REACT_IMPORT] if framework.name == "react" else [], uses)
+
+
+def _told_apart(icons: Sequence[NamedIcon]) -> list[NamedIcon]:
+    """Give other names to icons that would be called as another one before them: BellFilled2, .icon-bell-2."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for icon in icons:
+        if icon.key not in names:
+            numbered = (icon.name if number == 1 else f"{icon.name}-{number}" for number in count(1))
+            names[icon.key] = next(name for name in numbered if slug(name) not in taken)
+            taken.add(slug(names[icon.key]))
+    return [replace(icon, name=names[icon.key]) for icon in icons]
+
+
+_WRITERS: Mapping[str, Callable[[Sequence[NamedIcon], Framework, Look], _Written]] = {
+    "component": _components,
+    "exported": _exported,
+    "key": _keys,
+    "class": _classes,
+    "drawn": _drawn,
+}
+
+
+def _sets_of(keys: Sequence[IconifyKey]) -> list[str]:
+    return list(dict.fromkeys(f"@iconify-json/{key.prefix}" for key in keys))
+
+
+def _stated(framework: Framework, look: Look) -> tuple[list[str], tuple[str, ...]]:
+    """A look as a use states it, and what of it has no way to be stated."""
+    wanted = {name: getattr(look, name) for name in ("size", "colour", "stroke_width", "corner")}
+    wanted = {name: value for name, value in wanted.items() if value is not None}
+    stated = []
+    for name, value in wanted.items():
+        if form := framework.look.get(name):
+            values = ENDS[value] if name == "corner" else [_spelt(value)] * form.count("%s")
+            stated.append(form % tuple(values))
+    return stated, tuple(name for name in wanted if name not in framework.look)
+
+
+def _spelt(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _weight(export: Export) -> list[str]:
+    return [f'weight="{export.weight}"'] if export.weight else []
+
+
+def _imported(exports: Sequence[Export]) -> list[str]:
+    """One import a module, each name once."""
+    modules: dict[str, dict[str, None]] = {}
+    for one, local in zip(exports, local_names(exports), strict=True):
+        modules.setdefault(one.module, {})[one.name if local == one.name else f"{one.name} as {local}"] = None
+    return [f'import {{ {", ".join(names)} }} from "{module}";' for module, names in modules.items()]
+
+
+def _component_import(framework: Framework) -> str:
+    if framework.component == framework.component_module:
+        return f'import "{framework.component}";'  # a web component
+    name = framework.component if framework.is_default else f"{{ {framework.component} }}"
+    return f'import {name} from "{framework.component_module}";'
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.split("\n"))

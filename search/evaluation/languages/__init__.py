@@ -1,1 +1,0 @@
-"""How well are queries in other languages answered? `evaluate.evaluate_languages` asks each question in all of them."""

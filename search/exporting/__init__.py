@@ -1,1 +1,0 @@
-"""Chosen icons become one thing that a project takes in: files, a sprite, a font, a package."""

@@ -1,0 +1,333 @@
+"""Rules of the drawing: canvas, strokes, colours, and what one icon does that others of its set don't."""
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import TypeVar
+
+import numpy as np
+
+from search.linting.drawing import BLACK, IMPLICIT, Box, Drawing
+from search.linting.findings import LEAST_SHARE, Find, Found, Group, Habit, Rule, habit_of, number
+from search.linting.ink import unpacked
+from search.linting.inspecting import Icon
+
+Value = TypeVar("Value", bound=Hashable)
+USUAL_UNITS = 24.0
+"""Side of a canvas, where the set has no habit of its own."""
+LEAST_LARGE = 24
+"""Icons from which on the usual place and spread of a measure can be told."""
+
+
+def differing(
+    what: str,
+    value_of: Callable[[Drawing], Value | None],
+    spell: Callable[[Value], str],
+    *,
+    tells_mixture: bool = True,
+) -> Find:
+    """Make a rule of a value that each SVG has; None: this one has none. A mixture is told once, if at all."""
+
+    def find(group: Group) -> Iterator[Found]:
+        values = {row: value for row, icon in group.icons() if (value := _value(icon, value_of)) is not None}
+        habit = habit_of(values.values())
+        if habit is None:
+            return
+        if habit.holds:
+            for row, value in values.items():
+                if value != habit.value:
+                    yield Found((row,), f"{what} is {spell(value)}; {habit.counted} have {spell(habit.value)}")
+        elif habit.is_mixed and tells_mixture:
+            yield Found((), mixture(what, habit, spell), is_note=True)
+
+    return find
+
+
+def mixture(what: str, habit: Habit[Value], spell: Callable[[Value], str]) -> str:
+    """Say that a set has no habit."""
+    parts = [f"{spell(value)} in {n:,}" for value, n in ((habit.value, habit.n_with), *habit.others)]
+    return f"{what} is mixed: {', '.join(parts)} of {habit.n_icons:,} icons"
+
+
+def _value(icon: Icon, value_of: Callable[[Drawing], Value | None]) -> Value | None:
+    return None if icon.drawing is None else value_of(icon.drawing)
+
+
+def units_of(group: Group) -> float:
+    """Side of the canvas in the units of the set."""
+    sides = (max(icon.drawing.view_box[2:]) for _, icon in group.icons() if icon.drawing and icon.drawing.view_box)
+    habit = habit_of(sides)
+    return habit.value if habit is not None and habit.holds and habit.value > 0 else USUAL_UNITS
+
+
+_LEAST_OFF_CENTRE = 1.5
+_BEYOND = 1.5
+"""Times what 99 of 100 icons do: a play button is off centre, and rightly so."""
+_LEAST_BESIDE = 0.5
+"""Units by which an icon must leave the live area."""
+_LEAST_CUT = 0.01
+"""Of the canvas: rounded coordinates lie out of it by less."""
+_MOST_PART_STRAY = 0.01
+_GRID_SHARE = 0.9
+_SHARE_INSIDE = 0.05
+"""Of the set, that may lie nearer to the edge than what counts as its margin."""
+_OFF_GRID = 1e-3
+
+
+def _spell_box(box: Box) -> str:
+    return " ".join(map(number, box))
+
+
+def _view_box(drawing: Drawing) -> tuple[Box, bool] | None:
+    return (drawing.view_box or (0.0, 0.0, 0.0, 0.0), drawing.states_view_box)
+
+
+def _spell_view_box(stated: tuple[Box, bool]) -> str:
+    box, is_stated = stated
+    if is_stated:
+        return f'"{_spell_box(box)}"'
+    return f"missing (width and height say {number(box[2])} x {number(box[3])})" if box[2] else "missing"
+
+
+def find_off_centre(group: Group) -> Iterator[Found]:
+    """Find drawings whose box lies beside the middle, farther than the set's own ones do."""
+    rows = group.rows[group.seen.boxes[group.rows].any(axis=1)]
+    if len(rows) < LEAST_LARGE:
+        return
+    units, boxes = units_of(group), group.seen.boxes[rows]
+    off = np.stack([boxes[:, 0] + boxes[:, 2] - 1, boxes[:, 1] + boxes[:, 3] - 1], axis=1) / 2
+    off -= np.median(off, axis=0)
+    usual = np.quantile(np.abs(off), 0.99, axis=0)
+    limits = np.maximum(_BEYOND * usual, _LEAST_OFF_CENTRE / USUAL_UNITS)
+    for place in np.flatnonzero((np.abs(off) > limits).any(axis=1)).tolist():
+        row = int(rows[place])
+        if not _is_part(group, row):
+            across, down = off[place].tolist()
+            yield Found(
+                (row,),
+                f"lies {_aside(across, down, units)} the middle; "
+                f"99 of 100 icons by at most {number(usual[0] * units)} and {number(usual[1] * units)}",
+            )
+
+
+def _aside(across: float, down: float, units: float) -> str:
+    parts = []
+    if abs(across) * USUAL_UNITS >= _LEAST_BESIDE:
+        parts.append(f"{number(abs(across) * units)} {'right' if across > 0 else 'left'}")
+    if abs(down) * USUAL_UNITS >= _LEAST_BESIDE:
+        parts.append(f"{number(abs(down) * units)} {'below' if down > 0 else 'above'}")
+    return f"{' and '.join(parts)} of" if parts[-1].endswith(("right", "left")) else " and ".join(parts)
+
+
+def _is_part(group: Group, row: int) -> bool:
+    """Whether a drawing is a part of another one of its family, at its place there: the first bar of a signal."""
+    own = group.seen.icons[row]
+    words = frozenset(own.words.split())
+    ink = unpacked(group.seen.masks[row])
+    most = max(4, _MOST_PART_STRAY * ink.sum())
+    for other, icon in group.icons():
+        if other != row and words & frozenset(icon.words.split()):
+            around = unpacked(group.seen.masks[other])
+            if around.sum() > ink.sum() * 1.05 and (ink & ~around).sum() <= most:
+                return True
+    return False
+
+
+def find_beside_live_area(group: Group) -> Iterator[Found]:
+    """Find drawings that come nearer to the edge than nearly all of the set does."""
+    rows = group.rows[group.seen.boxes[group.rows].any(axis=1)]
+    if len(rows) < LEAST_LARGE:
+        return
+    units, boxes = units_of(group), group.seen.boxes[rows]
+    margins = np.minimum(boxes[:, :2].min(axis=1), 1 - boxes[:, 2:].max(axis=1))
+    usual = float(np.quantile(margins, _SHARE_INSIDE))
+    for place in np.flatnonzero(margins < usual - _LEAST_BESIDE / USUAL_UNITS).tolist():
+        message = f"comes within {number(max(0.0, margins[place]) * units)} of the edge; "
+        yield Found((int(rows[place]),), f"{message}95 of 100 icons keep {number(usual * units)} or more")
+
+
+def find_out_of_bounds(group: Group) -> Iterator[Found]:
+    """Find drawings that reach out of their canvas, where they are cut off."""
+    for row, icon in group.icons():
+        if (over := _over(icon)) is not None:
+            yield Found((row,), f"reaches {number(over)} out of its viewBox, where it is cut off")
+
+
+def _over(icon: Icon) -> float | None:
+    if icon.drawing is None or icon.drawing.extent is None or icon.drawing.view_box is None:
+        return None
+    (x, y, width, height), (left, top, right, bottom) = icon.drawing.view_box, icon.drawing.extent
+    over = max(x - left, y - top, right - x - width, bottom - y - height)
+    return over if over > _LEAST_CUT * max(width, height) else None
+
+
+def find_off_grid(group: Group) -> Iterator[Found]:
+    """Find straight lines beside the half-pixel grid, in a set that keeps to it."""
+    shares = {row: _off_grid(icon.drawing) for row, icon in group.icons() if icon.drawing and icon.drawing.corners}
+    n_on = sum(n == 0 for n, _ in shares.values())
+    if len(shares) < LEAST_LARGE or n_on < _GRID_SHARE * len(shares):
+        return
+    for row, (n, first) in shares.items():
+        if n:
+            where = f"{n:,} ends of straight lines are off the half-pixel grid, such as {number(first)}"
+            yield Found((row,), f"{where}; in {n_on:,} of {len(shares):,} icons none is")
+
+
+def _off_grid(drawing: Drawing) -> tuple[int, float]:
+    off = [value for point in drawing.corners for value in point if abs(value * 2 - round(value * 2)) > _OFF_GRID]
+    return len(off), off[0] if off else 0.0
+
+
+RULES = (
+    Rule(
+        "view-box",
+        "warning",
+        "the viewBox",
+        "draw it on the canvas of the set, and state that as its viewBox",
+        differing("viewBox", _view_box, _spell_view_box),
+    ),
+    Rule(
+        "out-of-bounds",
+        "warning",
+        "shapes that reach out of the viewBox",
+        "move or shrink the drawing into its canvas",
+        find_out_of_bounds,
+    ),
+    Rule(
+        "live-area",
+        "warning",
+        "the empty margin around drawings",
+        "shrink the drawing to the area that the set keeps to",
+        find_beside_live_area,
+    ),
+    Rule(
+        "off-centre",
+        "warning",
+        "where the middle of a drawing lies",
+        "move the drawing to the middle of its canvas",
+        find_off_centre,
+    ),
+    Rule(
+        "grid",
+        "note",
+        "ends of straight lines that are off the half-pixel grid, in a set that keeps to it",
+        "snap the drawing to the grid",
+        find_off_grid,
+    ),
+)
+
+
+def find_stroke_widths(group: Group) -> Iterator[Found]:
+    """Find other widths than the set's. An icon on a larger canvas is measured as it looks beside the others."""
+    units = units_of(group)
+
+    def widths(drawing: Drawing) -> tuple[float, ...] | None:
+        side = max(drawing.view_box[2:]) if drawing.view_box else 0.0
+        scale = units / side if side > 0 else 1.0
+        return tuple(sorted({round(width * scale, 2) for width in drawing.stroke_widths})) or None
+
+    yield from differing("stroke-width", widths, _widths)(group)
+
+
+def _widths(widths: tuple[float, ...]) -> str:
+    return " and ".join(map(number, widths))
+
+
+def _words(words: frozenset[str]) -> str:
+    return " and ".join(sorted(words))
+
+
+def _is_sharp(drawing: Drawing) -> bool | None:
+    """Whether a rectangle of it has sharp corners; None where there is no rectangle."""
+    return 0.0 in drawing.radii if drawing.radii else None
+
+
+STROKE_RULES = (
+    Rule(
+        "stroke-width",
+        "warning",
+        "the widths of strokes, scaled by their groups and to the canvas of the set",
+        "give its strokes the width of the set, and draw again what is scaled",
+        find_stroke_widths,
+    ),
+    Rule(
+        "line-cap",
+        "warning",
+        "how strokes end: butt, round or square",
+        "state stroke-linecap as the set does",
+        differing("stroke-linecap", lambda drawing: drawing.caps or None, _words),
+    ),
+    Rule(
+        "corner",
+        "warning",
+        "how strokes turn: miter, round or bevel",
+        "state stroke-linejoin as the set does",
+        differing("stroke-linejoin", lambda drawing: drawing.joins or None, _words),
+    ),
+    Rule(
+        "radius",
+        "warning",
+        "whether corners of rectangles are rounded",
+        "give its rectangles the rx that others of the set have, or none",
+        differing(
+            "the corner of a rectangle",
+            _is_sharp,
+            lambda is_sharp: "sharp" if is_sharp else "rounded",
+            tells_mixture=False,
+        ),
+    ),
+)
+
+
+_CURRENT = "currentColor"
+_MOST_SHOWN = 3
+Paint = tuple[str, ...]
+
+
+def _paint(icon: Icon) -> Paint | None:
+    """What an icon is painted with: currentColor, no paint at all (which is black), or colours as they are spelled."""
+    if icon.drawing is None or not icon.drawing.paints:
+        return None
+    return tuple(sorted(_CURRENT if paint == "currentcolor" else paint for paint in icon.drawing.paints))
+
+
+def _spell(paint: Paint) -> str:
+    shown = " and ".join(paint[:_MOST_SHOWN])
+    return f"{shown} and {len(paint) - _MOST_SHOWN} more" if len(paint) > _MOST_SHOWN else shown
+
+
+def find_colours(group: Group) -> Iterator[Found]:
+    """Find what has other paints than a set of one colour. A set of many colours is left alone."""
+    paints = {row: paint for row, icon in group.icons() if (paint := _paint(icon)) is not None}
+    habit = habit_of(paints.values())
+    if habit is None or habit.n_icons < 1 or not _is_monochrome(list(paints.values())):
+        return
+    if habit.holds:
+        for row, paint in paints.items():
+            if paint != habit.value:
+                yield Found((row,), f"painted with {_spell(paint)}; {habit.counted} with {_spell(habit.value)}")
+        if habit.value not in ((_CURRENT,), (IMPLICIT,)):
+            message = f"{habit.counted} are painted with {_spell(habit.value)}: they can't take the colour of a text"
+            yield Found((), message, is_note=True)
+    elif habit.is_mixed:
+        yield Found((), mixture("paint", habit, _spell), is_note=True)
+
+
+def _is_monochrome(paints: list[Paint]) -> bool:
+    """Whether nearly all icons have one colour each, and these are few."""
+    single = [paint for paint in paints if len({_as_colour(part) for part in paint}) == 1]
+    distinct = {_as_colour(paint[0]) for paint in single}
+    return len(single) >= LEAST_SHARE * len(paints) and len(distinct) <= max(4, len(single) // 20)
+
+
+def _as_colour(paint: str) -> str:
+    return "black" if paint in BLACK or paint == IMPLICIT else paint
+
+
+COLOUR_RULES = (
+    Rule(
+        "colour",
+        "warning",
+        "paints other than currentColor, in a set of one colour",
+        "write currentColor in place of the colour",
+        find_colours,
+    ),
+)

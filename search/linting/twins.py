@@ -1,0 +1,140 @@
+"""Rules: icons that show the same, or nearly.
+
+Near means: every pixel of ink, and of ground, has one of its kind close by in the other picture, once both lie at the
+same place. So an arrow to the left is not near one to the right, nor a clock at one near a clock at two.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from search.linting.findings import Found, Group, Rule
+from search.linting.ink import GRID, strays, unpacked
+
+_MOST_SHIFT = 8
+"""Pixels of a mask, 1.5 units of 24: farther apart, the same drawing means something else."""
+_LEAST_COSINE = 0.93
+_LEAST_CORRELATION = 0.97
+"""Of ink on a grid of 16 x 16: either makes a pair worth a closer look."""
+_CLOSE, _NEAR = 2, 3
+"""Pixels; a unit of 24 has five."""
+_MOST_CLOSE = 8
+_MOST_STRAYS = 60
+_MOST_DIFFERENT = 0.06
+"""Of the lesser ink."""
+_MOST_HEAVIER = 1.5
+"""Times the ink of the other one."""
+_BLOCK = 1024
+
+
+def find_identical(group: Group) -> Iterator[Found]:
+    """Find icons whose pixels are equal. Styles or sizes of one name may well be."""
+    for rows in _drawn_alike(group).values():
+        looks = {(group.seen.icons[row].found.style, group.seen.icons[row].found.size) for row in rows}
+        of_words = {group.seen.icons[row].words: row for row in reversed(rows)}
+        alike = rows if len(looks) == 1 else sorted(of_words.values())
+        if len(alike) > 1:
+            names = ", ".join(group.seen.icons[row].name for row in alike[:4])
+            more = f" and {len(alike) - 4} more" if len(alike) > 4 else ""
+            yield Found(tuple(alike), f"{len(alike)} icons show the same picture: {names}{more}")
+
+
+def _drawn_alike(group: Group) -> dict[int, list[int]]:
+    alike: dict[int, list[int]] = defaultdict(list)
+    for row in group.rows.tolist():
+        if group.seen.drawn[row]:
+            alike[int(group.seen.drawn[row])].append(row)
+    return {digest: rows for digest, rows in alike.items() if len(rows) > 1}
+
+
+def find_near(group: Group) -> Iterator[Found]:
+    """Find pairs that differ by less than can be seen at a glance."""
+    firsts = {rows[0]: rows for rows in _drawn_alike(group).values()}
+    repeated = {row for rows in firsts.values() for row in rows[1:]}
+    rows = np.array([r for r in group.rows.tolist() if group.seen.drawn[r] and r not in repeated], np.int64)
+    for one, other in _candidates(group, rows):
+        different = _near(unpacked(group.seen.masks[one]), unpacked(group.seen.masks[other]))
+        if different is not None:
+            names = group.seen.icons[one].name, group.seen.icons[other].name
+            yield Found((one, other), f"{names[0]} and {names[1]} differ in {_percent(different)} of their ink")
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if share >= 0.001 else "less than 0.1%"
+
+
+def _candidates(group: Group, rows: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Pairs that look alike to the encoder, or on a coarse grid."""
+    if not len(rows):
+        return
+    coarse, vectors = _coarse(group, rows), group.seen.vectors[rows]
+    for start in range(0, len(rows), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        alike = coarse[block] @ coarse[start:].T > _LEAST_CORRELATION
+        if vectors.shape[1]:
+            alike |= vectors[block] @ vectors[start:].T > _LEAST_COSINE
+        for one, other in np.argwhere(np.triu(alike, 1)).tolist():
+            yield int(rows[start + one]), int(rows[start + other])
+
+
+def _coarse(group: Group, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Ink on a grid of 16 x 16, each row of length 1 about its mean."""
+    cells = np.stack([unpacked(group.seen.masks[row]).reshape(16, 8, 16, 8).mean(axis=(1, 3)).ravel() for row in rows])
+    cells -= cells.mean(axis=1, keepdims=True)
+    return np.asarray(cells / (np.linalg.norm(cells, axis=1, keepdims=True) + 1e-9), np.float32)
+
+
+def _near(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float | None:
+    """The share of the ink in which two pictures differ at one place; None where they are not near."""
+    least = int(min(one.sum(), other.sum()))
+    if not least or max(one.sum(), other.sum()) > _MOST_HEAVIER * least:
+        return None
+    moved = _moved(other, onto=one)
+    if moved is None or (different := int((one ^ moved).sum()) / least) > _MOST_HEAVIER - 1:
+        return None
+    n_close = strays(one, moved, by=_CLOSE)
+    is_slight = n_close <= _MOST_STRAYS and different <= _MOST_DIFFERENT
+    is_near = n_close <= _MOST_CLOSE or (is_slight and strays(one, moved, by=_NEAR) == 0)
+    return different if is_near else None
+
+
+def _moved(mask: NDArray[np.bool_], *, onto: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+    """A picture moved so that the boxes of both have one middle; None where these are too far apart or differ."""
+    (top, left, high, wide), (other_top, other_left, other_high, other_wide) = _box(onto), _box(mask)
+    down, across = (2 * (top - other_top) + high - other_high) // 2, (2 * (left - other_left) + wide - other_wide) // 2
+    is_other_size = abs(high - other_high) > 2 * _NEAR or abs(wide - other_wide) > 2 * _NEAR
+    if is_other_size or max(abs(down), abs(across)) > _MOST_SHIFT:
+        return None
+    moved = np.zeros_like(mask)
+    moved[max(0, down) : GRID + min(0, down), max(0, across) : GRID + min(0, across)] = mask[
+        max(0, -down) : GRID + min(0, -down), max(0, -across) : GRID + min(0, -across)
+    ]
+    return moved
+
+
+def _box(mask: NDArray[np.bool_]) -> tuple[int, int, int, int]:
+    """Top, left, height and width of the ink."""
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    return int(rows[0]), int(columns[0]), int(rows[-1] - rows[0] + 1), int(columns[-1] - columns[0] + 1)
+
+
+RULES = (
+    Rule(
+        "identical",
+        "warning",
+        "icons of other names that show the same pixels",
+        "keep one, and let the other names lead to it",
+        find_identical,
+        is_of_whole_set=True,
+    ),
+    Rule(
+        "near-duplicate",
+        "warning",
+        "icons that show nearly the same",
+        "keep the better one, or make the difference plain",
+        find_near,
+        needs_vectors=True,
+    ),
+)

@@ -1,1 +1,0 @@
-"""Which icons does source code name, and where? And is there such an icon?"""

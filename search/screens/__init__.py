@@ -1,0 +1,1 @@
+"""Icons in screenshots, and where they are used: asked."""

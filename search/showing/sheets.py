@@ -1,0 +1,143 @@
+"""What hits look like, in one file: an HTML page with every picture inside, or a PNG."""
+
+import base64
+import io
+from collections.abc import Iterable, Sequence
+from html import escape
+from math import ceil, isqrt
+
+from PIL import Image, ImageDraw, ImageFont
+
+from indexer.errors import IconsError, RenderError
+from indexer.languages.words import printable
+from indexer.rendering.render import render
+from search.results import Hit
+
+MOST_HITS = 1_000
+"""83 MB of pixels while the sheet is drawn."""
+_PICTURE = 96
+_TILE_WIDTH, _TILE_HEIGHT = 160, 168
+_MARGIN, _HEADER = 24, 48
+_MOST_COLUMNS = 10
+_TEXT, _DIM, _PAPER, _FRAME = "#1b1c1e", "#6b6e76", "#ffffff", "#dfe1e6"
+
+
+def sheet_png(query: str, hits: Sequence[tuple[Hit, bytes | None]]) -> bytes:
+    """Lay hits with their pictures out as a PNG, best first, row by row; None where a picture's source has gone.
+
+    Raises:
+        IconsError: there are too many for one picture.
+    """
+    if len(hits) > MOST_HITS:
+        raise IconsError(f'"{len(hits):,}" hits are too many for a PNG; ask for {MOST_HITS:,} with -k, or write .html')
+    n_columns = min(_MOST_COLUMNS, max(1, isqrt(2 * len(hits))))
+    n_rows = ceil(len(hits) / n_columns)
+    sheet = Image.new("RGB", (2 * _MARGIN + n_columns * _TILE_WIDTH, _HEADER + _MARGIN + n_rows * _TILE_HEIGHT), _PAPER)
+    draw = ImageDraw.Draw(sheet)
+    _write(draw, (_MARGIN, 14), query, size=18, width=sheet.width - 2 * _MARGIN)
+    for number, (hit, content) in enumerate(hits):
+        row, column = divmod(number, n_columns)
+        left, top = _MARGIN + column * _TILE_WIDTH, _HEADER + row * _TILE_HEIGHT
+        _paste(sheet, draw, content, left=left + 6, top=top + 6)
+        _write(draw, (left, top + _PICTURE + 20), hit.name, size=13, width=_TILE_WIDTH - 12)
+        caption = f"{hit.score:.2f}  {hit.set}"
+        _write(draw, (left, top + _PICTURE + 38), caption, size=11, width=_TILE_WIDTH - 12, fill=_DIM)
+    file = io.BytesIO()
+    sheet.save(file, "PNG", optimize=True)
+    return file.getvalue()
+
+
+def _paste(sheet: Image.Image, draw: ImageDraw.ImageDraw, content: bytes | None, *, left: int, top: int) -> None:
+    frame = (left - 6, top - 6, left + _PICTURE + 6, top + _PICTURE + 6)
+    draw.rounded_rectangle(frame, radius=8, outline=_FRAME)
+    try:
+        drawn = render(content or b"", size=_PICTURE)
+    except RenderError:
+        _write(draw, (left, top + _PICTURE // 2), "gone", size=13, width=_PICTURE, fill=_DIM)
+        return
+    if drawn.background == "dark":
+        draw.rounded_rectangle(frame, radius=8, fill="#000000")
+    sheet.paste(Image.fromarray(drawn.pixels), (left, top))
+
+
+def _write(
+    draw: ImageDraw.ImageDraw, place: tuple[int, int], text: str, *, size: int, width: int, fill: str = _TEXT
+) -> None:
+    """Write one line, cut to its width."""
+    font = ImageFont.load_default(size)
+    shown = printable(text)
+    while shown and draw.textlength(shown, font=font) > width:
+        shown = shown[:-2].rstrip("…") + "…" if len(shown) > 2 else ""
+    draw.text(place, shown, font=font, fill=fill)
+
+
+def data_uri(content: bytes) -> str:
+    """Spell a picture as an address that holds it."""
+    from indexer.rendering.render import svg_document
+
+    unpacked = svg_document(content) or content  # no browser unpacks an .svgz that stands in a page
+    return f"data:{media_type(unpacked)};base64,{base64.b64encode(unpacked).decode('ascii')}"
+
+
+def media_type(content: bytes) -> str:
+    """Tell the media type of a picture from its bytes."""
+    starts = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"BM": "image/bmp"}
+    starts |= {b"RIFF": "image/webp", b"\x00\x00\x01\x00": "image/x-icon"}
+    return next((kind for start, kind in starts.items() if content.startswith(start)), "image/svg+xml")
+
+
+def is_drawn_in_white(content: bytes) -> bool:
+    """Tell whether a picture was indexed on dark because it vanishes on white."""
+    from indexer.errors import RenderError
+    from indexer.rendering.render import render
+
+    try:
+        return render(content, size=32).background == "dark"
+    except RenderError:
+        return False
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title><style>
+:root {{ color-scheme: light dark; font: 14px/1.4 system-ui, sans-serif; }}
+body {{ margin: 2rem; }}
+h1 {{ font-size: 1.3rem; font-weight: 600; }}
+ol {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); gap: 1rem; }}
+ol {{ padding: 0; list-style: none; }}
+li {{ border: 1px solid #8884; border-radius: .6rem; padding: .8rem; overflow-wrap: anywhere; }}
+.picture {{ display: grid; place-items: center; height: 6rem; border-radius: .4rem; background: #fff; }}
+.picture img {{ width: 4rem; height: 4rem; object-fit: contain; }}
+.dark {{ background: #1b1c1e; }}
+b {{ display: block; margin-top: .6rem; font-weight: 600; }}
+small {{ color: #777; display: block; }}
+</style></head><body><h1>{title}</h1><ol>
+{items}
+</ol></body></html>
+"""
+_ITEM = """<li title="{path}"><div class="picture{dark}">{picture}</div>
+<b>{name}</b><small>{set}{more}</small><small>{score:.2f}</small></li>"""
+
+
+def sheet_html(query: str, hits: Iterable[tuple[Hit, bytes | None]]) -> str:
+    """Lay hits with their pictures out as a page; None where a picture's source has gone.
+
+    Pictures stand in `img`, where no script of an SVG can run.
+    """
+    items = "\n".join(
+        _ITEM.format(
+            path=_shown(hit.path),
+            name=_shown(hit.name),
+            set=_shown(hit.set_title),
+            more=f", {hit.n_variants} variants" if hit.n_variants > 1 else "",
+            score=hit.score,
+            picture=f'<img alt="{_shown(hit.name)}" src="{data_uri(content)}">' if content is not None else "gone",
+            dark=" dark" if content and is_drawn_in_white(content) else "",
+        )
+        for hit, content in hits
+    )
+    return _PAGE.format(title=f"icons: {_shown(query)}", items=items)
+
+
+def _shown(text: str) -> str:
+    return escape(printable(text))

@@ -1,0 +1,227 @@
+"""Hits and explanations in a terminal: lines that fit 80 columns, tables of counts and facts."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from indexer.languages.words import printable
+from indexer.reports.terminal import plain, table_of
+from search.results import N_VALUES, Details, Explanation, FacetCount, Hit, Judged, NameRead
+
+_MOST_VALUES = 12
+"""Of one facet; --json has more."""
+
+
+def print_facets(console: Console, facets: Mapping[str, Sequence[FacetCount]]) -> None:
+    """Print how many icons were found of each set, style, ..., the most frequent first."""
+    table = _table()
+    table.add_column("found by", no_wrap=True)
+    table.add_column("icons", justify="right", no_wrap=True)
+    table.add_column("", overflow="fold")
+    for kind, counts in facets.items():
+        for number, count in enumerate(counts[:_MOST_VALUES]):
+            title = "" if count.title == count.value else f"  ({count.title})"
+            table.add_row("" if number else kind, f"{count.n:,}", plain(count.value + title))
+        if len(counts) > _MOST_VALUES:
+            others = "" if len(counts) == N_VALUES else f"{len(counts) - _MOST_VALUES:,} "
+            table.add_row("", "", f"and {others}more")
+    console.print()
+    console.print(table)
+
+
+def print_details(console: Console, details: Details) -> None:
+    """Print all that is known of an icon."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for title, value in _facts(details):
+        if value:
+            table.add_row(title, plain(value))
+    console.print(table)
+    for title, icons in (("variants", details.variants), ("looks the same", details.near_duplicates)):
+        if icons:
+            console.print()
+            console.print(Text(title, style="bold"))
+            console.print(_icons(icons))
+
+
+def _facts(details: Details) -> Iterable[tuple[str, str]]:
+    hit = details.hit
+    known = {True: "yes", False: "no", None: ""}
+    yield "key", hit.key
+    yield "id", str(hit.id)
+    yield "name", hit.name
+    yield "words", "" if details.name_read else hit.words
+    yield "read as", _spell_reading(details.name_read) if details.name_read else ""
+    yield "caption", details.caption or ""
+    yield "set", f"{hit.set} ({hit.set_title})" if hit.set_title != hit.set else hit.set
+    yield "version", details.version or ""
+    yield "author", details.author or ""
+    yield "style", hit.style or ""
+    yield "size", f"{hit.size} px" if hit.size else ""
+    yield "coloured", known[hit.coloured]
+    yield "animated", known[hit.animated]
+    yield "categories", ", ".join(details.categories)
+    yield "tags", ", ".join(details.tags)
+    yield "tags read as", ", ".join(details.english_tags)
+    yield "licence", f"{hit.licence or 'not stated'} ({hit.licence_family})"
+    yield "set's licence", details.set_licence if details.set_licence != hit.licence else ""  # type: ignore[misc]
+    yield "path", hit.place
+    yield "source", details.source
+
+
+def _spell_reading(read: NameRead) -> str:
+    others = f"; or: {', '.join(read.others)}" if read.others else ""
+    return f"{read.english} ({read.name}){others}"
+
+
+def _icons(hits: Sequence[Hit]) -> Table:
+    table = _table(show_header=False)
+    for _ in range(4):
+        table.add_column(no_wrap=True)
+    table.add_column(overflow="fold", style="dim")
+    for hit in hits:
+        size = f"{hit.size} px" if hit.size else ""
+        table.add_row(*map(plain, (hit.key, hit.style or "", size, hit.licence or "", hit.place)))
+    return table
+
+
+def _table(*, show_header: bool = True) -> Table:
+    return Table(box=None, pad_edge=False, header_style="dim", show_header=show_header)
+
+
+_GAP = 2
+_PIPED = 80
+"""Columns where no terminal says how many it has."""
+_WIDEST = 24
+"""Columns of a set's title, of a style, and of a licence."""
+_LEAST = 10
+"""Columns in which such a text is still of use; the rest of it is cut."""
+_MOST_OTHERS = 2
+
+
+def print_hits(console: Console, hits: Sequence[Hit], *, first: int = 1, is_ranked: bool = True) -> None:
+    """Print a line a hit, counted from `first` on; a key is whole, and takes a line of its own if it is too long."""
+    starts = list(_starts(hits, first=first, is_ranked=is_ranked))
+    titles, rows = ("set", "style", "licence"), [(hit.set_title, hit.style or "", hit.licence or "") for hit in hits]
+    facts = [tuple(map(printable, row)) for row in (titles, *rows)]
+    keys = ["key", *(printable(hit.key) for hit in hits)]
+    room = (console.width if console.file.isatty() else min(console.width, _PIPED)) - cell_len(starts[0])
+    most = max(2 * _LEAST, room - 2 * (_LEAST + _GAP))
+    longest = max(length for length in map(cell_len, keys) if length <= most)
+    widths = _widths(facts, room - longest)
+    for start, key, row in zip(starts, keys, facts, strict=True):
+        told = "".join(" " * _GAP + fitted(text, width) for text, width in zip(row, widths, strict=True) if width)
+        style = "dim" if key is keys[0] else None
+        if cell_len(key) <= longest:
+            print_line(console, start + fitted(key, longest) + told, style=style)
+        else:
+            print_line(console, start + key)
+            print_line(console, " " * (cell_len(start) + longest) + told)
+
+
+def print_long_hits(console: Console, hits: Sequence[Hit], *, first: int = 1, is_ranked: bool = True) -> None:
+    """Print a few lines a hit: a path is one word for whoever copies it."""
+    _, *starts = _starts(hits, first=first, is_ranked=is_ranked)
+    for start, hit in zip(starts, hits, strict=True):
+        print_line(console, start + printable(hit.key))
+        others = f"same drawing: {also(hit)}" if hit.n_also else ""
+        for line in filter(None, (", ".join(_line_facts(hit)), others, hit.place)):
+            print_line(console, " " * cell_len(start) + printable(line), style="dim")
+
+
+def also(hit: Hit) -> str:
+    """Name a few of the icons that have the drawing of a hit, and how many more there are: "mdi:home, fe:home +3"."""
+    named = hit.also[:_MOST_OTHERS]
+    return ", ".join(named) + (f" +{hit.n_also - len(named)}" if hit.n_also > len(named) else "")
+
+
+def _starts(hits: Sequence[Hit], *, first: int, is_ranked: bool) -> Iterator[str]:
+    """What stands before the key: on the line of titles, then of each hit."""
+    width = len(str(first + len(hits) - 1))
+    yield f"{'#':>{width}}  " + ("score  " if is_ranked else "")
+    for rank, hit in enumerate(hits, first):
+        yield f"{rank:>{width}}  " + (f"{hit.score:5.2f}  " if is_ranked else "")
+
+
+def _widths(facts: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Columns for each kind of fact; 0 for the first, the set, where there is no room: its key stands there already."""
+    wanted = [min(_WIDEST, max(map(cell_len, column))) for column in zip(*facts, strict=True)]
+    least = [min(_LEAST, width) for width in wanted]
+    if sum(least) + len(least) * _GAP > room:
+        wanted[0] = least[0] = 0
+    spare = room - sum(least) - sum(_GAP for width in least if width)
+    widths = []
+    for want, have in zip(reversed(wanted), reversed(least), strict=True):
+        taken = min(max(0, spare), want - have)
+        widths.append(have + taken)
+        spare -= taken
+    return widths[::-1]
+
+
+def fitted(text: str, width: int) -> str:
+    """A text in so many columns, cut with a sign that says so."""
+    return set_cell_size(text, width) if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
+
+
+def _line_facts(hit: Hit) -> Iterable[str]:
+    yield hit.set_title
+    yield from filter(None, (hit.style, f"{hit.size} px" if hit.size else "", hit.licence))
+    if hit.n_variants > 1:
+        yield f"{hit.n_variants} variants"
+
+
+def print_line(console: Console, text: str, *, style: str | None = None) -> None:
+    """Print a text of unknown origin as one line, however wide the terminal is."""
+    console.print(plain(text.rstrip()), style=style, soft_wrap=True)
+
+
+_TIERS = {
+    "called": "called by set and name",
+    "named": "its name is the query",
+    "stated": "a tag of it is the query",
+    "related": "by what it looks like and says",
+}
+
+
+def print_explanation(console: Console, explanation: Explanation) -> None:
+    """Print what was understood, and what each part of the search says."""
+    for line in understood(explanation):
+        console.print(printable(line), highlight=False, markup=False)
+    console.print()
+    first = explanation.first
+    icons = [explanation.icon] + ([first] if first and first.hit.id != explanation.icon.hit.id else [])
+    console.print(table_of(("", *(printable(icon.hit.key) for icon in icons)), list(_rows(icons)), n_left=1))
+    console.print()
+    console.print(printable(f"{explanation.icon.hit.key} is {explanation.shown}"), highlight=False, markup=False)
+
+
+def understood(explanation: Explanation) -> Iterator[str]:
+    """Say how the words were read, where that is not as they stand."""
+    if explanation.read_as:
+        yield str(explanation.read_as)
+    yield f"asked: {explanation.typed}" + (f", perhaps {explanation.spelled}" if explanation.spelled else "")
+    if explanation.style:
+        yield f"style: {explanation.style}, of {explanation.name}"
+    if explanation.parts:
+        yield f"parts: {', '.join(explanation.parts)}"
+    if explanation.drawn:
+        yield f"customarily drawn: {', '.join(explanation.drawn)}"
+    if explanation.synonyms:
+        yield f"other sets say it of: {', '.join(explanation.synonyms)}"
+    if explanation.without:
+        yield f"left out: {', '.join(explanation.without)}"
+
+
+def _rows(icons: list[Judged]) -> Iterator[tuple[str, ...]]:
+    """Yield a label and what it is for each icon: cosines, evidence, and what comes of them."""
+    for arm in dict.fromkeys(arm for icon in icons for arm in icon.cosines):
+        yield f"{arm}, cosine", *(f"{icon.cosines[arm]:.3f}" if arm in icon.cosines else "" for icon in icons)
+    for what in dict.fromkeys(what for icon in icons for what in icon.evidence):
+        yield f"{what}, log-odds", *(f"{icon.evidence[what]:+.2f}" if what in icon.evidence else "" for icon in icons)
+    yield "answers", *(_TIERS[icon.tier] for icon in icons)
+    yield "score", *(f"{icon.hit.score:.2f}" for icon in icons)
+    yield "rank", *("beyond all that are looked at" if icon.rank is None else f"{icon.rank:,}" for icon in icons)

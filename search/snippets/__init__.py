@@ -1,1 +1,0 @@
-"""An icon written as code: imports, components and markup of every framework, from one table."""

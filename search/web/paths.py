@@ -1,0 +1,521 @@
+"""The paths of the HTTP API: icons, sets, pictures, code and files to take away, screenshots."""
+
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from search.drawings.collection import Collection
+from search.drawings.drawn import Corner, Look
+from search.drawings.export import Exported, Kind, Options
+from search.query import Query as EngineQuery
+from search.web.answers import (
+    API,
+    CodeAnswer,
+    ExplanationAnswer,
+    FacetsAnswer,
+    FrameworksAnswer,
+    Health,
+    IconAnswer,
+    LocatedAnswer,
+    Refusal,
+    SearchAnswer,
+    SetsAnswer,
+    UsageAnswer,
+)
+from search.web.parameters import (
+    BODY,
+    Colour,
+    HitParameters,
+    IconKey,
+    Key,
+    Languages,
+    Layers,
+    LocateParameters,
+    SearchParameters,
+    Text,
+    Without,
+    json_body,
+)
+from search.web.service import Service
+from search.web.svg import Layer, SentPicture
+
+_WHEN = {
+    400: "Asks for what can't be.",
+    401: "The server wants a token.",
+    403: "A page of another server asks, and may not.",
+    404: "There is no such icon, or it has no such picture.",
+    408: "What is sent came too slowly.",
+    410: "The icon's file has gone or changed since it was indexed.",
+    413: "What is sent, or asked for, is too large.",
+    421: "The server does not answer to this name.",
+    422: "A parameter is not as it should be, or a picture is none.",
+    500: "Something went wrong; the server's log says what.",
+    503: "Too busy; Retry-After says when to come back.",
+    504: "No answer in time.",
+}
+_ALWAYS = (400, 401, 403, 421, 422, 500, 503, 504)
+
+
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Declare the errors of a path beside those that every path has."""
+    return {status: {"model": Refusal, "description": _WHEN[status]} for status in statuses}
+
+
+def new_router(*, is_open: bool = False) -> APIRouter:
+    """A router whose paths declare what any of them may answer; an open one wants no token."""
+    return APIRouter(responses=errors(*(status for status in _ALWAYS if not (is_open and status == 401))))
+
+
+def service_of(request: Request) -> Service:
+    """The service that the app was made with."""
+    service: Service = request.app.state.service
+    return service
+
+
+Served = Annotated[Service, Depends(service_of)]
+
+
+def as_json(written: bytes, status: int = 200) -> Response:
+    """Send what was written as its model says."""
+    return Response(written, status, media_type="application/json")
+
+
+router = new_router()
+open_router = new_router(is_open=True)
+
+
+@router.get(
+    f"{API}/search",
+    response_model=SearchAnswer,
+    summary="Find icons by words, or more like an icon; or browse them",
+    responses=errors(404),
+)
+async def search(service: Served, asked: Annotated[SearchParameters, Query()]) -> Response:
+    """Find icons by what they mean, how they look, or their name; by keywords; or more like an icon."""
+    return as_json(await service.searches.answer(asked))
+
+
+@router.post(
+    f"{API}/search",
+    response_model=SearchAnswer,
+    summary="Find icons by a picture",
+    openapi_extra={"requestBody": BODY},
+    responses=errors(404, 408, 413),
+)
+async def search_by_picture(request: Request, service: Served, asked: Annotated[SearchParameters, Query()]) -> Response:
+    """Find icons that look like a picture: a screenshot, a drawing, any format and size; words may come along."""
+    async with service.uploads.picture(request) as picture:
+        query = asked.query(picture=await service.drawings.pixels(picture))
+    return as_json((await service.searches.ask(query, asked.filters(), asked.window(), like=asked.like)).content)
+
+
+@router.post(
+    f"{API}/locate",
+    response_model=LocatedAnswer,
+    summary="Find every icon in a picture of a screen",
+    openapi_extra={"requestBody": BODY},
+    responses=errors(408, 413),
+)
+async def locate(request: Request, service: Served, asked: Annotated[LocateParameters, Query()]) -> Response:
+    """Find where icons are in a screenshot or a mock-up, and what each is called; or say that it shows one, or none."""
+    async with service.uploads.picture(request) as picture:
+        pass  # few wait for what comes, so that they need no room here
+    return as_json(await service.locate(picture, asked))
+
+
+@router.get(
+    f"{API}/similar/{{icon:path}}",
+    response_model=SearchAnswer,
+    summary="Find icons like an icon",
+    responses=errors(404),
+)
+async def similar(icon: IconKey, service: Served, asked: Annotated[HitParameters, Query()]) -> Response:
+    """Find icons that look like one of the library: in other sets, in other styles."""
+    return as_json((await service.searches.ask(EngineQuery(), asked.filters(), asked.window(), like=icon)).content)
+
+
+@router.get(
+    f"{API}/facets",
+    response_model=FacetsAnswer,
+    summary="What icons can be filtered by",
+)
+async def facets(service: Served) -> Response:
+    """Tell the most frequent values of every filter, and how many icons of the library have each."""
+    return as_json(await service.facets())
+
+
+@router.get(f"{API}/sets", response_model=SetsAnswer, summary="All sets, as cards")
+async def sets(service: Served) -> Response:
+    """Tell of every set: how many icons it has, under what licence, in what styles, and eight of them to look at."""
+    return as_json(await service.sets())
+
+
+@router.get(
+    f"{API}/icons/{{icon:path}}/why",
+    response_model=ExplanationAnswer,
+    summary="Why an icon stands where it stands",
+    responses=errors(404),
+)
+async def why(
+    icon: IconKey,
+    service: Served,
+    words: Annotated[Text, Query(alias="q")],
+    without: Without = (),
+    languages: Languages = (),
+) -> Response:
+    """Tell what each part of a search for some words says of an icon, beside the icon that comes first."""
+    return as_json(await service.explain(EngineQuery(words=words, without=without, languages=languages), icon))
+
+
+@router.get(
+    f"{API}/icons/{{icon:path}}",
+    response_model=IconAnswer,
+    summary="Everything that is known of an icon",
+    responses=errors(404),
+)
+async def icon(icon: IconKey, service: Served) -> Response:
+    """Tell all fields, variants, near-duplicates, source and licence of an icon."""
+    return as_json(await service.show(icon))
+
+
+@open_router.get(
+    "/health",
+    response_model=Health,
+    summary="Whether searches are answered",
+    responses={503: {"model": Health, "description": 'They are not: status is "busy" or "failing".'}},
+)
+async def health(service: Served) -> Response:
+    """Say whether a search would be answered now, and from which generation."""
+    is_well, state = await service.health()
+    return as_json(state, 200 if is_well else 503)
+
+
+@router.get(
+    "/metrics",
+    summary="Figures for Prometheus",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "Counters and times."}},
+)
+async def metrics(service: Served) -> Response:
+    """Give counters and times."""
+    return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
+
+
+MOST_ICONS = 500
+"""Of one request; more than a project takes in at once."""
+
+Format = Annotated[str, Field(max_length=100, description="A name that `frameworks` tells: lucide-react, svg, ...")]
+StrokeWidth = Annotated[float | None, Field(description="Of its widest stroke, in units of its viewBox.")]
+Size = Annotated[int | None, Field(description="Of its longer side, in px.")]
+Corners = Annotated[Corner | None, Field(description="Ends and joins of strokes.")]
+ABOUT = "Icons-Export"
+_MOST_TOLD = 20
+"""Icons that were left out, and remarks, of one export: headers have little room."""
+_DOWNLOAD: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "All files in one folder, with the licences of the sets.",
+        "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
+        "headers": {
+            ABOUT: {
+                "description": "JSON: `icons`, how many are in it; `left_out`, keys of those that are not; `licences` "
+                "summed up; `remarks`, how it is used and what a licence asks.",
+                "schema": {"type": "string"},
+            }
+        },
+    }
+}
+copies_router = new_router()
+
+
+class ChosenIcons(BaseModel):
+    """Which icons are taken, and in what look."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    icons: list[Key] = Field(min_length=1, max_length=MOST_ICONS, description="Keys, ids or names.")
+    colour: str | None = None
+    stroke_width: StrokeWidth = None
+    size: Size = None
+    corner: Corners = None
+
+    @property
+    def look(self) -> Look:
+        """What copies are given."""
+        return Look(colour=self.colour, stroke_width=self.stroke_width, size=self.size, corner=self.corner)
+
+
+class CodeRequest(ChosenIcons):
+    """Which icons are written, how, and in what look."""
+
+    format: Format
+
+
+class ExportRequest(ChosenIcons):
+    """Which icons are exported, and how."""
+
+    kind: Kind = Field("zip", description="zip: a file an icon; sprite; iconify: JSON; font; react: a package.")
+    name: str = Field("icons", min_length=1, max_length=100, description="Of the collection.")
+    prefix: Annotated[str | None, Field(max_length=200, description="Of Iconify JSON, a font, a package.")] = None
+    skip_unreadable: bool = Field(False, description="Leave out what can't be exported so; else nothing is exported.")
+
+    @property
+    def collection(self) -> Collection:
+        """The icons, each once."""
+        return Collection(self.name, tuple(dict.fromkeys(self.icons)))
+
+    @property
+    def options(self) -> Options:
+        """How it is made; what is left out is looked at by whoever asks for it."""
+        return Options(look=self.look, prefix=self.prefix, skip_unreadable=True)
+
+
+def _look_of(
+    colour: Colour,
+    stroke_width: Annotated[StrokeWidth, Query()] = None,
+    size: Annotated[Size, Query()] = None,
+    corner: Annotated[Corners, Query()] = None,
+) -> Look:
+    return Look(colour=colour, stroke_width=stroke_width, size=size, corner=corner)
+
+
+@copies_router.get(
+    f"{API}/frameworks",
+    response_model=FrameworksAnswer,
+    summary="For what icons can be written",
+)
+async def frameworks(service: Served) -> Response:
+    """Tell every way to write an icon, and which sets it serves: packages of one set, of all sets, drawings."""
+    return as_json(service.frameworks())
+
+
+@copies_router.get(
+    f"{API}/icons/{{icon:path}}/code",
+    response_model=CodeAnswer,
+    summary="An icon as code",
+    responses=errors(404, 410),
+)
+async def code(
+    icon: IconKey,
+    service: Served,
+    framework: Annotated[Format, Query(alias="format")],
+    look: Annotated[Look, Depends(_look_of)],
+) -> Response:
+    """Write an icon for a framework: what is imported, one use of it, and what has to be installed."""
+    return as_json(await service.code([icon], framework, look))
+
+
+@copies_router.post(
+    f"{API}/code",
+    response_model=CodeAnswer,
+    summary="Many icons as code",
+    openapi_extra={"requestBody": json_body(CodeRequest)},
+    responses=errors(404, 408, 410, 413),
+)
+async def code_of_many(request: Request, service: Served) -> Response:
+    """Write icons for a framework: all imports as one, and one use an icon."""
+    asked = await service.uploads.json(request, CodeRequest)
+    return as_json(await service.code(asked.icons, asked.format, asked.look))
+
+
+@copies_router.post(
+    f"{API}/export",
+    summary="Chosen icons as a download",
+    openapi_extra={"requestBody": json_body(ExportRequest)},
+    response_class=Response,
+    responses=_DOWNLOAD | errors(408, 413),
+)
+async def export(request: Request, service: Served) -> Response:
+    """Give chosen icons as a zip of files, a sprite, Iconify JSON, a web font or a React package, with licences."""
+    asked = await service.uploads.json(request, ExportRequest)
+    made, content = await service.export(
+        asked.collection, asked.kind, asked.options, is_whole=not asked.skip_unreadable
+    )
+    headers = {"Content-Disposition": f'attachment; filename="{made.file_name}"', ABOUT: _told_of(made)}
+    return Response(content, media_type=made.media_type, headers=headers)
+
+
+def _told_of(made: Exported) -> str:
+    """What there is to say of an export beside its files, in the signs that a header takes."""
+    left_out = [one.key for one in made.left_out[:_MOST_TOLD]]
+    told = {"icons": len(made.icons), "left_out": left_out, "n_left_out": len(made.left_out)}
+    return json.dumps({**told, "licences": made.licences, "remarks": made.remarks[:_MOST_TOLD]})
+
+
+SVG = "image/svg+xml"
+SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+"""Opened by itself, a stored SVG runs no script, loads nothing, and belongs to no origin."""
+LEFT_OUT = "Icons-Left-Out"
+_LEFT_OUT_TOLD = {
+    LEFT_OUT: {
+        "description": "Ids of the images that are not in it: bitmaps, what can't be read or has another digest, and "
+        "what would make it too large. Ask for each alone. Missing where all are in it.",
+        "schema": {"type": "string"},
+    }
+}
+_KEPT_SECONDS = 60
+"""For which a browser may show the pictures of an answer without asking again."""
+
+Digest = Annotated[
+    str | None,
+    Query(max_length=100, description="`digest` of the hit: if it is right, the answer may be kept for ever."),
+]
+pictures_router = new_router()
+
+
+def kinds(*, of: str, means: str, headers: dict[str, Any] | None = None) -> dict[int | str, dict[str, Any]]:
+    """Declare a picture, and that it has not changed."""
+    drawn = {"content": {of: {"schema": {"type": "string", "format": "binary"}}}, "description": means}
+    return {
+        200: {**drawn, **({"headers": headers} if headers else {})},
+        304: {"description": "It is as it was when it had the ETag that If-None-Match tells."},
+    }
+
+
+@pictures_router.get(
+    f"{API}/icons/{{icon:path}}/svg",
+    summary="An icon as SVG",
+    response_class=Response,
+    responses=kinds(of=SVG, means="The icon.") | errors(404, 410),
+)
+async def svg(icon: IconKey, service: Served, request: Request, colour: Colour = None, v: Digest = None) -> Response:
+    """Give an icon's SVG as it is stored, or in a colour. It is sent so that no script in it can run."""
+    found = await service.drawings.svg(icon, colour=colour, digest=v)
+    if found is None:
+        raise HTTPException(404, f'the icon "{icon}" is no SVG; {API}/icons/{icon}/png draws it')
+    return _kept(request, found, SVG)
+
+
+@pictures_router.get(
+    f"{API}/svgs",
+    summary="Many pictures as one SVG",
+    response_class=Response,
+    responses=kinds(
+        of=SVG,
+        means="A layer a picture.",
+        headers=_LEFT_OUT_TOLD,
+    ),
+)
+async def svgs(service: Served, layers: Layers, request: Request) -> Response:
+    """Give many pictures in one answer, for `img`: the fragment #i17-DIGEST, or #i17 where no digest was given, shows
+    the image 17."""
+    found, left_out = await service.drawings.svgs(list(map(Layer.read, layers)))
+    answer = _kept(request, found, SVG)
+    if left_out:
+        answer.headers[LEFT_OUT] = ",".join(map(str, left_out))
+    return answer
+
+
+@pictures_router.get(
+    f"{API}/search/svgs",
+    summary="The pictures of what is found as one SVG",
+    response_class=Response,
+    responses=kinds(of=SVG, means="A layer a picture.", headers=_LEFT_OUT_TOLD) | errors(404),
+)
+async def search_svgs(service: Served, asked: Annotated[SearchParameters, Query()], request: Request) -> Response:
+    """Give the pictures of the first hits of `search`, one of a name, 40 at most; asked for together, they are searched
+    once. For `img`, as `svgs`: the fragment #i17-DIGEST shows the image 17."""
+    layers = await service.searches.layers(asked)
+    if await request.is_disconnected():  # who types on wants other pictures
+        return Response(status_code=204)
+    found, left_out = await service.drawings.svgs(layers)
+    answer = sent(request, found, SVG, keep=f"max-age={_KEPT_SECONDS}")
+    if left_out:
+        answer.headers[LEFT_OUT] = ",".join(map(str, left_out))
+    return answer
+
+
+@pictures_router.get(
+    f"{API}/icons/{{icon:path}}/png",
+    summary="An icon as PNG",
+    response_class=Response,
+    responses=kinds(of="image/png", means="The icon, on nothing.") | errors(404, 410),
+)
+async def png(
+    icon: IconKey,
+    service: Served,
+    request: Request,
+    size: Annotated[int, Query(ge=8, le=1024, description="Longer side, in px.")] = 128,
+    colour: Colour = None,
+    v: Digest = None,
+) -> Response:
+    """Draw an icon on nothing."""
+    found = await service.drawings.png(icon, colour=colour, size=size, digest=v)
+    return _kept(request, found, "image/png")
+
+
+def _kept(request: Request, picture: SentPicture, kind: str) -> Response:
+    """A picture, for ever where its address means no other; else to be asked for again, and not sent twice."""
+    return sent(request, picture, kind, keep="max-age=31536000, immutable" if picture.is_fixed else "no-cache")
+
+
+def sent(request: Request, picture: SentPicture, kind: str, *, keep: str) -> Response:
+    """A picture, or that who asks has it already; `keep` says for how long they may."""
+    headers = {"ETag": picture.tag, "Cache-Control": f"private, {keep}"}
+    if kind == SVG:
+        headers["Content-Security-Policy"] = SVG_POLICY
+    if picture.tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(picture.content, media_type=kind, headers=headers)
+
+
+_PNG = "image/png"
+_MOST = 1_000
+_Generation = Annotated[int, Path(ge=0, lt=10**9, description="`generation` of the answer that names it.")]
+_Revision = Annotated[
+    str | None, Query(max_length=100, description="As the address in an answer has it: of these screenshots alone.")
+]
+_Row = Annotated[int, Path(ge=0, lt=2**31)]
+screens_router = new_router()
+
+
+@screens_router.get(
+    f"{API}/icons/{{icon:path}}/usage",
+    response_model=UsageAnswer,
+    summary="Where an icon is used in screenshots",
+    responses=errors(404),
+)
+async def usage(
+    icon: IconKey,
+    service: Served,
+    k: Annotated[int, Query(ge=1, le=_MOST, description="How many places.")] = 50,
+    min_score: Annotated[float | None, Query(ge=0, le=1, description="How sure a place has to be at least.")] = None,
+) -> Response:
+    """Tell on which of the screenshots that `icons usage add` has looked at an icon is, and where; the surest first."""
+    return as_json(await service.screens.uses(icon, k=k, min_score=min_score))
+
+
+@screens_router.get(
+    f"{API}/usage/{{generation}}/crops/{{drawing}}",
+    summary="An icon as a screenshot shows it",
+    response_class=Response,
+    responses=kinds(of=_PNG, means="The icon, and a little of what is around it.") | errors(404),
+)
+async def usage_crop(
+    generation: _Generation, drawing: _Row, service: Served, request: Request, v: _Revision = None
+) -> Response:
+    """Give the crop of one drawing, where crops are kept."""
+    found = await service.screens.crop(generation, drawing, revision=v)
+    return _sent(request, found, missing="there is no such crop; ask for the icon's usage again", keep="no-cache")
+
+
+@screens_router.get(
+    f"{API}/usage/{{generation}}/screens/{{screen}}",
+    summary="A screenshot",
+    response_class=Response,
+    responses=kinds(of=_PNG, means="The screenshot, no larger than 1600 px.") | errors(404),
+)
+async def usage_screen(
+    generation: _Generation, screen: _Row, service: Served, request: Request, v: _Revision = None
+) -> Response:
+    """Give a screenshot that was indexed, read where it lies now, if it is still the one that was looked at."""
+    found = await service.screens.shot(generation, screen, revision=v)
+    return _sent(request, found, missing="the screenshot has gone, or is another one by now", keep="no-store")
+
+
+def _sent(request: Request, found: SentPicture | None, *, missing: str, keep: str) -> Response:
+    if found is None:
+        raise HTTPException(404, missing)
+    return sent(request, found, _PNG, keep=keep)
