@@ -84,8 +84,8 @@ def shortage_explained(options: FinetuneOptions, rank: Rank) -> Iterator[None]:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         each = options.loss.batch // rank.world // options.distribution.accumulate
         raise TrainError(
-            f'out of memory with "{each}" pictures at once ({reason[:120]}); the last checkpoint '
-            "stays: run again with --resume and a larger --accumulate, or with --grad-checkpointing"
+            f'out of memory with "{each}" pictures at once ({reason[:120]}); '
+            "give a larger --accumulate, or --grad-checkpointing"
         ) from error
 
 

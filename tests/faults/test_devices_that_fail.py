@@ -180,6 +180,20 @@ def test_a_rank_on_a_disk_that_is_full_from_any_operation_says_so_in_one_line(
     assert at > 20
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("megabytes", [400, 1500, 2800])
+def test_ranks_without_the_memory_to_start_end_the_run_in_one_line(unfinished: Path, megabytes: int) -> None:
+    """Torchrun and its ranks import torch, the run itself does not."""
+    limit = f'ulimit -v {megabytes << 10}; exec "$@"'
+    program = [sys.executable, "-c", "from search.cli import main; main()"]
+    command = [*program, "index", "--devices", "cpu:2", "--workers", "1", "--library", str(unfinished)]
+    done = subprocess.run(["bash", "-c", limit, "", *command], capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    said = done.stderr.splitlines()[-1]
+    assert re.fullmatch(rf'Error: (torchrun ended early|rank [01]).*torchrun.log" \({KEPT}\)', said), said
+
+
 def _finetune(stages: Stages, folder: Path, icons: Path, start: Path, *more: str, **asked: Any) -> dict[str, Any]:
     """Run `icons finetune` for two steps, with a checkpoint after each; what it makes lies in the watched folder."""
     quick = ["--devices", "cpu", "--workers", "0", "--batch", "16", "--steps", "2", "--validate-steps", "1"]

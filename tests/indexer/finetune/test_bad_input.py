@@ -240,7 +240,7 @@ def test_out_of_memory_says_what_helps(icons: Path, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script, *given], capture_output=True, check=False, timeout=120)
     assert done.returncode == 2, done.stderr.decode()
     assert b'out of memory with "46" pictures at once' in done.stderr
-    assert b"larger --accumulate, or with --grad-checkpointing" in done.stderr
+    assert b"larger --accumulate, or --grad-checkpointing" in done.stderr
 
 
 def test_options_that_fit_nothing_are_refused(icons: Path, start: Path, tmp_path: Path) -> None:
