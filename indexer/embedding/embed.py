@@ -144,9 +144,10 @@ def run_rank(library: Library, fingerprint: str) -> None:
     prepare_for_batches()
     try:
         plan = read_plan(library.work(fingerprint) / "plan.jsonl")
+        kind = EmbedOptions.of(plan).device
     except EmbedError as error:
         raise click.ClickException(str(error)) from error
-    run, kind = library.run(fingerprint, plan.run), EmbedOptions.of(plan).device
+    run = library.run(fingerprint, plan.run)
 
     def report(progress: RankProgress) -> None:
         if not run.is_dir():

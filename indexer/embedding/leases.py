@@ -145,7 +145,7 @@ class Claims:
 
     def _read_store_clock(self) -> float:
         """Write something, and see what time the store gives it; minus infinity where it gives none."""
-        name = f"clock-{self.worker}"
+        name = f"clock-{self.worker.replace(' ', '-')}"
         self.store.put(name, b"")
         answered_at = time.monotonic()
         listed = self.store.list(name).get(name)

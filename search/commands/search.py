@@ -20,7 +20,6 @@ from search.commands.options import (
 )
 from search.drawings.drawn import AS_IT_IS, Look
 from search.drawings.frameworks import Framework
-from search.pictures import MAX_BYTES, pixels_of
 from search.query import Query, pasted_svg
 
 if TYPE_CHECKING:
@@ -60,6 +59,8 @@ def search(library: "Library", words: tuple[str, ...], image: Path | None, keywo
         raise click.UsageError(
             'say what to look for: words, or --image FILE; or what to show: --set, --sort; try `icons search "arrow"`'
         )
+    from search.pictures import MAX_BYTES, pixels_of
+
     named = (str(image), read_named(image, limit=MAX_BYTES)) if image else None
     if named is None and (svg := pasted_svg(typed)):
         named, typed, asked = ("pasted SVG", svg), "", ["the pasted SVG"]

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats
 from indexer.errors import RenderError
-from indexer.rendering.render import draw, render
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -196,6 +195,8 @@ def tile(content: bytes, *, size: int, ground: Colour | None) -> NDArray[np.uint
     Raises:
         RenderError: it can't be drawn.
     """
+    from indexer.rendering.render import draw, render
+
     if ground is None:
         return render(content, size=size).pixels
     drawn = draw(content, size=size).astype(np.float32)

@@ -127,7 +127,7 @@ def dump(library: Library) -> object:
         shard = read_shard(path, fingerprint=manifest.fingerprint)
         for number, vector in zip(shard.ids.tolist(), shard.vectors, strict=True):
             vectors[f"{shard.kind} {number}"] = hashlib.sha256(vector.tobytes()).hexdigest()
-    indexes = {name: facts["sha256"] for name, facts in manifest.files.items() if not name.endswith(".sqlite")}
+    indexes = {name: facts.sha256 for name, facts in manifest.files.items() if not name.endswith(".sqlite")}
     return {
         "catalog": _tables(library.catalog),
         "snapshot": _tables(generation.catalog),

@@ -50,7 +50,7 @@ def blind(monkeypatch: pytest.MonkeyPatch) -> None:
     def stamp(*files: Path, recipe: str = "") -> str:
         return "+".join([*(str(file.stat().st_size) for file in files), recipe])
 
-    for module in ("pictures", "iconify", "iconify_file", "npm"):
+    for module in ("folders", "iconify", "npm"):
         monkeypatch.setattr(f"indexer.sources.{module}.stamp_of", stamp)
 
 

@@ -142,7 +142,7 @@ def test_faiss_computes_with_what_the_processor_has() -> None:
     """OpenBLAS names the code that it takes; that of a "Prescott" is for a processor of which it knows nothing."""
     environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
     told = subprocess.run(
-        [sys.executable, "-c", "import os; from indexer.publishing import vector_index; print(*os.environ)"],
+        [sys.executable, "-c", "import os; from indexer.merging import vector_index; print(*os.environ)"],
         env=environment | {"OPENBLAS_VERBOSE": "2"},
         capture_output=True,
         text=True,

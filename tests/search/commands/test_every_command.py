@@ -18,14 +18,11 @@ Run = Callable[..., Result]
 ICONS = [sys.executable, "-c", "from search.cli import main; main()"]
 ODD = os.fsdecode(b"odd\xff\xc3")
 COMMANDS: Mapping[str, Sequence[str]] = {
-    "bench embed": ["--images", "8", "--only", "limit", "--out", "out"],
-    "bench goals": ["--images", "8", "--repeats", "1", "--out", "out"],
+    "bench embed": ["--images", "8", "--out", "out"],
     "bench gpu": ["--devices", "cpu", "--only", "machine", "--out", "out"],
     "bench index": ["icons"],
-    "bench isolation": ["--images", "8", "--workers", "1"],
     "bench scale": ["--icons", "1000", "--out", "out"],
-    "bench search": ["--only", "warm", "--runs", "1"],
-    "bench serve": ["--seconds", "1", "--clients", "1"],
+    "bench search": ["--only", "warm", "--out", "out"],
     "bench train": ["--steps", "1", "--repeats", "1", "--sweep", "batch=8", "--out", "out"],
     "captions": ["icons"],
     "check": ["src", "--json"],

@@ -100,7 +100,7 @@ def test_what_cannot_be_asked_is_refused(pick: Pick, arguments: list[str], why: 
 
 def test_no_needs_are_refused(pick: Pick) -> None:
     assert "no needs" in pick(given="# nothing\n").stderr
-    assert "MB of needs" in pick(given="x\n" * (1 << 20)).stderr
+    assert "it has more than 1 MB" in pick(given="x\n" * (1 << 20)).stderr
     assert "not Unicode text" in pick(given=b"\xff\xfe\n").stderr
 
 

@@ -62,7 +62,7 @@ def test_connections_that_ask_for_nothing_keep_nobody_out(
 ) -> None:
     """Even where none of them runs out of time."""
     patient = (
-        "from search.web import connections, upload; upload._PATIENCE_SECONDS = 3600; "
+        "from search.web import connections, parameters; parameters._PATIENCE_SECONDS = 3600; "
         "connections._SECONDS.update(request=3600, body=3600); "
     )
     monkeypatch.setattr(processes, "_ICONS", patient + processes._ICONS)
