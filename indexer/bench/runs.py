@@ -24,7 +24,8 @@ from indexer.embedding.progress import RankProgress, clear_progress, read_progre
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices, first_devices
 from indexer.errors import BenchError
-from indexer.finetune.options import FinetuneOptions, Places, read_plan, write_plan
+from indexer.finetune.options import FinetuneOptions, Places
+from indexer.finetune.plan import read_plan, write_plan
 from indexer.library.bundled import bundled
 from indexer.process import cores
 from indexer.reports.terminal import Bars

@@ -7,19 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.catalog import questions
-from indexer.catalog.database import read_catalog
 from indexer.commands.options import json_option, library_option
-from indexer.embedding.planning import choice_in_use
-from indexer.encoders.checkpoint import find_checkpoint
 from indexer.errors import LibraryError, ModelError
 from indexer.languages.letters import AUTO
 from indexer.languages.words import printable, say
 from indexer.library.durable import bytes_on_disk
 from indexer.library.folder import Library, require
-from indexer.library.shards import read_coverage
-from indexer.merging.facets import count_traits
-from indexer.merging.manifest import Manifest
 
 if TYPE_CHECKING:
     from indexer.doctor.findings import Report
@@ -123,6 +116,13 @@ def upgrade(library: "Library") -> None:
 
 def read_status(library: Library) -> dict[str, Any]:
     """Count icons by state, and say which encoder and generation answer."""
+
+    from indexer.catalog import questions
+    from indexer.catalog.database import read_catalog
+    from indexer.embedding.planning import choice_in_use
+    from indexer.encoders.checkpoint import find_checkpoint
+    from indexer.library.shards import read_coverage
+
     engine = read_catalog(require(library).catalog)
     choice = choice_in_use(engine)
     try:
@@ -156,6 +156,10 @@ def read_status(library: Library) -> dict[str, Any]:
 
 def _read_answering(library: Library) -> dict[str, Any]:
     """Say what the generation that answers knows of its pictures, or why this program refuses it."""
+
+    from indexer.merging.facets import count_traits
+    from indexer.merging.manifest import Manifest
+
     current = library.current()
     if current is None:
         return {"refused": None, "looks": None}
@@ -202,6 +206,12 @@ def _spell_looks(looks: dict[str, int]) -> str:
 
 def read_failures(library: Library) -> Iterator[dict[str, str]]:
     """Yield every entry without a vector and its reason."""
+
+    from indexer.catalog import questions
+    from indexer.catalog.database import read_catalog
+    from indexer.embedding.planning import choice_in_use
+    from indexer.encoders.checkpoint import find_checkpoint
+
     engine = read_catalog(require(library).catalog)
     fingerprint = find_checkpoint(choice_in_use(engine)).fingerprint
     with engine.connect() as connection:
@@ -212,6 +222,10 @@ def read_failures(library: Library) -> Iterator[dict[str, str]]:
 
 def read_sources(library: Library) -> Iterator[dict[str, Any]]:
     """Yield every remembered source with its counts."""
+
+    from indexer.catalog import questions
+    from indexer.catalog.database import read_catalog
+
     engine = read_catalog(require(library).catalog)
     with engine.connect() as connection:
         yield from (dict(row) for row in questions.count_by_source(connection))

@@ -29,7 +29,8 @@ from indexer.finetune.augment import augment, looks_of
 from indexer.finetune.captions import Captions
 from indexer.finetune.changes import Changes, asked_for, draw_changes
 from indexer.finetune.lesson import KeptWords, Lesson, Material, cut_texts, encode_texts, open_pixels, tokenize
-from indexer.finetune.options import FinetuneOptions, Loss, Places, Plan
+from indexer.finetune.options import FinetuneOptions, Loss, Places
+from indexer.finetune.plan import Plan
 from indexer.finetune.transfer import Courier, moved
 from indexer.finetune.watch import Reporter
 from indexer.library.durable import write_file

@@ -18,7 +18,8 @@ from indexer.errors import ModelError, SourceError, TrainError
 from indexer.finetune.folder import check_replaceable
 from indexer.finetune.gather import Gathered, Limits
 from indexer.finetune.lesson import Material, build_corpus, key_of, read_facts, read_material
-from indexer.finetune.options import FinetuneOptions, Places, Plan, write_plan
+from indexer.finetune.options import FinetuneOptions, Places
+from indexer.finetune.plan import Plan, write_plan
 from indexer.finetune.selection import gather_icons
 from indexer.library.durable import disk_error, leftovers, make_folder
 from indexer.library.folder import Library

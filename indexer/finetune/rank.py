@@ -26,7 +26,8 @@ from indexer.encoders.torch_encoder import load_model, products_in, resolve_devi
 from indexer.errors import TrainError
 from indexer.finetune.batches import open_lesson
 from indexer.finetune.lesson import Lesson, cut_warning, read_material
-from indexer.finetune.options import Distribution, FinetuneOptions, Places, Plan, read_plan
+from indexer.finetune.options import Distribution, FinetuneOptions, Places
+from indexer.finetune.plan import Plan, read_plan
 from indexer.finetune.sharding import check_shardable, sharded
 from indexer.finetune.step import Session
 from indexer.finetune.student import Student, make_student, outline

@@ -27,7 +27,8 @@ from indexer.finetune.batches import Feed, Part
 from indexer.finetune.checkpoints import Standing, gathered, is_sharded, keep_best, load_best, restore, save_checkpoint
 from indexer.finetune.folder import FolderFacts, card_of, read_lineage, write_model
 from indexer.finetune.lesson import Material
-from indexer.finetune.options import FinetuneOptions, Places, Plan, Schedule
+from indexer.finetune.options import FinetuneOptions, Places, Schedule
+from indexer.finetune.plan import Plan
 from indexer.finetune.profiling import profiled
 from indexer.finetune.step import Session, StepResult, check_sound, take_step
 from indexer.finetune.student import Average, Student, text_parameters

@@ -19,7 +19,6 @@ from indexer.library.named import read_named
 from search.commands.options import Asking, filter_options, format_option, look_options
 from search.drawings.drawn import AS_IT_IS, Look
 from search.drawings.frameworks import Framework, framework
-from search.pictures import MAX_BYTES, drawing, pixels_of
 from search.query import MOST_HITS, Filters, Query
 
 if TYPE_CHECKING:
@@ -96,6 +95,9 @@ def _write_page(engine: "SearchEngine", files: Sequence["LocatedFile"], output: 
 
 def _small(pictures: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
     """Pictures by their ids; a large one as small as a page shows it, or left out where it can't be drawn."""
+
+    from search.pictures import drawing
+
     with drawing() as pool:
         for image, content in pictures:
             if len(content) <= _MOST_PICTURE_BYTES:
@@ -264,6 +266,7 @@ def _served(engine: "SearchEngine", filters: Filters, form: Framework | None) ->
 
 
 def _shot_file(name: str) -> "ShotFile":
+    from search.pictures import MAX_BYTES
     from search.screens.locate import ShotFile
 
     return ShotFile(name, partial(read_named, Path(name), limit=MAX_BYTES))
@@ -371,6 +374,7 @@ def _print(found: "Uses") -> None:
 def _find(
     index: "UsageIndex", engine: "SearchEngine", words: str, image: Path | None, asking: Asking, *, k: int
 ) -> "Uses":
+    from search.pictures import MAX_BYTES, pixels_of
     from search.screens.asking import LEAST_SCORE, uses_of_icon, uses_of_picture, uses_of_words
 
     least = LEAST_SCORE if asking.window.min_score is None else asking.window.min_score

@@ -38,7 +38,8 @@ from indexer.encoders.graphs import find_graphs
 from indexer.encoders.stored_graphs import write_graphs
 from indexer.errors import IconsError
 from indexer.finetune.folder import check_replaceable, read_lineage
-from indexer.finetune.options import FinetuneOptions, Places, Plan, read_plan, write_plan
+from indexer.finetune.options import FinetuneOptions, Places
+from indexer.finetune.plan import Plan, read_plan, write_plan
 from indexer.library.durable import describe_file, with_checksum
 from indexer.library.folder import Library, LibraryElsewhere, note_changed
 from indexer.merging.manifest import Manifest

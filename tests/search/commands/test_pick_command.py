@@ -101,7 +101,7 @@ def test_what_cannot_be_asked_is_refused(pick: Pick, arguments: list[str], why: 
 def test_no_needs_are_refused(pick: Pick) -> None:
     assert "no needs" in pick(given="# nothing\n").stderr
     assert "it has more than 1 MB" in pick(given="x\n" * (1 << 20)).stderr
-    assert "not Unicode text" in pick(given=b"\xff\xfe\n").stderr
+    assert "it is not UTF-8" in pick(given=b"\xff\xfe\n").stderr
 
 
 def test_one_icon_is_written_by_show_and_by_search(pick: Pick) -> None:
