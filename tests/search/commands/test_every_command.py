@@ -18,12 +18,12 @@ Run = Callable[..., Result]
 ICONS = [sys.executable, "-c", "from search.cli import main; main()"]
 ODD = os.fsdecode(b"odd\xff\xc3")
 COMMANDS: Mapping[str, Sequence[str]] = {
-    "bench embed": ["--images", "8", "--out", "out"],
-    "bench gpu": ["--devices", "cpu", "--only", "machine", "--out", "out"],
+    "bench embed": [],
+    "bench gpu": [],
     "bench index": ["icons"],
-    "bench scale": ["--icons", "1000", "--out", "out"],
-    "bench search": ["--only", "warm", "--out", "out"],
-    "bench train": ["--steps", "1", "--repeats", "1", "--sweep", "batch=8", "--out", "out"],
+    "bench scale": [],
+    "bench search": [],
+    "bench train": [],
     "captions": ["icons"],
     "check": ["src", "--json"],
     "completion": ["bash"],
@@ -62,6 +62,8 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "usage status": [],
 }
 """Every command, with what it needs to come to its end soon."""
+MEASURING = {"bench embed", "bench gpu", "bench scale", "bench search", "bench train"}
+"""Those take minutes."""
 SILENT = {"failures", "forget", "mcp", "publish", "rollback", "serve"}
 SILENT |= {f"usage {name}" for name in ("failures", "find", "remove", "report", "status")}
 """Those that print nothing, or are refused before."""
@@ -190,7 +192,7 @@ def surroundings(tmp_path: Path, shot: Path, own: Path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - MEASURING))
 def test_full_or_closed_streams_end_a_command_without_a_trace(name: str, surroundings: Path, own: Path) -> None:
     for how in ("> /dev/full", ">&-", "2>&-", "<&-", ">&- 2>&-", "2>/dev/full"):
         done = process(*name.split(), *COMMANDS[name], how=how, inside=surroundings, library=own)

@@ -38,6 +38,15 @@ def test_what_goes_wrong_is_told_and_the_next_line_is_answered(run: Run) -> None
     assert json.loads(done.stdout)["key"]
 
 
+def test_a_line_without_an_end_is_refused_and_one_that_is_no_text_is_told(run: Run) -> None:
+    done = run("repl", given=b"\xff\xfe\n" + b"x" * 1_000_001)
+    assert done.exit_code == 2
+    assert done.stderr.splitlines() == [
+        'Error: "\\udcff\\udcfe" is not Unicode text; type it again, in UTF-8',
+        "Error: a line of more than 1 MB; write a query a line",
+    ]
+
+
 def test_it_shows_icons_and_similar_ones(run: Run, asked: Path) -> None:
     done = run("repl", given=":show own:house --svg\n:similar own:house --paths -k 1 --min-score 0\n:quit\nhouse\n")
     svg, path = done.stdout.splitlines()

@@ -63,6 +63,8 @@ def test_an_empty_or_unreadable_file_is_refused(tmp_path: Path) -> None:
     for name, reason in (("empty", "holds no query"), ("latin", "not UTF-8"), ("gone", "No such file")):
         with pytest.raises(QueryFileError, match=reason):
             read_queries(tmp_path / f"{name}.jsonl")
+    with pytest.raises(QueryFileError, match='"/dev/zero" can\'t be read: it has more than 64 MB'):
+        read_queries(Path("/dev/zero"))
 
 
 def test_variants_of_a_right_answer_are_right_and_spelling_does_not_matter(
