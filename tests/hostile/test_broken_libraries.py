@@ -1,5 +1,6 @@
 """Libraries that somebody has broken by hand: what is said of each, what still answers, and how it is mended."""
 
+import json
 import os
 import shutil
 import sqlite3
@@ -7,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,9 @@ from click.testing import CliRunner, Result
 from conftest import build_library, disc, draw_icons
 from tools import lacking
 
+from indexer.encoders.checkpoint import ModelChoice
+from indexer.encoders.query_encoder import read_facts
+from indexer.library.durable import with_checksum
 from indexer.library.folder import Library
 from indexer.library.shards import read_vectors
 from search.cli import main
@@ -150,6 +155,53 @@ def test_links_in_loops_and_foreign_files_are_no_reason_to_fail(broken: Library)
     assert "loop.safetensors" in run(broken, "status").stderr
     assert run(broken, "doctor", "--repair", "--sample", "0").exit_code == 0
     assert "nothing had changed" in run(broken, "index").stdout
+
+
+@pytest.mark.parametrize("where", ["work", "runs", "vectors", "vectors/*", "generations", "encoders/*", "usage/looks"])
+def test_nothing_goes_behind_a_link_that_leads_out_of_a_library(broken: Library, tmp_path: Path, where: str) -> None:
+    victim = tmp_path / "victim"
+    for name in ("1/a", "7/a", "runs/1/a", "photos/a", "model.safetensors", "photos/model.safetensors"):
+        (victim / name).parent.mkdir(parents=True, exist_ok=True)
+        (victim / name).write_bytes(b"mine")
+    [shards] = (broken.root / "vectors").iterdir()
+    place = broken.root / where.replace("*", shards.name)
+    if where == "runs":
+        place = broken.work(shards.name) / "runs"
+    if place.exists():
+        shutil.rmtree(place)
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(victim)
+    (tmp_path / "icons").mkdir()
+    (tmp_path / "icons" / "new.svg").write_text(disc(9, 4))
+    before = sorted((path, path.stat().st_mtime_ns) for path in victim.rglob("*") if path.is_file())
+    for command in (["index", str(tmp_path / "icons")], ["doctor", "--repair", "--sample", "0"], ["merge"]):
+        run(broken, *command)
+    kept = sorted((path, path.stat().st_mtime_ns) for path in victim.rglob("*") if path.is_file())
+    assert [one for one in kept if one in before] == before
+
+
+def test_a_library_that_names_a_model_of_a_hub_fetches_nothing(
+    broken: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("indexer.encoders.checkpoint._fetch", asked.append)
+    with closing(sqlite3.connect(broken.catalog)) as catalog, catalog:
+        choice = ModelChoice("hf-hub:someone/clip").to_json()
+        catalog.execute("UPDATE settings SET value = ? WHERE key = 'model'", (choice,))
+    facts = {**asdict(read_facts(encoder_of(broken))), "served": "torch", "reason": "so", "choice": choice}
+    (encoder_of(broken) / "encoder.json").write_text(json.dumps(with_checksum(facts)))
+    for command in (["index"], ["status"], ["search", "dot"], ["doctor"], ["merge"], ["evaluate"]):
+        done = run(broken, *command)
+        assert done.exit_code in (0, 2)
+        assert done.exit_code == 0 or "not on this machine; `--model hf-hub:someone/clip`" in done.output
+    assert asked == []
+    run(broken, "index", "--model", "hf-hub:someone/clip")
+    assert asked == ["someone/clip"]
+
+
+def encoder_of(library: Library) -> Path:
+    [folder] = (library.root / "encoders").iterdir()
+    return folder
 
 
 def test_a_catalog_that_another_program_locks_is_told_as_that_and_answers(

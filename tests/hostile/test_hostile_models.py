@@ -13,12 +13,14 @@ import pytest
 import torch
 from click.testing import CliRunner
 from conftest import save_tiny_model
+from onnx import TensorProto, helper
 from safetensors.torch import load_file, save_file
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import HOST
 from indexer.encoders.graphs import find_graphs, load_encoder
 from indexer.encoders.stored_graphs import write_graphs
+from indexer.encoders.tokens import Tower
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import ModelError
 from indexer.library.durable import with_checksum
@@ -238,6 +240,32 @@ def test_a_config_that_names_a_hub_fetches_nothing_and_says_so(
     with pytest.raises(ModelError, match="no leave to fetch") as refused:
         find_checkpoint(ModelChoice(f"local-dir:{folder}"))
     assert f'names "{name}", which is not on this machine' in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["hf-hub:someone/tower", "hf_hub:someone/tower", "local-dir:/etc", "../tower", 5])
+def test_a_picture_tower_that_lies_elsewhere_is_refused(tmp_path: Path, name: object) -> None:
+    folder = save_tiny_model(tmp_path / "model", seed=1)
+    config = json.loads((folder / "open_clip_config.json").read_text())
+    config["model_cfg"]["vision_cfg"] = {"image_size": 32, "timm_model_name": name}
+    (folder / "open_clip_config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match=r'is not an open_clip config \(.*"timm_model_name" may not be'):
+        find_checkpoint(ModelChoice(f"local-dir:{folder}"))
+
+
+@pytest.mark.parametrize("name", ["../canary", "{folder}/canary", "link"])
+def test_a_graph_whose_weights_lie_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "encoder").mkdir()
+    (tmp_path / "canary").write_bytes(b"\0\0\x80\x3f" * 4)
+    (tmp_path / "encoder" / "link").symlink_to(tmp_path / "canary")
+    weights = TensorProto(name="w", dims=[4], data_type=TensorProto.FLOAT, data_location=TensorProto.EXTERNAL)
+    for key, value in {"location": name.format(folder=tmp_path), "offset": "0", "length": "16"}.items():
+        weights.external_data.add(key=key, value=value)
+    ends = [helper.make_tensor_value_info(end, TensorProto.FLOAT, [4]) for end in ("x", "y")]
+    graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", ends[:1], ends[1:], [weights])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    (tmp_path / "encoder" / "text.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(RuntimeError, match="External data path"):
+        Tower(tmp_path / "encoder" / "text.onnx", threads=1)
 
 
 def test_a_known_architecture_with_a_tokenizer_on_a_hub_fetches_nothing_and_says_so(
