@@ -344,12 +344,17 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(icon_library
     first = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}).encode()
     command = [sys.executable, "-c", START, "mcp", "--library", str(icon_library.root)]
     said = b"\n".join([first, *lines, b"", b""])
-    done = subprocess.run(command, input=said, capture_output=True, timeout=120, check=False)
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:
+        assert done.stdin is not None and done.stdout is not None and done.stderr is not None
+        done.stdin.write(said)
+        done.stdin.flush()  # it stays open: what is under way when it ends is not answered
+        answers = [json.loads(done.stdout.readline()) for _ in range(len(lines) + 1)]
+        done.stdin.close()
+        rest, warned = done.stdout.read(), done.stderr.read()
     refused = [(answer["id"], answer["error"]["code"]) for answer in answers if "error" in answer]
     assert sorted(refused, key=str) == sorted(lines.values(), key=str)  # they come as they are ready
     assert [answer["id"] for answer in answers if "result" in answer] == [0]
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.returncode, rest, warned) == (0, b"", b"")
 
 
 def test_a_line_without_end_is_not_read_to_its_end(icon_library: Library) -> None:
