@@ -58,11 +58,11 @@ def remembered_sources(library: Library | None) -> dict[Path, Sequence[str]]:
     """The sources that a library remembers, with what is left out of each."""
     from sqlalchemy import select
 
-    from indexer.catalog.database import open_catalog, sources
+    from indexer.catalog.database import read_catalog, sources
 
     if library is None:
         raise SourceError("nothing to learn from; give SOURCES, or --library of one that remembers some")
-    engine = open_catalog(require(library).catalog)
+    engine = read_catalog(require(library).catalog)
     with engine.connect() as connection:
         rows = connection.execute(select(sources.c.given, sources.c.exclude).distinct()).all()
     engine.dispose()
