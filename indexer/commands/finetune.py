@@ -1,4 +1,4 @@
-"""The commands `icons finetune` and `icons captions`."""
+"""The commands `icons lab finetune` and `icons lab captions`."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ _OPTIONS: dict[str, list[tuple[str, Any, str]]] = {
         ("names_per_set", Count, "Base names of a set at most; all if not given."),
         ("variants_per_name", Count, "Styles and sizes of a name at most; all if not given."),
         ("tags_per_icon", Count, "Tags at most, those that most sets agree on first."),
-        ("own_captions", File, "CSV or JSONL of `icons captions --out`: its captions replace the mined ones."),
+        ("own_captions", File, "CSV or JSONL of `icons lab captions --out`: its captions replace the mined ones."),
         ("held_out", click.IntRange(2), "Hold out one base name in so many; 5, 10 or 50 by their number if not given."),
     ],
     "towers": [
@@ -211,7 +211,7 @@ def finetune(
 
     \b
     Example:
-      icons finetune ~/design/icons --out ~/models/mine
+      icons lab finetune ~/design/icons --out ~/models/mine
       icons index --model local-dir:$HOME/models/mine
     """
     from indexer.process import prepare_for_batches
@@ -261,12 +261,12 @@ def captions(
 ) -> None:
     """Show what a fine-tuning would call each icon, or write it to a file to correct and give back.
 
-    Which icons, how many tags of each, and which names are held out: with the options of `icons finetune`.
+    Which icons, how many tags of each, and which names are held out: with the options of `icons lab finetune`.
 
     \b
     Example:
-      icons captions ~/design/icons --out captions.csv
-      icons finetune ~/design/icons --captions captions.csv --out ~/models/mine
+      icons lab captions ~/design/icons --out captions.csv
+      icons lab finetune ~/design/icons --captions captions.csv --out ~/models/mine
     """
     from indexer.finetune.options import Learning
     from indexer.finetune.selection import caption_rows, gather_icons, write_captions

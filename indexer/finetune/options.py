@@ -24,7 +24,7 @@ class Learning:
     tags_per_icon: int = 24
     """The tags that most sets agree on come first."""
     own_captions: str | None = None
-    """CSV or JSONL as `icons captions --out` writes it; its captions replace the mined ones."""
+    """CSV or JSONL as `icons lab captions --out` writes it; its captions replace the mined ones."""
     held_out: int | None = None
     """One base name in so many is kept for validation; None: 5, 10 or 50, by how many names there are."""
 

@@ -47,7 +47,7 @@ def gather_icons(
     if own and len(unknown) == len(own):
         raise SourceError(
             f'no file in "{learning.own_captions}" is one of the icons, the first is "{next(iter(own))}"; '
-            "`icons captions --out FILE` writes a list to edit"
+            "`icons lab captions --out FILE` writes a list to edit"
         )
     gathered = gather(placed, extra_tags=(), limits=limits, own=own)
     gathered.skipped = skipped + gathered.skipped + [(file, "own captions, but no such icon") for file in unknown]
@@ -129,7 +129,7 @@ def read_own_captions(file: Path) -> dict[str, tuple[str, ...]]:
     except (ValueError, RecursionError, csv.Error) as error:
         raise SourceError(f'"{file}" can\'t be read as captions ({error}); give CSV or JSONL') from error
     if not found:
-        raise SourceError(f'"{file}" holds no captions; `icons captions --out FILE` writes a list to edit')
+        raise SourceError(f'"{file}" holds no captions; `icons lab captions --out FILE` writes a list to edit')
     return found
 
 

@@ -1,4 +1,4 @@
-"""What lies between `icons finetune` and its result? Prepare, run the ranks here or under torchrun, read what came."""
+"""A run of `icons lab finetune`: prepare, run the ranks here or under torchrun, read what came."""
 
 from contextlib import suppress
 from dataclasses import dataclass

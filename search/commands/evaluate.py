@@ -1,4 +1,4 @@
-"""The command `icons evaluate`."""
+"""The command `icons lab evaluate`."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -113,12 +113,12 @@ def evaluate(
 
     \b
     Examples:
-      icons evaluate --report report.html
-      icons evaluate --queries mine.jsonl --model bundled --model local-dir:other
-      icons evaluate --described data/eval/described-open.jsonl --names 0 --tags 0 --screenshots 0
-      icons evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
-      icons evaluate --languages --report languages.html
-      icons evaluate --screens-from FOLDER
+      icons lab evaluate --report report.html
+      icons lab evaluate --queries mine.jsonl --model bundled --model local-dir:other
+      icons lab evaluate --described data/eval/described-open.jsonl --names 0 --tags 0 --screenshots 0
+      icons lab evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
+      icons lab evaluate --languages --report languages.html
+      icons lab evaluate --screens-from FOLDER
     """
     if screens_from:
         _refuse_beside("--screens-from measures boxes and names in screens alone", _WITH_SCREENS)

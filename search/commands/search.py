@@ -123,7 +123,7 @@ def search(  # noqa: PLR0913 - one option each
     refuse_two(("--image", image), ("--like", like), what="two things to look like")
     asked = [_quoted(typed)] * bool(typed.strip()) + [f'picture "{image}"'] * bool(image)
     asked += [f'icons like "{like}"'] * (like is not None)
-    if not asked and filters == Filters() and window.sort == SORTS[0]:
+    if not asked and why is None and filters == Filters() and window.sort == SORTS[0]:
         raise click.UsageError(
             'say what to look for: words, or --image FILE; or what to show: --set, --sort; try `icons search "arrow"`'
         )

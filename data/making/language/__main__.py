@@ -48,7 +48,7 @@ def build_command(folders: tuple[Path, ...], out: Path, cache: Path, languages: 
 @click.argument("modules", type=Folder)
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
 def questions_command(modules: Path, out: Path) -> None:
-    """Make the questions of `icons evaluate --languages` from MODULES, a folder that npm has installed into.
+    """Make the questions of `icons lab evaluate --languages` from MODULES, a folder that npm has installed into.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""Does `icons finetune` make a model that `icons index` takes, cut or not, on one rank or two?"""
+"""Does `icons lab finetune` make a model that `icons index` takes, cut or not, on one rank or two?"""
 
 import json
 import os
@@ -32,7 +32,7 @@ Finetune = Callable[..., Result]
 
 
 def arguments(icons: Path, start: Path, out: Path, *more: str) -> list[str]:
-    return ["finetune", str(icons), "--out", str(out), "--model", f"local-dir:{start}", *QUICK, *more]
+    return ["lab", "finetune", str(icons), "--out", str(out), "--model", f"local-dir:{start}", *QUICK, *more]
 
 
 def run(*given: str, code: int = 0) -> Result:
@@ -61,8 +61,8 @@ def test_a_finetuned_model_is_indexed_with_and_asked(icons: Path, start: Path, t
     model, _, _ = open_clip.create_model_and_transforms(f"local-dir:{out}")
     assert model.visual.image_size in (16, (16, 16))
     run("index", str(icons), "--model", f"local-dir:{out}", "--library", library, "--devices", "cpu")
-    hits = run("search", "ring left", "--jsonl", "--library", library).output.splitlines()
-    assert json.loads(hits[0])["name"].startswith("ring")
+    hits = run("search", "ring left", "--json", "--library", library).output
+    assert json.loads(hits)["hits"][0]["name"].startswith("ring")
 
 
 def test_the_lineage_names_parent_data_options_and_figures(icons: Path, start: Path, tmp_path: Path) -> None:

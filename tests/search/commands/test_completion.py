@@ -32,7 +32,7 @@ def completed(line: str, library: Path) -> list[str]:
         ("icons search house --set o", ["own", "other"]),
         ("icons search house --set ot", ["other"]),
         ("icons search house --style f", ["filled"]),
-        ("icons similar x --tag ho", ["home"]),
+        ("icons search --like x --tag ho", ["home"]),
         ("icons search house --category a", ["arrows"]),
         ("icons search house --licence G", ["GPL-3.0-only"]),
         ("icons search house --set [", []),

@@ -45,7 +45,7 @@ def test_a_choice_is_kept_and_counts_for_every_search(run: Run, library: Library
     assert _first(run, library, "--prefer", before) == before  # said now, it counts instead
     assert run("prefer", library=library.root).stdout == f"{other}\n"
     gone = run("prefer", "--none", library=library.root)
-    assert (gone.stdout, gone.stderr) == ("", "no set is preferred; `icons prefer SET...` says which\n")
+    assert (gone.stdout, gone.stderr) == ("", "no set is preferred; `icons config sets SET...` says which\n")
     assert _first(run, library) == before
 
 
@@ -99,7 +99,9 @@ def test_a_search_answers_without_a_damaged_file_and_says_so_in_one_line(
     assert (done.exit_code, done.stdout) == (0, before)
     said = [line for line in done.stderr.splitlines() if "Warning" in line]
     assert (
-        len(said) == 1 and f'"{library.preferences}" can\'t be read' in said[0] and "`icons prefer SET...`" in said[0]
+        len(said) == 1
+        and f'"{library.preferences}" can\'t be read' in said[0]
+        and "`icons config sets SET...`" in said[0]
     )
     assert run("pick", "star", "--first", library=library.root).exit_code == 0
     shown = run("prefer", library=library.root)

@@ -140,7 +140,7 @@ def test_rows_are_shares_by_file_and_kind_and_of_a_file_of_several_kinds(drawing
 
 def _run(library: Library, file: Path, *arguments: str) -> Result:
     nothing_else = ["--names", "0", "--tags", "0", "--screenshots", "0"]
-    command = ["evaluate", "--described", str(file), *nothing_else, "--library", str(library.root), *arguments]
+    command = ["lab", "evaluate", "--described", str(file), *nothing_else, "--library", str(library.root), *arguments]
     return CliRunner().invoke(main, command)
 
 

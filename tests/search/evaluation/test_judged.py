@@ -130,7 +130,7 @@ def test_the_command_prints_judged_figures(subject: Subject, tmp_path: Path) -> 
     lines = ({"query": one.query, "kind": one.kind, **one.grades} for one in (ARROW, HOUSE))
     (tmp_path / "judged.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     none = [f"--{task}=0" for task in ("names", "tags", "screenshots", "scores")]
-    given = ["evaluate", f"--library={subject.library.root}", f"--judged={tmp_path / 'judged.jsonl'}", *none]
+    given = ["lab", "evaluate", f"--library={subject.library.root}", f"--judged={tmp_path / 'judged.jsonl'}", *none]
     done = CliRunner().invoke(main, [*given, "--json"])
     assert done.exit_code == 0, done.output
     rows = {row["ranker"]: row for row in json.loads(done.stdout)["judged"]}

@@ -167,7 +167,7 @@ def test_goals_are_held_against_the_ten_languages_alone() -> None:
 
 
 def _run(subject: Subject, *arguments: str | Path) -> Result:
-    command = ["evaluate", "--languages", "--library", str(subject.library.root), *map(str, arguments)]
+    command = ["lab", "evaluate", "--languages", "--library", str(subject.library.root), *map(str, arguments)]
     return CliRunner().invoke(main, command)
 
 
