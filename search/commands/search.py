@@ -128,7 +128,7 @@ def search(  # noqa: PLR0913 - one option each
             'say what to look for: words, or --image FILE; or what to show: --set, --sort; try `icons search "arrow"`'
         )
     content, name = _picture_bytes(image), str(image)
-    if not (content or like) and (content := pasted_svg(typed)):
+    if content is None and like is None and (content := pasted_svg(typed)):
         name, typed, asked = "pasted SVG", "", ["the pasted SVG"]
     engine = engine_of(library)
     query = Query(
