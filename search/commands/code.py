@@ -23,6 +23,7 @@ from search.commands.options import (
     refuse_two,
     without_option,
 )
+from search.commands.presenting import engine_of, print_written
 from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework, framework
 from search.query import Filters
@@ -75,7 +76,6 @@ def check(
     from indexer.reports.terminal import ProgressLine, patient
     from search.code.check import CheckOptions, checked_json, checked_sarif
     from search.code.check import check as look
-    from search.commands.presenting import engine_of
 
     refuse_two(("--sarif", as_sarif), ("--json", as_json))
     engine = engine_of(library)
@@ -178,7 +178,6 @@ def map(  # noqa: PLR0913 - one option each
     from search.code.map import map_icons, source_names, source_sets, target_set
     from search.code.reading import kind_of
     from search.code.rewrite import read_names, rewrite
-    from search.commands.presenting import engine_of
 
     corrections = read_choices(choices) if choices else {}
     engine = engine_of(library)
@@ -324,7 +323,6 @@ def pick(  # noqa: PLR0913 - one option each
     """
     from indexer.reports.terminal import ProgressLine, patient
     from search.code.pick import MOST_SHOWN, Choice, Picking, fill, filled_json, read_needs
-    from search.commands.presenting import engine_of
     from search.query import Query, Window
 
     refuse_two(("--first", first), ("--choose", choose is not None), what="two ways to choose")
@@ -373,7 +371,6 @@ def _configured(library: "Library") -> Framework | None:
 
 def _say_filled(filled: "Filled", *, is_chosen: bool) -> None:
     """Code, chosen keys or the short list to stdout, all else to stderr."""
-    from search.commands.presenting import print_written
 
     picked, written = filled.picked, filled.written
     if picked.set and picked.set.n_others:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.commands.options import NamedFile, json_option, library_option
-from indexer.commands.usage import add, failures, remove, status
+from indexer.commands.usage import add, remove, status
 from indexer.errors import IconsError, RenderError
 from indexer.languages.words import say
 from indexer.library.named import read_named
@@ -25,6 +25,7 @@ from search.commands.options import (
     refuse_look_without_code,
     refuse_two,
 )
+from search.commands.presenting import engine_of, print_written, write_page
 from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework
 from search.query import MOST_HITS, Filters, Query
@@ -54,7 +55,6 @@ class Page:
 
     def write(self, html: str) -> None:
         """Write it."""
-        from search.commands.presenting import write_page
 
         write_page(html.encode(), self.path, option="--html", is_opened=self.is_opened)
 
@@ -105,7 +105,6 @@ def _print_located(files: Sequence["LocatedFile"]) -> None:
 
 def _print_code(engine: "SearchEngine", files: Sequence["LocatedFile"], framework: Framework, look: Look) -> None:
     from search.code.pick import write_picks
-    from search.commands.presenting import print_written
 
     if chosen := list(_chosen(files)):
         print_written(write_picks(engine, chosen, framework, look), framework)
@@ -143,9 +142,7 @@ def _counted(n: int) -> str:
 
 @click.command()
 @click.argument("shots", nargs=-1, required=True, metavar="SHOT...")
-@click.option(
-    "--as", "as_kind", type=click.Choice(["icon", "screen"]), help="What a picture is; it is judged if not given."
-)
+@click.option("--as", "as_kind", type=click.Choice(["icon", "screen"]), help="What a picture is; judged by default.")
 @filter_options
 @min_score_option
 @click.option("-k", "k", type=click.IntRange(1, 100), default=5, show_default=True, help="How many names an icon.")
@@ -182,7 +179,6 @@ def locate(  # noqa: PLR0913 - one option each
       icons locate shot.png --html found.html
     """
     from indexer.reports.terminal import ProgressLine, patient
-    from search.commands.presenting import engine_of
     from search.screens.locate import file_json, locate_files
 
     refuse_two(("--json", as_json), ("--format", framework))
@@ -261,7 +257,7 @@ def usage() -> None:
     """
 
 
-for command in (add, status, failures, remove):
+for command in (add, status, remove):
     usage.add_command(command)
 
 
@@ -297,7 +293,6 @@ def find(  # noqa: PLR0913 - one option each
       icons usage find --image crop.png --json
       icons usage find delete --set lucide --html delete.html
     """
-    from search.commands.presenting import engine_of
     from search.screens.asking import LEAST_SCORE
     from search.screens.opened import UsageIndex
     from search.screens.report import uses_json
@@ -386,7 +381,6 @@ def report(library: "Library", sets: tuple[str, ...], page: Page, as_json: bool)
       icons usage report --set lucide --json | jq '.foreign[] | [.icon, .n, .ours]'
     """
     from indexer.reports.terminal import ProgressLine, open_console, patient
-    from search.commands.presenting import engine_of
     from search.screens.opened import UsageIndex
     from search.screens.report import report as report_usage
     from search.screens.report import report_json
