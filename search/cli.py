@@ -50,7 +50,6 @@ _OF_SEARCH = {
 }
 _MOVED = {
     "failures": "`icons status --failures`",
-    "usage failures": "`icons usage status --failures`",
     "forget": "`icons sources --forget PLACE`",
     "scan": "`icons index --only scan`",
     "embed": "`icons index --only embed`, and `icons worker WORK` for a worker",

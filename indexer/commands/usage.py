@@ -83,29 +83,39 @@ def _print(summary: "AddSummary") -> None:
     state = "nothing had changed" if summary.generation is None else f"generation {summary.generation} answers"
     say(f"{state}; {summary.looked:,} looked at; {summary.seconds:.1f} s")
     if counts.failed:
-        click.echo("`icons usage status --failures` lists what failed and why", err=True)
+        click.echo("`icons usage failures` lists what failed and why", err=True)
 
 
 @click.command()
-@click.option("--failures", "lists_failures", is_flag=True, help="List what could not be used, and why.")
 @library_option
 @json_option
-def status(library: "Library", lists_failures: bool, as_json: bool) -> None:
+def status(library: "Library", as_json: bool) -> None:
     """Show what is known of screenshots: by state, where they lie, icons, size on disk.
 
     \b
-    Examples:
+    Example:
       icons usage status
-      icons usage status --failures
     """
-    from indexer.screens.looks import usage_failures, usage_status, usage_status_lines
+    from indexer.screens.looks import usage_status, usage_status_lines
 
-    if lists_failures:
-        say_failures(usage_failures(library), as_json=as_json)
-        return
     facts = usage_status(library)
     for line in [json.dumps(facts)] if as_json else usage_status_lines(facts):
         say(line)
+
+
+@click.command()
+@library_option
+@json_option
+def failures(library: "Library", as_json: bool) -> None:
+    """List every screenshot that could not be used, with the reason.
+
+    \b
+    Example:
+      icons usage failures
+    """
+    from indexer.screens.looks import usage_failures
+
+    say_failures(usage_failures(library), as_json=as_json)
 
 
 @click.command()

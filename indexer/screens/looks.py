@@ -441,7 +441,7 @@ def answering(library: Library) -> tuple[UsageFolder, UsageGeneration]:
 
 def usage_status_lines(facts: dict[str, Any]) -> list[str]:
     """Lay a status out for people."""
-    failed = f"{facts['failed']:,}" + ("  (`icons usage status --failures` lists them)" if facts["failed"] else "")
+    failed = f"{facts['failed']:,}" + ("  (`icons usage failures` lists them)" if facts["failed"] else "")
     cut = f"  ({facts['cut']:,} screenshots hold more icons than are kept of one)" if facts["cut"] else ""
     rows = {
         "library": facts["library"],

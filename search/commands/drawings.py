@@ -1,7 +1,6 @@
 """The commands `icons export` and `icons lint`."""
 
 import json
-from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,18 +10,15 @@ import click
 from indexer.commands.options import NamedFile, json_option, library_option
 from indexer.languages.words import say
 from search.commands.options import look_options, refuse_two
-from search.commands.presenting import engine_of, write_page
+from search.commands.presenting import engine_of, waiting, write_page
 from search.drawings.drawn import Look
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
-    from indexer.reports.terminal import Progress
     from search.drawings.collection import Collection
     from search.drawings.export import Exported, Kind
 
 _NAME = "icons"
-_MANY = 50
-"""Icons that take a while, so that progress is shown."""
 
 
 @click.command()
@@ -76,7 +72,6 @@ def export(  # noqa: PLR0913 - one option each
       icons search arrow --json | icons export - --as sprite -o sprite.svg
       icons export --from settings.json --as iconify --prefix app -o app.json
     """
-    from indexer.reports.terminal import ProgressLine
     from search.drawings.export import Options, default_place, earlier_code_points, write_export
     from search.drawings.export import export as export_icons
 
@@ -85,9 +80,7 @@ def export(  # noqa: PLR0913 - one option each
         collection = replace(collection, code_points=earlier_code_points(out))
     options = Options(look=look, prefix=prefix, skip_unreadable=skip_unreadable)
     engine = engine_of(library)
-    with ExitStack() as stack:
-        is_long = len(collection.icons) >= _MANY
-        progress: Progress | None = stack.enter_context(ProgressLine()) if is_long else None
+    with waiting() as progress:
         exported = export_icons(engine, collection, kind, options, progress=progress)
     place = out or default_place(exported)
     written = write_export(exported, place, replace=is_replaced)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.commands.options import NamedFile, json_option, library_option
-from indexer.commands.usage import add, remove, status
+from indexer.commands.usage import add, failures, remove, status
 from indexer.errors import IconsError, RenderError
 from indexer.languages.words import say
 from indexer.library.named import read_named
@@ -25,7 +25,7 @@ from search.commands.options import (
     refuse_look_without_code,
     refuse_two,
 )
-from search.commands.presenting import engine_of, print_written, write_page
+from search.commands.presenting import engine_of, print_written, waiting, write_page
 from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework
 from search.query import MOST_HITS, Filters, Query
@@ -178,7 +178,6 @@ def locate(  # noqa: PLR0913 - one option each
       icons locate screens/*.png --json | jq -c '.[] | [.file, .n_found]'
       icons locate shot.png --html found.html
     """
-    from indexer.reports.terminal import ProgressLine, patient
     from search.screens.locate import file_json, locate_files
 
     refuse_two(("--json", as_json), ("--format", framework))
@@ -187,14 +186,14 @@ def locate(  # noqa: PLR0913 - one option each
     seek = partial(
         engine.locate, filters=_served(engine, filters, framework), k=k, as_kind=as_kind, min_score=min_score
     )
-    with ProgressLine() as line:
+    with waiting() as progress:
         found = list(
             locate_files(
                 list(map(_shot_file, shots)),
                 lambda shot: seek(shot.pixels, icon=shot.icon),
                 size=engine.image_size,
                 shows=bool(page),
-                progress=patient(line),
+                progress=progress,
             )
         )
     if len(found) == 1 and found[0].error:
@@ -257,7 +256,7 @@ def usage() -> None:
     """
 
 
-for command in (add, status, remove):
+for command in (add, status, failures, remove):
     usage.add_command(command)
 
 
@@ -354,12 +353,11 @@ def _uses(
 
 
 def _uses_page(index: "UsageIndex", asked: str, found: "Uses") -> str:
-    from indexer.reports.terminal import ProgressLine, patient
     from search.screens.opened import read_shots
     from search.screens.usage_page import MOST_SHOTS, uses_page
 
-    with ProgressLine() as line, index.explaining():
-        shots = list(read_shots(index, found.uses, most=MOST_SHOTS, progress=patient(line)))
+    with waiting() as progress, index.explaining():
+        shots = list(read_shots(index, found.uses, most=MOST_SHOTS, progress=progress))
         return uses_page(index, asked, found, shots)
 
 
@@ -380,15 +378,15 @@ def report(library: "Library", sets: tuple[str, ...], page: Page, as_json: bool)
       icons usage report --set lucide --html report.html
       icons usage report --set lucide --json | jq '.foreign[] | [.icon, .n, .ours]'
     """
-    from indexer.reports.terminal import ProgressLine, open_console, patient
+    from indexer.reports.terminal import open_console
     from search.screens.opened import UsageIndex
     from search.screens.report import report as report_usage
     from search.screens.report import report_json
     from search.screens.usage_page import print_report, report_page
 
     index, engine = UsageIndex.open(library.root), engine_of(library)
-    with ProgressLine() as line, index.explaining():
-        found = report_usage(index, engine, sets, progress=patient(line))
+    with waiting() as progress, index.explaining():
+        found = report_usage(index, engine, sets, progress=progress)
         html = report_page(index, engine, found) if page else None
     if html is not None:
         page.write(html)

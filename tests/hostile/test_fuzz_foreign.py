@@ -174,9 +174,7 @@ TARGETS = [
         commands=("usage status", "usage dot", "doctor --sample 0", "doctor --repair --sample 0"),
         reads=shot,
     ),
-    Target(
-        file="library/usage/generations/*/places.jsonl", spelt=Lines, commands=("usage status --failures", "usage disc")
-    ),
+    Target(file="library/usage/generations/*/places.jsonl", spelt=Lines, commands=("usage failures", "usage disc")),
     Target(file="library/usage/shots.json", commands=("usage status", "doctor --sample 0"), reads=shot),
     Target(file="library/usage/files.jsonl", spelt=Lines, commands=("usage status",), reads=shot),
     Target(file="library/changed.jsonl", spelt=Lines, commands=("index --only scan",)),

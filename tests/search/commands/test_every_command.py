@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "sources": [],
     "status": [],
     "usage add": ["shots"],
+    "usage failures": [],
     "usage find": ["own:house"],
     "usage remove": ["shots"],
     "usage report": ["--set", "own"],
@@ -57,7 +58,7 @@ COMMANDS: Mapping[str, Sequence[str]] = {
 MEASURING = {f"lab bench {name}" for name in ("embed", "gpu", "scale", "search", "train")}
 """Those take minutes."""
 SILENT = {"lab publish", "mcp", "rollback", "serve", "worker"}
-SILENT |= {f"usage {name}" for name in ("find", "remove", "report", "status")}
+SILENT |= {f"usage {name}" for name in ("failures", "find", "remove", "report", "status")}
 """Those that print nothing, or are refused before."""
 
 

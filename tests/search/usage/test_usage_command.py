@@ -94,7 +94,7 @@ def test_screenshots_are_added_told_and_removed(ask: Ask, copied: Path, tmp_path
     assert (added["counts"]["found"], added["counts"]["failed"], added["generation"]) == (5, 1, 2)
     status = json.loads(ask("status", "--json", library=copied).stdout)
     assert (status["crops"], [place["files"] for place in status["places"]]) == (False, [3, 2])
-    assert ask("status", "--failures", library=copied).stdout == f"{more}/broken.png\tnot a picture\n"
+    assert ask("failures", library=copied).stdout == f"{more}/broken.png\tnot a picture\n"
     assert ask("ours:search", "--html", tmp_path / "p.html", library=copied).exit_code == 0
     assert "no crop" in (tmp_path / "p.html").read_text()
     removed = json.loads(ask("remove", more, "--json", library=copied).stdout)
