@@ -72,10 +72,6 @@ class Corpus:
         """Rows of all icons that are variants of some rows, those included; ascending."""
         return _members(self._by_group, self.group_rows[rows])
 
-    def alike(self, rows: Ids) -> Ids:
-        """Rows of all icons that are drawn as some rows are, those included; ascending."""
-        return _members(self._by_drawing, self.drawing_rows[rows])
-
     def showing(self, images: Ids) -> Ids:
         """Rows of all icons that show some pictures, given by their places in `image_ids`; ascending."""
         return _members(self._by_image, images)
@@ -83,10 +79,6 @@ class Corpus:
     @cached_property
     def _by_group(self) -> tuple[Ids, Ids]:
         return _sorted_by(self.group_rows)
-
-    @cached_property
-    def _by_drawing(self) -> tuple[Ids, Ids]:
-        return _sorted_by(self.drawing_rows)
 
     @cached_property
     def _by_image(self) -> tuple[Ids, Ids]:

@@ -3,7 +3,7 @@
 A query file is JSONL: `{"query": "throw away", "kind": "means", "relevant": ["trash", "bin"]}` a line, with an optional
 "set" where only one set's icons are meant. Where icons are right by set, `"relevant": {"lucide": ["trash-2"], "tabler":
 ["trash"]}`, the line is a question for each of its sets that the library holds, asked among that set's icons alone.
-`"in": {"de": "wegwerfen"}` says the query in other languages, for `icons evaluate --languages`.
+`"in": {"de": "wegwerfen"}` says the query in other languages, which data/making/language measures.
 """
 
 import json

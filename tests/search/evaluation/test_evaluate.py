@@ -431,8 +431,7 @@ def test_the_documented_queries_and_commands_work(
     (tmp_path / "mine.jsonl").write_text(queries, "utf-8")
     monkeypatch.chdir(tmp_path)
     for command in cheap:
-        few = [] if "--languages" in command else ["--screenshots", "2", "--tags", "5", "--names", "5", "--scores", "5"]
-        arguments = [*command.split(), *few]
+        arguments = [*command.split(), "--screenshots", "2", "--tags", "5", "--names", "5", "--scores", "5"]
         done = CliRunner().invoke(main, [*arguments, "--library", str(lucide.root)])
         assert done.exit_code == 0, done.output
         assert "relevant names that no icon bears" not in done.output
@@ -447,9 +446,6 @@ def test_the_benchmark_is_asked_by_itself_of_the_bundled_samples_alone(
     found = evaluate(Subject(library), EvaluateOptions(n_names=0, n_screenshots=0, n_scored=0), _quiet)
     assert (found.n_icons, found.n_dropped, found.unknown) == (2176, 0, [])
     assert {row.task: row.n_queries for row in found.rows} == {"meaning": 3982, "tag-in-name": 286}
-    assert {row.ranker: row.n_queries for row in found.judged} == dict.fromkeys(
-        ("names", "pictures", "fused", "engine"), 300
-    )
     keywords = {row.task: row.figures["R@10"].value for row in found.rows if row.ranker == "keyword"}
     assert keywords["meaning"] < 0.02
     assert keywords["tag-in-name"] > 0.8
