@@ -162,7 +162,7 @@ class Lesson:
 def make_lesson(folder: Path, source: Path | None, *, choice: ModelChoice, kind: str, steps: int, bars: Bars) -> Lesson:
     """Render what is learnt from, once."""
     from indexer.finetune.lesson import read_facts
-    from indexer.finetune.prepare import Request, prepare, working
+    from indexer.finetune.session import Request, prepare, working
 
     options, sources = _options_of({"batch": 2}, steps=1), [source or bundled(SAMPLES)]
     request = Request(folder / "model", sources=sources, choice=choice, options=options, workers=cores())

@@ -24,14 +24,14 @@ from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
 from indexer.encoders.loaded import is_no_room
 from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision
 from indexer.errors import TrainError
-from indexer.finetune.batches import open_lesson
-from indexer.finetune.lesson import Lesson, cut_warning, read_material
+from indexer.finetune.folder import Origin, finish
+from indexer.finetune.lesson import Lesson, cut_warning, open_lesson, read_material
 from indexer.finetune.options import Distribution, FinetuneOptions, Places
 from indexer.finetune.plan import Plan, read_plan
 from indexer.finetune.sharding import check_shardable, sharded
 from indexer.finetune.step import Session
 from indexer.finetune.student import Student, make_student, outline
-from indexer.finetune.train import Origin, finish, make_optimizer, train
+from indexer.finetune.train import make_optimizer, train
 from indexer.finetune.validation import make_exam
 from indexer.finetune.watch import Report, Reporter, TrainingProgress
 from indexer.library.durable import disk_error

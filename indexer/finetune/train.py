@@ -4,43 +4,31 @@ Reads a lesson, writes checkpoints, the best weights, a log and progress; valida
 nothing improves. Every rank runs this; rank 0 writes.
 """
 
-import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
+from torch import nn
 from torch.autograd.profiler import record_function
 
 from indexer.embedding.gauges import Gauge, gpu_figures, peak_memory
 from indexer.embedding.progress import GAUGE_SECONDS
-from indexer.encoders.checkpoint import Checkpoint
 from indexer.errors import TrainError
 from indexer.finetune.batches import Feed, Part
-from indexer.finetune.checkpoints import Standing, gathered, is_sharded, keep_best, load_best, restore, save_checkpoint
-from indexer.finetune.folder import FolderFacts, card_of, read_lineage, write_model
-from indexer.finetune.lesson import Material
+from indexer.finetune.checkpoints import Standing, is_sharded, keep_best, restore, save_checkpoint
 from indexer.finetune.options import FinetuneOptions, Places, Schedule
-from indexer.finetune.plan import Plan
-from indexer.finetune.profiling import profiled
 from indexer.finetune.step import Session, StepResult, check_sound, take_step
 from indexer.finetune.student import Average, Student, text_parameters
-from indexer.finetune.validation import Exam, Scores, fallen, main_figure, sit_exam, to_plain
-from indexer.finetune.watch import Events, Log, TrainingProgress
-from indexer.library.durable import write_file
+from indexer.finetune.validation import Exam, Scores, main_figure, sit_exam, to_plain
+from indexer.finetune.watch import Events, Log, TrainingProgress, profiled
 from indexer.process import cores_of_rank
-from indexer.reports.terminal import Bars
 
 REFERENCE_BATCH = 512
-WORDS = Schedule(warm_up=0.05, final_rate=0.01)
-"""How a text tower learns words by itself."""
 
 
 def make_optimizer(student: Student, options: FinetuneOptions) -> torch.optim.Optimizer:
@@ -58,26 +46,6 @@ def steps(optimizer: torch.optim.Optimizer, *, n_steps: int, schedule: Schedule,
     for step in range(first, n_steps):
         set_rates(optimizer, done=step / n_steps, schedule=schedule)
         yield step
-
-
-def learn(
-    title: str, groups: Sequence[dict[str, Any]], loss_of: Callable[[int], Tensor], *, n_steps: int, schedule: Schedule
-) -> float:
-    """Take so many steps down a loss, which is asked for by the number of the step; return the seconds they took."""
-    optimizer = make_adamw(groups)
-    parameters = [parameter for group in groups for parameter in group["params"]]
-    started = time.monotonic()
-    with Bars() as bars:
-        bars.stage(title)
-        for step in steps(optimizer, n_steps=n_steps, schedule=schedule):
-            loss = loss_of(step)
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(parameters, schedule.clip)
-            optimizer.step()
-            if step % 10 == 9:
-                bars.advance(step + 1, n_steps, f"loss {loss.item():.3f}", unit="steps")
-    return time.monotonic() - started
 
 
 def parameter_groups(student: Student, options: FinetuneOptions) -> list[dict[str, Any]]:
@@ -339,105 +307,3 @@ def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
         values |= {"speed/images_per_second_of_rank_0": progress.images_per_second}
         values |= {"memory/peak_gb": peak_memory(session.device) / 1e9, **gpu_figures(session.device)}
         run.events.write(progress.step, values)
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """What a run began with."""
-
-    plan: Plan
-    checkpoint: Checkpoint
-    material: Material
-    tokenizer: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What came of a run, as `places.result` says it."""
-
-    written: bool
-    fallen: list[str]
-    standing: Standing
-    cut: list[str]
-    """Captions that may have been cut."""
-
-
-def finish(session: Session, origin: Origin, standing: Standing, *, places: Places) -> None:
-    """Write `places.out` unless a task fell below the parent's interval; say in `places.result` what came of it."""
-    if session.rank.index and not is_sharded(session):
-        return
-    load_best(session, places.best)
-    weights = gathered(session.student.plain_weights(), rank=session.rank)
-    if session.rank.index:
-        return
-    lost = _lost(origin.plan, standing)
-    is_written = not lost or origin.plan.allow_regression
-    if is_written:
-        lineage = lineage_of(origin, standing, n_ranks=session.rank.world)
-        preprocess = dict(session.student.model.visual.preprocess_cfg)
-        config = {"model_cfg": origin.checkpoint.config["model_cfg"], "preprocess_cfg": preprocess}
-        facts_of_folder = FolderFacts(config, lineage, card_of(lineage), origin.plan.options.towers.stored)
-        tokenizer = (origin.tokenizer, origin.checkpoint.tokenizer)
-        write_model(weights, places.out, facts_of_folder, tokenizer=tokenizer)
-    result = Result(is_written, lost, standing, list(session.lesson.cut))
-    write_file(places.result, (json.dumps(asdict(result)) + "\n").encode())
-
-
-def best_figures(standing: Standing) -> dict[str, Any]:
-    """Figures of the validation that the best weights were kept at."""
-    entry = next((entry for entry in standing.history if entry["step"] == standing.best_step), {})
-    figures: dict[str, Any] = entry.get("figures", {})
-    return figures
-
-
-def _lost(plan: Plan, standing: Standing) -> list[str]:
-    figures = best_figures(standing)
-    if plan.is_new or standing.parent is None or not figures:
-        return []
-    return fallen(figures, standing.parent)
-
-
-def lineage_of(origin: Origin, standing: Standing, *, n_ranks: int) -> dict[str, Any]:
-    """What `training.json` says: parent, data with licences, options, seed, figures, versions."""
-    plan, checkpoint = origin.plan, origin.checkpoint
-    parent = read_lineage(checkpoint.weights.parent) if checkpoint.weights.name.startswith("open_clip_model") else {}
-    parent.pop("measured", None)
-    this_run = {
-        "options": asdict(plan.options),
-        "ranks": n_ranks,
-        "steps": standing.step,
-        "seconds": round(standing.seconds),
-        "best_step": standing.best_step,
-        "history": standing.history,
-        "changed": standing.changed,
-    }
-    return {
-        **parent,
-        "made": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "parent": {
-            "name": checkpoint.name,
-            "fingerprint": plan.fingerprint,
-            "random": plan.is_new,
-            "figures": standing.parent,
-        },
-        "figures": best_figures(standing),
-        "versions": {name: version(name) for name in ("torch", "open_clip_torch", "timm")},
-        "training": [*parent.get("training", []), this_run],
-        "data": _data_facts(origin.material),
-    }
-
-
-def _data_facts(material: Material) -> dict[str, Any]:
-    facts = material.facts
-    return {
-        "icons": len(facts["words"]),
-        "held_out_icons": int(material.held_out.sum()),
-        "held_out_one_name_in": material.one_in,
-        "base_names": len(set(material.bases.tolist())),
-        "captions": len(material.captions.texts),
-        "icons_with_tags": sum(bool(tags) for tags in facts["tags"]),
-        "icons_with_own_captions": sum(bool(own) for own in facts.get("own", ())),
-        "limits": facts["limits"],
-        "refused": facts["refused"],
-        "sets": facts["sets"],
-    }

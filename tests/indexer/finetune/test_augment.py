@@ -11,8 +11,7 @@ from PIL import Image
 from torch import Tensor
 from torch.nn import functional
 
-from indexer.finetune.augment import _ways_to_resample, augment, compressed, edges
-from indexer.finetune.changes import asked_for, draw_changes
+from indexer.finetune.augment import _ways_to_resample, asked_for, augment, compressed, draw_changes, edges
 from indexer.finetune.options import Augmentation
 from indexer.finetune.preview import SHARES, write_sheet
 

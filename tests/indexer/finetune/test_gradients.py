@@ -13,8 +13,8 @@ import torch
 from lessons import tiny_options, tiny_session, with_parts
 
 from indexer.embedding.distributed import Rank
+from indexer.finetune.augment import Changes, draw_changes
 from indexer.finetune.batches import Feed, order_of_pass
-from indexer.finetune.changes import Changes, draw_changes
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.step import compute_gradients
 

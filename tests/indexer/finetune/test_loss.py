@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from indexer.finetune.objective import keeping_loss, sigmoid_loss, softmax_loss
+from indexer.finetune.step import keeping_loss, sigmoid_loss, softmax_loss
 
 N = 5
 OWN = torch.arange(N)

@@ -11,8 +11,8 @@ from torch.autograd.profiler import record_function
 from torch.profiler import ProfilerActivity, profile
 
 from indexer.finetune.batches import Feed
-from indexer.finetune.profiling import shares_of
 from indexer.finetune.step import take_step
+from indexer.finetune.watch import shares_of
 
 
 def _event(name: str, start: float, end: float, *, on_gpu: bool = False, is_mark: bool = False) -> Any:

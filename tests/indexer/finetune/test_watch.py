@@ -18,7 +18,7 @@ from indexer.encoders.devices import Devices
 from indexer.errors import TrainError
 from indexer.finetune import rank as rank_module
 from indexer.finetune.options import Places
-from indexer.finetune.prepare import Request, prepare, working
+from indexer.finetune.session import Request, prepare, working
 from indexer.finetune.watch import Reporter, TrainingProgress, TrainingView
 from indexer.library.folder import Library
 

@@ -34,7 +34,7 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "explain": ["house", "own:house"],
     "export": ["own:house", "--json", "--replace"],
     "failures": [],
-    "finetune": ["icons", "--out", "model", "--steps", "1", "--passes", "1"],
+    "finetune": ["icons", "--out", "model", "--set", "steps=1", "--passes", "1"],
     "forget": ["icons"],
     "index": [],
     "lint": ["icons", "--json"],
