@@ -92,7 +92,5 @@ def assert_same(found: dict[tuple[str, int], np.ndarray], expected: dict[tuple[s
 
 def start_worker(work: str, devices: str = "cpu") -> "subprocess.Popen[bytes]":
     """Start a worker as a person does."""
-    program = [sys.executable, "-c", "from search.cli import main; main()", "embed", "--devices", devices]
-    return subprocess.Popen(
-        [*program, "--worker", work], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
-    )
+    program = [sys.executable, "-c", "from search.cli import main; main()", "worker", "--devices", devices]
+    return subprocess.Popen([*program, work], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)

@@ -1,4 +1,4 @@
-"""What does one run of a configuration say? Ranks of `icons index` and `icons finetune`, the plain script.
+"""What does one run of a configuration say? Ranks of `icons index` and `icons lab finetune`, the plain script.
 
 Rates of the product are those that its ranks report: of embedding the first fifth of the pictures is left out, as some
 are drawn while the encoder loads; of training the steps that warm up.
@@ -172,7 +172,7 @@ def make_lesson(folder: Path, source: Path | None, *, choice: ModelChoice, kind:
 
 
 class _Quiet:
-    """Shows the pictures that are rendered, and nothing else that `icons finetune` would say."""
+    """Shows the pictures that are rendered, and nothing else that `icons lab finetune` would say."""
 
     def __init__(self, bars: Bars) -> None:
         self.stage, self.rendered = bars.stage, bars.advance
@@ -221,7 +221,7 @@ def steady_from(ended: Sequence[float], *, most: int) -> int:
 
 
 def _options_of(config: Config, *, steps: int) -> FinetuneOptions:
-    """Every choice of a training: those of `icons finetune`, but for the knobs and for what is not to be measured."""
+    """Every choice of a training: those of `icons lab finetune`, but for the knobs and what is not to be measured."""
     chosen = {name: value for name, value in config.items() if name != "devices" and not TRAIN[name].variable}
     unmeasured = {"held_out": _NEVER, "validate_steps": _NEVER, "patience": 0, "checkpoint_seconds": float(_NEVER)}
     watched = {"profile_steps": _PROFILED_STEPS, "log_steps": 1}

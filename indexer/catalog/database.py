@@ -202,17 +202,22 @@ LOCKED = "another program has it open and is writing, a database browser perhaps
 
 
 def open_catalog(path: Path) -> Engine:
-    """Open the catalog for its one writer; an empty one gets the newest schema.
+    """Open the catalog for its one writer: an empty one gets the newest schema, an older one is brought to it.
+
+    An upgrade is one transaction: it is made all of the way or not at all.
 
     Raises:
-        LibraryError: its schema is older or newer than this program, or it is damaged or lost.
+        LibraryError: its schema is newer than this program, or it is damaged or lost.
     """
     make_folder(path.parent)
     _refuse_lost(path)
     engine = _connect(path)
     with engine.begin() as connection:
+        found = _revision(connection)
         if not inspect(connection).get_table_names():
             _create(connection)
+        elif found is not None and found < REVISION:
+            _run_alembic(connection, path)
         check_revision(connection, path)
     return engine
 
@@ -223,15 +228,19 @@ def read_catalog(path: Path) -> Engine:
     Raises:
         LibraryError: its schema is older or newer than this program, or it is damaged or lost.
     """
+    _refuse_lost(path)
     if os.access(path.parent, os.W_OK):  # where a writer may be at work, and SQLite can lay files for that beside it
         try:
-            return open_catalog(path)
+            return _checked(_connect(path), path)
         except LibraryError as error:
             if not _is_for_want_of_room(error):
                 raise
-    _refuse_lost(path)
     engine = create_engine("sqlite://", creator=partial(connect_to_read, path))
     _tell_errors(engine, path)
+    return _checked(engine, path)
+
+
+def _checked(engine: Engine, path: Path) -> Engine:
     with engine.connect() as connection:
         check_revision(connection, path)
     return engine
@@ -303,25 +312,6 @@ def count_on(connection: SqliteConnection, used: dict[str, int]) -> None:
             connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number))
 
 
-def upgrade_catalog(path: Path) -> tuple[str | None, str]:
-    """Bring a catalog to this program's schema, all of the way or none; return the revision before and after.
-
-    Raises:
-        LibraryError: it was written by a newer program, or is damaged or lost.
-    """
-    _refuse_lost(path)
-    engine = _connect(path)
-    try:
-        with engine.begin() as connection:
-            before = _revision(connection)
-            if before is not None and before > REVISION:
-                check_revision(connection, path)
-            _run_alembic(connection)
-    finally:
-        engine.dispose()
-    return before, REVISION
-
-
 def _connect(path: Path) -> Engine:
     engine = create_engine(URL.create("sqlite", database=str(path)))
 
@@ -363,7 +353,7 @@ def check_revision(connection: Connection, path: Path) -> None:
             f'"{path}" has schema "{found}", newer than "{REVISION}" of this program; '
             "`pip install --upgrade icons` brings a program that reads it"
         )
-    raise LibraryError(f'"{path}" has schema "{found}", this program needs "{REVISION}"; run `icons db upgrade`')
+    raise LibraryError(f'"{path}" has schema "{found}", this program needs "{REVISION}"; `icons index` brings it there')
 
 
 def _revision(connection: Connection) -> str | None:
@@ -379,13 +369,17 @@ def _create(connection: Connection) -> None:
     connection.execute(text("INSERT INTO alembic_version VALUES (:revision)"), {"revision": REVISION})
 
 
-def _run_alembic(connection: Connection) -> None:
+def _run_alembic(connection: Connection, path: Path) -> None:
     from alembic import command
     from alembic.config import Config
+    from alembic.util import CommandError
 
     from indexer.library.bundled import migrations
 
     config = Config()
     config.set_main_option("script_location", str(migrations()).replace("%", "%%"))  # it fills in what is in %()s
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    try:
+        command.upgrade(config, "head")
+    except CommandError as error:
+        raise LibraryError(f'"{path}" can\'t be brought to schema "{REVISION}": {error}') from error

@@ -1,6 +1,6 @@
 """Stage one: sources -> rows. Reads the remembered sources, writes the catalog in one transaction.
 
-    icons scan ~/design/icons
+    icons index --only scan ~/design/icons
 
 What is unchanged is not read again; what moved keeps its id; what is gone leaves; what can't be read is listed.
 A source that has lost all its icons, or most of many, stays as it was: a mount that is away is the usual cause.
@@ -235,7 +235,9 @@ class _Scan:
                 source_ids = self.connection.execute(query).scalars().all()
                 self.sources_seen.update(source_ids)
                 n_icons = sum(self.n_before.get(source_id, 0) for source_id in source_ids)
-                self.lost[row.given] = Kept(row.given, n_icons, str(error), shlex.join(("icons", "forget", row.given)))
+                self.lost[row.given] = Kept(
+                    row.given, n_icons, str(error), shlex.join(("icons", "sources", "--forget", row.given))
+                )
 
     def _read_source(self, source: Source, given: RowMapping) -> None:
         """Store what is new or changed in one source, and note what is gone from it."""
@@ -363,7 +365,7 @@ class _Scan:
 def _as_kept(source: Row[Any], before: int, left: int, error: str | None) -> Kept:
     now = f"{left or 'none'} now" + (f" ({error})" if error else "")
     reason = f'"{source.location}" had {before:,} icons and has {now}'
-    command = shlex.join(("icons", "forget", source.location))
+    command = shlex.join(("icons", "sources", "--forget", source.location))
     if left:
         options = [part for pattern in json.loads(source.exclude) for part in ("--exclude", pattern)]
         options += ["--names-language", source.names_language] if source.names_language != AUTO else []

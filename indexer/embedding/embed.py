@@ -133,9 +133,11 @@ def _claims(run: Path, rank: Rank, device: Device, options: EmbedOptions) -> Abs
 
 @click.command()
 @click.option("--library", "root", type=click.Path(path_type=Path), required=True, help="The library's folder.")
-@click.option("--fingerprint", required=True, help="Encoder whose plan is to be done, as `icons embed` prints it.")
+@click.option(
+    "--fingerprint", required=True, help="Encoder whose plan is to be done, as `icons index --only embed` prints it."
+)
 def main(root: Path, fingerprint: str) -> None:
-    """Embed what this rank claims of a plan that `icons embed` or `icons index` has written."""
+    """Embed what this rank claims of a plan that `icons index --only embed` or `icons index` has written."""
     run_rank(Library(root), fingerprint)
 
 

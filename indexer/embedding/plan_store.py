@@ -153,7 +153,7 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
         facts = from_json(_Facts, stored.content)
     except ValueError as error:
         raise EmbedError(
-            f'"{part.url}/{_FACTS}" is damaged ({error}); remove it, then `icons embed --plan-only --work`'
+            f'"{part.url}/{_FACTS}" is damaged ({error}); remove it, then `icons index --only plan --work`'
         ) from error
     there = part.list("")
     for name in facts.files:
@@ -162,7 +162,7 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
             file = part.get(name)
             if file is None:
                 raise EmbedError(
-                    f'"{part.url}/{name}" is missing; `icons embed --plan-only --work` puts it there again'
+                    f'"{part.url}/{name}" is missing; `icons index --only plan --work` puts it there again'
                 )
             try:
                 write_file(path, file.content)
@@ -188,7 +188,7 @@ PLAN = "plan.json"
 OUTLINES = "outlines.jsonl"
 PARTS = ("claims/", "blocks/", "shards/", "workers/", "ended/")
 """All else of a run; without claims nobody begins anything."""
-_ANEW = "`icons embed --plan-only --work` plans it anew"
+_ANEW = "`icons index --only plan --work` plans it anew"
 _GROUP = 1000
 _SHARD = re.compile(r"[0-9]{4,9}/[A-Za-z0-9_+-]+\.safetensors")
 
@@ -407,7 +407,7 @@ def open_work(store: Store) -> StoredWork:
     """
     plan = current_plan(store)
     if plan is None:
-        raise EmbedError(f'"{store.url}" holds no plan; `icons embed --plan-only --work {store.url}` puts one there')
+        raise EmbedError(f'"{store.url}" holds no plan; `icons index --only plan --work {store.url}` puts one there')
     return StoredWork(store, plan)
 
 

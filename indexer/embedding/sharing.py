@@ -214,7 +214,7 @@ def put_plan(work: str, library: Library, plan: Plan) -> None:
 
 def worker_line(work: str) -> str:
     """The line that a worker of a plan is started with, on any machine."""
-    return shlex.join(["icons", "embed", "--worker", open_store(work).url])
+    return shlex.join(["icons", "worker", open_store(work).url])
 
 
 def each(items: Iterable[Item], do: Callable[[Item], Answer]) -> list[Answer]:

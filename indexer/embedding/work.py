@@ -168,8 +168,8 @@ def _refuse_unreachable(jobs: Sequence[Job]) -> None:
         if reason is not None:
             raise EmbedError(
                 f"{_place(job)} and {len(jobs) - 1} other pictures can't be read on this machine ({reason}); mend that "
-                "and the same command goes on; if they have gone for good, `icons scan` where the library is, then "
-                "`icons embed --plan-only --work` plan anew"
+                "and the same command goes on; if they have gone for good, `icons index --only scan` there, then "
+                "`icons index --only plan --work` plan anew"
             )
 
 

@@ -1,6 +1,6 @@
 """A worker of a plan in a store: claims blocks, embeds them, is there until every block has its shard.
 
-    icons embed --worker s3://bucket/work
+    icons worker s3://bucket/work
 
 Any number of them, on any machines, begin and end when they like. SIGTERM and Ctrl-C have what is finished of a block
 written and the block given back; a worker that is killed keeps its blocks from others for the length of a lease.

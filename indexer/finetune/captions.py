@@ -179,7 +179,7 @@ def gather_icons(
     if own and len(unknown) == len(own):
         raise SourceError(
             f'no file in "{learning.own_captions}" is one of the icons, the first is "{next(iter(own))}"; '
-            "`icons captions --out FILE` writes a list to edit"
+            "`icons lab captions --out FILE` writes a list to edit"
         )
     gathered = gather(placed, limits=limits, refuse=partial(refuse, admit=learning.admit), own=own)
     gathered.skipped = skipped + gathered.skipped + [(file, "own captions, but no such icon") for file in unknown]
@@ -190,11 +190,11 @@ def remembered_sources(library: Library | None) -> dict[Path, Sequence[str]]:
     """The sources that a library remembers, with what is left out of each."""
     from sqlalchemy import select
 
-    from indexer.catalog.database import open_catalog, sources
+    from indexer.catalog.database import read_catalog, sources
 
     if library is None:
         raise SourceError("nothing to learn from; give SOURCES, or --library of one that remembers some")
-    engine = open_catalog(require(library).catalog)
+    engine = read_catalog(require(library).catalog)
     with engine.connect() as connection:
         rows = connection.execute(select(sources.c.given, sources.c.exclude).distinct()).all()
     engine.dispose()
@@ -261,7 +261,7 @@ def read_own_captions(file: Path) -> dict[str, tuple[str, ...]]:
     except (ValueError, RecursionError, csv.Error) as error:
         raise SourceError(f'"{file}" can\'t be read as captions ({error}); give CSV or JSONL') from error
     if not found:
-        raise SourceError(f'"{file}" holds no captions; `icons captions --out FILE` writes a list to edit')
+        raise SourceError(f'"{file}" holds no captions; `icons lab captions --out FILE` writes a list to edit')
     return found
 
 

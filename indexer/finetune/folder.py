@@ -38,7 +38,8 @@ _OWN = {CONFIG_NAME, *WEIGHT_NAMES, *TOKENIZER_NAMES, *_OF_OTHER_TOKENIZERS, *_G
 
 _FINETUNED = """# A fine-tuned icon encoder
 
-Made by `icons finetune` from {parent}. Loads with stock open_clip; `icons index --model local-dir:PATH_OF_THIS_FOLDER`
+Made by `icons lab finetune` from {parent}. Loads with stock open_clip;
+`icons index --model local-dir:PATH_OF_THIS_FOLDER`
 uses it.
 
 - Learnt from {icons:,} icons of {sets:,} sets, {names:,} base names, {captions:,} captions; {held_out:,} icons (one

@@ -42,7 +42,9 @@ def show(request: Request, file: Path, viewer: Viewer) -> None:
             _render_some(request, Path(folder), viewer)
             pixels = _some_of(Path(folder), seed=seed)
     if not len(pixels):
-        raise SourceError("none of the chosen icons can be rendered; `icons index SOURCE` and `icons failures` say why")
+        raise SourceError(
+            "none of the chosen icons can be rendered; `icons index SOURCE` and `icons status --failures` say why"
+        )
     write_sheet(torch.from_numpy(pixels), file, request.options.augmentation, seed=seed)
     viewer.note(f"wrote {file}")
 

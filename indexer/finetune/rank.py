@@ -2,7 +2,7 @@
 
     torchrun --nproc-per-node 2 -m indexer.finetune.rank --out FOLDER --device cpu [--resume]
 
-`icons finetune` writes the plan and starts this.
+`icons lab finetune` writes the plan and starts this.
 """
 
 from collections.abc import Callable, Iterator
@@ -183,7 +183,7 @@ def wrap(student: Student, options: Distribution, *, rank: Rank, device: torch.d
 @click.option("--device", default="cpu", show_default=True, help="cpu, or cuda: one GPU a rank, by its local rank.")
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint.")
 def main(out: Path, device: str, resume: bool) -> None:
-    """Do this rank's share of a fine-tuning that `icons finetune` has planned."""
+    """Do this rank's share of a fine-tuning that `icons lab finetune` has planned."""
     prepare_for_batches()
     places = Places(out)
 

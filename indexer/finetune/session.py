@@ -89,7 +89,7 @@ def working(request: Request) -> Iterator[Places]:
         lock.acquire(timeout=0)
     except TimeoutError:
         raise TrainError(
-            f'"{places.out}" is being made by another `icons finetune`; wait for it to end, or give another --out'
+            f'"{places.out}" is being made by another `icons lab finetune`; wait for it to end, or give another --out'
         ) from None
     except OSError as error:
         raise ModelError(f'"{places.work}" can\'t be made ({error.strerror}); choose another --out') from error

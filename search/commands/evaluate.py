@@ -1,4 +1,4 @@
-"""The command `icons evaluate`."""
+"""The command `icons lab evaluate`."""
 
 import json
 from pathlib import Path
@@ -95,10 +95,10 @@ def evaluate(
 
     \b
     Examples:
-      icons evaluate --report report.html
-      icons evaluate --queries mine.jsonl --model bundled --model local-dir:other
-      icons evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
-      icons evaluate --screens-from FOLDER
+      icons lab evaluate --report report.html
+      icons lab evaluate --queries mine.jsonl --model bundled --model local-dir:other
+      icons lab evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
+      icons lab evaluate --screens-from FOLDER
     """
     if screens_from:
         _refuse_beside_screens()

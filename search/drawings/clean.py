@@ -54,7 +54,9 @@ def clean_tree(icon: NamedIcon, look: Look) -> ElementTree.Element:
     except RenderError as error:
         raise IconsError(f'"{icon.key}" can\'t be written as code: {error}') from error
     if document is None:
-        raise IconsError(f'"{icon.key}" is a bitmap and no SVG; --copy-to DIR of `icons search` copies it as it is')
+        raise IconsError(
+            f'"{icon.key}" is a bitmap and no SVG; `icons export` into a zip or a folder copies it as it is'
+        )
     try:
         document = _with_namespace(document if look.colour is None else coloured(document, look.colour))
         _refuse_deep(document)

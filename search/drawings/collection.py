@@ -97,7 +97,7 @@ def read_collection(content: bytes, *, name: str) -> tuple[Collection, int]:
 
 
 def _of_lines(text: str, name: str, error: Exception) -> tuple[Collection, int]:
-    """Read JSON Lines, as `icons search --jsonl` prints them: an object with a key a line."""
+    """Read JSON Lines, as jq prints hits: an object with a key a line."""
     try:
         lines = [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError):

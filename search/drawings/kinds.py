@@ -11,7 +11,7 @@ from search.drawings.clean import SVG
 from search.drawings.collection import pascal_case, plain_name, unique
 from search.drawings.licences import SetTerms, by_set, gallery
 from search.drawings.markup import TSX, written
-from search.showing.copies import suffix_of
+from search.showing.sheets import suffix_of
 
 FOLDER = "icons"
 

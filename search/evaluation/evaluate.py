@@ -2,7 +2,7 @@
 
 Reads one generation, the vectors of the encoders that are compared, and query files; exact search, fp32.
 
-    icons evaluate --queries queries.jsonl --report report.html
+    icons lab evaluate --queries queries.jsonl --report report.html
 """
 
 from collections.abc import Mapping, Sequence

@@ -152,7 +152,7 @@ def _encoders(library: Library) -> Iterator[EncoderFacts]:
 def _lacks_vectors(model: str, n_missing: int | None = None) -> LibraryError:
     what = f" for {n_missing:,} pictures, names and tags" if n_missing else ""
     return LibraryError(
-        f'this library has no vectors of model "{model}"{what}; `icons embed --model {model}` makes them'
+        f'this library has no vectors of model "{model}"{what}; `icons index --only embed --model {model}` makes them'
     )
 
 

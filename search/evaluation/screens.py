@@ -1,6 +1,6 @@
 """How well are icons found and named in prepared screens? Boxes and names as `icons locate` shows them.
 
-icons evaluate --screens-from FOLDER
+icons lab evaluate --screens-from FOLDER
 """
 
 from collections.abc import Iterator, Sequence

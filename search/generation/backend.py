@@ -25,9 +25,9 @@ class Ability(Enum):
     SORTED_LIBRARY = "sorting and counting more icons than one answer of the server holds"
     MAP = "`icons map`"
     LINT = "`icons lint` of a library"
-    EVALUATE = "`icons evaluate`"
+    EVALUATE = "`icons lab evaluate`"
     USAGE = "`icons usage`"
-    PUBLISH = "`icons publish` of it to another server"
+    PUBLISH = "`icons lab publish` of it to another server"
     REPAIR = "`icons doctor --repair`"
 
 

@@ -341,7 +341,7 @@ def test_a_generation_that_was_published_without_what_failed_is_found_and_mended
         store_setting(connection, "model", ModelChoice(f"local-dir:{tiny_model}").to_json())
     engine.dispose()
     (found,) = (finding for finding in examine(library, sample=0).findings if finding.is_fault)
-    assert found.message == "1 pictures failed, and the catalog does not say why; `icons merge` brings that in"
+    assert found.message == "1 pictures failed, and the catalog does not say why; `icons index` brings that in"
     report = repair(library, sample=0, stage=lambda _: None)
     assert report.is_sound
     assert len(list(read_failures(library))) == 1

@@ -42,7 +42,7 @@ def setting(tmp_path: Path) -> Setting:
 
 
 def measured(setting: Setting, name: str) -> list[Row]:
-    """Rows of one part of `icons bench gpu`."""
+    """Rows of one part of `icons lab bench gpu`."""
     with Bars() as bars:
         (part,) = (part for part in Parts(setting, bars).all() if part.name == name)
         rows = part.measure()

@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def open_session(options: FinetuneOptions, *, rank: Rank, device: torch.device) -> Session:
-    """A tiny student as ranks of `icons finetune` have it, in shards under FSDP."""
+    """A tiny student as ranks of `icons lab finetune` have it, in shards under FSDP."""
     model = tiny_model()
     lesson = tiny_lesson(model, options)
     torch.manual_seed(options.schedule.seed)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from indexer.catalog.database import open_catalog, upgrade_catalog
+from indexer.catalog.database import open_catalog
 from indexer.catalog.scan import remember, scan
 from indexer.errors import SourceError
 from indexer.sources.records import FileScan
@@ -31,7 +31,6 @@ def iconify(folder: Path, **facts: Any) -> Path:
 
 def assert_catalogued(location: Path, folder: Path, *, n_icons: int) -> None:
     """What was read can be stored, named and found again, whatever it holds."""
-    upgrade_catalog(folder / "catalog.sqlite")
     engine = open_catalog(folder / "catalog.sqlite")
     with engine.begin() as connection:
         remember(connection, location, exclude=())

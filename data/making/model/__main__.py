@@ -1,4 +1,4 @@
-"""The commands that lead to the encoder that ships, beside `icons finetune`: what it learns from, its words, its files.
+"""Commands that lead to the encoder that ships, beside `icons lab finetune`: what it learns from, its words, its files.
 
 python -m data.making.model corpus|synonyms|words|distill|relate|blend|graphs|record
 """
@@ -33,7 +33,7 @@ _WRITTEN = click.option(
 
 @click.group(cls=IconsGroup)
 def main() -> None:
-    """Make what `icons finetune` trains an icon encoder from, teach its words, and complete its folder."""
+    """Make what `icons lab finetune` trains an icon encoder from, teach its words, and complete its folder."""
 
 
 @main.command()
@@ -109,7 +109,7 @@ def distill(corpus_folder: Path, out: Path, **chosen: Any) -> None:
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--seed", default=0, show_default=True)
 def words(corpus_folder: Path, wordnet: Path, out: Path, seed: int) -> None:
-    """List the everyday words that no icon carries, a text a line, for `icons finetune --keep-words`."""
+    """List the everyday words that no icon carries, a text a line, for `icons lab finetune --keep-words`."""
     from data.making.model.english import teaching_texts
     from indexer.finetune.lesson import read_facts
 
@@ -162,7 +162,7 @@ def graphs(model: Path) -> None:
 
 @main.command()
 @click.option("--model", required=True, type=Existing)
-@click.option("--evaluation", required=True, type=File, help="What `icons evaluate --json` printed; - for stdin.")
+@click.option("--evaluation", required=True, type=File, help="What `icons lab evaluate --json` printed; - for stdin.")
 def record(model: Path, evaluation: Path) -> None:
     """Write a model's figures on a benchmark into its training.json and its card."""
     from data.making.model.card import record_figures
@@ -170,7 +170,7 @@ def record(model: Path, evaluation: Path) -> None:
     try:
         facts = json.loads(read_text(evaluation))
     except (ValueError, RecursionError) as error:
-        raise SourceError(f'"{evaluation}" is not what `icons evaluate --json` prints ({error})') from error
+        raise SourceError(f'"{evaluation}" is not what `icons lab evaluate --json` prints ({error})') from error
     record_figures(model, facts)
 
 

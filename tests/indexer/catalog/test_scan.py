@@ -169,7 +169,7 @@ def test_a_source_that_lost_all_its_icons_stays_as_it_was_until_it_is_forgotten(
     assert (first.added, first.gone, second.added, second.gone) == (1, 0, 0, 0)
     for tally in (first, second):
         [kept] = tally.kept
-        assert (kept.location, kept.icons, kept.command) == (str(place), 2, f"icons forget {place}")
+        assert (kept.location, kept.icons, kept.command) == (str(place), 2, f"icons sources --forget {place}")
         assert said in kept.reason
     after = _rows(engine)
     assert {table: rows[: len(before[table])] for table, rows in after.items()} == before
@@ -193,7 +193,7 @@ def test_a_pattern_that_leaves_out_every_icon_of_a_source_leaves_it_as_it_was(
     with engine.begin() as connection:
         remember(connection, icon_folder, exclude=["*"])
     [kept] = scan(engine).kept
-    assert (kept.icons, kept.command) == (12, f"icons forget {icon_folder}")
+    assert (kept.icons, kept.command) == (12, f"icons sources --forget {icon_folder}")
 
 
 def _change_set(engine: Engine, file: Path, before: int, after: int) -> tuple[int, list[str]]:
@@ -211,7 +211,7 @@ def test_a_source_that_lost_more_than_half_of_a_thousand_icons_stays_as_it_was(e
         remember(connection, file, exclude=["it's"], names_language="en")
     assert _change_set(engine, file, 999, 1) == (998, [])
     assert _change_set(engine, file, 1000, 500) == (500, [])
-    command = f"icons forget {file} && icons index {file} --exclude 'it'\"'\"'s' --names-language en"
+    command = f"icons sources --forget {file} && icons index {file} --exclude 'it'\"'\"'s' --names-language en"
     assert _change_set(engine, file, 1000, 499) == (0, [command])
     file.write_text(_set_of(*(f"other-{number}" for number in range(1000))))
     assert scan(engine).kept == [], "as many others are there"
@@ -233,14 +233,17 @@ def test_a_package_that_left_node_modules_stays_until_it_is_forgotten(engine: En
     assert scan(engine).added == 2
     shutil.rmtree(modules / "@acme")
     [kept] = scan(engine).kept
-    assert (kept.location, kept.command) == (str(modules / "@acme/icons"), f"icons forget {modules}/@acme/icons")
+    assert (kept.location, kept.command) == (
+        str(modules / "@acme/icons"),
+        f"icons sources --forget {modules}/@acme/icons",
+    )
     with engine.begin() as connection:
         assert forget(connection, modules / "@acme" / "icons") == 1
     assert scan(engine).kept == []
     assert [row[4] for row in _rows(engine)["sources"]] == [str(modules / "other-icons")]
     shutil.rmtree(modules / "other-icons")
     [kept] = scan(engine).kept
-    assert (kept.location, kept.icons, kept.command) == (str(modules), 1, f"icons forget {modules}")
+    assert (kept.location, kept.icons, kept.command) == (str(modules), 1, f"icons sources --forget {modules}")
     assert "no icon package in" in kept.reason
 
 

@@ -68,7 +68,7 @@ def test_broken_pictures_are_listed_and_the_rest_is_learnt(icons: Path, start: P
 @pytest.mark.slow
 def test_captions_longer_than_the_context_are_counted_and_cut(icons: Path, start: Path, tmp_path: Path) -> None:
     written = tmp_path / "captions.jsonl"
-    run("captions", str(icons), "--out", str(written))
+    run("lab", "captions", str(icons), "--out", str(written))
     rows = [json.loads(line) for line in written.read_text().splitlines()]
     rows[0]["captions"] = ["a very long caption " * 20]
     written.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -82,7 +82,9 @@ def test_captions_longer_than_the_context_are_counted_and_cut(icons: Path, start
 def test_a_batch_that_the_ranks_do_not_divide_shrinks_and_too_few_icons_are_refused(
     icons: Path, start: Path, tmp_path: Path
 ) -> None:
-    told = run(*arguments(icons, start, tmp_path / "mine", "--batch", "511", "--set", "accumulate=4", "--allow-regression"))
+    told = run(
+        *arguments(icons, start, tmp_path / "mine", "--batch", "511", "--set", "accumulate=4", "--allow-regression")
+    )
     assert "instead of 511" in told.output
     told = refused(icons, start, tmp_path / "other", "--set", "accumulate=40")
     assert "less than two for each of 1 ranks x 40 micro-batches" in told
@@ -196,7 +198,8 @@ def test_a_run_that_is_under_way_is_not_meddled_with(icons: Path, start: Path, t
         for how in ([], ["--resume"], ["--replace"]):
             told = refused(icons, start, out, *how)
             assert told == (
-                f'Error: "{out}" is being made by another `icons finetune`; wait for it to end, or give another --out\n'
+                f'Error: "{out}" is being made by another `icons lab finetune`; '
+                "wait for it to end, or give another --out\n"
             )
         assert contents(tmp_path) == before
 
@@ -266,7 +269,13 @@ def test_a_corpus_is_not_gathered_anew_and_a_damaged_one_is_refused(icons: Path,
     out = tmp_path / "mine"
     run(*arguments(icons, start, out, "--allow-regression"))
     corpus = Places(out).corpus
-    given = ["finetune", "--corpus", str(corpus), *arguments(icons, start, out, "--allow-regression", "--replace")[2:]]
+    given = [
+        "lab",
+        "finetune",
+        "--corpus",
+        str(corpus),
+        *arguments(icons, start, out, "--allow-regression", "--replace")[2:],
+    ]
     run(*given)
     told = run(*given, "--captions", str(icons), "--set", "admit=permissive", code=2).output
     assert "--corpus was made with its own --admit, --captions" in told
@@ -291,7 +300,7 @@ def test_a_config_that_is_no_model_is_refused(icons: Path, start: Path, tmp_path
 def test_nothing_to_learn_from_says_what_to_give(tmp_path: Path) -> None:
     library = str(tmp_path / "library")
     result: Result = CliRunner().invoke(
-        main, ["finetune", "--out", str(tmp_path / "mine"), "--library", library, *QUICK]
+        main, ["lab", "finetune", "--out", str(tmp_path / "mine"), "--library", library, *QUICK]
     )
     assert result.exit_code == 2
     assert "no library at" in result.output

@@ -1,4 +1,4 @@
-"""Does `icons finetune` make a model that `icons index` takes, cut or not, on one rank or two?"""
+"""Does `icons lab finetune` make a model that `icons index` takes, cut or not, on one rank or two?"""
 
 import json
 import os
@@ -24,15 +24,21 @@ from indexer.finetune.student import Student
 from indexer.finetune.watch import Log
 from search.cli import main
 
+
+def settings(**chosen: object) -> list[str]:
+    """Type settings that have no option of their own."""
+    return [part for name, value in chosen.items() for part in ("--set", f"{name}={value}")]
+
+
 QUICK = [
-    "--devices", "cpu", "--workers", "0", "--batch", "16", "--set", "steps=4", "--set", "log_steps=1", "--set", "precision=fp32",
-    "--rate", "1e-3", "--set", "validate_steps=2", "--set", "held_out=5",
-]  # fmt: skip
+    *("--devices", "cpu", "--workers", "0", "--batch", "16", "--rate", "1e-3"),
+    *settings(steps=4, log_steps=1, precision="fp32", validate_steps=2, held_out=5),
+]
 Finetune = Callable[..., Result]
 
 
 def arguments(icons: Path, start: Path, out: Path, *more: str) -> list[str]:
-    return ["finetune", str(icons), "--out", str(out), "--model", f"local-dir:{start}", *QUICK, *more]
+    return ["lab", "finetune", str(icons), "--out", str(out), "--model", f"local-dir:{start}", *QUICK, *more]
 
 
 def run(*given: str, code: int = 0) -> Result:
@@ -61,8 +67,8 @@ def test_a_finetuned_model_is_indexed_with_and_asked(icons: Path, start: Path, t
     model, _, _ = open_clip.create_model_and_transforms(f"local-dir:{out}")
     assert model.visual.image_size in (16, (16, 16))
     run("index", str(icons), "--model", f"local-dir:{out}", "--library", library, "--devices", "cpu")
-    hits = run("search", "ring left", "--jsonl", "--library", library).output.splitlines()
-    assert json.loads(hits[0])["name"].startswith("ring")
+    hits = run("search", "ring left", "--json", "--library", library).output
+    assert json.loads(hits)["hits"][0]["name"].startswith("ring")
 
 
 def test_the_lineage_names_parent_data_options_and_figures(icons: Path, start: Path, tmp_path: Path) -> None:
@@ -84,7 +90,17 @@ def test_the_lineage_names_parent_data_options_and_figures(icons: Path, start: P
 
 @pytest.mark.slow
 def test_a_run_that_was_killed_goes_on_to_the_same_losses_and_weights(icons: Path, start: Path, tmp_path: Path) -> None:
-    long = ["--set", "steps=12", "--set", "validate_steps=5", "--set", "ema=0.9", "--allow-regression", "--set", "patience=0"]
+    long = [
+        "--set",
+        "steps=12",
+        "--set",
+        "validate_steps=5",
+        "--set",
+        "ema=0.9",
+        "--allow-regression",
+        "--set",
+        "patience=0",
+    ]
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     assert start_process(*arguments(icons, start, whole, *long)).wait() == 0
     given = arguments(icons, start, cut, *long, "--set", "checkpoint_seconds=0")
@@ -142,7 +158,11 @@ def test_training_ends_early_where_nothing_improves(icons: Path, start: Path, tm
 @pytest.mark.parametrize("precision", ["bf16", pytest.param("fp16", marks=pytest.mark.slow)])
 def test_other_precisions_learn_what_fp32_learns(icons: Path, start: Path, tmp_path: Path, precision: str) -> None:
     for kind in ("fp32", precision):
-        run(*arguments(icons, start, tmp_path / kind, "--allow-regression", "--set", f"precision={kind}", "--set", "seed=1"))
+        run(
+            *arguments(
+                icons, start, tmp_path / kind, "--allow-regression", "--set", f"precision={kind}", "--set", "seed=1"
+            )
+        )
     exact, found = losses(tmp_path / "fp32"), losses(tmp_path / precision)
     assert found[1] == pytest.approx(exact[1], abs=0.01)
     assert all(found[step] == pytest.approx(exact[step], abs=0.1) for step in exact)  # fp16 may leave out a first step

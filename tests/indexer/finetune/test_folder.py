@@ -95,9 +95,22 @@ def test_the_shipped_model_is_trained_from_a_corpus_and_keeps_its_teaching(own_i
     torch.manual_seed(0)
     write_folder(new_model(), tmp_path / "text", lineage={"distillation": ["first"]}, card="text\n")
     given = ["--corpus", str(tmp_path / "corpus"), "--model", f"local-dir:{tmp_path / 'text'}", "--batch", "4"]
-    given += ["--text-tower", "locked", "--passes", "1", "--set", "precision=fp32", "--devices", "cpu", "--set", "held_out=50"]
+    given += [
+        "--text-tower",
+        "locked",
+        "--passes",
+        "1",
+        "--set",
+        "precision=fp32",
+        "--devices",
+        "cpu",
+        "--set",
+        "held_out=50",
+    ]
 
-    result = CliRunner().invoke(main, ["finetune", *given, "--out", str(tmp_path / "model"), "--allow-regression"])
+    result = CliRunner().invoke(
+        main, ["lab", "finetune", *given, "--out", str(tmp_path / "model"), "--allow-regression"]
+    )
 
     assert result.exit_code == 0, result.output
     lineage = json.loads((tmp_path / "model" / "training.json").read_text("utf-8"))

@@ -249,8 +249,8 @@ def test_a_bucket_that_was_emptied_leaves_its_icons_as_they_were(
     tally = scan(library, options, Silent())
     url = spelled(icons)
     assert {(kept.location, kept.icons, kept.command) for kept in tally.kept} == {
-        (url, 3, f"icons forget {url}"),
-        (spelled(sets), 2, f"icons forget {spelled(sets)}"),
+        (url, 3, f"icons sources --forget {url}"),
+        (spelled(sets), 2, f"icons sources --forget {spelled(sets)}"),
     }
     assert (tally.gone, list(read_sources(library))) == (0, before)
     for name, stored_before in held.items():
@@ -266,6 +266,6 @@ def test_a_bucket_without_icons_is_named(bucket: ObjectStore, tmp_path: Path) ->
     with pytest.raises(SourceError, match="holds no pictures and no Iconify set"):
         list(source.scan({}))
     with pytest.raises(
-        SourceError, match=r"holds no pictures.*`icons forget s3://.*/nothing` drops it from the library"
+        SourceError, match=r"holds no pictures.*`icons sources --forget s3://.*/nothing` drops it from the library"
     ):
         scan(Library(tmp_path / "library"), IndexOptions(sources=[nothing]), Silent())

@@ -171,7 +171,7 @@ def test_several_encoders_stand_side_by_side_and_a_missing_one_says_what_to_run(
     file = _write_queries(tmp_path / "q.jsonl")
     models = [f"local-dir:{tiny_model}", f"local-dir:{other_model}"]
     options = EvaluateOptions(queries=[file], models=models, n_screenshots=3, n_scored=0)
-    with pytest.raises(LibraryError, match=f"`icons embed --model {models[1]}` makes them"):
+    with pytest.raises(LibraryError, match=f"`icons index --only embed --model {models[1]}` makes them"):
         evaluate(own_subject, options, _quiet)
     choice = ModelChoice(models[1])
     embed(own_subject.library, IndexOptions(choice=choice, devices="cpu"), Silent())
@@ -303,7 +303,7 @@ def test_the_report_holds_charts_figures_and_pictures_and_needs_nothing_beside_i
 
 
 def _run(library: Library, *arguments: str) -> Result:
-    return CliRunner().invoke(main, ["evaluate", *arguments, "--library", str(library.root)])
+    return CliRunner().invoke(main, ["lab", "evaluate", *arguments, "--library", str(library.root)])
 
 
 def test_the_command_prints_a_table_writes_a_page_and_speaks_json(subject: Subject, tmp_path: Path) -> None:
@@ -337,7 +337,7 @@ def test_the_command_prints_a_table_writes_a_page_and_speaks_json(subject: Subje
         (["--model", "local-dir:/nowhere"], '"/nowhere" is no open_clip folder'),
         (["--model", "ViT-B-32"], 'embedded in this library: "local-dir:'),
         (["--screenshots", "1", "--report", "/proc/report.html"], '"/proc/report.html" can\'t be written'),
-        (["--model", "bundled"], "`icons embed --model bundled` makes them"),
+        (["--model", "bundled"], "`icons index --only embed --model bundled` makes them"),
     ],
 )
 def test_wrong_input_is_one_clear_line_and_exit_code_2(indexed: Library, arguments: list[str], message: str) -> None:

@@ -92,7 +92,7 @@ def test_sizes_are_painted_ones_in_css_pixels() -> None:
 
 
 def test_the_command_tells_people_and_programs(subject: Subject, folder: Path) -> None:
-    given = ["evaluate", "--screens-from", str(folder), "--library", str(subject.library.root)]
+    given = ["lab", "evaluate", "--screens-from", str(folder), "--library", str(subject.library.root)]
     done = CliRunner().invoke(main, given)
     assert done.exit_code == 0, done.output
     shown = " ".join(done.stdout.split())
@@ -104,7 +104,7 @@ def test_the_command_tells_people_and_programs(subject: Subject, folder: Path) -
 
 
 def test_what_does_not_go_together_is_refused(subject: Subject, folder: Path) -> None:
-    given = ["evaluate", "--screens-from", str(folder), "--library", str(subject.library.root), "--names", "0"]
+    given = ["lab", "evaluate", "--screens-from", str(folder), "--library", str(subject.library.root), "--names", "0"]
     done = CliRunner().invoke(main, given)
     assert done.exit_code == 2
     assert "measures boxes and names in screens alone; leave out --names" in " ".join(done.output.split())

@@ -216,7 +216,7 @@ def test_weights_and_the_number_of_tags_are_those_that_were_given(subject: Subje
 
 
 def _run(subject: Subject, *arguments: str) -> str:
-    done = CliRunner().invoke(main, ["evaluate", *arguments, "--library", str(subject.library.root)])
+    done = CliRunner().invoke(main, ["lab", "evaluate", *arguments, "--library", str(subject.library.root)])
     assert done.exit_code == 0, done.output
     return done.stdout
 

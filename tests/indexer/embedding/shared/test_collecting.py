@@ -280,7 +280,7 @@ def test_workers_that_are_gone_when_a_shard_is_found_damaged_are_asked_for_again
     embed(library, options, watcher)
     assert watcher.looks == 2
     assert "1 shards were damaged; their blocks are free again" in watcher.stages
-    assert watcher.stages.count(f"Embedding elsewhere, by icons embed --worker {work}") == 2
+    assert watcher.stages.count(f"Embedding elsewhere, by icons worker {work}") == 2
 
 
 def test_a_piece_that_somebody_else_has_dropped_meanwhile_ends_nobody(
@@ -321,7 +321,7 @@ def test_why_a_worker_has_ended_that_nobody_looks_at_is_told_once(
     watcher = Watching()
     embed(library, options, watcher)
     assert [said for said in watcher.stages if "has ended:" in said] == ["icons-ray-0 has ended: no such device"]
-    assert watcher.stages.count(f"Embedding elsewhere, by icons embed --worker {work}") == 1
+    assert watcher.stages.count(f"Embedding elsewhere, by icons worker {work}") == 1
 
 
 def test_a_store_that_is_not_there_for_a_while_makes_a_library_forget_nothing(
@@ -384,7 +384,7 @@ def test_small_files_that_are_damaged_are_as_if_lost(
     plan_only(library, options, Silent())
     for path in work.glob(name):
         path.write_bytes(path.read_bytes()[:-5])
-    with pytest.raises(EmbedError, match=r"has lost .*`icons embed --plan-only --work` plans it anew"):
+    with pytest.raises(EmbedError, match=r"has lost .*`icons index --only plan --work` plans it anew"):
         do_here(work)
     with suppress(EmbedError):
         collect(library, str(work))

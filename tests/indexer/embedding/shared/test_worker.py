@@ -48,7 +48,7 @@ def test_a_plan_is_put_done_and_collected_and_then_the_place_is_empty(
 ) -> None:
     work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
     library = scanned(tmp_path / "library", options)
-    assert plan_only(library, options, Silent()) == f"icons embed --worker {work}"
+    assert plan_only(library, options, Silent()) == f"icons worker {work}"
     before = collect(library, str(work))
     assert (before.blocks, before.of) == (0, 9)
     do_here(work)
@@ -58,7 +58,7 @@ def test_a_plan_is_put_done_and_collected_and_then_the_place_is_empty(
     assert_same(vectors_of(library, after.fingerprint), of_one_process(tmp_path, many, tiny_model))
     assert {path.name for path in work.iterdir()} <= {"encoders", ".aside-lock"}, "no folder is left"
     assert collect(library, str(work)).fingerprint is None
-    with pytest.raises(EmbedError, match=r"holds no plan; `icons embed --plan-only --work"):
+    with pytest.raises(EmbedError, match=r"holds no plan; `icons index --only plan --work"):
         do_here(work)
 
 
@@ -75,7 +75,7 @@ def test_index_waits_for_workers_that_come_later_and_publishes(many: Path, tiny_
     watcher, worker = Watched(), start_later(work)
     summary = index(Library(tmp_path / "library"), options_of(many, tiny_model, work=str(work)), watcher)
     assert (summary.counts.embedded, summary.counts.missing, summary.generation) == (60, 0, 1)
-    assert f"Embedding elsewhere, by icons embed --worker {work}" in watcher.stages
+    assert f"Embedding elsewhere, by icons worker {work}" in watcher.stages
     assert worker.wait() == 0
 
 
@@ -246,19 +246,17 @@ def test_a_block_that_is_free_again_is_found_though_its_thousand_seemed_done(tmp
 
 
 def test_commands_refuse_what_does_not_go_together(tmp_path: Path) -> None:
-    run = CliRunner().invoke(main, ["embed", "--worker", str(tmp_path), "--collect", str(tmp_path)])
-    assert run.exit_code == 2
-    assert "exclude each other" in run.output
-    for option in ("--worker", "--collect", "--work"):
-        run = CliRunner().invoke(main, ["embed", option, ""])
-        assert run.exit_code == 2
-        assert "is empty; give a folder or a URL" in run.output
-    run = CliRunner().invoke(main, ["embed", "--ray", "auto"])
-    assert run.exit_code == 2
-    assert "--ray needs --work" in run.output
-    run = CliRunner().invoke(main, ["embed", "--worker", str(tmp_path)])
-    assert run.exit_code == 2
-    assert "holds no plan" in run.output
+    for arguments, reason in (
+        (["worker", ""], "is empty; give a folder or a URL"),
+        (["index", "--work", ""], "is empty; give a folder or a URL"),
+        (["index", "--only", "embed", "--ray", "auto"], "--ray needs --work"),
+        (["index", "--only", "collect"], "--only collect needs --work"),
+        (["index", "--only", "merge", str(tmp_path)], "--only merge looks at no SOURCES; --only scan does"),
+        (["index", "--only", "scan", "--publish", "milvus://x/y"], "`icons lab publish milvus://x/y` does"),
+        (["worker", str(tmp_path)], "holds no plan"),
+    ):
+        run = CliRunner().invoke(main, arguments)
+        assert (run.exit_code, reason in run.output) == (2, True), run.output
 
 
 @pytest.mark.slow
@@ -295,7 +293,7 @@ def test_an_encoder_s_file_that_is_lost_or_cut_is_put_again(
         weights.write_bytes(weights.read_bytes()[:1000])
     else:
         weights.unlink()
-    with pytest.raises(IconsError, match=r"is missing; `icons embed --plan-only --work` puts it there again|encoder"):
+    with pytest.raises(IconsError, match=r"is missing; `icons index --only plan --work` puts it there again|encoder"):
         do_here(work)
     plan_only(library, options, Silent())
     do_here(work)
