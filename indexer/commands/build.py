@@ -57,9 +57,9 @@ def index(
       icons index --work s3://bucket/work      # machines that run `icons embed --worker s3://bucket/work` embed
     """
     from indexer import pipeline
-    from indexer.commands.console import DeviceView, ProgressView
+    from indexer.commands.console import ProgressView
 
-    with DeviceView() if watch_devices else ProgressView() as view:
+    with ProgressView(watch_devices=watch_devices) as view:
         summary = pipeline.index(library, _options(**options), view)
     if as_json:
         click.echo(json.dumps(asdict(summary)))
@@ -139,7 +139,7 @@ def embed(library: "Library", as_json: bool, watch_devices: bool, **options: Any
       icons embed --collect s3://bucket/work && icons merge
     """
     from indexer import pipeline
-    from indexer.commands.console import DeviceView, ProgressView
+    from indexer.commands.console import ProgressView
 
     plan_only, worker, work = options.pop("plan_only"), options.pop("worker"), options.pop("collect")
     if sum(map(bool, (worker, work, plan_only or options["work"]))) > 1:
@@ -147,7 +147,7 @@ def embed(library: "Library", as_json: bool, watch_devices: bool, **options: Any
     if work:
         _collect(library, work, as_json=as_json)
         return
-    with DeviceView() if watch_devices else ProgressView() as view:
+    with ProgressView(watch_devices=watch_devices) as view:
         if worker:
             _work(worker, options["devices"], view)
             return

@@ -217,7 +217,6 @@ def finetune(
     from indexer.process import prepare_for_batches
 
     prepare_for_batches()
-    from indexer.commands.console import TrainingDeviceView
     from indexer.finetune.session import finetune as run
     from indexer.finetune.watch import TrainingView
 
@@ -228,7 +227,7 @@ def finetune(
     for name in ("own_captions", "keep_words"):
         options[name] = options[name] and str(options[name])
     request = _request(out or Path(), library, FinetuneOptions.of(options), **chosen)
-    with TrainingDeviceView() if options["watch_devices"] else TrainingView() as view:
+    with TrainingView(watch_devices=options["watch_devices"]) as view:
         if show_augmentations is not None:
             from indexer.finetune.preview import show
 

@@ -32,7 +32,14 @@ from indexer.embedding.gauges import Gauge
 from indexer.embedding.leases import Claims
 from indexer.embedding.plan_store import LibraryWork
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import Overseer, RankProgress, Report, Reporter, read_progress, watched, write_progress
+from indexer.embedding.progress import (
+    EmbeddingProgress,
+    EmbeddingReporter,
+    Overseer,
+    read_progress,
+    watched,
+    write_progress,
+)
 from indexer.embedding.shard_writer import OVER
 from indexer.embedding.torchrun import Ranks, cluster_command
 from indexer.embedding.work import Work
@@ -60,7 +67,7 @@ class Post:
     rank: Rank
     device: str
     """As `resolve_device` reads it."""
-    report: Report
+    report: Callable[[EmbeddingProgress], None]
     give_up: Callable[[str], None]
     """Called from another thread if this one hangs, with what it was at; it has to end the process."""
 
@@ -76,7 +83,7 @@ def embed(library: Library, fingerprint: str, post: Post) -> None:
     place = LibraryWork(library, fingerprint)
     rank, where, options = post.rank, find_device(post.device), EmbedOptions.of(place.plan)
     backend = "gloo" if options.backend == "auto" else options.backend  # two counts need no NCCL
-    progress = RankProgress(
+    progress = EmbeddingProgress(
         rank=rank.index, world=rank.world, device=str(where), at="meeting the other ranks", waits=True
     )
     post.report(progress)
@@ -86,7 +93,7 @@ def embed(library: Library, fingerprint: str, post: Post) -> None:
         process_group(rank, backend=backend, device=where, limit=LONGEST_RUN),
         in_products_of(where, options),
     ):
-        reporter = Reporter(post.report, progress, Gauge(where, cores_of_rank()))
+        reporter = EmbeddingReporter(post.report, progress, Gauge(where, cores_of_rank()))
         reporter.begin("loading the encoder")
         with _claims(place.run, rank, where, options) as claims:
             share = Share(place, claims)
@@ -149,7 +156,7 @@ def run_rank(library: Library, fingerprint: str) -> None:
         raise click.ClickException(str(error)) from error
     run = library.run(fingerprint, plan.run)
 
-    def report(progress: RankProgress) -> None:
+    def report(progress: EmbeddingProgress) -> None:
         if not run.is_dir():
             raise EmbedError(OVER)
         write_progress(run, progress)
@@ -167,7 +174,7 @@ def _give_up(rank: Rank, reason: str) -> None:
     give_up_rank(rank, EmbedError(reason))
 
 
-Watch = Callable[[Sequence[RankProgress]], None]
+Watch = Callable[[Sequence[EmbeddingProgress]], None]
 
 
 def plan_command(library: Library, fingerprint: str, *, devices: Devices) -> str:
@@ -207,7 +214,7 @@ def run_ranks(
     overseer = Overseer(devices.n, EmbedOptions.of(plan).stall_limit)
 
     def look() -> None:
-        progress = read_progress(run, RankProgress)
+        progress = read_progress(run, EmbeddingProgress)
         if progress:
             watch(progress)
         if found := overseer.look(progress):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, Checkpoint, ModelChoice
 from indexer.errors import EmbedError, ShardError
 from indexer.library.durable import write_file
@@ -280,7 +280,7 @@ class StoredWork:
         plan = current_plan(self.store)
         return plan is None or plan.run != self.plan.run
 
-    def tell(self, worker: str, progress: RankProgress) -> None:
+    def tell(self, worker: str, progress: EmbeddingProgress) -> None:
         """Leave word of how far a worker is."""
         self.run.put(f"workers/{worker}.json", json.dumps(asdict(progress)).encode())
 
@@ -289,11 +289,11 @@ class StoredWork:
         found = self.run.list("workers/")
         return {name.removeprefix("workers/").removesuffix(".json"): said.version for name, said in found.items()}
 
-    def told(self, worker: str) -> RankProgress | None:
+    def told(self, worker: str) -> EmbeddingProgress | None:
         """How far a worker was when it said so last."""
         stored = self.run.get(f"workers/{worker}.json")
         try:
-            return None if stored is None else from_json(RankProgress, stored.content)
+            return None if stored is None else from_json(EmbeddingProgress, stored.content)
         except ValueError:  # of another version of this program
             return None
 

@@ -24,7 +24,7 @@ from indexer.embedding.plan_store import (
     spell_outlines,
 )
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, ShardError
 from indexer.languages.words import printable
@@ -234,7 +234,7 @@ _SILENT_LEASES = 2
 class _Word:
     version: str
     since: float
-    progress: RankProgress
+    progress: EmbeddingProgress
 
 
 @dataclass(slots=True)
@@ -244,15 +244,15 @@ class Watching:
     place: StoredWork
     _words: dict[str, _Word] = field(default_factory=dict)
 
-    def look(self) -> list[RankProgress]:
+    def look(self) -> list[EmbeddingProgress]:
         """Tell of each worker that still works, numbered, and last of what all others have done, without a rate."""
         now, limit = time.monotonic(), _SILENT_LEASES * EmbedOptions.of(self.place.plan).lease_seconds
         for worker, version in self.place.workers().items():
             before = self._words.get(worker)
             if (before is None or before.version != version) and (said := self.place.told(worker)) is not None:
                 self._words[worker] = _Word(version, now, said)
-        live = list[RankProgress]()
-        gone = RankProgress(rank=0, world=1, device="ended", finished=True)
+        live = list[EmbeddingProgress]()
+        gone = EmbeddingProgress(rank=0, world=1, device="ended", finished=True)
         for word in self._words.values():
             if word.progress.finished or now - word.since > limit:
                 gone.images += word.progress.images
@@ -266,7 +266,7 @@ class Watching:
 
 
 _LOOK_SECONDS = 5.0
-Watch = Callable[[Plan, Sequence[RankProgress]], None]
+Watch = Callable[[Plan, Sequence[EmbeddingProgress]], None]
 
 
 @dataclass(frozen=True, slots=True)

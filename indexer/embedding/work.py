@@ -20,7 +20,7 @@ from indexer.embedding.device import (
     through,
 )
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import Reporter
+from indexer.embedding.progress import EmbeddingReporter
 from indexer.embedding.shard_writer import ShardWriter
 from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
 from indexer.errors import EmbedError
@@ -46,7 +46,7 @@ class Work:
     """How many divide the work, as far as that is known."""
     share: Share
     spec: DeviceSpec
-    reporter: Reporter
+    reporter: EmbeddingReporter
 
     def do(self) -> None:
         """Embed everything that can be claimed.
@@ -118,7 +118,7 @@ class Work:
 class Drawing:
     """Pictures of a worker's blocks, drawn from now on, and embedded once there is a device."""
 
-    def __init__(self, pool: RenderPool, layout: Layout, share: Share, reporter: Reporter) -> None:
+    def __init__(self, pool: RenderPool, layout: Layout, share: Share, reporter: EmbeddingReporter) -> None:
         self.pool, self.layout, self.share, self.reporter = pool, layout, share, reporter
         self.begin()
 
@@ -138,8 +138,9 @@ class Drawing:
         for batch, vectors in through(device, batches):
             for part, encoded in batch.split(vectors):
                 self._take(part, encoded, writer)
-            waited, busy = self.pool.waited_seconds, device.busy_seconds
-            self.reporter.tell_of_device(waited=waited, busy=busy, batch_size=device.batch_size, remark=device.remark)
+            progress = self.reporter.progress
+            progress.waited_seconds, progress.busy_seconds = self.pool.waited_seconds, device.busy_seconds
+            progress.batch_size, progress.remark = device.batch_size, device.remark
         self.reporter.read_gauge()  # while the workers are there
 
     def _take(self, chunk: RenderedChunk, vectors: Halves, writer: ShardWriter) -> None:

@@ -26,7 +26,7 @@ from indexer.embedding.gauges import Gauge
 from indexer.embedding.leases import Claims
 from indexer.embedding.plan_store import StoredWork, current_plan, open_work
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress, Reporter, watched
+from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, watched
 from indexer.embedding.shard_writer import Ended
 from indexer.embedding.work import Work
 from indexer.encoders.devices import use_device
@@ -38,7 +38,7 @@ from indexer.library.plans import Plan
 from indexer.library.stores import Store
 from indexer.process import cores_of_rank, end_at_once, end_with_starter, prepare_for_batches
 
-Show = Callable[[Plan, RankProgress], None]
+Show = Callable[[Plan, EmbeddingProgress], None]
 
 
 def _host() -> str:
@@ -112,9 +112,9 @@ def _do_run(place: StoredWork, worker: Worker) -> None:
     options = EmbedOptions.of(place.plan)
     where = find_device("cpu" if options.precision == "int8" else worker.device)
     use_device(where)
-    progress = RankProgress(rank=0, world=1, device=str(where), at="loading the encoder")
+    progress = EmbeddingProgress(rank=0, world=1, device=str(where), at="loading the encoder")
 
-    def report(told: RankProgress) -> None:
+    def report(told: EmbeddingProgress) -> None:
         worker.show(place.plan, told)
         worker.ending.check()
 
@@ -123,7 +123,7 @@ def _do_run(place: StoredWork, worker: Worker) -> None:
             place.tell_end(worker.name, reason)
         worker.give_up(reason)
 
-    reporter = Reporter(report, progress, Gauge(where, cores_of_rank()))
+    reporter = EmbeddingReporter(report, progress, Gauge(where, cores_of_rank()))
     claims = Claims(
         place.claims,
         worker=worker.name,

@@ -32,14 +32,16 @@ from indexer.finetune.lesson import KeptWords, Lesson, Material, cut_texts, enco
 from indexer.finetune.options import FinetuneOptions, Loss, Places
 from indexer.finetune.plan import Plan
 from indexer.finetune.transfer import Courier, moved
-from indexer.finetune.watch import Reporter
+from indexer.finetune.watch import TrainingReporter
 from indexer.library.durable import write_file
 from indexer.library.named import read_text
 
 _LOOK_SECONDS = 0.2
 
 
-def open_lesson(places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], reporter: Reporter) -> Lesson:
+def open_lesson(
+    places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], reporter: TrainingReporter
+) -> Lesson:
     """Put a corpus into memory, with what `encoder` (model, tokenizer) says of its captions.
 
     Rank 0 makes what is not kept from an earlier run; the others wait for its files, however long that takes.
@@ -78,7 +80,7 @@ class _Maker:
     work: Path
     plan: Plan
     encoder: tuple[Any, Any]
-    reporter: Reporter
+    reporter: TrainingReporter
 
     def kept(self, kind: str, key: str, make: Callable[[], Tensor]) -> Tensor:
         """Read a tensor; rank 0 makes it first where it is not there."""

@@ -19,7 +19,7 @@ from indexer.finetune.objective import Features, Right, batch_loss
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.student import Student
 from indexer.finetune.transfer import moved
-from indexer.finetune.watch import Reporter, silent_reporter
+from indexer.finetune.watch import TrainingReporter, silent_reporter
 
 SCALARS = ("scale", "bias")
 Given = tuple[Tensor, Tensor, Tensor | None, Tensor | None]
@@ -37,7 +37,7 @@ class Session:
     options: FinetuneOptions
     rank: Rank
     device: torch.device
-    reporter: Reporter = field(default_factory=silent_reporter)
+    reporter: TrainingReporter = field(default_factory=silent_reporter)
 
 
 @dataclass(frozen=True, slots=True)

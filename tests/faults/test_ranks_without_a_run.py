@@ -22,7 +22,7 @@ from indexer.doctor.examine import examine
 from indexer.doctor.repair import repair
 from indexer.embedding.gauges import Gauge
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress, Reporter, Watchdog
+from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Watchdog
 from indexer.embedding.shard_writer import OVER
 from indexer.embedding.torchrun import _remove_leftovers
 from indexer.encoders.checkpoint import ModelChoice
@@ -209,8 +209,8 @@ def test_a_rank_that_waits_says_so_at_once_and_is_not_given_up() -> None:
     import torch
 
     said: list[dict[str, object]] = []
-    progress = RankProgress(rank=0, world=2)
-    reporter = Reporter(lambda now: said.append(asdict(now)), progress, Gauge(torch.device("cpu"), 1))
+    progress = EmbeddingProgress(rank=0, world=2)
+    reporter = EmbeddingReporter(lambda now: said.append(asdict(now)), progress, Gauge(torch.device("cpu"), 1))
     reporter.begin("writing its last vectors")
     reporter.wait("waiting for the other ranks")
     assert (said[-1]["at"], said[-1]["waits"]) == ("waiting for the other ranks", True)
@@ -224,7 +224,7 @@ def test_a_rank_that_waits_says_so_at_once_and_is_not_given_up() -> None:
 
 def test_a_rank_that_never_says_anything_is_named(library: Library, dots: Path, tiny_model: Path) -> None:
     watchdog = Watchdog(limit=1e-9)
-    absent = [RankProgress(1, 2, at="starting")]
+    absent = [EmbeddingProgress(1, 2, at="starting")]
     watchdog.look(absent)
     assert watchdog.look(absent) == (1, "nothing got done for 1e-09 s, at starting; --stall-limit allows more")
 

@@ -19,7 +19,7 @@ from indexer.embedding.distributed import Rank
 from indexer.embedding.embed import Post, plan_command, run_rank, run_ranks
 from indexer.embedding.embed import embed as embed_share
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
 from indexer.errors import EmbedError
@@ -142,7 +142,7 @@ def test_progress_counts_every_rank(many: Path, tiny_model: Path, tmp_path: Path
     seen: list[tuple[int, int]] = []
 
     class Count(Silent):
-        def embedded(self, plan: Plan, ranks: Sequence[RankProgress]) -> None:
+        def embedded(self, plan: Plan, ranks: Sequence[EmbeddingProgress]) -> None:
             seen.append((plan.n_images, sum(rank.images for rank in ranks)))
 
     library = Library(tmp_path / "library")
