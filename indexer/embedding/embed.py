@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from indexer.embedding.block_queue import Share
+from indexer.embedding.block_queue import BlockQueue
 from indexer.embedding.device import CpuSpec, DeviceSpec
 from indexer.embedding.distributed import (
     Rank,
@@ -30,7 +30,7 @@ from indexer.embedding.distributed import (
 )
 from indexer.embedding.gauges import Gauge
 from indexer.embedding.leases import Claims
-from indexer.embedding.plan_store import LibraryWork
+from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import (
     EmbeddingProgress,
@@ -61,7 +61,7 @@ RERUN = "finished blocks are kept, `icons index` does the rest"
 
 
 @dataclass(frozen=True, slots=True)
-class Post:
+class WorkerContext:
     """Where a rank works, and whom it tells how it gets on."""
 
     rank: Rank
@@ -72,7 +72,7 @@ class Post:
     """Called from another thread if this one hangs, with what it was at; it has to end the process."""
 
 
-def embed(library: Library, fingerprint: str, post: Post) -> None:
+def embed(library: Library, fingerprint: str, context: WorkerContext) -> None:
     """Do what this rank claims of a plan; with several ranks, check at the end that together they did it all.
 
     Raises:
@@ -80,27 +80,27 @@ def embed(library: Library, fingerprint: str, post: Post) -> None:
         EmbedError: the encoder is another one than the plan was made for, the device has no room even for one picture,
             or work is left when all ranks are done.
     """
-    place = LibraryWork(library, fingerprint)
-    rank, where, options = post.rank, find_device(post.device), EmbedOptions.of(place.plan)
+    place = LibraryPlanStore(library, fingerprint)
+    rank, where, options = context.rank, find_device(context.device), EmbedOptions.of(place.plan)
     backend = "gloo" if options.backend == "auto" else options.backend  # two counts need no NCCL
     progress = EmbeddingProgress(
         rank=rank.index, world=rank.world, device=str(where), at="meeting the other ranks", waits=True
     )
-    post.report(progress)
+    context.report(progress)
     share_cores(rank)
     with (
-        watched(progress, limit=options.stall_limit, give_up=post.give_up),
+        watched(progress, limit=options.stall_limit, give_up=context.give_up),
         process_group(rank, backend=backend, device=where, limit=LONGEST_RUN),
         in_products_of(where, options),
     ):
-        reporter = EmbeddingReporter(post.report, progress, Gauge(where, cores_of_rank()))
+        reporter = EmbeddingReporter(context.report, progress, Gauge(where, cores_of_rank()))
         reporter.begin("loading the encoder")
         with _claims(place.run, rank, where, options) as claims:
-            share = Share(place, claims)
-            Work(f"rank {rank.index}", rank.world, share, spec_of(where, options), reporter).do()
+            queue = BlockQueue(place, claims)
+            Work(f"rank {rank.index}", rank.world, queue, spec_of(where, options), reporter).do()
             reporter.add()  # the last shard is written: its time counts too
             reporter.wait("waiting for the other ranks")
-            [n_left] = total_over_ranks(rank, [share.count_undone()], device=where)
+            [n_left] = total_over_ranks(rank, [queue.count_undone()], device=where)
         if n_left:
             raise EmbedError(f'"{n_left}" blocks are left without a shard; `icons index` does them')
         reporter.finish()
@@ -163,7 +163,7 @@ def run_rank(library: Library, fingerprint: str) -> None:
 
     def work(rank: Rank) -> None:
         try:
-            embed(library, fingerprint, Post(rank, rank.device(kind), report, partial(_give_up, rank)))
+            embed(library, fingerprint, WorkerContext(rank, rank.device(kind), report, partial(_give_up, rank)))
         except OSError as error:
             raise EmbedError(disk_error(error, library.root)) from error
 
@@ -202,7 +202,7 @@ def run_ranks(
         embed(
             library,
             fingerprint,
-            Post(
+            WorkerContext(
                 Rank(),
                 devices.own(),
                 report=lambda progress: watch([progress]),

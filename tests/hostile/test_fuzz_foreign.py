@@ -31,7 +31,7 @@ from fuzzing import SECONDS
 from shared_work import do_here, options_of, scanned
 from usage_screens import plain_sight, save_screen
 
-from indexer.embedding.plan_store import LibraryWork
+from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.progress import EmbeddingProgress, read_progress, write_progress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import find_graphs
@@ -128,10 +128,10 @@ def worked(place: Path) -> None:
     """Do what a library's own plan says, up to reading it."""
     library = Library(place / "planned")
     [plan] = library.root.glob("work/*/plan.jsonl")
-    work = LibraryWork(library, plan.parent.name)
-    for outline in work.missing():
-        work.read(outline)
-        work.settled(outline.name)
+    work = LibraryPlanStore(library, plan.parent.name)
+    for header in work.missing():
+        work.read(header)
+        work.finished_items(header.name)
     work.is_over()
     library.begin_run(work.plan.fingerprint, work.plan.run)
 

@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from indexer.embedding.plan_store import StoredWork
+from indexer.embedding.plan_store import ObjectPlanStore
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.embedding.sharing import Watching
@@ -14,7 +14,7 @@ from indexer.library.stores import FolderStore
 def test_workers_that_have_ended_or_fallen_silent_count_with_what_they_did_and_have_no_rate(tmp_path: Path) -> None:
     options = {"lease_seconds": 0.2}
     assert EmbedOptions(**options).lease_seconds == 0.2
-    place = StoredWork(FolderStore(tmp_path), Plan("f00d", "{}", 0, 0, 0, "run", options))
+    place = ObjectPlanStore(FolderStore(tmp_path), Plan("f00d", "{}", 0, 0, 0, "run", options))
     watching = Watching(place)
     assert watching.look() == []
     place.tell("a", EmbeddingProgress(0, 1, images=10, seconds=2.0))
