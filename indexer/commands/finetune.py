@@ -128,7 +128,6 @@ def finetune(
     from indexer.process import prepare_for_batches
 
     prepare_for_batches()
-    from indexer.commands.console import TrainingDeviceView
     from indexer.finetune.session import finetune as run
     from indexer.finetune.watch import TrainingView
 
@@ -138,7 +137,7 @@ def finetune(
         names = ", ".join(SPELLED.get(name, name) for name in own)
         raise click.UsageError(f"--corpus was made with its own {names}; give SOURCES to choose anew")
     request = _request(out or Path(), library, FinetuneOptions.of(settings), **chosen)
-    with TrainingDeviceView() if settings.get("watch_devices") else TrainingView() as view:
+    with TrainingView(watch_devices=request.options.watching.watch_devices) as view:
         if show_augmentations is not None:
             from indexer.finetune.preview import show
 

@@ -26,7 +26,7 @@ from indexer.finetune.captions import Captions, is_held_out, make_captions, shar
 from indexer.finetune.gather import Gathered, Limits, Placed, TrainingIcon, base_of, digests_of
 from indexer.finetune.options import Learning, Places
 from indexer.finetune.plan import Plan
-from indexer.finetune.watch import Reporter
+from indexer.finetune.watch import TrainingReporter
 from indexer.library.durable import naming, write_file
 from indexer.library.named import read_text
 from indexer.rendering.render import RECIPE
@@ -270,7 +270,9 @@ def _set_facts(icon_set: IconSet) -> dict[str, Any]:
 _LOOK_SECONDS = 0.2
 
 
-def open_lesson(places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], reporter: Reporter) -> Lesson:
+def open_lesson(
+    places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], reporter: TrainingReporter
+) -> Lesson:
     """Put a corpus into memory, with what `encoder` (model, tokenizer) says of its captions.
 
     Rank 0 makes what is not kept from an earlier run; the others wait for its files, however long that takes.
@@ -309,7 +311,7 @@ class _Maker:
     work: Path
     plan: Plan
     encoder: tuple[Any, Any]
-    reporter: Reporter
+    reporter: TrainingReporter
 
     def kept(self, kind: str, key: str, make: Callable[[], Tensor]) -> Tensor:
         """Read a tensor; rank 0 makes it first where it is not there."""

@@ -33,7 +33,7 @@ from indexer.finetune.step import Session
 from indexer.finetune.student import Student, make_student, outline
 from indexer.finetune.train import make_optimizer, train
 from indexer.finetune.validation import make_exam
-from indexer.finetune.watch import Report, Reporter, TrainingProgress
+from indexer.finetune.watch import TrainingProgress, TrainingReporter
 from indexer.library.durable import disk_error
 from indexer.process import prepare_for_batches
 
@@ -43,7 +43,13 @@ many: whoever keeps the others waiting is named first, then one that waits, and 
 
 
 def run_rank(
-    places: Places, *, rank: Rank, device: torch.device, resume: bool, report: Report, give_up: Callable[[str], None]
+    places: Places,
+    *,
+    rank: Rank,
+    device: torch.device,
+    resume: bool,
+    report: Callable[[TrainingProgress], None],
+    give_up: Callable[[str], None],
 ) -> None:
     """Do this rank's share of a plan.
 
@@ -54,7 +60,7 @@ def run_rank(
     """
     plan = read_plan(places)
     limit, backend = plan.options.watching.stall_limit, plan.options.distribution.backend
-    reporter = Reporter(report, TrainingProgress(rank.index, rank.world))
+    reporter = TrainingReporter(report, TrainingProgress(rank.index, rank.world))
     reporter.join("the start")
     with (
         watched(reporter.progress, limit=limit, waiting_limit=JOINT_FACTOR * limit, give_up=give_up),
@@ -104,7 +110,7 @@ def joined_ranks(backend: str, *, rank: Rank, device: torch.device, limit: timed
 
 
 def open_session(
-    places: Places, plan: Plan, reporter: Reporter, *, rank: Rank, device: torch.device
+    places: Places, plan: Plan, reporter: TrainingReporter, *, rank: Rank, device: torch.device
 ) -> tuple[Session, Origin]:
     """Load what a plan trains, and what it trains on."""
     options = plan.options

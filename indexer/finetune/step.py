@@ -18,7 +18,7 @@ from indexer.finetune.batches import Draw, Part, Sides, moved, pictures_of
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions, Loss
 from indexer.finetune.student import Student
-from indexer.finetune.watch import Reporter, silent_reporter
+from indexer.finetune.watch import TrainingReporter, silent_reporter
 
 Features = dict[str, Tensor]
 """What a model says of some icons: unit vectors (n, dim) as `images` and `texts`, the logits' `scale` and `bias`; where
@@ -153,7 +153,7 @@ class Session:
     options: FinetuneOptions
     rank: Rank
     device: torch.device
-    reporter: Reporter = field(default_factory=silent_reporter)
+    reporter: TrainingReporter = field(default_factory=silent_reporter)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from torch import nn
 from torch.autograd.profiler import record_function
 
 from indexer.embedding.gauges import Gauge, gpu_figures, peak_memory
-from indexer.embedding.progress import GAUGE_SECONDS
 from indexer.errors import TrainError
 from indexer.finetune.batches import Feed, Part
 from indexer.finetune.checkpoints import Standing, is_sharded, keep_best, restore, save_checkpoint
@@ -113,10 +112,7 @@ class Run:
     standing: Standing
     log: Log | None = None
     events: Events | None = None
-    gauge: Gauge | None = None
-    """Of this rank's device, where that is watched."""
     saved_at: float = 0.0
-    gauged_at: float = 0.0
 
 
 def n_steps_of(session: Session, feed: Feed) -> int:
@@ -153,7 +149,7 @@ def train(
     standing = restore(session, average, places.checkpoint, made_by=made_by) if resume else Standing()
     run = Run(session, exam, places, made_by, n_steps, average, standing)
     if session.options.watching.watch_devices:
-        run.gauge = Gauge(session.device, cores_of_rank())
+        session.reporter.gauge, session.reporter.gauged_at = Gauge(session.device, cores_of_rank()), 0.0
     with ExitStack() as stack:
         if session.rank.index == 0:
             run.log = stack.enter_context(closing(Log(places.log, from_step=standing.step)))
@@ -283,19 +279,11 @@ def _save(run: Run) -> None:
     run.saved_at = time.monotonic()
 
 
-def _read_gauge(run: Run, progress: TrainingProgress, now: float) -> None:
-    """Look at the device now and then where it is watched, else at the memory alone."""
-    if run.gauge is None:
-        progress.memory_bytes = peak_memory(run.session.device)
-    elif now - run.gauged_at >= GAUGE_SECONDS:
-        run.gauged_at = now
-        run.gauge.read_into(progress)
-
-
 def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
     """Report at most twice a second; log every few steps."""
     session = run.session
-    _read_gauge(run, session.reporter.progress, time.monotonic())
+    if session.reporter.gauge is None:
+        progress.memory_bytes = peak_memory(session.device)
     session.reporter.tell(now=progress.step == run.n_steps)
     if run.log is None or (progress.step % session.options.watching.log_steps and progress.step != run.n_steps):
         return

@@ -2,7 +2,6 @@
 
 import json
 import math
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,57 +14,20 @@ from torch.autograd import DeviceType  # type: ignore[attr-defined]
 from torch.profiler import ProfilerActivity, profile, schedule
 
 from indexer.embedding.distributed import Rank
+from indexer.embedding.progress import RankProgress, Reporter
+from indexer.embedding.rank_view import RankView
 from indexer.errors import TrainError
 from indexer.library.durable import naming, write_file
-from indexer.reports.terminal import Bars
-
-REPORT_SECONDS = 0.5
 
 
 @dataclass(slots=True)
-class TrainingProgress:
-    """How far one rank is."""
+class TrainingProgress(RankProgress):
+    """How far one rank is that trains; its pictures and seconds count from when this process began."""
 
-    rank: int
-    world: int
     step: int = 0
     n_steps: int = 0
     loss: float = 0.0
-    images: int = 0
-    """Since this process began."""
-    seconds: float = 0.0
-    waited_seconds: float = 0.0
-    """Of `seconds`, those in which the device waited for data."""
     first_step: int = 0
-    device: str = ""
-    memory_bytes: int = 0
-    """Largest so far: of the GPU, or of the process where there is none; where devices are watched, that of now."""
-    utilisation: float | None = None
-    """Share of the GPU, or of this rank's cores, that was busy of late; None where nobody has looked."""
-    power_watts: float | None = None
-    note: str = ""
-    at: str = ""
-    """What it is doing now."""
-    waits: bool = False
-    """Whether it does that together with other ranks, so that one of them may be who hangs."""
-    steps: int = 0
-    """Grows with every sign of life."""
-    finished: bool = False
-
-    @property
-    def done(self) -> int:
-        """Pictures learnt from."""
-        return self.images
-
-    @property
-    def waited_share(self) -> float:
-        """Share of its time in which the device waited for data."""
-        return self.waited_seconds / self.seconds if self.seconds else 0.0
-
-    @property
-    def images_per_second(self) -> float:
-        """Rate over the rank's own steps."""
-        return self.images / self.seconds if self.seconds else 0.0
 
     @property
     def seconds_left(self) -> float:
@@ -74,63 +36,19 @@ class TrainingProgress:
         return (self.n_steps - self.step) * self.seconds / done if done else 0.0
 
 
-Report = Callable[[TrainingProgress], None]
+TrainingReporter = Reporter[TrainingProgress]
 
 
-@dataclass(slots=True)
-class Reporter:
-    """Tells how far this rank is and what it is at: twice a second at most, but for what a person should know."""
-
-    report: Report
-    progress: TrainingProgress
-    reported_at: float = 0.0
-
-    def begin(self, what: str) -> None:
-        """Say what this rank is at now, which is a sign of life."""
-        self._be_at(what, waits=False)
-
-    def join(self, what: str) -> None:
-        """Say what it is at together with all ranks, if there are others: then one of these may be who hangs."""
-        is_joint = self.progress.world > 1
-        self._be_at(f"{what}, together with the other ranks" if is_joint else what, waits=is_joint)
-
-    def live(self) -> None:
-        """Say that it gets on with what it is at."""
-        self.progress.steps += 1
-        self.tell()
-
-    def note(self, text: str) -> None:
-        """Say something that a person should know; nothing: what was said is over."""
-        self.progress.note = text
-        self.tell(now=bool(text))
-
-    def finish(self) -> None:
-        """Say that all is done."""
-        self.progress.finished = True
-        self.tell(now=True)
-
-    def tell(self, *, now: bool = False) -> None:
-        """Report, unless that was done just now."""
-        seconds = time.monotonic()
-        if now or seconds - self.reported_at >= REPORT_SECONDS:
-            self.reported_at = seconds
-            self.report(self.progress)
-
-    def _be_at(self, what: str, *, waits: bool) -> None:
-        self.progress.at, self.progress.waits = what, waits
-        self.live()
+def silent_reporter() -> TrainingReporter:
+    """Make one that reports to nobody."""
+    return TrainingReporter(lambda _: None, TrainingProgress(0, 1))
 
 
-def silent_reporter() -> Reporter:
-    """One that tells nobody."""
-    return Reporter(lambda _: None, TrainingProgress(0, 1))
-
-
-class TrainingView(Bars):
+class TrainingView(RankView):
     """Shows a run: loss, rate of each rank, memory and time left."""
 
-    def __init__(self) -> None:
-        super().__init__(estimate=False)  # the run itself tells the time left
+    def __init__(self, *, watch_devices: bool = False) -> None:
+        super().__init__(watch_devices=watch_devices, estimate=False)  # the run itself tells the time left
         self._noted = ""
 
     def rendered(self, done: int, total: int) -> None:
@@ -145,6 +63,7 @@ class TrainingView(Bars):
         elif first.note != self._noted:
             self._noted = first.note
             self.advance(first.step, first.n_steps or None, first.note, now=True)
+        self.look([rank for rank in ranks if rank.device])
 
 
 def described(ranks: list[TrainingProgress]) -> str:
