@@ -17,7 +17,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from indexer.finetune.batches import moved
 from indexer.finetune.options import Augmentation
 
 METHODS = ("nearest-exact", "bilinear", "bicubic")
@@ -31,6 +30,16 @@ _NUMBERS = 32
 """Of chance, kept for each picture; its ground and grain have their own."""
 _OF_PICTURES, _OF_GROUNDS, _OF_GRAIN = 1, 2, 3
 """What a seed is followed by, so that no two things are drawn from the same numbers."""
+
+
+def moved(tensor: Tensor, device: torch.device) -> Tensor:
+    """Copy to a device in the order of its work; the host goes on at once.
+
+    From memory that is not page-locked the driver would copy twice, and the host wait for all that is queued before.
+    """
+    if device.type == "cpu" or tensor.device == device:
+        return tensor.to(device)
+    return tensor.pin_memory().to(device, non_blocking=True)
 
 
 @dataclass(frozen=True, slots=True)

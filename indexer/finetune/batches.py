@@ -20,20 +20,10 @@ from torch.autograd.profiler import record_function
 
 from indexer.arrays import Ids, Pixels
 from indexer.embedding.distributed import Rank
-from indexer.finetune.augment import Changes, asked_for, augment, draw_changes
+from indexer.finetune.augment import Changes, asked_for, augment, draw_changes, moved
 from indexer.finetune.captions import Captions
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions, Loss
-
-
-def moved(tensor: Tensor, device: torch.device) -> Tensor:
-    """Copy to a device in the order of its work; the host goes on at once.
-
-    From memory that is not page-locked the driver would copy twice, and the host wait for all that is queued before.
-    """
-    if device.type == "cpu" or tensor.device == device:
-        return tensor.to(device)
-    return tensor.pin_memory().to(device, non_blocking=True)
 
 
 class Portable(Protocol):

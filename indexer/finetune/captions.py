@@ -7,7 +7,6 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy.typing as npt
 
 from indexer.arrays import Ids
 from indexer.errors import SourceError
-from indexer.finetune.gather import Gathered, Limits, gather, read_sources, refuse
+from indexer.finetune.gather import Gathered, Limits, gather, is_held_out, read_sources, refuse, share_held_out
 from indexer.finetune.options import Learning
 from indexer.library.folder import Library, require
 from indexer.library.named import read_text, write_result
@@ -131,19 +130,6 @@ def _chances(kinds: Sequence[int], starts: Sequence[int]) -> npt.NDArray[np.floa
     place = icon * len(KINDS) + np.array(kinds, np.int64)
     n_of_kind = np.bincount(place, minlength=len(KINDS))[place]
     return np.cumsum(np.array(SHARES)[np.array(kinds, np.int64)] / n_of_kind)
-
-
-def is_held_out(base: str, *, one_in: int = 50) -> bool:
-    """Whether all icons of a base name are kept for validation: decided by the name alone, so the same in every run."""
-    return int.from_bytes(blake2b(base.encode(), digest_size=4).digest(), "big") % one_in == 0
-
-
-def share_held_out(n_bases: int) -> int:
-    """One base name in how many is held out: 5, 10 or 50, so that small libraries can be measured at all.
-
-    Each of these divides the next, so a library that grows frees held-out names and never takes one that was learnt.
-    """
-    return 5 if n_bases < 2000 else 10 if n_bases < 10_000 else 50
 
 
 COLUMNS = ("file", "name", "set", "licence", "base", "held_out", "captions")

@@ -5,6 +5,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from indexer.errors import SourceError
-from indexer.finetune.captions import is_held_out, share_held_out
 from indexer.finetune.options import Admission
 from indexer.languages.names import common_affixes, parse
 from indexer.languages.words import normalise
@@ -268,3 +268,16 @@ def _chosen(members: Sequence[TrainingIcon], *, limits: Limits, generator: rando
         for icon in generator.sample(variants, min(len(variants), limits.variants_per_name or len(variants))):
             chosen.setdefault(icon.placed.record.digest, icon)
     return list(chosen.values())
+
+
+def is_held_out(base: str, *, one_in: int = 50) -> bool:
+    """Whether all icons of a base name are kept for validation: decided by the name alone, so the same in every run."""
+    return int.from_bytes(blake2b(base.encode(), digest_size=4).digest(), "big") % one_in == 0
+
+
+def share_held_out(n_bases: int) -> int:
+    """One base name in how many is held out: 5, 10 or 50, so that small libraries can be measured at all.
+
+    Each of these divides the next, so a library that grows frees held-out names and never takes one that was learnt.
+    """
+    return 5 if n_bases < 2000 else 10 if n_bases < 10_000 else 50

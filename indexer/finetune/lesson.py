@@ -22,8 +22,17 @@ from indexer.arrays import Ids, Pixels
 from indexer.encoders.torch_encoder import TextTower, autocast
 from indexer.errors import SourceError, TrainError
 from indexer.finetune.augment import looks_of
-from indexer.finetune.captions import Captions, is_held_out, make_captions, share_held_out
-from indexer.finetune.gather import Gathered, Limits, Placed, TrainingIcon, base_of, digests_of
+from indexer.finetune.captions import Captions, make_captions
+from indexer.finetune.gather import (
+    Gathered,
+    Limits,
+    Placed,
+    TrainingIcon,
+    base_of,
+    digests_of,
+    is_held_out,
+    share_held_out,
+)
 from indexer.finetune.options import Learning, Places
 from indexer.finetune.plan import Plan
 from indexer.finetune.watch import TrainingReporter

@@ -14,7 +14,8 @@ from torch.nn import functional
 
 from indexer.embedding.distributed import Rank
 from indexer.errors import TrainError
-from indexer.finetune.batches import Draw, Part, Sides, moved, pictures_of
+from indexer.finetune.augment import moved
+from indexer.finetune.batches import Draw, Part, Sides, pictures_of
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions, Loss
 from indexer.finetune.student import Student

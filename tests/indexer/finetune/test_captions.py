@@ -8,7 +8,8 @@ import torch
 from lessons import TOKENIZER, tiny_model
 
 from indexer.errors import SourceError
-from indexer.finetune.captions import KINDS, SHARES, is_held_out, make_captions, share_held_out
+from indexer.finetune.captions import KINDS, SHARES, make_captions
+from indexer.finetune.gather import is_held_out, share_held_out
 from indexer.finetune.lesson import encode_texts, read_material, tokenize
 from indexer.finetune.options import Learning
 

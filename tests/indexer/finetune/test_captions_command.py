@@ -8,8 +8,8 @@ from typing import Any
 from PIL import Image
 from test_finetune import arguments, run
 
-from indexer.finetune.captions import gather_icons, is_held_out
-from indexer.finetune.gather import base_of
+from indexer.finetune.captions import gather_icons
+from indexer.finetune.gather import base_of, is_held_out
 from indexer.finetune.lesson import read_material
 from indexer.finetune.options import Learning, Places
 
