@@ -14,7 +14,7 @@ from indexer.finetune.options import SPELLED, FinetuneOptions, known_settings, p
 from indexer.languages.words import say
 
 if TYPE_CHECKING:
-    from indexer.finetune.session import Outcome
+    from indexer.finetune.folder import Outcome
     from indexer.library.folder import Library
 
 Function = TypeVar("Function", bound=Callable[..., Any])

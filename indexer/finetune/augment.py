@@ -112,8 +112,8 @@ def draw_changes(rows: range, n: int, change: Augmentation, *, seed: Sequence[in
 
 def asked_for(changes: Changes) -> tuple[Tensor, Tensor]:
     """Which neighbours are needed: their places in the whole batch, and the (picture, side) that each belongs to."""
-    wanted = (changes.neighbours >= 0).nonzero()
-    return changes.neighbours[wanted[:, 0], wanted[:, 1]], wanted
+    needed = (changes.neighbours >= 0).nonzero()
+    return changes.neighbours[needed[:, 0], needed[:, 1]], needed
 
 
 def spread(small: Tensor, size: int) -> Tensor:
@@ -276,8 +276,8 @@ def _placed(ink: Tensor, scale: Tensor, centre: Tensor) -> Tensor:
 
 def _joined(ink: Tensor, neighbours: Tensor, changes: Changes) -> Tensor:
     """Draw neighbours beside their icons, at the same scale, partly out of sight."""
-    _, wanted = asked_for(changes)
-    rows, which = wanted[:, 0], wanted[:, 1]
+    _, needed = asked_for(changes)
+    rows, which = needed[:, 0], needed[:, 1]
     scale = changes.scale[rows]
     direction = _SIDES[changes.side[rows]] * (1 - 2 * which)[:, None]
     centre = changes.shift[rows] + direction * (2 * scale * changes.gap[rows])[:, None]

@@ -58,7 +58,7 @@ class Courier:
         stream = torch.cuda.current_stream(self._device)
         stream.wait_event(event)
         for tensor in (tensor for parcel in parcels for tensor in parcel.tensors()):
-            tensor.record_stream(stream)  # its memory is not given to the next parcel before that is done
+            tensor.record_stream(stream)  # its memory is not for the next parcel before that is done
 
 
 Sides = tuple[Tensor, Tensor]
@@ -79,7 +79,7 @@ class Borne:
     @classmethod
     def of(cls, captions: Captions, icons: Ids, drawn: Ids) -> "Borne":
         """Look through all captions of some icons for those that were drawn."""
-        rows, places, columns = captions.bearers(icons, drawn)
+        rows, places, columns = captions.matches(icons, drawn)
         pairs = torch.stack([torch.from_numpy(rows), torch.from_numpy(places)])
         return cls(len(icons), int(columns.max()) + 1, pairs, torch.from_numpy(columns))
 

@@ -59,8 +59,8 @@ class Captions:
         drawn: Ids = self.ids[np.clip(place, self.starts[icons], self.starts[icons + 1] - 1)]
         return drawn
 
-    def bearers(self, icons: Ids, drawn: Ids) -> tuple[Ids, Ids, Ids]:
-        """List which icons bear which drawn captions: place of an icon, place of the caption among the distinct ones.
+    def matches(self, icons: Ids, drawn: Ids) -> tuple[Ids, Ids, Ids]:
+        """List which icons have which drawn captions: place of an icon, place of the caption among the distinct ones.
 
         The third list has such a place for each of `drawn`.
         """
@@ -87,9 +87,9 @@ def make_captions(
     ids: list[int] = []
     kinds: list[int] = []
     starts = [0]
-    for place, (name, given) in enumerate(zip(words, tags, strict=True)):
+    for place, (name, of_icon) in enumerate(zip(words, tags, strict=True)):
         written = [(KINDS.index("own"), caption) for caption in dict.fromkeys(own[place] if own else ())]
-        for kind, caption in written or mined(name, given, generator):
+        for kind, caption in written or mined(name, of_icon, generator):
             ids.append(number.setdefault(caption, len(number)))
             kinds.append(kind)
         starts.append(len(ids))
@@ -266,7 +266,7 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _captions(row: dict[str, Any]) -> Sequence[str]:
     """A list, or text with semicolons between; "caption" in the singular is taken too."""
-    given = row.get("captions", row.get("caption")) or ()
-    parts = given if isinstance(given, list) else str(given).split(";") if given else ()
+    listed = row.get("captions", row.get("caption")) or ()
+    parts = listed if isinstance(listed, list) else str(listed).split(";") if listed else ()
     whole = (str(part).encode(errors="replace").decode().strip() for part in parts)  # halves of a pair are no text
     return [part for part in whole if part]

@@ -19,7 +19,7 @@ from safetensors.torch import save_file
 from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, TOKENIZER_NAMES, WEIGHT_NAMES, Checkpoint, ModelChoice
 from indexer.encoders.config import check_config, image_side, read_config
 from indexer.errors import ModelError, SourceError
-from indexer.finetune.checkpoints import Standing, gathered, is_sharded, load_best
+from indexer.finetune.checkpoints import TrainingState, gathered, is_sharded, load_best
 from indexer.finetune.lesson import Material
 from indexer.finetune.options import Places
 from indexer.finetune.plan import Plan
@@ -129,7 +129,7 @@ _BYTES_OF_WEIGHT = 16
 """In training: itself, its gradient, and what Adam keeps of it."""
 _TOKENS = "token_embedding.weight"
 """Of open_clip's own text towers."""
-# The renderer composites on white and keeps the aspect by padding; open_clip's own transform is told to do the same.
+# The renderer composites on white and keeps the aspect by padding; open_clip's own transform is set to do the same.
 PREPROCESS_CONFIG: dict[str, Any] = {
     "size": 64,
     "mode": "RGB",
@@ -229,17 +229,21 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """What came of a run, as `places.result` says it."""
+class Outcome:
+    """What came of a run, as `places.result` says it. `fallen` are tasks below the parent's interval, in words."""
 
-    written: bool
+    is_written: bool
     fallen: list[str]
-    standing: Standing
+    best_step: int
+    steps: int
+    seconds: float
+    figures: dict[str, Any]
+    parent: dict[str, Any] | None
     cut: list[str]
     """Captions that may have been cut."""
 
 
-def finish(session: Session, origin: Origin, standing: Standing, *, places: Places) -> None:
+def finish(session: Session, origin: Origin, state: TrainingState, *, places: Places) -> None:
     """Write `places.out` unless a task fell below the parent's interval; say in `places.result` what came of it."""
     if session.rank.index and not is_sharded(session):
         return
@@ -247,34 +251,37 @@ def finish(session: Session, origin: Origin, standing: Standing, *, places: Plac
     weights = gathered(session.student.plain_weights(), rank=session.rank)
     if session.rank.index:
         return
-    lost = _lost(origin.plan, standing)
+    lost = _lost(origin.plan, state)
     is_written = not lost or origin.plan.allow_regression
     if is_written:
-        lineage = lineage_of(origin, standing, n_ranks=session.rank.world)
+        lineage = lineage_of(origin, state, n_ranks=session.rank.world)
         preprocess = dict(session.student.model.visual.preprocess_cfg)
         config = {"model_cfg": origin.checkpoint.config["model_cfg"], "preprocess_cfg": preprocess}
         facts_of_folder = FolderFacts(config, lineage, card_of(lineage), origin.plan.options.towers.stored)
         tokenizer = (origin.tokenizer, origin.checkpoint.tokenizer)
         write_model(weights, places.out, facts_of_folder, tokenizer=tokenizer)
-    result = Result(is_written, lost, standing, list(session.lesson.cut))
-    write_file(places.result, (json.dumps(asdict(result)) + "\n").encode())
+    figures = best_figures(state)
+    outcome = Outcome(
+        is_written, lost, state.best_step, state.step, state.seconds, figures, state.parent, list(session.lesson.cut)
+    )
+    write_file(places.result, (json.dumps(asdict(outcome)) + "\n").encode())
 
 
-def best_figures(standing: Standing) -> dict[str, Any]:
+def best_figures(state: TrainingState) -> dict[str, Any]:
     """Figures of the validation that the best weights were kept at."""
-    entry = next((entry for entry in standing.history if entry["step"] == standing.best_step), {})
+    entry = next((entry for entry in state.history if entry["step"] == state.best_step), {})
     figures: dict[str, Any] = entry.get("figures", {})
     return figures
 
 
-def _lost(plan: Plan, standing: Standing) -> list[str]:
-    figures = best_figures(standing)
-    if plan.is_new or standing.parent is None or not figures:
+def _lost(plan: Plan, state: TrainingState) -> list[str]:
+    figures = best_figures(state)
+    if plan.is_new or state.parent is None or not figures:
         return []
-    return fallen(figures, standing.parent)
+    return fallen(figures, state.parent)
 
 
-def lineage_of(origin: Origin, standing: Standing, *, n_ranks: int) -> dict[str, Any]:
+def lineage_of(origin: Origin, state: TrainingState, *, n_ranks: int) -> dict[str, Any]:
     """What `training.json` says: parent, data with licences, options, seed, figures, versions."""
     plan, checkpoint = origin.plan, origin.checkpoint
     parent = read_lineage(checkpoint.weights.parent) if checkpoint.weights.name.startswith("open_clip_model") else {}
@@ -282,11 +289,11 @@ def lineage_of(origin: Origin, standing: Standing, *, n_ranks: int) -> dict[str,
     this_run = {
         "options": asdict(plan.options),
         "ranks": n_ranks,
-        "steps": standing.step,
-        "seconds": round(standing.seconds),
-        "best_step": standing.best_step,
-        "history": standing.history,
-        "changed": standing.changed,
+        "steps": state.step,
+        "seconds": round(state.seconds),
+        "best_step": state.best_step,
+        "history": state.history,
+        "changed": state.changed,
     }
     return {
         **parent,
@@ -295,9 +302,9 @@ def lineage_of(origin: Origin, standing: Standing, *, n_ranks: int) -> dict[str,
             "name": checkpoint.name,
             "fingerprint": plan.fingerprint,
             "random": plan.is_new,
-            "figures": standing.parent,
+            "figures": state.parent,
         },
-        "figures": best_figures(standing),
+        "figures": best_figures(state),
         "versions": {name: version(name) for name in ("torch", "open_clip_torch", "timm")},
         "training": [*parent.get("training", []), this_run],
         "data": _data_facts(origin.material),

@@ -61,7 +61,7 @@ class Lesson:
     pixels: npt.NDArray[np.uint8]
     captions: Captions
     text_inputs: Tensor
-    """What the student is given for each of `captions.texts`: tokens int32 (n, context) or vectors float16 (n, dim)."""
+    """What the student takes for each of `captions.texts`: tokens int32 (n, context) or vectors float16 (n, dim)."""
     bases: Ids
     looks: Tensor
     """float16 (n, 256): coarse edges of every picture, unit length."""
@@ -188,7 +188,7 @@ def build_corpus(
 ) -> None:
     """Render everything once and write the corpus; icons that look like a reserved one, or not at all, are left out.
 
-    `report` is told how many pictures of how many are done.
+    `report` is called with how many pictures of how many are done.
     """
     folder.mkdir(parents=True, exist_ok=True)
     forbidden: set[bytes] = set()
@@ -358,5 +358,5 @@ def kept_words(file: str | None) -> list[str]:
     lines = read_text(Path(file)).splitlines()
     words = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     if len(words) < 2:
-        raise TrainError(f'--keep-words "{file}" holds "{len(words)}" texts; give at least two, one a line')
+        raise TrainError(f'keep_words "{file}" holds "{len(words)}" texts; give at least two, one a line')
     return words

@@ -38,7 +38,7 @@ from indexer.library.durable import disk_error
 from indexer.process import prepare_for_batches
 
 JOINT_FACTOR, COLLECTIVE_FACTOR = 2, 3
-"""What all ranks do together may take so many times the limit of standing still, and a single collective operation so
+"""What all ranks do together may take so many times the limit of state still, and a single collective operation so
 many: whoever keeps the others waiting is named first, then one that waits, and NCCL or gloo has the last word."""
 
 
@@ -70,9 +70,9 @@ def run_rank(
     ):
         session, origin = open_session(places, plan, reporter, rank=rank, device=device)
         exam = make_exam(session.lesson, origin.tokenizer, twins=plan.options.loss.twin_similarity)
-        standing = train(session, exam, places=places, made_by=plan.made_by(), resume=resume)
+        state = train(session, exam, places=places, made_by=plan.made_by(), resume=resume)
         reporter.begin("writing the model")
-        finish(session, origin, standing, places=places)
+        finish(session, origin, state, places=places)
         reporter.finish()
 
 
@@ -92,7 +92,7 @@ def shortage_explained(options: FinetuneOptions, rank: Rank) -> Iterator[None]:
         each = options.loss.batch // rank.world // options.distribution.accumulate
         raise TrainError(
             f'out of memory with "{each}" pictures at once ({reason[:120]}); '
-            "give a larger --accumulate, or --grad-checkpointing"
+            "give a larger --set accumulate=, or --set grad_checkpointing=true"
         ) from error
 
 
@@ -158,9 +158,7 @@ def _check(options: Distribution, *, rank: Rank, device: torch.device) -> None:
     if options.strategy == "fsdp":
         check_shardable(rank=rank, precision=resolve_precision(options.precision, device))
     if options.sync_batch_norm and device.type != "cuda":
-        raise TrainError(
-            f'--sync-batch-norm works on GPUs, not on "{device.type}"; give --devices 0,1, or leave it out'
-        )
+        raise TrainError(f'sync_batch_norm works on GPUs, not on "{device.type}"; give --devices 0,1, or leave it out')
 
 
 def _weighted_model(checkpoint: Checkpoint, options: Distribution, *, rank: Rank, device: torch.device) -> Any:

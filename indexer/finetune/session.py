@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 from filelock import FileLock
@@ -21,7 +21,7 @@ from indexer.encoders.graphs import load_encoder
 from indexer.encoders.stored_graphs import write_graphs
 from indexer.errors import ModelError, SourceError, TrainError
 from indexer.finetune.captions import gather_icons
-from indexer.finetune.folder import Result, best_figures, check_replaceable, write_random_model
+from indexer.finetune.folder import Outcome, check_replaceable, write_random_model
 from indexer.finetune.gather import Gathered, Limits
 from indexer.finetune.lesson import Material, build_corpus, key_of, read_facts, read_material
 from indexer.finetune.options import FinetuneOptions, Places
@@ -182,7 +182,7 @@ def check_material(material: Material, *, size: int | None = None) -> None:
     if n_learnt < 2:
         raise TrainError(
             f'"{n_learnt}" icons are left to learn from after holding out one base name in {material.one_in}; '
-            "give more SOURCES, or a larger --held-out"
+            "give more SOURCES, or a larger --set held_out="
         )
     made = material.facts.get("size", 64)
     if size is not None and made != size:
@@ -201,7 +201,7 @@ def fitting(options: FinetuneOptions, *, n_icons: int, n_ranks: int, viewer: Vie
         raise TrainError(
             f'a batch of "{min(options.loss.batch, n_icons)}" ({n_icons:,} icons, --batch {options.loss.batch}) has '
             f"less than two for each of {n_ranks} ranks x {options.distribution.accumulate} micro-batches; "
-            "give a larger --batch, more icons, fewer --devices, or a smaller --accumulate"
+            "give a larger --batch, more icons, fewer --devices, or a smaller --set accumulate="
         )
     if batch != options.loss.batch:
         viewer.note(f"batches of {batch} instead of {options.loss.batch}: {n_icons:,} icons, {parts} parts a step")
@@ -246,21 +246,6 @@ def _tell(material: Material, corpus: Path, viewer: Viewer) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a run. `fallen` are tasks below the parent's interval, in words."""
-
-    is_written: bool
-    fallen: list[str]
-    best_step: int
-    steps: int
-    seconds: float
-    figures: dict[str, Any]
-    parent: dict[str, Any] | None
-    cut: list[str]
-    """Captions that may have been cut."""
-
-
 def finetune(request: Request, *, devices: str, viewer: TrainingView) -> Outcome:
     """Fine-tune a model and write it to `request.out`, unless a task fell below the parent's interval.
 
@@ -273,22 +258,12 @@ def finetune(request: Request, *, devices: str, viewer: TrainingView) -> Outcome
         viewer.stage("Training")
         clear_progress(places.work)
         _train(places, where, request, viewer)
-        result = from_json(Result, places.result.read_bytes())
-        if result.written:
+        outcome = from_json(Outcome, places.result.read_bytes())
+        if outcome.is_written:
             viewer.stage("Writing its graphs")
             with suppress(ModelError):  # it has none: `icons index` exports its towers instead
                 write_graphs(places.out)
-    standing = result.standing
-    return Outcome(
-        is_written=result.written,
-        fallen=result.fallen,
-        best_step=standing.best_step,
-        steps=standing.step,
-        seconds=standing.seconds,
-        figures=best_figures(standing),
-        parent=standing.parent,
-        cut=result.cut,
-    )
+    return outcome
 
 
 def _train(places: Places, devices: Devices, request: Request, viewer: TrainingView) -> None:

@@ -139,7 +139,7 @@ class _Gather(torch.autograd.Function):
 
 
 SCALARS = ("scale", "bias")
-Given = tuple[Tensor, Tensor, Tensor | None, Tensor | None]
+Inputs = tuple[Tensor, Tensor, Tensor | None, Tensor | None]
 
 
 @dataclass(slots=True)
@@ -203,7 +203,7 @@ def check_sound(session: Session, part: Part, *, step: int) -> None:
     """
     session.student.eval()  # batch norms look at nothing then
     with torch.no_grad():
-        features: Features = session.student(*_given(part, session.device))
+        features: Features = session.student(*_inputs_of(part, session.device))
     session.student.train()
     if not all(bool(tensor.isfinite().all()) for tensor in features.values()):
         raise no_number("model", math.nan, step=step)
@@ -226,21 +226,21 @@ def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: 
     """
     with record_function("icons: data"):
         right = rights_of(session, draw)
-        given = [_given(part, session.device) for part in parts]
+        inputs = [_inputs_of(part, session.device) for part in parts]
     seeds = [_seed(session, step, number) for number in range(len(parts))]
     if len(parts) == 1:
         torch.manual_seed(seeds[0])
         with record_function("icons: compute"):
-            features: Features = session.wrapped(*given[0])
+            features: Features = session.wrapped(*inputs[0])
             loss, terms = batch_loss(features, right, session.options.loss, rank=session.rank)
             session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
             _average_scalars(session)
             return _reported(session, loss, terms)  # in which the host waits for the device
     with record_function("icons: compute"):
-        leaves = _features_without_graph(session, given, seeds)
+        leaves = _features_without_graph(session, inputs, seeds)
         loss, terms = batch_loss(_joined(leaves), right, session.options.loss, rank=session.rank)
         session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
-        for number, (leaf, part, seed) in enumerate(zip(leaves, given, seeds, strict=True)):
+        for number, (leaf, part, seed) in enumerate(zip(leaves, inputs, seeds, strict=True)):
             session.reporter.live()
             torch.manual_seed(seed)
             with _synchronised(session, is_last=number == len(parts) - 1):
@@ -259,16 +259,16 @@ def rights_of(session: Session, draw: Draw) -> Right:
     return Right(texts, seconds[0] if seconds else None, words)
 
 
-def _given(part: Part, device: torch.device) -> Given:
+def _inputs_of(part: Part, device: torch.device) -> Inputs:
     texts = (None if tensor is None else moved(tensor, device) for tensor in (part.texts, part.seconds, part.words))
-    return cast(Given, (pictures_of(part, device), *texts))
+    return cast(Inputs, (pictures_of(part, device), *texts))
 
 
-def _features_without_graph(session: Session, given: list[Given], seeds: list[int]) -> list[Features]:
+def _features_without_graph(session: Session, inputs: list[Inputs], seeds: list[int]) -> list[Features]:
     """Features of each micro-batch as leaves that will collect the loss's gradient."""
     leaves = []
     with torch.no_grad(), _statistics_held(session.student):
-        for part, seed in zip(given, seeds, strict=True):
+        for part, seed in zip(inputs, seeds, strict=True):
             session.reporter.live()
             torch.manual_seed(seed)
             leaves.append(session.student(*part))

@@ -19,7 +19,7 @@ from torch.autograd.profiler import record_function
 from indexer.embedding.gauges import Gauge, gpu_figures, peak_memory
 from indexer.errors import TrainError
 from indexer.finetune.batches import Feed, Part
-from indexer.finetune.checkpoints import Standing, is_sharded, keep_best, restore, save_checkpoint
+from indexer.finetune.checkpoints import TrainingState, is_sharded, keep_best, restore, save_checkpoint
 from indexer.finetune.options import FinetuneOptions, Places, Schedule
 from indexer.finetune.step import Session, StepResult, check_sound, take_step
 from indexer.finetune.student import Average, Student, text_parameters
@@ -109,7 +109,7 @@ class Run:
     """What a checkpoint must agree with to be gone on from."""
     n_steps: int
     average: Average | None
-    standing: Standing
+    state: TrainingState
     log: Log | None = None
     events: Events | None = None
     saved_at: float = 0.0
@@ -137,7 +137,7 @@ def train(
     places: Places,
     made_by: Mapping[str, Any],
     resume: bool,
-) -> Standing:
+) -> TrainingState:
     """Train the session's student in place; the best weights are in `places.best` in the end.
 
     Raises:
@@ -146,38 +146,38 @@ def train(
     feed = Feed(session.lesson, session.options, session.rank)
     n_steps, decay = n_steps_of(session, feed), session.options.schedule.ema
     average = Average(session.student, decay=decay) if decay else None
-    standing = restore(session, average, places.checkpoint, made_by=made_by) if resume else Standing()
-    run = Run(session, exam, places, made_by, n_steps, average, standing)
+    state = restore(session, average, places.checkpoint, made_by=made_by) if resume else TrainingState()
+    run = Run(session, exam, places, made_by, n_steps, average, state)
     if session.options.watching.watch_devices:
         session.reporter.gauge, session.reporter.gauged_at = Gauge(session.device, cores_of_rank()), 0.0
     with ExitStack() as stack:
         if session.rank.index == 0:
-            run.log = stack.enter_context(closing(Log(places.log, from_step=standing.step)))
+            run.log = stack.enter_context(closing(Log(places.log, from_step=state.step)))
             if session.options.watching.tensorboard:
-                events = Events(places.work / "tensorboard", from_step=standing.step)
+                events = Events(places.work / "tensorboard", from_step=state.step)
                 run.events = stack.enter_context(closing(events))
         _steps(run, feed)
-    return standing
+    return state
 
 
 def _steps(run: Run, feed: Feed) -> None:
-    session, standing = run.session, run.standing
+    session, state = run.session, run.state
     _measure_parent(run)
-    began = time.monotonic() - standing.seconds
+    began = time.monotonic() - state.seconds
     progress = session.reporter.progress
-    progress.n_steps, progress.step, progress.first_step = run.n_steps, standing.step, standing.step
+    progress.n_steps, progress.step, progress.first_step = run.n_steps, state.step, state.step
     progress.device = str(session.device)
     session.reporter.note("")
     run.saved_at = time.monotonic()
     n_profiled = session.options.watching.profile_steps
     profile = profiled(run.places.work / "profile", n_steps=n_profiled, rank=session.rank)
-    with closing(feed.ahead(standing.step, run.n_steps, session.device)) as ahead, profile as count_step:
+    with closing(feed.ahead(state.step, run.n_steps, session.device)) as ahead, profile as count_step:
         if _is_over(run):
             return
         started = time.monotonic()
         schedule = session.options.schedule
-        numbers = steps(session.optimizer, n_steps=run.n_steps, schedule=schedule, first=standing.step)
-        session.reporter.begin(f"reading step {standing.step + 1}")
+        numbers = steps(session.optimizer, n_steps=run.n_steps, schedule=schedule, first=state.step)
+        session.reporter.begin(f"reading step {state.step + 1}")
         for step, (draw, parts) in zip(numbers, ahead, strict=True):
             session.reporter.join(f"step {step + 1}")
             with record_function("icons: step"):
@@ -185,7 +185,7 @@ def _steps(run: Run, feed: Feed) -> None:
                 if run.average:
                     run.average.update(step + 1)
             count_step()
-            standing.step, standing.seconds = step + 1, time.monotonic() - began
+            state.step, state.seconds = step + 1, time.monotonic() - began
             progress.images += sum(len(part.pixels) for part in parts)
             progress.seconds += time.monotonic() - started
             progress.step, progress.loss, progress.waited_seconds = step + 1, result.loss, feed.waited_seconds
@@ -199,16 +199,16 @@ def _steps(run: Run, feed: Feed) -> None:
 
 
 def _measure_parent(run: Run) -> None:
-    if run.standing.parent is not None or run.exam is None:
+    if run.state.parent is not None or run.exam is None:
         return
     run.session.reporter.note("measuring the model as it is")
-    run.standing.parent = to_plain(_scores(run, run.exam))
+    run.state.parent = to_plain(_scores(run, run.exam))
 
 
 def _keep(run: Run, result: StepResult, part: Part) -> None:
     """Validate where it is time to, and save the state, unless the weights are ruined."""
-    _begin(run, f"trying the weights of step {run.standing.step}")
-    check_sound(run.session, part, step=run.standing.step - 1)
+    _begin(run, f"trying the weights of step {run.state.step}")
+    check_sound(run.session, part, step=run.state.step - 1)
     if _is_time_to_validate(run):
         _validate(run, result)
     _save(run)
@@ -216,12 +216,12 @@ def _keep(run: Run, result: StepResult, part: Part) -> None:
 
 def _is_time_to_validate(run: Run) -> bool:
     every = run.session.options.schedule.validate_steps or max(1, -(-run.n_steps // 10))
-    return run.standing.step % every == 0 or run.standing.step == run.n_steps
+    return run.state.step % every == 0 or run.state.step == run.n_steps
 
 
 def _is_over(run: Run) -> bool:
     patience = run.session.options.schedule.patience
-    return bool(patience and run.exam is not None and run.standing.since_best >= patience)
+    return bool(patience and run.exam is not None and run.state.since_best >= patience)
 
 
 def _is_time_to_save(run: Run) -> bool:
@@ -233,25 +233,25 @@ def _is_time_to_save(run: Run) -> bool:
 
 def _validate(run: Run, result: StepResult) -> None:
     """Sit the exam, and keep the weights if they are the best so far."""
-    session, standing = run.session, run.standing
+    session, state = run.session, run.state
     found: dict[str, Any] = {"loss": round(result.loss, 6)}
     figure = 0.0
     if run.exam is not None:
         with run.average.in_use() if run.average else nullcontext():
             scores = _scores(run, run.exam)
         found["figures"], figure = to_plain(scores), main_figure(scores)
-    standing.history.append({"step": standing.step, **found})
-    is_better = figure > standing.best or run.exam is None
-    standing.since_best = 0 if is_better else standing.since_best + 1
+    state.history.append({"step": state.step, **found})
+    is_better = figure > state.best or run.exam is None
+    state.since_best = 0 if is_better else state.since_best + 1
     if is_better:
-        standing.best, standing.best_step = figure, standing.step
+        state.best, state.best_step = figure, state.step
         _begin(run, "saving the best weights")
-        keep_best(session, run.average, standing, run.places.best, made_by=run.made_by)
+        keep_best(session, run.average, state, run.places.best, made_by=run.made_by)
     if run.log:
-        run.log.write("validation", standing.step, found)
+        run.log.write("validation", state.step, found)
     if run.events and "figures" in found:
         named = {f"{task}/{name}": value[0] for task, by in found["figures"].items() for name, value in by.items()}
-        run.events.write(standing.step, {f"recall/{name}": value for name, value in named.items()})
+        run.events.write(state.step, {f"recall/{name}": value for name, value in named.items()})
 
 
 def _scores(run: Run, exam: Exam) -> Scores:
@@ -275,7 +275,7 @@ def _begin(run: Run, what: str) -> None:
 
 def _save(run: Run) -> None:
     _begin(run, "saving a checkpoint")
-    save_checkpoint(run.session, run.average, run.standing, run.places.checkpoint, made_by=run.made_by)
+    save_checkpoint(run.session, run.average, run.state, run.places.checkpoint, made_by=run.made_by)
     run.saved_at = time.monotonic()
 
 
@@ -288,7 +288,7 @@ def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
     if run.log is None or (progress.step % session.options.watching.log_steps and progress.step != run.n_steps):
         return
     rates = {f"rate/{group['name']}": group["lr"] for group in session.optimizer.param_groups}
-    run.log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(run.standing.seconds, 6)})
+    run.log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(run.state.seconds, 6)})
     if run.events:
         values = {"loss": result.loss, "gradient_norm": result.gradient_norm, **rates}
         values |= {f"loss/{name}": value for name, value in result.terms.items()}

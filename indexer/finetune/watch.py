@@ -118,7 +118,7 @@ class Events:
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError as error:
-            raise TrainError('--tensorboard needs "tensorboard": run pip install "icons[train]"') from error
+            raise TrainError('tensorboard=true needs "tensorboard": run pip install "icons[train]"') from error
         self._writer = SummaryWriter(str(folder), purge_step=from_step or None)
 
     def write(self, step: int, values: Mapping[str, float]) -> None:
@@ -164,12 +164,12 @@ def profiled(folder: Path, *, n_steps: int, rank: Rank) -> Iterator[Callable[[],
 def shares_of(events: Any) -> dict[str, float]:
     """Seconds of the profiled steps and the shares of data, compute and communication in them.
 
-    Data and compute are what the host was at; where it waits for a GPU, it computes. Communication is told by a GPU's
+    Data and compute are what the host was at; where it waits for a GPU, it computes. Communication is that of a GPU's
     own kernels where it has any, else by the host, and counts once what goes on at a time. It overlaps with computing,
     so shares may add up to more than one. "kernels" is when a GPU did anything else; all of "compute" beyond is idle.
     """
     marked: Counter[str] = Counter()
-    ranges: dict[str, list[tuple[float, float]]] = {"told": [], "exchanged": [], "kernels": []}
+    ranges: dict[str, list[tuple[float, float]]] = {"host": [], "exchanged": [], "kernels": []}
     for event in events:
         if event.device_type != DeviceType.CPU:  # there marks come again, around the kernels that they have launched
             if not event.is_user_annotation:
@@ -177,11 +177,11 @@ def shares_of(events: Any) -> dict[str, float]:
         elif event.name.startswith("icons: "):
             marked[event.name.removeprefix("icons: ")] += event.time_range.end - event.time_range.start
         elif event.name.startswith(_COMMUNICATION):
-            ranges["told"].append(_range(event))
+            ranges["host"].append(_range(event))
     microseconds = {
         "data": marked["data"] + marked["wait"],
         "compute": marked["compute"],
-        "communication": _covered(ranges["exchanged"] or ranges["told"]),
+        "communication": _covered(ranges["exchanged"] or ranges["host"]),
         **({"kernels": _covered(ranges["kernels"])} if ranges["kernels"] else {}),
     }
     whole = marked["step"] + marked["wait"]

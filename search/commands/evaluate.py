@@ -30,13 +30,13 @@ _WITH_SCREENS = frozenset(("seed", "library", "as_json", "screens_from"))
     multiple=True,
     metavar="NAME",
     callback=fetch_models,
-    help="An encoder to compare: as for `icons index`, or a fingerprint. Repeatable; the one in use if not given.",
+    help="An encoder to compare: as for `icons index`, or a fingerprint. Repeatable; else the one in use.",
 )
 @click.option(
-    "--picture-weight", type=click.FloatRange(0, 1), help="Of the fused ranker; the library's own if not given."
+    "--picture-weight", type=click.FloatRange(0, 1), help="Of the fused ranker; else the library's own."
 )
 @click.option(
-    "--tag-weight", type=click.FloatRange(0, 1), help="Of tags in the fused ranker; the library's own if not given."
+    "--tag-weight", type=click.FloatRange(0, 1), help="Of tags in the fused ranker; else the library's own."
 )
 @click.option(
     "--tags",

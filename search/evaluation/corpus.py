@@ -73,7 +73,7 @@ class Corpus:
         return _members(self._by_group, self.group_rows[rows])
 
     def showing(self, images: Ids) -> Ids:
-        """Rows of all icons that show some pictures, given by their places in `image_ids`; ascending."""
+        """Rows of all icons that show some pictures, by their places in `image_ids`; ascending."""
         return _members(self._by_image, images)
 
     @cached_property
@@ -119,7 +119,7 @@ class Originals:
         return found
 
     def showing(self, images: Ids) -> list[IconRow]:
-        """Read of each picture the first icon that shows it, in the order given."""
+        """Read of each picture the first icon that shows it, in that order."""
         rows = [int(self._corpus.showing(np.array([image]))[0]) for image in images.tolist()]
         icons = self.icons(rows)
         return [icons[row] for row in rows]

@@ -99,10 +99,10 @@ def _curves(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[Chart]:
 def _changes(evaluation: Evaluation, rows: Sequence[Row]) -> Chart:
     """R@1 at the usual size, by what was done."""
     labels = [encoder.label for encoder in evaluation.encoders]
-    wanted = [(), *((change,) for change in CHANGES), BAR, CHANGES]
+    compared = [(), *((change,) for change in CHANGES), BAR, CHANGES]
     found = {(row.encoder, row.condition): row.figures["R@1"] for row in rows}
     bars = []
-    for changes in wanted:
+    for changes in compared:
         condition = Condition(USUAL_SIZE, changes)
         for colour, label in enumerate(labels):
             name = condition.name if len(labels) == 1 else f"{condition.name}, {label}"

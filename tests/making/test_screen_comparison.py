@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from known_screens import build_known_library, truths_of, write_screens
 
-from data.making.eval.curves import average_precision, curve, ranked
+from data.making.eval.curves import average_precision, ranked
 from data.making.eval.screens import (
     COMPONENTS,
     FALSE_BOXES,
@@ -87,12 +87,6 @@ def test_average_precision_is_the_mean_best_precision_over_all_icons(seed: int) 
     found = average_precision(ranked(scores, rights, n_icons), seed=0)
     assert found.value == pytest.approx(slow_average_precision(scores, rights, n_icons), abs=1e-4)
     assert found.low <= found.value <= found.high
-
-
-def test_nothing_found_is_no_precision_at_all() -> None:
-    nothing = ranked([np.zeros(0)] * 3, [np.zeros(0, bool)] * 3, [2, 0, 1])
-    assert average_precision(nothing, seed=0).value == 0
-    assert len(curve(nothing).scores) == 0
 
 
 def test_figures_count_what_is_found(planned: tuple[Contender, Answers]) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from data.making.eval.components import connected_components
 from data.making.eval.curves import (
     RankedBoxes,
     average_precision,
@@ -33,7 +34,7 @@ from indexer.reports.measures import RESAMPLES, Figure, Scores, means, shares, s
 from indexer.reports.terminal import Progress, ProgressLine, open_console, table_of
 from indexer.screens.boxes import Boxes
 from indexer.screens.detector import FLOOR, Detector, read_judge
-from indexer.screens.located import connected_components, open_locator
+from indexer.screens.located import open_locator
 from search.engine import SearchEngine
 from search.evaluation.evaluate import Subject
 from search.evaluation.prepared_screens import KnownIcons, ScreenIcon, Truth, read_screens

@@ -90,17 +90,7 @@ def test_the_lineage_names_parent_data_options_and_figures(icons: Path, start: P
 
 @pytest.mark.slow
 def test_a_run_that_was_killed_goes_on_to_the_same_losses_and_weights(icons: Path, start: Path, tmp_path: Path) -> None:
-    long = [
-        "--set",
-        "steps=12",
-        "--set",
-        "validate_steps=5",
-        "--set",
-        "ema=0.9",
-        "--allow-regression",
-        "--set",
-        "patience=0",
-    ]
+    long = ["--allow-regression", *settings(steps=12, validate_steps=5, ema=0.9, patience=0)]
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     assert start_process(*arguments(icons, start, whole, *long)).wait() == 0
     given = arguments(icons, start, cut, *long, "--set", "checkpoint_seconds=0")
@@ -158,11 +148,7 @@ def test_training_ends_early_where_nothing_improves(icons: Path, start: Path, tm
 @pytest.mark.parametrize("precision", ["bf16", pytest.param("fp16", marks=pytest.mark.slow)])
 def test_other_precisions_learn_what_fp32_learns(icons: Path, start: Path, tmp_path: Path, precision: str) -> None:
     for kind in ("fp32", precision):
-        run(
-            *arguments(
-                icons, start, tmp_path / kind, "--allow-regression", "--set", f"precision={kind}", "--set", "seed=1"
-            )
-        )
+        run(*arguments(icons, start, tmp_path / kind, "--allow-regression", *settings(precision=kind, seed=1)))
     exact, found = losses(tmp_path / "fp32"), losses(tmp_path / precision)
     assert found[1] == pytest.approx(exact[1], abs=0.01)
     assert all(found[step] == pytest.approx(exact[step], abs=0.1) for step in exact)  # fp16 may leave out a first step
@@ -238,7 +224,7 @@ def test_a_new_model_begins_with_random_weights_by_its_config(icons: Path, start
 
 def test_settings_for_torch_come_before_torch_is_loaded() -> None:
     told = "import sys, indexer.process as it; it.prepare_for_batches = lambda: sys.exit(3 + ('torch' in sys.modules))"
-    command = f"{told}; from search.cli import main; main(['finetune', 'x', '--out', 'y'])"
+    command = f"{told}; from search.cli import main; main(['lab', 'finetune', 'x', '--out', 'y'])"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     assert subprocess.run([sys.executable, "-c", command], env=environment, check=False).returncode == 3
 

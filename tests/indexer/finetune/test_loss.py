@@ -56,16 +56,6 @@ def test_sigmoid_loss_is_the_sum_of_each_pairs_log_loss(masked: bool) -> None:
     assert float(found) == pytest.approx(total / N)
 
 
-def test_rows_may_be_a_part_of_the_columns() -> None:
-    images, texts, right = vectors(1), vectors(2), pairs()
-    whole = softmax_loss(images, texts, SCALE, right, OWN, masked=True)
-    halves = [
-        softmax_loss(images[rows], texts, SCALE, right[rows], OWN[rows], masked=True) * len(OWN[rows])
-        for rows in (slice(0, 2), slice(2, N))
-    ]
-    assert float(sum(halves)) / N == pytest.approx(float(whole))
-
-
 def test_similarities_that_are_kept_cost_nothing_whatever_the_axes() -> None:
     words = vectors(1)
     turned = words @ torch.linalg.qr(vectors(4)[:4])[0]

@@ -16,7 +16,7 @@ from conftest import Build, Silent, build_library, draw_icons, svg
 from rapidfuzz.distance import OSA
 
 from indexer.encoders.checkpoint import ModelChoice
-from indexer.errors import LibraryError, ModelError, QueryFileError, SourceError
+from indexer.errors import LibraryError, ModelError, SourceError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.merging.manifest import Weights
@@ -196,11 +196,6 @@ def test_icons_without_a_vector_of_an_encoder_are_an_error(own_subject: Subject)
         shard.unlink()
     with pytest.raises(LibraryError, match=r"no vectors of model .* for 11 pictures, names and tags"):
         evaluate(own_subject, EvaluateOptions(n_screenshots=2), _quiet)
-
-
-def test_asking_nothing_is_refused(subject: Subject) -> None:
-    with pytest.raises(QueryFileError, match="nothing to ask; give --queries FILE"):
-        evaluate(subject, EvaluateOptions(n_names=0, n_screenshots=0), _quiet)
 
 
 def test_screenshots_repeat_by_seed_and_count_variants_and_equal_pixels_as_right(
