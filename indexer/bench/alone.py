@@ -62,7 +62,7 @@ def _ways(device: Any, size: int) -> Iterator[str]:
     device.batch_size = size
     yield "pass by pass"
     if is_gpu:
-        device.settle(n_images=size, largest=size)
+        device.prepare(n_images=size, largest=size)
         yield "captured graphs"
 
 

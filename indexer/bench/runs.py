@@ -20,7 +20,7 @@ from indexer.bench.pictures import SAMPLES, Pictures, make_library, png_files
 from indexer.bench.processes import busy_seconds, on_cores, run_module
 from indexer.bench.report import SHARES, Run
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress, clear_progress, read_progress
+from indexer.embedding.progress import EmbeddingProgress, clear_progress, read_progress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices, first_devices
 from indexer.errors import BenchError
@@ -73,13 +73,13 @@ class Reports:
     """What the ranks of an embedding report on the way, and how busy the machine is meanwhile."""
 
     run: Path
-    seen: defaultdict[int, list[RankProgress]] = field(default_factory=lambda: defaultdict(list))
+    seen: defaultdict[int, list[EmbeddingProgress]] = field(default_factory=lambda: defaultdict(list))
     busy: list[tuple[float, float]] = field(default_factory=list)
 
     def look(self) -> None:
         """Note what there is now."""
         self.busy.append((time.time(), busy_seconds()))
-        for progress in read_progress(self.run, RankProgress):
+        for progress in read_progress(self.run, EmbeddingProgress):
             if progress.began_at:
                 self.seen[progress.rank].append(progress)
 
@@ -117,11 +117,11 @@ class Reports:
         }
 
 
-def _at(progress: RankProgress) -> float:
+def _at(progress: EmbeddingProgress) -> float:
     return progress.began_at + progress.seconds
 
 
-def _reported(reports: Sequence[RankProgress], name: str, times: Any) -> Any:
+def _reported(reports: Sequence[EmbeddingProgress], name: str, times: Any) -> Any:
     """What a rank would have reported at some times."""
     at = [reports[0].began_at, *map(_at, reports)]
     return np.interp(times, at, [0.0, *(getattr(rank, name) for rank in reports)])
@@ -162,7 +162,7 @@ class Lesson:
 def make_lesson(folder: Path, source: Path | None, *, choice: ModelChoice, kind: str, steps: int, bars: Bars) -> Lesson:
     """Render what is learnt from, once."""
     from indexer.finetune.lesson import read_facts
-    from indexer.finetune.prepare import Request, prepare, working
+    from indexer.finetune.session import Request, prepare, working
 
     options, sources = _options_of({"batch": 2}, steps=1), [source or bundled(SAMPLES)]
     request = Request(folder / "model", sources=sources, choice=choice, options=options, workers=cores())

@@ -69,11 +69,11 @@ def index(
       icons index --only plan --work s3://bucket/work
       icons index --only collect --work s3://bucket/work && icons index --only merge
     """
-    from indexer.commands.console import DeviceView, ProgressView
+    from indexer.commands.console import ProgressView
     from indexer.commands.stages import STAGES
 
     _refuse_unused(only, address=address, **options)
-    with DeviceView() if watch_devices else ProgressView() as view:
+    with ProgressView(watch_devices=watch_devices) as view:
         outcome = STAGES[only](library, _options(**options), view)
     for line in [json.dumps(outcome.plain)] if as_json else outcome.lines:
         say(line)
@@ -125,12 +125,12 @@ def worker(work: str, devices: str, watch_devices: bool) -> None:
     Example:
       icons worker s3://bucket/work --devices 4
     """
-    from indexer.commands.console import DeviceView, ProgressView
+    from indexer.commands.console import ProgressView
     from indexer.embedding.crew import work_here
     from indexer.embedding.shard_writer import Ended
     from indexer.encoders.devices import parse_devices
 
-    with DeviceView() if watch_devices else ProgressView() as view:
+    with ProgressView(watch_devices=watch_devices) as view:
         try:
             work_here(work, parse_devices(devices), watch=view.embedded, give_up=view.give_up)
         except Ended as ended:

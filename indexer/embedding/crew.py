@@ -21,7 +21,7 @@ from indexer.library.object_store import open_store
 from indexer.process import cores, end_at_once, named_as_starter
 
 if TYPE_CHECKING:
-    from indexer.embedding.progress import RankProgress
+    from indexer.embedding.progress import EmbeddingProgress
     from indexer.library.plans import Plan
     from indexer.library.stores import Store
 
@@ -115,7 +115,7 @@ class RayWorker:
             ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
 
 
-def _show_nobody(plan: "Plan", progress: "RankProgress") -> None:
+def _show_nobody(plan: "Plan", progress: "EmbeddingProgress") -> None:
     """The store has word of every worker."""
     del plan, progress
 

@@ -123,9 +123,9 @@ class CudaDevice(QueuedDevice):
         captured = f"no graph was captured: {self.not_captured}" if self.not_captured else ""
         return "; ".join(filter(None, (captured, self.not_locked)))
 
-    def settle(self, *, n_images: int, largest: int) -> None:
+    def prepare(self, *, n_images: int, largest: int) -> None:
         """Find out how many pictures go at once, and capture the pass for as many."""
-        super().settle(n_images=n_images, largest=largest)
+        super().prepare(n_images=n_images, largest=largest)
         self.not_captured = self.capture()
         self.busy_seconds = 0.0
 

@@ -105,7 +105,7 @@ def in_batches(chunks: Iterable[RenderedChunk], *, chunk: int, n_chunks: Callabl
         yield Batch(some, some[0].memory[first:last], some[0].memory[first : first + n * chunk])
 
 
-def hold(pool: RenderPool, *, n_under_way: int, n_chunks: int) -> None:
+def configure_ring(pool: RenderPool, *, n_under_way: int, n_chunks: int) -> None:
     """Have a pool keep the pixels of so many batches, the one that is put together among them, and draw one ahead.
 
     It goes round in as few slots as that takes; whole batches, as ever.
@@ -223,7 +223,7 @@ class Device(Protocol):
     def encode_names(self, names: Sequence[str]) -> Iterator[tuple[Ids, Halves]]:
         """Yield places of some names with their vectors until all were encoded."""
 
-    def settle(self, *, n_images: int, largest: int) -> None:
+    def prepare(self, *, n_images: int, largest: int) -> None:
         """Choose how many of so many pictures go at once, at most `largest`, before the first batch."""
 
     def begin(self, batch: Batch) -> Collect:
@@ -249,7 +249,7 @@ class DeviceSpec(Protocol):
         """Load an encoder for so many pictures; they will lie in `memory`, RGB (n, size, size, 3), if there are any."""
 
 
-def through(device: Device, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Halves]]:
+def encode_pipelined(device: Device, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Halves]]:
     """Take batches through a device, `n_under_way` at a time, and yield each with its vectors, in order.
 
     The next is asked for once fewer are under way. What goes wrong with a batch is raised in its turn.
@@ -320,7 +320,7 @@ class CpuDevice:
         """Encode names in this thread, with all cores."""
         return encode_names_within_memory(self.encoder, names, device=self.name)
 
-    def settle(self, *, n_images: int, largest: int) -> None:
+    def prepare(self, *, n_images: int, largest: int) -> None:
         """Nothing is to be found out."""
 
     def begin(self, batch: Batch) -> Collect:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from indexer.embedding.block_queue import Share
+from indexer.embedding.block_queue import BlockQueue
 from indexer.embedding.device import CpuSpec, DeviceSpec
 from indexer.embedding.distributed import (
     Rank,
@@ -30,9 +30,16 @@ from indexer.embedding.distributed import (
 )
 from indexer.embedding.gauges import Gauge
 from indexer.embedding.leases import Claims
-from indexer.embedding.plan_store import LibraryWork
+from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import Overseer, RankProgress, Report, Reporter, read_progress, watched, write_progress
+from indexer.embedding.progress import (
+    EmbeddingProgress,
+    EmbeddingReporter,
+    Overseer,
+    read_progress,
+    watched,
+    write_progress,
+)
 from indexer.embedding.shard_writer import OVER
 from indexer.embedding.torchrun import Ranks, cluster_command
 from indexer.embedding.work import Work
@@ -54,18 +61,18 @@ RERUN = "finished blocks are kept, `icons index` does the rest"
 
 
 @dataclass(frozen=True, slots=True)
-class Post:
+class WorkerContext:
     """Where a rank works, and whom it tells how it gets on."""
 
     rank: Rank
     device: str
     """As `resolve_device` reads it."""
-    report: Report
+    report: Callable[[EmbeddingProgress], None]
     give_up: Callable[[str], None]
     """Called from another thread if this one hangs, with what it was at; it has to end the process."""
 
 
-def embed(library: Library, fingerprint: str, post: Post) -> None:
+def embed(library: Library, fingerprint: str, context: WorkerContext) -> None:
     """Do what this rank claims of a plan; with several ranks, check at the end that together they did it all.
 
     Raises:
@@ -73,27 +80,27 @@ def embed(library: Library, fingerprint: str, post: Post) -> None:
         EmbedError: the encoder is another one than the plan was made for, the device has no room even for one picture,
             or work is left when all ranks are done.
     """
-    place = LibraryWork(library, fingerprint)
-    rank, where, options = post.rank, find_device(post.device), EmbedOptions.of(place.plan)
+    place = LibraryPlanStore(library, fingerprint)
+    rank, where, options = context.rank, find_device(context.device), EmbedOptions.of(place.plan)
     backend = "gloo" if options.backend == "auto" else options.backend  # two counts need no NCCL
-    progress = RankProgress(
+    progress = EmbeddingProgress(
         rank=rank.index, world=rank.world, device=str(where), at="meeting the other ranks", waits=True
     )
-    post.report(progress)
+    context.report(progress)
     share_cores(rank)
     with (
-        watched(progress, limit=options.stall_limit, give_up=post.give_up),
+        watched(progress, limit=options.stall_limit, give_up=context.give_up),
         process_group(rank, backend=backend, device=where, limit=LONGEST_RUN),
         in_products_of(where, options),
     ):
-        reporter = Reporter(post.report, progress, Gauge(where, cores_of_rank()))
+        reporter = EmbeddingReporter(context.report, progress, Gauge(where, cores_of_rank()))
         reporter.begin("loading the encoder")
         with _claims(place.run, rank, where, options) as claims:
-            share = Share(place, claims)
-            Work(f"rank {rank.index}", rank.world, share, spec_of(where, options), reporter).do()
+            queue = BlockQueue(place, claims)
+            Work(f"rank {rank.index}", rank.world, queue, spec_of(where, options), reporter).do()
             reporter.add()  # the last shard is written: its time counts too
             reporter.wait("waiting for the other ranks")
-            [n_left] = total_over_ranks(rank, [share.count_undone()], device=where)
+            [n_left] = total_over_ranks(rank, [queue.count_undone()], device=where)
         if n_left:
             raise EmbedError(f'"{n_left}" blocks are left without a shard; `icons index` does them')
         reporter.finish()
@@ -151,14 +158,14 @@ def run_rank(library: Library, fingerprint: str) -> None:
         raise click.ClickException(str(error)) from error
     run = library.run(fingerprint, plan.run)
 
-    def report(progress: RankProgress) -> None:
+    def report(progress: EmbeddingProgress) -> None:
         if not run.is_dir():
             raise EmbedError(OVER)
         write_progress(run, progress)
 
     def work(rank: Rank) -> None:
         try:
-            embed(library, fingerprint, Post(rank, rank.device(kind), report, partial(_give_up, rank)))
+            embed(library, fingerprint, WorkerContext(rank, rank.device(kind), report, partial(_give_up, rank)))
         except OSError as error:
             raise EmbedError(disk_error(error, library.root)) from error
 
@@ -169,7 +176,7 @@ def _give_up(rank: Rank, reason: str) -> None:
     give_up_rank(rank, EmbedError(reason))
 
 
-Watch = Callable[[Sequence[RankProgress]], None]
+Watch = Callable[[Sequence[EmbeddingProgress]], None]
 
 
 def plan_command(library: Library, fingerprint: str, *, devices: Devices) -> str:
@@ -197,7 +204,7 @@ def run_ranks(
         embed(
             library,
             fingerprint,
-            Post(
+            WorkerContext(
                 Rank(),
                 devices.own(),
                 report=lambda progress: watch([progress]),
@@ -209,7 +216,7 @@ def run_ranks(
     overseer = Overseer(devices.n, EmbedOptions.of(plan).stall_limit)
 
     def look() -> None:
-        progress = read_progress(run, RankProgress)
+        progress = read_progress(run, EmbeddingProgress)
         if progress:
             watch(progress)
         if found := overseer.look(progress):

@@ -103,7 +103,7 @@ class Claims:
             self._held[block] = _Held(claim, version)
         return True
 
-    def settle(self, block: str) -> None:
+    def release(self, block: str) -> None:
         """Drop the claim on a block whose shard is there."""
         with self._changing:
             held = self._held.pop(block, None)

@@ -87,7 +87,7 @@ class QueuedDevice:
         """Yield places of some names with their vectors until all were encoded."""
         return encode_names_within_memory(self.encoder, names, device=self.name)
 
-    def settle(self, *, n_images: int, largest: int) -> None:
+    def prepare(self, *, n_images: int, largest: int) -> None:
         """Find out how many pictures go at once, unless that is given."""
         if not self._is_size_given:
             find_batch_size(self, n_images=n_images, largest=largest)

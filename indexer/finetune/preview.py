@@ -14,11 +14,10 @@ from torch import Tensor
 
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.errors import SourceError
-from indexer.finetune.augment import augment
-from indexer.finetune.changes import asked_for, draw_changes
+from indexer.finetune.augment import asked_for, augment, draw_changes
 from indexer.finetune.lesson import build_corpus, open_pixels, read_facts
 from indexer.finetune.options import Augmentation
-from indexer.finetune.prepare import Request, Viewer
+from indexer.finetune.session import Request, Viewer
 from indexer.library.named import write_result
 
 COLUMNS, MIXED_ROWS, EDGE, LABEL = 12, 5, 4, 110

@@ -109,8 +109,8 @@ class Student(nn.Module):
         self, images: Tensor, texts: Tensor, seconds: Tensor | None = None, words: Tensor | None = None
     ) -> dict[str, Tensor]:
         """Features of pictures 0..1 (n, 3, size, size) and texts: tokens int64 (n, context), or vectors (n, dim)."""
-        given = {"texts": texts, "seconds": seconds, "words": words}
-        present = {name: part for name, part in given.items() if part is not None}
+        texts_by_name = {"texts": texts, "seconds": seconds, "words": words}
+        present = {name: part for name, part in texts_by_name.items() if part is not None}
         encoded = self.encode_texts(torch.cat(list(present.values())))
         counts = [len(part) for part in present.values()]
         features = dict(zip(present, torch.split(encoded, counts), strict=True))

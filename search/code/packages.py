@@ -147,7 +147,6 @@ _TABLER_OTHERS = frozenset((
 _TABLER_MODULES = tuple(
     f"@tabler/icons-{kind}" for kind in ("react", "vue", "svelte", "solidjs", "preact", "react-native", "angular")
 )
-_PHOSPHOR_WEIGHTS = ("Thin", "Light", "Bold", "Fill", "Duotone")
 _PHOSPHOR = (Look("ph", "Ph", "Icon"), Look("ph", "", "Icon"), Look("ph", "Ph"), Look("ph"))
 _PHOSPHOR_OTHERS = frozenset((
     "Icon", "IconBase", "IconContext", "IconProps", "IconWeight", "IconStyle", "SSRBase", "default",

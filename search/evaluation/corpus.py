@@ -72,21 +72,13 @@ class Corpus:
         """Rows of all icons that are variants of some rows, those included; ascending."""
         return _members(self._by_group, self.group_rows[rows])
 
-    def alike(self, rows: Ids) -> Ids:
-        """Rows of all icons that are drawn as some rows are, those included; ascending."""
-        return _members(self._by_drawing, self.drawing_rows[rows])
-
     def showing(self, images: Ids) -> Ids:
-        """Rows of all icons that show some pictures, given by their places in `image_ids`; ascending."""
+        """Rows of all icons that show some pictures, by their places in `image_ids`; ascending."""
         return _members(self._by_image, images)
 
     @cached_property
     def _by_group(self) -> tuple[Ids, Ids]:
         return _sorted_by(self.group_rows)
-
-    @cached_property
-    def _by_drawing(self) -> tuple[Ids, Ids]:
-        return _sorted_by(self.drawing_rows)
 
     @cached_property
     def _by_image(self) -> tuple[Ids, Ids]:
@@ -127,7 +119,7 @@ class Originals:
         return found
 
     def showing(self, images: Ids) -> list[IconRow]:
-        """Read of each picture the first icon that shows it, in the order given."""
+        """Read of each picture the first icon that shows it, in that order."""
         rows = [int(self._corpus.showing(np.array([image]))[0]) for image in images.tolist()]
         icons = self.icons(rows)
         return [icons[row] for row in rows]

@@ -92,7 +92,10 @@ def test_a_watchdog_tells_what_a_rank_that_stands_still_is_at() -> None:
 
 def test_a_rank_that_gets_on_or_waits_for_others_is_not_given_up() -> None:
     watchdog = Watchdog(limit=1e-9)
-    slow, waiting = RankProgress(rank=0, world=2, at="a picture"), RankProgress(rank=1, world=2, at="x", waits=True)
+    slow, waiting = (
+        RankProgress(rank=0, world=2, at="a picture"),
+        RankProgress(rank=1, world=2, at="x", waits=True),
+    )
     for _ in range(5):
         slow.steps += 1
         assert watchdog.look([slow, waiting]) is None

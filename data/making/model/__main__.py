@@ -49,16 +49,18 @@ def corpus(
     sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], written: Path | None, workers: int, **chosen: Any
 ) -> None:
     """Choose, caption and render the icons to learn from."""
+    from data.making.model.admission import add_described, refuse
     from data.making.model.words import read_written, words_of_packages
     from indexer.finetune.gather import Limits, gather, read_sources
     from indexer.finetune.lesson import build_corpus
 
-    limits = Limits(**chosen)
+    limits = Limits(admit="shippable", **chosen)
     written_words = read_written(written)
     extra_tags = (words_of_packages(packages), written_words.tags_by_name())
     unread: list[tuple[str, str]] = []
     placed = read_sources(sources, skipped=unread)
-    gathered = gather(placed, extra_tags=extra_tags, limits=limits, looks=written_words.of_drawing)
+    gathered = gather(placed, limits=limits, refuse=refuse, extra_tags=extra_tags)
+    add_described(gathered, written_words.of_drawing)
     gathered.skipped = unread + gathered.skipped
     build_corpus(gathered, out, limits=limits, workers=workers)
     click.echo(f"{out}: {len(gathered.icons):,} icons chosen; refused {dict(gathered.refused.most_common())}", err=True)

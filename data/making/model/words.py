@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from data.making.model.admission import is_reserved, named_icons
 from indexer.errors import SourceError
-from indexer.finetune.gather import Lists, Placed, TrainingIcon, base_of, is_reserved, named_icons, refuse_licence
+from indexer.finetune.gather import Lists, Placed, TrainingIcon, base_of, refuse_licence
 from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning, write_dictionary
 from indexer.languages.letters import fold
 from indexer.languages.names import common_affixes, parse
@@ -232,7 +233,7 @@ def write_synonyms(placed: Sequence[Placed], path: Path, *, extra_tags: Sequence
 
     `extra_tags` are tags by name that come without pictures; each of the lists counts as one set.
     """
-    icons = list(named_icons(placed, "shippable"))
+    icons = named_icons(placed)
     borne: dict[str, set[str]] = defaultdict(set)
     for icon in icons:
         borne[icon.words].add(icon.placed.record.set.key)

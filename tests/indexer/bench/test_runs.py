@@ -12,7 +12,7 @@ from indexer.bench.knobs import PLAIN
 from indexer.bench.pictures import distinct_jobs, gather, make, png_files
 from indexer.bench.processes import busy_seconds, machine_cores, on_cores, run_icons, run_module
 from indexer.bench.runs import Bench, Reports, embed, make_lesson, steady_from, train
-from indexer.embedding.progress import RankProgress
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
 from indexer.errors import BenchError
@@ -22,8 +22,8 @@ from indexer.sources.iconify import read_icon_alone
 HERE = Bench("cpu", machine_cores()[:1], limit=300)
 
 
-def _progress(rank: int, began: float, seconds: float, images: int, **facts: Any) -> RankProgress:
-    return RankProgress(rank, 2, images=images, began_at=began, seconds=seconds, **facts)
+def _progress(rank: int, began: float, seconds: float, images: int, **facts: Any) -> EmbeddingProgress:
+    return EmbeddingProgress(rank, 2, images=images, began_at=began, seconds=seconds, **facts)
 
 
 def test_the_first_fifth_of_the_pictures_is_left_out_of_every_rate(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from old_schema import migrate
 
 from indexer.commands.console import ProgressView
 from indexer.commands.options import model_choice
-from indexer.embedding.progress import RankProgress
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
@@ -173,9 +173,9 @@ def test_progress_counts_names_as_names_and_pictures_as_pictures(capsys: pytest.
         view.live = False
         for images, names in ((0, 300), (0, 900), (1000, 900)):
             view._noted_at = float("-inf")
-            view.embedded(plan, [RankProgress(0, 1, images=images, names=names, seconds=2.0)])
+            view.embedded(plan, [EmbeddingProgress(0, 1, images=images, names=names, seconds=2.0)])
         view._noted_at = float("-inf")
-        ranks = [RankProgress(rank, 2, images=500 * rank, names=400, seconds=1.0) for rank in (0, 1)]
+        ranks = [EmbeddingProgress(rank, 2, images=500 * rank, names=400, seconds=1.0) for rank in (0, 1)]
         view.embedded(plan, ranks)
     told = [line.strip() for line in capsys.readouterr().err.splitlines()]
     assert told == [

@@ -151,7 +151,7 @@ def test_a_worker_that_was_stopped_too_long_loses_its_claim_and_leaves_the_other
     assert other.take("images-1")
     with stopped:
         time.sleep(LEASE)  # it has renewed, and found that it can't
-        stopped.settle("images-1")
+        stopped.release("images-1")
     assert json.loads((tmp_path / "images-1.json").read_text())["worker"] == "b"
 
 
@@ -174,8 +174,8 @@ def test_a_store_that_is_away_for_a_look_does_not_end_the_renewals(tmp_path: Pat
 def test_the_claim_on_a_done_block_goes(tmp_path: Path) -> None:
     worker = claims(tmp_path, "a")
     assert worker.take("images-1")
-    worker.settle("images-1")
-    worker.settle("images-1")
+    worker.release("images-1")
+    worker.release("images-1")
     assert list(tmp_path.glob("*.json")) == []
 
 

@@ -141,7 +141,7 @@ def test_batches_are_encoded_with_graphs_and_without(cuda: Cuda, encoder: Encode
     with CudaDevice(encoder, None, batch_size=4) as device:
         _assert_encoded(device, encoder)
         device.clear()
-        device.settle(n_images=12, largest=64)
+        device.prepare(n_images=12, largest=64)
         assert device.not_captured is None
         _assert_encoded(device, encoder)
         assert sum(place.graph.n_replays for place in device._places) == 2 + 3
@@ -164,7 +164,7 @@ def test_a_place_is_filled_before_anything_is_copied_to_it(cuda: Cuda, encoder: 
 def test_a_pass_that_cannot_be_captured_says_why_and_goes_without(cuda: Cuda, encoder: Encoder) -> None:
     cuda.fails = "a copy from the host\nat line 3"
     with CudaDevice(encoder, None, batch_size=4) as device:
-        device.settle(n_images=12, largest=64)
+        device.prepare(n_images=12, largest=64)
         assert device.not_captured == "a copy from the host"
         assert len(device._failed_captures) == 1, "torch goes on asking it"
         _assert_encoded(device, encoder)
@@ -180,7 +180,7 @@ def test_graphs_that_differ_are_left(cuda: Cuda, encoder: Encoder, monkeypatch: 
 def test_who_collects_keeps_nothing_of_the_device(cuda: Cuda, encoder: Encoder) -> None:
     """The place of a batch that is under way is given back where a later one finds no room."""
     with CudaDevice(encoder, None, batch_size=4) as device:
-        device.settle(n_images=12, largest=64)
+        device.prepare(n_images=12, largest=64)
         pixels = _pixels(4)
         collect = device.enqueue(pixels)
         kept = [cell.cell_contents for cell in collect.__closure__ or ()]
@@ -191,7 +191,7 @@ def test_who_collects_keeps_nothing_of_the_device(cuda: Cuda, encoder: Encoder) 
 
 def test_smaller_batches_are_captured_anew(cuda: Cuda, encoder: Encoder) -> None:
     with CudaDevice(encoder, None, batch_size=4) as device:
-        device.settle(n_images=12, largest=64)
+        device.prepare(n_images=12, largest=64)
         device.halve()
         assert (device.batch_size, device.not_captured) == (2, None)
         assert all(place.graph is not None for place in device._places)

@@ -16,10 +16,10 @@ from click import ClickException
 from conftest import Silent, disc, kill_rank
 
 from indexer.embedding.distributed import Rank
-from indexer.embedding.embed import Post, plan_command, run_rank, run_ranks
+from indexer.embedding.embed import WorkerContext, plan_command, run_rank, run_ranks
 from indexer.embedding.embed import embed as embed_share
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
 from indexer.errors import EmbedError
@@ -142,7 +142,7 @@ def test_progress_counts_every_rank(many: Path, tiny_model: Path, tmp_path: Path
     seen: list[tuple[int, int]] = []
 
     class Count(Silent):
-        def embedded(self, plan: Plan, ranks: Sequence[RankProgress]) -> None:
+        def embedded(self, plan: Plan, ranks: Sequence[EmbeddingProgress]) -> None:
             seen.append((plan.n_images, sum(rank.images for rank in ranks)))
 
     library = Library(tmp_path / "library")
@@ -200,7 +200,7 @@ def test_ranks_on_gpus_need_no_nccl_to_count(
     monkeypatch.setattr(torch.cuda, "set_device", done.append)
     monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
     with pytest.raises(EmbedError, match="met"):
-        embed_share(library, fingerprint, Post(Rank(1, 1, 2), "cuda:1", lambda _: None, pytest.fail))
+        embed_share(library, fingerprint, WorkerContext(Rank(1, 1, 2), "cuda:1", lambda _: None, pytest.fail))
     assert done == [torch.device("cuda", 1), used]
 
 
@@ -208,8 +208,8 @@ def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypa
     library = Library(tmp_path)
     write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
 
-    def embed_on(_: Library, __: str, post: Post) -> None:
-        raise EmbedError(post.device)
+    def embed_on(_: Library, __: str, context: WorkerContext) -> None:
+        raise EmbedError(context.device)
 
     monkeypatch.setattr("indexer.embedding.embed.embed", embed_on)
     with pytest.raises(EmbedError, match=r"^cuda:3$"):

@@ -12,13 +12,13 @@ import pytest
 from conftest import Silent, disc
 
 from indexer.arrays import Halves, Pixels
-from indexer.embedding.block_queue import Share
+from indexer.embedding.block_queue import BlockQueue
 from indexer.embedding.device import Collect
 from indexer.embedding.gauges import Gauge
 from indexer.embedding.leases import Claims
-from indexer.embedding.plan_store import LibraryWork
+from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress, Reporter
+from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter
 from indexer.embedding.queued_device import QueuedDevice
 from indexer.embedding.work import Work
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
@@ -75,7 +75,7 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BLOCK_SIZE, "images", 8)
 
 
-def _planned(tmp_path: Path, model: Path, *, workers: int) -> LibraryWork:
+def _planned(tmp_path: Path, model: Path, *, workers: int) -> LibraryPlanStore:
     """Ninety-six pictures, to be drawn by so many processes."""
     folder = tmp_path / "dots"
     folder.mkdir()
@@ -84,15 +84,17 @@ def _planned(tmp_path: Path, model: Path, *, workers: int) -> LibraryWork:
     library, how = Library(tmp_path / "library"), EmbedOptions(workers=workers)
     options = IndexOptions(sources=[folder], choice=ModelChoice(f"local-dir:{model}"), devices="cpu", embed=how)
     scan(library, options, Silent())
-    return LibraryWork(library, plan_only(library, options, Silent()).split()[-1])
+    return LibraryPlanStore(library, plan_only(library, options, Silent()).split()[-1])
 
 
-def _work(place: LibraryWork, spec: SimulatedSpec, claims: Claims | None = None, number: int = 0) -> RankProgress:
+def _work(
+    place: LibraryPlanStore, spec: SimulatedSpec, claims: Claims | None = None, number: int = 0
+) -> EmbeddingProgress:
     """What one worker has reported in the end."""
     n = 1 if claims is None else 2
-    progress = RankProgress(number, n)
-    reporter = Reporter(lambda _: None, progress, Gauge(HOST, 1))
-    Work(f"rank {number}", n, Share(place, claims), spec, reporter).do()
+    progress = EmbeddingProgress(number, n)
+    reporter = EmbeddingReporter(lambda _: None, progress, Gauge(HOST, 1))
+    Work(f"rank {number}", n, BlockQueue(place, claims), spec, reporter).do()
     return progress
 
 
@@ -114,7 +116,7 @@ def test_pictures_are_drawn_while_the_encoder_loads(tmp_path: Path, tiny_model: 
 def test_unequal_devices_share_the_work_by_what_they_can_do(tmp_path: Path, tiny_model: Path) -> None:
     planned, both = _planned(tmp_path, tiny_model, workers=0), Barrier(2)
 
-    def work(number: int, rate: float) -> RankProgress:
+    def work(number: int, rate: float) -> EmbeddingProgress:
         with Claims(FolderStore(planned.run), worker=f"rank {number}", lease_seconds=60.0) as claims:
             return _work(planned, SimulatedSpec(rate, lambda _: both.wait(60)), claims, number)
 
@@ -123,4 +125,4 @@ def test_unequal_devices_share_the_work_by_what_they_can_do(tmp_path: Path, tiny
     assert fast.images + slow.images == 96
     assert slow.images > 0
     assert fast.images > 2 * slow.images, "dealt out evenly they would be equal"
-    assert Share(planned).count_undone() == 0
+    assert BlockQueue(planned).count_undone() == 0

@@ -8,11 +8,10 @@ from typing import Any
 from PIL import Image
 from test_finetune import arguments, run
 
-from indexer.finetune.captions import is_held_out
-from indexer.finetune.gather import base_of
+from indexer.finetune.captions import gather_icons
+from indexer.finetune.gather import base_of, is_held_out
 from indexer.finetune.lesson import read_material
 from indexer.finetune.options import Learning, Places
-from indexer.finetune.selection import gather_icons
 
 
 def test_a_sample_is_shown_as_a_table(icons: Path) -> None:
@@ -63,9 +62,9 @@ def test_what_is_learnt_from_is_chosen_as_for_a_training(icons: Path, tmp_path: 
         run("lab", "captions", str(icons), "--out", str(file), *options)
         return [json.loads(line) for line in file.read_text().splitlines()]
 
-    assert sum(row["held_out"] for row in rows("--held-out", "2")) > sum(row["held_out"] for row in rows())
-    assert {row["set"] for row in rows("--names-per-set", "3")} == {"icons"}
-    assert len({row["base"] for row in rows("--names-per-set", "3")}) == 3
+    assert sum(row["held_out"] for row in rows("--set", "held_out=2")) > sum(row["held_out"] for row in rows())
+    assert {row["set"] for row in rows("--set", "names_per_set=3")} == {"icons"}
+    assert len({row["base"] for row in rows("--set", "names_per_set=3")}) == 3
 
 
 def test_a_name_that_is_held_out_lends_no_tags(icons: Path) -> None:
@@ -124,7 +123,7 @@ def test_no_list_is_read_from_an_endless_device(icons: Path, start: Path, tmp_pa
         ["lab", "captions", str(icons), "--captions", str(endless)],
         [*train, "--captions", str(endless)],
         [*train, "--new-model", str(endless)],
-        [*train, "--keep-words-weight", "1", "--keep-words", str(endless)],
+        [*train, "--set", "keep_words_weight=1", "--set", f"keep_words={endless}"],
     ):
         told = run(*given, code=2).output
         assert f'"{endless}"' in told.splitlines()[-1]
@@ -140,7 +139,7 @@ def test_a_manifest_of_captions_teaches_them_each(icons: Path, start: Path, tmp_
         for name in ("box-top", "bar-top", "disc-right", "cross-left", "dots-left", "slope-top")
     ]
     manifest.write_text("file_path,caption\n" + "".join(lines))
-    run(*arguments(manifest, start, out, "--batch", "4", "--allow-regression", "--held-out", "50"))
+    run(*arguments(manifest, start, out, "--batch", "4", "--allow-regression", "--set", "held_out=50"))
     facts = json.loads((Places(out).corpus / "corpus.json").read_text())
     assert ["a ring", "wedding"] in facts["own"]
     assert len(facts["words"]) == 7

@@ -10,11 +10,11 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from indexer.commands import console
-from indexer.commands.console import TrainingDeviceView, cells
+from indexer.embedding import rank_view
 from indexer.embedding.gauges import Gauge, Reading
-from indexer.embedding.progress import RankProgress
-from indexer.finetune.watch import TrainingProgress
+from indexer.embedding.progress import RankProgress, Reporter
+from indexer.embedding.rank_view import cells
+from indexer.finetune.watch import TrainingProgress, TrainingView
 from indexer.library.folder import Library
 from search.cli import main
 
@@ -59,23 +59,23 @@ def test_a_gpu_is_read_through_nvml_with_its_power_where_it_tells_it(
     gauge = Gauge(torch.device("cuda", 0), cores=1)
     assert gauge.read() == Reading(3_000_000_000, 0.98, watts)
     progress = TrainingProgress(0, 1)
-    gauge.read_into(progress)
+    Reporter(lambda _: None, progress, gauge).read_gauge()
     assert (progress.memory_bytes, progress.utilisation, progress.power_watts) == (3_000_000_000, 0.98, watts)
 
 
 def test_a_watched_training_tells_the_rate_since_the_last_look(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(console, "WATCH_SECONDS", 0.0)
-    view = TrainingDeviceView()
+    monkeypatch.setattr(rank_view, "WATCH_SECONDS", 0.0)
+    view = TrainingView(watch_devices=True)
     ranks = [TrainingProgress(rank, 2, device=f"cuda:{rank}", images=1000, seconds=10.0) for rank in range(2)]
     view.trained([TrainingProgress(0, 2, note="opening model and corpus")])
     view.trained(ranks)
     for rank in ranks:
         rank.images, rank.seconds, rank.power_watts = 1600, 12.0, 300.0
-    monkeypatch.setattr(console, "WATCH_SECONDS", 5.0)
+    monkeypatch.setattr(rank_view, "WATCH_SECONDS", 5.0)
     view.trained(ranks)  # too soon
-    monkeypatch.setattr(console, "WATCH_SECONDS", 0.0)
+    monkeypatch.setattr(rank_view, "WATCH_SECONDS", 0.0)
     view.trained(ranks)
     for rank in ranks:
         rank.finished = True

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from indexer.embedding.device import Layout, hold, in_batches
+from indexer.embedding.device import Layout, configure_ring, in_batches
 from indexer.errors import EmbedError
 from indexer.library.traits import digest_of
 from indexer.rendering.pool import Failure, RenderedChunk, RenderPool
@@ -422,7 +422,7 @@ def test_batches_go_round_in_as_few_slots_as_they_take(tmp_path: Path) -> None:
     with RenderPool(size=32, workers=1, chunk=2, n_slots=24) as pool:
         pool.ahead = pool.usual_ahead = 2
         chunks = pool.render([jobs_of(tmp_path, range(60))])
-        hold(pool, n_under_way=2, n_chunks=3)  # six chunks, and four ahead
+        configure_ring(pool, n_under_way=2, n_chunks=3)  # six chunks, and four ahead
         batches = in_batches(chunks, chunk=2, n_chunks=lambda: 3)
         places = [batch.chunks[0].place.start for batch in batches]
     assert places == [start % 24 for start in range(0, 60, 6)]
@@ -433,7 +433,7 @@ def test_what_was_drawn_beyond_the_slots_that_are_kept_is_given_out_in_place(tmp
         pool.ahead = 16  # 17 chunks are drawn, and room for the 18th is left, so that batches of three are whole
         chunks = pool.render([jobs_of(tmp_path, range(72))])
         pool.usual_ahead = 2
-        hold(pool, n_under_way=2, n_chunks=3)
+        configure_ring(pool, n_under_way=2, n_chunks=3)
         pixels, places = {}, []
         for batch in in_batches(chunks, chunk=2, n_chunks=lambda: 3):
             places.append(batch.chunks[0].place.start)

@@ -12,7 +12,7 @@ import pytest
 from conftest import Silent
 from shared_work import assert_same, do_here, draw_blocks, of_one_process, options_of, scanned, vectors_of
 
-from indexer.embedding.plan_store import PLAN, StoredWork, open_work
+from indexer.embedding.plan_store import PLAN, ObjectPlanStore, open_work
 from indexer.errors import EmbedError, ModelError
 from indexer.library.folder import Library
 from indexer.library.object_store import open_store
@@ -200,15 +200,15 @@ def test_a_piece_that_a_listing_has_missed_is_brought_before_the_run_goes(
     packed = [pack_shard(half, fingerprint=place.plan.fingerprint, facts={}) for half in halves]
     piece = path.with_name(f"{path.stem}+000000001-00000000.safetensors")
     path.write_bytes(packed[1])
-    real, listings = StoredWork.shards, iter(range(10))
+    real, listings = ObjectPlanStore.shards, iter(range(10))
 
-    def shards(place: StoredWork) -> list[str]:
+    def shards(place: ObjectPlanStore) -> list[str]:
         found = real(place)
         if next(listings) == 0:
             piece.write_bytes(packed[0])
         return found
 
-    monkeypatch.setattr(StoredWork, "shards", shards)
+    monkeypatch.setattr(ObjectPlanStore, "shards", shards)
     found = collect(library, str(work))
     assert (found.blocks, found.damaged) == (9, 0)
     covered = read_coverage(library.vectors(place.plan.fingerprint))
@@ -288,7 +288,7 @@ def test_a_piece_that_somebody_else_has_dropped_meanwhile_ends_nobody(
 ) -> None:
     plan_only(library, options, Silent())
     place = open_work(open_store(str(work)))
-    block = place.outlines[-1].name
+    block = place.headers[-1].name
     (work / place.run.prefix / "shards" / "0000").mkdir(parents=True)
     piece = work / place.run.prefix / "shards" / "0000" / f"{block}+000000001-00000000.safetensors"
     real = FolderStore.list
@@ -300,7 +300,7 @@ def test_a_piece_that_somebody_else_has_dropped_meanwhile_ends_nobody(
         return found
 
     monkeypatch.setattr(FolderStore, "list", drop_then)
-    assert place.settled(block) == set()
+    assert place.finished_items(block) == set()
     found = collect(library, str(work))
     assert (found.blocks, found.damaged) == (0, 0)
 
@@ -456,10 +456,10 @@ def test_a_block_that_leads_elsewhere_is_not_done(
     library: Library, options: IndexOptions, work: Path, name: str
 ) -> None:
     plan_only(library, options, Silent())
-    [outlines] = work.glob("*/outlines.jsonl")
-    lines = [json.loads(line) for line in outlines.read_text().splitlines()]
+    [headers] = work.glob("*/outlines.jsonl")
+    lines = [json.loads(line) for line in headers.read_text().splitlines()]
     lines[0][0] = name
-    outlines.write_text("\n".join(map(json.dumps, lines)))
+    headers.write_text("\n".join(map(json.dumps, lines)))
     with pytest.raises(EmbedError, match="has lost what its blocks are"):
         do_here(work)
     assert not list(work.parent.rglob("planted*"))
@@ -490,7 +490,7 @@ def test_what_another_version_has_written_is_one_line_or_passed_over(
     run = work / plan["run"]
     (run / "workers").mkdir()
     (run / "workers" / "newer.json").write_text('{"rank": 0, "world": 1, "new": 1}')
-    assert StoredWork(open_store(str(work)), open_work(open_store(str(work))).plan).told("newer") is None
+    assert ObjectPlanStore(open_store(str(work)), open_work(open_store(str(work))).plan).told("newer") is None
     for newer in ({**plan, "new": 1}, {**plan, "options": {**plan["options"], "new": 1}}):
         (work / PLAN).write_text(json.dumps(newer))
         for do in (lambda: do_here(work), lambda: collect(library, str(work))):

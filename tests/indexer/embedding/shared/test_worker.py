@@ -26,12 +26,12 @@ from shared_work import (
 )
 
 from indexer.embedding.crew import work_here
-from indexer.embedding.plan_store import StoredWork, fetch_encoder, open_work, spell_outlines
+from indexer.embedding.plan_store import ObjectPlanStore, fetch_encoder, open_work, spell_headers
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError, IconsError
 from indexer.library.folder import Library
 from indexer.library.object_store import open_store
-from indexer.library.plans import BLOCK_SIZE, Outline, Plan
+from indexer.library.plans import BLOCK_SIZE, BlockHeader, Plan
 from indexer.library.shards import read_coverage, shard_name
 from indexer.library.stores import Below
 from indexer.pipeline import collect, index, plan_only
@@ -232,17 +232,17 @@ def test_a_worker_that_began_with_names_alone_does_a_picture_block_that_is_free_
 
 
 def test_a_block_that_is_free_again_is_found_though_its_thousand_seemed_done(tmp_path: Path) -> None:
-    outlines = [Outline(f"images-{number:09d}-0", "images", 1) for number in range(1500)]
+    headers = [BlockHeader(f"images-{number:09d}-0", "images", 1) for number in range(1500)]
     store = open_store(str(tmp_path))
-    store.put("0/outlines.jsonl", spell_outlines(outlines))
-    place = StoredWork(store, Plan("f00d", "{}", 1500, 0, 1500, run="0"))
-    for number, outline in enumerate(outlines):
-        place.write(outline.name, shard_name(outline.name), b"")
+    store.put("0/outlines.jsonl", spell_headers(headers))
+    place = ObjectPlanStore(store, Plan("f00d", "{}", 1500, 0, 1500, run="0"))
+    for number, header in enumerate(headers):
+        place.write(header.name, shard_name(header.name), b"")
         if number == 1400:
-            assert [missing.name for missing in place.missing()] == [later.name for later in outlines[1401:]]
+            assert [missing.name for missing in place.missing()] == [later.name for later in headers[1401:]]
     assert list(place.missing()) == []
-    (tmp_path / "0" / "shards" / "0000" / shard_name(outlines[3].name)).unlink()
-    assert list(place.missing()) == [outlines[3]]
+    (tmp_path / "0" / "shards" / "0000" / shard_name(headers[3].name)).unlink()
+    assert list(place.missing()) == [headers[3]]
 
 
 def test_commands_refuse_what_does_not_go_together(tmp_path: Path) -> None:
