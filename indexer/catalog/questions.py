@@ -1,7 +1,7 @@
 """What a catalog knows: settings, counts, what still needs a vector, what failed and why."""
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any
@@ -14,6 +14,7 @@ from indexer.arrays import Ids, distinct
 from indexer.catalog.database import failures, files, icons, images, names, problems, runs, sets, settings, sources
 from indexer.languages.words import normalise_tag
 from indexer.library.traits import Accounting
+from indexer.sources.records import PictureAddress, place_of
 
 _AT_ONCE = 65_536
 """Ids that a question is put for: what stands for them in memory is many times their size."""
@@ -62,25 +63,22 @@ def image_ids(connection: Connection) -> Ids:
     return ids_of(connection, select(icons.c.image_id).distinct().order_by(icons.c.image_id))
 
 
-def locate_images(connection: Connection, wanted: Ids) -> Iterator[RowMapping]:
-    """Yield (id, digest, kind, location, path, member) of the first icon that shows each wanted image; `wanted` ascend.
+def locate_images(connection: Connection, wanted: Ids) -> Iterator[tuple[int, PictureAddress]]:
+    """Yield each image with the address of the first icon that shows it; `wanted` ascend.
 
     They are looked for some at a time: SQLite sorts what it finds in memory.
     """
     for start in range(0, len(wanted), _AT_ONCE):
-        yield from _locate(connection, wanted[start : start + _AT_ONCE])
-
-
-def _locate(connection: Connection, wanted: Ids) -> Sequence[RowMapping]:
-    is_wanted = icons.c.image_id.in_(selecting(connection, wanted))
-    first = select(func.min(icons.c.id)).where(is_wanted).group_by(icons.c.image_id)
-    query = (
-        select(images.c.id, images.c.digest, sources.c.kind, sources.c.location, files.c.path, icons.c.member)
-        .select_from(icons.join(images).join(files, icons.c.file_id == files.c.id).join(sources))
-        .where(icons.c.id.in_(first))
-        .order_by(images.c.id)
-    )
-    return connection.execute(query).mappings().all()
+        is_wanted = icons.c.image_id.in_(selecting(connection, wanted[start : start + _AT_ONCE]))
+        first = select(func.min(icons.c.id)).where(is_wanted).group_by(icons.c.image_id)
+        query = (
+            select(images.c.id, sources.c.kind, sources.c.location, files.c.path, icons.c.member, images.c.digest)
+            .select_from(icons.join(images).join(files, icons.c.file_id == files.c.id).join(sources))
+            .where(icons.c.id.in_(first))
+            .order_by(images.c.id)
+        )
+        for image, *address in connection.execute(query).all():
+            yield image, PictureAddress(*address)
 
 
 def reasons(connection: Connection, fingerprint: str) -> dict[int, str]:
@@ -115,20 +113,21 @@ def account(connection: Connection, *, fingerprint: str, embedded: Ids) -> Accou
     )
 
 
-def list_failures(connection: Connection, fingerprint: str | None) -> Iterator[RowMapping]:
-    """Yield (file, member, reason) of every entry without a vector, files before pictures, in a stable order."""
+def list_failures(connection: Connection, fingerprint: str) -> Iterator[tuple[str, str]]:
+    """Yield place and reason of every entry without a vector, files before pictures, in a stable order."""
     where = files.join(sources)
     columns = (sources.c.location, files.c.path)
     unread = select(*columns, problems.c.member, problems.c.reason).select_from(where.join(problems))
     unread = unread.order_by(sources.c.id, files.c.path, problems.c.member)
-    yield from connection.execute(unread).mappings()
     unseen = (
         select(*columns, icons.c.member, failures.c.reason)
         .select_from(where.join(icons).join(failures, failures.c.image_id == icons.c.image_id))
         .where(failures.c.fingerprint == fingerprint)
         .order_by(sources.c.id, files.c.path, icons.c.member)
     )
-    yield from connection.execute(unseen).mappings()
+    for query in (unread, unseen):
+        for location, path, member, reason in connection.execute(query):
+            yield place_of(location, path, member), reason
 
 
 def files_showing(connection: Connection, wanted: Ids) -> set[tuple[str, str]]:

@@ -2,16 +2,15 @@
 
 import re
 import uuid
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, starmap
 from typing import Annotated, Literal
 
 import numpy as np
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 
-from indexer.arrays import Ids, distinct
+from indexer.arrays import distinct
 from indexer.catalog import questions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.loaded import AnyPrecision
@@ -21,6 +20,7 @@ from indexer.library.foreign import Positive, Size, from_plain
 from indexer.library.plans import Plan, block_sizes, cut_blocks, write_plan
 from indexer.library.shards import precisions, read_coverage
 from indexer.process import prepare_for_batches
+from indexer.sources.records import PictureAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,12 @@ def plan_missing(library: Library, engine: Engine, header: Plan, *, retry_failed
         if n_blocks:
             blocks = chain(
                 cut_blocks("names", questions.words_of(connection, names), n=len(names), attempt=""),
-                cut_blocks("images", _image_items(connection, images), n=len(images), attempt=attempt),
+                cut_blocks(
+                    "images",
+                    starmap(image_item, questions.locate_images(connection, images)),
+                    n=len(images),
+                    attempt=attempt,
+                ),
             )
             write_plan(library.work(plan.fingerprint), plan, blocks)
     if n_blocks:
@@ -127,7 +132,6 @@ def plan_missing(library: Library, engine: Engine, header: Plan, *, retry_failed
     return plan
 
 
-def _image_items(connection: Connection, wanted: Ids) -> Iterator[tuple[int, str, str, str, str, str]]:
-    """Yield what a plan says of each wanted image (`plans.Block`), by id."""
-    for row in questions.locate_images(connection, wanted):
-        yield row.id, row.kind, row.location, row.path, row.member, row.digest.hex()
+def image_item(image: int, address: PictureAddress) -> tuple[int, str, str, str, str, str]:
+    """Spell an image as an item of a `Block`."""
+    return image, address.kind, address.location, address.path, address.member, address.digest.hex()

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -30,6 +29,7 @@ from indexer.library.shards import Failed, content_of
 from indexer.process import give_back_memory
 from indexer.rendering.pool import RenderedChunk, RenderPool
 from indexer.rendering.slots import Job
+from indexer.sources.records import PictureAddress
 from indexer.sources.source import why_unreachable
 
 _TELLING = 8
@@ -148,7 +148,7 @@ class Drawing:
             for jobs in chunk.unread_places():
                 _refuse_unreachable(jobs)
         failed = [(failure.id, Failed(failure.reason, failure.is_final)) for failure in chunk.failures]
-        contents = {job.id: content_of(job.digest) for job in chunk.jobs}
+        contents = {job.id: content_of(job.address.digest) for job in chunk.jobs}
         writer.add(chunk.ids, vectors, contents, chunk.traits, failed)
         write = writer.write if chunk.ends_block else writer.write_due_part
         write(self._begun[chunk.block], "images")
@@ -165,10 +165,11 @@ def _refuse_unreachable(jobs: Sequence[Job]) -> None:
         EmbedError: that is so.
     """
     for job in (jobs[0], jobs[-1]) if len(jobs) >= _TELLING else ():
-        reason = why_unreachable(job.kind, Path(job.location), job.path, job.member, digest=job.digest)
+        reason = why_unreachable(job.address)
         if reason is not None:
+            place = _quoted(job.address.place)
             raise EmbedError(
-                f"{_place(job)} and {len(jobs) - 1} other pictures can't be read on this machine ({reason}); mend that "
+                f"{place} and {len(jobs) - 1} other pictures can't be read on this machine ({reason}); mend that "
                 "and the same command goes on; if they have gone for good, `icons scan` where the library is, then "
                 "`icons embed --plan-only --work` plan anew"
             )
@@ -176,12 +177,8 @@ def _refuse_unreachable(jobs: Sequence[Job]) -> None:
 
 def _pictures(jobs: Sequence[Job]) -> str:
     """Say which pictures some jobs are about."""
-    first, last = _place(jobs[0]), _place(jobs[-1])
+    first, last = _quoted(jobs[0].address.place), _quoted(jobs[-1].address.place)
     return f"picture {first}" if len(jobs) == 1 else f"{len(jobs):,} pictures, from {first} to {last}"
-
-
-def _place(job: Job) -> str:
-    return _quoted(f"{job.location}/{job.path}".rstrip("/") + (f"#{job.member}" if job.member else ""))
 
 
 def _quoted(name: str) -> str:
@@ -192,6 +189,6 @@ def _jobs(blocks: Iterable[Block], begun: list[str]) -> Iterator[list[Job]]:
     for block in blocks:
         begun.append(block.name)
         yield [
-            Job(image, kind, location, path, member, bytes.fromhex(digest))
+            Job(image, PictureAddress(kind, location, path, member, bytes.fromhex(digest)))
             for image, kind, location, path, member, digest in block.items
         ]

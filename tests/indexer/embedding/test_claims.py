@@ -171,14 +171,6 @@ def test_a_store_that_is_away_for_a_look_does_not_end_the_renewals(tmp_path: Pat
     assert len(looks) >= 4
 
 
-def test_the_claim_on_a_done_block_goes(tmp_path: Path) -> None:
-    worker = claims(tmp_path, "a")
-    assert worker.take("images-1")
-    worker.release("images-1")
-    worker.release("images-1")
-    assert list(tmp_path.glob("*.json")) == []
-
-
 @pytest.mark.parametrize("is_late", [False, True])
 def test_a_claim_that_is_given_back_is_free_at_once_unless_another_has_it(tmp_path: Path, is_late: bool) -> None:
     first, second = claims(tmp_path, "a"), claims(tmp_path, "b")

@@ -19,7 +19,7 @@ from indexer.finetune.gather import (
     refuse,
 )
 from indexer.finetune.lesson import build_corpus, key_of, read_facts
-from indexer.sources.records import IconSet, Record
+from indexer.sources.records import IconSet, PictureAddress, Record
 
 SHAPES = {
     "house": "M3 12 12 3l9 9v9H3z",
@@ -168,6 +168,8 @@ def borrows(name: str, one_in: int) -> bool:
 
 
 def placed(name: str, digest: bytes | None = None) -> Placed:
+    digest = digest or name.encode()
     return Placed(
-        Record(name, name, digest or name.encode(), IconSet("some", "Some", licence="MIT")), "folder", "", name
+        Record(name, name, digest, IconSet("some", "Some", licence="MIT")),
+        PictureAddress("folder", "", name, name, digest),
     )

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from small_icons import picture_at
 
 from indexer.errors import SourceError
 from indexer.languages.names import parse
@@ -114,8 +115,8 @@ def test_a_picture_replaced_by_a_link_out_of_the_source_is_not_read(tmp_path: Pa
     (root / "b").symlink_to(outside)
     for path in ("a.svg", "b/c.svg"):
         with pytest.raises(SourceError, match="leads out of the source"):
-            read_picture("folder", root, path, "")
-    named = read_picture("folder", root / "a.svg", "", "")  # a link that the user has named
+            read_picture(picture_at("folder", root, path, ""))
+    named = read_picture(picture_at("folder", root / "a.svg", "", ""))  # a link that the user has named
     assert named == (outside / "c.svg").read_bytes()
 
 

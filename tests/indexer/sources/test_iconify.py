@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from small_icons import picture_at
 
 from indexer.errors import SourceError
 from indexer.languages.names import common_affixes, parse
@@ -35,7 +36,7 @@ def records(file: Path) -> dict[str, Record]:
 
 
 def picture(file: Path, name: str) -> NDArray[np.uint8]:
-    return render(read_picture("iconify", file, "", name), size=32).pixels
+    return render(read_picture(picture_at("iconify", file, "", name)), size=32).pixels
 
 
 def test_a_picture_is_the_body_in_a_document_of_its_own(tmp_path: Path) -> None:
@@ -43,10 +44,10 @@ def test_a_picture_is_the_body_in_a_document_of_its_own(tmp_path: Path) -> None:
         tmp_path / "acme.json", {"home": {"body": CORNER}, "wide": {"body": CORNER, "width": 12, "left": -2}}
     )
     assert (
-        read_picture("iconify", file, "", "home")
+        read_picture(picture_at("iconify", file, "", "home"))
         == f'<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8" viewBox="0 0 8 8">{CORNER}</svg>'.encode()
     )
-    assert b'width="12" height="8" viewBox="-2 0 12 8"' in read_picture("iconify", file, "", "wide")
+    assert b'width="12" height="8" viewBox="-2 0 12 8"' in read_picture(picture_at("iconify", file, "", "wide"))
 
 
 def test_sixteen_is_the_size_where_nothing_says_another() -> None:
@@ -101,8 +102,8 @@ def test_turns_add_up_along_a_chain_and_two_flips_are_none(tmp_path: Path) -> No
         },
     )
     found = records(file)
-    assert read_picture("iconify", file, "", "same").count(b"<g") == 0
-    assert b'width="10" height="8"' in read_picture("iconify", file, "", "plain")
+    assert read_picture(picture_at("iconify", file, "", "same")).count(b"<g") == 0
+    assert b'width="10" height="8"' in read_picture(picture_at("iconify", file, "", "plain"))
     assert found["same"].digest == content_digest(build_svg({"body": CORNER, "width": 8, "height": 8}))
 
 
@@ -187,7 +188,7 @@ def test_the_whole_package_is_one_source_of_many_files(tmp_path: Path) -> None:
     (tmp_path / "collections.json").write_text("{}")
     first, second = scan(tmp_path)
     assert (first.path, second.path) == ("json/bi.json", "json/mdi.json")
-    assert read_picture("iconify", tmp_path, "json/bi.json", "home")
+    assert read_picture(picture_at("iconify", tmp_path, "json/bi.json", "home"))
     write_set(tmp_path / "json" / "bi.json", {"home": {"body": CORNER}, "user": {"body": CORNER}})
     first, second = scan(tmp_path, {"json/bi.json": first.stamp, "json/mdi.json": second.stamp})
     assert first.records is not None
@@ -236,13 +237,13 @@ def test_half_a_surrogate_pair_does_not_reach_the_catalog(tmp_path: Path) -> Non
 
 def test_an_icon_that_has_left_its_set_is_an_error(tmp_path: Path) -> None:
     file = write_set(tmp_path / "a.json", {"home": {"body": CORNER}})
-    read_picture("iconify", file, "", "home")
+    read_picture(picture_at("iconify", file, "", "home"))
     write_set(file, {"user-with-a-hat": {"body": CORNER}})
     with pytest.raises(SourceError, match='no icon "home"'):
-        read_picture("iconify", file, "", "home")
+        read_picture(picture_at("iconify", file, "", "home"))
     file.unlink()
     with pytest.raises(FileNotFoundError):
-        read_picture("iconify", file, "", "home")
+        read_picture(picture_at("iconify", file, "", "home"))
 
 
 def _write_tabbed(folder: Path, icon_set: dict[str, object]) -> Path:
@@ -270,7 +271,7 @@ def test_an_icon_found_by_its_line_is_the_one_of_the_parsed_set(tmp_path: Path, 
     file = _write_tabbed(tmp_path, TABBED)
     alone = read_icon_alone(file, name)
     assert alone is not None
-    assert alone == read_picture("iconify", file, "", name)
+    assert alone == read_picture(picture_at("iconify", file, "", name))
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -279,7 +280,7 @@ def test_an_icon_is_found_in_whatever_order_a_set_is_written(tmp_path: Path, tur
     icons = {name: {"body": f'<path d="M{at} 0h1v1z"/>'} for at, name in enumerate(names[::-1] if turned else names)}
     file = _write_tabbed(tmp_path, {"prefix": "own", "icons": icons})
     assert [read_icon_alone(file, name) for name in names] == [
-        read_picture("iconify", file, "", name) for name in names
+        read_picture(picture_at("iconify", file, "", name)) for name in names
     ]
 
 
@@ -288,8 +289,8 @@ def test_a_set_that_is_laid_out_otherwise_is_left_to_the_parser(tmp_path: Path, 
     file = tmp_path / "own.json"
     file.write_text(json.dumps(TABBED, indent=indent))
     assert read_icon_alone(file, "home") is None
-    whole = read_picture("iconify", file, "", "home")
-    assert read_indexed("iconify", file, "", "home", digest=content_digest(whole)) == whole
+    whole = read_picture(picture_at("iconify", file, "", "home"))
+    assert read_indexed(picture_at("iconify", file, "", "home", digest=content_digest(whole))) == whole
 
 
 def test_an_icon_that_is_not_there_is_not_found_by_a_line(tmp_path: Path) -> None:
@@ -301,12 +302,12 @@ def test_an_icon_that_is_not_there_is_not_found_by_a_line(tmp_path: Path) -> Non
 
 def test_only_what_was_indexed_is_read(tmp_path: Path) -> None:
     file = _write_tabbed(tmp_path, TABBED)
-    digest = content_digest(read_picture("iconify", file, "", "home"))
-    assert read_indexed("iconify", file, "", "home", digest=digest)
+    digest = content_digest(read_picture(picture_at("iconify", file, "", "home")))
+    assert read_indexed(picture_at("iconify", file, "", "home", digest=digest))
     icons = {**TABBED["icons"], "home": {"body": "<g/>"}}  # type: ignore[dict-item]
     _write_tabbed(tmp_path, {**TABBED, "icons": icons})
     with pytest.raises(SourceError, match="has changed since it was indexed"):
-        read_indexed("iconify", file, "", "home", digest=digest)
+        read_indexed(picture_at("iconify", file, "", "home", digest=digest))
     file.unlink()
     with pytest.raises(SourceError, match="can't be read"):
-        read_indexed("iconify", file, "", "home", digest=digest)
+        read_indexed(picture_at("iconify", file, "", "home", digest=digest))

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from small_icons import picture_at
 
 from indexer.sources.records import FileScan, Record, content_digest
 from indexer.sources.source import open_sources, read_picture
@@ -96,10 +97,10 @@ def test_a_file_listed_again_is_another_icon(tmp_path: Path) -> None:
     assert [scanned.path for scanned in found] == ["a.svg", "a.svg#2", "a#2.svg", "a.svg#2#1"]
     for scanned in found:
         assert scanned.records is not None
-        content = read_picture("manifest", manifest, scanned.path, "")
+        content = read_picture(picture_at("manifest", manifest, scanned.path, ""))
         assert content_digest(content) == scanned.records[0].digest
-    assert b"<!-- a.svg#2 -->" in read_picture("manifest", manifest, "a.svg#2#1", "")
-    assert b"<!-- a.svg -->" in read_picture("manifest", manifest, "a.svg#2", "")
+    assert b"<!-- a.svg#2 -->" in read_picture(picture_at("manifest", manifest, "a.svg#2#1", ""))
+    assert b"<!-- a.svg -->" in read_picture(picture_at("manifest", manifest, "a.svg#2", ""))
 
 
 def test_a_changed_row_or_a_changed_file_is_read_again(tmp_path: Path) -> None:
@@ -116,7 +117,7 @@ def test_absolute_paths_stay_as_they_are(tmp_path: Path) -> None:
     picture = tmp_path / "elsewhere" / "a.svg"
     manifest = write(tmp_path, "icons.jsonl", json.dumps({"file_path": str(picture)}), "elsewhere/a.svg")
     assert scan(manifest)[0].path == str(picture)
-    assert read_picture("manifest", manifest, str(picture), "") == picture.read_bytes()
+    assert read_picture(picture_at("manifest", manifest, str(picture), "")) == picture.read_bytes()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux takes any bytes as a name")
@@ -125,7 +126,7 @@ def test_paths_that_are_not_utf8_are_found(tmp_path: Path) -> None:
     (tmp_path / "icons.csv").write_bytes(b"file_path\n\xe8.svg\n")
     [found] = scan(tmp_path / "icons.csv")
     assert (found.path, found.error) == (r"\xe8.svg", None)
-    assert read_picture("manifest", tmp_path / "icons.csv", found.path, "") == SVG.encode()
+    assert read_picture(picture_at("manifest", tmp_path / "icons.csv", found.path, "")) == SVG.encode()
 
 
 def test_an_empty_manifest_has_no_columns(tmp_path: Path) -> None:
