@@ -31,7 +31,7 @@ class BlockQueue:
     ended: set[Kind] = field(default_factory=set)
     """Kinds of which nothing was free when this worker was through."""
     is_idle: bool = False
-    """Whether it has claimed nothing since it was told that there is more: somebody else was faster."""
+    """Whether it has claimed nothing since it found that there is more: somebody else was faster."""
 
     def count_missing(self, kind: Kind) -> int:
         """Count the items of a kind whose blocks have no shard yet, whoever will do them; a million is enough."""
@@ -69,7 +69,7 @@ class BlockQueue:
     def await_more(self, tell: Callable[[str], None]) -> bool:
         """Wait until a block is free that somebody has claimed and not done; False once every block is done.
 
-        `tell` is told what is waited for, again and again.
+        `tell` takes what is waited for, again and again.
         """
         while self.stays and self.claims is not None and not self.place.is_over():
             held = self._held_by_others()

@@ -171,7 +171,7 @@ class CudaDevice(QueuedDevice):
             place.here[:n].copy_(place.vectors[:n], non_blocking=True)
             place.returned.record()
 
-        # Nothing of the device is kept for who collects: where a later batch finds no room, this place is given back.
+        # Nothing of the device is kept for who collects: where a later batch finds no room, this place is freed.
         begun, computed, returned, here = place.begun, place.computed, place.returned, place.here[:n]
 
         def collect() -> Halves:

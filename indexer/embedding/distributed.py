@@ -63,7 +63,7 @@ def run_as_rank(work: Callable[[Rank], None]) -> None:
     except Exception as error:
         leave_word(error)
         raise
-    if refused is not None:  # told here, so that no trace goes with it
+    if refused is not None:  # said here, so that no trace goes with it
         leave_word(refused)
         sys.stderr.write(f"Error: rank {rank.index}: {printable(str(refused))}\n")
         raise SystemExit(1)

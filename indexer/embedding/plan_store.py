@@ -4,6 +4,7 @@ import json
 import re
 import tempfile
 from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +28,10 @@ class PlanStore(Protocol):
     @property
     def plan(self) -> Plan:
         """What is to be done."""
+
+    @property
+    def options(self) -> EmbedOptions:
+        """How."""
 
     def choose(self) -> ModelChoice:
         """Say how the plan's encoder is chosen on this machine."""
@@ -53,6 +58,10 @@ class LibraryPlanStore:
     def __init__(self, library: Library, fingerprint: str) -> None:
         self._path = library.work(fingerprint) / "plan.jsonl"
         self.plan = read_plan(self._path)
+        try:
+            self.options = from_plain(EmbedOptions, self.plan.options)
+        except ValueError as error:
+            raise EmbedError(f"the plan is of another version of icons, or damaged ({error}); plan again") from error
         self.shards = library.vectors(fingerprint)
         self.run = library.run(fingerprint, self.plan.run)
         self._done: set[str] = set()
@@ -196,8 +205,10 @@ _SHARD = re.compile(r"[0-9]{4,9}/[A-Za-z0-9_+-]+\.safetensors")
 class ObjectPlanStore:
     """The run that is under way in a store."""
 
-    def __init__(self, store: Store, plan: Plan) -> None:
-        self.store, self.plan = store, plan
+    def __init__(self, store: Store, plan: Plan, version: str = "") -> None:
+        """`version` is that of the plan's object. Raises ValueError where this program does not know its options."""
+        self.store, self.plan, self.version = store, plan, version
+        self.options = from_plain(EmbedOptions, plan.options)
         self.run = Below(store, f"{plan.run}/")
         self._done: set[int] = set()
         """Groups in which every block has its shard."""
@@ -277,10 +288,10 @@ class ObjectPlanStore:
 
     def is_over(self) -> bool:
         """Whether another run has begun, or this one's shards were all collected."""
-        plan = current_plan(self.store)
-        return plan is None or plan.run != self.plan.run
+        found = read_stored_plan(self.store)
+        return found is None or found[0].run != self.plan.run
 
-    def tell(self, worker: str, progress: EmbeddingProgress) -> None:
+    def report(self, worker: str, progress: EmbeddingProgress) -> None:
         """Leave word of how far a worker is."""
         self.run.put(f"workers/{worker}.json", json.dumps(asdict(progress)).encode())
 
@@ -289,15 +300,15 @@ class ObjectPlanStore:
         found = self.run.list("workers/")
         return {name.removeprefix("workers/").removesuffix(".json"): said.version for name, said in found.items()}
 
-    def told(self, worker: str) -> EmbeddingProgress | None:
-        """How far a worker was when it said so last."""
+    def progress_of(self, worker: str) -> EmbeddingProgress | None:
+        """How far a worker was when it last reported."""
         stored = self.run.get(f"workers/{worker}.json")
         try:
             return None if stored is None else from_json(EmbeddingProgress, stored.content)
         except ValueError:  # of another version of this program
             return None
 
-    def tell_end(self, worker: str, reason: str) -> None:
+    def report_end(self, worker: str, reason: str) -> None:
         """Leave word of what has ended a worker that nobody looks at."""
         self.run.put(f"ended/{worker}.txt", reason.encode())
 
@@ -373,13 +384,7 @@ def group_name(place: int) -> str:
     return f"{place // _GROUP:04d}"
 
 
-def current_plan(store: Store) -> Plan | None:
-    """The plan of the run that is under way in a store."""
-    found = find_plan(store)
-    return None if found is None else found[0]
-
-
-def find_plan(store: Store) -> tuple[Plan, str] | None:
+def read_stored_plan(store: Store) -> tuple[Plan, str] | None:
     """The plan of the run that is under way in a store, and the version of its object.
 
     Raises:
@@ -388,15 +393,32 @@ def find_plan(store: Store) -> tuple[Plan, str] | None:
     stored = store.get(PLAN)
     if stored is None:
         return None
+    with _named_as_of_another_version(store):
+        return from_json(Plan, stored.content), stored.version
+
+
+@contextmanager
+def _named_as_of_another_version(store: Store) -> Iterator[None]:
     try:
-        plan = from_json(Plan, stored.content)
-        from_plain(EmbedOptions, plan.options)
+        yield
     except ValueError as error:
         raise EmbedError(
             f'"{store.url}/{PLAN}" is of another version of icons, or damaged ({error}); install one everywhere '
             "or remove it and plan again"
         ) from error
-    return plan, stored.version
+
+
+def find_work(store: Store) -> ObjectPlanStore | None:
+    """The run that is under way.
+
+    Raises:
+        EmbedError: this program can't read its plan.
+    """
+    found = read_stored_plan(store)
+    if found is None:
+        return None
+    with _named_as_of_another_version(store):
+        return ObjectPlanStore(store, *found)
 
 
 def open_work(store: Store) -> ObjectPlanStore:
@@ -405,10 +427,10 @@ def open_work(store: Store) -> ObjectPlanStore:
     Raises:
         EmbedError: there is none.
     """
-    plan = current_plan(store)
-    if plan is None:
+    found = find_work(store)
+    if found is None:
         raise EmbedError(f'"{store.url}" holds no plan; `icons embed --plan-only --work {store.url}` puts one there')
-    return ObjectPlanStore(store, plan)
+    return found
 
 
 def spell_headers(headers: list[BlockHeader]) -> bytes:

@@ -16,7 +16,7 @@ from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.loaded import AnyPrecision
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
-from indexer.library.foreign import Positive, Size, from_plain
+from indexer.library.foreign import Positive, Size
 from indexer.library.plans import Plan, block_sizes, cut_blocks, write_plan
 from indexer.library.shards import precisions, read_coverage
 from indexer.process import prepare_for_batches
@@ -41,18 +41,6 @@ class EmbedOptions:
     signs of life, so that the slowest pictures are no standstill."""
     lease_seconds: Positive = 60.0
     """For how long a block stays with a worker of which nothing is heard any more."""
-
-    @classmethod
-    def of(cls, plan: Plan) -> "EmbedOptions":
-        """How a plan is embedded.
-
-        Raises:
-            EmbedError: this program does not know that.
-        """
-        try:
-            return from_plain(cls, plan.options)
-        except ValueError as error:
-            raise EmbedError(f"the plan is of another version of icons, or damaged ({error}); plan again") from error
 
 
 def prepare(

@@ -1,4 +1,4 @@
-"""How far ranks are, one small file each; one that stands still too long is given up."""
+"""How far ranks are, one small file each; one that stands still too long is ended."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""How are batches kept in the queue of a device that works beside its host? How many pictures go at once is found here.
+"""Batches in the queue of a device that works beside its host, and how many pictures go at once.
 
 `cuda_device` is a GPU; tests have one that is simulated.
 """
@@ -37,7 +37,7 @@ class QueuedDevice:
         self.name = name
         self.batch_size = batch_size or SMALLEST
         self.busy_seconds = 0.0
-        self._is_size_given = batch_size is not None
+        self._has_size = batch_size is not None
 
     def __enter__(self) -> Self:
         return self
@@ -88,8 +88,8 @@ class QueuedDevice:
         return encode_names_within_memory(self.encoder, names, device=self.name)
 
     def prepare(self, *, n_images: int, largest: int) -> None:
-        """Find out how many pictures go at once, unless that is given."""
-        if not self._is_size_given:
+        """Find out how many pictures go at once, unless that is stated."""
+        if not self._has_size:
             find_batch_size(self, n_images=n_images, largest=largest)
         self.busy_seconds = 0.0
 

@@ -99,7 +99,7 @@ class ShardWriter:
             self._write(block, partial_shard_name(block, settled), shard)
 
     def finish(self) -> None:
-        """Wait until all that was given is written. Raises what went wrong with it."""
+        """Wait until all is written. Raises what went wrong with it."""
         while self.pending:
             self.pending.popleft().result()
 

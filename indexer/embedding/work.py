@@ -1,4 +1,4 @@
-"""What does a worker do with its share of a plan? Names first, then pictures, which are drawn from the start on."""
+"""A worker does what it claims of a plan: names first, then pictures, which are drawn from the start on."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -18,7 +18,6 @@ from indexer.embedding.device import (
     in_batches,
     out_of_memory_explained,
 )
-from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingReporter
 from indexer.embedding.shard_writer import ShardWriter
 from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
@@ -32,7 +31,7 @@ from indexer.rendering.slots import Job
 from indexer.sources.records import PictureAddress
 from indexer.sources.source import why_unreachable
 
-_TELLING = 8
+_MANY = 8
 """Pictures of a place drawn together of which none can be read: the machine's fault, unless they have gone."""
 
 
@@ -93,7 +92,7 @@ class Work:
         return checkpoint
 
     def _start_pool(self, checkpoint: Checkpoint, layout: Layout, n_images: int) -> RenderPool:
-        workers = EmbedOptions.of(self.queue.place.plan).workers
+        workers = self.queue.place.options.workers
         return layout.start_pool(
             size=checkpoint.image_size,
             workers=default_workers(n_images, is_fed=self.spec.is_fed) if workers is None else workers,
@@ -164,7 +163,7 @@ def _refuse_unreachable(jobs: Sequence[Job]) -> None:
     Raises:
         EmbedError: that is so.
     """
-    for job in (jobs[0], jobs[-1]) if len(jobs) >= _TELLING else ():
+    for job in (jobs[0], jobs[-1]) if len(jobs) >= _MANY else ():
         reason = why_unreachable(job.address)
         if reason is not None:
             place = _quoted(job.address.place)

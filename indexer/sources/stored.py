@@ -65,8 +65,8 @@ def scan(kind: str, location: Path, exclusion: Exclusion, stamps: Mapping[str, s
         raise SourceError(
             f'"{_url(location)}" holds no pictures and no Iconify set; give the URL of a folder that does'
         )
-    wanted = {path: listed for path, listed in found.items() if not exclusion.excludes(path)}
-    yield from (_scan_sets if kind == SETS else _scan_pictures)(location, wanted, stamps)
+    chosen = {path: listed for path, listed in found.items() if not exclusion.excludes(path)}
+    yield from (_scan_sets if kind == SETS else _scan_pictures)(location, chosen, stamps)
 
 
 def read(address: PictureAddress) -> bytes:
@@ -226,7 +226,7 @@ def _refuse_large(size: int) -> None:
 
 
 def _recognise_licence(folder: str) -> str | None:
-    """Name the licence whose text lies at a URL, if it is one of the few that can be told by a sentence."""
+    """Name the licence whose text lies at a URL, if one sentence of it shows which it is."""
     with _as_source_errors():
         there = {name for start in ("LICEN", "COPYING") for name in _store(folder).list(start)}
         for name in LICENCE_FILES:

@@ -60,20 +60,9 @@ def test_another_schema_is_refused_with_the_command_to_run(tmp_path: Path, revis
     _set_revision(path, revision)
     with pytest.raises(LibraryError, match=advice):
         open_catalog(path)
-
-
-def test_upgrade_refuses_a_catalog_from_the_future(tmp_path: Path) -> None:
-    path = tmp_path / "catalog.sqlite"
-    open_catalog(path).dispose()
-    _set_revision(path, "9999")
-    with pytest.raises(LibraryError, match="newer than"):
-        upgrade_catalog(path)
-
-
-def test_upgrading_a_current_catalog_changes_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "catalog.sqlite"
-    open_catalog(path).dispose()
-    assert upgrade_catalog(path) == (REVISION, REVISION)
+    if revision > REVISION:
+        with pytest.raises(LibraryError, match="newer than"):
+            upgrade_catalog(path)
 
 
 @pytest.mark.parametrize("folder", ["a?mode=memory&b", "a%41", "a#b", "file:a?b", "%(here)s", "a%"])
@@ -84,6 +73,7 @@ def test_a_catalog_lies_where_its_path_says_whatever_that_means_in_an_address(
     shutil.copytree(migrations(), path.parent / "migrations")
     monkeypatch.setattr("indexer.library.bundled.migrations", lambda: path.parent / "migrations")
     assert upgrade_catalog(path) == (None, REVISION)
+    assert upgrade_catalog(path) == (REVISION, REVISION)
     open_catalog(path).dispose()
     with closing(connect_to_read(path)) as connection:
         assert connection.execute("SELECT COUNT(*) FROM icons").fetchone() == (0,)
@@ -109,21 +99,6 @@ def test_names_keep_their_ids_and_bearers_when_they_learn_other_languages(tmp_pa
         assert connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'names'").fetchone() == (41,)
         assert connection.execute("SELECT read_by, tag_languages FROM sets").fetchone() == (None, "")
         assert connection.execute("SELECT names_language FROM sources").fetchone() == ("auto",)
-        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-
-
-def test_going_back_a_schema_leaves_names_as_they_are_written(tmp_path: Path) -> None:
-    path = tmp_path / "catalog.sqlite"
-    with _as_of(path, REVISION) as connection:
-        connection.executescript(_OF_0001)
-        connection.execute("UPDATE names SET words = 'arrow', own = 'pfeil', language = 'de' WHERE id = 7")
-        connection.execute("INSERT INTO names (words) VALUES ('arrow')")
-        connection.commit()
-    _alembic(path, "downgrade", "0001")
-    with closing(sqlite3.connect(path)) as connection:
-        borne = "SELECT icons.name, words FROM icons LEFT JOIN names ON names.id = name_id"
-        assert connection.execute(borne).fetchall() == [("pfeil", "pfeil"), ("star", "star"), ("new", None)]
-        assert connection.execute("SELECT id FROM names WHERE words = 'pfeil'").fetchone() == (43,)
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
 
 

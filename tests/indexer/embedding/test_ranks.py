@@ -17,6 +17,7 @@ from conftest import Silent, disc, kill_rank
 from indexer.embedding.distributed import Rank
 from indexer.embedding.embed import WorkerContext, plan_command, run_rank, run_ranks
 from indexer.embedding.embed import embed as embed_share
+from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
@@ -155,7 +156,9 @@ def test_ranks_on_gpus_need_no_nccl_to_count(
     monkeypatch.setattr(torch.cuda, "set_device", done.append)
     monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
     with pytest.raises(EmbedError, match="met"):
-        embed_share(library, fingerprint, WorkerContext(Rank(1, 1, 2), "cuda:1", lambda _: None, pytest.fail))
+        embed_share(
+            LibraryPlanStore(library, fingerprint), WorkerContext(Rank(1, 1, 2), "cuda:1", lambda _: None, pytest.fail)
+        )
     assert done == [torch.device("cuda", 1), used]
 
 
@@ -163,7 +166,7 @@ def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypa
     library = Library(tmp_path)
     write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
 
-    def embed_on(_: Library, __: str, context: WorkerContext) -> None:
+    def embed_on(_: LibraryPlanStore, context: WorkerContext) -> None:
         raise EmbedError(context.device)
 
     monkeypatch.setattr("indexer.embedding.embed.embed", embed_on)

@@ -68,13 +68,6 @@ def test_only_the_tree_of_icons_is_read(tmp_path: Path) -> None:
     assert list(records(folder)) == ["icons/home.svg"]
 
 
-def test_lucide_has_tags(tmp_path: Path) -> None:
-    folder = package(
-        tmp_path, "lucide-static", "icons/home.svg", "icons/x.svg", files={"tags.json": {"home": ["a", "b"]}}
-    )
-    assert [record.tags for record in records(folder).values()] == [("a", "b"), ()]
-
-
 ATLASKIT = """const metadata = {
   'add-item': {
     keywords: ['add-item', 'additem', 'icon', "jira status", 'plus'],
@@ -189,6 +182,27 @@ icons:
             (("jira status", "plus"), ()),
         ),
         (
+            "@primer/octicons",
+            "build/svg/alert-fill-24.svg",
+            "build/data.json",
+            {"alert": {"keywords": ["warning"]}, "alert-fill": {"keywords": ["danger"]}},
+            (("danger",), ()),
+        ),
+        (
+            "@mdi/svg",
+            "svg/abjad-arabic.svg",
+            "meta.json",
+            [{"name": "abjad-arabic", "aliases": ["writing-system-arabic"], "tags": ["Alpha / Numeric"]}],
+            (("writing system arabic",), ("Alpha / Numeric",)),
+        ),
+        (
+            "ionicons",
+            "dist/svg/home-sharp.svg",
+            "dist/ionicons.json",
+            {"icons": [{"name": "home", "tags": ["house"]}, {"name": "home-outline", "tags": ["house", "outline"]}]},
+            (("house",), ()),
+        ),
+        (
             "@vscode/codicons",
             "src/icons/home.svg",
             "dist/metadata.json",
@@ -229,13 +243,6 @@ def test_tabler_has_tags_categories_and_styles_by_folder(tmp_path: Path) -> None
     assert {(record.tags, record.categories) for record in found.values()} == {(("house", "4"), ("Map",))}
 
 
-def test_material_aliases_are_tags_and_its_tags_are_categories(tmp_path: Path) -> None:
-    meta = [{"name": "abjad-arabic", "aliases": ["writing-system-arabic"], "tags": ["Alpha / Numeric"]}]
-    found = records(package(tmp_path, "@mdi/svg", "svg/abjad-arabic.svg", files={"meta.json": meta}))
-    record = found["svg/abjad-arabic.svg"]
-    assert (record.tags, record.categories) == (("writing system arabic",), ("Alpha / Numeric",))
-
-
 def test_phosphor_is_read_out_of_its_javascript(tmp_path: Path) -> None:
     svgs = ("assets/bold/acorn-bold.svg", "assets/regular/acorn.svg", "assets/fill/asclepius-fill.svg")
     found = records(package(tmp_path, "@phosphor-icons/core", *svgs, files={"dist/index.mjs": PHOSPHOR}))
@@ -271,27 +278,6 @@ def test_font_awesome_has_search_terms_also_under_former_names(tmp_path: Path) -
     assert [record.name for record in found.values()] == ["home-alt", "house"]
     assert {record.tags for record in found.values()} == {("House", "abode", "home alt")}
     assert {record.style for record in found.values()} == {"filled"}
-
-
-def test_ionicons_tags_hold_for_all_styles(tmp_path: Path) -> None:
-    icons = {"icons": [{"name": "home", "tags": ["house"]}, {"name": "home-outline", "tags": ["house", "outline"]}]}
-    svgs = ("dist/svg/home.svg", "dist/svg/home-outline.svg", "dist/svg/home-sharp.svg", "dist/ionicons/svg/home.svg")
-    found = records(package(tmp_path, "ionicons", *svgs, files={"dist/ionicons.json": icons}))
-    assert len(found) == 3
-    assert {record.tags for record in found.values()} == {("house",)}
-
-
-def test_octicons_keywords_hold_for_all_sizes(tmp_path: Path) -> None:
-    data = {"alert": {"keywords": ["warning"]}, "alert-fill": {"keywords": ["danger"]}}
-    svgs = ("build/svg/alert-16.svg", "build/svg/alert-fill-24.svg")
-    found = records(package(tmp_path, "@primer/octicons", *svgs, files={"build/data.json": data}))
-    assert [record.tags for record in found.values()] == [("warning",), ("danger",)]
-
-
-def test_spectrum_ships_its_icons_twice_and_they_are_read_once(tmp_path: Path) -> None:
-    name = "S2_Icon_AddCircle_20_N.svg"
-    svgs = (f"dist/assets/svg/{name}", f"icons/assets/svg/{name}", "dist/assets/svg-spriteSheet/sprite.svg")
-    assert list(records(package(tmp_path, "@adobe/spectrum-css-workflow-icons", *svgs))) == [f"dist/assets/svg/{name}"]
 
 
 def test_openmoji_files_are_named_by_their_annotation(tmp_path: Path) -> None:

@@ -1,4 +1,3 @@
-import ast
 import json
 from pathlib import Path
 
@@ -7,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_icons import picture_at
 
-import indexer.sources
 from indexer.errors import SourceError
 from indexer.sources.records import content_digest
 from indexer.sources.source import open_sources, read_picture
@@ -75,20 +73,3 @@ def test_a_file_of_another_kind_is_refused_by_name(tmp_path: Path, name: str) ->
 def test_an_unknown_kind_is_refused() -> None:
     with pytest.raises(SourceError, match='unknown kind of source "ftp"'):
         read_picture(picture_at("ftp", Path(), "", ""))
-
-
-def test_sources_decode_nothing() -> None:
-    folder = Path(indexer.sources.__file__).parent
-    for file in folder.glob("*.py"):
-        imported = {
-            name.split(".")[0]
-            for node in ast.walk(ast.parse(file.read_text()))
-            for name in (
-                [alias.name for alias in node.names]
-                if isinstance(node, ast.Import)
-                else [node.module or ""]
-                if isinstance(node, ast.ImportFrom)
-                else []
-            )
-        }
-        assert not imported & {"torch", "PIL", "pyvips", "numpy"}, file.name

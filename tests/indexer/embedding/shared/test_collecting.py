@@ -237,7 +237,7 @@ def test_who_waits_asks_for_workers_again_where_a_shard_is_damaged_and_prints_on
 
         def embedded(self, *_: object) -> None:
             self.looks += 1
-            place_in(work).tell_end("icons-ray-0", "no such device")
+            place_in(work).report_end("icons-ray-0", "no such device")
             if self.looks > 1:
                 do_here(work)
             if self.looks == 2:
@@ -283,10 +283,10 @@ def test_a_run_that_is_replaced_goes_by_whatever_spelling_of_the_place_and_what_
     plan_only(planned, replace(options, work=str(tmp_path / "link")), Silent())
     now = place_in(work).plan.run
     assert runs_in(work) == [now]
-    before.tell_end("late", "nothing")
+    before.report_end("late", "nothing")
     assert before.plan.run in runs_in(work)
     collect(planned, str(work))
-    before.tell_end("later", "nothing")
+    before.report_end("later", "nothing")
     monkeypatch.setattr("indexer.embedding.sharing._LATE_SECONDS", 0.0)
     for _ in range(2):
         collect(planned, str(work))
@@ -364,7 +364,7 @@ def test_a_plan_that_a_stranger_wrote_is_refused_and_writes_nothing(planned: Lib
 def test_what_a_worker_of_another_version_says_is_passed_over(planned: Library, work: Path) -> None:
     place = place_in(work)
     place.run.put("workers/newer.json", b'{"rank": 0, "world": 1, "new": 1}')
-    assert place.told("newer") is None
+    assert place.progress_of("newer") is None
 
 
 def test_a_block_that_leads_elsewhere_is_not_done(planned: Library, work: Path) -> None:
