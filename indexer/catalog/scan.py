@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, Engine, Row, RowMapping, bindparam, delete, func, insert, select, update
@@ -72,13 +72,6 @@ class ScanTally:
 Report = Callable[[ScanTally], None]
 
 
-class Opening(Protocol):
-    """What lies at a location, as `sources.source.open_sources` tells it."""
-
-    def __call__(self, location: Path, *, exclude: Sequence[str]) -> list[Source]:
-        """The sources that are there."""
-
-
 def remember(connection: Connection, location: Path, *, exclude: Sequence[str], names_language: str = AUTO) -> None:
     """Keep a location for this scan and all later ones; named again, its patterns and its language are replaced.
 
@@ -133,7 +126,6 @@ def scan(
     changed: Collection[tuple[str, str]] = frozenset(),
     unread: Iterable[int] = (),
     dictionary: Dictionary | None = None,
-    opening: Opening = open_sources,
 ) -> ScanTally:
     """Bring the catalog up to date with every remembered source, all of it or nothing.
 
@@ -151,7 +143,7 @@ def scan(
             with connection.begin() as transaction:
                 suspect = {*changed, *questions.files_showing(connection, unread_images)}
                 run = _Scan(connection, report, suspect, dictionary, kept)
-                run.read(opening)
+                run.read()
                 if not (lost := run.finish()):
                     return run.tally
                 transaction.rollback()
@@ -221,14 +213,14 @@ class _Scan:
         self.gone: list[int] = []
         self.gone_files: list[int] = []
 
-    def read(self, opening: Opening) -> None:
+    def read(self) -> None:
         """Read every source that is not kept, found anew below each location that the user named; each of them once."""
         query = select(sources.c.named, sources.c.exclude, sources.c.names_language).group_by(sources.c.named)
         for row in self.connection.execute(query.order_by(func.min(sources.c.id))).mappings().all():
             if row.named in self.kept:
                 continue
             try:
-                for source in opening(Path(row.named), exclude=json.loads(row.exclude)):
+                for source in open_sources(Path(row.named), exclude=json.loads(row.exclude)):
                     self._read_source(source, row)
             except SourceError as error:
                 query = select(sources.c.id).where(sources.c.named == row.named)

@@ -24,13 +24,13 @@ from indexer.encoders.torch_encoder import Encoder, Precision
 
 
 @contextmanager
-def page_locked(memory: Pixels, device: torch.device, runtime: Any = None) -> Iterator[str | None]:
+def page_locked(memory: Pixels, device: torch.device) -> Iterator[str | None]:
     """Lock the pages of some memory for the block; torch takes them as pinned, and copies from them wait for nothing.
 
-    `runtime` is CUDA's. Once for all that is ever put there: it takes longer than a copy of the same size. Where the
-    system refuses, the reason is yielded, and copies are waited for.
+    Once for all that is ever put there: it takes longer than a copy of the same size. Where the system refuses, the
+    reason is yielded, and copies are waited for.
     """
-    runtime = runtime or torch.cuda.cudart()  # type: ignore[no-untyped-call]
+    runtime = torch.cuda.cudart()  # type: ignore[no-untyped-call]
     address = memory.ctypes.data
     if error := int(runtime.cudaHostRegister(address, memory.nbytes, 0)):
         _forget_error(device)

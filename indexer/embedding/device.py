@@ -191,43 +191,36 @@ Collect = Callable[[], Halves]
 """Waits for the vectors of a batch that was begun, (n, dim)."""
 
 
-class Device(Protocol):
+class Device:
     """An encoder where it computes; a context manager."""
 
-    name: str
-    """As it is shown: cpu, cuda:1."""
-    encoder: LoadedEncoder
+    n_under_way: int
+    """Batches that are begun before the first of them is collected."""
+    busy_seconds: float | None = None
+    """Time in which it has encoded pictures so far; None where nobody can tell."""
+    remark = ""
+    """Why it is slower than it could be; empty where it is not."""
 
-    @property
-    def n_under_way(self) -> int:
-        """Batches that are begun before the first of them is collected."""
-
-    @property
-    def batch_size(self) -> int:
-        """Pictures at once; fewer, once the device had no room for so many."""
-
-    @property
-    def busy_seconds(self) -> float | None:
-        """Time in which it has encoded pictures so far; None where nobody can tell."""
-
-    @property
-    def remark(self) -> str:
-        """Why it is slower than it could be; empty where it is not."""
+    def __init__(self, encoder: LoadedEncoder, *, name: str, batch_size: int) -> None:
+        """`name` is shown: cpu, cuda:1; `batch_size` pictures go at once, fewer after the device had no room."""
+        self.encoder, self.name, self.batch_size = encoder, name, batch_size
 
     def __enter__(self) -> Self:
-        """Begin."""
+        return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *_: object) -> None:
         """End what is under way."""
 
     def encode_names(self, names: Sequence[str]) -> Iterator[tuple[Ids, Halves]]:
         """Yield places of some names with their vectors until all were encoded."""
+        return encode_names_within_memory(self.encoder, names, device=self.name)
 
     def prepare(self, *, n_images: int, largest: int) -> None:
         """Choose how many of so many pictures go at once, at most `largest`, before the first batch."""
 
     def begin(self, batch: Batch) -> Collect:
         """Begin to encode the pixels of a batch, which have to stay until its vectors are collected."""
+        raise NotImplementedError
 
 
 class DeviceSpec(Protocol):
@@ -292,36 +285,21 @@ class CpuSpec:
         return CpuDevice(encoder, batch_size=self.batch_size or ON_CPU, n_lanes=self.n_under_way)
 
 
-class CpuDevice:
+class CpuDevice(Device):
     """The cores of a rank, shared by lanes, each of which encodes a batch.
 
     Two batches of one thread each take less processor time than one batch of two threads, which wait for each other
     after every layer; docs/log.md has the figures.
     """
 
-    name = "cpu"
-    busy_seconds = None
-    remark = ""
-
     def __init__(self, encoder: LoadedEncoder, *, batch_size: int, n_lanes: int) -> None:
-        self.encoder = encoder
+        super().__init__(encoder, name="cpu", batch_size=batch_size)
         self.n_under_way = n_lanes
-        self.batch_size = batch_size
         share = max(1, cores_of_rank() // n_lanes)
         self._threads = ThreadPoolExecutor(n_lanes, "lane", encoder.take_threads, (share,))
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self._threads.shutdown(cancel_futures=True)
-
-    def encode_names(self, names: Sequence[str]) -> Iterator[tuple[Ids, Halves]]:
-        """Encode names in this thread, with all cores."""
-        return encode_names_within_memory(self.encoder, names, device=self.name)
-
-    def prepare(self, *, n_images: int, largest: int) -> None:
-        """Nothing is to be found out."""
 
     def begin(self, batch: Batch) -> Collect:
         """Hand a batch to a lane."""

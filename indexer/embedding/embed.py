@@ -95,7 +95,7 @@ def embed(place: LibraryPlanStore, context: WorkerContext) -> None:
             Work(f"rank {rank.index}", rank.world, queue, spec_of(where, options), reporter).do()
             reporter.add()  # the last shard is written: its time counts too
             reporter.wait("waiting for the other ranks")
-            [n_left] = total_over_ranks(rank, [queue.count_undone()], device=where)
+            n_left = total_over_ranks(rank, queue.count_undone(), device=where)
         if n_left:
             raise EmbedError(f'"{n_left}" blocks are left without a shard; `icons index` does them')
         reporter.finish()

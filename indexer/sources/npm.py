@@ -92,7 +92,7 @@ PACKAGES = {
         tags.phosphor,
         endings=("-bold", "-duotone", "-fill", "-light", "-thin"),
     ),
-    "@primer/octicons": Package(("build/svg",), ("build/data.json",), tags.octicons, endings=_SIZES),
+    "@primer/octicons": Package(("build/svg",), ("build/data.json",), listed("", "keywords"), endings=_SIZES),
     "@rhds/icons": Package(
         ("ui", "standard", "microns"),
         tuple(f"metadata/{icons}.yaml" for icons in ("ui", "standard", "microns")),
@@ -100,7 +100,9 @@ PACKAGES = {
     ),
     "@shopware-ag/meteor-icon-kit": Package(("icons",), ("icons/meta.json",)),
     "@tabler/icons": Package(("icons",), ("icons.json",), tags.tabler),
-    "@vaadin/icons": Package(("assets/svg",), ("assets/vaadin-font-icons.json",), tags.vaadin),
+    "@vaadin/icons": Package(
+        ("assets/svg",), ("assets/vaadin-font-icons.json",), listed("name", "meta", categories="categories")
+    ),
     "@vscode/codicons": Package(("src/icons",), ("dist/metadata.json",), tags.tabler),
     "eos-icons": Package(
         ("svg", "svg-outlined"),
@@ -115,7 +117,12 @@ PACKAGES = {
         tags.healthicons,
         styles={"public/icons/svg/filled": "filled", "public/icons/svg/outline": "outline"},
     ),
-    "ionicons": Package(("dist/svg",), ("dist/ionicons.json",), tags.ionicons, endings=("-outline", "-sharp")),
+    "ionicons": Package(
+        ("dist/svg",),
+        ("dist/ionicons.json",),
+        listed("name", "tags", apart=("outline", "sharp")),
+        endings=("-outline", "-sharp"),
+    ),
     "lucide-static": Package(("icons",), ("tags.json",), tags.lucide),
     "openmoji": Package(
         ("color/svg", "black/svg"),

@@ -115,17 +115,6 @@ def font_awesome(icons: Any) -> dict[str, About]:
     return found
 
 
-def ionicons(facts: Any) -> dict[str, About]:
-    """Tags of each icon, the style among them left out."""
-    styles = ("outline", "sharp")
-    return {icon["name"]: About(clean(tag for tag in icon["tags"] if tag not in styles)) for icon in facts["icons"]}
-
-
-def octicons(icons: Any) -> dict[str, About]:
-    """Keywords of each icon, for all its heights."""
-    return {name: About(clean(icon["keywords"])) for name, icon in icons.items()}
-
-
 def openmoji(emojis: Any) -> dict[str, About]:
     """Files are called by code points, the annotation is the name."""
     found = {}
@@ -135,11 +124,6 @@ def openmoji(emojis: Any) -> dict[str, About]:
         [name] = clean([emoji["annotation"]])
         found[emoji["hexcode"]] = About(clean(tags), clean(categories), name)
     return found
-
-
-def vaadin(icons: Any) -> dict[str, About]:
-    """`meta` is what one would search."""
-    return {icon["name"]: About(clean(icon.get("meta", ())), clean(icon.get("categories", ()))) for icon in icons}
 
 
 def healthicons(icons: Any) -> dict[str, About]:
