@@ -1,4 +1,4 @@
-"""What are the icons of a set called? Its names are read together: what all of them share says nothing, and only all of
+"""Names the icons of a set. Its names are read together: what all of them share says nothing, and only all of
 them tell which language they are in. Tags are read beside them."""
 
 from collections.abc import Iterator, Sequence

@@ -132,8 +132,7 @@ def scan(
     Sources that have lost their icons or can't be read are left as they were, and listed in the tally. That shows when
     all are read, since icons may have moved from one to another: then it is done once more, without those.
     `changed` files, by location and path, and those of the images `unread` are read again whatever their stamp says.
-    Names in other languages are read by the `dictionary`, by default the bundled one. `opening` says what lies
-    at a location.
+    Names in other languages are read by the `dictionary`, by default the bundled one.
     """
     unread_images = np.fromiter(unread, np.int64)
     dictionary = dictionary or Dictionary.bundled()

@@ -15,12 +15,13 @@ import torch
 from torch import Tensor
 
 from indexer.arrays import Halves, Pixels
-from indexer.embedding.device import Collect, Device
+from indexer.embedding.device import Collect, Device, DeviceSpec
+from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.queued_device import QueuedDevice
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.devices import use_device
 from indexer.encoders.graphs import load_encoder
-from indexer.encoders.torch_encoder import Encoder, Precision
+from indexer.encoders.torch_encoder import Encoder
 
 
 @contextmanager
@@ -73,25 +74,15 @@ class _Place:
     graph: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class CudaSpec:
+def cuda_spec(device: torch.device, options: EmbedOptions) -> DeviceSpec:
     """A GPU of this machine."""
 
-    is_fed = True
-    device: torch.device
-    precision: Precision
-    batch_size: int | None
-    n_under_way: int = QueuedDevice.n_under_way
-
-    def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> Device:
-        """Load the encoder onto it.
-
-        Raises:
-            ModelError: its weights don't load, or it has no such precision.
-        """
-        encoder = load_encoder(checkpoint, device=self.device, precision=self.precision, n_images=n_images)
+    def load(checkpoint: Checkpoint, memory: Pixels | None, n_images: int) -> Device:
+        encoder = load_encoder(checkpoint, device=device, precision=options.precision, n_images=n_images)
         assert isinstance(encoder, Encoder)
-        return CudaDevice(encoder, memory, batch_size=self.batch_size)
+        return CudaDevice(encoder, memory, batch_size=options.batch_size)
+
+    return DeviceSpec(True, options.batch_size, QueuedDevice.n_under_way, load)
 
 
 class CudaDevice(QueuedDevice):

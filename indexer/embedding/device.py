@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.devices import HOST
 from indexer.encoders.graphs import load_encoder
-from indexer.encoders.loaded import AnyPrecision, LoadedEncoder, is_no_room
+from indexer.encoders.loaded import LoadedEncoder, is_no_room
 from indexer.errors import EmbedError
 from indexer.process import cores_of_rank
 from indexer.rendering.pool import CHUNK, RenderedChunk, RenderPool
@@ -223,23 +223,18 @@ class Device:
         raise NotImplementedError
 
 
-class DeviceSpec(Protocol):
+@dataclass(frozen=True, slots=True)
+class DeviceSpec:
     """What is known of a device before an encoder is on it."""
 
-    @property
-    def n_under_way(self) -> int:
-        """As it is of the device."""
-
-    @property
-    def batch_size(self) -> int | None:
-        """None: to be found out."""
-
-    @property
-    def is_fed(self) -> bool:
-        """Whether it is none of the host's cores."""
-
-    def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> Device:
-        """Load an encoder for so many pictures; they will lie in `memory`, RGB (n, size, size, 3), if there are any."""
+    is_fed: bool
+    """Whether it is none of the host's cores."""
+    batch_size: int | None
+    """None: to be found out."""
+    n_under_way: int
+    load: Callable[[Checkpoint, Pixels | None, int], Device]
+    """Puts an encoder on it for so many pictures; they will lie in the memory, RGB (n, size, size, 3), where it is not
+    None."""
 
 
 def encode_pipelined(device: Device, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Halves]]:
@@ -262,27 +257,15 @@ def _nothing(batch: Batch, device: Device) -> Collect:
     return lambda: np.zeros((len(batch.pixels), device.encoder.dim), np.float16)
 
 
-@dataclass(frozen=True, slots=True)
-class CpuSpec:
-    """The cores of a rank."""
+def cpu_spec(options: EmbedOptions) -> DeviceSpec:
+    """The cores of a rank: as many lanes as there are cores, up to four."""
+    batch_size, lanes = options.batch_size or ON_CPU, n_lanes()
 
-    is_fed = False
-    precision: AnyPrecision
-    batch_size: int | None
-    n_under_way: int
+    def load(checkpoint: Checkpoint, _: Pixels | None, n_images: int) -> Device:
+        encoder = load_encoder(checkpoint, device=HOST, precision=options.precision, n_images=n_images, lanes=lanes)
+        return CpuDevice(encoder, batch_size=batch_size, n_lanes=lanes)
 
-    @classmethod
-    def of(cls, options: EmbedOptions) -> Self:
-        """As many lanes as there are cores, up to four."""
-        return cls(options.precision, options.batch_size or ON_CPU, n_lanes())
-
-    def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> Device:
-        """Load the encoder the way that is done soonest."""
-        del memory
-        encoder = load_encoder(
-            checkpoint, device=HOST, precision=self.precision, n_images=n_images, lanes=self.n_under_way
-        )
-        return CpuDevice(encoder, batch_size=self.batch_size or ON_CPU, n_lanes=self.n_under_way)
+    return DeviceSpec(False, batch_size, lanes, load)
 
 
 class CpuDevice(Device):

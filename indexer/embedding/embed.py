@@ -12,12 +12,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
 from indexer.embedding.block_queue import BlockQueue
-from indexer.embedding.device import CpuSpec, DeviceSpec
+from indexer.embedding.device import DeviceSpec, cpu_spec
 from indexer.embedding.distributed import (
     Rank,
     give_up_rank,
@@ -51,7 +51,7 @@ from indexer.library.stores import FolderStore
 from indexer.process import cores_of_rank, prepare_for_batches
 
 if TYPE_CHECKING:
-    from indexer.encoders.torch_encoder import Precision
+    pass
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
@@ -113,12 +113,12 @@ def in_products_of(device: Device, options: EmbedOptions) -> AbstractContextMana
 def spec_of(device: Device, options: EmbedOptions) -> DeviceSpec:
     """What is known of a device of this machine before an encoder is on it."""
     if device.type == "cpu":
-        return CpuSpec.of(options)
+        return cpu_spec(options)
     import torch
 
-    from indexer.embedding.cuda_device import CudaSpec
+    from indexer.embedding.cuda_device import cuda_spec
 
-    return CudaSpec(torch.device(str(device)), cast("Precision", options.precision), options.batch_size)
+    return cuda_spec(torch.device(str(device)), options)
 
 
 def _claims(run: Path, rank: Rank, device: Device, options: EmbedOptions) -> AbstractContextManager[Claims | None]:

@@ -63,7 +63,7 @@ class Work:
                 drawing = Drawing(pool, layout, self.queue, self.reporter)
             with out_of_memory_explained(self.reporter.progress.device):
                 memory = drawing.pool.memory if drawing else None
-                device = closing.enter_context(self.spec.open(checkpoint, memory, n_images=n_images))
+                device = closing.enter_context(self.spec.load(checkpoint, memory, n_images))
             self.reporter.progress.device = device.name
             writer = closing.enter_context(ShardWriter(self.queue, worker=self.worker, encoder=device.encoder))
             self._embed_names(device, writer)

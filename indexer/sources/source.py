@@ -1,4 +1,4 @@
-"""What lies at a location, and how is a picture of it read again? A source says what its icons are called."""
+"""Recognises what lies at a location, and reads a picture of it again. A source says what its icons are called."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What lies in a store behind a URL, and how is it read? Pictures, one by one; Iconify sets, as copies on this machine.
+"""Sources in a store behind a URL: pictures, read one by one; Iconify sets, as copies on this machine.
 
 No path of one machine is kept: any that reaches the store reads the same. The stamp of an object is its version there.
 """

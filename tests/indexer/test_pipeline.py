@@ -144,7 +144,7 @@ def exported(tiny_model: Path, other_model: Path, tmp_path_factory: pytest.TempP
 
 
 @given(history=HISTORY)
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 def test_an_updated_library_answers_as_one_built_anew(
     exported: Path,
     models: tuple[Path, Path],

@@ -1,4 +1,4 @@
-"""What does a catalog say of icons whose names and tags are in other languages, however it came to its state?"""
+"""What a catalog says of icons whose names and tags are in other languages, however it came to its state."""
 
 import json
 from collections.abc import Sequence

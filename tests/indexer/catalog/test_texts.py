@@ -1,4 +1,4 @@
-"""Which words of a catalog need a vector: each name and each tag once, as long as an icon bears or states it?"""
+"""Words of a catalog that need a vector: each name and each tag once, as long as an icon bears or states it."""
 
 from pathlib import Path
 

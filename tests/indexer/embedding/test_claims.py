@@ -76,7 +76,7 @@ def test_who_comes_later_need_not_wait_for_a_lease_that_has_run_out(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     place = tmp_path if kind == "folder" else f"s3://{request.getfixturevalue('s3').bucket}/claims"
-    lease = 3.0  # longer than the second that S3 rounds to
+    lease = 2.0  # longer than the second that S3 rounds to
 
     def worker(name: str) -> Claims:
         return Claims(open_store(str(place)), worker=name, lease_seconds=lease)

@@ -1,4 +1,4 @@
-"""Do a GPU's three streams wait for each other where they have to? Played by threads that keep no step by themselves.
+"""A GPU's three streams wait for each other where they have to: played by threads that keep no step by themselves.
 
 Whatever is called within `torch.cuda.stream(it)` is done later, by the thread of that stream; events order threads.
 """

@@ -144,7 +144,7 @@ def test_a_machine_that_lacks_the_icons_fails_none_and_says_which_it_can_t_read(
         icons = source / "below"
         source.mkdir()
         (source / "readme.txt").write_text("icons lie below")
-    draw_many(icons, 60)
+    draw_many(icons, 24)
     options = options_of(source, tiny_model, work=str(work))
     library = scanned(tmp_path / "library", options)
     plan_only(library, options, Silent())
@@ -161,7 +161,7 @@ def test_a_machine_that_lacks_the_icons_fails_none_and_says_which_it_can_t_read(
     do_here(work)
     found = collect(library, str(work))
     assert found.fingerprint is not None
-    assert len(read_coverage(library.vectors(found.fingerprint)).images) == 60
+    assert len(read_coverage(library.vectors(found.fingerprint)).images) == 24
 
 
 def test_a_place_that_can_t_be_read_is_named_though_icons_of_another_are_beside(
