@@ -233,8 +233,7 @@ class DeviceSpec:
     """None: to be found out."""
     n_under_way: int
     load: Callable[[Checkpoint, Pixels | None, int], Device]
-    """Puts an encoder on it for so many pictures; they will lie in the memory, RGB (n, size, size, 3), where it is not
-    None."""
+    """Puts an encoder on it for so many pictures; if the memory is there, they will lie in it: (n, size, size, 3)."""
 
 
 def encode_pipelined(device: Device, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Halves]]:
