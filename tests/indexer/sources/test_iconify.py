@@ -10,7 +10,7 @@ from small_icons import picture_at
 from indexer.errors import SourceError
 from indexer.rendering.render import render
 from indexer.sources.iconify import build_svg, read_icon_alone
-from indexer.sources.records import FileScan, Record, content_digest
+from indexer.sources.records import FileScan, IconSet, Record, content_digest
 from indexer.sources.source import open_sources, read_indexed, read_picture
 
 CORNER = '<path d="M1 2h4v2H1z"/>'
@@ -51,19 +51,6 @@ def test_a_picture_is_the_body_in_a_document_of_its_own(tmp_path: Path) -> None:
     assert b'width="16" height="16" viewBox="0 0 16 16"' in build_svg({"body": ""}), "where nothing says another size"
 
 
-def test_a_set_is_described_by_its_info(tmp_path: Path) -> None:
-    info = {
-        "name": "Acme Icons",
-        "version": "1.2",
-        "author": {"name": "A. C. Me"},
-        "license": {"title": "MIT License", "spdx": "MIT"},
-    }
-    file = write_set(tmp_path / "acme.json", {"home": {"body": CORNER}}, info=info)
-    described = records(file)["home"].set
-    assert (described.key, described.title, described.version) == ("acme", "Acme Icons", "1.2")
-    assert (described.licence, described.author) == ("MIT", "A. C. Me")
-
-
 @pytest.mark.parametrize(
     ("turned", "expected"),
     [
@@ -83,17 +70,40 @@ def test_aliases_turn_and_flip(tmp_path: Path, turned: dict[str, Any], expected:
     np.testing.assert_array_equal(picture(file, "b"), expected(picture(file, "up")))
 
 
-def test_hidden_icons_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_a_set_tells_facts_categories_and_styles_and_hides_icons(tmp_path: Path) -> None:
+    names = ("home", "home-fill", "home-20-solid", "home-sharp-two-tone", "outline-car")
+    hidden = {"old": {"body": CORNER, "hidden": True}}
+    info = {
+        "name": "Acme Icons", "version": "1.2", "author": {"name": "A. C. Me"},
+        "license": {"title": "MIT License", "spdx": "MIT"},
+    }  # fmt: skip
     file = write_set(
-        tmp_path / "a.json",
-        {"new": {"body": CORNER}, "old": {"body": CORNER, "hidden": True}},
-        aliases={"older": {"parent": "old"}, "shown": {"parent": "old", "hidden": False}},
+        tmp_path / "acme.json",
+        {name: {"body": CORNER} for name in names} | hidden,
+        info=info,
+        aliases={"auto": {"parent": "outline-car"}, "older": {"parent": "old"}},
+        categories={"Transport": ["outline-car"], "Things": ["outline-car"]},
+        suffixes={"": "Regular", "fill": "Fill", "20-solid": "Solid 20x20", "sharp-two-tone": "Sharp Two Tone"},
+        prefixes={"outline": "Outline"},
         not_found=["nothing"],
     )
     [found] = scan(file)
     assert found.records is not None
-    assert [record.member for record in found.records] == ["new", "shown"]
     assert found.skipped == 2
+    assert [(one.member, one.style, one.size, one.categories) for one in found.records] == [
+        ("home", None, None, ()),
+        ("home-fill", "filled", None, ()),
+        ("home-20-solid", "filled", 20, ()),
+        ("home-sharp-two-tone", "sharp twotone", None, ()),
+        ("outline-car", "outline", None, ("Transport", "Things")),
+        ("auto", None, None, ("Transport", "Things")),
+    ]
+    assert {one.set for one in found.records} == {IconSet("acme", "Acme Icons", "1.2", "MIT", "A. C. Me")}
+    odd = write_set(
+        tmp_path / "a.json", {"home": {"body": CORNER, "rotate": "90deg"}},
+        info="Acme", categories=["x"], suffixes={"fill": 3}, prefixes=0, aliases=[],
+    )  # fmt: skip
+    assert records(odd)["home"].set.title == "a", "facts of an unknown form say nothing"
 
 
 def test_aliases_that_lead_nowhere_are_listed_and_stop_nothing(tmp_path: Path) -> None:
@@ -113,29 +123,6 @@ def test_aliases_that_lead_nowhere_are_listed_and_stop_nothing(tmp_path: Path) -
         "b": "alias of itself: b -> a -> b",
         "lost": 'alias of "gone", which is not there',
     }
-
-
-def test_categories_are_those_of_the_icon_or_of_its_parent(tmp_path: Path) -> None:
-    file = write_set(
-        tmp_path / "a.json",
-        {"car": {"body": CORNER}, "sun": {"body": CORNER}},
-        aliases={"auto": {"parent": "car"}},
-        categories={"Transport": ["car"], "Things": ["car"]},
-    )
-    found = records(file)
-    assert found["car"].categories == found["auto"].categories == ("Transport", "Things")
-    assert found["sun"].categories == ()
-
-
-def test_suffixes_and_prefixes_are_styles(tmp_path: Path) -> None:
-    suffixes = {"": "Regular", "fill": "Fill", "20-solid": "Solid 20x20", "sharp-two-tone": "Sharp Two Tone"}
-    names = ("home", "home-fill", "home-20-solid", "home-sharp-two-tone")
-    file = write_set(tmp_path / "a.json", {name: {"body": CORNER} for name in names}, suffixes=suffixes)
-    looks = [(record.style, record.size) for record in records(file).values()]
-    assert looks == [(None, None), ("filled", None), ("filled", 20), ("sharp twotone", None)]
-    prefixes = {"baseline": "Baseline", "outline": "Outline", "twotone": "Two-Tone"}
-    file = write_set(tmp_path / "b.json", {f"{style}-home": {"body": CORNER} for style in prefixes}, prefixes=prefixes)
-    assert [record.style for record in records(file).values()] == [None, "outline", "twotone"]
 
 
 def test_the_whole_package_is_one_source_of_many_files(tmp_path: Path) -> None:
@@ -174,14 +161,6 @@ def test_a_file_that_is_no_json_is_listed(tmp_path: Path) -> None:
     assert found.error.startswith("not valid JSON: ")
     (tmp_path / "b.json").write_text('{"prefix": "b", "icons": []}')
     assert scan(tmp_path / "b.json")[0].error == 'not an Iconify set: "prefix" or "icons" is missing'
-
-
-def test_facts_of_an_unknown_form_say_nothing(tmp_path: Path) -> None:
-    file = write_set(
-        tmp_path / "a.json", {"home": {"body": CORNER, "rotate": "90deg"}},
-        info="Acme", categories=["x"], suffixes={"fill": 3}, prefixes=0, aliases=[],
-    )  # fmt: skip
-    assert records(file)["home"].set.title == "a"
 
 
 def test_half_a_surrogate_pair_does_not_reach_the_catalog(tmp_path: Path) -> None:

@@ -213,15 +213,18 @@ def test_a_worker_that_began_with_names_alone_does_a_picture_block_that_is_free_
     assert collect(planned, str(work)).blocks == 9
 
 
-def test_a_block_that_is_free_again_is_found_though_its_thousand_seemed_done(tmp_path: Path) -> None:
-    headers = [BlockHeader(f"images-{number:09d}-0", "images", 1) for number in range(1500)]
+def test_a_block_that_is_free_again_is_found_though_its_group_seemed_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.embedding.plan_store._GROUP", 20)
+    headers = [BlockHeader(f"images-{number:09d}-0", "images", 1) for number in range(30)]
     store = open_store(str(tmp_path))
     store.put("0/outlines.jsonl", spell_headers(headers))
-    place = ObjectPlanStore(store, Plan("f00d", "{}", 1500, 0, 1500, run="0"))
+    place = ObjectPlanStore(store, Plan("f00d", "{}", 30, 0, 30, run="0"))
     for number, header in enumerate(headers):
         place.write(header.name, shard_name(header.name), b"")
-        if number == 1400:
-            assert [missing.name for missing in place.missing()] == [later.name for later in headers[1401:]]
+        if number == 24:
+            assert [missing.name for missing in place.missing()] == [later.name for later in headers[25:]]
     assert list(place.missing()) == []
     (tmp_path / "0" / "shards" / "0000" / shard_name(headers[3].name)).unlink()
     assert list(place.missing()) == [headers[3]]
