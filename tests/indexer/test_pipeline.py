@@ -23,10 +23,14 @@ from indexer.errors import IconsError, LibraryError
 from indexer.library.durable import describe_file, with_checksum
 from indexer.library.folder import Library
 from indexer.library.shards import shard_paths
-from indexer.merging.manifest import Manifest
 from indexer.pipeline import embed, forget, index, merge, scan
 from indexer.run import IndexOptions
 from search.engine import SearchEngine
+
+
+def _options(source: Path, model: Path) -> IndexOptions:
+    how = EmbedOptions(workers=0, batch_size=32)
+    return IndexOptions(sources=[source], choice=ModelChoice(f"local-dir:{model}"), devices="cpu", embed=how)
 
 
 def _answers(library: Library, *queries: str) -> list[list[tuple[str, float, int]]]:
@@ -49,21 +53,6 @@ def test_every_icon_is_embedded_a_duplicate_or_failed_with_a_reason(
     reasons = {Path(failure["file"]).name: failure["reason"] for failure in read_failures(library)}
     assert set(reasons) == {"empty.svg", "blank.svg", "broken.png"}
     assert reasons["blank.svg"] == "blank: nothing is drawn"
-
-
-def test_every_generation_of_a_library_bears_its_id_and_no_other_library_has_it(
-    build: Build, library: Library, icon_folder: Path, tmp_path: Path
-) -> None:
-    build(icon_folder)
-    (icon_folder / "new.svg").write_text(disc(9, 20))
-    build()
-    other = Library(tmp_path / "other")
-    build(icon_folder, into=other)
-    ids = [
-        Manifest.read(place.generation(number)).library for place, number in ((library, 1), (library, 2), (other, 1))
-    ]
-    assert ids[0] == ids[1] != ids[2]
-    assert [len(one) for one in ids] == [16, 16, 16]
 
 
 def test_a_library_of_an_older_program_answers_and_gets_an_id_with_its_next_generation(
@@ -322,7 +311,7 @@ def test_a_model_that_does_not_load_leaves_the_old_generation_answering(
     build: Build, library: Library, icon_folder: Path, tmp_path: Path, tiny_model: Path
 ) -> None:
     build(icon_folder)
-    broken = _copy_of(tiny_model, tmp_path / "broken")
+    broken = Path(shutil.copytree(tiny_model, tmp_path / "broken"))
     (broken / "open_clip_model.safetensors").write_bytes(b"\0" * 100)
     with pytest.raises(IconsError, match="does not load"):
         build(model=broken)
@@ -341,12 +330,7 @@ def test_retrying_tries_only_what_failed(build: Build, library: Library, icon_fo
 def test_a_file_that_changed_since_the_scan_fails_and_the_next_run_mends_it(
     build: Build, library: Library, icon_folder: Path, tiny_model: Path
 ) -> None:
-    options = IndexOptions(
-        sources=[icon_folder],
-        choice=ModelChoice(f"local-dir:{tiny_model}"),
-        devices="cpu",
-        embed=EmbedOptions(workers=0, batch_size=32),
-    )
+    options = _options(icon_folder, tiny_model)
     scan(library, options, Silent())
     with open_catalog(library.catalog).begin() as connection:
         questions.store_setting(connection, "model", ModelChoice(f"local-dir:{tiny_model}").to_json())
@@ -363,12 +347,7 @@ def test_a_file_that_changed_since_the_scan_fails_and_the_next_run_mends_it(
 def test_stages_run_alone_and_merge_publishes_what_is_embedded(
     build: Build, library: Library, icon_folder: Path, tiny_model: Path
 ) -> None:
-    options = IndexOptions(
-        sources=[icon_folder],
-        choice=ModelChoice(f"local-dir:{tiny_model}"),
-        devices="cpu",
-        embed=EmbedOptions(workers=0),
-    )
+    options = _options(icon_folder, tiny_model)
     assert scan(library, options, Silent()).added == 12
     assert embed(library, options, Silent()).images == 11
     with pytest.raises(LibraryError, match="nothing"):
@@ -417,11 +396,6 @@ def test_a_flipped_byte_in_a_shard_stops_the_merge_and_names_the_file(
     assert library.current() == 1
     shard.unlink()
     assert build().generation == 2
-
-
-def _copy_of(source: Path, target: Path) -> Path:
-    shutil.copytree(source, target)
-    return target
 
 
 @pytest.mark.slow

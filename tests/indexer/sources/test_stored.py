@@ -22,7 +22,7 @@ from indexer.rendering.pool import RenderPool
 from indexer.rendering.slots import Job
 from indexer.run import IndexOptions
 from indexer.sources import stored
-from indexer.sources.records import PictureAddress, content_digest
+from indexer.sources.records import FileScan, PictureAddress, content_digest
 from indexer.sources.source import open_sources, read_indexed, read_picture, why_unreachable
 from search.engine import SearchEngine
 
@@ -50,6 +50,14 @@ def icons(bucket: ObjectStore) -> Path:
     bucket.put("icons/readme.txt", b"none")
     bucket.put("icons/LICENSE", b"Permission is hereby granted, free of charge, to any person obtaining a copy")
     return Path(f"{bucket.url}/icons")
+
+
+def records_of(location: Path) -> tuple[FileScan, dict[str, PictureAddress]]:
+    """What a set of a bucket holds: as it was scanned, and where each of its icons is read again."""
+    [source] = open_sources(location)
+    [found] = source.scan({})
+    assert found.records is not None
+    return found, {record.member: source.address_of(found, record) for record in found.records}
 
 
 def test_pictures_of_a_bucket_are_scanned_and_those_unchanged_are_not_read_again(
@@ -141,56 +149,39 @@ def test_iconify_sets_of_a_bucket_are_read_as_a_file_a_package_or_all(bucket: Ob
         bucket.put("sets/collections.json", b"{}")
         bucket.put("sets/json/signs.json", content)
     location = Path(f"{bucket.url}/sets{'/signs.json' if shape == 'file' else ''}")
-    [source] = open_sources(location)
-    [found] = list(source.scan({}))
+    found, addresses = records_of(location)
     assert found.path == {"file": "", "package": "icons.json", "all": "json/signs.json"}[shape]
-    assert found.records is not None
-    assert [(record.member, record.set.licence) for record in found.records] == [("up", "MIT"), ("dot", "MIT")]
-    for record in found.records:
-        content = read_picture(picture_at(source.kind, location, found.path, record.member, digest=record.digest))
-        assert content_digest(content) == record.digest
+    assert [(record.member, record.set.licence) for record in found.records or ()] == [("up", "MIT"), ("dot", "MIT")]
+    for address in addresses.values():
+        assert content_digest(read_picture(address)) == address.digest
+    [source] = open_sources(location)
     assert [scanned.records for scanned in source.scan({found.path: found.stamp})] == [None]
 
 
-def test_a_set_that_is_replaced_is_fetched_again(bucket: ObjectStore) -> None:
-    bucket.put("signs.json", json.dumps(SET).encode())
-    location = Path(f"{bucket.url}/signs.json")
-    [source] = open_sources(location)
-    [found] = list(source.scan({}))
-    assert found.records is not None
-    other = {**SET, "icons": {"up": {"body": '<path d="M1 1h9v9z"/>'}}}
-    read_picture(picture_at(source.kind, location, "", "up", digest=found.records[0].digest))
-    bucket.put("signs.json", json.dumps(other).encode())
-    [newer] = list(source.scan({found.path: found.stamp}))
-    assert newer.records is not None
-    content = read_picture(picture_at(source.kind, location, "", "up", digest=newer.records[0].digest))
-    assert b"M1 1h9v9z" in content
-    with pytest.raises(ChangedError):
-        read_picture(picture_at(source.kind, location, "", "up", digest=found.records[0].digest))
-
-
-def test_a_set_that_has_gone_is_the_reason_that_its_icons_are_listed_with(bucket: ObjectStore) -> None:
-    bucket.put("sets/lost.json", json.dumps(SET).encode())
+def test_a_set_that_is_replaced_is_fetched_again_and_one_that_has_gone_is_the_reason(bucket: ObjectStore) -> None:
+    location = Path(f"{bucket.url}/sets/signs.json")
+    bucket.put("sets/signs.json", json.dumps(SET).encode())
     bucket.put("sets/other.json", b"{}")
-    location = Path(f"{bucket.url}/sets/lost.json")
-    [source] = open_sources(location)
-    [found] = list(source.scan({}))
-    assert found.records is not None
-    digest = found.records[0].digest
-    bucket.delete("sets/lost.json")
+    before = records_of(location)[1]["up"]
+    read_picture(before)
+    bucket.put("sets/signs.json", json.dumps({**SET, "icons": {"up": {"body": '<path d="M1 1h9v9z"/>'}}}).encode())
+    after = records_of(location)[1]["up"]
+    assert b"M1 1h9v9z" in read_picture(after)
+    with pytest.raises(ChangedError):
+        read_picture(before)
+    bucket.delete("sets/signs.json")
     stored._copy.cache_clear()
-    [reason] = stored.read_all([picture_at(source.kind, location, "", "up", digest=digest)])
+    [reason] = stored.read_all([after])
     assert isinstance(reason, SourceError)
-    assert str(reason) == f'"{bucket.url}/sets/lost.json" is not there any more'
-    assert why_unreachable(picture_at(source.kind, location, "", "up", digest=digest)) is None
+    assert str(reason) == f'"{location}" is not there any more'.replace("s3:/", "s3://")
+    assert why_unreachable(after) is None
 
 
 def test_a_library_of_a_bucket_has_the_vectors_of_the_same_folder_and_answers(
     icons: Path, tiny_model: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "icons" / "filled").mkdir(parents=True)
-    (tmp_path / "icons" / "drafts").mkdir()
     for number, name in enumerate(("arrow.svg", "filled/arrow.svg", "drafts/late.svg")):
+        (tmp_path / "icons" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "icons" / name).write_text(disc(4 + number, 12))
     found = []
     for source in (icons, tmp_path / "icons"):
@@ -214,7 +205,7 @@ def test_render_workers_read_stores_within_their_limits(icons: Path, bucket: Obj
         bucket.put(f"icons/many/{number}.svg", disc(4 + number % 8, 4 + number // 8).encode())
     [source] = open_sources(icons)
     jobs = [
-        Job(number, PictureAddress(source.kind, spelled(icons), scanned.path, "", scanned.records[0].digest))
+        Job(number, source.address_of(scanned, scanned.records[0]))
         for number, scanned in enumerate(source.scan({}))
         if scanned.records
     ]
@@ -233,7 +224,6 @@ def test_a_store_that_is_away_while_pictures_are_drawn_is_no_fault_of_theirs(
     fingerprint = embed(library, options, Silent()).fingerprint
     failures = read_coverage(library.vectors(fingerprint)).failures
     assert {(failed.reason, failed.is_final) for failed in failures.values()} == {("can't be read: away", False)}
-    monkeypatch.undo()
 
 
 def test_a_bucket_that_was_emptied_leaves_its_icons_as_they_were(
