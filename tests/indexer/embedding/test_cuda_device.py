@@ -4,13 +4,14 @@ Whether CUDA does the same is what `pytest -m gpu` asks, where there is a GPU.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from played_cuda import play
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -92,27 +93,10 @@ class Event:
 
 @pytest.fixture
 def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
-    played, empty = Cuda(), torch.empty
-
-    @contextmanager
-    def stream(_: object) -> Iterator[None]:
-        yield
-
-    def without_pinning(*size: Any, pin_memory: bool = False, **how: Any) -> torch.Tensor:
-        return empty(*size, **how)
-
-    monkeypatch.setattr(cuda_device.torch, "empty", without_pinning)
-    for name, part in {
-        "Stream": Stream,
-        "Event": Event,
-        "stream": stream,
-        "CUDAGraph": Graph,
-        "graph": played.capture,
-        "cudart": lambda: played,
-        "synchronize": lambda _: played.said.append("synchronize"),
-        "empty_cache": lambda: None,
-    }.items():
-        monkeypatch.setattr(cuda_device.torch.cuda, name, part)
+    played = Cuda()
+    parts = {"Stream": Stream, "Event": Event, "stream": lambda _: nullcontext(), "CUDAGraph": Graph}
+    asked = {"synchronize": lambda _: played.said.append("synchronize"), "empty_cache": lambda: None}
+    play(monkeypatch, **parts, **asked, graph=played.capture, cudart=lambda: played)
     return played
 
 
