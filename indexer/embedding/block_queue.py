@@ -49,15 +49,15 @@ class BlockQueue:
         something is of another kind that this worker was through with: that has waited longer.
 
         Raises:
-            ShardError: a piece of a block is damaged.
+            ShardError: a part of a block's shard is damaged.
         """
         while (header := self._claim_first(kind)) is not None:
-            settled = self.place.finished_items(header.name)
-            if settled is None:  # done by another a moment ago
+            finished = self.place.finished_items(header.name)
+            if finished is None:  # done by another a moment ago
                 self.mark_done(header.name)
                 continue
             block = self.place.read(header)
-            yield replace(block, items=[item for item in block.items if item[0] not in settled]) if settled else block
+            yield replace(block, items=[item for item in block.items if item[0] not in finished]) if finished else block
         self.ended.add(kind)
 
     def mark_done(self, block: str) -> None:

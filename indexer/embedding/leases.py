@@ -176,7 +176,7 @@ class Claims:
             claim = replace(held.claim, renewals=held.claim.renewals + 1)
             version = self.store.replace(_name(block), claim.to_bytes(), version=held.version)
             with self._changing:
-                if block not in self._held:  # settled meanwhile
+                if block not in self._held:  # released meanwhile
                     continue
                 if version is None:
                     del self._held[block]

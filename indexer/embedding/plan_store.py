@@ -43,10 +43,10 @@ class PlanStore(Protocol):
         """Read a block."""
 
     def finished_items(self, block: str) -> set[int] | None:
-        """Ids of a block's items that pieces of its shard settle; None where the shard is there."""
+        """Ids of a block's items that parts of its shard hold; None where the shard is there."""
 
     def write(self, block: str, name: str, content: bytes) -> None:
-        """Write a shard of a block, or a piece of one, whole and for good."""
+        """Write a shard of a block, or a part of one, whole and for good."""
 
     def is_over(self) -> bool:
         """Whether another run has begun, so that nobody waits for this one's shards."""
@@ -84,8 +84,8 @@ class LibraryPlanStore:
         return read_block(self._path, self._places[header])
 
     def finished_items(self, block: str) -> set[int] | None:
-        """Ids that pieces of runs settle which have ended early."""
-        return None if shard_path(self.shards, block).exists() else items_in(self._pieces.get(block, ()))
+        """Ids that parts hold of runs that have ended early."""
+        return None if shard_path(self.shards, block).exists() else items_in(self._parts.get(block, ()))
 
     def write(self, block: str, name: str, content: bytes) -> None:
         """Write a file of the encoder's vectors."""
@@ -101,17 +101,17 @@ class LibraryPlanStore:
         return dict(read_headers(self._path))
 
     @cached_property
-    def _pieces(self) -> dict[str, list[Path]]:
+    def _parts(self) -> dict[str, list[Path]]:
         return partial_shards_by_block(self.shards)
 
 
-def items_in(pieces: Iterable[Path]) -> set[int]:
-    """Ids of the items that pieces hold vectors or failures of.
+def items_in(shards: Iterable[Path]) -> set[int]:
+    """Ids of the items that shards, or parts of them, hold vectors or failures of.
 
     Raises:
-        ShardError: a piece is damaged.
+        ShardError: one is damaged.
     """
-    return {item for _, ids, failures in map(read_finished, pieces) for item in (*ids.tolist(), *failures)}
+    return {item for _, ids, failures in map(read_finished, shards) for item in (*ids.tolist(), *failures)}
 
 
 _FACTS = "encoder.json"
@@ -261,7 +261,7 @@ class ObjectPlanStore:
             raise EmbedError(f'"{self.run.url}" has lost block "{header.name}"; {_ANEW}') from error
 
     def finished_items(self, block: str) -> set[int] | None:
-        """Ids that pieces settle, of workers that have ended early; None where the shard is there.
+        """Ids that parts of the shard hold, of workers that have ended early; None where the shard is there.
 
         Pieces that do not match their receipts go: what they were to hold is embedded again.
         """
@@ -270,7 +270,7 @@ class ObjectPlanStore:
         if shard_name(block) in found:
             return None
         items: set[int] = set()
-        with tempfile.TemporaryDirectory(prefix="icons-pieces-") as folder:
+        with tempfile.TemporaryDirectory(prefix="icons-parts-") as folder:
             for name in found:
                 if (path := self.fetch(f"{group}/{name}", Path(folder))) is None:
                     continue
@@ -283,7 +283,7 @@ class ObjectPlanStore:
         return items
 
     def write(self, block: str, name: str, content: bytes) -> None:
-        """Write a shard, or a piece of one."""
+        """Write a shard, or a part of one."""
         self.run.put(f"shards/{self._group_of(block)}/{name}", content)
 
     def is_over(self) -> bool:
@@ -319,12 +319,12 @@ class ObjectPlanStore:
         return {worker: stored.content.decode(errors="replace") for worker, stored in read.items() if stored}
 
     def shards(self) -> list[str]:
-        """Name shards and pieces, as `fetch` takes them."""
+        """Name shards and their parts, as `fetch` takes them."""
         found = (name.removeprefix("shards/") for name in self.run.list("shards/"))
         return [name for name in found if _SHARD.fullmatch(name)]
 
     def fetch(self, shard: str, folder: Path) -> Path | None:
-        """Bring a shard or a piece into a folder of this machine, not yet held against its receipt; None: it has gone.
+        """Bring a shard or a part into a folder of this machine, not yet held against its receipt; None: it has gone.
 
         Somebody else may have found it damaged, or the run is over.
         """

@@ -99,8 +99,8 @@ def plan_missing(library: Library, engine: Engine, header: Plan, *, retry_failed
     final = [image for image, failed in covered.failures.items() if failed.is_final and not retry_failed]
     attempt = datetime.now(UTC).isoformat() if len(final) < len(covered.failures) else ""
     with engine.begin() as connection:
-        settled = distinct(np.concatenate([covered.images, np.array(final, dtype=np.int64)]))
-        images = np.setdiff1d(questions.image_ids(connection), settled, assume_unique=True)
+        done = distinct(np.concatenate([covered.images, np.array(final, dtype=np.int64)]))
+        images = np.setdiff1d(questions.image_ids(connection), done, assume_unique=True)
         names = np.setdiff1d(questions.text_ids(connection), covered.names, assume_unique=True)
         n_blocks = len([*block_sizes("names", len(names)), *block_sizes("images", len(images))])
         plan = replace(header, n_images=len(images), n_names=len(names), n_blocks=n_blocks)

@@ -351,7 +351,7 @@ def _collect(place: ObjectPlanStore, runs: OwnRuns) -> Collected:
     held = _names(folder)
     n_missing = sum(shard_name(block.name) not in held for block in blocks)
     if not n_missing:
-        while n_found:  # a listing has pages: a piece may have come before one that was read already
+        while n_found:  # a listing has pages: a part may have come before one that was read already
             n_found, n_more = _bring(place, folder)
             n_damaged += n_more
         n_missing = _free_incomplete(place, folder)
@@ -387,11 +387,11 @@ def _take(place: ObjectPlanStore, shard: str, aside: Path, folder: Path) -> bool
 
 
 def _free_incomplete(place: ObjectPlanStore, folder: Path) -> int:
-    """Have blocks done again whose files do not settle all their items; tell how many."""
-    pieces, n = partial_shards_by_block(folder), 0
+    """Have blocks done again whose files lack some of their items; tell how many."""
+    parts, n = partial_shards_by_block(folder), 0
     for block in place.headers:
         path = shard_path(folder, block.name)
-        if len(items_in([path, *pieces.get(block.name, ())])) < block.n_items:
+        if len(items_in([path, *parts.get(block.name, ())])) < block.n_items:
             path.unlink()
             place.free(block.name)
             n += 1
