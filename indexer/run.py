@@ -1,4 +1,4 @@
-"""What is a run of `icons index` asked, what has it done, and who is told on the way?"""
+"""What a run of `icons index` is asked, what it has done, and who watches it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

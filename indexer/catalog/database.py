@@ -64,14 +64,14 @@ sources = Table(
     "sources",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("given", Text, nullable=False),
+    Column("given", Text, key="named", nullable=False),
     Column("exclude", Text, nullable=False, server_default="[]"),
     Column("kind", Text, nullable=False),
     Column("location", Text, nullable=False, unique=True),
     Column("names_language", Text, nullable=False, server_default="auto"),
     sqlite_autoincrement=True,
 )
-"""`given` is what the user named, `location` what was found there: a node_modules folder is many sources.
+"""`named` is what the user named, `location` what was found there: a node_modules folder is many sources.
 `names_language` is an ISO 639 code, or "auto": that of names and tags."""
 
 sets = Table(

@@ -169,9 +169,8 @@ def read_failures(library: Library) -> Iterator[dict[str, str]]:
     engine = read_catalog(require(library).catalog)
     fingerprint = find_checkpoint(choice_in_use(engine)).fingerprint
     with engine.connect() as connection:
-        for row in questions.list_failures(connection, fingerprint):
-            file = f"{row.location}/{row.path}".rstrip("/") + (f"#{row.member}" if row.member else "")
-            yield {"file": file, "reason": row.reason}
+        for file, reason in questions.list_failures(connection, fingerprint):
+            yield {"file": file, "reason": reason}
 
 
 def read_sources(library: Library) -> Iterator[dict[str, Any]]:

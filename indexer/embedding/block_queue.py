@@ -31,7 +31,7 @@ class BlockQueue:
     ended: set[Kind] = field(default_factory=set)
     """Kinds of which nothing was free when this worker was through."""
     is_idle: bool = False
-    """Whether it has claimed nothing since it was told that there is more: somebody else was faster."""
+    """Whether it has claimed nothing since it found that there is more: somebody else was faster."""
 
     def count_missing(self, kind: Kind) -> int:
         """Count the items of a kind whose blocks have no shard yet, whoever will do them; a million is enough."""
@@ -49,15 +49,15 @@ class BlockQueue:
         something is of another kind that this worker was through with: that has waited longer.
 
         Raises:
-            ShardError: a piece of a block is damaged.
+            ShardError: a part of a block's shard is damaged.
         """
         while (header := self._claim_first(kind)) is not None:
-            settled = self.place.finished_items(header.name)
-            if settled is None:  # done by another a moment ago
+            finished = self.place.finished_items(header.name)
+            if finished is None:  # done by another a moment ago
                 self.mark_done(header.name)
                 continue
             block = self.place.read(header)
-            yield replace(block, items=[item for item in block.items if item[0] not in settled]) if settled else block
+            yield replace(block, items=[item for item in block.items if item[0] not in finished]) if finished else block
         self.ended.add(kind)
 
     def mark_done(self, block: str) -> None:
@@ -69,7 +69,7 @@ class BlockQueue:
     def await_more(self, tell: Callable[[str], None]) -> bool:
         """Wait until a block is free that somebody has claimed and not done; False once every block is done.
 
-        `tell` is told what is waited for, again and again.
+        `tell` takes what is waited for, again and again.
         """
         while self.stays and self.claims is not None and not self.place.is_over():
             held = self._held_by_others()

@@ -11,14 +11,13 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
 from indexer.embedding.block_queue import BlockQueue
-from indexer.embedding.device import CpuSpec, DeviceSpec
+from indexer.embedding.device import DeviceSpec, cpu_spec
 from indexer.embedding.distributed import (
     Rank,
     give_up_rank,
@@ -48,12 +47,11 @@ from indexer.encoders.graphs import find_device
 from indexer.errors import EmbedError
 from indexer.library.durable import disk_error, make_folder
 from indexer.library.folder import Library
-from indexer.library.plans import read_plan
 from indexer.library.stores import FolderStore
 from indexer.process import cores_of_rank, prepare_for_batches
 
 if TYPE_CHECKING:
-    from indexer.encoders.torch_encoder import Precision
+    pass
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
@@ -72,7 +70,7 @@ class WorkerContext:
     """Called from another thread if this one hangs, with what it was at; it has to end the process."""
 
 
-def embed(library: Library, fingerprint: str, context: WorkerContext) -> None:
+def embed(place: LibraryPlanStore, context: WorkerContext) -> None:
     """Do what this rank claims of a plan; with several ranks, check at the end that together they did it all.
 
     Raises:
@@ -80,12 +78,9 @@ def embed(library: Library, fingerprint: str, context: WorkerContext) -> None:
         EmbedError: the encoder is another one than the plan was made for, the device has no room even for one picture,
             or work is left when all ranks are done.
     """
-    place = LibraryPlanStore(library, fingerprint)
-    rank, where, options = context.rank, find_device(context.device), EmbedOptions.of(place.plan)
+    rank, where, options = context.rank, find_device(context.device), place.options
     backend = "gloo" if options.backend == "auto" else options.backend  # two counts need no NCCL
-    progress = EmbeddingProgress(
-        rank=rank.index, world=rank.world, device=str(where), at="meeting the other ranks", waits=True
-    )
+    progress = EmbeddingProgress(rank.index, rank.world, device=str(where), at="meeting the other ranks", waits=True)
     context.report(progress)
     share_cores(rank)
     with (
@@ -100,7 +95,7 @@ def embed(library: Library, fingerprint: str, context: WorkerContext) -> None:
             Work(f"rank {rank.index}", rank.world, queue, spec_of(where, options), reporter).do()
             reporter.add()  # the last shard is written: its time counts too
             reporter.wait("waiting for the other ranks")
-            [n_left] = total_over_ranks(rank, [queue.count_undone()], device=where)
+            n_left = total_over_ranks(rank, queue.count_undone(), device=where)
         if n_left:
             raise EmbedError(f'"{n_left}" blocks are left without a shard; `icons index` does them')
         reporter.finish()
@@ -118,12 +113,12 @@ def in_products_of(device: Device, options: EmbedOptions) -> AbstractContextMana
 def spec_of(device: Device, options: EmbedOptions) -> DeviceSpec:
     """What is known of a device of this machine before an encoder is on it."""
     if device.type == "cpu":
-        return CpuSpec.of(options)
+        return cpu_spec(options)
     import torch
 
-    from indexer.embedding.cuda_device import CudaSpec
+    from indexer.embedding.cuda_device import cuda_spec
 
-    return CudaSpec(torch.device(str(device)), cast("Precision", options.precision), options.batch_size)
+    return cuda_spec(torch.device(str(device)), options)
 
 
 def _claims(run: Path, rank: Rank, device: Device, options: EmbedOptions) -> AbstractContextManager[Claims | None]:
@@ -152,28 +147,23 @@ def run_rank(library: Library, fingerprint: str) -> None:
     """Live the life of one rank of several, on its own device."""
     prepare_for_batches()
     try:
-        plan = read_plan(library.work(fingerprint) / "plan.jsonl")
-        kind = EmbedOptions.of(plan).device
+        place = LibraryPlanStore(library, fingerprint)
     except EmbedError as error:
         raise click.ClickException(str(error)) from error
-    run = library.run(fingerprint, plan.run)
 
     def report(progress: EmbeddingProgress) -> None:
-        if not run.is_dir():
+        if place.is_over():
             raise EmbedError(OVER)
-        write_progress(run, progress)
+        write_progress(place.run, progress)
 
     def work(rank: Rank) -> None:
+        device = rank.device(place.options.device)
         try:
-            embed(library, fingerprint, WorkerContext(rank, rank.device(kind), report, partial(_give_up, rank)))
+            embed(place, WorkerContext(rank, device, report, lambda reason: give_up_rank(rank, EmbedError(reason))))
         except OSError as error:
             raise EmbedError(disk_error(error, library.root)) from error
 
     run_as_rank(work)
-
-
-def _give_up(rank: Rank, reason: str) -> None:
-    give_up_rank(rank, EmbedError(reason))
 
 
 Watch = Callable[[Sequence[EmbeddingProgress]], None]
@@ -192,37 +182,28 @@ def run_ranks(
     watch: Watch,
     give_up: Callable[[str], None],
 ) -> None:
-    """Embed a plan on this machine, telling `watch` how far every rank is.
+    """Embed a plan on this machine, reporting to `watch` how far every rank is.
 
-    A single rank runs in this process: where it hangs, `give_up` is told, from another thread, and has to end it.
+    A single rank runs in this process: where it hangs, `give_up` is called from another thread, and has to end it.
 
     Raises:
         EmbedError: a rank ended early, or got nothing done; finished blocks stay, the next run does the rest.
     """
-    plan = read_plan(library.work(fingerprint) / "plan.jsonl")
+    place = LibraryPlanStore(library, fingerprint)
     if devices.n == 1:
-        embed(
-            library,
-            fingerprint,
-            WorkerContext(
-                Rank(),
-                devices.own(),
-                report=lambda progress: watch([progress]),
-                give_up=lambda reason: give_up(f"{reason} ({RERUN})"),
-            ),
-        )
+        report, end = lambda progress: watch([progress]), lambda reason: give_up(f"{reason} ({RERUN})")
+        embed(place, WorkerContext(Rank(), devices.own(), report, end))
         return
-    run = library.run(fingerprint, plan.run)
-    overseer = Overseer(devices.n, EmbedOptions.of(plan).stall_limit)
+    overseer = Overseer(devices.n, place.options.stall_limit)
 
     def look() -> None:
-        progress = read_progress(run, EmbeddingProgress)
+        progress = read_progress(place.run, EmbeddingProgress)
         if progress:
             watch(progress)
         if found := overseer.look(progress):
             raise EmbedError(f"{found} ({RERUN})")
 
-    with Ranks(*_program(library, fingerprint), devices=devices, folder=run) as ranks:
+    with Ranks(*_program(library, fingerprint), devices=devices, folder=place.run) as ranks:
         if cause := ranks.follow(look):
             raise EmbedError(f"{cause} ({RERUN})")
 

@@ -1,4 +1,4 @@
-"""The query side of an encoder is put into the library, beside the ranks where that costs them nothing.
+"""Puts the query side of an encoder into the library, beside the ranks where that costs them nothing.
 
     python -m indexer.embedding.exporting --library DIR --choice JSON
 
@@ -35,11 +35,9 @@ def export_missing(library: Library, engine: Engine, choice: ModelChoice, *, sta
     The graphs beside a model's weights are taken as they are: they were checked when they were made. Without such, both
     towers are exported, and checked on the library's own words and known pictures.
     """
-    if _is_there(library, choice):
-        return False
-    stage(TITLE)
-    _export(library, engine, choice)
-    return True
+    is_missing = not _is_there(library, choice)
+    with exporting(library, engine, choice, beside_gpus=False, stage=stage):
+        return is_missing
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import json
 import re
 import tempfile
 from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +29,10 @@ class PlanStore(Protocol):
     def plan(self) -> Plan:
         """What is to be done."""
 
+    @property
+    def options(self) -> EmbedOptions:
+        """How."""
+
     def choose(self) -> ModelChoice:
         """Say how the plan's encoder is chosen on this machine."""
 
@@ -38,10 +43,10 @@ class PlanStore(Protocol):
         """Read a block."""
 
     def finished_items(self, block: str) -> set[int] | None:
-        """Ids of a block's items that pieces of its shard settle; None where the shard is there."""
+        """Ids of a block's items that parts of its shard hold; None where the shard is there."""
 
     def write(self, block: str, name: str, content: bytes) -> None:
-        """Write a shard of a block, or a piece of one, whole and for good."""
+        """Write a shard of a block, or a part of one, whole and for good."""
 
     def is_over(self) -> bool:
         """Whether another run has begun, so that nobody waits for this one's shards."""
@@ -53,6 +58,10 @@ class LibraryPlanStore:
     def __init__(self, library: Library, fingerprint: str) -> None:
         self._path = library.work(fingerprint) / "plan.jsonl"
         self.plan = read_plan(self._path)
+        try:
+            self.options = from_plain(EmbedOptions, self.plan.options)
+        except ValueError as error:
+            raise EmbedError(f"the plan is of another version of icons, or damaged ({error}); plan again") from error
         self.shards = library.vectors(fingerprint)
         self.run = library.run(fingerprint, self.plan.run)
         self._done: set[str] = set()
@@ -75,8 +84,8 @@ class LibraryPlanStore:
         return read_block(self._path, self._places[header])
 
     def finished_items(self, block: str) -> set[int] | None:
-        """Ids that pieces of runs settle which have ended early."""
-        return None if shard_path(self.shards, block).exists() else items_in(self._pieces.get(block, ()))
+        """Ids that parts hold of runs that have ended early."""
+        return None if shard_path(self.shards, block).exists() else items_in(self._parts.get(block, ()))
 
     def write(self, block: str, name: str, content: bytes) -> None:
         """Write a file of the encoder's vectors."""
@@ -92,17 +101,17 @@ class LibraryPlanStore:
         return dict(read_headers(self._path))
 
     @cached_property
-    def _pieces(self) -> dict[str, list[Path]]:
+    def _parts(self) -> dict[str, list[Path]]:
         return partial_shards_by_block(self.shards)
 
 
-def items_in(pieces: Iterable[Path]) -> set[int]:
-    """Ids of the items that pieces hold vectors or failures of.
+def items_in(shards: Iterable[Path]) -> set[int]:
+    """Ids of the items that shards, or parts of them, hold vectors or failures of.
 
     Raises:
-        ShardError: a piece is damaged.
+        ShardError: one is damaged.
     """
-    return {item for _, ids, failures in map(read_finished, pieces) for item in (*ids.tolist(), *failures)}
+    return {item for _, ids, failures in map(read_finished, shards) for item in (*ids.tolist(), *failures)}
 
 
 _FACTS = "encoder.json"
@@ -196,8 +205,10 @@ _SHARD = re.compile(r"[0-9]{4,9}/[A-Za-z0-9_+-]+\.safetensors")
 class ObjectPlanStore:
     """The run that is under way in a store."""
 
-    def __init__(self, store: Store, plan: Plan) -> None:
-        self.store, self.plan = store, plan
+    def __init__(self, store: Store, plan: Plan, version: str = "") -> None:
+        """`version` is that of the plan's object. Raises ValueError where this program does not know its options."""
+        self.store, self.plan, self.version = store, plan, version
+        self.options = from_plain(EmbedOptions, plan.options)
         self.run = Below(store, f"{plan.run}/")
         self._done: set[int] = set()
         """Groups in which every block has its shard."""
@@ -250,7 +261,7 @@ class ObjectPlanStore:
             raise EmbedError(f'"{self.run.url}" has lost block "{header.name}"; {_ANEW}') from error
 
     def finished_items(self, block: str) -> set[int] | None:
-        """Ids that pieces settle, of workers that have ended early; None where the shard is there.
+        """Ids that parts of the shard hold, of workers that have ended early; None where the shard is there.
 
         Pieces that do not match their receipts go: what they were to hold is embedded again.
         """
@@ -259,7 +270,7 @@ class ObjectPlanStore:
         if shard_name(block) in found:
             return None
         items: set[int] = set()
-        with tempfile.TemporaryDirectory(prefix="icons-pieces-") as folder:
+        with tempfile.TemporaryDirectory(prefix="icons-parts-") as folder:
             for name in found:
                 if (path := self.fetch(f"{group}/{name}", Path(folder))) is None:
                     continue
@@ -272,15 +283,15 @@ class ObjectPlanStore:
         return items
 
     def write(self, block: str, name: str, content: bytes) -> None:
-        """Write a shard, or a piece of one."""
+        """Write a shard, or a part of one."""
         self.run.put(f"shards/{self._group_of(block)}/{name}", content)
 
     def is_over(self) -> bool:
         """Whether another run has begun, or this one's shards were all collected."""
-        plan = current_plan(self.store)
-        return plan is None or plan.run != self.plan.run
+        found = read_stored_plan(self.store)
+        return found is None or found[0].run != self.plan.run
 
-    def tell(self, worker: str, progress: EmbeddingProgress) -> None:
+    def report(self, worker: str, progress: EmbeddingProgress) -> None:
         """Leave word of how far a worker is."""
         self.run.put(f"workers/{worker}.json", json.dumps(asdict(progress)).encode())
 
@@ -289,15 +300,15 @@ class ObjectPlanStore:
         found = self.run.list("workers/")
         return {name.removeprefix("workers/").removesuffix(".json"): said.version for name, said in found.items()}
 
-    def told(self, worker: str) -> EmbeddingProgress | None:
-        """How far a worker was when it said so last."""
+    def progress_of(self, worker: str) -> EmbeddingProgress | None:
+        """How far a worker was when it last reported."""
         stored = self.run.get(f"workers/{worker}.json")
         try:
             return None if stored is None else from_json(EmbeddingProgress, stored.content)
         except ValueError:  # of another version of this program
             return None
 
-    def tell_end(self, worker: str, reason: str) -> None:
+    def report_end(self, worker: str, reason: str) -> None:
         """Leave word of what has ended a worker that nobody looks at."""
         self.run.put(f"ended/{worker}.txt", reason.encode())
 
@@ -308,12 +319,12 @@ class ObjectPlanStore:
         return {worker: stored.content.decode(errors="replace") for worker, stored in read.items() if stored}
 
     def shards(self) -> list[str]:
-        """Name shards and pieces, as `fetch` takes them."""
+        """Name shards and their parts, as `fetch` takes them."""
         found = (name.removeprefix("shards/") for name in self.run.list("shards/"))
         return [name for name in found if _SHARD.fullmatch(name)]
 
     def fetch(self, shard: str, folder: Path) -> Path | None:
-        """Bring a shard or a piece into a folder of this machine, not yet held against its receipt; None: it has gone.
+        """Bring a shard or a part into a folder of this machine, not yet held against its receipt; None: it has gone.
 
         Somebody else may have found it damaged, or the run is over.
         """
@@ -373,13 +384,7 @@ def group_name(place: int) -> str:
     return f"{place // _GROUP:04d}"
 
 
-def current_plan(store: Store) -> Plan | None:
-    """The plan of the run that is under way in a store."""
-    found = find_plan(store)
-    return None if found is None else found[0]
-
-
-def find_plan(store: Store) -> tuple[Plan, str] | None:
+def read_stored_plan(store: Store) -> tuple[Plan, str] | None:
     """The plan of the run that is under way in a store, and the version of its object.
 
     Raises:
@@ -388,15 +393,32 @@ def find_plan(store: Store) -> tuple[Plan, str] | None:
     stored = store.get(PLAN)
     if stored is None:
         return None
+    with _named_as_of_another_version(store):
+        return from_json(Plan, stored.content), stored.version
+
+
+@contextmanager
+def _named_as_of_another_version(store: Store) -> Iterator[None]:
     try:
-        plan = from_json(Plan, stored.content)
-        from_plain(EmbedOptions, plan.options)
+        yield
     except ValueError as error:
         raise EmbedError(
             f'"{store.url}/{PLAN}" is of another version of icons, or damaged ({error}); install one everywhere '
             "or remove it and plan again"
         ) from error
-    return plan, stored.version
+
+
+def find_work(store: Store) -> ObjectPlanStore | None:
+    """The run that is under way.
+
+    Raises:
+        EmbedError: this program can't read its plan.
+    """
+    found = read_stored_plan(store)
+    if found is None:
+        return None
+    with _named_as_of_another_version(store):
+        return ObjectPlanStore(store, *found)
 
 
 def open_work(store: Store) -> ObjectPlanStore:
@@ -405,10 +427,10 @@ def open_work(store: Store) -> ObjectPlanStore:
     Raises:
         EmbedError: there is none.
     """
-    plan = current_plan(store)
-    if plan is None:
+    found = find_work(store)
+    if found is None:
         raise EmbedError(f'"{store.url}" holds no plan; `icons index --only plan --work {store.url}` puts one there')
-    return ObjectPlanStore(store, plan)
+    return found
 
 
 def spell_headers(headers: list[BlockHeader]) -> bytes:

@@ -1,4 +1,4 @@
-"""How far ranks are, one small file each; one that stands still too long is given up."""
+"""How far ranks are, one small file each; one that stands still too long is ended."""
 
 import json
 import math
@@ -114,7 +114,7 @@ _LONGEST_LOOK = 4 * LOOK_SECONDS
 
 @dataclass(slots=True)
 class Watchdog:
-    """For how long has each rank stood still? By the clock of the process that looks: machines' clocks differ."""
+    """Measures how long each rank stands still, by the clock of the process that looks: machines' clocks differ."""
 
     limit: float
     waiting_limit: float = math.inf

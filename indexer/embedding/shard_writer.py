@@ -1,7 +1,7 @@
 """Gathers what is made of a block and writes it in the background: the device need not wait for the disk.
 
-A block that takes long leaves pieces: after two seconds of work, then four, and so on up to half a minute. So a rank
-that is ended again and again still gets on, and one that is quick writes nothing more than a shard a block.
+A block that takes long leaves parts of its shard: after two seconds of work, then four, and so on up to half a minute.
+So a rank that is ended again and again still gets on, and one that is quick writes nothing more than a shard a block.
 """
 
 import time
@@ -54,7 +54,7 @@ class ShardWriter:
         self.contents: dict[int, int] = {}
         self.dim = encoder.dim
         self.has_failed = False
-        """Whether something could not be written: a shard without its pieces would settle items that nobody has."""
+        """Whether something could not be written: a shard without its parts would stand for items that nobody has."""
 
     def __enter__(self) -> Self:
         return self
@@ -95,11 +95,11 @@ class ShardWriter:
 
     def _write_part(self, block: str, kind: Kind) -> None:
         shard = self._take(kind)
-        if settled := [*shard.ids.tolist(), *shard.failures]:
-            self._write(block, partial_shard_name(block, settled), shard)
+        if held := [*shard.ids.tolist(), *shard.failures]:
+            self._write(block, partial_shard_name(block, held), shard)
 
     def finish(self) -> None:
-        """Wait until all that was given is written. Raises what went wrong with it."""
+        """Wait until all is written. Raises what went wrong with it."""
         while self.pending:
             self.pending.popleft().result()
 

@@ -17,13 +17,12 @@ from indexer.embedding.plan_store import (
     PARTS,
     PLAN,
     ObjectPlanStore,
-    find_plan,
+    find_work,
     group_name,
     items_in,
     put_encoder,
     spell_headers,
 )
-from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, ShardError
@@ -66,23 +65,23 @@ class OwnRuns:
         """Find the run that is under way; None where the store is free. What is left of earlier ones is removed.
 
         Raises:
-            EmbedError: the store holds the run of another library, or, told once, not the one that it should hold.
+            EmbedError: the store holds the run of another library, or not the one that it should hold.
         """
-        found, noted = find_plan(self.store), self._noted()
+        found, noted = find_work(self.store), self._noted()
         if found is None:
             self._miss(noted)
             self._remove_all_but(None)
             return None
-        plan = found[0]
-        if plan.run in noted:
-            self._refuse_copy(plan.run, noted[plan.run])
-        self._remove_all_but(plan.run)
-        if plan.run not in noted:
+        run = found.plan.run
+        if run in noted:
+            self._refuse_copy(run, noted[run])
+        self._remove_all_but(run)
+        if run not in noted:
             raise EmbedError(
-                f'"{self.store.url}" holds run "{plan.run}" of another library than "{self.library.root}"; give '
+                f'"{self.store.url}" holds run "{run}" of another library than "{self.library.root}"; give '
                 "another --work, or collect it there first"
             )
-        return ObjectPlanStore(self.store, plan)
+        return found
 
     def begin(self, run: str) -> None:
         """Note a run that is to be put."""
@@ -94,24 +93,24 @@ class OwnRuns:
         Raises:
             EmbedError: another library was faster.
         """
-        found, noted = find_plan(self.store), self._noted()
+        found, noted = find_work(self.store), self._noted()
         if found is None:
             version = self.store.create(PLAN, content)
         else:
-            is_own = found[0].run in noted
-            version = self.store.replace(PLAN, content, version=found[1]) if is_own else None
+            is_own = found.plan.run in noted
+            version = self.store.replace(PLAN, content, version=found.version) if is_own else None
         if version is None:
             self._remove(plan.run)
             raise EmbedError(f'another library has put its plan into "{self.store.url}" just now; give another --work')
         self._note({**noted, plan.run: replace(noted[plan.run], removed_at=None)})
         if found is not None:  # perhaps by another spelling of the place
-            self._remove(found[0].run)
+            self._remove(found.plan.run)
         self._remove_all_but(plan.run)
 
     def end(self, run: str) -> None:
         """Remove a run of which everything is collected, or which nobody can do: its workers end."""
-        found = find_plan(self.store)
-        if found is not None and found[0].run == run:
+        found = find_work(self.store)
+        if found is not None and found.plan.run == run:
             self.store.delete(PLAN)
         self._remove(run)
 
@@ -246,10 +245,10 @@ class Watching:
 
     def look(self) -> list[EmbeddingProgress]:
         """Tell of each worker that still works, numbered, and last of what all others have done, without a rate."""
-        now, limit = time.monotonic(), _SILENT_LEASES * EmbedOptions.of(self.place.plan).lease_seconds
+        now, limit = time.monotonic(), _SILENT_LEASES * self.place.options.lease_seconds
         for worker, version in self.place.workers().items():
             before = self._words.get(worker)
-            if (before is None or before.version != version) and (said := self.place.told(worker)) is not None:
+            if (before is None or before.version != version) and (said := self.place.progress_of(worker)) is not None:
                 self._words[worker] = _Word(version, now, said)
         live = list[EmbeddingProgress]()
         gone = EmbeddingProgress(rank=0, world=1, device="ended", finished=True)
@@ -307,8 +306,8 @@ def catch_up(
 ) -> Plan | None:
     """Collect shards until every block has one; of another encoder only those that are there. Returns what was done.
 
-    `begin` is called if there is anything to wait for, and again where a block is free that was done. `warn` is told of
-    that, and of what has ended workers, each reason once.
+    `begin` is called if there is anything to wait for, and again where a block is free that was done. `warn` takes
+    that, and what has ended workers, each reason once.
 
     Raises:
         EmbedError: the plan there is another library's, or some of it is lost, or all while this waits.
@@ -352,7 +351,7 @@ def _collect(place: ObjectPlanStore, runs: OwnRuns) -> Collected:
     held = _names(folder)
     n_missing = sum(shard_name(block.name) not in held for block in blocks)
     if not n_missing:
-        while n_found:  # a listing has pages: a piece may have come before one that was read already
+        while n_found:  # a listing has pages: a part may have come before one that was read already
             n_found, n_more = _bring(place, folder)
             n_damaged += n_more
         n_missing = _free_incomplete(place, folder)
@@ -388,11 +387,11 @@ def _take(place: ObjectPlanStore, shard: str, aside: Path, folder: Path) -> bool
 
 
 def _free_incomplete(place: ObjectPlanStore, folder: Path) -> int:
-    """Have blocks done again whose files do not settle all their items; tell how many."""
-    pieces, n = partial_shards_by_block(folder), 0
+    """Have blocks done again whose files lack some of their items; tell how many."""
+    parts, n = partial_shards_by_block(folder), 0
     for block in place.headers:
         path = shard_path(folder, block.name)
-        if len(items_in([path, *pieces.get(block.name, ())])) < block.n_items:
+        if len(items_in([path, *parts.get(block.name, ())])) < block.n_items:
             path.unlink()
             place.free(block.name)
             n += 1

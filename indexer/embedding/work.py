@@ -1,9 +1,8 @@
-"""What does a worker do with its share of a plan? Names first, then pictures, which are drawn from the start on."""
+"""A worker does what it claims of a plan: names first, then pictures, which are drawn from the start on."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from indexer.embedding.device import (
     in_batches,
     out_of_memory_explained,
 )
-from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingReporter
 from indexer.embedding.shard_writer import ShardWriter
 from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
@@ -30,9 +28,10 @@ from indexer.library.shards import Failed, content_of
 from indexer.process import give_back_memory
 from indexer.rendering.pool import RenderedChunk, RenderPool
 from indexer.rendering.slots import Job
+from indexer.sources.records import PictureAddress
 from indexer.sources.source import why_unreachable
 
-_TELLING = 8
+_MANY = 8
 """Pictures of a place drawn together of which none can be read: the machine's fault, unless they have gone."""
 
 
@@ -64,7 +63,7 @@ class Work:
                 drawing = Drawing(pool, layout, self.queue, self.reporter)
             with out_of_memory_explained(self.reporter.progress.device):
                 memory = drawing.pool.memory if drawing else None
-                device = closing.enter_context(self.spec.open(checkpoint, memory, n_images=n_images))
+                device = closing.enter_context(self.spec.load(checkpoint, memory, n_images))
             self.reporter.progress.device = device.name
             writer = closing.enter_context(ShardWriter(self.queue, worker=self.worker, encoder=device.encoder))
             self._embed_names(device, writer)
@@ -93,7 +92,7 @@ class Work:
         return checkpoint
 
     def _start_pool(self, checkpoint: Checkpoint, layout: Layout, n_images: int) -> RenderPool:
-        workers = EmbedOptions.of(self.queue.place.plan).workers
+        workers = self.queue.place.options.workers
         return layout.start_pool(
             size=checkpoint.image_size,
             workers=default_workers(n_images, is_fed=self.spec.is_fed) if workers is None else workers,
@@ -148,7 +147,7 @@ class Drawing:
             for jobs in chunk.unread_places():
                 _refuse_unreachable(jobs)
         failed = [(failure.id, Failed(failure.reason, failure.is_final)) for failure in chunk.failures]
-        contents = {job.id: content_of(job.digest) for job in chunk.jobs}
+        contents = {job.id: content_of(job.address.digest) for job in chunk.jobs}
         writer.add(chunk.ids, vectors, contents, chunk.traits, failed)
         write = writer.write if chunk.ends_block else writer.write_due_part
         write(self._begun[chunk.block], "images")
@@ -164,11 +163,12 @@ def _refuse_unreachable(jobs: Sequence[Job]) -> None:
     Raises:
         EmbedError: that is so.
     """
-    for job in (jobs[0], jobs[-1]) if len(jobs) >= _TELLING else ():
-        reason = why_unreachable(job.kind, Path(job.location), job.path, job.member, digest=job.digest)
+    for job in (jobs[0], jobs[-1]) if len(jobs) >= _MANY else ():
+        reason = why_unreachable(job.address)
         if reason is not None:
+            place = _quoted(job.address.place)
             raise EmbedError(
-                f"{_place(job)} and {len(jobs) - 1} other pictures can't be read on this machine ({reason}); mend that "
+                f"{place} and {len(jobs) - 1} other pictures can't be read on this machine ({reason}); mend that "
                 "and the same command goes on; if they have gone for good, `icons index --only scan` there, then "
                 "`icons index --only plan --work` plan anew"
             )
@@ -176,12 +176,8 @@ def _refuse_unreachable(jobs: Sequence[Job]) -> None:
 
 def _pictures(jobs: Sequence[Job]) -> str:
     """Say which pictures some jobs are about."""
-    first, last = _place(jobs[0]), _place(jobs[-1])
+    first, last = _quoted(jobs[0].address.place), _quoted(jobs[-1].address.place)
     return f"picture {first}" if len(jobs) == 1 else f"{len(jobs):,} pictures, from {first} to {last}"
-
-
-def _place(job: Job) -> str:
-    return _quoted(f"{job.location}/{job.path}".rstrip("/") + (f"#{job.member}" if job.member else ""))
 
 
 def _quoted(name: str) -> str:
@@ -192,6 +188,6 @@ def _jobs(blocks: Iterable[Block], begun: list[str]) -> Iterator[list[Job]]:
     for block in blocks:
         begun.append(block.name)
         yield [
-            Job(image, kind, location, path, member, bytes.fromhex(digest))
+            Job(image, PictureAddress(kind, location, path, member, bytes.fromhex(digest)))
             for image, kind, location, path, member, digest in block.items
         ]

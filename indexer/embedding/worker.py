@@ -24,8 +24,7 @@ from indexer.embedding.distributed import Rank, share_cores
 from indexer.embedding.embed import in_products_of, spec_of
 from indexer.embedding.gauges import Gauge
 from indexer.embedding.leases import Claims
-from indexer.embedding.plan_store import ObjectPlanStore, current_plan, open_work
-from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.plan_store import ObjectPlanStore, find_work, open_work
 from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, watched
 from indexer.embedding.shard_writer import Ended
 from indexer.embedding.work import Work
@@ -102,25 +101,25 @@ def do_plan(store: Store, worker: Worker) -> None:
             raise
         except Exception as error:
             with suppress(IconsError):  # of a store that is away
-                place.tell_end(worker.name, str(error) or type(error).__name__)
+                place.report_end(worker.name, str(error) or type(error).__name__)
             raise
-        plan = current_plan(store)
-        place = ObjectPlanStore(store, plan) if plan is not None and plan.run != place.plan.run else None
+        found = find_work(store)
+        place = found if found is not None and found.plan.run != place.plan.run else None
 
 
 def _do_run(place: ObjectPlanStore, worker: Worker) -> None:
-    options = EmbedOptions.of(place.plan)
+    options = place.options
     where = find_device("cpu" if options.precision == "int8" else worker.device)
     use_device(where)
     progress = EmbeddingProgress(rank=0, world=1, device=str(where), at="loading the encoder")
 
-    def report(told: EmbeddingProgress) -> None:
-        worker.show(place.plan, told)
+    def report(now: EmbeddingProgress) -> None:
+        worker.show(place.plan, now)
         worker.ending.check()
 
     def give_up(reason: str) -> None:
         with suppress(IconsError):
-            place.tell_end(worker.name, reason)
+            place.report_end(worker.name, reason)
         worker.give_up(reason)
 
     reporter = EmbeddingReporter(report, progress, Gauge(where, cores_of_rank()))
@@ -128,10 +127,10 @@ def _do_run(place: ObjectPlanStore, worker: Worker) -> None:
         place.claims,
         worker=worker.name,
         lease_seconds=options.lease_seconds,
-        beside=lambda: place.tell(worker.name, progress),
+        beside=lambda: place.report(worker.name, progress),
     )
     with watched(progress, limit=options.stall_limit, give_up=give_up), in_products_of(where, options), claims:
-        place.tell(worker.name, progress)
+        place.report(worker.name, progress)
         queue = BlockQueue(place, claims, stays=True)
         try:
             Work(worker.name, 1, queue, spec_of(where, options), reporter).do()
@@ -140,7 +139,7 @@ def _do_run(place: ObjectPlanStore, worker: Worker) -> None:
                 raise
     progress.finished = True
     if not place.is_over():
-        place.tell(worker.name, progress)
+        place.report(worker.name, progress)
 
 
 def run_worker(work: str, worker: Worker) -> None:

@@ -182,11 +182,11 @@ def remembered_sources(library: Library | None) -> dict[Path, Sequence[str]]:
         raise SourceError("nothing to learn from; give SOURCES, or --library of one that remembers some")
     engine = read_catalog(require(library).catalog)
     with engine.connect() as connection:
-        rows = connection.execute(select(sources.c.given, sources.c.exclude).distinct()).all()
+        rows = connection.execute(select(sources.c.named, sources.c.exclude).distinct()).all()
     engine.dispose()
     if not rows:
         raise SourceError(f'"{library.root}" remembers no source; give SOURCES, or run `icons index SOURCE` first')
-    return {Path(row.given): json.loads(row.exclude) for row in rows}
+    return {Path(row.named): json.loads(row.exclude) for row in rows}
 
 
 def caption_rows(gathered: Gathered, *, seed: int, held_out: int | None = None) -> Iterator[dict[str, Any]]:

@@ -17,7 +17,7 @@ from indexer.finetune.options import Admission
 from indexer.languages.names import common_affixes, parse
 from indexer.languages.words import normalise
 from indexer.sources.licences import family
-from indexer.sources.records import IconSet, Record, content_digest
+from indexer.sources.records import IconSet, PictureAddress, Record, content_digest
 
 _REFUSED_LICENCES = frozenset(["copyleft", "non-commercial", "no-derivatives", "withheld"])
 
@@ -71,18 +71,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A record with the place that its picture is read from: what `indexer.sources.read_picture` takes."""
+    """A record with the address of its picture, whose place is also how own captions name it."""
 
     record: Record
-    kind: str
-    location: str
-    path: str
+    address: PictureAddress
 
     @property
     def file(self) -> str:
-        """Where it is, as a person reads it, and as own captions name it."""
-        file = f"{self.location}/{self.path}".rstrip("/")
-        return f"{file}#{self.record.member}" if self.record.member else file
+        """Where it is, as a person reads it."""
+        return self.address.place
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +131,7 @@ def read_sources(
                     sys.stderr.write(f"{source.location}/{scanned.path}: {scanned.error}\n")
                 elif scanned.error and skipped is not None:
                     skipped.append((f"{source.location}/{scanned.path}".rstrip("/"), scanned.error))
-                where = (source.kind, str(source.location), scanned.path)
-                placed += [Placed(record, *where) for record in scanned.records or ()]
+                placed += [Placed(record, source.address_of(scanned, record)) for record in scanned.records or ()]
     if not placed:
         raise SourceError(
             "no icons in these sources; give folders of pictures, npm packages, Iconify JSON, or a manifest"

@@ -240,10 +240,7 @@ def _rendered(
     from indexer.rendering.pool import RenderPool
     from indexer.rendering.slots import Job
 
-    jobs = [
-        Job(row, entry.kind, entry.location, entry.path, entry.record.member, entry.record.digest)
-        for row, entry in enumerate(placed)
-    ]
+    jobs = [Job(row, entry.address) for row, entry in enumerate(placed)]
     done = 0
     with RenderPool(size=size, workers=workers) as pool:
         for chunk in pool.render(jobs[start : start + 4096] for start in range(0, len(jobs), 4096)):

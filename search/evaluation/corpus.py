@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
@@ -136,4 +135,4 @@ class Originals:
         """
         [icon] = self.showing(np.array([image]))
         digests = self._snapshot.digests([icon.image_id])
-        return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=digests[icon.image_id])
+        return read_indexed(icon.address(digests[icon.image_id]))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from indexer.arrays import Floats, Ids, Mask
 from indexer.errors import UnsupportedError
 from indexer.merging.vector_index import Neighbours
+from indexer.sources.records import PictureAddress
 
 
 class Ability(Enum):
@@ -121,6 +122,10 @@ class IconRow:
     location: str
     path: str
     member: str
+
+    def address(self, digest: bytes) -> PictureAddress:
+        """Where its picture of a digest is read from."""
+        return PictureAddress(self.kind, self.location, self.path, self.member, digest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from indexer.rendering.pool import RenderPool
 from indexer.rendering.slots import Job
 from indexer.reports.terminal import Progress
 from indexer.sources.folders import reason_of
-from indexer.sources.records import Record
+from indexer.sources.records import PictureAddress, Record
 from indexer.sources.source import Source, open_sources, read_picture
 from search.generation.backend import Ability
 from search.generation.opened import Opened
@@ -44,12 +44,7 @@ class Gathered:
     set: str
     style: str | None
     size: int | None
-    kind: str
-    location: str
-    path: str
-    member: str
-    """By these four `indexer.sources.source.read_picture` finds it."""
-    digest: bytes
+    address: PictureAddress
 
     @property
     def key(self) -> str:
@@ -59,8 +54,7 @@ class Gathered:
     @property
     def place(self) -> str:
         """The file in which it lies."""
-        file = str(Path(self.location, self.path)) if self.path else self.location
-        return f"{file}#{self.member}" if self.member else file
+        return self.address.place
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +108,7 @@ def _named(source: Source, records: Sequence[tuple[str, Record]]) -> Iterator[Ga
             set=record.set.key,
             style=name.style,
             size=name.size,
-            kind=source.kind,
-            location=str(source.location),
-            path=path,
-            member=record.member,
-            digest=record.digest,
+            address=PictureAddress(source.kind, str(source.location), path, record.member, record.digest),
         )
 
 
@@ -152,11 +142,7 @@ def of_library(opened: Opened, sets: Sequence[str]) -> list[Gathered]:
             set=row.set,
             style=looks[row.id],
             size=row.size,
-            kind=row.kind,
-            location=row.location,
-            path=row.path,
-            member=row.member,
-            digest=digests[row.image_id],
+            address=row.address(digests[row.image_id]),
         )
         for row in sorted(rows.values(), key=lambda row: row.id)
     ]
@@ -334,7 +320,7 @@ def _read_all(icons: Sequence[Gathered], progress: Progress) -> Iterator[_Facts]
     for number, icon in enumerate(icons):
         progress("Reading icons", number, len(icons))
         try:
-            content = read_picture(icon.kind, Path(icon.location), icon.path, icon.member, digest=icon.digest)
+            content = read_picture(icon.address)
         except (OSError, SourceError, ChangedError) as error:
             yield 0, None, f"can't be read: {reason_of(error)}"
             continue
@@ -353,7 +339,7 @@ def _icon(found: Gathered, facts: _Facts, failure: str | None, *, is_on_dark: bo
 
 
 def _jobs(icons: Sequence[Gathered]) -> list[Job]:
-    return [Job(row, icon.kind, icon.location, icon.path, icon.member, icon.digest) for row, icon in enumerate(icons)]
+    return [Job(row, icon.address) for row, icon in enumerate(icons)]
 
 
 def _shrunk(pixels: Pixels, side: int) -> Pixels:

@@ -3,7 +3,6 @@
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
-from pathlib import Path
 
 from indexer.errors import RenderError, SourceError
 from indexer.languages.words import printable
@@ -104,7 +103,7 @@ def _figure(icon: Gathered, picture: Callable[[Gathered], str], *, kind: str = "
 
 def _picture(icon: Gathered, pool: DrawPool, *, is_on_dark: bool) -> str:
     try:
-        content = read_picture(icon.kind, Path(icon.location), icon.path, icon.member, digest=icon.digest)
+        content = read_picture(icon.address)
         if len(content) > _MOST_PICTURE_BYTES or b"<script" in content:
             content = pool.png(content, size=_DRAWN_SIDE)
         address = data_uri(content)

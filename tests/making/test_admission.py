@@ -9,7 +9,7 @@ import pytest
 from data.making.model.admission import add_described, is_reserved, refuse
 from indexer.finetune.gather import Gathered, Limits, Placed, TrainingIcon, gather, read_sources
 from indexer.finetune.lesson import build_corpus, read_facts
-from indexer.sources.records import IconSet, Record
+from indexer.sources.records import IconSet, PictureAddress, Record
 
 SHAPES = {"house": "M3 12 12 3l9 9v9H3z", "bin": "M6 6h12v15H6zM4 3h16v2H4z", "star": "M12 2l3 7h7l-6 4 3 8-7-5z"}
 
@@ -58,7 +58,10 @@ def test_a_corpus_leaves_out_pictures_that_equal_a_reserved_one(tmp_path: Path) 
 
 
 def test_a_described_icon_is_there_twice_more_called_by_its_looks_alone() -> None:
-    icons = [TrainingIcon(Placed(record("some", name=name), "folder", "", name), name) for name in ("pin", "star")]
+    icons = [
+        TrainingIcon(Placed(record("some", name=name), PictureAddress("folder", "", name, name)), name)
+        for name in ("pin", "star")
+    ]
     gathered = Gathered(icons)
     add_described(gathered, lambda digest: ["heart in a pin"] if digest == b"pin" else [])
     described = ("pin", ("heart in a pin",))

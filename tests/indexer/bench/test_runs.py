@@ -55,14 +55,14 @@ def test_steps_are_counted_once_three_in_a_row_are_as_fast_as_the_later_ones() -
 
 def test_made_pictures_are_as_many_as_asked_for_and_found_by_their_lines(tmp_path: Path) -> None:
     pictures = make(tmp_path, choice=ModelChoice.bundled(), n=2300)
-    assert len({job.digest for job in pictures.jobs}) == len(pictures.jobs) == 2300
+    assert len({job.address.digest for job in pictures.jobs}) == len(pictures.jobs) == 2300
     assert [job.id for job in pictures.first(3).jobs] == [0, 1, 2]
     assert read_icon_alone(tmp_path / "2300.json", "icon-0002299") is not None
 
 
 def test_pictures_are_chosen_evenly_and_taken_again_where_there_are_too_few(tmp_path: Path, icon_folder: Path) -> None:
     pictures = gather(tmp_path, icon_folder, choice=ModelChoice.bundled(), n=30)
-    assert (pictures.n_distinct, len({job.digest for job in pictures.jobs})) == (11, 11)
+    assert (pictures.n_distinct, len({job.address.digest for job in pictures.jobs})) == (11, 11)
     assert [job.id for job in pictures.jobs] == list(range(30))
     assert len(gather(tmp_path, icon_folder, choice=ModelChoice.bundled(), n=4).jobs) == 4
     (tmp_path / "empty").mkdir()

@@ -113,21 +113,6 @@ def test_names_keep_their_ids_and_bearers_when_they_learn_other_languages(tmp_pa
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
-def test_going_back_a_schema_leaves_names_as_they_are_written(tmp_path: Path) -> None:
-    path = tmp_path / "catalog.sqlite"
-    with _as_of(path, REVISION) as connection:
-        connection.executescript(_OF_0001)
-        connection.execute("UPDATE names SET words = 'arrow', own = 'pfeil', language = 'de' WHERE id = 7")
-        connection.execute("INSERT INTO names (words) VALUES ('arrow')")
-        connection.commit()
-    migrate(path, "downgrade", "0001")
-    with closing(sqlite3.connect(path)) as connection:
-        borne = "SELECT icons.name, words FROM icons LEFT JOIN names ON names.id = name_id"
-        assert connection.execute(borne).fetchall() == [("pfeil", "pfeil"), ("star", "star"), ("new", None)]
-        assert connection.execute("SELECT id FROM names WHERE words = 'pfeil'").fetchone() == (43,)
-        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-
-
 _OF_0001 = """
 INSERT INTO sources (id, given, kind, location) VALUES (1, '/icons', 'folder', '/icons');
 INSERT INTO sets (id, source_id, key, title) VALUES (1, 1, 'icons', 'icons');

@@ -50,11 +50,6 @@ def test_every_block_is_claimed_once_and_who_is_fast_claims_more(library: Librar
     assert list(slow.claimed) == ["images-1", "images-4", "images-5"]
 
 
-def test_kinds_are_claimed_apart(library: Library) -> None:
-    assert [block.name for block in a_queue(library).claim("names")] == [NAMES.name]
-    assert [block.name for block in a_queue(library).claim("images")] == [block.name for block in BLOCKS]
-
-
 def test_what_is_done_is_not_claimed_and_what_is_begun_is_cut_to_its_rest(library: Library) -> None:
     mine = a_queue(library, alone=True)
     write(mine, "images-0", [0, 1])

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,14 +17,14 @@ from conftest import Silent, disc, kill_rank
 from indexer.embedding.distributed import Rank
 from indexer.embedding.embed import WorkerContext, plan_command, run_rank, run_ranks
 from indexer.embedding.embed import embed as embed_share
+from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
-from indexer.library.plans import BLOCK_SIZE, Plan, read_blocks, write_plan
-from indexer.library.shards import read_coverage, read_shard, shard_path, shard_paths
+from indexer.library.plans import BLOCK_SIZE, Plan, write_plan
+from indexer.library.shards import read_coverage, read_shard, shard_paths
 from indexer.pipeline import embed, plan_only, scan
 from indexer.run import IndexOptions
 
@@ -70,15 +69,6 @@ def test_two_ranks_make_the_shards_of_one(many: Path, tiny_model: Path, tmp_path
     assert found["cpu"].keys() == found["cpu:2"].keys()
     for image, vector in found["cpu"].items():
         assert np.abs(vector - found["cpu:2"][image]).max() < 1e-3
-
-
-@pytest.mark.slow
-def test_a_picture_for_two_ranks_is_embedded_by_one(tiny_model: Path, tmp_path: Path) -> None:
-    (tmp_path / "one").mkdir()
-    (tmp_path / "one" / "dot.svg").write_text(disc(4, 4))
-    library, options = Library(tmp_path / "library"), _options(tmp_path / "one", tiny_model, "cpu:2")
-    scan(library, options, Silent())
-    assert len(_vectors(library, embed(library, options, Silent()).fingerprint)) == 1
 
 
 @pytest.mark.slow
@@ -138,46 +128,12 @@ def test_ranks_of_several_machines_do_one_plan_by_the_printed_line(
     assert len(read_coverage(folder).images) == 60
 
 
-def test_progress_counts_every_rank(many: Path, tiny_model: Path, tmp_path: Path) -> None:
-    seen: list[tuple[int, int]] = []
-
-    class Count(Silent):
-        def embedded(self, plan: Plan, ranks: Sequence[EmbeddingProgress]) -> None:
-            seen.append((plan.n_images, sum(rank.images for rank in ranks)))
-
-    library = Library(tmp_path / "library")
-    options = _options(many, tiny_model, "cpu")
-    scan(library, options, Silent())
-    embed(library, options, Count())
-    assert seen[-1] == (60, 60)
-
-
-@pytest.mark.slow
-def test_blocks_whose_shard_exists_are_not_done_again(many: Path, tiny_model: Path, tmp_path: Path) -> None:
-    library = Library(tmp_path / "library")
-    options = _options(many, tiny_model, "cpu")
-    scan(library, options, Silent())
-    fingerprint = embed(library, options, Silent()).fingerprint
-    plan = library.work(fingerprint) / "plan.jsonl"
-    blocks = [block for block in read_blocks(plan) if block.kind == "images"]
-    kept = {path: path.stat().st_mtime_ns for path in shard_paths(library.vectors(fingerprint))}
-    lost = shard_path(library.vectors(fingerprint), blocks[3].name)
-    lost.unlink()
-    assert embed(library, options, Silent()).images == 8
-    assert {path: path.stat().st_mtime_ns for path in kept if path != lost} == {
-        path: stamp for path, stamp in kept.items() if path != lost
-    }
-
-
-def test_the_line_for_several_machines_names_library_and_rendezvous(tmp_path: Path) -> None:
-    line = plan_command(Library(tmp_path), "f00d", devices=Devices("cuda", 8))
-    assert line.startswith("torchrun --nnodes N --rdzv-backend c10d --rdzv-endpoint HOST:29400 --nproc-per-node 8")
-    assert f"-m indexer.embedding.embed --library {tmp_path} --fingerprint f00d" in line
-
-
-def test_the_line_for_several_machines_keeps_the_gpus_that_were_asked_for(tmp_path: Path) -> None:
+def test_the_line_for_several_machines_names_library_rendezvous_and_gpus(tmp_path: Path) -> None:
     line = plan_command(Library(tmp_path), "f00d", devices=Devices("cuda", 2, "GPU-1f 0,MIG-7"))
-    assert line.startswith("CUDA_VISIBLE_DEVICES='GPU-1f 0,MIG-7' torchrun --nnodes N ")
+    assert line == (
+        "CUDA_VISIBLE_DEVICES='GPU-1f 0,MIG-7' torchrun --nnodes N --rdzv-backend c10d --rdzv-endpoint HOST:29400 "
+        f"--nproc-per-node 2 -m indexer.embedding.embed --library {tmp_path} --fingerprint f00d"
+    )
 
 
 @pytest.mark.slow
@@ -200,7 +156,9 @@ def test_ranks_on_gpus_need_no_nccl_to_count(
     monkeypatch.setattr(torch.cuda, "set_device", done.append)
     monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
     with pytest.raises(EmbedError, match="met"):
-        embed_share(library, fingerprint, WorkerContext(Rank(1, 1, 2), "cuda:1", lambda _: None, pytest.fail))
+        embed_share(
+            LibraryPlanStore(library, fingerprint), WorkerContext(Rank(1, 1, 2), "cuda:1", lambda _: None, pytest.fail)
+        )
     assert done == [torch.device("cuda", 1), used]
 
 
@@ -208,7 +166,7 @@ def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypa
     library = Library(tmp_path)
     write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
 
-    def embed_on(_: Library, __: str, context: WorkerContext) -> None:
+    def embed_on(_: LibraryPlanStore, context: WorkerContext) -> None:
         raise EmbedError(context.device)
 
     monkeypatch.setattr("indexer.embedding.embed.embed", embed_on)

@@ -15,12 +15,12 @@ from indexer.finetune.gather import (
     share_held_out,
 )
 from indexer.finetune.lesson import key_of
-from indexer.sources.records import IconSet, Record
+from indexer.sources.records import IconSet, PictureAddress, Record
 
 
 def placed(name: str, *, key: str = "some", licence: str | None = "MIT") -> Placed:
     record = Record(name, name, f"{key} {name}".encode(), IconSet(key, key.title(), licence=licence))
-    return Placed(record, "folder", "", name)
+    return Placed(record, PictureAddress("folder", "", name, name))
 
 
 def tags_of(

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from click.testing import CliRunner
+from conftest import exported_once
 
 from indexer.embedding import rank_view
 from indexer.embedding.gauges import Gauge, Reading
@@ -97,7 +98,8 @@ def test_watched_devices_are_told_line_by_line_where_no_terminal_is(
     library: Library, icon_folder: Path, tiny_model: Path
 ) -> None:
     options = ["--model", f"local-dir:{tiny_model}", "--devices", "cpu", "--watch-devices"]
-    done = CliRunner().invoke(main, ["index", str(icon_folder), "--library", str(library.root), *options])
+    with exported_once(library, tiny_model):
+        done = CliRunner().invoke(main, ["index", str(icon_folder), "--library", str(library.root), *options])
     assert done.exit_code == 0, done.output
     told = re.findall(
         r"rank 0, device cpu, images/s [\d,]+, waits \d+%, memory (\S+) GB, busy \d+%, power -", done.stderr
