@@ -11,11 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from click import ClickException
 from conftest import Silent, disc, kill_rank
 
 from indexer.embedding.distributed import Rank
-from indexer.embedding.embed import WorkerContext, plan_command, run_rank, run_ranks
+from indexer.embedding.embed import WorkerContext, plan_command, run_ranks
 from indexer.embedding.embed import embed as embed_share
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
@@ -183,11 +182,10 @@ def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypa
 def test_a_rank_names_how_a_plan_of_another_program_is_written_anew(tmp_path: Path) -> None:
     library = Library(tmp_path)
     write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0, options={"is_timed": True}), [])
-    with pytest.raises(ClickException, match="is not known"):
-        run_rank(library, "f00d")
+    with pytest.raises(EmbedError, match=r"the plan is of another version .*is not known.*; plan again"):
+        LibraryPlanStore(library, "f00d")
 
 
 def _planned(library: Library, options: IndexOptions) -> str:
     """Write a plan; its encoder's fingerprint."""
-    line = plan_only(library, options, Silent())
-    return line.split()[-1]
+    return plan_only(library, options, Silent()).split()[-1]
