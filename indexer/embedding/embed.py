@@ -146,17 +146,15 @@ def main(root: Path, fingerprint: str) -> None:
 def run_rank(library: Library, fingerprint: str) -> None:
     """Live the life of one rank of several, on its own device."""
     prepare_for_batches()
-    try:
-        place = LibraryPlanStore(library, fingerprint)
-    except EmbedError as error:
-        raise click.ClickException(str(error)) from error
-
-    def report(progress: EmbeddingProgress) -> None:
-        if place.is_over():
-            raise EmbedError(OVER)
-        write_progress(place.run, progress)
 
     def work(rank: Rank) -> None:
+        place = LibraryPlanStore(library, fingerprint)
+
+        def report(progress: EmbeddingProgress) -> None:
+            if place.is_over():
+                raise EmbedError(OVER)
+            write_progress(place.run, progress)
+
         device = rank.device(place.options.device)
         try:
             embed(place, WorkerContext(rank, device, report, lambda reason: give_up_rank(rank, EmbedError(reason))))

@@ -72,22 +72,19 @@ def _is_there(library: Library, choice: ModelChoice) -> bool:
 
 
 def _export(library: Library, engine: Engine, choice: ModelChoice) -> None:
-    checkpoint = find_checkpoint(choice)
-    folder = library.encoder(checkpoint.fingerprint)
-    if graphs := find_graphs(checkpoint):
-        carry(graphs, folder, choice=choice)
-        return
     import torch
 
     from indexer.encoders.export import export
     from indexer.encoders.torch_encoder import Encoder
 
+    checkpoint = find_checkpoint(choice)
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
     check_answers(encoder, checkpoint)
     with engine.begin() as connection:
         ids = questions.name_ids(connection)[:N_SAMPLES]
         samples = [words for _, words in questions.words_of(connection, ids)] or ["icon"]
-    export(encoder, folder, choice=choice, texts=samples, pixels=sample_pixels(encoder.image_size))
+    folder, pixels = library.encoder(checkpoint.fingerprint), sample_pixels(encoder.image_size)
+    export(encoder, folder, choice=choice, texts=samples, pixels=pixels)
 
 
 @contextmanager

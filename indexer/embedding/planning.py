@@ -63,8 +63,8 @@ def prepare(
         raise EmbedError("pictures are embedded in int8 on processors alone; give --devices cpu, or another --library")
     device = "cpu" if precision == "int8" else options.device
     how = asdict(replace(options, precision=precision, device=device))
-    header = Plan(checkpoint.fingerprint, chosen.to_json(), 0, 0, 0, uuid.uuid4().hex[:12], how)
-    return plan_missing(library, engine, header, retry_failed=retry_failed)
+    draft = Plan(checkpoint.fingerprint, chosen.to_json(), 0, 0, 0, uuid.uuid4().hex[:12], how)
+    return plan_missing(library, engine, draft, retry_failed=retry_failed)
 
 
 def choice_in_use(engine: Engine) -> ModelChoice:
@@ -93,9 +93,9 @@ def one_precision(options: EmbedOptions, *, held: set[str]) -> AnyPrecision:
     return asked
 
 
-def plan_missing(library: Library, engine: Engine, header: Plan, *, retry_failed: bool) -> Plan:
+def plan_missing(library: Library, engine: Engine, draft: Plan, *, retry_failed: bool) -> Plan:
     """Write the plan of everything that icons show or bear and its encoder has neither a vector nor a failure for."""
-    covered = read_coverage(library.vectors(header.fingerprint))
+    covered = read_coverage(library.vectors(draft.fingerprint))
     final = [image for image, failed in covered.failures.items() if failed.is_final and not retry_failed]
     attempt = datetime.now(UTC).isoformat() if len(final) < len(covered.failures) else ""
     with engine.begin() as connection:
@@ -103,7 +103,7 @@ def plan_missing(library: Library, engine: Engine, header: Plan, *, retry_failed
         images = np.setdiff1d(questions.image_ids(connection), done, assume_unique=True)
         names = np.setdiff1d(questions.text_ids(connection), covered.names, assume_unique=True)
         n_blocks = len([*block_sizes("names", len(names)), *block_sizes("images", len(images))])
-        plan = replace(header, n_images=len(images), n_names=len(names), n_blocks=n_blocks)
+        plan = replace(draft, n_images=len(images), n_names=len(names), n_blocks=n_blocks)
         if n_blocks:
             blocks = chain(
                 cut_blocks("names", questions.words_of(connection, names), n=len(names), attempt=""),
