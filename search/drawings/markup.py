@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 from xml.etree import ElementTree
@@ -12,7 +12,7 @@ from search.drawings.apart import set_apart
 from search.drawings.clean import SVG, clean_tree
 from search.drawings.drawn import Look, NamedIcon
 from search.drawings.frameworks import capitals, free_name
-from search.drawings.shapes import path_data
+from search.drawings.shapes import declarations, path_data
 
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 _BRACES = {"{": "&#123;", "}": "&#125;"}
@@ -29,7 +29,7 @@ class Markup:
 
 
 def written(root: ElementTree.Element, markup: Markup, *, rest: str = "", indent: int | None = None) -> str:
-    """Write a tree; `rest` stands behind the attributes of its root, lines are indented from `indent` on, if given.
+    """Write a tree; `rest` stands behind the attributes of its root, lines are indented from `indent` on, if any.
 
     Elements that hold text stay on one line, since spaces between them would be drawn.
     """
@@ -86,7 +86,6 @@ SVELTE = Markup(lambda name, value: f'{name}="{_in_svelte(value)}"', _svelte_tex
 _CAMEL_ANYWAY = re.compile(r"(data|aria)-.*")
 """The two families of attributes that JSX leaves alone."""
 _JOINT = re.compile(r"[-:](.)")
-_APART = re.compile(r";(?![^(]*\))")
 _PLAIN_VALUE = re.compile(r"[^\"'&\\{}<>\x00-\x1f]*")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 _UNSAFE_IN_JS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029", "<": "\\u003c"})
@@ -128,7 +127,7 @@ def _attribute(name: str, value: str) -> str:
 
 def _typed_attribute(name: str, value: str) -> str:
     """As types take it: what they would refuse is handed over unchecked."""
-    if name == "style" and not {key for key, _ in _declarations(value)} <= _STYLED:
+    if name == "style" and not {key for key, _ in declarations(value)} <= _STYLED:
         return f"style={{{_style_object(value)} as object}}"
     if name in _UNTYPED or value not in _TYPED.get(name, (value,)):
         return f"{{...({{ {_camel(name)}: {js_string(value)} }} as object)}}"
@@ -136,12 +135,7 @@ def _typed_attribute(name: str, value: str) -> str:
 
 
 def _style_object(style: str) -> str:
-    return f"{{ {', '.join(f'{_property(name)}: {js_string(value)}' for name, value in _declarations(style))} }}"
-
-
-def _declarations(style: str) -> Sequence[tuple[str, str]]:
-    parts = (declaration.partition(":") for declaration in _APART.split(style))
-    return [(name.strip(), value.strip()) for name, _, value in parts if name.strip() and value.strip()]
+    return f"{{ {', '.join(f'{_property(name)}: {js_string(value)}' for name, value in declarations(style))} }}"
 
 
 def _property(name: str) -> str:

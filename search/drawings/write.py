@@ -61,13 +61,13 @@ def laid_out(
 ) -> str:
     """Put imports and uses together as one text of the framework's language, each use behind its remark, if any."""
     is_whole = framework.form == "drawn"  # each use stands for itself, and is there once
-    told = list(zip(uses, remarks or [None] * len(uses), strict=True))
+    pairs = list(zip(uses, remarks or [None] * len(uses), strict=True))
     if is_whole:
-        told = [(use, _joined([remark for other, remark in told if other == use])) for use in dict.fromkeys(uses)]
+        pairs = [(use, _joined([remark for other, remark in pairs if other == use])) for use in dict.fromkeys(uses)]
     if framework.language == "text" and not _needs_parting(uses, framework):
-        told = [(use, None) for use, _ in told]
+        pairs = [(use, None) for use, _ in pairs]
     body = ("\n\n" if is_whole and framework.language not in ("text", "svg", "html") else "\n").join(
-        f"{comment(remark, framework)}{use}" for use, remark in told
+        f"{comment(remark, framework)}{use}" for use, remark in pairs
     )
     if not imports:
         return body
@@ -95,17 +95,16 @@ def comment(remark: str | None, framework: Framework) -> str:
     """Write a remark as a line before a use; none where there is no remark."""
     if remark is None:
         return ""
-    told = " ".join(remark.split())
+    text = " ".join(remark.split())
     match framework.language:
         case "vue" | "svelte" | "html" | "svg":
-            return f"<!-- {told.replace('--', '- -').replace('>', ')')} -->\n"
-        case "css":
-            return f"/* {told.replace('*/', '* /')} */\n"
-        case "tsx" | "jsx":
-            told = told.replace("*/", "* /")
-            return f"/* {told} */\n" if framework.form == "drawn" else f"{{/* {told} */}}\n"
+            return f"<!-- {text.replace('--', '- -').replace('>', ')')} -->\n"
         case "text":
-            return f"# {told}\n"
+            return f"# {text}\n"
+        case _:
+            written = f"/* {text.replace('*/', '* /')} */"
+            is_inside_markup = framework.language != "css" and framework.form != "drawn"
+            return f"{{{written}}}\n" if is_inside_markup else f"{written}\n"
 
 
 def _refuse_foreign(icon: NamedIcon, framework: Framework) -> None:
@@ -125,7 +124,7 @@ def _components(icons: Sequence[NamedIcon], framework: Framework, look: Look) ->
 
 
 def _exported(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
-    """What a package exports for its icons, each given to the one component that draws them."""
+    """What a package exports for its icons, for the one component that draws them."""
     exports = [exported(icon, framework) for icon in icons]
     stated, left_out = _stated(framework, look)
     head = f"{framework.component} {framework.attribute}"
@@ -136,7 +135,7 @@ def _exported(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _
 
 
 def _keys(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
-    """A component that is told the key, or, without one, the key alone."""
+    """A component that takes the key, or, without one, the key alone."""
     if not framework.component:
         return _Written([], [icon.key for icon in icons])
     stated, left_out = _stated(framework, look)
@@ -157,11 +156,11 @@ def _classes(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _W
 
 
 def _drawn(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
-    uses = [DRAWINGS[framework.name](icon, look) for icon in _told_apart(icons)]
+    uses = [DRAWINGS[framework.name](icon, look) for icon in _with_distinct_names(icons)]
     return _Written([REACT_IMPORT] if framework.name == "react" else [], uses)
 
 
-def _told_apart(icons: Sequence[NamedIcon]) -> list[NamedIcon]:
+def _with_distinct_names(icons: Sequence[NamedIcon]) -> list[NamedIcon]:
     """Give other names to icons that would be called as another one before them: BellFilled2, .icon-bell-2."""
     names: dict[str, str] = {}
     taken: set[str] = set()
@@ -188,14 +187,14 @@ def _sets_of(keys: Sequence[IconifyKey]) -> list[str]:
 
 def _stated(framework: Framework, look: Look) -> tuple[list[str], tuple[str, ...]]:
     """A look as a use states it, and what of it has no way to be stated."""
-    wanted = {name: getattr(look, name) for name in ("size", "colour", "stroke_width", "corner")}
-    wanted = {name: value for name, value in wanted.items() if value is not None}
+    values = {name: getattr(look, name) for name in ("size", "colour", "stroke_width", "corner")}
+    values = {name: value for name, value in values.items() if value is not None}
     stated = []
-    for name, value in wanted.items():
+    for name, value in values.items():
         if form := framework.look.get(name):
-            values = ENDS[value] if name == "corner" else [_spelt(value)] * form.count("%s")
-            stated.append(form % tuple(values))
-    return stated, tuple(name for name in wanted if name not in framework.look)
+            parts = ENDS[value] if name == "corner" else [_spelt(value)] * form.count("%s")
+            stated.append(form % tuple(parts))
+    return stated, tuple(name for name in values if name not in framework.look)
 
 
 def _spelt(value: str | float) -> str:

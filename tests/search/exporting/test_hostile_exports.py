@@ -10,7 +10,7 @@ from conftest import build_library
 from small_icons import BOMB, drawn
 
 from indexer.library.folder import Library
-from search.drawings.collection import Collection, plain_name, unique, unique_names
+from search.drawings.collection import Collection, plain_name, unique
 from search.drawings.export import KINDS, Kind, Options, export
 from search.engine import SearchEngine
 
@@ -86,8 +86,8 @@ def test_what_is_too_much_for_an_outline_is_told_and_stops_nothing(hostile: Sear
 
 
 def test_names_are_safe_and_unique_whatever_they_were() -> None:
-    sets = [("s", name) for name in ("a b", "a-b", "aB", "../../etc", "\u732b", "CON", "x" * 500, "A_b", "1")]
-    names = unique_names(sets)
+    own = ("a b", "a-b", "aB", "../../etc", "\u732b", "CON", "x" * 500, "A_b", "1")
+    names = unique([plain_name(f"s {name}") for name in own])
     assert names[:4] == ["s-a-b", "s-a-b-2", "s-a-b-3", "s-etc"]
     assert all(re.fullmatch(r"[a-z][a-z0-9-]*", name) and len(name) <= 110 for name in names)
     assert len(set(names)) == len(names)
