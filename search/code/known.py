@@ -5,7 +5,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from indexer.library.foreign import parsed
 from indexer.sources.records import as_object, read_regular
 from search.code.markup import ligature
 from search.code.packages import MODULES, Look, folded, is_spelt, package_of, read_component, spell_component
-from search.code.reference import Reference
+from search.code.reference import Nearest, Reference
 from search.drawings.drawn import packages_of
 from search.drawings.frameworks import FRAMEWORKS, exceptions
 from search.engine import SearchEngine
@@ -100,23 +99,9 @@ _LETTERS_A_SLIP = 5
 _IMPORT = "import "
 
 
-@dataclass(frozen=True, slots=True)
-class Nearest:
-    """What was probably meant."""
-
-    set: str
-    name: str
-    text: str
-    """As the code would write it."""
-    by: str
-    """"name": it is spelt much alike; "meaning": what the words say."""
-    score: float
-    """0 to 1: how alike the spellings are, or how sure the match of the meaning is."""
-
-
 @cache
 def known_exports() -> Mapping[str, frozenset[str]]:
-    """What packages export that Iconify's sets lack, by module: names that a set has given up, and newer ones.
+    """What packages export that Iconify's sets lack, by module: names that a set has dropped, and newer ones.
 
     As of November 2026; `data/making/exports.py` makes the list.
     """
@@ -156,7 +141,7 @@ class KnownIcons:
         return self._sets[key]
 
     def has_set(self, reference: Reference) -> bool:
-        """Whether it can be told if there is such an icon: by the library, or by the package that is installed."""
+        """Whether the library, or the package that is installed, says if there is such an icon."""
         return any(self.set(key).own for key, _ in _readings(reference)) or bool(_installed(reference))
 
     def is_refuted(self, reference: Reference) -> bool:

@@ -186,12 +186,12 @@ def lint(
     if is_long and most is not None:
         raise click.UsageError("--long shows all findings, and --max some; give one of them")
     from indexer.reports.terminal import ProgressLine
-    from search.linting.lint import Asked
+    from search.linting.lint import LintOptions
     from search.linting.lint import lint as find
     from search.linting.page import FEW, lines_of
 
     with ProgressLine() as view:
-        report = find(Asked(**asked), library=library, progress=view)
+        report = find(LintOptions(**asked), library=library, progress=view)
         if page is not None:
             from indexer.library.named import write_result
             from search.linting.page import lint_page

@@ -12,7 +12,7 @@ from xml.parsers import expat
 from indexer.errors import IconsError, RenderError
 from indexer.rendering.render import SVG_START, svg_document
 from search.drawings.drawn import Look, NamedIcon, coloured
-from search.drawings.shapes import BETWEEN_DECLARATIONS, reshape
+from search.drawings.shapes import DECLARATION, reshape
 
 SVG = "http://www.w3.org/2000/svg"
 _SVG_NAME = f"{{{SVG}}}"
@@ -156,7 +156,7 @@ def _held(name: str, value: str) -> str:
     if name == "style":
         kept = [
             part.strip()
-            for part in BETWEEN_DECLARATIONS.split(value)
+            for part in DECLARATION.findall(value)
             if not _REACHING.search(part) and not _OBSOLETE.match(part)
         ]
         return ";".join(filter(None, kept))

@@ -14,7 +14,7 @@ _REACHING = ("transform", "filter", "mask", "clip-path")
 _LENGTH = re.compile(r"\s*([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?)(?:px)?\s*", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[\s,]+")
 _SPACE = re.compile(r"\s+")
-BETWEEN_DECLARATIONS = re.compile(r";(?![^(]*\))")
+DECLARATION = re.compile(r"(?:[^;(]|\([^)]*\)?)+")
 """Of a style; addresses of data hold semicolons, too."""
 
 
@@ -207,5 +207,5 @@ def _stated(element: ElementTree.Element, name: str) -> str | None:
 
 def declarations(style: str) -> list[tuple[str, str]]:
     """Name and value of each property that a style states."""
-    parts = (declaration.partition(":") for declaration in BETWEEN_DECLARATIONS.split(style))
+    parts = (declaration.partition(":") for declaration in DECLARATION.findall(style))
     return [(name.strip(), value.strip()) for name, _, value in parts if name.strip() and value.strip()]

@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 
 from search.linting.drawing import BLACK, IMPLICIT, Box, Drawing
-from search.linting.findings import LEAST_SHARE, Find, Found, Group, Habit, Rule, habit_of, number
+from search.linting.findings import LEAST_SHARE, Find, Group, Habit, Rule, Violation, habit_of, number
 from search.linting.ink import unpacked
 from search.linting.inspecting import Icon
 
@@ -14,7 +14,7 @@ Value = TypeVar("Value", bound=Hashable)
 USUAL_UNITS = 24.0
 """Side of a canvas, where the set has no habit of its own."""
 LEAST_LARGE = 24
-"""Icons from which on the usual place and spread of a measure can be told."""
+"""Icons from which on a set has a usual place and spread of a measure."""
 
 
 def differing(
@@ -22,11 +22,11 @@ def differing(
     value_of: Callable[[Drawing], Value | None],
     spell: Callable[[Value], str],
     *,
-    tells_mixture: bool = True,
+    reports_mixture: bool = True,
 ) -> Find:
-    """Make a rule of a value that each SVG has; None: this one has none. A mixture is told once, if at all."""
+    """Make a rule of a value that each SVG has; None: this one has none. A mixture is one finding, if at all."""
 
-    def find(group: Group) -> Iterator[Found]:
+    def find(group: Group) -> Iterator[Violation]:
         values = {row: value for row, icon in group.icons() if (value := _value(icon, value_of)) is not None}
         habit = habit_of(values.values())
         if habit is None:
@@ -34,9 +34,9 @@ def differing(
         if habit.holds:
             for row, value in values.items():
                 if value != habit.value:
-                    yield Found((row,), f"{what} is {spell(value)}; {habit.counted} have {spell(habit.value)}")
-        elif habit.is_mixed and tells_mixture:
-            yield Found((), mixture(what, habit, spell), is_note=True)
+                    yield Violation((row,), f"{what} is {spell(value)}; {habit.counted} have {spell(habit.value)}")
+        elif habit.is_mixed and reports_mixture:
+            yield Violation((), mixture(what, habit, spell), is_note=True)
 
     return find
 
@@ -87,7 +87,7 @@ def _spell_view_box(stated: tuple[Box, bool]) -> str:
     return f"missing (width and height say {number(box[2])} x {number(box[3])})" if box[2] else "missing"
 
 
-def find_off_centre(group: Group) -> Iterator[Found]:
+def find_off_centre(group: Group) -> Iterator[Violation]:
     """Find drawings whose box lies beside the middle, farther than the set's own ones do."""
     rows = group.rows[group.seen.boxes[group.rows].any(axis=1)]
     if len(rows) < LEAST_LARGE:
@@ -101,7 +101,7 @@ def find_off_centre(group: Group) -> Iterator[Found]:
         row = int(rows[place])
         if not _is_part(group, row):
             across, down = off[place].tolist()
-            yield Found(
+            yield Violation(
                 (row,),
                 f"lies {_aside(across, down, units)} the middle; "
                 f"99 of 100 icons by at most {number(usual[0] * units)} and {number(usual[1] * units)}",
@@ -131,7 +131,7 @@ def _is_part(group: Group, row: int) -> bool:
     return False
 
 
-def find_beside_live_area(group: Group) -> Iterator[Found]:
+def find_beside_live_area(group: Group) -> Iterator[Violation]:
     """Find drawings that come nearer to the edge than nearly all of the set does."""
     rows = group.rows[group.seen.boxes[group.rows].any(axis=1)]
     if len(rows) < LEAST_LARGE:
@@ -141,14 +141,14 @@ def find_beside_live_area(group: Group) -> Iterator[Found]:
     usual = float(np.quantile(margins, _SHARE_INSIDE))
     for place in np.flatnonzero(margins < usual - _LEAST_BESIDE / USUAL_UNITS).tolist():
         message = f"comes within {number(max(0.0, margins[place]) * units)} of the edge; "
-        yield Found((int(rows[place]),), f"{message}95 of 100 icons keep {number(usual * units)} or more")
+        yield Violation((int(rows[place]),), f"{message}95 of 100 icons keep {number(usual * units)} or more")
 
 
-def find_out_of_bounds(group: Group) -> Iterator[Found]:
+def find_out_of_bounds(group: Group) -> Iterator[Violation]:
     """Find drawings that reach out of their canvas, where they are cut off."""
     for row, icon in group.icons():
         if (over := _over(icon)) is not None:
-            yield Found((row,), f"reaches {number(over)} out of its viewBox, where it is cut off")
+            yield Violation((row,), f"reaches {number(over)} out of its viewBox, where it is cut off")
 
 
 def _over(icon: Icon) -> float | None:
@@ -159,7 +159,7 @@ def _over(icon: Icon) -> float | None:
     return over if over > _LEAST_CUT * max(width, height) else None
 
 
-def find_off_grid(group: Group) -> Iterator[Found]:
+def find_off_grid(group: Group) -> Iterator[Violation]:
     """Find straight lines beside the half-pixel grid, in a set that keeps to it."""
     shares = {row: _off_grid(icon.drawing) for row, icon in group.icons() if icon.drawing and icon.drawing.corners}
     n_on = sum(n == 0 for n, _ in shares.values())
@@ -168,7 +168,7 @@ def find_off_grid(group: Group) -> Iterator[Found]:
     for row, (n, first) in shares.items():
         if n:
             where = f"{n:,} ends of straight lines are off the half-pixel grid, such as {number(first)}"
-            yield Found((row,), f"{where}; in {n_on:,} of {len(shares):,} icons none is")
+            yield Violation((row,), f"{where}; in {n_on:,} of {len(shares):,} icons none is")
 
 
 def _off_grid(drawing: Drawing) -> tuple[int, float]:
@@ -215,7 +215,7 @@ RULES = (
 )
 
 
-def find_stroke_widths(group: Group) -> Iterator[Found]:
+def find_stroke_widths(group: Group) -> Iterator[Violation]:
     """Find other widths than the set's. An icon on a larger canvas is measured as it looks beside the others."""
     units = units_of(group)
 
@@ -271,7 +271,7 @@ STROKE_RULES = (
             "the corner of a rectangle",
             _is_sharp,
             lambda is_sharp: "sharp" if is_sharp else "rounded",
-            tells_mixture=False,
+            reports_mixture=False,
         ),
     ),
 )
@@ -294,7 +294,7 @@ def _spell(paint: Paint) -> str:
     return f"{shown} and {len(paint) - _MOST_SHOWN} more" if len(paint) > _MOST_SHOWN else shown
 
 
-def find_colours(group: Group) -> Iterator[Found]:
+def find_colours(group: Group) -> Iterator[Violation]:
     """Find what has other paints than a set of one colour. A set of many colours is left alone."""
     paints = {row: paint for row, icon in group.icons() if (paint := _paint(icon)) is not None}
     habit = habit_of(paints.values())
@@ -303,12 +303,12 @@ def find_colours(group: Group) -> Iterator[Found]:
     if habit.holds:
         for row, paint in paints.items():
             if paint != habit.value:
-                yield Found((row,), f"painted with {_spell(paint)}; {habit.counted} with {_spell(habit.value)}")
+                yield Violation((row,), f"painted with {_spell(paint)}; {habit.counted} with {_spell(habit.value)}")
         if habit.value not in ((_CURRENT,), (IMPLICIT,)):
             message = f"{habit.counted} are painted with {_spell(habit.value)}: they can't take the colour of a text"
-            yield Found((), message, is_note=True)
+            yield Violation((), message, is_note=True)
     elif habit.is_mixed:
-        yield Found((), mixture("paint", habit, _spell), is_note=True)
+        yield Violation((), mixture("paint", habit, _spell), is_note=True)
 
 
 def _is_monochrome(paints: list[Paint]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from search.linting.inspecting import Gathered, Icon, Inspection, Seer
+from search.linting.inspecting import Icon, IconFile, Inspection, PairEncoder
 
 Severity = Literal["error", "warning", "note"]
 
@@ -20,7 +20,7 @@ class Group:
     seen: Inspection
     rows: NDArray[np.int64]
     """Of these icons in the inspection."""
-    seer: Seer | None
+    encoder: PairEncoder | None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -32,7 +32,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Violation:
     """What a rule says of one icon, of several that belong together, or, with none, of their whole set."""
 
     rows: tuple[int, ...]
@@ -40,10 +40,10 @@ class Found:
     looks_like: tuple[int, ...] = ()
     """Icons to show beside them: what the drawing looks like instead."""
     is_note: bool = False
-    """Whether it is less than the rule's findings usually are: a mixture, told once."""
+    """Whether it is less than the rule's findings usually are: a mixture, of which there is one finding a set."""
 
 
-Find = Callable[[Group], Iterator[Found]]
+Find = Callable[[Group], Iterator[Violation]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class Finding:
     set: str
     message: str
     mend: str
-    icons: tuple[Gathered, ...]
-    beside: tuple[Gathered, ...] = ()
+    icons: tuple[IconFile, ...]
+    beside: tuple[IconFile, ...] = ()
     """What to show beside them: a typical icon, or those that it looks like."""
 
 
@@ -85,7 +85,7 @@ class Report:
     """By set and rule, those that were accepted left out."""
     n_accepted: int = 0
     unused_exceptions: tuple[str, ...] = ()
-    on_dark: frozenset[Gathered] = frozenset()
+    on_dark: frozenset[IconFile] = frozenset()
     """Icons that vanish on white."""
 
     @property
@@ -118,7 +118,7 @@ def _finding_json(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _icons_json(icons: Sequence[Gathered]) -> list[dict[str, str]]:
+def _icons_json(icons: Sequence[IconFile]) -> list[dict[str, str]]:
     return [{"key": icon.key, "path": icon.place} for icon in icons]
 
 

@@ -22,8 +22,8 @@ from indexer.library.folder import Library
 from indexer.pipeline import index
 from indexer.run import IndexOptions
 from search.code.map import map_icons, names_of_set
-from search.code.packages import pascal
 from search.code.rewrite import read_names, rewrite, write_changes
+from search.drawings.frameworks import capitals
 from search.engine import SearchEngine
 
 _CONFIG = {
@@ -85,7 +85,7 @@ def test_a_whole_set_takes_less_than_a_minute_of_a_core(engine: SearchEngine) ->
 def test_code_that_was_moved_compiles_and_is_left_alone_the_next_time(
     engine: SearchEngine, table: list[Row], modules: Path, tmp_path: Path
 ) -> None:
-    names = sorted({f"Fa{pascal(row.name)}" for row in table})
+    names = sorted({f"Fa{capitals(row.name)}" for row in table})
     uses = "\n".join(f'  <{name} size={{20}} className="icon" color="navy" />' for name in names)
     imports = f'import {{ {", ".join(names)} }} from "react-icons/fa6";'
     (tmp_path / "icons.tsx").write_text(f"{imports}\n\nexport const all = <>\n{uses}\n</>;\n")
