@@ -80,7 +80,7 @@ def export(  # noqa: PLR0913 - one option each
     engine = engine_of(library)
     with ExitStack() as stack:
         is_long = len(collection.icons) >= _MANY
-        progress: Progress | None = stack.enter_context(ProgressLine()) if is_long else None
+        progress: Progress = stack.enter_context(ProgressLine()) if is_long else lambda *_: None
         exported = export_icons(engine, collection, kind, options, progress=progress)
     place = out or default_place(exported)
     written = write_export(exported, place, replace=is_replaced)

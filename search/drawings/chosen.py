@@ -45,7 +45,7 @@ class LeftOut:
 
 
 def read_chosen(
-    engine: "SearchEngine", keys: Sequence[str], progress: "Progress | None"
+    engine: "SearchEngine", keys: Sequence[str], progress: "Progress"
 ) -> tuple[list[Chosen], list[LeftOut], list[str]]:
     """Read icons, in the order of their keys; and those that can't be read, with the reason, and remarks.
 
@@ -56,8 +56,7 @@ def read_chosen(
     contents: dict[int, tuple[bytes, bool]] = {}
     # Icons of one file beside each other: it is opened once.
     for n, icon in enumerate(sorted(hits, key=lambda icon: hits[icon].path), start=1):
-        if progress is not None:
-            progress("reading icons", n, len(hits))
+        progress("reading icons", n, len(hits))
         try:
             contents[icon] = _as_text(engine.picture(icon))
         except (SourceError, RenderError) as error:
@@ -74,14 +73,13 @@ def read_chosen(
 
 
 def _find(
-    engine: "SearchEngine", keys: Sequence[str], progress: "Progress | None"
+    engine: "SearchEngine", keys: Sequence[str], progress: "Progress"
 ) -> tuple[dict[int, str], list[LeftOut], list[str]]:
     """Ids of icons, and the first key that leads to each."""
     ids: dict[int, str] = {}
     left_out, remarks = [], []
     for n, key in enumerate(keys, start=1):
-        if progress is not None:
-            progress("finding icons", n, len(keys))
+        progress("finding icons", n, len(keys))
         try:
             icon = engine.find(key)
         except UnknownIconError as error:

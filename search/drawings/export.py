@@ -102,7 +102,7 @@ def export(
     kind: Kind,
     options: Options | None = None,
     *,
-    progress: "Progress | None" = None,
+    progress: "Progress" = lambda *_: None,
 ) -> Exported:
     """Make one thing of chosen icons, in memory.
 

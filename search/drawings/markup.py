@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import quote
 from xml.etree import ElementTree
 
@@ -179,15 +180,7 @@ def slug(name: str) -> str:
     return _NOT_SLUG.sub("-", name.lower()).strip("-_") or "icon"
 
 
-def _react(icon: NamedIcon, look: Look) -> str:
-    return _component_of_react(icon, look, TSX, props="props: SVGProps<SVGSVGElement>")
-
-
-def _jsx(icon: NamedIcon, look: Look) -> str:
-    return _component_of_react(icon, look, JSX, props="props")
-
-
-def _component_of_react(icon: NamedIcon, look: Look, markup: Markup, *, props: str) -> str:
+def _component_of_react(icon: NamedIcon, look: Look, *, markup: Markup, props: str) -> str:
     body = written(_beside_others(icon, look), markup, rest="{...props}", indent=2)
     return f"export function {component_name(icon.name)}({props}) {{\n  return (\n{body}\n  );\n}}"
 
@@ -205,14 +198,6 @@ def _vue(icon: NamedIcon, look: Look) -> str:
 def _svelte(icon: NamedIcon, look: Look) -> str:
     body = written(_beside_others(icon, look), SVELTE, rest="{...props}", indent=0)
     return f"<script>\n  let props = $props();\n</script>\n\n{body}"
-
-
-def _html(icon: NamedIcon, look: Look) -> str:
-    return written(_beside_others(icon, look), XML)
-
-
-def _svg(icon: NamedIcon, look: Look) -> str:
-    return written(_with_namespace(clean_tree(icon, look)), XML)
 
 
 def _data_uri(icon: NamedIcon, look: Look) -> str:
@@ -277,12 +262,12 @@ def _with_namespace(root: ElementTree.Element) -> ElementTree.Element:
 
 
 DRAWINGS: Mapping[str, Callable[[NamedIcon, Look], str]] = {
-    "react": _react,
-    "jsx": _jsx,
+    "react": partial(_component_of_react, markup=TSX, props="props: SVGProps<SVGSVGElement>"),
+    "jsx": partial(_component_of_react, markup=JSX, props="props"),
     "vue": _vue,
     "svelte": _svelte,
-    "html": _html,
-    "svg": _svg,
+    "html": lambda icon, look: written(_beside_others(icon, look), XML),
+    "svg": lambda icon, look: written(_with_namespace(clean_tree(icon, look)), XML),
     "css": _css,
     "data-uri": _data_uri,
     "path": _path,

@@ -41,13 +41,12 @@ class Shaped:
     outline: Outline
 
 
-def outlined(drawn: Sequence[Drawing], progress: "Progress | None") -> tuple[list[Shaped], list[LeftOut]]:
+def outlined(drawn: Sequence[Drawing], progress: "Progress") -> tuple[list[Shaped], list[LeftOut]]:
     """Find the outlines of icons; those that no font can hold are left out with the reason."""
     shaped, left_out = [], []
     with Outliner() as outliner:
         for n, one in enumerate(drawn, start=1):
-            if progress is not None:
-                progress("finding outlines", n, len(drawn))
+            progress("finding outlines", n, len(drawn))
             try:
                 shaped.append(Shaped(one, outliner.outline(one)))
             except RenderError as error:

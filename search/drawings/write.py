@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from indexer.errors import IconsError
-from search.drawings.drawn import IconifyKey, Look, NamedIcon, iconify_key
+from search.drawings.drawn import Look, NamedIcon, iconify_key
 from search.drawings.frameworks import Export, Framework, exported, local_names
 from search.drawings.markup import DRAWINGS, REACT_IMPORT, slug
 from search.drawings.shapes import ENDS
@@ -119,8 +119,15 @@ def _components(icons: Sequence[NamedIcon], framework: Framework, look: Look) ->
     exports = [exported(icon, framework) for icon in icons]
     stated, left_out = _stated(framework, look)
     names = local_names(exports)
-    uses = [f"<{' '.join([name, *_weight(one), *stated])} />" for name, one in zip(names, exports, strict=True)]
+    uses = [
+        _element(name, f'weight="{one.weight}"' if one.weight else "", *stated)
+        for name, one in zip(names, exports, strict=True)
+    ]
     return _Written(_imported(exports), uses, framework.packages, left_out)
+
+
+def _element(*parts: str, end: str = " />") -> str:
+    return f"<{' '.join(filter(None, parts))}{end}"
 
 
 def _exported(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
@@ -128,7 +135,7 @@ def _exported(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _
     exports = [exported(icon, framework) for icon in icons]
     stated, left_out = _stated(framework, look)
     head = f"{framework.component} {framework.attribute}"
-    uses = [f"<{' '.join([f'{head}={{{name}}}', *stated])} />" for name in local_names(exports)]
+    uses = [_element(f"{head}={{{name}}}", *stated) for name in local_names(exports)]
     modules = dict.fromkeys(one.module for one in exports)
     packages = dict.fromkeys((*framework.packages, *modules))
     return _Written([_component_import(framework), *_imported(exports)], uses, [*packages], left_out)
@@ -139,10 +146,10 @@ def _keys(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Writ
     if not framework.component:
         return _Written([], [icon.key for icon in icons])
     stated, left_out = _stated(framework, look)
-    heads = [f'{framework.component} {framework.attribute}="{iconify_key(icon)}"' for icon in icons]
+    head = f"{framework.component} {framework.attribute}"
     is_element = framework.language == "html"  # which no slash ends
     end = f"></{framework.component}>" if is_element else " />"
-    uses = [f"<{' '.join([head, *stated])}{end}" for head in heads]
+    uses = [_element(f'{head}="{iconify_key(icon)}"', *stated, end=end) for icon in icons]
     return _Written([_component_import(framework)], uses, framework.packages, left_out)
 
 
@@ -152,7 +159,8 @@ def _classes(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _W
     stated, left_out = _stated(framework, look)
     style = f' style="{"; ".join(stated)}"' if stated else ""
     uses = [f'<span class="i-{key.prefix}{":" if "-" in key.prefix else "-"}{key.name}"{style}></span>' for key in keys]
-    return _Written([], uses, [*framework.packages, *_sets_of(keys)], left_out)
+    sets = dict.fromkeys(f"@iconify-json/{key.prefix}" for key in keys)
+    return _Written([], uses, [*framework.packages, *sets], left_out)
 
 
 def _drawn(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
@@ -181,10 +189,6 @@ _WRITERS: Mapping[str, Callable[[Sequence[NamedIcon], Framework, Look], _Written
 }
 
 
-def _sets_of(keys: Sequence[IconifyKey]) -> list[str]:
-    return list(dict.fromkeys(f"@iconify-json/{key.prefix}" for key in keys))
-
-
 def _stated(framework: Framework, look: Look) -> tuple[list[str], tuple[str, ...]]:
     """A look as a use states it, and what of it has no way to be stated."""
     values = {name: getattr(look, name) for name in ("size", "colour", "stroke_width", "corner")}
@@ -192,17 +196,13 @@ def _stated(framework: Framework, look: Look) -> tuple[list[str], tuple[str, ...
     stated = []
     for name, value in values.items():
         if form := framework.look.get(name):
-            parts = ENDS[value] if name == "corner" else [_spelt(value)] * form.count("%s")
+            parts = (
+                ENDS[value]
+                if name == "corner"
+                else [value if isinstance(value, str) else f"{value:g}"] * form.count("%s")
+            )
             stated.append(form % tuple(parts))
     return stated, tuple(name for name in values if name not in framework.look)
-
-
-def _spelt(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
-
-
-def _weight(export: Export) -> list[str]:
-    return [f'weight="{export.weight}"'] if export.weight else []
 
 
 def _imported(exports: Sequence[Export]) -> list[str]:

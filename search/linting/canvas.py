@@ -6,9 +6,8 @@ from typing import TypeVar
 import numpy as np
 
 from search.linting.drawing import BLACK, IMPLICIT, Box, Drawing
-from search.linting.findings import LEAST_SHARE, Find, Group, Habit, Rule, Violation, habit_of, number
+from search.linting.findings import LEAST_SHARE, Find, Group, Habit, Rule, Violation, each_drawing, habit_of, number
 from search.linting.ink import unpacked
-from search.linting.inspecting import Icon
 
 Value = TypeVar("Value", bound=Hashable)
 USUAL_UNITS = 24.0
@@ -27,7 +26,7 @@ def differing(
     """Make a rule of a value that each SVG has; None: this one has none. A mixture is one finding, if at all."""
 
     def find(group: Group) -> Iterator[Violation]:
-        values = {row: value for row, icon in group.icons() if (value := _value(icon, value_of)) is not None}
+        values = {row: value for row, drawing in group.drawings() if (value := value_of(drawing)) is not None}
         habit = habit_of(values.values())
         if habit is None:
             return
@@ -47,13 +46,9 @@ def mixture(what: str, habit: Habit[Value], spell: Callable[[Value], str]) -> st
     return f"{what} is mixed: {', '.join(parts)} of {habit.n_icons:,} icons"
 
 
-def _value(icon: Icon, value_of: Callable[[Drawing], Value | None]) -> Value | None:
-    return None if icon.drawing is None else value_of(icon.drawing)
-
-
 def units_of(group: Group) -> float:
     """Side of the canvas in the units of the set."""
-    sides = (max(icon.drawing.view_box[2:]) for _, icon in group.icons() if icon.drawing and icon.drawing.view_box)
+    sides = (max(drawing.view_box[2:]) for _, drawing in group.drawings() if drawing.view_box)
     habit = habit_of(sides)
     return habit.value if habit is not None and habit.holds and habit.value > 0 else USUAL_UNITS
 
@@ -72,10 +67,6 @@ _SHARE_INSIDE = 0.05
 _OFF_GRID = 1e-3
 
 
-def _spell_box(box: Box) -> str:
-    return " ".join(map(number, box))
-
-
 def _view_box(drawing: Drawing) -> tuple[Box, bool] | None:
     return (drawing.view_box or (0.0, 0.0, 0.0, 0.0), drawing.states_view_box)
 
@@ -83,7 +74,7 @@ def _view_box(drawing: Drawing) -> tuple[Box, bool] | None:
 def _spell_view_box(stated: tuple[Box, bool]) -> str:
     box, is_stated = stated
     if is_stated:
-        return f'"{_spell_box(box)}"'
+        return f'"{" ".join(map(number, box))}"'
     return f"missing (width and height say {number(box[2])} x {number(box[3])})" if box[2] else "missing"
 
 
@@ -144,24 +135,19 @@ def find_beside_live_area(group: Group) -> Iterator[Violation]:
         yield Violation((int(rows[place]),), f"{message}95 of 100 icons keep {number(usual * units)} or more")
 
 
-def find_out_of_bounds(group: Group) -> Iterator[Violation]:
-    """Find drawings that reach out of their canvas, where they are cut off."""
-    for row, icon in group.icons():
-        if (over := _over(icon)) is not None:
-            yield Violation((row,), f"reaches {number(over)} out of its viewBox, where it is cut off")
-
-
-def _over(icon: Icon) -> float | None:
-    if icon.drawing is None or icon.drawing.extent is None or icon.drawing.view_box is None:
+def out_of_bounds(drawing: Drawing) -> str | None:
+    """Say how far a drawing reaches out of its canvas, where it is cut off."""
+    if drawing.extent is None or drawing.view_box is None:
         return None
-    (x, y, width, height), (left, top, right, bottom) = icon.drawing.view_box, icon.drawing.extent
+    (x, y, width, height), (left, top, right, bottom) = drawing.view_box, drawing.extent
     over = max(x - left, y - top, right - x - width, bottom - y - height)
-    return over if over > _LEAST_CUT * max(width, height) else None
+    is_cut = over > _LEAST_CUT * max(width, height)
+    return f"reaches {number(over)} out of its viewBox, where it is cut off" if is_cut else None
 
 
 def find_off_grid(group: Group) -> Iterator[Violation]:
     """Find straight lines beside the half-pixel grid, in a set that keeps to it."""
-    shares = {row: _off_grid(icon.drawing) for row, icon in group.icons() if icon.drawing and icon.drawing.corners}
+    shares = {row: _off_grid(drawing) for row, drawing in group.drawings() if drawing.corners}
     n_on = sum(n == 0 for n, _ in shares.values())
     if len(shares) < LEAST_LARGE or n_on < _GRID_SHARE * len(shares):
         return
@@ -189,7 +175,7 @@ RULES = (
         "warning",
         "shapes that reach out of the viewBox",
         "move or shrink the drawing into its canvas",
-        find_out_of_bounds,
+        each_drawing(out_of_bounds),
     ),
     Rule(
         "live-area",
@@ -282,11 +268,9 @@ _MOST_SHOWN = 3
 Paint = tuple[str, ...]
 
 
-def _paint(icon: Icon) -> Paint | None:
+def _paint(drawing: Drawing) -> Paint:
     """What an icon is painted with: currentColor, no paint at all (which is black), or colours as they are spelled."""
-    if icon.drawing is None or not icon.drawing.paints:
-        return None
-    return tuple(sorted(_CURRENT if paint == "currentcolor" else paint for paint in icon.drawing.paints))
+    return tuple(sorted(_CURRENT if paint == "currentcolor" else paint for paint in drawing.paints))
 
 
 def _spell(paint: Paint) -> str:
@@ -296,7 +280,7 @@ def _spell(paint: Paint) -> str:
 
 def find_colours(group: Group) -> Iterator[Violation]:
     """Find what has other paints than a set of one colour. A set of many colours is left alone."""
-    paints = {row: paint for row, icon in group.icons() if (paint := _paint(icon)) is not None}
+    paints = {row: _paint(drawing) for row, drawing in group.drawings() if drawing.paints}
     habit = habit_of(paints.values())
     if habit is None or habit.n_icons < 1 or not _is_monochrome(list(paints.values())):
         return

@@ -1,13 +1,14 @@
 """What a rule is, what it finds, what a set does as a rule, and what was accepted in `.iconslint`."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from search.linting.drawing import Drawing
 from search.linting.inspecting import Icon, IconFile, Inspection, PairEncoder
 
 Severity = Literal["error", "warning", "note"]
@@ -27,8 +28,11 @@ class Group:
 
     def icons(self) -> Iterator[tuple[int, Icon]]:
         """Rows and icons."""
-        for row in self.rows.tolist():
-            yield row, self.seen.icons[row]
+        return ((row, self.seen.icons[row]) for row in self.rows.tolist())
+
+    def drawings(self) -> Iterator[tuple[int, Drawing]]:
+        """Rows and what the SVGs among the icons say."""
+        return ((row, icon.drawing) for row, icon in self.icons() if icon.drawing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,22 @@ class Violation:
 
 
 Find = Callable[[Group], Iterator[Violation]]
+
+
+def each(message_of: Callable[[Icon], str | None]) -> Find:
+    """Make a rule that looks at icons one by one; None: there is nothing to say of this one."""
+
+    def find(group: Group) -> Iterator[Violation]:
+        for row, icon in group.icons():
+            if message := message_of(icon):
+                yield Violation((row,), message)
+
+    return find
+
+
+def each_drawing(message_of: Callable[[Drawing], str | None]) -> Find:
+    """The same of what SVGs say."""
+    return each(lambda icon: message_of(icon.drawing) if icon.drawing else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,24 +122,14 @@ class Report:
             "n_accepted": self.n_accepted,
             "unused_exceptions": list(self.unused_exceptions),
             "counts": dict(self.counts),
-            "findings": [_finding_json(finding) for finding in self.findings],
+            "findings": list(map(_finding_json, self.findings)),
         }
 
 
 def _finding_json(finding: Finding) -> dict[str, Any]:
-    return {
-        "rule": finding.rule,
-        "severity": finding.severity,
-        "set": finding.set,
-        "message": finding.message,
-        "mend": finding.mend,
-        "icons": _icons_json(finding.icons),
-        "beside": _icons_json(finding.beside),
-    }
-
-
-def _icons_json(icons: Sequence[IconFile]) -> list[dict[str, str]]:
-    return [{"key": icon.key, "path": icon.place} for icon in icons]
+    plain = {name: getattr(finding, name) for name in ("rule", "severity", "set", "message", "mend")}
+    icons = {"icons": finding.icons, "beside": finding.beside}
+    return plain | {name: [{"key": icon.key, "path": icon.place} for icon in some] for name, some in icons.items()}
 
 
 Value = TypeVar("Value", bound=Hashable)

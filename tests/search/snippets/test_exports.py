@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from drawn_icons import SAMPLES
-from package_exports import node_modules
+from node_packages import node_modules
 
 from data.making.exports import FAMILIES, exports_of, icons_of
 from indexer.errors import IconsError
