@@ -30,14 +30,6 @@ _ITEM = re.compile(r"([\w$]+)\s*(?:,|$)")
 _TYPES = (".d.ts", ".d.mts", "/index.d.ts", ".ts", "")
 
 
-def exported_beside(source: str, form: str) -> frozenset[str]:
-    """What the module of a form ("import lucide-react") exports, as installed for a source file; else nothing."""
-    module = form.removeprefix("import ")
-    if module == form:
-        return frozenset()
-    return exported(os.path.realpath(os.path.dirname(source) or "."), module)  # noqa: PTH120
-
-
 @lru_cache(maxsize=4096)
 def exported(folder: str, module: str) -> frozenset[str]:
     """Names that a module exports which is installed above a folder; nothing where none is."""
@@ -222,7 +214,10 @@ def _n_replaced(name: str, other: str) -> int:
 
 def _installed(reference: Reference) -> frozenset[str]:
     """What the package that the project has installed exports; nothing where none is, or no component is named."""
-    return exported_beside(reference.path, reference.form) if _is_component(reference) else frozenset()
+    if not _is_component(reference):
+        return frozenset()
+    folder = os.path.realpath(os.path.dirname(reference.path) or ".")  # noqa: PTH120
+    return exported(folder, reference.form.removeprefix(_IMPORT))
 
 
 def _near_export(reference: Reference) -> Nearest | None:

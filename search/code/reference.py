@@ -1,9 +1,8 @@
 """A place in source code that names an icon, as plain data."""
 
+import re
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 
@@ -77,20 +76,11 @@ class Finding:
     nearest: Nearest | None = None
 
 
-@dataclass(frozen=True)
 class Places:
     """Line and column of offsets in a text."""
 
-    text: str
-
-    @cached_property
-    def _starts(self) -> Sequence[int]:
-        starts = [0]
-        place = self.text.find("\n")
-        while place != -1:
-            starts.append(place + 1)
-            place = self.text.find("\n", place + 1)
-        return starts
+    def __init__(self, text: str) -> None:
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
 
     def at(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1."""

@@ -86,19 +86,13 @@ def read_collection(content: bytes, *, name: str) -> tuple[Collection, int]:
     try:
         read = json.loads(text)
     except (ValueError, RecursionError) as error:
-        return _of_lines(text, name, error)
+        try:  # JSON Lines, as `icons search --jsonl` prints them: an object with a key a line
+            read = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except (ValueError, RecursionError):
+            raise ExportError(f'collection "{name}" is not JSON ({error}); mend it, or write a key a line') from error
     if isinstance(read, list):
         return collected(name, [_key(one, name) for one in read])
     return _of_object(read, name)
-
-
-def _of_lines(text: str, name: str, error: Exception) -> tuple[Collection, int]:
-    """Read JSON Lines, as `icons search --jsonl` prints them: an object with a key a line."""
-    try:
-        lines = [json.loads(line) for line in text.splitlines() if line.strip()]
-    except (ValueError, RecursionError):
-        raise ExportError(f'collection "{name}" is not JSON ({error}); mend it, or write a key a line') from error
-    return collected(name, [_key(one, name) for one in lines])
 
 
 def _of_object(read: Mapping[str, Any], name: str) -> tuple[Collection, int]:
