@@ -184,12 +184,12 @@ def lint(
         raise click.UsageError("nothing to look at; give a folder of icons, or --set KEY of the library")
     refuse_two(("--long", is_long), ("--max", most), what="all findings and some")
     from indexer.reports.terminal import ProgressLine
-    from search.linting.lint import Asked
+    from search.linting.lint import LintOptions
     from search.linting.lint import lint as find
     from search.linting.page import FEW, lines_of, lint_page
 
     with ProgressLine() as view:
-        report = find(Asked(**asked), library=library, progress=view)
+        report = find(LintOptions(**asked), library=library, progress=view)
         html = lint_page(report, progress=view) if page is not None else ""
     if page is not None:
         write_page(html.encode(), page, option="--html")
