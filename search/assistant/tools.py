@@ -1,6 +1,6 @@
 """The tools of a coding assistant: they find icons, show them, and write them as code.
 
-An icon is told by its key ("mdi:home"), which the others take.
+An icon is named by its key ("mdi:home"), which the others take.
 """
 
 import base64
@@ -194,34 +194,34 @@ class IconTools:
         format: Format = "",
     ) -> str:
         """Pick an icon for each of many needs, all of one set; with format as code."""
-        wanted = framework(format) if format else None
+        chosen = framework(format) if format else None
         how = Picking(
             filters=Filters(sets=tuple(sets), styles=tuple(styles)),
             window=Window(k=MOST_SHOWN),
             choice=Choice(first=True),
-            served=wanted.sets if wanted else (),
+            served=chosen.sets if chosen else (),
         )
         queries = [Query(words=need) for need in read_needs(needs)]
         return written(
-            picked(fill(self._engine, queries, how, framework=wanted, look=AS_IT_IS, progress=lambda *_: None))
+            picked(fill(self._engine, queries, how, framework=chosen, look=AS_IT_IS, progress=lambda *_: None))
         )
 
     def locate(self, picture: SamePicture, sets: Sets = [], format: Text = "") -> str:  # noqa: B006
         """Find all icons of a screenshot or mock-up; with format as code."""
         engine = self._engine
-        wanted = framework(format) if format else None
-        asked = served_sets(engine, engine.set_keys(sets), wanted.sets if wanted else ())
+        chosen = framework(format) if format else None
+        asked = served_sets(engine, engine.set_keys(sets), chosen.sets if chosen else ())
         shot = shown_screen(picture, size=engine.image_size)
         found = engine.locate(shot.pixels, filters=Filters(sets=asked), k=MOST_SHOWN, icon=shot.icon)
-        chosen = sure_names(found)
-        code = write_picks(engine, [(hit.key, hit) for hit in chosen], wanted, AS_IT_IS) if wanted and chosen else None
+        sure = [(hit.key, hit) for hit in sure_names(found)]
+        code = write_picks(engine, sure, chosen, AS_IT_IS) if chosen and sure else None
         return written(located(found, code))
 
     def map_icons(self, names: Names, to: Text, source: Source = "") -> str:
         """Find the icons of a set that stand for those of another."""
         engine = self._engine
-        wanted = source_names(engine, names, source_sets(engine, [source] if source else []))
-        return written(mapped(map_to(engine, wanted, target_set(engine, to), progress=lambda *_: None)))
+        asked = source_names(engine, names, source_sets(engine, [source] if source else []))
+        return written(mapped(map_to(engine, asked, target_set(engine, to), progress=lambda *_: None)))
 
     def show_icon(self, key: Text) -> str:
         """Tell tags, categories, licence, file and variants of an icon."""
@@ -237,9 +237,9 @@ class IconTools:
         stroke_width: float = 0,
     ) -> str:
         """Write icons as code, imports first. An unknown format names near ones."""
-        engine, wanted = self._engine, framework(format)
+        engine, chosen = self._engine, framework(format)
         look = Look(colour=colour or None, size=size or None, stroke_width=stroke_width or None)
-        return write([_named(engine, key, wanted) for key in keys], wanted, look).code
+        return write([_named(engine, key, chosen) for key in keys], chosen, look).code
 
     def check_icons(self, paths: Paths = [], code: Code = "", name: Text = "App.tsx") -> str:  # noqa: B006
         """Find icons named in code that do not exist, and the nearest real ones."""
@@ -269,7 +269,7 @@ class IconTools:
         return written(listed(one for one in known if part in f"{one.value} {one.title}".casefold()))
 
 
-def _named(engine: SearchEngine, key: str, wanted: Framework) -> NamedIcon:
+def _named(engine: SearchEngine, key: str, chosen: Framework) -> NamedIcon:
     """An icon, with its picture where the framework draws it."""
     icon = engine.find(key)
-    return named_icon(engine.show(icon).hit, engine.picture(icon) if wanted.needs_svg else None)
+    return named_icon(engine.show(icon).hit, engine.picture(icon) if chosen.needs_svg else None)

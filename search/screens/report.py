@@ -16,7 +16,7 @@ from search.screens.opened import UsageIndex
 from search.screens.results import Use, Uses
 
 _EXAMPLES = 3
-"""Uses that are told of each icon, on different screens where there are several."""
+"""Uses that are named of each icon, on different screens where there are several."""
 _SAME_WAY = 0.95
 """Cosine of two drawings that are one icon at two sizes or in two colours."""
 _LONGEST_JOIN = 400
@@ -79,7 +79,7 @@ def report(index: UsageIndex, engine: SearchEngine, sets: Sequence[str], *, prog
         LibraryError: icons and screens were seen by two encoders.
     """
     keys = tuple(engine.set_keys(sets))
-    named = engine.put(lambda opened: list(name_drawings(index, opened, keys, progress=progress)))
+    named = engine.with_generation(lambda opened: list(name_drawings(index, opened, keys, progress=progress)))
     groups: dict[tuple[str, int], list[Named]] = defaultdict(list)
     for one in named:
         groups[(one.origin, one.variant if one.origin != "unknown" else one.drawing)].append(one)

@@ -88,7 +88,7 @@ def test_equal_crops_are_encoded_once(engine: SearchEngine) -> None:
 
         def encode_many_pictures(self, pixels: Pixels) -> np.ndarray:
             seen.append(len(pixels))
-            return engine.put(lambda opened: opened.encoder.encode_many_pictures(pixels))
+            return engine.with_generation(lambda opened: opened.encoder.encode_many_pictures(pixels))
 
     pixels = screen(engine, ["star"] * 8)
     found = Locator(connected_components, None).locate(pixels, Counting())  # type: ignore[arg-type]
@@ -156,12 +156,14 @@ def test_one_row_is_read_from_left_to_right() -> None:
 
 def test_a_hundred_crops_take_far_less_than_a_hundred_queries(engine: SearchEngine) -> None:
     rng = np.random.default_rng(1)
-    images = engine.put(lambda opened: np.unique(opened.images_of(opened.facets.every(None))))
-    looks = engine.put(lambda opened: opened.pictures.reconstruct(np.sort(rng.choice(images, 100, replace=False))))
+    images = engine.with_generation(lambda opened: np.unique(opened.images_of(opened.facets.every(None))))
+    looks = engine.with_generation(
+        lambda opened: opened.pictures.reconstruct(np.sort(rng.choice(images, 100, replace=False)))
+    )
     noisy = looks + 0.02 * rng.standard_normal(looks.shape).astype(np.float32)
     noisy /= np.linalg.norm(noisy, axis=1, keepdims=True)
     started = time.perf_counter()
-    named = engine.put(lambda opened: name_crops(opened, noisy, Filters(), opened.standing(()), k=5))
+    named = engine.with_generation(lambda opened: name_crops(opened, noisy, Filters(), opened.standing(()), k=5))
     seconds = time.perf_counter() - started
     assert len(named) == 100
     assert all(hits for hits in named)

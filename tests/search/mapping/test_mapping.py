@@ -72,7 +72,7 @@ def test_candidates_are_other_drawings_and_other_names_best_first(engine: Search
 
 
 def test_of_variants_the_plain_one_is_taken_or_the_one_of_a_look(engine: SearchEngine) -> None:
-    side = engine.put(lambda opened: open_side(opened, "lucide"))
+    side = engine.with_generation(lambda opened: open_side(opened, "lucide"))
     plain, filled = side.by_name["star"], side.by_name["star-filled"]
     evidence = np.zeros(len(side.ids), np.float32)
     evidence[[plain, filled]] = 20, 25
@@ -86,7 +86,7 @@ def test_of_variants_the_plain_one_is_taken_or_the_one_of_a_look(engine: SearchE
 def test_of_the_names_of_a_drawing_the_sources_own_is_taken_else_one_with_tags_else_the_first(
     engine: SearchEngine,
 ) -> None:
-    side = engine.put(lambda opened: open_side(opened, "lucide"))
+    side = engine.with_generation(lambda opened: open_side(opened, "lucide"))
     rows = [side.by_name[name] for name in ("arrow-right", "bell-plus", "map-pin", "cigarette")]
     drawings = side.drawings.copy()
     drawings[rows] = drawings[rows[0]]
@@ -105,7 +105,7 @@ def test_of_the_names_of_a_drawing_the_sources_own_is_taken_else_one_with_tags_e
 
 
 def test_a_lead_and_evidence_make_an_answer_surer(engine: SearchEngine) -> None:
-    side = engine.put(lambda opened: open_side(opened, "lucide"))
+    side = engine.with_generation(lambda opened: open_side(opened, "lucide"))
     weak, strong = np.zeros(len(side.ids), np.float32), np.zeros(len(side.ids), np.float32)
     bell = side.by_name["bell"]
     weak[bell], strong[bell] = 1, 25

@@ -76,26 +76,8 @@ def test_a_click_shows_the_names_and_the_crop(page: "Page") -> None:
     assert page.locator("section:visible canvas").evaluate(f"panel => {colour}") == [200, 0, 0, 255]
 
 
-def test_arrow_keys_go_from_icon_to_icon(page: "Page") -> None:
-    page.locator('[data-name="bell"]').click()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    assert "Nothing in the library is near" in page.locator("section:visible").inner_text()
-    page.keyboard.press("ArrowRight")
-    assert page.locator("section:visible code").first.inner_text() == "mine:bell"
-
-
 def test_no_script_of_a_picture_runs_and_a_broken_file_is_told(page: "Page") -> None:
     assert page.locator(".picture img").count() == 4
     assert page.evaluate("window.stolen") is None
     assert page.locator(".refused").inner_text() == '"b.png": broken'
     assert page.locator("h1").inner_text() == "2 screenshots"
-
-
-def test_names_can_be_shown_on_all_frames(page: "Page") -> None:
-    shown = "frame => getComputedStyle(frame, '::after').display"
-    frame = page.locator('[data-name="bell"]')
-    page.mouse.move(1, 1)
-    assert frame.evaluate(shown) == "none"
-    page.check("#names")
-    assert frame.evaluate(shown) == "block"

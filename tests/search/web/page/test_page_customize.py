@@ -56,21 +56,6 @@ def test_a_colour_is_seen_on_all_tiles_and_the_server_is_not_asked_for_it(open_p
 
 
 @pytest.mark.slow
-def test_a_chosen_colour_is_not_turned_on_dark(open_page: Open) -> None:
-    page = open_page("/?q=night&bg=dark&colour=%23d7263d")
-    restyled(page)
-    expect_centre(page, page.locator("#grid .picture").first, RED)
-
-
-@pytest.mark.slow
-def test_icons_of_several_colours_keep_them(open_page: Open) -> None:
-    page = open_page("/?q=tulip&set=drawn&bg=light&colour=%232f6fed")
-    restyled(page)
-    picture = page.locator("#grid .cell", has=page.locator('.name:text-is("tulip")')).locator(".picture")
-    expect_centre(page, picture, RED)
-
-
-@pytest.mark.slow
 def test_strokes_grow_and_filled_icons_do_not(open_page: Open) -> None:
     drawn = {}
     for stroke in ("", "&stroke=0.5", "&stroke=3"):
@@ -112,22 +97,6 @@ def test_an_icon_that_stands_in_a_stack_as_an_image_is_restyled_too(page: "Page"
 
 
 @pytest.mark.slow
-def test_corners_are_made_sharp_and_round(open_page: Open) -> None:
-    page = open_page()
-    page.add_init_script(
-        "const call = URL.createObjectURL.bind(URL);"
-        "URL.createObjectURL = (blob) => { blob.text().then((text) => { window.drawn = text; }); return call(blob); }"
-    )
-    page.goto(f"{page.url}?q=heart&set=lucide-static&joins=sharp")
-    restyled(page)
-    page.wait_for_function("() => window.drawn.includes('stroke-linejoin:miter;stroke-linecap:square')")
-    customize(page)
-    page.locator('#joins [value="round"]').check()
-    expect(page).to_have_url(re.compile("joins=round"))
-    page.wait_for_function("() => window.drawn.includes('stroke-linejoin:round;stroke-linecap:round')")
-
-
-@pytest.mark.slow
 def test_the_look_is_remembered_and_reset(open_page: Open) -> None:
     page = open_page("/?q=heart")
     customize(page)
@@ -146,15 +115,6 @@ def test_the_look_is_remembered_and_reset(open_page: Open) -> None:
     expect(page).not_to_have_url(re.compile("colour"))
     page.reload()
     expect(page.locator('#inks [value=""]')).to_be_checked()
-
-
-@pytest.mark.slow
-def test_the_look_of_an_address_goes_before_the_remembered_one(open_page: Open) -> None:
-    page = open_page("/?q=heart")
-    customize(page)
-    page.locator('#inks [value="#d7263d"]').check()
-    page.goto(page.url.partition("?")[0] + "?q=heart&colour=%232f6fed")
-    expect(page.locator('#inks [value="#2f6fed"]')).to_be_checked()
 
 
 @pytest.mark.slow

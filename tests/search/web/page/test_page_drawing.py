@@ -102,27 +102,6 @@ def test_a_finger_draws_on_a_phone_and_the_page_does_not_scroll(open_page: Open)
     assert page.evaluate("() => document.documentElement.scrollWidth") == 390
 
 
-@pytest.mark.slow
-def test_another_picture_ends_the_drawing_and_escape_closes_the_canvas(page: "Page") -> None:
-    open_canvas(page)
-    draw(page, HEART)
-    expect(page.locator("#grid .name").first).to_have_text("heart")
-    page.get_by_role("button", name="Pen", exact=True).focus()
-    page.keyboard.press("Escape")
-    expect(page.locator("#drawing")).to_be_hidden()
-    expect(page.get_by_role("button", name="Search with a picture")).to_be_focused()
-    expect(page.locator("#grid .name").first).to_have_text("heart")
-    page.get_by_role("button", name="Search without the picture").click()
-    open_canvas(page)
-
-
-@pytest.mark.slow
-def test_the_canvas_offers_another_way_to_those_who_use_keys(page: "Page") -> None:
-    open_canvas(page)
-    with page.expect_file_chooser():
-        page.get_by_role("button", name="choose a picture").click()
-
-
 def test_the_page_prepares_a_drawing_as_it_was_measured(page: "Page") -> None:
     sketches = [sketch.strokes for sketch in read_sketches()]
     sketches += [[[(5, 5)]], [[(0, 0), (320, 0)]], [[(1, 1), (1, 1)], [(9.94, 3.06), (7, 7)]]]

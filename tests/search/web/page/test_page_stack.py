@@ -32,6 +32,7 @@ def test_the_pictures_of_a_screen_come_in_one_answer(open_page: Open) -> None:
     assert all("/svgs?" in url for url in pictures)
 
 
+@pytest.mark.slow
 def test_what_a_stack_lacks_is_asked_for_by_itself(open_page: Open) -> None:
     page = open_page("/?bg=light")
     page.route("**/svgs?*", lambda route: route.fulfill(body=EMPTY, content_type="image/svg+xml"))
@@ -39,6 +40,7 @@ def test_what_a_stack_lacks_is_asked_for_by_itself(open_page: Open) -> None:
     page.wait_for_function("() => document.querySelector('#grid img')?.src.includes('/svg?v=')")
 
 
+@pytest.mark.slow
 def test_a_picture_that_is_about_to_be_dragged_away_is_that_icon_s_own(open_page: Open) -> None:
     page = open_page("/?q=tulip")
     image = page.locator("#grid img").first

@@ -23,13 +23,7 @@ def test_a_set_is_a_card_with_icons_their_number_licence_and_style(page: "Page")
     expect(card(page, "lucide-static").locator(".facts")).to_contain_text("ISC")
 
 
-def test_a_small_library_shows_all_of_its_icons_at_once(page: "Page") -> None:
-    expect(page.locator("#start")).to_be_visible()
-    expect(page.locator("#summary")).to_have_text("All icons")
-    expect(page.locator("#grid button.tile").nth(30)).to_be_visible()
-    expect(page).not_to_have_url(re.compile(r"\?"))
-
-
+@pytest.mark.slow
 def test_a_card_browses_its_set_and_words_search_in_it(page: "Page") -> None:
     card(page, "drawn").locator("a").click()
     expect(page).to_have_url(re.compile(r"\?set=drawn$"))
@@ -55,15 +49,6 @@ def test_what_is_browsed_is_sorted_by_name_or_age(open_page: Open) -> None:
     expect(page.locator("#grid .name").first).to_have_text("dot")
     page.locator("#words").fill("arrow")
     expect(page.locator("#sort select option")).to_have_text(["Best match", "Name", "Newest"])
-
-
-@pytest.mark.slow
-def test_sets_are_found_by_name_and_licence(page: "Page") -> None:
-    expect(page.locator(".set-card")).to_have_count(2)
-    page.locator("#find-set").fill("isc")
-    expect(page.locator(".set-card .title")).to_have_text(["lucide-static"])
-    page.locator("#find-set").fill("qqq")
-    expect(page.locator("#sets .none")).to_have_text("No set is called “qqq”.")
 
 
 @pytest.mark.slow
@@ -103,23 +88,6 @@ def test_searches_and_opened_icons_come_back_and_are_forgotten_on_demand(page: "
 
 
 @pytest.mark.slow
-def test_an_icon_that_left_the_library_leaves_what_was_opened(open_page: Open) -> None:
-    page = open_page(forgives="status of 404")
-    gone = {
-        "id": 99999,
-        "key": "gone:gone",
-        "image": 99999,
-        "name": "gone",
-        "set": "gone",
-        "svg_url": None,
-        "png_url": f"/api/v1/icons/99999/png?v={'1' * 32}",
-    }
-    page.evaluate("icon => localStorage.setItem('icons.opened', JSON.stringify([icon]))", gone)
-    page.reload()
-    page.wait_for_function("() => localStorage.getItem('icons.opened') === '[]'")
-    expect(page.locator("#recent-icons li")).to_have_count(0)
-
-
 def test_only_examples_that_this_library_answers_are_offered(page: "Page") -> None:
     expect(page.locator("#examples button", has_text="danger")).to_be_visible()
     page.locator("#examples button", has_text="danger").click()

@@ -43,6 +43,7 @@ def test_the_first_chosen_icon_brings_the_tray_and_the_last_one_takes_it_away(op
     expect(page.locator("#tray")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_the_tray_sums_up_what_licences_ask(page: "Page") -> None:
     choose(page, "heart", "tulip", "snow")
     expect(page.locator("#tray")).to_contain_text("2 need attribution")
@@ -106,16 +107,6 @@ def test_shift_and_arrows_choose_a_row_and_shift_and_a_click_what_lies_between(o
     tiles.nth(4).click(modifiers=["Control"])
     tiles.nth(6).click(modifiers=["Shift"])
     expect(page.locator("#tray strong")).to_have_text("6 icons")
-
-
-@pytest.mark.slow
-def test_all_that_are_shown_are_chosen_at_once(open_page: Open) -> None:
-    page = open_page("/?q=tulip&fold=0")
-    expect(page.locator("#grid button.tile[data-id]").first).to_be_visible()
-    page.locator("#select").click()
-    page.locator("#select-all").click()
-    n = page.locator("#grid button.tile[data-id]").count()
-    expect(page.locator("#tray strong")).to_have_text(re.compile(rf"^{n} icons?$"))
 
 
 @pytest.mark.slow

@@ -63,21 +63,6 @@ def test_the_panel_tells_on_how_many_screenshots_an_icon_is(open_page: Open, use
     assert crop.evaluate("(image) => image.naturalWidth") >= 18
 
 
-def test_an_icon_on_no_screenshot_says_so(open_page: Open, used_site: str) -> None:
-    page = open_used(open_page, used_site, "tulip")
-    expect(page.locator("#detail .used")).to_have_text("In none of 2 screenshots")
-
-
-@pytest.mark.slow
-def test_without_screenshots_nothing_is_said_of_any(open_page: Open) -> None:
-    page = open_page("/?q=house")
-    with page.expect_response(re.compile("/usage")) as answer:
-        page.locator("#grid button.tile").first.click()
-    assert answer.value.json()["generation"] is None
-    expect(page.locator("#detail .similar.own h3")).to_be_visible()
-    expect(page.locator("#detail .used")).to_be_hidden()
-
-
 @pytest.mark.slow
 def test_a_crop_opens_its_screenshot_with_every_place_framed(open_page: Open, used_site: str) -> None:
     page = open_used(open_page, used_site, "heart")
