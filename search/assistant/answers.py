@@ -1,4 +1,4 @@
-"""How is an assistant answered? In few words, since it reads all of them: JSON without what says nothing."""
+"""Answers for an assistant, in few words, since it reads all of them: JSON without what says nothing."""
 
 import json
 from collections.abc import Iterable

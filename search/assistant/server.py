@@ -1,4 +1,4 @@
-"""How do tools become a server that an assistant starts? On stdin and stdout, with errors in a sentence."""
+"""The server that an assistant starts: tools on stdin and stdout, with errors in a sentence."""
 
 import json
 import logging
@@ -32,7 +32,7 @@ _READ_ONLY = ToolAnnotations(read_only_hint=True)
 """What clients ask before they run a tool unasked; the other hints mean nothing beside it."""
 _LONGEST_LINE = 32_000_000
 """Bytes of a message: the largest picture takes half of it."""
-_SAID_ELSEWHERE = frozenset(("title", "maximum", "minimum"))
+_SAID_ELSEWHERE = frozenset(("title", "maximum", "minimum", "maxLength", "maxItems"))
 """Keywords of a schema that repeat a name, or stand in the message of an error."""
 
 

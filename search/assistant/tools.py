@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
 from indexer.errors import IconsError, LibraryError, SourceError
 from indexer.sources.records import read_regular
@@ -49,51 +49,31 @@ MOST_HITS = 100
 """Of one answer, which an assistant reads whole, too."""
 
 
-def _within(most: int) -> AfterValidator:
-    """No longer than so many letters, or values."""
-
-    def check(value: Any) -> Any:
-        if len(value) > most:
-            raise ValueError(f"has {len(value):,}, the limit is {most:,}")
-        return value
-
-    return AfterValidator(check)
-
-
-def _counted(value: int) -> int:
-    """From 1 to as many as one answer holds."""
-    if value < 1:
-        raise ValueError("should be greater than or equal to 1")
-    if value > MOST_HITS:
-        raise ValueError(f"should be less than or equal to {MOST_HITS}")
-    return value
-
-
 def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
 ALONE = BeforeValidator(_as_list)
-Text = Annotated[str, _within(300)]
-Texts = Annotated[list[Text], ALONE, _within(50)]
+Text = Annotated[str, Field(max_length=300)]
+Texts = Annotated[list[Text], ALONE, Field(max_length=50)]
 
-Words = Annotated[str, _within(10_000)]
-Keys = Annotated[list[Text], ALONE, _within(100)]
-Needs = Annotated[list[Text], ALONE, _within(100)]
-Names = Annotated[list[Text], ALONE, _within(500)]
+Words = Annotated[str, Field(max_length=10_000)]
+Keys = Annotated[list[Text], ALONE, Field(max_length=100)]
+Needs = Annotated[list[Text], ALONE, Field(max_length=100)]
+Names = Annotated[list[Text], ALONE, Field(max_length=500)]
 Source = Annotated[Text, Field(alias="from")]
 Format = Annotated[Text, Field(description="lucide-react, vue, css")]
 """What is described once need not be again: an assistant reads all tools. The others take `Text`."""
-Paths = Annotated[list[Annotated[str, _within(4096)]], ALONE, _within(100)]
-Code = Annotated[str, _within(2_000_000)]
-Count = Annotated[int, AfterValidator(_counted)]
+Paths = Annotated[list[Annotated[str, Field(max_length=4096)]], ALONE, Field(max_length=100)]
+Code = Annotated[str, Field(max_length=2_000_000)]
+Count = Annotated[int, Field(ge=1, le=MOST_HITS)]
 Sets = Annotated[Texts, Field(alias="set")]
 Styles = Annotated[Texts, Field(alias="style")]
 Licences = Annotated[Texts, Field(alias="licence", description="SPDX id, or permissive")]
-Without = Annotated[list[Text], ALONE, _within(MOST_WITHOUT), Field(alias="not", description="steer away from")]
+Without = Annotated[list[Text], ALONE, Field(max_length=MOST_WITHOUT, alias="not", description="steer away from")]
 Language = Annotated[Text, Field(description="the user's: de")]
-Picture = Annotated[str, _within(15_000_000), Field(description="file, or data: URI")]
-SamePicture = Annotated[str, _within(15_000_000)]
+Picture = Annotated[str, Field(max_length=15_000_000), Field(description="file, or data: URI")]
+SamePicture = Annotated[str, Field(max_length=15_000_000)]
 
 
 _DATA = re.compile(r"data:[\w/+.-]*(;base64)?,")

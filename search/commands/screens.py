@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -335,7 +335,6 @@ def find(  # noqa: PLR0913 - one option each
     """
     from search.commands.presenting import engine_of
     from search.screens.opened import UsageIndex
-    from search.screens.report import uses_json
 
     words = " ".join(query).strip()
     if bool(words) == bool(image):
@@ -345,7 +344,7 @@ def find(  # noqa: PLR0913 - one option each
     with index.explaining():
         found = _find(index, engine, words, image, asking, k=k)
     if as_json:
-        whole = uses_json(found, generation=index.generation.number)
+        whole = asdict(found) | {"generation": index.generation.number}
         click.echo(json.dumps({"query": words, **whole, "ms": round(1000 * (time.perf_counter() - started), 2)}))
     asked = f'"{words}"' if words else "the picture"
     if not found.uses:
@@ -432,7 +431,6 @@ def report(library: "Library", sets: tuple[str, ...], page: Path | None, is_open
     from search.commands.presenting import engine_of
     from search.screens.opened import UsageIndex
     from search.screens.report import report as report_usage
-    from search.screens.report import report_json
     from search.screens.usage_page import print_report, report_page
 
     index, engine = UsageIndex.open(library.root), engine_of(library)
@@ -442,6 +440,6 @@ def report(library: "Library", sets: tuple[str, ...], page: Path | None, is_open
     if html is not None:
         _write(html, page, name="report.html", is_opened=is_opened)
     if as_json:
-        click.echo(json.dumps(report_json(found)))
+        click.echo(json.dumps(asdict(found)))
     else:
         print_report(open_console(), found)

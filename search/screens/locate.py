@@ -289,10 +289,7 @@ def _box(corners: Floats) -> Box:
 
 def located_json(located: LocatedPicture, *, file: str | None, generation: int, seconds: float) -> dict[str, Any]:
     """Spell it as one object; `file` is what the picture is called, if it has a name."""
-    plain = asdict(located)
-    for icon in plain["icons"]:
-        icon["box"] = list(icon["box"])
-    return {"file": file, **plain, "generation": generation, "ms": round(1000 * seconds, 2)}
+    return {"file": file, **asdict(located), "generation": generation, "ms": round(1000 * seconds, 2)}
 
 
 def file_json(file: LocatedFile, *, generation: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What does the server tell of screenshots? Where an icon is used, crops, and whole ones that were indexed."""
+"""Screenshots over HTTP: where an icon is used, crops, and whole ones that were indexed."""
 
 import logging
 from pathlib import Path

@@ -3,7 +3,6 @@
 import io
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -74,13 +73,6 @@ def test_no_folder_of_the_machine_is_told(client: httpx.Client, icon_library: Li
     assert client.get(f"{API}/icons/{ids['photo']}").json()["path"] == "photo.png"
 
 
-def test_an_icon_is_shown_with_its_variants(client: httpx.Client, ids: dict[str, int]) -> None:
-    shown = client.get(f"{API}/icons/{ids['arrow-up']}").json()
-    assert (shown["name"], shown["source"]) == ("arrow-up", "icons")
-    assert [variant["name"] for variant in shown["variants"]] == ["arrow-up-filled"]
-    assert client.get(f"{API}/icons/{ids['own:turned']}").json()["licence"] == "MIT"
-
-
 def test_why_an_icon_stands_where_it_stands_is_told(
     client: httpx.Client, icon_library: Library, ids: dict[str, int]
 ) -> None:
@@ -95,29 +87,6 @@ def test_why_an_icon_stands_where_it_stands_is_told(
     assert (told["icon"]["hit"]["path"], told["icon"]["hit"]["svg_url"]) == ("photo.png", None)
     assert str(icon_library.root.parent) not in answer.text
     assert client.get(told["icon"]["hit"]["png_url"]).status_code == 200
-
-
-@pytest.mark.parametrize(
-    ("icon", "asked", "status"),
-    [
-        (999_999, {"q": "dot"}, 404),
-        (1, {"q": ""}, 400),
-        (1, {"q": " "}, 400),
-        (1, {"q": "<svg xmlns='http://www.w3.org/2000/svg'/>"}, 400),
-        (1, {}, 422),
-        (1, {"q": "x" * 201}, 422),
-        (1, {"q": "dot", "not": ["x"] * 17}, 422),
-        (1, {"q": "dot " + " ".join(f"-{number}" for number in range(17))}, 400),
-        ("one", {"q": "dot"}, 404),
-        (0, {"q": "dot"}, 404),
-    ],
-)
-def test_what_can_not_be_explained_is_told_in_a_sentence(
-    client: httpx.Client, icon: int | str, asked: dict[str, str], status: int
-) -> None:
-    answer = client.get(f"{API}/icons/{icon}/why", params=asked)
-    assert answer.status_code == status
-    assert list(answer.json()) == ["error"]
 
 
 def test_a_pasted_svg_finds_its_icon(client: httpx.Client) -> None:
@@ -499,16 +468,6 @@ def _children(parent: int) -> list[str]:
 def _serve(*options: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-c", START, "serve", *options]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=dict(os.environ))
-
-
-@pytest.mark.slow
-def test_a_port_that_is_taken_is_one_clear_line(icon_library: Library) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        done = _serve("--port", str(port), "--library", str(icon_library.root))
-    assert done.returncode == 2
-    assert done.stderr.startswith(f'Error: nothing can listen on "127.0.0.1:{port}" (')
-    assert "Traceback" not in done.stderr
 
 
 def test_a_library_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:

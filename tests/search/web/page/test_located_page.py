@@ -1,7 +1,6 @@
 """Does the page of a screenshot frame what was found where it is, and tell the names of the frame that is chosen?"""
 
 import io
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,8 +37,8 @@ def icon(name: str, number: int) -> LocatedIcon:
     return LocatedIcon(BOXES[name], 0.9, hits)
 
 
-@pytest.fixture
-def page(browser: "Browser", tmp_path: Path) -> "Page":
+@pytest.fixture(scope="module")
+def page(browser: "Browser", tmp_path_factory: pytest.TempPathFactory) -> "Page":
     pixels = np.full((120, 240, 3), 240, np.uint8)
     pixels[30:50, 40:60] = (200, 0, 0)
     written = io.BytesIO()
@@ -47,7 +46,7 @@ def page(browser: "Browser", tmp_path: Path) -> "Page":
     icons = [icon(name, number) for number, name in enumerate(BOXES)]
     located = LocatedPicture(240, 120, "screen", icons, 3, is_cut=False)
     files = [LocatedFile("shot.png", located, 0.1, written.getvalue()), LocatedFile("b.png", error='"b.png": broken')]
-    file = tmp_path / "found.html"
+    file = tmp_path_factory.mktemp("located") / "found.html"
     file.write_text(located_page(files, dict.fromkeys(images_of(files), DANGEROUS)), "utf-8")
     opened = browser.new_page(viewport={"width": 1200, "height": 700})
     opened.goto(file.as_uri())

@@ -35,6 +35,7 @@ def drop_screen(page: "Page") -> None:
     page.evaluate(SCREEN, [SETTINGS, 1280, 800])
     page.locator("#cut").click()
     expect(page.get_by_role("dialog", name="Which part is the icon?")).to_be_visible()
+    expect(page.locator("#crop .box-of-crop")).to_have_attribute("aria-label", re.compile("1280 by 800 pixels"))
 
 
 def test_a_box_around_an_icon_of_a_screen_finds_it(page: "Page") -> None:
@@ -86,17 +87,6 @@ def test_a_picture_of_the_camera_is_cut_and_searched(open_page: Open) -> None:
     expect(page.locator("#camera")).to_have_count(0)
     page.keyboard.press("Enter")
     expect(page.locator("#summary")).to_contain_text("your picture")
-
-
-@pytest.mark.slow
-def test_a_camera_that_may_not_be_used_is_said(open_page: Open) -> None:
-    page = open_page()
-    page.evaluate(
-        "() => { navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', 'NotAllowedError')); }"
-    )
-    page.get_by_role("button", name="Search with a picture").click()
-    page.get_by_role("menuitem", name="Take a photo").click()
-    expect(page.locator("#toast")).to_have_text("The browser does not let this page use the camera.")
 
 
 @pytest.mark.slow

@@ -117,24 +117,6 @@ def test_the_look_is_remembered_and_reset(open_page: Open) -> None:
     expect(page.locator('#inks [value=""]')).to_be_checked()
 
 
-@pytest.mark.slow
-def test_addresses_of_pictures_in_other_looks_are_given_back(open_page: Open) -> None:
-    page = open_page()
-    page.add_init_script(
-        "window.kept = 0; for (const [name, step] of [['createObjectURL', 1], ['revokeObjectURL', -1]]) {"
-        " const call = URL[name].bind(URL); URL[name] = (given) => { window.kept += step; return call(given); }; }"
-    )
-    page.goto(f"{page.url}?q=arrow")
-    customize(page)
-    for step in ("1", "2", "3", "1", "2", "3"):
-        page.locator("#stroke input").fill(step)
-    restyled(page)
-    page.wait_for_timeout(300)
-    addresses = page.evaluate("() => [...document.images].map((image) => image.src.split('#')[0])")
-    stacks = len({address for address in addresses if address.startswith("blob:")})
-    assert page.evaluate("() => window.kept") == stacks
-
-
 def test_copies_have_the_look_that_is_seen(page: "Page") -> None:
     told = page.evaluate(
         """async () => {

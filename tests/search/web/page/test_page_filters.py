@@ -30,17 +30,6 @@ def test_set_style_and_licence_lead_and_the_rest_is_under_more(page: "Page") -> 
     expect(page.locator('#menu [data-kind="category"] .value')).to_have_text("nature")
 
 
-@pytest.mark.slow
-def test_the_first_licence_is_commercial_use_without_attribution(open_page: Open) -> None:
-    page = open_page("/?q=arrow")
-    first_tile(page)
-    page.locator('[data-kind="licence"]').click()
-    expect(page.locator("#menu .option span").first).to_have_text("Commercial use without attribution")
-    page.locator("#menu input").first.check()
-    expect(page).to_have_url(re.compile("licence=permissive"))
-    expect(page.locator(".chip")).to_contain_text("Commercial use without attribution")
-
-
 def test_enter_ticks_the_first_match(open_page: Open) -> None:
     page = open_page()
     first_tile(page)
@@ -83,18 +72,6 @@ def test_filters_that_leave_nothing_say_so(open_page: Open) -> None:
     expect(page.locator(".nothing h2")).to_have_text("No icon is left by these filters")
     page.get_by_role("button", name="Search without the 2 filters").click()
     expect(page.locator("#start")).to_be_visible()
-
-
-@pytest.mark.slow
-def test_on_a_phone_one_row_stands_above_the_results(open_page: Open) -> None:
-    page = open_page("/?q=arrow", **PHONE)
-    first_tile(page)
-    head = page.locator("body > header").bounding_box()
-    assert head is not None
-    assert head["height"] < 80
-    tops = page.locator("body > header :is(.box, .opener):visible").evaluate_all("all => all.map(one => one.offsetTop)")
-    assert len(tops) == 3
-    assert max(tops) - min(tops) < 5
 
 
 @pytest.mark.slow

@@ -110,18 +110,6 @@ def test_the_format_is_remembered_for_icons_that_it_serves(open_page: Open) -> N
 
 
 @pytest.mark.slow
-def test_similar_icons_of_the_set_and_of_others_have_captions(open_page: Open) -> None:
-    page = open_icon(open_page, "arrow-left&set=drawn", "arrow-left")
-    own, elsewhere = page.locator("#detail .similar.own"), page.locator("#detail .similar.elsewhere")
-    expect(own.locator("h3")).to_have_text("Similar in this set")
-    expect(own.locator(".caption").first).to_be_visible()
-    expect(elsewhere.locator("h3")).to_have_text("Similar elsewhere")
-    assert set(elsewhere.locator(".caption").all_inner_texts()) == {"lucide-static"}
-    elsewhere.locator(".tile").first.click()
-    expect(page.locator("#detail .links")).to_contain_text("lucide-static")
-
-
-@pytest.mark.slow
 def test_copied_css_and_data_draw_the_icon(open_page: Open) -> None:
     page = open_icon(open_page, "tulip", "tulip")
     css, address = copied(page, "CSS class"), copied(page, "Data URI")

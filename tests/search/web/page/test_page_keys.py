@@ -115,18 +115,6 @@ def test_the_grid_is_one_stop_of_the_tab_key(open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_with_the_panel_open_enter_shows_the_icon_that_arrows_lead_to(open_page: Open) -> None:
-    page = open_page("/?q=arrow")
-    tile(page, 0).click()
-    expect(page.locator("#detail-name")).to_have_text(tile(page, 0).locator(".name").inner_text())
-    expect(tile(page, 0)).to_be_focused()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    expect(page.locator("#detail-name")).to_have_text(tile(page, 1).locator(".name").inner_text())
-    expect(page.get_by_role("button", name="Copy as SVG file")).to_be_focused()
-
-
-@pytest.mark.slow
 def test_a_slash_that_belongs_to_the_text_is_typed(page: "Page") -> None:
     page.locator("#words").press_sequentially("on/off")
     expect(page.locator("#words")).to_have_value("on/off")

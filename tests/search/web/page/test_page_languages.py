@@ -67,21 +67,6 @@ def test_words_that_are_english_too_are_asked_as_that_by_keyboard(french: "Page"
 
 
 @pytest.mark.slow
-def test_hits_counts_and_explanations_read_the_words_alike(open_page: Open) -> None:
-    page = open_page(locale="fr-FR")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if "q=chat" in request.url else None)
-    with page.expect_request(lambda request: "facets=1" in request.url):
-        page.locator("#words").fill("chat")
-    page.locator("#grid button.tile").first.click()
-    page.locator(".why summary").click()
-    expect(page.locator(".why p").first).to_have_text(re.compile(r"^read as French · asked: cat"))
-    kinds = {urlsplit(url).path.rpartition("/")[2] for url in asked}
-    assert kinds == {"search", "svgs", "why"}
-    assert all("&language=fr" in url for url in asked)
-
-
-@pytest.mark.slow
 def test_readers_of_english_alone_send_no_language(page: "Page") -> None:
     with page.expect_request(lambda request: "search?q=heart" in request.url) as asked:
         page.locator("#words").fill("heart")

@@ -51,7 +51,7 @@ def test_every_icon_of_a_dropped_screen_is_framed_and_named_in_reading_order(pag
     drop_screen(page)
     assert names_of(page, ".found-icon") == list(READ)
     assert names_of(page, ".row") == list(READ)
-    assert page.locator("#grid .name").all_inner_texts() == list(READ)
+    expect(page.locator("#grid .name")).to_have_text(list(READ))
     expect(page.locator("#summary")).to_have_text("5 different icons in your picture")
     expect(page.get_by_label("Whole screen")).to_be_checked()
     shot, frame = page.locator(".shot").bounding_box(), page.locator(".found-icon").first.bounding_box()

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
-from site_of_icons import Open
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -37,18 +36,6 @@ def test_a_card_browses_its_set_and_words_search_in_it(page: "Page") -> None:
     expect(page.locator("#summary")).to_have_text("7 icons in drawn")
     page.locator("#words").press("Escape")
     expect(page.locator("#start")).to_be_visible()
-
-
-@pytest.mark.slow
-def test_what_is_browsed_is_sorted_by_name_or_age(open_page: Open) -> None:
-    page = open_page("/?set=drawn")
-    expect(page.locator("#grid .name").first).to_have_text("arrow-left")
-    expect(page.locator("#sort select")).to_have_value("name")
-    page.locator("#sort select").select_option("newest")
-    expect(page).to_have_url(re.compile("sort=newest"))
-    expect(page.locator("#grid .name").first).to_have_text("dot")
-    page.locator("#words").fill("arrow")
-    expect(page.locator("#sort select option")).to_have_text(["Best match", "Name", "Newest"])
 
 
 @pytest.mark.slow
@@ -85,11 +72,3 @@ def test_searches_and_opened_icons_come_back_and_are_forgotten_on_demand(page: "
     page.reload()
     expect(page.locator("#start")).to_be_visible()
     expect(page.locator("#recent")).to_be_hidden()
-
-
-@pytest.mark.slow
-def test_only_examples_that_this_library_answers_are_offered(page: "Page") -> None:
-    expect(page.locator("#examples button", has_text="danger")).to_be_visible()
-    page.locator("#examples button", has_text="danger").click()
-    expect(page.locator("#words")).to_have_value("danger")
-    expect(page.locator("#grid button.tile").first).to_be_visible()

@@ -21,6 +21,8 @@ def cell(page: "Page", name: str) -> "Locator":
 def test_a_tile_that_is_pointed_at_offers_to_choose_star_and_copy(open_page: Open) -> None:
     page = open_page("/?q=heart")
     heart = cell(page, "heart")
+    expect(page.locator("#filters .filter").first).to_be_visible()
+    page.wait_for_load_state("networkidle")  # filters appear above the tiles once it is known what there is
     before = heart.bounding_box()
     heart.hover()
     expect(heart.locator(".actions button")).to_have_count(3)

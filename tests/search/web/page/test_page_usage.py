@@ -1,6 +1,7 @@
 """Under an icon the page shows on which screenshots it is used; a crop opens the screenshot, the icon framed."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from screens_with_icons import saved, screen
-from site_of_icons import Open, build_library, looks, serve_library, write_icons
+from site_of_icons import Open, looks, serve_library
 from usage_screens import plain_sight
 
+from indexer.library.folder import Library
 from indexer.screens.add import AddOptions, add
 from search.engine import SearchEngine
 
@@ -25,9 +27,10 @@ def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def used_site(shots: Path) -> Iterator[str]:
+def used_site(shots: Path, library_of_page: Library) -> Iterator[str]:
     """A served library that knows two screenshots: both have a house, one of them two hearts."""
-    library = build_library(shots.parent / "library", *write_icons(shots.parent))
+    shutil.copytree(library_of_page.root, shots.parent / "library")
+    library = Library(shots.parent / "library")
     engine = SearchEngine.open(library.root)
     shots.mkdir()
     lucide = [f"lucide-static:{name}" for name in ("house", "heart", "trash-2", "heart")]
@@ -58,9 +61,7 @@ def test_the_panel_tells_on_how_many_screenshots_an_icon_is(open_page: Open, use
     used = page.locator("#detail .used")
     expect(used.locator("h3")).to_have_text("Used in 2 screenshots")
     expect(used.locator(".caption")).to_have_text(["account.png", "b.png"])
-    crop = used.locator("img").first
-    expect(crop).to_have_js_property("complete", True)
-    assert crop.evaluate("(image) => image.naturalWidth") >= 18
+    page.wait_for_function("() => document.querySelector('#detail .used img').naturalWidth >= 18")
 
 
 @pytest.mark.slow
