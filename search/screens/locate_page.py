@@ -139,21 +139,8 @@ _HIT = """<li{first}><span class="picture{dark}">{picture}</span><span class="na
 <code>{key}</code>{also}</span><span class="sure"><b>{score:.0%}</b><i style="width: {score:.0%}"></i></span></li>"""
 
 
-class Pictures:
-    """Pictures of hits by their ids, as a page shows them; each is looked at once."""
-
-    def __init__(self, contents: Mapping[int, bytes]) -> None:
-        self._contents = contents
-        self._shown: dict[int, tuple[str, bool]] = {}
-
-    def of(self, image: int) -> tuple[str, bool] | None:
-        """Its address, and whether it stands on dark; None where its source has gone."""
-        if image not in self._contents:
-            return None
-        if image not in self._shown:
-            content = self._contents[image]
-            self._shown[image] = data_uri(content), is_drawn_in_white(content)
-        return self._shown[image]
+Pictures = Mapping[int, tuple[str, bool]]
+"""Address of the picture of each hit by its id, and whether it stands on dark; without those whose source has gone."""
 
 
 def images_of(files: Sequence[LocatedFile]) -> list[int]:
@@ -164,7 +151,8 @@ def images_of(files: Sequence[LocatedFile]) -> list[int]:
 
 def located_page(files: Sequence[LocatedFile], contents: Mapping[int, bytes]) -> str:
     """Lay out what files hold; `contents` are the pictures of hits by their ids, as far as they can be read."""
-    numbers, pictures = count(), Pictures(contents)
+    numbers = count()
+    pictures = {image: (data_uri(content), is_drawn_in_white(content)) for image, content in contents.items()}
     shots, panels = [], []
     for file in files:
         if file.located is None or file.png is None:
@@ -256,7 +244,7 @@ def _panel(number: int, icon: LocatedIcon, pictures: Pictures) -> str:
 
 
 def _hit(hit: Hit, pictures: Pictures, *, is_first: bool) -> str:
-    shown = pictures.of(hit.image)
+    shown = pictures.get(hit.image)
     return _HIT.format(
         first=' class="first"' if is_first else "",
         dark=" dark" if shown and shown[1] else "",

@@ -35,7 +35,7 @@ from search.web.answers import (
     SetsAnswer,
     written,
 )
-from search.web.connections import BusyError, Gate, Limits, TooSlowError
+from search.web.connections import BusyError, Gate, Limits, Result, TooSlowError
 from search.web.metrics import Metrics
 from search.web.parameters import LocateParameters, SearchParameters, Uploads
 from search.web.screens import Screens
@@ -225,40 +225,33 @@ class Service:
         for part in (self._searches, self._drawings, self._exports, self._screens, self._probes, self._pool):
             part.close()
 
+    async def _ask(self, question: Callable[[SearchEngine], Result]) -> Result:
+        """Put questions that belong together to one generation, in a thread for searches."""
+        return await self._searches.run(lambda: self.engine.together(question))
+
     async def explain(self, query: Query, icon: str) -> bytes:
-        """Tell why an icon stands where it stands, as JSON."""
-
-        def explain(engine: SearchEngine) -> bytes:
-            return written(ExplanationAnswer, engine.explain(query, id_of(engine, icon)))
-
-        return await self._searches.run(lambda: self.engine.together(explain))
+        """Say why an icon stands where it stands, as JSON."""
+        return await self._ask(lambda engine: written(ExplanationAnswer, engine.explain(query, id_of(engine, icon))))
 
     async def show(self, icon: str) -> bytes:
-        """Tell everything of an icon, as JSON."""
-
-        def show(engine: SearchEngine) -> bytes:
-            return written(IconAnswer, engine.show(id_of(engine, icon)))
-
-        return await self._searches.run(lambda: self.engine.together(show))
+        """Say everything of an icon, as JSON."""
+        return await self._ask(lambda engine: written(IconAnswer, engine.show(id_of(engine, icon))))
 
     async def facets(self) -> bytes:
-        """Tell what the library's icons can be filtered by, and how many of each there are, as JSON."""
+        """What the library's icons can be filtered by, and how many of each there are, as JSON."""
         return await self._once("facets", lambda engine: written(FacetsAnswer, engine.facets()))
 
     async def sets(self) -> bytes:
-        """Tell of every set, as JSON."""
-
-        def sets(engine: SearchEngine) -> bytes:
-            return written(SetsAnswer, {"sets": engine.sets(), "generation": engine.generation.number})
-
-        return await self._once("sets", sets)
+        """All sets, as JSON."""
+        return await self._once(
+            "sets",
+            lambda engine: written(SetsAnswer, {"sets": engine.sets(), "generation": engine.generation.number}),
+        )
 
     async def _once(self, name: str, make: Callable[[SearchEngine], bytes]) -> bytes:
         """What is made once for a generation."""
         if name not in self._kept or self._kept[name][0] != self.engine.edition:
-            self._kept[name] = await self._searches.run(
-                lambda: self.engine.together(lambda engine: (engine.edition, make(engine)))
-            )
+            self._kept[name] = await self._ask(lambda engine: (engine.edition, make(engine)))
         return self._kept[name][1]
 
     async def locate(self, picture: bytes, asked: LocateParameters) -> bytes:

@@ -1,4 +1,4 @@
-"""Does a search find icons by the look that was seen, under all of its names?"""
+"""A search finds icons by the look that was seen, under all of its names."""
 
 from pathlib import Path
 

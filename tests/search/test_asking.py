@@ -1,4 +1,4 @@
-"""Is a query found as it was meant, whichever way it was typed: code, emoji, parts, a slip, what to leave out?"""
+"""A query is found as it was meant, whichever way it was typed: code, emoji, parts, a slip, what to leave out."""
 
 import pytest
 from called_icons import N_ICONS, build_called

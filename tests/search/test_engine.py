@@ -1,4 +1,4 @@
-"""Does the engine find what people mean, in one try? Asked of a few hundred real icons with the bundled encoder."""
+"""The engine finds what people mean, in one try: a few hundred real icons with the bundled encoder."""
 
 import io
 import threading

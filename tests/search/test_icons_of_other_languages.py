@@ -1,4 +1,4 @@
-"""Are a team's own icons found by English words, whatever language their files are named in, and by their own words?"""
+"""A team's own icons are found by English words, whatever language their files are named in."""
 
 import json
 import shutil

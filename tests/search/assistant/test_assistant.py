@@ -1,4 +1,4 @@
-"""Can an assistant find icons over MCP, by the SDK's own client, from a server process or from one in this process?"""
+"""An assistant finds icons over MCP, by the SDK's own client, from a server process or from one in this process."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""Does `icons locate` show what is found, as tables, JSON, code and pages, and go on where a file is broken?"""
+"""`icons locate` shows what is found as tables, JSON, code and pages, and goes on where a file is broken."""
 
 import io
 import json

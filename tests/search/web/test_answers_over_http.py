@@ -1,4 +1,4 @@
-"""Is what is asked over HTTP answered as the engine answers: browsing, languages, screens, pictures of an answer?"""
+"""What is asked over HTTP is answered as the engine answers: browsing, languages, screens, pictures of an answer."""
 
 import asyncio
 import io
@@ -264,30 +264,6 @@ def test_who_asks_the_same_at_once_is_answered_by_one_search() -> None:
         await lately.lately("q", search, edition=OTHER)  # another library answers by then
         await lately.now("q", search)  # who asks for hits gets new ones
         assert asked == ["search"] * 3
-
-    asyncio.run(scene())
-
-
-def test_a_search_that_failed_is_made_again_and_few_answers_are_kept() -> None:
-    asked: list[str] = []
-    lately = AskedLately()
-
-    async def fails() -> SentAnswer:
-        raise ValueError("not now")
-
-    async def search() -> SentAnswer:
-        asked.append("search")
-        return SentAnswer(b"{}", (), FIRST)
-
-    async def scene() -> None:
-        with pytest.raises(ValueError, match="not now"):
-            await lately.now("q", fails)
-        assert (await lately.lately("q", search, edition=FIRST)).content == b"{}"
-        for number in range(16):
-            await lately.now(f"other {number}", search)
-        asked.clear()
-        await lately.lately("q", search, edition=FIRST)
-        assert asked == ["search"]
 
     asyncio.run(scene())
 

@@ -1,4 +1,4 @@
-"""Is the API what it was? Its operations, parameters, answers and fields are written down; a change is entered twice.
+"""The API is what it was: operations, parameters, answers and fields; a change is entered twice.
 
 `python tests/search/web/test_api_contract.py` writes them anew; docs/api-changes.md tells those who ask what changed.
 """

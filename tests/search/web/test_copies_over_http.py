@@ -1,4 +1,4 @@
-"""Is an icon given as code or as a download, in a look, with its licences, and what can't be refused in a sentence?"""
+"""Icons as code or as a download, in a look, with licences; what can't be made is refused in a sentence."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Does the server answer over HTTP what the engine answers, and keep to its limits whatever it is sent?"""
+"""The server answers over HTTP what the engine answers, and keeps to its limits whatever it is sent."""
 
 import io
 import os

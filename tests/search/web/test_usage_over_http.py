@@ -1,4 +1,4 @@
-"""Is it told over HTTP where an icon is used, and does no file leave that the usage index does not list?"""
+"""Where an icon is used, over HTTP; no file leaves that the usage index does not list."""
 
 import io
 import json

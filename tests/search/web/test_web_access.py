@@ -1,4 +1,4 @@
-"""Who may ask the server, and what do strangers hear? In this process, through the app itself."""
+"""Who may ask the server, and what strangers hear; in this process, through the app itself."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Does the page of a screenshot frame what was found where it is, and tell the names of the frame that is chosen?"""
+"""The page of a screenshot frames what was found where it is, with the names of the chosen frame."""
 
 import io
 from typing import TYPE_CHECKING

@@ -75,24 +75,6 @@ def test_the_name_of_a_collection_is_never_sent(open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_a_collection_is_renamed_and_deleted_and_comes_back(open_page: Open) -> None:
-    page = with_chosen(open_page, "drawn:tulip")
-    save(page, "Old")
-    save(page, "Other")
-    rows = shelf(page).locator(".row strong")
-    more(page, "Old", "Rename")
-    page.get_by_label("Name", exact=True).fill("Other")
-    expect(page.locator("#naming").get_by_role("button", name="Rename")).to_be_disabled()
-    page.get_by_label("Name", exact=True).fill("New")
-    page.keyboard.press("Enter")
-    expect(rows).to_have_text(["Other", "New"])
-    more(page, "Other", "Delete")
-    expect(rows).to_have_text(["New"])
-    page.keyboard.press("Control+z")
-    expect(rows).to_have_text(["Other", "New"])
-
-
-@pytest.mark.slow
 def test_a_file_takes_a_collection_along(open_page: Open, tmp_path: Path) -> None:
     page = with_chosen(open_page, "drawn:tulip", "drawn:snow")
     save(page, "Täglich!")

@@ -1,4 +1,4 @@
-"""Which part of a picture is searched with? Screens are cut by hand, with a mouse or with keys; photos, too."""
+"""The part of a picture that is searched with: screens are cut by hand, with a mouse or with keys; photos, too."""
 
 import re
 from typing import TYPE_CHECKING
@@ -73,20 +73,6 @@ def test_the_box_is_moved_and_sized_with_keys_and_enter_searches(page: "Page") -
     expect(box).to_have_attribute("aria-label", re.compile("128 by 134 pixels, 589 from the left, 282 from the top"))
     page.keyboard.press("Enter")
     expect(page.locator("#grid .name").first).to_have_text("settings")
-
-
-@pytest.mark.slow
-def test_a_picture_of_the_camera_is_cut_and_searched(open_page: Open) -> None:
-    page = open_page()
-    page.context.grant_permissions(["camera"])
-    page.get_by_role("button", name="Search with a picture").click()
-    page.get_by_role("menuitem", name="Take a photo").click()
-    page.wait_for_function("() => document.querySelector('#camera video')?.videoWidth > 0")
-    page.get_by_role("button", name="Take the picture").click()
-    expect(page.get_by_role("dialog", name="Which part is the icon?")).to_be_visible()
-    expect(page.locator("#camera")).to_have_count(0)
-    page.keyboard.press("Enter")
-    expect(page.locator("#summary")).to_contain_text("your picture")
 
 
 @pytest.mark.slow

@@ -6,21 +6,12 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 from site_of_icons import Open
-from test_page_looks import centre, expect_centre
+from test_page_looks import expect_centre
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 RED = [0xD7, 0x26, 0x3D]
-INKED = """() => {
-  const image = document.querySelector("#grid img");
-  const pen = new OffscreenCanvas(96, 96).getContext("2d");
-  pen.drawImage(image, 0, 0, 96, 96);
-  const pixels = pen.getImageData(0, 0, 96, 96).data;
-  let inked = 0;
-  for (let at = 3; at < pixels.length; at += 4) inked += pixels[at] / 255;
-  return inked;
-}"""
 
 
 def customize(page: "Page") -> None:
@@ -53,21 +44,6 @@ def test_a_colour_is_seen_on_all_tiles_and_the_server_is_not_asked_for_it(open_p
     page.locator('#inks [value=""]').check()
     expect_centre(page, picture, [0, 0, 0])
     assert page.locator("#grid img").first.evaluate("image => image.src").startswith("http")
-
-
-@pytest.mark.slow
-def test_strokes_grow_and_filled_icons_do_not(open_page: Open) -> None:
-    drawn = {}
-    for stroke in ("", "&stroke=0.5", "&stroke=3"):
-        page = open_page(f"/?q=heart&set=lucide-static{stroke}")
-        if stroke:
-            restyled(page)
-        page.wait_for_function("() => document.querySelector('#grid .picture:not(.waiting) img')")
-        drawn[stroke] = page.evaluate(INKED)
-    assert drawn["&stroke=0.5"] < 0.5 * drawn[""] < 0.5 * drawn["&stroke=3"]
-    page = open_page("/?q=night&bg=light&stroke=3")
-    restyled(page)
-    assert centre(page, page.locator("#grid .picture").first) == [0, 0, 0]
 
 
 def test_a_stroke_width_is_told_in_the_units_of_the_icon_s_grid(page: "Page") -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
-from site_of_icons import SAMPLES, Open, pixel
+from site_of_icons import SAMPLES, Open
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -110,20 +110,6 @@ def test_the_format_is_remembered_for_icons_that_it_serves(open_page: Open) -> N
 
 
 @pytest.mark.slow
-def test_copied_css_and_data_draw_the_icon(open_page: Open) -> None:
-    page = open_icon(open_page, "tulip", "tulip")
-    css, address = copied(page, "CSS class"), copied(page, "Data URI")
-    assert "currentColor" not in css
-    page.goto("about:blank")
-    page.set_content(
-        f'<style>body{{margin:0;font-size:48px}}{css}</style><i class="icon-tulip"></i><img width=48 src="{address}">'
-    )
-    page.wait_for_function("() => document.images[0].complete")
-    for x in (24, 72):
-        assert pixel(page, page.screenshot(), x=x, y=24) == [0xD7, 0x26, 0x3D]
-
-
-@pytest.mark.slow
 def test_downloads_are_the_stored_svg_and_a_png_of_the_chosen_size(open_page: Open, tmp_path: Path) -> None:
     page = open_icon(open_page, "heart", "heart")
     group = page.get_by_role("group", name="Download")
@@ -141,18 +127,6 @@ def test_downloads_are_the_stored_svg_and_a_png_of_the_chosen_size(open_page: Op
     assert struct.unpack(">II", content[16:24]) == (96, 96)
 
 
-@pytest.mark.slow
-def test_a_bitmap_offers_what_a_bitmap_has(open_page: Open) -> None:
-    page = open_icon(open_page, "dot", "dot")
-    page.locator("#detail .framework").click()
-    expect(page.get_by_role("menuitemradio", name="Name")).to_be_visible()
-    expect(page.get_by_role("menuitemradio", name="SVG file")).to_have_count(0)
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("group", name="Download").get_by_role("link")).to_have_text(["PNG"])
-    expect(page.locator("#detail .preview img").first).to_be_visible()
-    assert page.locator("#detail .preview img").first.evaluate("image => image.naturalWidth") > 0
-
-
 def test_no_script_of_an_icon_ever_runs(open_page: Open) -> None:
     page = open_icon(open_page, "trap", "trap", forgives="Content Security Policy")
     page.wait_for_load_state("networkidle")
@@ -161,14 +135,6 @@ def test_no_script_of_an_icon_ever_runs(open_page: Open) -> None:
         assert "script" not in text.replace("JavaScript", "")
         assert "onload" not in text.lower()
     expect(page).to_have_title("trap · icons")
-
-
-@pytest.mark.slow
-def test_an_icon_that_is_gone_is_said(open_page: Open) -> None:
-    page = open_page("/?q=heart&open=999999", forgives="status of 404")
-    expect(page.locator("#detail")).to_contain_text("This icon is not in the library any more.")
-    page.get_by_role("button", name="Close").click()
-    expect(page.locator("#detail")).to_be_hidden()
 
 
 @pytest.mark.slow

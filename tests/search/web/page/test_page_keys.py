@@ -87,21 +87,6 @@ def test_arrows_walk_through_rows_and_columns(open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_a_focused_tile_is_never_behind_the_head(open_page: Open) -> None:
-    page = open_page("/?q=arrow&min_score=0", viewport={"width": 1000, "height": 500})
-    expect(tile(page, 0)).to_be_visible()
-    page.locator("#words").press("ArrowDown")
-    for key in ["ArrowDown"] * 5 + ["ArrowUp"] * 4:
-        page.keyboard.press(key)
-        box = page.locator("#grid button.tile:focus").bounding_box()
-        head = page.locator("body > header").bounding_box()
-        assert box is not None
-        assert head is not None
-        assert box["y"] >= head["y"] + head["height"]
-        assert box["y"] + box["height"] <= 500
-
-
-@pytest.mark.slow
 def test_the_grid_is_one_stop_of_the_tab_key(open_page: Open) -> None:
     page = open_page("/?q=arrow")
     expect(tile(page, 0)).to_be_visible()

@@ -1,4 +1,4 @@
-"""A screenshot is dropped: are its icons framed and named, and can all be done with them that can be done with hits?"""
+"""A screenshot is dropped: its icons are framed and named, and can be used as hits are."""
 
 import re
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Do pictures that come many in one still behave like pictures of one icon each?"""
+"""Pictures that come many in one behave like pictures of one icon each."""
 
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -39,16 +39,6 @@ def test_what_a_stack_lacks_is_asked_for_by_itself(open_page: Open) -> None:
     page.route("**/svgs?*", lambda route: route.fulfill(body=EMPTY, content_type="image/svg+xml"))
     page.goto(f"{page.url}&q=tulip")
     page.wait_for_function("() => document.querySelector('#grid img')?.src.includes('/svg?v=')")
-
-
-@pytest.mark.slow
-def test_a_picture_that_is_about_to_be_dragged_away_is_that_icon_s_own(open_page: Open) -> None:
-    page = open_page("/?q=tulip")
-    image = page.locator("#grid img").first
-    expect(image).to_be_visible()
-    assert "/svgs?" in image.evaluate("image => image.src")
-    image.hover()
-    page.wait_for_function("() => document.querySelector('#grid img').src.includes('/svg?v=')")
 
 
 SHOWS = """async ([image, colour]) => {

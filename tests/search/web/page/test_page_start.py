@@ -39,20 +39,6 @@ def test_a_card_browses_its_set_and_words_search_in_it(page: "Page") -> None:
 
 
 @pytest.mark.slow
-def test_a_pinned_set_comes_first_here_and_among_the_filters(page: "Page") -> None:
-    expect(page.locator(".set-card .title")).to_have_text(["drawn", "lucide-static"])
-    page.get_by_role("button", name="Pin lucide-static").click()
-    expect(page.locator(".set-card .title")).to_have_text(["lucide-static", "drawn"])
-    expect(page.get_by_role("button", name="Pin lucide-static")).to_have_attribute("aria-pressed", "true")
-    expect(page.get_by_role("button", name="Pin lucide-static")).to_be_focused()
-    page.reload()
-    expect(page.locator(".set-group h3").first).to_contain_text("Pinned")
-    expect(page.locator(".set-card .title").first).to_have_text("lucide-static")
-    page.get_by_role("button", name="Pin lucide-static").click()
-    expect(page.locator(".set-card .title")).to_have_text(["drawn", "lucide-static"])
-
-
-@pytest.mark.slow
 def test_searches_and_opened_icons_come_back_and_are_forgotten_on_demand(page: "Page") -> None:
     expect(page.locator("#recent")).to_be_hidden()
     page.locator("#words").press_sequentially("heart")

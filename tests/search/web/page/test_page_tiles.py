@@ -76,38 +76,3 @@ def test_equal_names_of_several_sets_are_one_stack_that_opens_in_place(open_page
     expect(arrows.locator(".unfold")).to_be_focused()
     arrows.locator(".unfold").click()
     expect(arrows).to_have_count(1)
-
-
-@pytest.mark.slow
-def test_a_switch_turns_stacks_off_and_the_address_says_so(open_page: Open) -> None:
-    page = open_page("/?q=arrow-left")
-    expect(page.locator("#grid .stack").first).to_be_visible()
-    page.get_by_role("switch", name="Stack names").click()
-    expect(page.locator("#grid .stack")).to_have_count(0)
-    expect(page).to_have_url(re.compile("fold=0"))
-    page.reload()
-    expect(page.locator("#grid button.tile").first).to_be_visible()
-    expect(page.locator("#grid .stack")).to_have_count(0)
-    expect(page.get_by_role("switch", name="Stack names")).not_to_be_checked()
-
-
-@pytest.mark.slow
-def test_tiles_in_sight_are_drawn_first_and_soon_all(open_page: Open) -> None:
-    page = open_page("/?q=moon&fold=0", viewport={"width": 600, "height": 400})
-    expect(cell(page, "moon")).to_be_visible()
-    page.evaluate("""() => {
-      const grid = document.querySelector("#grid");
-      document.querySelector("#words").addEventListener("input", () => { window.drawn = []; });
-      new MutationObserver(() => window.drawn?.push(grid.children.length)).observe(grid, { childList: true });
-    }""")
-    page.locator("#words").fill("arrow")
-    page.wait_for_function("() => window.drawn.length > 1")
-    first, all_of_them = page.evaluate("() => window.drawn.slice(0, 2)")
-    place = page.locator("#grid .tile").nth(first - 1).bounding_box()
-    assert place is not None
-    assert place["y"] + place["height"] > 400
-    assert first < all_of_them
-    page.locator("#words").press("ArrowDown")
-    page.keyboard.press("End")
-    focused = "() => [...document.querySelectorAll('#grid .tile')].indexOf(document.activeElement)"
-    assert page.evaluate(focused) >= all_of_them - 1

@@ -57,42 +57,6 @@ def test_the_tray_sums_up_what_licences_ask(page: "Page") -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("width", "height"),
-    [
-        (1280, 800),
-        (768, 700),
-    ],
-)
-def test_the_tray_covers_neither_the_pane_of_an_icon_nor_the_keys(open_page: Open, width: int, height: int) -> None:
-    page = open_page("/?q=arrow&fold=0", viewport={"width": width, "height": height})
-    tiles = page.locator("#grid button.tile[data-id]")
-    expect(tiles.first).to_be_visible()
-    tiles.first.focus()
-    page.keyboard.press("x")
-    for _ in range(11):
-        page.keyboard.press("Shift+ArrowRight")
-    expect(page.locator("#tray strong")).to_have_text("12 icons")
-    page.keyboard.press("Enter")
-    expect(page.locator("#detail .code code")).to_be_visible()
-    tray, pane = (page.locator(part).bounding_box() for part in ("#tray", "#detail"))
-    assert tray and pane
-    assert tray["x"] >= 0 and tray["x"] + tray["width"] <= pane["x"]
-    assert page.locator("#tray").evaluate("tray => tray.scrollWidth <= tray.clientWidth")
-    acts = page.locator("#tray .act").all()
-    assert all(box["x"] + box["width"] <= pane["x"] for act in acts if (box := act.bounding_box()))
-    summary = page.locator("#summary").bounding_box()
-    assert summary and summary["height"] < 60
-    page.wait_for_function(
-        """() => {
-      scrollTo(0, 1e9);
-      const [keys, tray] = ["body > footer", "#tray"].map((one) => document.querySelector(one).getBoundingClientRect());
-      return scrollY + innerHeight >= document.documentElement.scrollHeight - 1 && keys.bottom <= tray.top;
-    }"""
-    )
-
-
-@pytest.mark.slow
 def test_shift_and_arrows_choose_a_row_and_shift_and_a_click_what_lies_between(open_page: Open) -> None:
     page = open_page("/?q=arrow&fold=0")
     tiles = page.locator("#grid button.tile[data-id]")

@@ -81,25 +81,6 @@ def test_a_crop_opens_its_screenshot_with_every_place_framed(open_page: Open, us
 
 
 @pytest.mark.slow
-def test_keys_go_from_screenshot_to_screenshot_and_back_to_the_crop(open_page: Open, used_site: str) -> None:
-    page = open_used(open_page, used_site, "house")
-    tile = page.locator("#detail .used .tile").first
-    tile.focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#shot-title")).to_have_text("account.png")
-    page.keyboard.press("ArrowRight")
-    expect(page.locator("#shot-title")).to_have_text("b.png")
-    expect(page.locator("#shot-note")).to_contain_text("2 of 2")
-    expect(page.get_by_role("button", name="Next screenshot")).to_be_disabled()
-    page.keyboard.press("+")
-    expect(page.get_by_role("button", name="Smaller")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.locator("#shot")).to_have_count(0)
-    expect(tile).to_be_focused()
-    expect(page.locator("#detail-name")).to_have_text("house")
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("options", looks("dark"))
 def test_it_can_be_read_and_heard(open_page: Open, used_site: str, options: dict[str, Any]) -> None:
     page = open_used(open_page, used_site, "house", **options)
