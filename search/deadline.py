@@ -1,4 +1,4 @@
-"""Until when is an answer wanted? Whoever waits says so; work that may take long looks on the way, and ends then."""
+"""Until when somebody waits for an answer; work that may take long looks on the way, and ends then."""
 
 import math
 import time

@@ -83,7 +83,7 @@ class SearchEngine:
 
     @property
     def image_size(self) -> int:
-        """Side of the pixels that a query's picture may be given as."""
+        """Side of the pixels that a query's picture may have."""
         return self._opened.encoder.image_size
 
     def refresh(
@@ -146,7 +146,7 @@ class SearchEngine:
 
         Raises what they raise.
         """
-        return self._put(lambda opened: questions(_Fixed(self.library, opened, self._source)))
+        return self.with_generation(lambda opened: questions(_Fixed(self.library, opened, self._source)))
 
     def search(self, words: str, *, k: int = 10, sets: Sequence[str] = ()) -> list[Hit]:
         """Find the `k` best icons for some words, best first, variants as one hit; `sets` keeps only some sets' icons.
@@ -165,7 +165,7 @@ class SearchEngine:
             RenderError: the picture of the query is none.
         """
         query = self._with_preferred(query)
-        return self._put(lambda opened: answer(opened, query, filters, window))
+        return self.with_generation(lambda opened: answer(opened, query, filters, window))
 
     def _with_preferred(self, query: Query) -> Query:
         """Fill in what the library's user prefers; a set of it that has gone since is not missed."""
@@ -192,14 +192,15 @@ class SearchEngine:
         Raises:
             IconsError: `k` is out of range, or a filter names what is not in this library.
         """
-        from search.screens.locate import (
-            Wanted,  # words need no decoder
-            locate_icons,
-        )
+        from search.screens.locate import LocateOptions, locate_icons  # words need no decoder
 
-        wanted = Wanted(filters=filters, k=k, as_kind=as_kind, min_score=min_score)
+        options = LocateOptions(filters=filters, k=k, as_kind=as_kind, min_score=min_score)
         preferred = self._with_preferred(Query()).prefer or ()
-        return self._put(lambda opened: locate_icons(opened, pixels, icon, wanted, opened.standing(preferred)))
+
+        def locate(opened: Opened) -> LocatedPicture:
+            return locate_icons(opened, pixels, icon, options, opened.standing(preferred))
+
+        return self.with_generation(locate)
 
     def set_keys(self, names: Sequence[str]) -> list[str]:
         """Keys of the sets that some keys or titles mean, each once.
@@ -212,7 +213,7 @@ class SearchEngine:
             labels = opened.facets.labels("set")
             return list(dict.fromkeys(labels.values[code] for code in labels.meant(names)))
 
-        return self._put(look)
+        return self.with_generation(look)
 
     def sets_called(self, name: str) -> list[str]:
         """Keys of the sets that code means by a name: "lucide" is "lucide-static" here, where that is the set's key."""
@@ -221,7 +222,7 @@ class SearchEngine:
             labels = opened.facets.labels("set")
             return [labels.values[code] for code in labels.set_names.with_key(name) or ()]
 
-        return self._put(look)
+        return self.with_generation(look)
 
     def present_sets(self, keys: Sequence[str]) -> list[str]:
         """Those of some keys that are sets of this library."""
@@ -230,15 +231,15 @@ class SearchEngine:
 
     def names_in(self, key: str) -> list[str]:
         """Names of a set's icons as they are spelt, each once; none of a set that is not here."""
-        return self._put(lambda opened: opened.snapshot.names_in(key))
+        return self.with_generation(lambda opened: opened.snapshot.names_in(key))
 
     def facets(self) -> dict[str, list[FacetCount]]:
         """Tell what the library's icons can be filtered by, and how many have each value; at most 1,000 of a kind."""
-        return self._put(lambda opened: opened.facets.count(most=MOST_VALUES))
+        return self.with_generation(lambda opened: opened.facets.count(most=MOST_VALUES))
 
     def sets(self) -> list[SetCard]:
         """Tell of every set of the library, by key; made once for a generation."""
-        return self._put(lambda opened: opened.facets.keep("set cards", lambda: set_cards(opened)))
+        return self.with_generation(lambda opened: opened.facets.keep("set cards", lambda: set_cards(opened)))
 
     def find(self, spelling: str) -> int:
         """Find an icon by its key ("mdi:home"), its id ("123"), or its name ("home").
@@ -246,7 +247,7 @@ class SearchEngine:
         Raises:
             UnknownIconError: there is none; the message names near ones.
         """
-        return self._put(lambda opened: find_icon(opened, spelling))
+        return self.with_generation(lambda opened: find_icon(opened, spelling))
 
     def explain(self, query: Query, icon: int) -> Explanation:
         """Tell why an icon stands where it stands in the answer to some words.
@@ -256,7 +257,7 @@ class SearchEngine:
             UnknownIconError: no icon has this id.
         """
         query = self._with_preferred(query)
-        return self._put(lambda opened: explain(opened, query, icon))
+        return self.with_generation(lambda opened: explain(opened, query, icon))
 
     def show(self, icon: int) -> Details:
         """Tell everything that the library knows of one icon.
@@ -264,7 +265,7 @@ class SearchEngine:
         Raises:
             UnknownIconError: no icon has this id.
         """
-        return self._put(lambda opened: show_icon(opened, icon))
+        return self.with_generation(lambda opened: show_icon(opened, icon))
 
     def hits(self, icons: Sequence[int]) -> list[Hit]:
         """Tell of some icons what a hit tells, in their order; the score is 1.
@@ -278,7 +279,7 @@ class SearchEngine:
                 opened.snapshot.icon(icon)
             return hits_of(opened, np.array(icons, np.int64)) if icons else []
 
-        return self._put(look)
+        return self.with_generation(look)
 
     def licence_text(self, icon: int) -> str | None:
         """Read the licence file that lies with the source of an icon, as in an npm package; None where there is none.
@@ -288,7 +289,7 @@ class SearchEngine:
         """
         from indexer.sources.licences import read_licence_file
 
-        found = self._put(lambda opened: opened.snapshot.icon(icon))
+        found = self.with_generation(lambda opened: opened.snapshot.icon(icon))
         return read_licence_file(found.kind, Path(found.location))
 
     def picture(self, icon: int) -> bytes:
@@ -302,7 +303,7 @@ class SearchEngine:
             UnknownIconError: no icon has this id.
             SourceError: the source has gone or changed since it was indexed.
         """
-        [found] = self._put(lambda opened: look_up(opened.snapshot, [opened.snapshot.icon(icon)]))
+        [found] = self.with_generation(lambda opened: look_up(opened.snapshot, [opened.snapshot.icon(icon)]))
         return StoredPicture(found.read(self.library))
 
     def pictures(self, images: Sequence[int]) -> Iterator[tuple[int, bytes]]:
@@ -312,21 +313,17 @@ class SearchEngine:
             The id of each, and what `picture` reads.
         """
 
-        for place in self._put(lambda opened: showing(opened.snapshot, images)):
+        for place in self.with_generation(lambda opened: showing(opened.snapshot, images)):
             refuse_late()
             with suppress(SourceError):
                 yield place.icon.image_id, place.read(self.library)
 
-    def put(self, question: Callable[[Opened], Result]) -> Result:
-        """Put a question of one's own to the generation that answers: what goes through whole sets, not for hits.
+    def with_generation(self, question: Callable[[Opened], Result]) -> Result:
+        """Put a question to the generation that answers; where that fails, to one that was published since.
 
         Raises:
             LibraryError: it can't be read.
         """
-        return self._put(question)
-
-    def _put(self, question: Callable[[Opened], Result]) -> Result:
-        """Put a question to the generation that answers; where that fails, to one that was published since."""
         while True:
             opened = self._opened
             try:

@@ -138,12 +138,12 @@ class Filters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """Which part of the answer is wanted, and how it is laid out."""
+    """Which part of the answer is asked for, and how it is laid out."""
 
     k: int = 10
     offset: int = 0
     sort: Sort = "relevance"
-    """Of a query's hits the best 1,000 are sorted by anything else. Icons that are browsed stand by set if not told."""
+    """Of a query's hits the best 1,000 are sorted by anything else. Where icons are browsed, it means set."""
     min_score: float | None = None
     """Least calibrated score of a hit; None: the library's own default, 0: everything."""
     flat: bool = False

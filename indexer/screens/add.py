@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from indexer.errors import LibraryError, ShardError, SourceError
@@ -26,63 +27,35 @@ from indexer.screens.files import (
     write_known,
     write_shots,
 )
-from indexer.screens.looking import Looker, Sight, open_sight
+from indexer.screens.looking import Sight, look, open_pool, open_sight
 from indexer.screens.looks import (
+    KnownScreens,
     Look,
     LookKey,
     Sameness,
-    Settled,
     UsageCounts,
     UsageManifest,
     answering_usage,
     damaged,
-    drop,
-    holds_more,
-    read_settled,
+    drop_unused,
+    read_known_screens,
     shard_of,
     write_looks,
 )
 from indexer.screens.sameness import measure_sameness
-from indexer.screens.usage_merge import Wanted, merge_usage
+from indexer.screens.usage_merge import UsageContent, merge_usage
 
 MOST_OF_SHARD = 64
 """Screens of one shard."""
 MOST_SECONDS = 20.0
 """Whose work is lost at most if the process is killed."""
 _AHEAD = 2
-"""Files a thread that are given out: the next one is there when it has done one."""
+"""Files a thread that are submitted: the next one is there when it has done one."""
 
 Seen = tuple[FileFacts, Look | Failed]
 
 
-def look_at_all(
-    looker: Looker,
-    files: Sequence[FileFacts],
-    *,
-    threads: int,
-    keep: Callable[[Sequence[Seen]], None],
-    told: Callable[[int], None],
-) -> None:
-    """Look at files; `keep` gets what was seen, some at a time, and `told` how many are done.
-
-    What was seen before an error, or before Ctrl-C, is kept.
-    """
-    seen: list[Seen] = []
-    since, n_done = time.monotonic(), 0
-    try:
-        for one in _looks(looker, files, threads=threads):
-            seen.append(one)
-            n_done += 1
-            told(n_done)
-            if len(seen) >= MOST_OF_SHARD or time.monotonic() - since >= MOST_SECONDS:
-                done, seen, since = seen, [], time.monotonic()
-                keep(done)
-    finally:
-        if seen:
-            keep(seen)
-
-
-def _looks(looker: Looker, files: Sequence[FileFacts], *, threads: int) -> Iterator[Seen]:
+def _looks(see: Callable[[FileFacts], Look | Failed], files: Sequence[FileFacts], *, threads: int) -> Iterator[Seen]:
     """Yield what was seen as it comes, never more than a few files ahead of who takes it."""
     left = iter(files)
     under_way: dict[Future[Look | Failed], FileFacts] = {}
@@ -90,7 +63,7 @@ def _looks(looker: Looker, files: Sequence[FileFacts], *, threads: int) -> Itera
         try:
             while True:
                 for facts in left:
-                    under_way[pool.submit(looker.look, facts)] = facts
+                    under_way[pool.submit(see, facts)] = facts
                     if len(under_way) >= _AHEAD * threads:
                         break
                 if not under_way:
@@ -112,7 +85,7 @@ class AddOptions:
     """None: as before."""
     retry_failed: bool = False
     workers: int | None = None
-    """Screenshots that are looked at together; one a core if not given."""
+    """Screenshots that are looked at together; None: one a core."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +106,7 @@ class AddSummary:
 def add(library: Library, options: AddOptions, progress: Progress, *, sight: Sight | None = None) -> AddSummary:
     """Bring the index of screenshots up to date; the old generation answers until the new one is whole.
 
-    `sight` is by what icons are found and seen, the detector that ships with `icons` and the library's encoder if not
-    given.
+    `sight` is by what icons are found and seen; None: the detector that ships with `icons` and the library's encoder.
 
     Raises:
         IconsError: with the value that is wrong and what to do.
@@ -181,9 +153,9 @@ def remove(library: Library, paths: Sequence[Path]) -> UsageManifest:
         manifest = answering_usage(folder)
         if manifest is None:
             raise LibraryError("it is left out from now on; nothing answers yet, `icons usage add` publishes the rest")
-        wanted = _still_seen(folder, manifest, known)
-        removed = merge_usage(folder, manifest.key, wanted, keep_before=False)
-        _clear(folder, manifest.key, known, with_crops=wanted.has_crops)
+        content = _still_seen(folder, manifest, known)
+        removed = merge_usage(folder, manifest.key, content, keep_before=False)
+        _clear(folder, manifest.key, known, with_crops=content.has_crops)
         return removed
 
 
@@ -197,12 +169,12 @@ def republish(library: Library) -> UsageManifest:
     with require(library).writing():
         sight, shots = open_sight(library), read_shots(folder)
         sameness = _sameness(folder, sight, answering_usage(folder), lambda *_: None)
-        settled = read_settled(folder, sight.key, with_crops=shots.keeps_crops)
-        files = _known_to(settled, read_known(folder))
+        known_screens = read_known_screens(folder, sight.key, with_crops=shots.keeps_crops)
+        files = _known_to(known_screens, read_known(folder))
         if not any(facts.digest for facts in files):
             raise LibraryError("what was seen on screenshots is lost; `icons usage add` looks at them again")
-        wanted = Wanted(files, settled.failures, shots.keeps_crops, sameness)
-        return merge_usage(folder, sight.key, wanted, keep_before=True)
+        content = UsageContent(files, known_screens.failures, shots.keeps_crops, sameness)
+        return merge_usage(folder, sight.key, content, keep_before=True)
 
 
 def _without(shots: Shots, location: str, known: Sequence[FileFacts]) -> Shots:
@@ -224,14 +196,14 @@ def _as_pattern(path: str) -> str:
     return "".join(f"\\{sign}" if sign in "\\*?[]!# " else sign for sign in path)
 
 
-def _still_seen(folder: UsageFolder, manifest: UsageManifest, known: Sequence[FileFacts]) -> Wanted:
+def _still_seen(folder: UsageFolder, manifest: UsageManifest, known: Sequence[FileFacts]) -> UsageContent:
     """What the shards say something of: what was found and never looked at is for the next run."""
-    settled = read_settled(folder, manifest.key, with_crops=manifest.has_crops)
-    return Wanted(_known_to(settled, known), settled.failures, manifest.has_crops, manifest.same)
+    known_screens = read_known_screens(folder, manifest.key, with_crops=manifest.has_crops)
+    return UsageContent(_known_to(known_screens, known), known_screens.failures, manifest.has_crops, manifest.same)
 
 
-def _known_to(settled: Settled, known: Sequence[FileFacts]) -> list[FileFacts]:
-    seen = settled.seen | settled.failures.keys()
+def _known_to(known_screens: KnownScreens, known: Sequence[FileFacts]) -> list[FileFacts]:
+    seen = known_screens.seen | known_screens.failures.keys()
     return [facts for facts in known if facts.digest is None or bytes.fromhex(facts.digest) in seen]
 
 
@@ -254,9 +226,9 @@ def _look(
     progress: Progress,
 ) -> int:
     """Look at the screens that no shard settles; tell how many these were."""
-    settled = read_settled(folder, sight.key, with_crops=shots.keeps_crops)
-    done = settled.seen | {
-        digest for digest, failed in settled.failures.items() if failed.is_final and not options.retry_failed
+    known_screens = read_known_screens(folder, sight.key, with_crops=shots.keeps_crops)
+    done = known_screens.seen | {
+        digest for digest, failed in known_screens.failures.items() if failed.is_final and not options.retry_failed
     }
     left: dict[str, FileFacts] = {}
     for facts in files:
@@ -264,15 +236,26 @@ def _look(
             left.setdefault(facts.digest, facts)
     if not left:
         return 0
-    n_threads = min(options.workers or cores(), len(left))
-    with Looker(sight, keeps_crops=shots.keeps_crops, workers=n_threads) as looker:
-        look_at_all(
-            looker,
-            list(left.values()),
-            threads=n_threads,
-            keep=lambda seen: _keep(folder, sight.key, seen, has_crops=shots.keeps_crops),
-            told=lambda n_done: progress("Looking for icons on screenshots", n_done, len(left)),
-        )
+    threads = min(options.workers or cores(), len(left))
+    seen: list[Seen] = []
+    since = time.monotonic()
+
+    def keep() -> None:
+        nonlocal seen, since
+        if seen:
+            _keep(folder, sight.key, seen, has_crops=shots.keeps_crops)
+        seen, since = [], time.monotonic()
+
+    with open_pool(threads) as pool:
+        see = partial(look, pool=pool, sight=sight, keeps_crops=shots.keeps_crops)
+        try:
+            for n_done, one in enumerate(_looks(see, list(left.values()), threads=threads), start=1):
+                seen.append(one)
+                progress("Looking for icons on screenshots", n_done, len(left))
+                if len(seen) >= MOST_OF_SHARD or time.monotonic() - since >= MOST_SECONDS:
+                    keep()
+        finally:  # also after an error, or Ctrl-C
+            keep()
     return len(left)
 
 
@@ -287,13 +270,13 @@ def _publish(
 ) -> UsageManifest | None:
     """Build a generation unless the current one says already what it would say."""
     before = answering_usage(folder)
-    failures = read_settled(folder, sight.key, with_crops=shots.keeps_crops).failures
-    wanted = Wanted(files, failures, shots.keeps_crops, _sameness(folder, sight, before, progress))
-    if before is not None and before.revision == wanted.revision(sight.key):
+    failures = read_known_screens(folder, sight.key, with_crops=shots.keeps_crops).failures
+    content = UsageContent(files, failures, shots.keeps_crops, _sameness(folder, sight, before, progress))
+    if before is not None and before.revision == content.revision(sight.key):
         return None
     progress("Publishing", 0, 1)
     had_crops = before is not None and before.has_crops
-    return merge_usage(folder, sight.key, wanted, keep_before=shots.keeps_crops or not had_crops)
+    return merge_usage(folder, sight.key, content, keep_before=shots.keeps_crops or not had_crops)
 
 
 def _sameness(folder: UsageFolder, sight: Sight, before: UsageManifest | None, progress: Progress) -> Sameness:
@@ -310,7 +293,7 @@ def _sameness(folder: UsageFolder, sight: Sight, before: UsageManifest | None, p
 
 
 def _clear(folder: UsageFolder, key: LookKey, files: Sequence[FileFacts], *, with_crops: bool) -> None:
-    """Delete what nobody wants any more: what others saw, looks at files that are gone, crops."""
+    """Delete what is of no use any more: what others saw, looks at files that are gone, crops."""
     digests = {bytes.fromhex(facts.digest) for facts in files if facts.digest}
-    drop(folder, key, holds_more(folder, key, digests, with_crops=with_crops), digests, with_crops=with_crops)
+    drop_unused(folder, key, digests, with_crops=with_crops)
     folder.remove_looks_but(key)

@@ -98,7 +98,7 @@ def _has_even_border(pixels: Pixels) -> bool:
 
 
 def _is_flat(pixels: Pixels) -> bool:
-    """Whether nearly all pixels have one of a few colours, told apart by the upper three bits of each channel."""
+    """Whether nearly all pixels have one of a few colours, by the upper three bits of each channel."""
     bits = (pixels >> 5).astype(np.int64)
     counts = np.bincount((bits[..., 0] << 6 | bits[..., 1] << 3 | bits[..., 2]).reshape(-1), minlength=512)
     return bool(np.sort(counts)[-_N_COLOURS:].sum() >= _FLAT_SHARE * counts.sum())

@@ -55,7 +55,7 @@ class UsageFolder(Numbered):
         return max(super().next_number(), 1 + max((int(path.name) for path in aside if path.name.isdigit()), default=0))
 
     def exists(self) -> bool:
-        """Tell whether screenshots were ever given."""
+        """Whether screenshots were ever added."""
         return self.settings.is_file() or bool(self.numbers())
 
     def looks_of(self, key: object) -> Path:
@@ -83,7 +83,7 @@ class UsageFolder(Numbered):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A folder of screenshots, or one screenshot, as it was given."""
+    """A folder of screenshots, or one screenshot."""
 
     location: Absolute
     exclude: tuple[str, ...] = ()
@@ -92,21 +92,21 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Shots:
-    """What `icons usage add` has been told so far."""
+    """Which screenshots `icons usage add` remembers."""
 
     places: tuple[Place, ...] = ()
     keeps_crops: bool = True
 
     def with_places(self, locations: Sequence[Path], *, exclude: Sequence[str]) -> "Shots":
-        """Remember more; a place that is given again has the patterns that it is given now.
+        """Remember more; a place that is added again has the new patterns.
 
         Raises:
             SourceError: one is not there, or a pattern is none.
         """
         Exclusion.of(exclude)
-        given = {_checked(location): Place(_checked(location), tuple(exclude)) for location in locations}
-        kept = [place for place in self.places if place.location not in given]
-        return replace(self, places=(*kept, *given.values()))
+        added = {_checked(location): Place(_checked(location), tuple(exclude)) for location in locations}
+        kept = [place for place in self.places if place.location not in added]
+        return replace(self, places=(*kept, *added.values()))
 
     def without(self, location: str) -> "Shots":
         """Forget a place."""
@@ -122,7 +122,7 @@ def _checked(location: Path) -> str:
 
 
 def read_shots(folder: UsageFolder) -> Shots:
-    """Read what was told; nothing where nothing was.
+    """Read it; nothing where nothing is remembered.
 
     Raises:
         LibraryError: it can't be read.
@@ -166,7 +166,7 @@ class FileFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFiles:
     """What a look at all places found."""
 
     files: Sequence[FileFacts]
@@ -176,7 +176,7 @@ class Found:
     """Places that are not there now, an unplugged drive perhaps: what was known of them is kept."""
 
 
-def find_files(places: Sequence[Place], known: Sequence[FileFacts], *, progress: Progress) -> Found:
+def find_files(places: Sequence[Place], known: Sequence[FileFacts], *, progress: Progress) -> FoundFiles:
     """Look at the files of all places; only those whose stamp is new are read."""
     by_path = {facts.path: facts for facts in known}
     files: dict[str, FileFacts] = {}
@@ -200,7 +200,7 @@ def find_files(places: Sequence[Place], known: Sequence[FileFacts], *, progress:
     for n_read, facts in enumerate(_read_all(to_read), start=1):
         files[facts.path] = facts
         progress("Reading what is new", n_read, len(to_read))
-    return Found(sorted(files.values(), key=lambda facts: facts.path), len(to_read), tuple(away))
+    return FoundFiles(sorted(files.values(), key=lambda facts: facts.path), len(to_read), tuple(away))
 
 
 def is_below(path: str, location: str) -> bool:
@@ -233,7 +233,7 @@ def _stamped(file: Path) -> FileFacts:
 
 def _read_all(files: Sequence[tuple[FileFacts, str | None]]) -> Iterator[FileFacts]:
     with ThreadPoolExecutor(cores()) as threads:
-        yield from threads.map(lambda given: _read(*given), files)
+        yield from threads.map(_read, *zip(*files, strict=True)) if files else ()
 
 
 def _read(facts: FileFacts, inside: str | None) -> FileFacts:

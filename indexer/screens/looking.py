@@ -1,9 +1,7 @@
 """What is in one screenshot: decoded in a worker process; here are its boxes, vectors and crops."""
 
 import io
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from PIL import Image
@@ -53,34 +51,25 @@ def open_sight(library: Library) -> Sight:
     return Sight(key, open_locator(manifest.fingerprint), encoder)
 
 
-class Looker(AbstractContextManager["Looker"]):
-    """Looks at screenshots, from several threads at once; a context manager."""
+def open_pool(workers: int) -> DrawPool:
+    """Start the processes that decode screenshots; a context manager."""
+    return DrawPool(workers=workers, seconds=_SECONDS)
 
-    def __init__(self, sight: Sight, *, keeps_crops: bool, workers: int) -> None:
-        self._sight = sight
-        self._keeps_crops = keeps_crops
-        self._pool = DrawPool(workers=workers, seconds=_SECONDS)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._pool.close()
-
-    def look(self, facts: FileFacts) -> Look | Failed:
-        """Look at a file, or say why that can't be done."""
-        try:
-            content = read_regular(facts.file, limit=MAX_BYTES)
-        except (OSError, SourceError) as error:
-            return Failed(reason_of(error), is_final=False)
-        digest = content_digest(content)
-        if digest.hex() != facts.digest:
-            return Failed("changed while it was indexed", is_final=False)
-        try:
-            shot = self._pool.screenshot(content, size=self._sight.encoder.image_size)
-        except RenderError as error:
-            return Failed(str(error), is_final=True)
-        return look_at(shot.pixels, self._sight, digest=digest, keeps_crops=self._keeps_crops)
+def look(facts: FileFacts, pool: DrawPool, sight: Sight, *, keeps_crops: bool) -> Look | Failed:
+    """Look at a file, or say why that can't be done. Many threads may do so at once."""
+    try:
+        content = read_regular(facts.file, limit=MAX_BYTES)
+    except (OSError, SourceError) as error:
+        return Failed(reason_of(error), is_final=False)
+    digest = content_digest(content)
+    if digest.hex() != facts.digest:
+        return Failed("changed while it was indexed", is_final=False)
+    try:
+        shot = pool.screenshot(content, size=sight.encoder.image_size)
+    except RenderError as error:
+        return Failed(str(error), is_final=True)
+    return look_at(shot.pixels, sight, digest=digest, keeps_crops=keeps_crops)
 
 
 def look_at(pixels: Pixels, sight: Sight, *, digest: bytes, keeps_crops: bool) -> Look:

@@ -2,7 +2,7 @@
 
 A shard is a safetensors file. `digests` (s, 16) are those of the screens, `facts` (s, 3) width, height and how many
 icons were found, `starts` (s + 1,) where their rows begin among `corners` (n, 4), `scores` (n,) and `shown` (n,), which
-is the row of each box's drawing. `drawings` (d,) are digests of what the encoder was given, `vectors` (d, dim) what it
+is the row of each box's drawing. `drawings` (d,) are digests of what the encoder saw, `vectors` (d, dim) what it
 made of that, in fp16; `crops`, bytes of PNGs, begin at `crop_starts` (d + 1,). `failed` (f, 16) are digests of what
 could not be used. The metadata is the receipt.
 """
@@ -10,7 +10,7 @@ could not be used. The metadata is the receipt.
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -86,7 +86,7 @@ class LookShard:
     has_crops: bool
 
     def crop(self, drawing: int) -> bytes:
-        """The PNG of a drawing, given by its row; nothing where none are kept."""
+        """The PNG of a drawing by its row; nothing where none are kept."""
         return self.crops[self.crop_starts[drawing] : self.crop_starts[drawing + 1]].tobytes()
 
     def screens(self) -> list[bytes]:
@@ -178,17 +178,8 @@ def look_paths(folder: Path) -> list[Path]:
     return sorted(folder.glob("looks-*.safetensors"))
 
 
-def read_all_looks(folder: Path, *, key: LookKey) -> Iterator[tuple[Path, LookShard]]:
-    """Yield the shards of a folder one by one; a damaged one is deleted, as its screenshots are looked at again."""
-    for path in look_paths(folder):
-        try:
-            yield path, read_looks(path, key=key)
-        except ShardError:
-            path.unlink()
-
-
-def select(shard: LookShard, digests: frozenset[bytes], *, with_crops: bool) -> LookShard:
-    """Keep what was seen in some screens, and why others failed; without crops, if these are not wanted any more."""
+def select(shard: LookShard, digests: Set[bytes], *, with_crops: bool) -> LookShard:
+    """Keep what was seen in some screens, and why others failed; without crops, if these are not kept any more."""
     has_crops = with_crops and shard.has_crops
     looks = [_look(shard, row, with_crops=has_crops) for row, key in enumerate(shard.screens()) if key in digests]
     failures = {key: failed for key, failed in shard.failures.items() if key in digests}
@@ -211,33 +202,33 @@ def _look(shard: LookShard, row: int, *, with_crops: bool) -> Look:
 
 
 @dataclass(slots=True)
-class Settled:
-    """What the shards of one key settle, by digest."""
+class KnownScreens:
+    """What the shards of one key say of screens, by digest."""
 
     seen: set[bytes] = field(default_factory=set)
     failures: dict[bytes, Failed] = field(default_factory=dict)
     """Of those that were never seen."""
 
 
-def read_settled(folder: UsageFolder, key: LookKey, *, with_crops: bool) -> Settled:
-    """Read what the shards settle, without vectors; where crops are wanted, a look without them settles nothing.
+def read_known_screens(folder: UsageFolder, key: LookKey, *, with_crops: bool) -> KnownScreens:
+    """Read what the shards know, without vectors; where crops are kept, a look without them counts for nothing.
 
     A shard that can't be read is deleted: its screenshots are looked at again.
     """
-    settled = Settled()
+    known = KnownScreens()
     for path in look_paths(folder.looks_of(key)):
         try:
-            has_crops, seen, failures = _outline(path)
+            has_crops, seen, failures = _read_receipt(path)
         except (SafetensorError, OSError, ValueError, KeyError, TypeError):
             path.unlink()
             continue
-        settled.seen |= seen if has_crops or not with_crops else set()
-        settled.failures |= failures
-    settled.failures = {digest: why for digest, why in settled.failures.items() if digest not in settled.seen}
-    return settled
+        known.seen |= seen if has_crops or not with_crops else set()
+        known.failures |= failures
+    known.failures = {digest: why for digest, why in known.failures.items() if digest not in known.seen}
+    return known
 
 
-def _outline(path: Path) -> tuple[bool, set[bytes], dict[bytes, Failed]]:
+def _read_receipt(path: Path) -> tuple[bool, set[bytes], dict[bytes, Failed]]:
     with safe_open(path, framework="numpy") as file:
         receipt = file.metadata()
         seen = {row.tobytes() for row in file.get_tensor("digests")}
@@ -257,26 +248,16 @@ def damaged(folder: UsageFolder, key: LookKey) -> list[Path]:
     return found
 
 
-def holds_more(folder: UsageFolder, key: LookKey, wanted: Set[bytes], *, with_crops: bool) -> list[Path]:
-    """Shards that hold screens or crops which are not wanted any more."""
-    more = []
+def drop_unused(folder: UsageFolder, key: LookKey, digests: Set[bytes], *, with_crops: bool) -> None:
+    """Write shards anew that hold more than these screens and crops; new ones stand before old ones go."""
     for path in look_paths(folder.looks_of(key)):
-        has_crops, seen, failures = _outline(path)
-        if (has_crops and not with_crops) or (seen | failures.keys()) - wanted:
-            more.append(path)
-    return more
-
-
-def drop(folder: UsageFolder, key: LookKey, paths: list[Path], wanted: Set[bytes], *, with_crops: bool) -> None:
-    """Write shards anew without what is not wanted any more; the new ones stand before the old ones go."""
-    for path in paths:
-        kept = select(read_looks(path, key=key), frozenset(wanted), with_crops=with_crops)
-        new = None
-        if len(kept.digests) or kept.failures:
-            new = write_looks(folder.looks_of(key), kept, key=key)
+        has_crops, seen, failures = _read_receipt(path)
+        if (with_crops or not has_crops) and (seen | failures.keys()) <= digests:
+            continue
+        kept = select(read_looks(path, key=key), digests, with_crops=with_crops)
+        new = write_looks(folder.looks_of(key), kept, key=key) if len(kept.digests) or kept.failures else None
         if new != path:
-            with suppress(FileNotFoundError):
-                path.unlink()
+            path.unlink(missing_ok=True)
 
 
 ADVICE = "`icons usage add` builds a new one"
@@ -393,7 +374,7 @@ def usage_status(library: Library) -> dict[str, Any]:
     """Count what was found by what became of it, and list the remembered places.
 
     Raises:
-        LibraryError: no screenshots were given, or the generation that answers can't be read.
+        LibraryError: no screenshots are known, or the generation that answers can't be read.
     """
     folder, generation = answering(library)
     manifest = UsageManifest.read(generation)

@@ -35,7 +35,7 @@ _N_LEARNT = 16_384
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class UsageContent:
     """What the next generation is to say."""
 
     files: Sequence[FileFacts]
@@ -47,8 +47,8 @@ class Wanted:
 
     def revision(self, key: LookKey) -> str:
         """Hash of all that a generation is made of."""
-        told = [(facts.path, facts.digest, _reason(facts, self.failures)) for facts in self.files]
-        spelled = json.dumps([str(key), self.has_crops, told])
+        entries = [(facts.path, facts.digest, _reason(facts, self.failures)) for facts in self.files]
+        spelled = json.dumps([str(key), self.has_crops, entries])
         return hashlib.sha256(spelled.encode()).hexdigest()
 
 
@@ -68,7 +68,7 @@ class _Gathered:
     crop_sizes: list[int] = field(default_factory=list)
 
 
-def merge_usage(folder: UsageFolder, key: LookKey, wanted: Wanted, *, keep_before: bool) -> UsageManifest:
+def merge_usage(folder: UsageFolder, key: LookKey, content: UsageContent, *, keep_before: bool) -> UsageManifest:
     """Build the next generation and make it current.
 
     Raises:
@@ -79,8 +79,8 @@ def merge_usage(folder: UsageFolder, key: LookKey, wanted: Wanted, *, keep_befor
     with folder_aside(generation.folder) as aside:
         built = UsageGeneration(generation.number, aside)
         with built.crops.open("wb") as crops:
-            gathered = _gather(folder, key, wanted, crops)
-        counts = _write_places(built, wanted, gathered)
+            gathered = _gather(folder, key, content, crops)
+        counts = _write_places(built, content, gathered)
         if counts.missing:
             raise LibraryError(f"{counts.missing} screenshots have neither a look nor a reason; run `icons usage add`")
         _write_boxes(built, gathered)
@@ -88,13 +88,13 @@ def merge_usage(folder: UsageFolder, key: LookKey, wanted: Wanted, *, keep_befor
             number=generation.number,
             format=FORMAT,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            revision=wanted.revision(key),
+            revision=content.revision(key),
             fingerprint=key.fingerprint,
             detector=key.detector,
             dim=key.dim,
             spec=_write_index(built.drawings, gathered, key.dim),
-            has_crops=wanted.has_crops,
-            same=wanted.same,
+            has_crops=content.has_crops,
+            same=content.same,
             counts=counts,
             files={path.name: describe_file(path) for path in built.files},
         )
@@ -103,18 +103,18 @@ def merge_usage(folder: UsageFolder, key: LookKey, wanted: Wanted, *, keep_befor
     return manifest
 
 
-def _gather(folder: UsageFolder, key: LookKey, wanted: Wanted, crops: BinaryIO) -> _Gathered:
+def _gather(folder: UsageFolder, key: LookKey, content: UsageContent, crops: BinaryIO) -> _Gathered:
     """Go through the shards; of a screen that stands in several, one counts."""
-    left = {bytes.fromhex(facts.digest) for facts in wanted.files if facts.digest}
+    left = {bytes.fromhex(facts.digest) for facts in content.files if facts.digest}
     gathered = _Gathered()
     for path in look_paths(folder.looks_of(key)):
         shard = read_looks(path, key=key)
-        if wanted.has_crops and not shard.has_crops:
+        if content.has_crops and not shard.has_crops:
             continue
         for row, digest in enumerate(shard.screens()):
             if digest in left:
                 left.remove(digest)
-                _take(gathered, shard, row, crops if wanted.has_crops else None)
+                _take(gathered, shard, row, crops if content.has_crops else None)
     return gathered
 
 
@@ -137,21 +137,21 @@ def _take(gathered: _Gathered, shard: LookShard, row: int, crops: BinaryIO | Non
     gathered.shown.append(numbers)
 
 
-def _write_places(built: UsageGeneration, wanted: Wanted, gathered: _Gathered) -> UsageCounts:
+def _write_places(built: UsageGeneration, content: UsageContent, gathered: _Gathered) -> UsageCounts:
     """Write what became of every file, and count it."""
     met: set[int] = set()
     n_duplicate = n_failed = 0
     lines = []
-    for facts in wanted.files:
+    for facts in content.files:
         screen = gathered.screens.get(bytes.fromhex(facts.digest)) if facts.digest else None
-        reason = None if screen is not None else _reason(facts, wanted.failures)
+        reason = None if screen is not None else _reason(facts, content.failures)
         n_failed += reason is not None
         n_duplicate += screen in met
         met |= {screen} if screen is not None else set()
         lines.append(json.dumps([facts.path, screen, reason]))
     built.places.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     return UsageCounts(
-        found=len(wanted.files),
+        found=len(content.files),
         indexed=len(met),
         duplicate=n_duplicate,
         failed=n_failed,

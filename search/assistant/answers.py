@@ -1,9 +1,8 @@
-"""How is an assistant answered? In few words, since it reads all of them: JSON without what says nothing."""
+"""Answers for an assistant, in few words, since it reads all of them: JSON without what says nothing."""
 
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from search.code.check import Checked
@@ -46,8 +45,8 @@ def answered(answer: Answer) -> dict[str, Any]:
 def found(hit: Hit) -> dict[str, Any]:
     """An icon in a few words."""
     plain = {"key": hit.key, "style": hit.style, "licence": hit.licence, "score": round(hit.score, 2)}
-    told = {name: value for name, value in plain.items() if value is not None}
-    return {**told, "also": list(hit.also)} if hit.also else told
+    known = {name: value for name, value in plain.items() if value is not None}
+    return {**known, "also": list(hit.also)} if hit.also else known
 
 
 def shown(details: Details) -> dict[str, Any]:
@@ -78,9 +77,9 @@ def _coded(done: Written, *, remarked: bool = False) -> dict[str, Any]:
 def _chosen(pick: Pick) -> dict[str, Any]:
     if not pick.chosen:
         return {"need": pick.need, "note": "nothing found"}
-    told: dict[str, Any] = {"need": pick.need, "key": pick.chosen.key}
-    told |= {"note": "no good match"} if pick.is_doubtful else {}
-    return {**told, "or": [hit.key for hit in pick.hits if hit is not pick.chosen]}
+    plain: dict[str, Any] = {"need": pick.need, "key": pick.chosen.key}
+    plain |= {"note": "no good match"} if pick.is_doubtful else {}
+    return {**plain, "or": [hit.key for hit in pick.hits if hit is not pick.chosen]}
 
 
 def sure_names(found: LocatedPicture) -> list[Hit]:
@@ -88,12 +87,8 @@ def sure_names(found: LocatedPicture) -> list[Hit]:
 
     Bitmaps are left out, which no framework writes as code.
     """
-    best = [icon.hits[0] for icon in found.named if icon.hits[0].score >= GOOD_SCORE and _is_svg(icon.hits[0])]
+    best = [icon.hits[0] for icon in found.named if icon.hits[0].score >= GOOD_SCORE and icon.hits[0].is_svg]
     return list({hit.id: hit for hit in best}.values())
-
-
-def _is_svg(hit: Hit) -> bool:
-    return bool(hit.member) or Path(hit.path).suffix.lower() in (".svg", ".svgz")
 
 
 def located(found: LocatedPicture, code: Written | None) -> dict[str, Any]:
@@ -112,9 +107,9 @@ def _boxed(icon: LocatedIcon) -> dict[str, Any]:
     if not icon.hits:
         return {"box": icon.box, "note": "no name found"}
     first, *others = icon.hits
-    told: dict[str, Any] = {"box": icon.box, "key": first.key, "score": round(first.score, 2)}
-    told |= {"note": "no good match"} if first.score < GOOD_SCORE else {}
-    return {**told, "or": [hit.key for hit in others]} if others else told
+    plain: dict[str, Any] = {"box": icon.box, "key": first.key, "score": round(first.score, 2)}
+    plain |= {"note": "no good match"} if first.score < GOOD_SCORE else {}
+    return {**plain, "or": [hit.key for hit in others]} if others else plain
 
 
 def checked(found: Checked) -> dict[str, Any]:
@@ -136,7 +131,7 @@ def linted(report: "Report", *, most: int) -> dict[str, Any]:
 
 
 def _where(finding: "Finding") -> str:
-    """The file of what is told of one icon; the message names those of several."""
+    """The file of a finding on one icon; the message names those of several."""
     return f"{finding.icons[0].place}: " if len(finding.icons) == 1 else ""
 
 

@@ -1,4 +1,4 @@
-"""How do tools become a server that an assistant starts? On stdin and stdout, with errors in a sentence."""
+"""The server that an assistant starts: tools on stdin and stdout, with errors in a sentence."""
 
 import json
 import logging
@@ -32,8 +32,8 @@ _READ_ONLY = ToolAnnotations(read_only_hint=True)
 """What clients ask before they run a tool unasked; the other hints mean nothing beside it."""
 _LONGEST_LINE = 32_000_000
 """Bytes of a message: the largest picture takes half of it."""
-_SAID_ELSEWHERE = frozenset(("title", "maximum", "minimum"))
-"""Keywords of a schema that repeat a name, or are told to who is beyond them."""
+_SAID_ELSEWHERE = frozenset(("title", "maximum", "minimum", "maxLength", "maxItems"))
+"""Keywords of a schema that repeat a name, or stand in the message of an error."""
 
 
 def create_assistant(engine: SearchEngine) -> MCPServer:
@@ -65,8 +65,8 @@ class _Assistant(MCPServer):
         """
         lines, server = _Lines(), self._lowlevel_server
         async with stdio_server(stdin=cast(Any, lines)) as (messages, answers):
-            told = cast(Any, _Messages(messages, answers))
-            await server.run(told, answers, server.create_initialization_options())
+            answered = cast(Any, _Messages(messages, answers))
+            await server.run(answered, answers, server.create_initialization_options())
         if lines.is_too_long:
             raise IconsError(f"stdin has a line of more than {_LONGEST_LINE / 1e6:g} MB, which is no message")
 
@@ -160,9 +160,9 @@ def _in_words(place: tuple[int | str, ...], value: Any, why: str) -> str:
 
 def _tool(method: Callable[..., str]) -> Tool:
     @wraps(method)
-    def call(**given: Any) -> str:
+    def call(**arguments: Any) -> str:
         try:
-            return method(**{names.get(name, name): value for name, value in given.items()})
+            return method(**{names.get(name, name): value for name, value in arguments.items()})
         except IconsError as error:  # the sentence of any other stays here
             raise ToolError(str(error)) from error
 
@@ -183,7 +183,7 @@ def _shortened(schema: Any) -> Any:
 
 
 def _is_idle(name: str, part: Any) -> bool:
-    """Whether it is no property, and says nothing that an assistant needs: of defaults, words alone are told."""
+    """Whether it is no property, and says nothing that an assistant needs: of defaults, words alone are kept."""
     is_keyword = not isinstance(part, dict)
     return is_keyword and (name in _SAID_ELSEWHERE or (name == "default" and not (part and isinstance(part, str))))
 

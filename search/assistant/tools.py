@@ -1,6 +1,6 @@
 """The tools of a coding assistant: they find icons, show them, and write them as code.
 
-An icon is told by its key ("mdi:home"), which the others take.
+An icon is named by its key ("mdi:home"), which the others take.
 """
 
 import base64
@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
 from indexer.errors import IconsError, LibraryError, SourceError
 from indexer.sources.records import read_regular
@@ -49,51 +49,31 @@ MOST_HITS = 100
 """Of one answer, which an assistant reads whole, too."""
 
 
-def _within(most: int) -> AfterValidator:
-    """No longer than so many letters, or values."""
-
-    def check(value: Any) -> Any:
-        if len(value) > most:
-            raise ValueError(f"has {len(value):,}, the limit is {most:,}")
-        return value
-
-    return AfterValidator(check)
-
-
-def _counted(value: int) -> int:
-    """From 1 to as many as one answer holds."""
-    if value < 1:
-        raise ValueError("should be greater than or equal to 1")
-    if value > MOST_HITS:
-        raise ValueError(f"should be less than or equal to {MOST_HITS}")
-    return value
-
-
 def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
 ALONE = BeforeValidator(_as_list)
-Text = Annotated[str, _within(300)]
-Texts = Annotated[list[Text], ALONE, _within(50)]
+Text = Annotated[str, Field(max_length=300)]
+Texts = Annotated[list[Text], ALONE, Field(max_length=50)]
 
-Words = Annotated[str, _within(10_000)]
-Keys = Annotated[list[Text], ALONE, _within(100)]
-Needs = Annotated[list[Text], ALONE, _within(100)]
-Names = Annotated[list[Text], ALONE, _within(500)]
+Words = Annotated[str, Field(max_length=10_000)]
+Keys = Annotated[list[Text], ALONE, Field(max_length=100)]
+Needs = Annotated[list[Text], ALONE, Field(max_length=100)]
+Names = Annotated[list[Text], ALONE, Field(max_length=500)]
 Source = Annotated[Text, Field(alias="from")]
 Format = Annotated[Text, Field(description="lucide-react, vue, css")]
 """What is described once need not be again: an assistant reads all tools. The others take `Text`."""
-Paths = Annotated[list[Annotated[str, _within(4096)]], ALONE, _within(100)]
-Code = Annotated[str, _within(2_000_000)]
-Count = Annotated[int, AfterValidator(_counted)]
+Paths = Annotated[list[Annotated[str, Field(max_length=4096)]], ALONE, Field(max_length=100)]
+Code = Annotated[str, Field(max_length=2_000_000)]
+Count = Annotated[int, Field(ge=1, le=MOST_HITS)]
 Sets = Annotated[Texts, Field(alias="set")]
 Styles = Annotated[Texts, Field(alias="style")]
 Licences = Annotated[Texts, Field(alias="licence", description="SPDX id, or permissive")]
-Without = Annotated[list[Text], ALONE, _within(MOST_WITHOUT), Field(alias="not", description="steer away from")]
+Without = Annotated[list[Text], ALONE, Field(max_length=MOST_WITHOUT, alias="not", description="steer away from")]
 Language = Annotated[Text, Field(description="the user's: de")]
-Picture = Annotated[str, _within(15_000_000), Field(description="file, or data: URI")]
-SamePicture = Annotated[str, _within(15_000_000)]
+Picture = Annotated[str, Field(max_length=15_000_000), Field(description="file, or data: URI")]
+SamePicture = Annotated[str, Field(max_length=15_000_000)]
 
 
 _DATA = re.compile(r"data:[\w/+.-]*(;base64)?,")
@@ -194,34 +174,34 @@ class IconTools:
         format: Format = "",
     ) -> str:
         """Pick an icon for each of many needs, all of one set; with format as code."""
-        wanted = framework(format) if format else None
+        chosen = framework(format) if format else None
         how = Picking(
             filters=Filters(sets=tuple(sets), styles=tuple(styles)),
             window=Window(k=MOST_SHOWN),
             choice=Choice(first=True),
-            served=wanted.sets if wanted else (),
+            served=chosen.sets if chosen else (),
         )
         queries = [Query(words=need) for need in read_needs(needs)]
         return written(
-            picked(fill(self._engine, queries, how, framework=wanted, look=AS_IT_IS, progress=lambda *_: None))
+            picked(fill(self._engine, queries, how, framework=chosen, look=AS_IT_IS, progress=lambda *_: None))
         )
 
     def locate(self, picture: SamePicture, sets: Sets = [], format: Text = "") -> str:  # noqa: B006
         """Find all icons of a screenshot or mock-up; with format as code."""
         engine = self._engine
-        wanted = framework(format) if format else None
-        asked = served_sets(engine, engine.set_keys(sets), wanted.sets if wanted else ())
+        chosen = framework(format) if format else None
+        asked = served_sets(engine, engine.set_keys(sets), chosen.sets if chosen else ())
         shot = shown_screen(picture, size=engine.image_size)
         found = engine.locate(shot.pixels, filters=Filters(sets=asked), k=MOST_SHOWN, icon=shot.icon)
-        chosen = sure_names(found)
-        code = write_picks(engine, [(hit.key, hit) for hit in chosen], wanted, AS_IT_IS) if wanted and chosen else None
+        sure = [(hit.key, hit) for hit in sure_names(found)]
+        code = write_picks(engine, sure, chosen, AS_IT_IS) if chosen and sure else None
         return written(located(found, code))
 
     def map_icons(self, names: Names, to: Text, source: Source = "") -> str:
         """Find the icons of a set that stand for those of another."""
         engine = self._engine
-        wanted = source_names(engine, names, source_sets(engine, [source] if source else []))
-        return written(mapped(map_to(engine, wanted, target_set(engine, to), progress=lambda *_: None)))
+        asked = source_names(engine, names, source_sets(engine, [source] if source else []))
+        return written(mapped(map_to(engine, asked, target_set(engine, to), progress=lambda *_: None)))
 
     def show_icon(self, key: Text) -> str:
         """Tell tags, categories, licence, file and variants of an icon."""
@@ -237,9 +217,9 @@ class IconTools:
         stroke_width: float = 0,
     ) -> str:
         """Write icons as code, imports first. An unknown format names near ones."""
-        engine, wanted = self._engine, framework(format)
+        engine, chosen = self._engine, framework(format)
         look = Look(colour=colour or None, size=size or None, stroke_width=stroke_width or None)
-        return write([_named(engine, key, wanted) for key in keys], wanted, look).code
+        return write([_named(engine, key, chosen) for key in keys], chosen, look).code
 
     def check_icons(self, paths: Paths = [], code: Code = "", name: Text = "App.tsx") -> str:  # noqa: B006
         """Find icons named in code that do not exist, and the nearest real ones."""
@@ -269,7 +249,7 @@ class IconTools:
         return written(listed(one for one in known if part in f"{one.value} {one.title}".casefold()))
 
 
-def _named(engine: SearchEngine, key: str, wanted: Framework) -> NamedIcon:
+def _named(engine: SearchEngine, key: str, chosen: Framework) -> NamedIcon:
     """An icon, with its picture where the framework draws it."""
     icon = engine.find(key)
-    return named_icon(engine.show(icon).hit, engine.picture(icon) if wanted.needs_svg else None)
+    return named_icon(engine.show(icon).hit, engine.picture(icon) if chosen.needs_svg else None)

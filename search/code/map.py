@@ -93,7 +93,7 @@ def names_of_set(engine: SearchEngine, key: str) -> list[Name]:
     Raises:
         IconsError: the library has no such set; the message names near ones.
     """
-    side = engine.put(lambda opened: open_side(opened, key))
+    side = engine.with_generation(lambda opened: open_side(opened, key))
     firsts = {drawing: row for row, drawing in reversed(list(enumerate(side.drawings.tolist())))}
     return [Name(key, side.rows[row].name) for row in sorted(firsts.values())]
 
@@ -168,7 +168,7 @@ def map_icons(engine: SearchEngine, sources: Sequence[Name], to: str, *, progres
     if any(source.set == key for source in sources):
         raise IconsError(f'"{key}" is both the set that icons are of and the one to look in; give another --to')
     distinct = list(dict.fromkeys(sources))
-    return Mapped(key, engine.put(lambda opened: _map(opened, distinct, key, progress)))
+    return Mapped(key, engine.with_generation(lambda opened: _map(opened, distinct, key, progress)))
 
 
 def _map(opened: Opened, sources: Sequence[Name], key: str, progress: Progress) -> list[IconMapping]:

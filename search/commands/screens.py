@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -294,7 +294,6 @@ def find(  # noqa: PLR0913 - one option each
     """
     from search.screens.asking import LEAST_SCORE
     from search.screens.opened import UsageIndex
-    from search.screens.report import uses_json
 
     words = " ".join(query).strip()
     if bool(words) == bool(image):
@@ -305,7 +304,7 @@ def find(  # noqa: PLR0913 - one option each
         least = LEAST_SCORE if min_score is None else min_score
         found = _uses(index, engine, image or words, filters, k=k, least=least)
     if as_json:
-        whole = uses_json(found, generation=index.generation.number)
+        whole = asdict(found) | {"generation": index.generation.number}
         click.echo(json.dumps({"query": words, **whole, "ms": round(1000 * (time.perf_counter() - started), 2)}))
     asked = f'"{words}"' if words else "the picture"
     if not found.uses:
@@ -381,7 +380,6 @@ def report(library: "Library", sets: tuple[str, ...], page: Page, as_json: bool)
     from indexer.reports.terminal import open_console
     from search.screens.opened import UsageIndex
     from search.screens.report import report as report_usage
-    from search.screens.report import report_json
     from search.screens.usage_page import print_report, report_page
 
     index, engine = UsageIndex.open(library.root), engine_of(library)
@@ -391,6 +389,6 @@ def report(library: "Library", sets: tuple[str, ...], page: Page, as_json: bool)
     if html is not None:
         page.write(html)
     if as_json:
-        click.echo(json.dumps(report_json(found)))
+        click.echo(json.dumps(asdict(found)))
     else:
         print_report(open_console(), found)

@@ -129,7 +129,7 @@ def evaluate_screens(subject: Subject, folder: Path, progress: Progress, *, seed
     known = KnownIcons(subject.opened, subject.corpus)
     truths = [known.truth(folder, screen) for screen in read_screens(folder)]
     locator, answers = open_locator(subject.manifest.fingerprint), []
-    encoder = subject.engine.put(lambda opened: forgetful(opened.encoder))
+    encoder = subject.engine.with_generation(lambda opened: forgetful(opened.encoder))
     for truth in truths:
         pixels = truth.read_pixels()
         located = locator.locate(pixels, encoder)
@@ -176,7 +176,7 @@ def name_boxes(engine: SearchEngine, pixels: Pixels, corners: Floats, *, sets: t
     """Name what is inside each of some boxes (n, 4) of a picture in some sets, or in all: what comes nearest."""
     if not len(corners):
         return []
-    vectors = engine.put(lambda opened: seen_in(pixels, corners, forgetful(opened.encoder)))
+    vectors = engine.with_generation(lambda opened: seen_in(pixels, corners, forgetful(opened.encoder)))
     return name_vectors(engine, vectors, sets=sets)
 
 
@@ -186,7 +186,7 @@ def name_vectors(engine: SearchEngine, vectors: Floats, *, sets: tuple[str, ...]
     def ask(opened: Opened) -> list[list[Hit]]:
         return name_crops(opened, vectors, Filters(sets=sets), opened.standing(()), k=N_NAMES, min_score=0)
 
-    return [_name(hits) for hits in engine.put(ask)]
+    return [_name(hits) for hits in engine.with_generation(ask)]
 
 
 def _name(hits: list[Hit]) -> Name:

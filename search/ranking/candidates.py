@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from indexer.arrays import Floats, Ids, Mask, Positions, Tiers
 from indexer.languages.words import normalise
 from indexer.merging import calibration
-from indexer.merging.calibration import TEMPERATURE, sigmoid
+from indexer.merging.calibration import TEMPERATURE, CurveBySize, sigmoid
 from indexer.merging.vector_index import Neighbours
 from search.generation.backend import Ability, Selection
 from search.generation.opened import Opened
@@ -136,14 +136,30 @@ def by_picture(opened: Opened, vector: Floats, avoided: Avoided, reach: Reach) -
     images = None if reach.only is None else reach.only.images()
     nearest = opened.pictures.nearest(vector, reach.n, images)
     ids = _among(opened.facets.showing(nearest.ids), reach.only)
-    order = np.argsort(nearest.ids)
-    places = np.searchsorted(nearest.ids[order], opened.images_of(ids))
-    similarities = nearest.scores[order][places]
-    every = opened.manifest.calibration.pictures
-    among = every.every if images is None else every.among(len(images))
     against = evidence_against(opened, avoided, ids)
-    logits, sure = every.every.logits(similarities) + against, among.logits(similarities) + against
-    beyond = _beyond(nearest, every.every.scores)
+    n_among = None if images is None else len(images)
+    curves = opened.manifest.calibration.pictures
+    return pictured(nearest, ids, opened.images_of(ids), curves, n_among=n_among, against=against)
+
+
+def pictured(
+    nearest: Neighbours,
+    ids: Ids,
+    images: Ids,
+    curves: CurveBySize,
+    *,
+    n_among: int | None,
+    against: Floats | float = 0.0,
+) -> Candidates:
+    """Weigh some icons by how near the pictures are that they show; `images` are the pictures, one an icon.
+
+    `n_among` is how many pictures a filter leaves, None for all.
+    """
+    order = np.argsort(nearest.ids)
+    similarities = nearest.scores[order][np.searchsorted(nearest.ids[order], images)]
+    shown = curves.every if n_among is None else curves.among(n_among)
+    logits, sure = curves.every.logits(similarities) + against, shown.logits(similarities) + against
+    beyond = _beyond(nearest, curves.every.scores)
     return Candidates(ids, untold(ids), similarities, logits, sigmoid(logits), sigmoid(sure), beyond)
 
 

@@ -56,7 +56,8 @@ def uses_of_icon(
         LibraryError: icons and screens were seen by two encoders.
     """
     engine.hits([icon])  # refuses one that is not there
-    return _uses(index, engine, engine.put(lambda opened: _judge_icon(index, opened, icon)), k=k, least=least)
+    judged = engine.with_generation(lambda opened: _judge_icon(index, opened, icon))
+    return _uses(index, engine, judged, k=k, least=least)
 
 
 def _judge_icon(index: UsageIndex, opened: Opened, icon: int) -> Judged:
@@ -106,7 +107,7 @@ def uses_of_words(
     images = np.array([hit.image for hit in hits], np.int64)
     icons = np.array([hit.id for hit in hits], np.int64)
     scores = np.array([hit.score for hit in hits], np.float32)
-    judged = engine.put(lambda opened: _judge_words(index, opened, icons, images, scores))
+    judged = engine.with_generation(lambda opened: _judge_words(index, opened, icons, images, scores))
     return _uses(index, engine, judged, k=k, least=least)
 
 
@@ -144,7 +145,7 @@ def _rivals(index: UsageIndex, opened: Opened, drawings: Ids, images: Ids) -> Fl
 def uses_of_picture(
     index: UsageIndex, engine: SearchEngine, pixels: Pixels, *, k: int = 20, least: float = LEAST_SCORE
 ) -> Uses:
-    """Find where a picture is used, given as `cutout.cut_out` draws it at the encoder's size.
+    """Find where a picture is used, which `cutout.cut_out` draws at the encoder's size.
 
     Raises:
         LibraryError: icons and screens were seen by two encoders.
@@ -155,7 +156,7 @@ def uses_of_picture(
         drawings, cosines = index.near(opened.encoder.encode_picture(pixels)[None], k=_NEAR)
         return Judged(drawings, index.manifest.same.known.scores(cosines[:, 0]), np.full(len(drawings), -1))
 
-    return _uses(index, engine, engine.put(judge), k=k, least=least)
+    return _uses(index, engine, engine.with_generation(judge), k=k, least=least)
 
 
 def _uses(index: UsageIndex, engine: SearchEngine, judged: Judged, *, k: int, least: float) -> Uses:

@@ -37,7 +37,7 @@ class Meanings:
         return np.asarray(self._facets.at(icons)["drawing"], np.int64)
 
     def of(self, icons: Ids, cosines: Floats) -> str:
-        """Name what is shown, given the icons that are most like it, best first.
+        """Name what is shown, by the icons that are most like it, best first.
 
         Each set has one vote, for the name of the icon that it has nearest; it weighs as much as that is nearer.
         """

@@ -10,7 +10,7 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask, Pixels, Positions
 from indexer.errors import IconsError, RenderError
-from indexer.merging.calibration import Curve
+from indexer.merging.calibration import Curve, CurveBySize
 from indexer.merging.vector_index import Neighbours
 from indexer.rendering.screenshot import cut_out_pixels
 from indexer.reports.terminal import Progress
@@ -22,7 +22,7 @@ from search.generation.opened import Opened, forgetful
 from search.generation.set_priority import Standing
 from search.pictures import drawing, screenshot_of
 from search.query import Filters
-from search.ranking.candidates import Candidates, untold
+from search.ranking.candidates import Candidates, pictured
 from search.ranking.details import as_hits
 from search.ranking.grouping import groups_of, shown_for_all
 from search.ranking.order import group_many, least_score
@@ -47,10 +47,12 @@ class _Among:
     icons: Selection | None
     """Those that the filters leave; None for all."""
     images: Selection | None
-    every: Curve
-    """By which hits are told from others, whatever is filtered."""
-    shown: Curve
-    """By which scores are shown."""
+    curves: CurveBySize
+
+    @property
+    def n_images(self) -> int | None:
+        """How many the filters leave; None for all."""
+        return None if self.images is None else len(self.images)
 
     def may_answer(self, ids: Ids) -> Mask:
         """Which of some icons the filters leave."""
@@ -78,12 +80,9 @@ def name_crops(
 
 
 def _among(opened: Opened, filters: Filters) -> _Among:
-    curves = opened.manifest.calibration.pictures
     icons = opened.facets.select(filters)
-    if icons is None:
-        return _Among(None, None, curves.every, curves.every)
-    images = icons.images()
-    return _Among(icons, images, curves.every, curves.among(len(images)))
+    images = None if icons is None else icons.images()
+    return _Among(icons, images, opened.manifest.calibration.pictures)
 
 
 def _named(
@@ -92,7 +91,7 @@ def _named(
     """The hits of each vector, at most `k`, and the variant groups that they stand for."""
     n = max(N_NEAREST, 4 * k)
     nears = opened.pictures.search_many(vectors, k=n if among.images is None else 1)
-    best = [among.every.scores(near.scores[:1]).max() for near in nears]
+    best = [among.curves.every.scores(near.scores[:1]).max() for near in nears]
     if among.images is not None:
         nears = opened.pictures.search_many(vectors, k=n, only=among.images)
     found: dict[int, tuple[Candidates, Ids]] = {}
@@ -106,7 +105,7 @@ def _named(
             variants, drawings = groups_of(opened, hits.ids)
             kept = group_many(variants, drawings)[:k]
             found[place] = hits.at(kept), variants[kept]
-            if len(kept) < k and n < _MOST_NEAREST and _reaches(near, least, among.every):
+            if len(kept) < k and n < _MOST_NEAREST and _reaches(near, least, among.curves.every):
                 left.append(place)
         n = min(_MOST_NEAREST, STEP * n)
         nears = opened.pictures.search_many(vectors[left], k=n, only=among.images) if left else []
@@ -127,26 +126,20 @@ def _least(found: Candidates, best: float, min_score: float | None) -> float:
 
 
 def _candidates(opened: Opened, nears: list[Neighbours], among: _Among) -> list[Candidates]:
-    """The icons that show what is near to each crop, as `ranking.candidates.by_picture` weighs them."""
-    wanted = np.unique(np.concatenate([near.ids for near in nears]))
-    icons = opened.facets.showing(wanted)
+    """The icons that show what is near to each crop."""
+    icons = opened.facets.showing(np.unique(np.concatenate([near.ids for near in nears])))
     if among.icons is not None:
         icons = among.icons.among(icons)
-    shown = opened.images_of(icons)
-    order = np.argsort(shown, kind="stable")
-    icons, shown = icons[order], shown[order]
-    return [_of_one(near, icons, shown, among) for near in nears]
-
-
-def _of_one(near: Neighbours, icons: Ids, shown: Ids, among: _Among) -> Candidates:
-    starts, ends = np.searchsorted(shown, near.ids), np.searchsorted(shown, near.ids, side="right")
-    counts = ends - starts
-    offsets = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-    ids = icons[np.repeat(starts, counts) + offsets]
-    similarities = np.repeat(near.scores, counts)
-    logits = among.every.logits(similarities)
-    sure = among.shown.scores(similarities)
-    return Candidates(ids, untold(ids), similarities, logits, among.every.scores(similarities), sure, 0.0)
+    images = opened.images_of(icons)
+    order = np.argsort(images, kind="stable")
+    icons, images = icons[order], images[order]
+    found = []
+    for near in nears:
+        starts, ends = np.searchsorted(images, near.ids), np.searchsorted(images, near.ids, side="right")
+        counts = ends - starts
+        rows = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        found.append(pictured(near, icons[rows], images[rows], among.curves, n_among=among.n_images))
+    return found
 
 
 def _joined(parts: list[Candidates]) -> Candidates:
@@ -231,7 +224,7 @@ MOST_NAMES = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class LocateOptions:
     """What is asked about a picture."""
 
     filters: Filters
@@ -248,17 +241,19 @@ class Wanted:
             raise IconsError(f'k is "{self.k}"; ask for 1 to {MOST_NAMES} names an icon')
 
 
-def locate_icons(opened: Opened, pixels: Pixels, icon: Pixels | None, wanted: Wanted, sets: Standing) -> LocatedPicture:
+def locate_icons(
+    opened: Opened, pixels: Pixels, icon: Pixels | None, options: LocateOptions, sets: Standing
+) -> LocatedPicture:
     """Find and name the icons of a picture, RGB (height, width, 3); `icon` is the whole of it as the encoder sees it.
 
     Raises:
         IconsError: a filter names what is not in this library.
         RenderError: the picture is of one colour.
     """
-    kind, found = _found(opened, pixels, icon, wanted.as_kind)
+    kind, found = _found(opened, pixels, icon, options.as_kind)
     order = reading_order(found.boxes.corners)
     boxes = found.boxes.at(order)
-    named = name_crops(opened, found.vectors[order], wanted.filters, sets, k=wanted.k, min_score=wanted.min_score)
+    named = name_crops(opened, found.vectors[order], options.filters, sets, k=options.k, min_score=options.min_score)
     icons = [
         LocatedIcon(_box(corners), round(float(score), 4), hits)
         for corners, score, hits in zip(boxes.corners, boxes.scores, named, strict=True)
@@ -294,10 +289,7 @@ def _box(corners: Floats) -> Box:
 
 def located_json(located: LocatedPicture, *, file: str | None, generation: int, seconds: float) -> dict[str, Any]:
     """Spell it as one object; `file` is what the picture is called, if it has a name."""
-    plain = asdict(located)
-    for icon in plain["icons"]:
-        icon["box"] = list(icon["box"])
-    return {"file": file, **plain, "generation": generation, "ms": round(1000 * seconds, 2)}
+    return {"file": file, **asdict(located), "generation": generation, "ms": round(1000 * seconds, 2)}
 
 
 def file_json(file: LocatedFile, *, generation: int) -> dict[str, Any]:

@@ -68,9 +68,9 @@ li { display: flex; align-items: center; gap: .7rem; padding: .5rem .4rem; borde
 .picture { display: grid; place-items: center; flex: none; width: 2.8rem; height: 2.8rem; border-radius: .5rem;
   background: #fff; color: #888; border: 1px solid #8883; font-size: .7rem; }
 .dark { background: #1b1c1e; } .picture img { width: 1.8rem; height: 1.8rem; object-fit: contain; }
-.told { flex: 1; min-width: 0; overflow-wrap: anywhere; } .told b { display: block; font-weight: 600; }
+.name { flex: 1; min-width: 0; overflow-wrap: anywhere; } .name b { display: block; font-weight: 600; }
 code { display: block; font: .76rem/1.4 ui-monospace, monospace; color: var(--soft); user-select: all; }
-.told small { font-size: .74rem; }
+.name small { font-size: .74rem; }
 .sure { width: 2.7rem; flex: none; text-align: right; font-variant-numeric: tabular-nums; }
 .sure b { display: block; font-size: .8rem; } .sure i { display: block; height: 3px; border-radius: 2px;
   background: var(--accent); margin-top: .2rem; margin-left: auto; }
@@ -135,25 +135,12 @@ _FRAME = """<button class="frame {kind}" aria-controls="i{number}" aria-label="{
 _PANEL = """<section id="i{number}" hidden><div class="crop"><canvas width="192" height="192"></canvas>
 <p><b>{title}</b>{place}</p></div>
 <ol>{hits}</ol></section>"""
-_HIT = """<li{first}><span class="picture{dark}">{picture}</span><span class="told"><b>{name}</b>
+_HIT = """<li{first}><span class="picture{dark}">{picture}</span><span class="name"><b>{name}</b>
 <code>{key}</code>{also}</span><span class="sure"><b>{score:.0%}</b><i style="width: {score:.0%}"></i></span></li>"""
 
 
-class Pictures:
-    """Pictures of hits by their ids, as a page shows them; each is looked at once."""
-
-    def __init__(self, contents: Mapping[int, bytes]) -> None:
-        self._contents = contents
-        self._shown: dict[int, tuple[str, bool]] = {}
-
-    def of(self, image: int) -> tuple[str, bool] | None:
-        """Its address, and whether it stands on dark; None where its source has gone."""
-        if image not in self._contents:
-            return None
-        if image not in self._shown:
-            content = self._contents[image]
-            self._shown[image] = data_uri(content), is_drawn_in_white(content)
-        return self._shown[image]
+Pictures = Mapping[int, tuple[str, bool]]
+"""Address of the picture of each hit by its id, and whether it stands on dark; without those whose source has gone."""
 
 
 def images_of(files: Sequence[LocatedFile]) -> list[int]:
@@ -164,7 +151,8 @@ def images_of(files: Sequence[LocatedFile]) -> list[int]:
 
 def located_page(files: Sequence[LocatedFile], contents: Mapping[int, bytes]) -> str:
     """Lay out what files hold; `contents` are the pictures of hits by their ids, as far as they can be read."""
-    numbers, pictures = count(), Pictures(contents)
+    numbers = count()
+    pictures = {image: (data_uri(content), is_drawn_in_white(content)) for image, content in contents.items()}
     shots, panels = [], []
     for file in files:
         if file.located is None or file.png is None:
@@ -187,14 +175,14 @@ def located_page(files: Sequence[LocatedFile], contents: Mapping[int, bytes]) ->
 def _facts(found: Sequence[LocatedPicture]) -> str:
     icons = [icon for one in found for icon in one.icons]
     n_doubtful = sum(_kind(icon) != "sure" for icon in icons)
-    told = [f"{len(icons):,} icon{'s' if len(icons) != 1 else ''}"]
+    facts = [f"{len(icons):,} icon{'s' if len(icons) != 1 else ''}"]
     if n_doubtful:
-        told.append(f"{n_doubtful:,} without a good match")
+        facts.append(f"{n_doubtful:,} without a good match")
     if any(one.is_cut for one in found):
-        told.append("there are more: the surest are framed")
+        facts.append("there are more: the surest are framed")
     if len(found) == 1:
-        told.append(f"{found[0].width:,} x {found[0].height:,} px")
-    return ", ".join(told)
+        facts.append(f"{found[0].width:,} x {found[0].height:,} px")
+    return ", ".join(facts)
 
 
 def _shot(
@@ -256,7 +244,7 @@ def _panel(number: int, icon: LocatedIcon, pictures: Pictures) -> str:
 
 
 def _hit(hit: Hit, pictures: Pictures, *, is_first: bool) -> str:
-    shown = pictures.of(hit.image)
+    shown = pictures.get(hit.image)
     return _HIT.format(
         first=' class="first"' if is_first else "",
         dark=" dark" if shown and shown[1] else "",
@@ -286,8 +274,8 @@ def print_located(console: Console, located: LocatedPicture) -> None:
     for number, (place, size, key, score, others) in enumerate(rows):
         start = f"{fitted(place, widths[0])}  {fitted(size, widths[1])}  {score:>5}  {fitted_or_whole(key, longest)}"
         room = console.width - cell_len(start) - 2
-        told = f"  {fitted(others, room)}" if others and room >= _LEAST else ""
-        print_line(console, start + told, style=None if number else "dim")
+        rest = f"  {fitted(others, room)}" if others and room >= _LEAST else ""
+        print_line(console, start + rest, style=None if number else "dim")
 
 
 def fitted_or_whole(text: str, width: int) -> str:

@@ -54,7 +54,7 @@ class UsageIndex:
         """Open the generation of screenshots that answers in the library at `root`.
 
         Raises:
-            LibraryError: no screenshots were given, or what is known of them can't be read.
+            LibraryError: no screenshots are known, or what is known of them can't be read.
         """
         _, generation = answering(Library(Path(root)))
         manifest = UsageManifest.read(generation)

@@ -2,8 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,10 +12,10 @@ from search.engine import SearchEngine
 from search.screens.asking import use_at
 from search.screens.judging import Named, name_drawings
 from search.screens.opened import UsageIndex
-from search.screens.results import Use, Uses
+from search.screens.results import Use
 
 _EXAMPLES = 3
-"""Uses that are told of each icon, on different screens where there are several."""
+"""Uses that are named of each icon, on different screens where there are several."""
 _SAME_WAY = 0.95
 """Cosine of two drawings that are one icon at two sizes or in two colours."""
 _LONGEST_JOIN = 400
@@ -45,13 +44,10 @@ class Meaning:
     """Something that the screens draw in several ways."""
 
     words: str
+    n: int
+    """Places of all ways."""
     ways: Sequence[Used]
     """The most frequent first."""
-
-    @property
-    def n(self) -> int:
-        """Places of all ways."""
-        return sum(way.n for way in self.ways)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +75,7 @@ def report(index: UsageIndex, engine: SearchEngine, sets: Sequence[str], *, prog
         LibraryError: icons and screens were seen by two encoders.
     """
     keys = tuple(engine.set_keys(sets))
-    named = engine.put(lambda opened: list(name_drawings(index, opened, keys, progress=progress)))
+    named = engine.with_generation(lambda opened: list(name_drawings(index, opened, keys, progress=progress)))
     groups: dict[tuple[str, int], list[Named]] = defaultdict(list)
     for one in named:
         groups[(one.origin, one.variant if one.origin != "unknown" else one.drawing)].append(one)
@@ -89,7 +85,7 @@ def report(index: UsageIndex, engine: SearchEngine, sets: Sequence[str], *, prog
     for (origin, _), members in groups.items():
         used[origin].append(_grouped(index, members, spelled))
     for groups_of_origin in used.values():
-        groups_of_origin.sort(key=lambda group: (-group.used.n, group.used.icon))
+        groups_of_origin.sort(key=_by_frequency)
     return UsageReport(
         sets=keys,
         n_screens=index.n_screens,
@@ -108,6 +104,10 @@ class _Group:
 
     used: Used
     vector: Floats
+
+
+def _by_frequency(group: _Group) -> tuple[int, str]:
+    return -group.used.n, group.used.icon
 
 
 def _grouped(index: UsageIndex, members: Sequence[Named], spelled: dict[int, str]) -> _Group:
@@ -133,53 +133,17 @@ def _several(index: UsageIndex, groups: Sequence[_Group]) -> list[Meaning]:
         by_meaning[group.used.meaning].append(group)
     found = []
     for words, members in by_meaning.items():
-        members.sort(key=lambda group: (-group.used.n, group.used.icon))
-        ways = _ways(members[:_LONGEST_JOIN], least=_SAME_WAY)
+        members.sort(key=_by_frequency)
+        ways = _ways(members[:_LONGEST_JOIN])
         if len(ways) > 1:
-            found.append(Meaning(words, ways))
+            found.append(Meaning(words, sum(way.n for way in ways), ways))
     return sorted(found, key=lambda meaning: (-meaning.n, meaning.words))
 
 
-def _ways(groups: Sequence[_Group], *, least: float) -> list[Used]:
+def _ways(groups: Sequence[_Group]) -> list[Used]:
     """Leave out what is drawn like a more frequent way: the same icon at another size may be named otherwise."""
     kept: list[_Group] = []
     for group in groups:
-        if all(float(group.vector @ other.vector) < least for other in kept):
+        if all(float(group.vector @ other.vector) < _SAME_WAY for other in kept):
             kept.append(group)
     return [group.used for group in kept]
-
-
-def uses_json(found: Uses, *, generation: int) -> dict[str, Any]:
-    """Spell an answer as one object."""
-    return {
-        "uses": list(map(use_json, found.uses)),
-        "n_found": found.n_found,
-        "n_screens": found.n_screens,
-        "best": found.best,
-        "generation": generation,
-    }
-
-
-def use_json(use: Use) -> dict[str, Any]:
-    """Spell one use; its box is a list, as everywhere."""
-    return {**asdict(use), "also": list(use.also), "box": list(use.box)}
-
-
-def report_json(report: UsageReport) -> dict[str, Any]:
-    """Spell a report as one object."""
-    return {
-        "sets": list(report.sets),
-        "n_screens": report.n_screens,
-        "n_boxes": report.n_boxes,
-        "n_icons_of_sets": report.n_icons_of_sets,
-        "used": _used_json(report.used),
-        "foreign": _used_json(report.foreign),
-        "unknown": _used_json(report.unknown),
-        "several": [
-            {"words": meaning.words, "n": meaning.n, "ways": _used_json(meaning.ways)} for meaning in report.several
-        ],
-    }
-
-
-def _used_json(used: Sequence[Any]) -> list[dict[str, Any]]:
-    return [{**asdict(one), "examples": list(map(use_json, one.examples))} for one in used]

@@ -144,8 +144,8 @@ def _pictures(engine: SearchEngine, report: UsageReport) -> Picture:
 
 
 def _section(title: str, rows: Sequence[Used], table: str, *, small: str = "") -> str:
-    told = [f"{len(rows):,}"] + ([f"the first {_MOST_ROWS:,} are shown"] if len(rows) > _MOST_ROWS else [])
-    note = "; ".join([*told, *([small] if small else [])])
+    notes = [f"{len(rows):,}"] + ([f"the first {_MOST_ROWS:,} are shown"] if len(rows) > _MOST_ROWS else [])
+    note = "; ".join([*notes, *([small] if small else [])])
     return f"<section><h2>{shown(title)} <small>{shown(note)}</small></h2>{table if rows else '<p>None.</p>'}</section>"
 
 

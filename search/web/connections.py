@@ -29,8 +29,8 @@ BODY_SECONDS = 30.0
 READING_SECONDS = 30.0
 """In which a client takes nothing of an answer that is ready."""
 
-Owed = Literal["request", "body", "reading"]
-_SECONDS: dict[Owed, float] = {"request": HEADER_SECONDS, "body": BODY_SECONDS, "reading": READING_SECONDS}
+PendingSide = Literal["request", "body", "reading"]
+_SECONDS: dict[PendingSide, float] = {"request": HEADER_SECONDS, "body": BODY_SECONDS, "reading": READING_SECONDS}
 
 
 class BoundedConnection(H11Protocol):
@@ -42,7 +42,7 @@ class BoundedConnection(H11Protocol):
         super().__init__(*arguments, **options)
         self._is_paused = False
         """Whether as much is to be read as may be: nothing more is written before."""
-        self._owed: Owed | None = None
+        self._pending: PendingSide | None = None
         """What the client owes; None while it is the server's turn."""
         self._since = 0.0
         self._patience: asyncio.TimerHandle | None = None
@@ -53,11 +53,11 @@ class BoundedConnection(H11Protocol):
         self._look()
         if len(self.connections) > MOST_CONNECTIONS:
             others = [other for other in self.connections if isinstance(other, BoundedConnection) and other is not self]
-            waiting = [other for other in others if other._owed is not None]
+            waiting = [other for other in others if other._pending is not None]
             if waiting:
-                min(waiting, key=lambda other: other._since).hang_up()
+                min(waiting, key=lambda other: other._since).close()
             elif len(others) >= MOST_CONNECTIONS + RESERVE:
-                self.hang_up()
+                self.close()
 
     def data_received(self, data: bytes) -> None:
         """Go on with a request; more of its headers or body is no reason to wait longer."""
@@ -93,7 +93,7 @@ class BoundedConnection(H11Protocol):
         self._wait_for(None)
         super().connection_lost(exc)
 
-    def hang_up(self) -> None:
+    def close(self) -> None:
         """End the connection at once, without a word: there may be nobody who reads it."""
         self._wait_for(None)
         self.connections.discard(self)  # before the loop comes to it
@@ -101,24 +101,24 @@ class BoundedConnection(H11Protocol):
 
     def _look(self) -> None:
         """See whose turn it is; a client has so long for what it owes, whatever else it does meanwhile."""
-        owed: Owed | None = None
+        pending: PendingSide | None = None
         if self._is_paused:
-            owed = "reading"
+            pending = "reading"
         elif self.cycle is None or self.cycle.response_complete:
-            owed = "request"
+            pending = "request"
         elif self.cycle.more_body:
-            owed = "body"
-        if owed != self._owed and not self.transport.is_closing():
-            self._wait_for(owed)
+            pending = "body"
+        if pending != self._pending and not self.transport.is_closing():
+            self._wait_for(pending)
 
-    def _wait_for(self, owed: Owed | None) -> None:
+    def _wait_for(self, pending: PendingSide | None) -> None:
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None
-        self._owed = owed
-        if owed is not None:
+        self._pending = pending
+        if pending is not None:
             self._since = self.loop.time()
-            self._patience = self.loop.call_later(_SECONDS[owed], self.hang_up)
+            self._patience = self.loop.call_later(_SECONDS[pending], self.close)
 
 
 Result = TypeVar("Result")
@@ -164,7 +164,7 @@ class Gate:
         return self.n_inside >= self._capacity
 
     async def run(self, work: Callable[[], Result]) -> Result:
-        """Do some work in a thread, which is told when nobody waits for it any more.
+        """Do some work in a thread, which `deadline` tells when nobody waits for it any more.
 
         Raises:
             BusyError: the queue is full.
@@ -189,7 +189,7 @@ class Gate:
             raise TooSlowError(f"no answer within {self._seconds:g} s") from error
 
     def close(self) -> None:
-        """Let nobody in any more; what waits is given up."""
+        """Let nobody in any more; what waits is dropped."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _leave(self, _: "Future[Any]") -> None:

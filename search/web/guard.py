@@ -118,8 +118,8 @@ class Guard:
         return None if scope["path"] in OPEN_PATHS or self._token is None else self._refuse_stranger(scope, headers)
 
     def _refuse_stranger(self, scope: Scope, headers: Headers) -> Response | None:
-        given = _query(scope).get("token", [""])[0]
-        if scope["path"] == "/" and scope["method"] == "GET" and self._is_token(given):
+        token = _query(scope).get("token", [""])[0]
+        if scope["path"] == "/" and scope["method"] == "GET" and self._is_token(token):
             return self._let_in(scope)
         if self._is_known(scope, headers):
             return None
@@ -156,15 +156,15 @@ class Guard:
         return response
 
     def _is_known(self, scope: Scope, headers: Headers) -> bool:
-        scheme, _, given = headers.get("authorization", "").partition(" ")
+        scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            return self._is_token(given.strip())
+            return self._is_token(token.strip())
         session = HTTPConnection(scope).cookies.get(cookie_name(scope), "")
         return hmac.compare_digest(session.encode(errors="replace"), self._session.encode())
 
-    def _is_token(self, given: str) -> bool:
+    def _is_token(self, token: str) -> bool:
         assert self._token is not None
-        return hmac.compare_digest(given.encode(errors="replace"), self._token.encode())
+        return hmac.compare_digest(token.encode(errors="replace"), self._token.encode())
 
 
 def _is_address(host: str) -> bool:
@@ -208,10 +208,10 @@ def _query(scope: Scope) -> dict[str, list[str]]:
 
 
 _log = logging.getLogger(__name__)
-_TOLD = 10
-"""Errors of one request that are told; each has the same form."""
+_MOST_ERRORS = 10
+"""Errors of one request that its refusal names."""
 _SHOWN = 100
-"""Characters of a refused value that are told back."""
+"""Characters of a refused value in a refusal."""
 
 
 def refuse_in_json(app: FastAPI) -> None:
@@ -249,7 +249,7 @@ async def _refuse(_: Request, error: Exception) -> JSONResponse:
             headers = {"Retry-After": "1"}
             status, sentence = 504, str(error)
         case RequestValidationError():
-            status, sentence = 422, "; ".join(map(_reason, error.errors()[:_TOLD]))
+            status, sentence = 422, "; ".join(map(_reason, error.errors()[:_MOST_ERRORS]))
         case HTTPException():
             headers = error.headers
             status, sentence = error.status_code, str(error.detail)

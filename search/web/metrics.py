@@ -1,4 +1,4 @@
-"""How is the server doing? Counters and times in Prometheus' format; the only room that knows its library."""
+"""Counters and times in Prometheus' format; the only module that knows its library."""
 
 from collections.abc import Callable
 

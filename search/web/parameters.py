@@ -129,7 +129,7 @@ class LocateParameters(FilterParameters):
 
 
 class HitParameters(FilterParameters):
-    """What a hit must be, and which part of the answer is wanted."""
+    """What a hit must be, and which part of the answer is asked for."""
 
     k: int = Field(10, ge=1, le=MOST_HITS, description="How many hits.")
     offset: int = Field(0, ge=0, le=MOST_OFFSET, description="Hits to leave out at the beginning: for pages.")
@@ -181,8 +181,8 @@ FIELD = "picture"
 _FORM_BYTES = 10_000
 """For boundaries and headers of a form, beside its picture."""
 _HEARD_OUT = 4
-"""Times the limit that are read, and thrown away, so that the one who sends hears why; beyond that it is hung up."""
-_HANG_UP = {"Connection": "close"}
+"""Times the limit that are read, and thrown away, so that the sender hears why; beyond that the connection ends."""
+_CLOSE = {"Connection": "close"}
 _JSON_BYTES = 1_000_000
 """Of a request that names icons."""
 _MOST_AT_ONCE = 4
@@ -206,7 +206,7 @@ BODY = {
         },
     },
 }
-"""How OpenAPI is told of it."""
+"""How OpenAPI describes it."""
 
 
 class Uploads:
@@ -261,10 +261,10 @@ class Uploads:
             self._room += len(body)
 
     async def _read(self, request: Request, what: str, most: int, body: bytearray) -> None:
-        """Put into `body` what arrives; who hardly gets on is given up."""
+        """Put into `body` what arrives; a sender that hardly gets on is refused."""
         stated, allowed = request.headers.get("content-length", ""), most + _FORM_BYTES
         if stated.isascii() and stated.isdigit() and int(stated) > _HEARD_OUT * allowed:
-            raise _too_large(most, headers=_HANG_UP)
+            raise _too_large(most, headers=_CLOSE)
         now, n = asyncio.get_running_loop().time, 0
         latest = now() + self._limits.upload_seconds
         ends = now() + _PATIENCE_SECONDS
@@ -273,14 +273,14 @@ class Uploads:
                 async for chunk in request.stream():
                     n += len(chunk)
                     if n > _HEARD_OUT * allowed:
-                        raise _too_large(most, headers=_HANG_UP)
+                        raise _too_large(most, headers=_CLOSE)
                     if n <= allowed:
                         self._take(chunk, body)
                     ends = min(ends + len(chunk) / _LEAST_BYTES_A_SECOND, now() + _PATIENCE_SECONDS, latest)
                     patience.reschedule(ends)
         except TimeoutError as error:
             limit = f"{self._limits.upload_seconds:g} s, at {_LEAST_BYTES_A_SECOND / 1000:g} kB/s or more"
-            raise HTTPException(408, f"the {what} did not arrive within {limit}", headers=_HANG_UP) from error
+            raise HTTPException(408, f"the {what} did not arrive within {limit}", headers=_CLOSE) from error
         if n > allowed:
             raise _too_large(most)
 

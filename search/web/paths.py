@@ -212,7 +212,7 @@ StrokeWidth = Annotated[float | None, Field(description="Of its widest stroke, i
 Size = Annotated[int | None, Field(description="Of its longer side, in px.")]
 Corners = Annotated[Corner | None, Field(description="Ends and joins of strokes.")]
 ABOUT = "Icons-Export"
-_MOST_TOLD = 20
+_MOST_NAMED = 20
 """Icons that were left out, and remarks, of one export: headers have little room."""
 _DOWNLOAD: dict[int | str, dict[str, Any]] = {
     200: {
@@ -243,7 +243,7 @@ class ChosenIcons(BaseModel):
 
     @property
     def look(self) -> Look:
-        """What copies are given."""
+        """How copies look."""
         return Look(colour=self.colour, stroke_width=self.stroke_width, size=self.size, corner=self.corner)
 
 
@@ -333,22 +333,22 @@ async def export(request: Request, service: Served) -> Response:
     made, content = await service.export(
         asked.collection, asked.kind, asked.options, is_whole=not asked.skip_unreadable
     )
-    headers = {"Content-Disposition": f'attachment; filename="{made.file_name}"', ABOUT: _told_of(made)}
+    headers = {"Content-Disposition": f'attachment; filename="{made.file_name}"', ABOUT: _summary_of(made)}
     return Response(content, media_type="application/zip", headers=headers)
 
 
-def _told_of(made: Exported) -> str:
+def _summary_of(made: Exported) -> str:
     """What there is to say of an export beside its files, in the signs that a header takes."""
-    left_out = [one.key for one in made.left_out[:_MOST_TOLD]]
-    told = {"icons": len(made.icons), "left_out": left_out, "n_left_out": len(made.left_out)}
-    return json.dumps({**told, "licences": made.licences, "remarks": made.remarks[:_MOST_TOLD]})
+    left_out = [one.key for one in made.left_out[:_MOST_NAMED]]
+    summary = {"icons": len(made.icons), "left_out": left_out, "n_left_out": len(made.left_out)}
+    return json.dumps({**summary, "licences": made.licences, "remarks": made.remarks[:_MOST_NAMED]})
 
 
 SVG = "image/svg+xml"
 SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 """Opened by itself, a stored SVG runs no script, loads nothing, and belongs to no origin."""
 LEFT_OUT = "Icons-Left-Out"
-_LEFT_OUT_TOLD = {
+_LEFT_OUT_HEADER = {
     LEFT_OUT: {
         "description": "Ids of the images that are not in it: bitmaps, what can't be read or has another digest, and "
         "what would make it too large. Ask for each alone. Missing where all are in it.",
@@ -395,11 +395,11 @@ async def svg(icon: IconKey, service: Served, request: Request, colour: Colour =
     responses=kinds(
         of=SVG,
         means="A layer a picture.",
-        headers=_LEFT_OUT_TOLD,
+        headers=_LEFT_OUT_HEADER,
     ),
 )
 async def svgs(service: Served, layers: Layers, request: Request) -> Response:
-    """Give many pictures in one answer, for `img`: the fragment #i17-DIGEST, or #i17 where no digest was given, shows
+    """Give many pictures in one answer, for `img`: the fragment #i17-DIGEST, or #i17 where the address has none, shows
     the image 17."""
     found, left_out = await service.drawings.svgs(list(map(Layer.read, layers)))
     answer = _kept(request, found, SVG)
@@ -412,7 +412,7 @@ async def svgs(service: Served, layers: Layers, request: Request) -> Response:
     f"{API}/search/svgs",
     summary="The pictures of what is found as one SVG",
     response_class=Response,
-    responses=kinds(of=SVG, means="A layer a picture.", headers=_LEFT_OUT_TOLD) | errors(404),
+    responses=kinds(of=SVG, means="A layer a picture.", headers=_LEFT_OUT_HEADER) | errors(404),
 )
 async def search_svgs(service: Served, asked: Annotated[SearchParameters, Query()], request: Request) -> Response:
     """Give the pictures of the first hits of `search`, one of a name, 40 at most; asked for together, they are searched

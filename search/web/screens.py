@@ -1,4 +1,4 @@
-"""What does the server tell of screenshots? Where an icon is used, crops, and whole ones that were indexed."""
+"""Screenshots over HTTP: where an icon is used, crops, and whole ones that were indexed."""
 
 import logging
 from pathlib import Path
@@ -10,9 +10,9 @@ from indexer.rendering.draw_pool import DrawPool
 from indexer.screens.files import UsageFolder
 from search.engine import SearchEngine
 from search.generation.opened import state_of
+from search.results import values_of
 from search.screens.asking import LEAST_SCORE, uses_of_icon
 from search.screens.opened import UsageIndex, shot_png
-from search.screens.report import use_json
 from search.screens.results import Use
 from search.web.answers import UsageAnswer, picture_url, written
 from search.web.connections import Gate
@@ -39,7 +39,7 @@ class Screens:
     def _index(self) -> UsageIndex | None:
         """The generation of screenshots that answers now, if it was seen by the encoder of the icons.
 
-        What was removed from it is no longer told from the next request on.
+        What was removed from it is gone from the next request on.
         """
         with self._lock:
             number = self._folder.current()
@@ -74,14 +74,14 @@ class Screens:
                 return written(UsageAnswer, _NOTHING)
             with index.explaining():
                 found = uses_of_icon(index, engine, number, k=k, least=least)
-                told = {
+                answer = {
                     "uses": [_spelled(index, use) for use in found.uses],
                     "n_found": found.n_found,
                     "n_screens": found.n_screens,
                     "n_known": index.n_screens,
                     "generation": index.generation.number,
                 }
-            return written(UsageAnswer, told)
+            return written(UsageAnswer, answer)
 
         return await self._asking.run(lambda: self._engine.together(ask))
 
@@ -128,11 +128,11 @@ _NOTHING = {"uses": [], "n_found": 0, "n_screens": 0, "n_known": 0, "generation"
 
 
 def _spelled(index: UsageIndex, use: Use) -> dict[str, Any]:
-    """Spell one use; of a path its name is told, where that lies is the server's business."""
+    """Spell one use; of a path only the name leaves the server."""
     screen, of = index.screen_of[use.file], index.manifest
     at = f"usage/{index.generation.number}"
     return {
-        **use_json(use),
+        **values_of(use),
         "file": Path(use.file).name,
         "also": sorted({Path(path).name for path in use.also}),
         "screen": screen,

@@ -153,7 +153,7 @@ def is_loopback(host: str) -> bool:
 
 
 def access_of(options: ServeOptions) -> Access:
-    """Who may ask: on a network, where no name is given, whoever calls the machine by an address or its own name."""
+    """Who may ask: on a network, without a name, whoever calls the machine by an address or its own name."""
     is_open = not is_loopback(options.host) and not options.names
     own = (name for name in (_own_name(), _own_name().partition(".")[0]) if is_open and name)
     names = (*_LOOPBACK_NAMES, *(name.lower() for name in (options.host, *options.names, *own)))
@@ -166,7 +166,7 @@ def _own_name() -> str:
 
 
 def serve(library: Library, options: ServeOptions) -> None:
-    """Serve a library until the process is told to end.
+    """Serve a library until the process is asked to end.
 
     Raises:
         LibraryError: there is no generation that can be read.

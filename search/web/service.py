@@ -4,11 +4,11 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from indexer.errors import ExportError, IconsError, LibraryError, UnreachableError
 from indexer.rendering.draw_pool import DrawPool
@@ -18,11 +18,11 @@ from search.drawings.chosen import keys_of
 from search.drawings.collection import Collection
 from search.drawings.drawn import Look, named_icon
 from search.drawings.export import Exported, Kind, Options, export
-from search.drawings.frameworks import framework
+from search.drawings.frameworks import FRAMEWORKS, framework
 from search.drawings.write import write
 from search.engine import Edition, SearchEngine
 from search.query import Filters, Query, Window, pasted_svg
-from search.results import Hit
+from search.results import Hit, values_of
 from search.web.answers import (
     CodeAnswer,
     ExplanationAnswer,
@@ -33,17 +33,9 @@ from search.web.answers import (
     LocatedAnswer,
     SearchAnswer,
     SetsAnswer,
-    code_json,
-    explanation_json,
-    facets_json,
-    frameworks_json,
-    icon_json,
-    located_answer_json,
-    search_json,
-    sets_json,
     written,
 )
-from search.web.connections import BusyError, Gate, Limits, TooSlowError
+from search.web.connections import BusyError, Gate, Limits, Result, TooSlowError
 from search.web.metrics import Metrics
 from search.web.parameters import LocateParameters, SearchParameters, Uploads
 from search.web.screens import Screens
@@ -55,7 +47,7 @@ _KEPT = 16
 """Answers; pictures are asked for together with the words."""
 
 
-class Found(NamedTuple):
+class SentAnswer(NamedTuple):
     """An answer as it is sent, and what of it is seen first."""
 
     content: bytes
@@ -66,22 +58,27 @@ class Found(NamedTuple):
     """Of what answered."""
 
 
-def first_layers(hits: Sequence[Mapping[str, Any]]) -> tuple[Layer, ...]:
-    """Pictures of the first hits, given as JSON: of each name the first one, which stands for the others."""
-    first: dict[str, Mapping[str, Any]] = {}
+def first_layers(hits: Sequence[Hit]) -> tuple[Layer, ...]:
+    """Pictures of the first hits: of each name the first one, which stands for the others."""
+    first: dict[str, Hit] = {}
     for hit in hits:
-        first.setdefault(hit["words"], hit)
-    shown = [hit for hit in first.values() if hit["svg_url"]]
-    return tuple(Layer(hit["image"], hit["digest"]) for hit in shown[:MOST_PICTURES])
+        first.setdefault(hit.words, hit)
+    shown = [hit for hit in first.values() if hit.is_svg]
+    return tuple(Layer(hit.image, hit.digest) for hit in shown[:MOST_PICTURES])
+
+
+def milliseconds(started: float) -> float:
+    """Since a time of `time.perf_counter`."""
+    return round(1000 * (time.perf_counter() - started), 2)
 
 
 class AskedLately:
     """Answers by what asks for them. Those that are under way are shared, so that two who ask the same search once."""
 
     def __init__(self) -> None:
-        self._answers: OrderedDict[str, asyncio.Future[Found]] = OrderedDict()
+        self._answers: OrderedDict[str, asyncio.Future[SentAnswer]] = OrderedDict()
 
-    async def now(self, question: str, ask: Callable[[], Awaitable[Found]]) -> Found:
+    async def now(self, question: str, ask: Callable[[], Awaitable[SentAnswer]]) -> SentAnswer:
         """Answer a question; one that was answered before is asked again."""
         under_way = self._answers.get(question)
         if under_way is None or under_way.done():
@@ -91,7 +88,7 @@ class AskedLately:
                 self._answers.popitem(last=False)
         return await asyncio.shield(under_way)
 
-    async def lately(self, question: str, ask: Callable[[], Awaitable[Found]], *, edition: Edition) -> Found:
+    async def lately(self, question: str, ask: Callable[[], Awaitable[SentAnswer]], *, edition: Edition) -> SentAnswer:
         """Take the last answer to a question, of one generation; ask where there is none."""
         known = self._answers.get(question)
         if known is None or (known.done() and (known.exception() or known.result().edition != edition)):
@@ -117,10 +114,10 @@ class Searches:
         edition, question = self._engine.edition, asked.model_dump_json()
         return (await self._lately.lately(question, lambda: self._found(asked), edition=edition)).layers
 
-    async def _found(self, asked: SearchParameters) -> Found:
+    async def _found(self, asked: SearchParameters) -> SentAnswer:
         return await self.ask(asked.query(), asked.filters(), asked.window(), like=asked.like)
 
-    async def ask(self, query: Query, filters: Filters, window: Window, *, like: str | None = None) -> Found:
+    async def ask(self, query: Query, filters: Filters, window: Window, *, like: str | None = None) -> SentAnswer:
         """Answer a query; `like` spells the icon that it asks with, if any.
 
         Raises what the engine raises, BusyError and TooSlowError.
@@ -128,13 +125,13 @@ class Searches:
         if svg := pasted_svg(query.words):
             query = replace(query, words="", picture=await self._drawings.pixels(svg))
 
-        def ask(engine: SearchEngine) -> Found:
+        def ask(engine: SearchEngine) -> SentAnswer:
             started = time.perf_counter()
             asked = query if like is None else replace(query, icon=id_of(engine, like))
             answer = engine.ask(asked, filters=filters, window=window)
-            seconds = time.perf_counter() - started
-            told = search_json(query.words, answer, generation=engine.generation.number, seconds=seconds)
-            return Found(written(SearchAnswer, told), first_layers(told["hits"]), engine.edition)
+            beside = {"query": query.words, "generation": engine.generation.number, "ms": milliseconds(started)}
+            content = written(SearchAnswer, values_of(answer) | beside)
+            return SentAnswer(content, first_layers(answer.hits), engine.edition)
 
         return await self._gate.run(lambda: self._engine.together(ask))
 
@@ -228,40 +225,33 @@ class Service:
         for part in (self._searches, self._drawings, self._exports, self._screens, self._probes, self._pool):
             part.close()
 
+    async def _ask(self, question: Callable[[SearchEngine], Result]) -> Result:
+        """Put questions that belong together to one generation, in a thread for searches."""
+        return await self._searches.run(lambda: self.engine.together(question))
+
     async def explain(self, query: Query, icon: str) -> bytes:
-        """Tell why an icon stands where it stands, as JSON."""
-
-        def explain(engine: SearchEngine) -> bytes:
-            return written(ExplanationAnswer, explanation_json(engine.explain(query, id_of(engine, icon))))
-
-        return await self._searches.run(lambda: self.engine.together(explain))
+        """Say why an icon stands where it stands, as JSON."""
+        return await self._ask(lambda engine: written(ExplanationAnswer, engine.explain(query, id_of(engine, icon))))
 
     async def show(self, icon: str) -> bytes:
-        """Tell everything of an icon, as JSON."""
-
-        def show(engine: SearchEngine) -> bytes:
-            return written(IconAnswer, icon_json(engine.show(id_of(engine, icon))))
-
-        return await self._searches.run(lambda: self.engine.together(show))
+        """Say everything of an icon, as JSON."""
+        return await self._ask(lambda engine: written(IconAnswer, engine.show(id_of(engine, icon))))
 
     async def facets(self) -> bytes:
-        """Tell what the library's icons can be filtered by, and how many of each there are, as JSON."""
-        return await self._once("facets", lambda engine: written(FacetsAnswer, facets_json(engine.facets())))
+        """What the library's icons can be filtered by, and how many of each there are, as JSON."""
+        return await self._once("facets", lambda engine: written(FacetsAnswer, engine.facets()))
 
     async def sets(self) -> bytes:
-        """Tell of every set, as JSON."""
-
-        def sets(engine: SearchEngine) -> bytes:
-            return written(SetsAnswer, sets_json(engine.sets(), generation=engine.generation.number))
-
-        return await self._once("sets", sets)
+        """All sets, as JSON."""
+        return await self._once(
+            "sets",
+            lambda engine: written(SetsAnswer, {"sets": engine.sets(), "generation": engine.generation.number}),
+        )
 
     async def _once(self, name: str, make: Callable[[SearchEngine], bytes]) -> bytes:
         """What is made once for a generation."""
         if name not in self._kept or self._kept[name][0] != self.engine.edition:
-            self._kept[name] = await self._searches.run(
-                lambda: self.engine.together(lambda engine: (engine.edition, make(engine)))
-            )
+            self._kept[name] = await self._ask(lambda engine: (engine.edition, make(engine)))
         return self._kept[name][1]
 
     async def locate(self, picture: bytes, asked: LocateParameters) -> bytes:
@@ -287,24 +277,25 @@ class Service:
                     engine.generation.number,
                 )
             )
-            seconds = time.perf_counter() - started
-            return written(LocatedAnswer, located_answer_json(located, generation=number, seconds=seconds))
+            beside = {"file": None, "generation": number, "ms": milliseconds(started)}
+            return written(LocatedAnswer, values_of(located) | beside)
 
         return await self._screens.run(locate)
 
     def frameworks(self) -> bytes:
         """Tell every way to write an icon, as JSON."""
-        return written(FrameworksAnswer, frameworks_json())
+        return written(FrameworksAnswer, {"frameworks": list(FRAMEWORKS.values())})
 
     async def code(self, icons: Sequence[str], name: str, look: Look) -> bytes:
-        """Write icons for a framework, given its name, as JSON; raises what `snippets.write` raises."""
+        """Write icons for the framework of a name, as JSON; raises what `drawings.write` raises."""
 
         chosen = framework(name)
 
         def write_all(engine: SearchEngine) -> bytes:
             hits = engine.hits([id_of(engine, icon) for icon in icons])
             named = [named_icon(hit, _svg_of(engine, hit) if chosen.needs_svg else None) for hit in hits]
-            return written(CodeAnswer, code_json(write(named, chosen, look), chosen))
+            beside = {"format": chosen.name, "language": chosen.language}
+            return written(CodeAnswer, values_of(write(named, chosen, look)) | beside)
 
         return await self._drawings.run(lambda: self.engine.together(write_all))
 
@@ -315,7 +306,7 @@ class Service:
 
         Raises:
             ExportError: it can't be made, or, where it is to be whole, lacks an icon. Reasons may name files of this
-                machine, so that only keys are told.
+                machine, so that only keys are in the message.
         """
 
         def make(engine: SearchEngine) -> tuple[Exported, bytes]:
@@ -350,7 +341,7 @@ class Service:
                 reason = None
                 try:
                     await self._probes.run(lambda: self.engine.search("arrow", k=1))
-                except LibraryError as error:  # those who look after the library are told by `follow`
+                except LibraryError as error:  # `follow` logs it
                     is_away = isinstance(error, UnreachableError)
                     reason = "the server that holds the library does not answer" if is_away else _NOT_WHOLE
                 except Exception:  # whatever it is, a search would fail of it, too

@@ -3,7 +3,7 @@
 The fragment of a stack's address says which of its icons is seen. A browser makes a document of every SVG that it
 shows, and each lengthens every task of the page: thirty icons took it 122 to 298 ms by themselves and 24 ms as a stack
 (Chromium 150, one busy core). Icons of a stack share one document, so only those go into it as they are that are
-nothing but shapes. Gradients, clips, masks and filters are found by ids, which are given the name of their icon. All
+nothing but shapes. Gradients, clips, masks and filters are found by ids, which begin with the name of their icon. All
 others (styles, movements) stand in it as images of their own, with a document each.
 """
 
@@ -40,7 +40,6 @@ _OF_ROOT = re.compile(
 _NAMES = re.compile(r"id|class|data-[\w-]+")
 _LEFT_OUT = re.compile(rf"x|y|width|height|{_NAMES.pattern}")
 """Of a root: its layer has a place and a name of its own."""
-_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _VIEW = re.compile(r"\s*[-+.\de]+[\s,]+[-+.\de]+[\s,]+(\d+(?:\.\d+)?)[\s,]+(\d+(?:\.\d+)?)\s*")
 """A viewBox: its width and height."""
 _NOT_SHARED = re.compile(r"id|href|(?!xmlns:).*:.*")
@@ -54,7 +53,7 @@ _TO_ID = re.compile(rf"url\(\s*([\"']?)#({_ID})\1\s*\)")
 def svg_text(content: bytes, *, colour: str | None = None) -> bytes | None:
     """The text of an SVG, unpacked; None for anything but an SVG.
 
-    `colour` is given to what the icon leaves open: to currentColor, and to shapes without any fill, black otherwise.
+    `colour` is for what the icon leaves open: to currentColor, and to shapes without any fill, black otherwise.
     """
     try:
         document = svg_document(content)
@@ -91,7 +90,7 @@ def stacked(pictures: Mapping[str, bytes]) -> bytes:
 
 
 def _layer(layer: str, document: bytes) -> bytes:
-    plain = _plain(document) or _named(document, layer)
+    plain = _shared(document, layer)
     if plain is None:
         address = b"data:image/svg+xml;base64," + base64.b64encode(document)
         return b'<svg id="%b"><image width="100%%" height="100%%" href="%b"/></svg>' % (layer.encode(), address)
@@ -115,35 +114,11 @@ class _NotPlainError(Exception):
     """Something of an SVG could reach another one, or be reached."""
 
 
-def _plain(document: bytes) -> tuple[dict[str, str], bytes] | None:
-    """The root's attributes and what follows them, if an SVG is well-formed and nothing but shapes, the same wherever
-    they stand. Classes are nobody's there: no style names them."""
-    root: dict[str, str] = {}
-    begin = 0
+def _shared(document: bytes, layer: str) -> tuple[dict[str, str], bytes] | None:
+    """The root's attributes and what follows them, if an SVG is well-formed and nothing in it reaches another one.
 
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal begin
-        if not root:
-            _check_root(name, attributes)
-            root.update(attributes)
-            begin = parser.CurrentByteIndex
-        elif name not in _SHAPES or any(map(_NOT_SHARED.fullmatch, attributes)):
-            raise _NotPlainError
-        if any(">" in value or _may_reach(name, value) for name, value in attributes.items()):
-            raise _NotPlainError
-
-    parser = _parser(start)
-    try:
-        parser.Parse(document, True)
-    except (expat.ExpatError, _NotPlainError):
-        return None
-    end = document.index(b">", begin)
-    is_empty = document[end - 1 : end] == b"/"
-    return None if is_empty else (root, _COMMENT.sub(b"", document[end:]))
-
-
-def _named(document: bytes, layer: str) -> tuple[dict[str, str], bytes] | None:
-    """The same of an SVG whose parts refer to each other: each id begins with the name of its layer."""
+    Each id begins with the name of its layer. Classes are nobody's there: no style names them.
+    """
     root: dict[str, str] = {}
     written = []
 
@@ -153,8 +128,8 @@ def _named(document: bytes, layer: str) -> tuple[dict[str, str], bytes] | None:
             root.update(attributes)
             written.append(">")
         elif name in _SHAPES or name in _FOUND_BY_ID or _OF_FILTER.fullmatch(name):
-            told = [_of_layer(layer, attribute, value) for attribute, value in attributes.items()]
-            written.append(f"<{' '.join([name, *told])}>")
+            spelled = [_of_layer(layer, attribute, value) for attribute, value in attributes.items()]
+            written.append(f"<{' '.join([name, *spelled])}>")
         else:
             raise _NotPlainError
 

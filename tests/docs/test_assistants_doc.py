@@ -51,7 +51,7 @@ def test_every_call_is_answered_as_the_document_shows(bundled_samples: Path, mon
     monkeypatch.chdir(DOCUMENT.parents[1])  # pictures are named as they lie there
     engine = SearchEngine.open(bundled_samples)
     calls = CALL.findall(DOCUMENT.read_text("utf-8"))
-    assert len(calls) == 5
+    assert len(calls) == 4
     for tool, arguments, answer in calls:
         now = heard(engine, tool, json.loads(arguments))
         assert without_scores(now) == without_scores(json.loads(answer)), tool

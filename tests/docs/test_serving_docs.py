@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import subprocess
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 
 from PIL import Image, ImageDraw
@@ -12,7 +12,6 @@ from serving import index_into, serving, write_icons
 from tools import lacking
 
 from indexer.library.folder import Library
-from search.engine import SearchEngine
 
 PAGE = (Path(__file__).parents[2] / "docs" / "serving.md").read_text("utf-8")
 EXAMPLES = re.findall(r"^curl .*$", PAGE, re.MULTILINE)
@@ -40,14 +39,11 @@ def test_every_example_is_answered(tmp_path: Path, tiny_model: Path) -> None:
             assert (tmp_path / "answer").stat().st_size
 
 
-def test_the_hit_that_is_shown_has_the_fields_of_a_hit(tmp_path: Path, tiny_model: Path) -> None:
-    from search.web.answers import hit_json
+def test_the_hit_that_is_shown_has_the_fields_of_a_hit() -> None:
+    from search.web.answers import HitAnswer
 
-    write_icons(tmp_path / "icons")
-    library = Library(tmp_path / "library")
-    index_into(library, tmp_path / "icons", model=tiny_model)
     [shown] = re.findall(r"```json\n(\{\"id\".*?)\n```", PAGE, re.DOTALL)
-    assert list(json.loads(shown)) == list(hit_json(asdict(SearchEngine.open(library.root).search("dot a", k=1)[0])))
+    assert list(json.loads(shown)) == [field.name for field in fields(HitAnswer)]
 
 
 def test_every_parameter_of_a_search_is_told() -> None:

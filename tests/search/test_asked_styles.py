@@ -1,4 +1,4 @@
-"""Does a search find icons by the look that was seen, under all of its names?"""
+"""A search finds icons by the look that was seen, under all of its names."""
 
 from pathlib import Path
 
@@ -58,23 +58,6 @@ def test_corners_hold_beside_styles(engine: SearchEngine) -> None:
     assert _sets(engine, corners=("sharp",)) == {"sharp"}
     assert _sets(engine, styles=("outline",), corners=("sharp",)) == set()
     assert _sets(engine, styles=("outline", "duotone")) == {"outline", "duotone"}
-
-
-@pytest.fixture(scope="module")
-def outlines(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
-    folder = tmp_path_factory.mktemp("outlines")
-    (folder / "star.svg").write_text(svg(BODIES["outline"]))
-    library = Library(folder.parent / "library-of-outlines")
-    build_library(library, tiny_model, [folder])
-    return SearchEngine.open(library.root)
-
-
-@pytest.mark.parametrize("style", ["filled", "solid", "fill", "two tone", "duotone", "colour", "color"])
-def test_a_look_that_no_icon_has_is_understood_and_leaves_none(outlines: SearchEngine, style: str) -> None:
-    found = _sets(outlines, styles=("stroke",))
-    assert len(found) == 1
-    assert _sets(outlines, styles=(style,)) == set()
-    assert _sets(outlines, styles=(style, "line")) == found
 
 
 @pytest.mark.parametrize(

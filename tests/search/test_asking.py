@@ -1,9 +1,8 @@
-"""Is a query found as it was meant, whichever way it was typed: code, emoji, parts, a slip, what to leave out?"""
+"""A query is found as it was meant, whichever way it was typed: code, emoji, parts, a slip, what to leave out."""
 
 import pytest
 from called_icons import N_ICONS, build_called
 
-from indexer.errors import IconsError
 from search.engine import Answer, Filters, Hit, Query, SearchEngine, Window
 
 ALL = Window(k=50, min_score=0, flat=True)
@@ -56,12 +55,6 @@ def test_what_is_called_as_code_does_comes_first_though_others_bear_the_name(
     assert scores[0] == max(scores)
 
 
-def test_namesakes_in_other_sets_come_right_after_the_one_that_is_called(engine: SearchEngine) -> None:
-    keys = _keys(_ask(engine, "mdi:home"))
-    assert set(keys[1:4]) == {"lucide:home", "map:home", "mdi:home-outline"}
-    assert keys[4] == "lucide:house"  # which states it as a tag
-
-
 @pytest.mark.parametrize(
     "query", ["tabler:star", "ti ti-star", "tabler-star", "TbStar", "star.svg", "StarIcon", "<Star/>"]
 )
@@ -94,11 +87,6 @@ def test_a_set_is_kept_by_its_key_or_its_title(engine: SearchEngine, title: str,
     assert {hit.set for hit in _ask(engine, "star", sets=(title,)).hits} == sets
 
 
-def test_a_set_that_nothing_is_called_names_near_ones(engine: SearchEngine) -> None:
-    with pytest.raises(IconsError, match='no set "lucid" in this library; near: lucide'):
-        _ask(engine, "star", sets=("lucid",))
-
-
 @pytest.mark.parametrize("query", ["star not filled", "star -filled", "star without filled", "star, not filled"])
 def test_a_style_that_is_left_out_comes_after_and_is_no_name(engine: SearchEngine, query: str) -> None:
     answer, plain = _ask(engine, query), _ask(engine, "star")
@@ -120,16 +108,6 @@ def test_what_is_left_out_goes_down_by_words_or_by_an_option(engine: SearchEngin
         assert _keys(answer)[0] == "lucide:arrow-right"
         assert _by_key(answer, circle.key).score < circle.score
     assert _keys(_ask(engine, "arrow right -circle")) == _keys(_ask(engine, "arrow right", "circle"))
-
-
-def test_a_tag_that_says_no_leaves_nothing_out(engine: SearchEngine) -> None:
-    answer = _ask(engine, "no smoking")
-    assert _keys(answer)[:2] == ["lucide:cigarette-off", "lucide:cigarette"]
-
-
-def test_parts_are_names_together(engine: SearchEngine) -> None:
-    assert _keys(_ask(engine, "bell with a plus"))[0] == "lucide:bell-plus"
-    assert _keys(_ask(engine, "🔔 + plus"))[0] == "lucide:bell-plus"
 
 
 @pytest.mark.parametrize(("sign", "word"), [("🔔", "bell"), ("🏠", "house"), ("+", "plus"), ("🔔\ufe0f", "bell")])
@@ -159,14 +137,6 @@ def test_a_pasted_svg_finds_its_icon(engine: SearchEngine) -> None:
         answer = _ask(engine, pasted)
         assert answer.hits[0].key == "lucide:bell"
         assert answer.hits[0].similarity == pytest.approx(1, abs=1e-3)
-
-
-def test_no_more_can_be_left_out_by_words_than_by_options(engine: SearchEngine) -> None:
-    named = [f"a{chr(97 + number)}" for number in range(17)]
-    for query in ("bell " + " ".join(f"-{word}" for word in named), "bell without " + ", ".join(named)):
-        with pytest.raises(IconsError, match="17 things to steer away from; name 16 or fewer"):
-            _ask(engine, query)
-    assert _keys(_ask(engine, "bell " + " ".join(f"-{word}" for word in named[1:])))[0].endswith(":bell")
 
 
 @pytest.mark.parametrize(

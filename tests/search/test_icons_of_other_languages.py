@@ -1,4 +1,4 @@
-"""Are a team's own icons found by English words, whatever language their files are named in, and by their own words?"""
+"""A team's own icons are found by English words, whatever language their files are named in."""
 
 import json
 import shutil
@@ -72,17 +72,6 @@ def test_an_icons_own_name_is_exactly_its_name(engine: SearchEngine, team: str, 
         for words in (name, name.upper(), name.replace("-", " ").replace("_", " ")):
             hit = engine.ask(Query(words=words), filters=Filters(sets=(team,))).hits[0]
             assert (unicodedata.normalize("NFC", hit.name), hit.exact) == (name, True), words
-
-
-def test_both_teams_answer_in_either_language_and_in_english(engine: SearchEngine) -> None:
-    for words in ("Pfeil links", "flèche gauche", "arrow left"):
-        names = {unicodedata.normalize("NFC", hit.name) for hit in engine.search(words, k=2)}
-        assert names & {"pfeil-links", "flèche-gauche"}
-
-
-def test_keywords_find_what_is_written_and_what_it_says(engine: SearchEngine) -> None:
-    assert first(engine, "drucker", "symbole", keyword=True) == "drucker"
-    assert first(engine, "printer", "symbole", keyword=True) == "drucker"
 
 
 def test_an_icon_is_called_by_its_own_key_in_any_spelling(engine: SearchEngine) -> None:

@@ -1,15 +1,12 @@
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from conftest import Build, build_library, disc, draw_icons, svg
+from conftest import Build, build_library, disc, draw_icons
 
-from indexer.errors import IconsError, LibraryError
+from indexer.errors import LibraryError
 from indexer.library.folder import Library
 from search.engine import Hit, Query, SearchEngine, Window
-from search.showing.sheets import sheet_html
 
 
 @pytest.fixture(scope="module")
@@ -64,54 +61,6 @@ def test_similarity_is_the_weighted_sum_of_those_of_picture_and_name(
     assert hit.similarity == pytest.approx(weight * picture @ query + (1 - weight) * 1.0, abs=2e-3)
 
 
-def test_hits_are_ordered_by_score_after_the_exact_ones(engine: SearchEngine) -> None:
-    hits = ask(engine, "dot c", k=50)
-    scores = [hit.score for hit in hits]
-    assert [hit.exact for hit in hits] == sorted((hit.exact for hit in hits), reverse=True)
-    assert scores == sorted(scores, reverse=True)
-    assert len(set(scores)) > 5
-
-
-def test_k_limits_the_hits(engine: SearchEngine) -> None:
-    assert [len(ask(engine, "dot", k=k)) for k in (1, 3, 1000)] == [1, 3, 10]
-
-
-def test_a_set_filter_keeps_other_sets_out_and_an_unknown_set_names_near_ones(
-    build: Build, library: Library, icon_folder: Path, tmp_path: Path
-) -> None:
-    other = tmp_path / "symbols"
-    other.mkdir()
-    (other / "arrow-up.svg").write_text(svg('<path d="M2 2h20v20z"/>'))
-    build(icon_folder, other)
-    engine = SearchEngine.open(library.root)
-    everything = Window(k=50, min_score=0)
-    hits = engine.ask(Query(words="arrow up"), window=everything).hits
-    assert {hit.set for hit in hits} == {"icons", "symbols"}
-    assert [hit.set for hit in engine.search("arrow up", k=50, sets=["symbols"])] == ["symbols"]
-    with pytest.raises(IconsError, match='no set "symbol" in this library; near: symbols'):
-        engine.search("arrow", sets=["symbol"])
-
-
-@pytest.mark.parametrize(("query", "k"), [("", 10), ("   ", 10), ("arrow", 0)])
-def test_a_query_that_asks_nothing_is_refused(engine: SearchEngine, query: str, k: int) -> None:
-    with pytest.raises(IconsError):
-        engine.search(query, k=k)
-
-
-@pytest.mark.parametrize(
-    "query", ["->", "c++", "'; DROP TABLE icons; --", "AND OR NOT", "🎉", "שלום", "x" * 10_000, "a\x00b", "*"]
-)
-def test_odd_queries_are_answered(engine: SearchEngine, query: str) -> None:
-    assert len(ask(engine, query)) == 10
-
-
-def test_a_hit_is_plain_data_and_gives_its_picture(engine: SearchEngine, folder: Path) -> None:
-    hit = ask(engine, "dot e")[0]
-    assert hit.path == str(folder / "dot-e.svg")
-    assert json.loads(json.dumps(asdict(hit)))["set"] == "icons"
-    assert engine.picture(hit.id) == (folder / "dot-e.svg").read_bytes()
-
-
 def test_an_unreadable_newest_generation_lets_the_one_before_answer_with_a_warning(
     build: Build, library: Library, icon_folder: Path
 ) -> None:
@@ -128,11 +77,3 @@ def test_an_unreadable_newest_generation_lets_the_one_before_answer_with_a_warni
 def test_searching_before_any_library_exists_says_what_to_run(library: Library) -> None:
     with pytest.raises(LibraryError, match="`icons index SOURCE` builds one"):
         SearchEngine.open(library.root)
-
-
-def test_a_sheet_shows_every_hit_and_runs_no_script(engine: SearchEngine) -> None:
-    hits = ask(engine, "dot", k=5)
-    hostile = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
-    page = sheet_html("<i>dot</i>", [(hit, hostile) for hit in hits])
-    assert page.count("<img ") == 5
-    assert "<script" not in page and "<i>dot" not in page

@@ -85,7 +85,9 @@ def measure(engine: SearchEngine, table: Sequence[Row], *, source: str, to: str)
     Raises:
         IconsError: the library lacks one of the sets.
     """
-    return engine.put(lambda opened: _measure(opened, table, open_side(opened, source), open_side(opened, to)))
+    return engine.with_generation(
+        lambda opened: _measure(opened, table, open_side(opened, source), open_side(opened, to))
+    )
 
 
 def _measure(opened: Opened, table: Sequence[Row], source: Side, to: Side) -> Mapping[str, Measured]:

@@ -158,7 +158,7 @@ def open_contender(name: str, engine: SearchEngine) -> Contender:
         return Contender(name, 1.0, connected_components)
     if name == BOTH:
         locator = open_locator(engine.manifest.fingerprint)
-        encoder = engine.put(lambda opened: forgetful(opened.encoder))
+        encoder = engine.with_generation(lambda opened: forgetful(opened.encoder))
         threshold = locator.judge.threshold if locator.judge else 0.0
         return Contender(name, threshold, lambda pixels: locator.candidates(pixels, encoder).boxes)
     detector, judge = Detector.open(), read_judge(None)

@@ -7,7 +7,7 @@ import pytest
 from indexer.errors import IconsError
 from indexer.screens import detector
 from indexer.screens.boxes import Boxes, iou_matrix
-from indexer.screens.detector import WEIGHTS, Detector, Judge, _decoded, _is_cut, _Part, _stretches, read_judge
+from indexer.screens.detector import Detector, Judge, _decoded, _is_cut, _Part, _stretches
 
 
 @pytest.mark.parametrize("length", [40, 1_600, 1_664, 1_665, 2_880, 7_680])
@@ -68,23 +68,11 @@ def test_a_large_picture_is_looked_at_in_parts_and_finds_the_same(monkeypatch: p
     assert (iou_matrix(parts.corners, whole.corners).max(axis=0) > 0.8).all()
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (7, 300), (33, 31)])
-def test_pictures_of_any_size_are_looked_at(shape: tuple[int, int]) -> None:
-    found = Detector.open().detect(np.full((*shape, 3), 255, np.uint8))
-    assert found.corners.shape == (len(found.scores), 4)
-
-
 def test_a_damaged_detector_is_told_by_name(tmp_path: Path) -> None:
     (tmp_path / "training.json").write_text("{}")
     (tmp_path / "icons.onnx").write_bytes(b"no graph")
     with pytest.raises(IconsError, match="can't be read"):
         Detector.open(tmp_path)
-
-
-def test_a_damaged_judge_is_told_by_name(tmp_path: Path) -> None:
-    (tmp_path / WEIGHTS).write_bytes(b"nothing")
-    with pytest.raises(IconsError, match="evidence"):
-        read_judge("abc", tmp_path)
 
 
 def test_a_judge_with_one_layer_is_a_logistic_curve() -> None:

@@ -31,10 +31,6 @@ def test_one_large_drawing_on_an_even_ground_is_an_icon() -> None:
     assert picture_kind(drawing, _boxes(9)) == "screen"
 
 
-def test_a_small_square_picture_is_an_icon_whatever_it_shows() -> None:
-    assert picture_kind(np.random.default_rng(0).integers(0, 256, (64, 80, 3), np.uint8), NO_BOXES) == "icon"
-
-
 def test_a_photograph_is_neither() -> None:
     ramp = np.linspace(0, 255, 600).astype(np.uint8)
     photograph = np.stack(np.broadcast_arrays(ramp[:, None], ramp[None, :], ramp[::-1, None]), axis=-1)

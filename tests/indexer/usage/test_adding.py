@@ -1,4 +1,3 @@
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from usage_screens import plain_sight, save_screen
 
 from indexer.errors import LibraryError, SourceError
 from indexer.library.folder import Library
+from indexer.screens import add as adding
 from indexer.screens import looking
 from indexer.screens.add import AddOptions, AddSummary, add, remove
 from indexer.screens.files import UsageFolder
@@ -71,7 +71,7 @@ def test_what_is_unchanged_is_neither_read_nor_looked_at(
     run_add: Add, shots: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_add(shots)
-    monkeypatch.setattr(looking.Looker, "look", None)
+    monkeypatch.setattr(adding, "look", None)
     again = run_add()
     assert (again.read, again.looked, again.generation) == (0, 0, None)
 
@@ -92,15 +92,6 @@ def test_a_changed_file_alone_is_looked_at_and_a_bad_one_again_once_it_is_mended
     save_screen(shots / "b.png", ["house"], shade=250)
     summary = run_add()
     assert (summary.read, summary.looked, summary.counts.failed, summary.counts.indexed) == (2, 2, 0, 4)
-
-
-def test_files_of_a_place_that_is_away_are_kept(run_add: Add, shots: Path, tmp_path: Path) -> None:
-    run_add(shots)
-    shots.rename(tmp_path / "away")
-    other = save_screen(tmp_path / "other/d.png", ["disc"], shade=200)
-    summary = run_add(other.parent)
-    assert summary.away == (str(shots),)
-    assert (summary.counts.found, summary.counts.indexed, summary.looked) == (6, 4, 1)
 
 
 def test_a_file_that_goes_takes_its_look_from_the_disk(run_add: Add, shots: Path, held: Library) -> None:
@@ -167,16 +158,15 @@ def test_an_interrupted_run_keeps_what_it_saw(
     for number in range(4):
         save_screen(shots / f"new-{number}.png", ["house"], shade=150 + number)
     n_looked = 0
-    look = looking.Looker.look
 
-    def interrupted(*given: Any) -> Any:
+    def interrupted(*arguments: Any, **options: Any) -> Any:
         nonlocal n_looked
         n_looked += 1
         if n_looked == 3:
             raise KeyboardInterrupt
-        return look(*given)
+        return looking.look(*arguments, **options)
 
-    monkeypatch.setattr(looking.Looker, "look", interrupted)
+    monkeypatch.setattr(adding, "look", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_add()
     monkeypatch.undo()
@@ -227,14 +217,3 @@ def test_the_writer_is_one_and_a_library_without_icons_is_refused(
         run_add(shots)
     with pytest.raises(LibraryError, match="no library"):
         add(Library(tmp_path / "none"), AddOptions(shots=[shots]), lambda *_: None)
-
-
-def test_places_are_told_in_the_order_of_paths_with_the_screen_they_hold(
-    run_add: Add, shots: Path, held: Library
-) -> None:
-    run_add(shots)
-    lines = UsageFolder(held).generation(1).places.read_text().splitlines()
-    places = {Path(path).name: (screen, reason is None) for path, screen, reason in map(json.loads, lines)}
-    assert places["a.png"] == places["copy.png"]
-    assert places["broken.png"] == (None, False)
-    assert sorted(screen for screen, _ in places.values() if screen is not None) == [0, 0, 1, 2]

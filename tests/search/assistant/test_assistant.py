@@ -1,4 +1,4 @@
-"""Can an assistant find icons over MCP, by the SDK's own client, from a server process or from one in this process?"""
+"""An assistant finds icons over MCP, by the SDK's own client, from a server process or from one in this process."""
 
 import asyncio
 import base64
@@ -39,12 +39,21 @@ def engine(icon_library: Library) -> SearchEngine:
     return SearchEngine.open(icon_library.root)
 
 
-def _with_client(engine: SearchEngine, scene: Callable[[Any], Awaitable[Any]]) -> None:
-    async def run() -> None:
-        async with Client(create_assistant(engine)) as client:
-            await scene(client)
+Call = Callable[..., tuple[bool, str]]
 
-    asyncio.run(run())
+
+@pytest.fixture
+def call(engine: SearchEngine) -> Call:
+    """Call a tool of a server in this process: whether it failed, and what it said."""
+
+    def run(tool: str, **arguments: Any) -> tuple[bool, str]:
+        async def one() -> tuple[bool, str]:
+            async with Client(create_assistant(engine)) as client:
+                return await _call(client, tool, **arguments)
+
+        return asyncio.run(one())
+
+    return run
 
 
 def _with_process(library: Library, scene: Callable[[ClientSession], Awaitable[Any]]) -> Any:
@@ -57,6 +66,13 @@ def _with_process(library: Library, scene: Callable[[ClientSession], Awaitable[A
             return await scene(session)
 
     return asyncio.run(run())
+
+
+def answer(call: Call, tool: str, **arguments: Any) -> Any:
+    """What a tool answers that does not fail."""
+    failed, said = call(tool, **arguments)
+    assert not failed, said
+    return json.loads(said)
 
 
 async def _call(session: ClientSession | Client, tool: str, **arguments: Any) -> tuple[bool, str]:
@@ -94,42 +110,31 @@ def test_an_assistant_searches_shows_and_gets_the_svg(icon_library: Library) -> 
     _with_process(icon_library, scene)
 
 
-def test_an_assistant_is_told_how_words_of_another_language_were_read(engine: SearchEngine) -> None:
-    async def scene(session: Client) -> None:
-        for arguments, read in (
-            ({"query": "chat", "language": "fr-FR"}, "chat: cat, chat (French)"),
-            ({"query": "chat"}, None),
-            ({"query": "Einstellungen"}, "Einstellungen: settings (German)"),
-        ):
-            failed, said = await _call(session, "search_icons", **arguments)
-            assert not failed
-            assert json.loads(said).get("read_as") == read
-
-    _with_client(engine, scene)
+def test_an_assistant_is_told_how_words_of_another_language_were_read(call: Call) -> None:
+    for arguments, read in (
+        ({"query": "chat", "language": "fr-FR"}, "chat: cat, chat (French)"),
+        ({"query": "chat"}, None),
+        ({"query": "Einstellungen"}, "Einstellungen: settings (German)"),
+    ):
+        assert answer(call, "search_icons", **arguments).get("read_as") == read
 
 
-def test_an_assistant_finds_icons_that_look_like_one_or_like_a_picture(engine: SearchEngine, tmp_path: Path) -> None:
+def test_an_assistant_finds_icons_that_look_like_one_or_like_a_picture(call: Call, tmp_path: Path) -> None:
     drawing = tmp_path / "drawing.svg"
     drawing.write_text(disc(4, 12))
     as_data = "data:image/svg+xml;base64," + base64.b64encode(disc(4, 12).encode()).decode()
 
-    async def scene(session: Client) -> None:
-        for arguments, first in (
-            ({"key": "icons:dot-i", "set": "icons"}, "icons:"),
-            ({"key": "icons:dot-i", "set": "own"}, "own:"),
-            ({"picture": str(drawing)}, "icons:dot-a"),
-            ({"picture": as_data}, "icons:dot-a"),
-        ):
-            failed, said = await _call(session, "similar_icons", k=1, **arguments)
-            assert not failed
-            assert [icon["key"].startswith(first) for icon in json.loads(said)["icons"]] == [True]
-
-    _with_client(engine, scene)
+    for arguments, first in (
+        ({"key": "icons:dot-i", "set": "icons"}, "icons:"),
+        ({"key": "icons:dot-i", "set": "own"}, "own:"),
+        ({"picture": str(drawing)}, "icons:dot-a"),
+        ({"picture": as_data}, "icons:dot-a"),
+    ):
+        [icon] = answer(call, "similar_icons", k=1, **arguments)["icons"]
+        assert icon["key"].startswith(first)
 
 
-def test_an_assistant_gets_the_icons_of_a_screenshot_as_code(
-    icon_library: Library, tmp_path: Path, engine: SearchEngine
-) -> None:
+def test_an_assistant_gets_the_icons_of_a_screenshot_as_code(icon_library: Library, tmp_path: Path, call: Call) -> None:
     image = Image.new("RGB", (480, 240), "white")
     for place, name in (((40, 30), "arrow-up"), ((300, 30), "arrow-up"), ((40, 160), "arrow-up-filled")):
         drawn = draw((icon_library.root.parent / "icons" / f"{name}.svg").read_bytes(), size=32)
@@ -138,137 +143,107 @@ def test_an_assistant_gets_the_icons_of_a_screenshot_as_code(
     image.save(file)
     as_data = "data:image/png;base64," + base64.b64encode(file.read_bytes()).decode()
 
-    async def scene(session: Client) -> None:
-        failed, said = await _call(session, "locate", picture=str(file), set="icons")
-        plain = json.loads(said)
-        assert not failed
-        assert (plain["kind"], len(plain["icons"])) == ("screen", 3)
-        assert [
-            icon["box"][:2] == pytest.approx(place, abs=30)
-            for icon, place in zip(plain["icons"], ([40, 30], [300, 30], [40, 160]), strict=True)
-        ] == [True, True, True]
-        assert all(icon["key"].startswith("icons:") for icon in plain["icons"] if "key" in icon)
-        assert json.loads((await _call(session, "locate", picture=as_data, set="icons"))[1]) == plain
-        sure = {icon["key"] for icon in plain["icons"] if "key" in icon and "note" not in icon} - {"icons:photo"}
-        code = json.loads((await _call(session, "locate", picture=str(file), set="icons", format="react"))[1])
-        assert code.get("code", "").count("export function") == len(sure)
-        for arguments, told in (
-            ({"picture": "/nowhere/shot.png"}, "can't be read"),
-            ({"picture": __file__}, 'no icons can be found in "test_assistant.py"'),
-            ({"picture": str(file), "set": "gone"}, 'no set "gone"'),
-            ({"picture": str(file), "format": "reakt"}, 'no format "reakt"'),
-            ({"picture": str(file), "sets": "icons"}, 'locate has no argument "sets"; it takes picture, set, format'),
-        ):
-            failed, said = await _call(session, "locate", **arguments)
-            assert failed and told in said
-
-    _with_client(engine, scene)
+    plain = answer(call, "locate", picture=str(file), set="icons")
+    assert (plain["kind"], len(plain["icons"])) == ("screen", 3)
+    assert [
+        icon["box"][:2] == pytest.approx(place, abs=30)
+        for icon, place in zip(plain["icons"], ([40, 30], [300, 30], [40, 160]), strict=True)
+    ] == [True, True, True]
+    assert all(icon["key"].startswith("icons:") for icon in plain["icons"] if "key" in icon)
+    assert answer(call, "locate", picture=as_data, set="icons") == plain
+    sure = {icon["key"] for icon in plain["icons"] if "key" in icon and "note" not in icon} - {"icons:photo"}
+    code = answer(call, "locate", picture=str(file), set="icons", format="react")
+    assert code.get("code", "").count("export function") == len(sure)
+    for arguments, told in (
+        ({"picture": "/nowhere/shot.png"}, "can't be read"),
+        ({"picture": __file__}, 'no icons can be found in "test_assistant.py"'),
+        ({"picture": str(file), "set": "gone"}, 'no set "gone"'),
+        ({"picture": str(file), "format": "reakt"}, 'no format "reakt"'),
+        ({"picture": str(file), "sets": "icons"}, 'locate has no argument "sets"; it takes picture, set, format'),
+    ):
+        failed, said = call("locate", **arguments)
+        assert failed and told in said
 
 
-def test_an_assistant_picks_icons_for_many_needs_in_one_call(engine: SearchEngine) -> None:
-    async def scene(session: Client) -> None:
-        failed, said = await _call(session, "pick_icons", needs=["arrow up", "dot a"], set="icons", format="react")
-        plain = json.loads(said)
-        assert not failed
-        assert [icon["need"] for icon in plain["icons"]] == ["arrow up", "dot a"]
-        assert plain["icons"][0]["key"].startswith("icons:arrow-up")
-        assert plain["code"].count("export function") == 2
-        assert (await _call(session, "pick_icons", needs=[]))[0]
-
-    _with_client(engine, scene)
+def test_an_assistant_picks_icons_for_many_needs_in_one_call(call: Call) -> None:
+    plain = answer(call, "pick_icons", needs=["arrow up", "dot a"], set="icons", format="react")
+    assert [icon["need"] for icon in plain["icons"]] == ["arrow up", "dot a"]
+    assert plain["icons"][0]["key"].startswith("icons:arrow-up")
+    assert plain["code"].count("export function") == 2
+    assert call("pick_icons", needs=[])[0]
 
 
-def test_an_assistant_maps_icons_of_one_set_to_another(engine: SearchEngine) -> None:
-    async def scene(session: Client) -> None:
-        arguments = {"names": ["dot-a", "arrow-up"], "from": "icons", "to": "own"}
-        failed, said = await _call(session, "map_icons", **arguments)
-        plain = json.loads(said)
-        found = {**plain["icons"], **{key: others[0] for key, others in plain.get("doubtful", {}).items()}}
-        assert not failed
-        assert {key: target.split(":")[0] for key, target in found.items()} == {
-            "icons:dot-a": "own",
-            "icons:arrow-up": "own",
-        }
-        assert 'no set "gone"' in (await _call(session, "map_icons", names="dot-a", to="gone"))[1]
-
-    _with_client(engine, scene)
+def test_an_assistant_maps_icons_of_one_set_to_another(call: Call) -> None:
+    arguments = {"names": ["dot-a", "arrow-up"], "from": "icons", "to": "own"}
+    plain = answer(call, "map_icons", **arguments)
+    found = {**plain["icons"], **{key: others[0] for key, others in plain.get("doubtful", {}).items()}}
+    assert {key: target.split(":")[0] for key, target in found.items()} == {
+        "icons:dot-a": "own",
+        "icons:arrow-up": "own",
+    }
+    assert 'no set "gone"' in call("map_icons", names="dot-a", to="gone")[1]
 
 
-def test_an_assistant_checks_code_that_it_has_written(engine: SearchEngine, tmp_path: Path) -> None:
+def test_an_assistant_checks_code_that_it_has_written(call: Call, tmp_path: Path) -> None:
     file = tmp_path / "Menu.tsx"
     file.write_text('<Icon icon="lucide:arrow" /><img src="./gone.svg" />')
 
-    async def scene(session: Client) -> None:
-        failed, said = await _call(session, "check_icons", code='<img src="./gone.svg"/>', name="a.html")
-        assert not failed
-        assert json.loads(said) == {
-            "findings": ['a.html:1:11: there is no file "./gone.svg"'],
-            "n_findings": 1,
-            "names": 1,
-        }
-        plain = json.loads((await _call(session, "check_icons", paths=str(file)))[1])
-        assert plain["sets_not_in_this_library"] == ["lucide"]
-        assert plain["findings"] == [f'{file}:1:39: there is no file "./gone.svg"']
-        assert "either paths or code" in (await _call(session, "check_icons"))[1]
-
-    _with_client(engine, scene)
+    assert answer(call, "check_icons", code='<img src="./gone.svg"/>', name="a.html") == {
+        "findings": ['a.html:1:11: there is no file "./gone.svg"'],
+        "n_findings": 1,
+        "names": 1,
+    }
+    plain = answer(call, "check_icons", paths=str(file))
+    assert plain["sets_not_in_this_library"] == ["lucide"]
+    assert plain["findings"] == [f'{file}:1:39: there is no file "./gone.svg"']
+    assert "either paths or code" in call("check_icons")[1]
 
 
-def test_an_assistant_looks_for_what_is_wrong_in_icons(icon_library: Library, engine: SearchEngine) -> None:
-    async def scene(session: Client) -> None:
-        folder = icon_library.root.parent / "odd"
-        folder.mkdir()
-        for name in ("dot", "point"):
-            (folder / f"{name}.svg").write_text(disc(12, 12))
-        (folder / "cut.svg").write_text("<svg")
-        failed, said = await _call(session, "lint_icons", paths=str(folder))
-        assert not failed
-        plain = json.loads(said)
-        assert plain["n_icons"] == 3
-        assert plain["counts"]["identical"] == plain["counts"]["broken"] == 1
-        assert plain["findings"]["identical"] == ["2 icons show the same picture: dot, point"]
-        [broken] = plain["findings"]["broken"]
-        assert broken.startswith(f"{folder / 'cut.svg'}: ")
-        failed, said = await _call(session, "lint_icons", set="icons", rule="broken")
-        assert not failed
-        for arguments, told in (
-            ({}, "paths of folders, or a set"),
-            ({"set": "icon"}, 'no set "icon"'),
-            ({"set": "icons", "rule": "strok"}, '"strok" is no rule'),
-            ({"paths": "/nowhere"}, '"/nowhere"'),
-        ):
-            failed, said = await _call(session, "lint_icons", **arguments)
-            assert failed
-            assert told in said
-
-    _with_client(engine, scene)
+def test_an_assistant_looks_for_what_is_wrong_in_icons(icon_library: Library, call: Call) -> None:
+    folder = icon_library.root.parent / "odd"
+    folder.mkdir()
+    for name in ("dot", "point"):
+        (folder / f"{name}.svg").write_text(disc(12, 12))
+    (folder / "cut.svg").write_text("<svg")
+    plain = answer(call, "lint_icons", paths=str(folder))
+    assert plain["n_icons"] == 3
+    assert plain["counts"]["identical"] == plain["counts"]["broken"] == 1
+    assert plain["findings"]["identical"] == ["2 icons show the same picture: dot, point"]
+    [broken] = plain["findings"]["broken"]
+    assert broken.startswith(f"{folder / 'cut.svg'}: ")
+    assert answer(call, "lint_icons", set="icons", rule="broken")
+    for arguments, told in (
+        ({}, "paths of folders, or a set"),
+        ({"set": "icon"}, 'no set "icon"'),
+        ({"set": "icons", "rule": "strok"}, '"strok" is no rule'),
+        ({"paths": "/nowhere"}, '"/nowhere"'),
+    ):
+        failed, said = call("lint_icons", **arguments)
+        assert failed
+        assert told in said
 
 
-def test_an_assistant_lists_the_sets(engine: SearchEngine) -> None:
-    async def scene(session: Client) -> None:
-        failed, said = await _call(session, "list_sets")
-        assert not failed
-        assert json.loads(said) == {"sets": {"icons": "icons, 15 icons", "own": "Own Set, 6 icons"}}
-        assert json.loads((await _call(session, "list_sets", query="own"))[1]) == {"sets": {"own": "Own Set, 6 icons"}}
-
-    _with_client(engine, scene)
+def test_an_assistant_lists_the_sets(call: Call) -> None:
+    assert answer(call, "list_sets") == {"sets": {"icons": "icons, 15 icons", "own": "Own Set, 6 icons"}}
+    assert answer(call, "list_sets", query="own") == {"sets": {"own": "Own Set, 6 icons"}}
 
 
 def test_what_an_assistant_reads_before_it_asks_is_less_than_3_kb_and_the_message_with_it_4(
     engine: SearchEngine,
 ) -> None:
-    async def scene(session: Client) -> None:
-        listed = await session.list_tools()
-        texts = [
-            text
-            for tool in listed.tools
-            for text in (tool.name, tool.description or "", json.dumps(tool.input_schema, separators=(",", ":")))
-        ]
-        assert sum(len(text.encode()) for text in (*texts, _INSTRUCTIONS)) < 3000
-        assert len(listed.model_dump_json(by_alias=True, exclude_none=True).encode()) < 4000
-        assert {"title", "minimum", "maximum"}.isdisjoint(_keywords([tool.input_schema for tool in listed.tools]))
+    async def listing() -> Any:
+        async with Client(create_assistant(engine)) as client:
+            return await client.list_tools()
 
-    _with_client(engine, scene)
+    listed = asyncio.run(listing())
+    texts = [
+        text
+        for tool in listed.tools
+        for text in (tool.name, tool.description or "", json.dumps(tool.input_schema, separators=(",", ":")))
+    ]
+    assert sum(len(text.encode()) for text in (*texts, _INSTRUCTIONS)) < 3000
+    assert len(listed.model_dump_json(by_alias=True, exclude_none=True).encode()) < 4000
+    assert {"title", "minimum", "maximum"}.isdisjoint(_keywords([tool.input_schema for tool in listed.tools]))
 
 
 def _keywords(schema: Any) -> set[str]:
@@ -276,54 +251,46 @@ def _keywords(schema: Any) -> set[str]:
     return {*(schema if isinstance(schema, dict) else ()), *(name for part in parts for name in _keywords(part))}
 
 
-def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(engine: SearchEngine) -> None:
-    async def scene(session: Client) -> None:
-        for tool, arguments, told in (
-            ("get_code", {"keys": "icons:arow-up"}, "near: icons:arrow-up"),
-            ("get_code", {"keys": "../../etc/passwd"}, 'no icon "../../etc/passwd"'),
-            ("get_code", {"keys": "icons:photo"}, "is a bitmap and no SVG"),
-            ("get_code", {"keys": "icons:dot-a", "format": "reakt"}, 'no format "reakt"; near: react'),
-            ("get_code", {"keys": "icons:dot-a", "format": "lucide-react"}, '"icons:dot-a" is not of lucide'),
-            ("get_code", {"keys": "icons:dot-a", "colour": "url(#x)"}, 'colour is "url(#x)"'),
-            ("show_icon", {"key": ""}, 'no icon ""'),
-            ("search_icons", {"query": "dot", "set": ["icon"]}, 'no set "icon"'),
-            ("search_icons", {"query": "dot", "k": 0}, 'k "0": should be greater than or equal to 1'),
-            ("search_icons", {"query": "dot", "k": "two"}, 'k "two": input should be a valid integer'),
-            ("search_icons", {"query": "dot", "not": ["x"] * 17}, "has 17, the limit is 16"),
-            (
-                "search_icons",
-                {"query": "dot", "sets": ["icons"]},
-                'search_icons has no argument "sets"; it takes query, k',
-            ),
-            ("similar_icons", {"query": "dot"}, "either key or picture"),
-            ("similar_icons", {"key": "icons:dot-a", "picture": "shot.png"}, "either key or picture"),
-            ("similar_icons", {"picture": "/nowhere/shot.png"}, 'picture "/nowhere/shot.png" can\'t be read'),
-            ("similar_icons", {"picture": __file__}, 'picture "test_assistant.py" can\'t be looked for'),
-            ("similar_icons", {"picture": "data:image/png;base64,####"}, "is not base64"),
-            ("search_icons", {"query": "dot", "language": "german"}, 'language is "german"; give a code'),
-        ):
-            failed, said = await _call(session, tool, **arguments)
-            assert failed
-            assert told in said
-            assert "Traceback" not in said
-            assert "Error executing" not in said and "http" not in said and "\n" not in said
-
-    _with_client(engine, scene)
+def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(call: Call) -> None:
+    for tool, arguments, told in (
+        ("get_code", {"keys": "icons:arow-up"}, "near: icons:arrow-up"),
+        ("get_code", {"keys": "../../etc/passwd"}, 'no icon "../../etc/passwd"'),
+        ("get_code", {"keys": "icons:photo"}, "is a bitmap and no SVG"),
+        ("get_code", {"keys": "icons:dot-a", "format": "reakt"}, 'no format "reakt"; near: react'),
+        ("get_code", {"keys": "icons:dot-a", "format": "lucide-react"}, '"icons:dot-a" is not of lucide'),
+        ("get_code", {"keys": "icons:dot-a", "colour": "url(#x)"}, 'colour is "url(#x)"'),
+        ("show_icon", {"key": ""}, 'no icon ""'),
+        ("search_icons", {"query": "dot", "set": ["icon"]}, 'no set "icon"'),
+        ("search_icons", {"query": "dot", "k": 0}, 'k "0": input should be greater than or equal to 1'),
+        ("search_icons", {"query": "dot", "k": "two"}, 'k "two": input should be a valid integer'),
+        ("search_icons", {"query": "dot", "not": ["x"] * 17}, "not: value should have at most 16 items"),
+        (
+            "search_icons",
+            {"query": "dot", "sets": ["icons"]},
+            'search_icons has no argument "sets"; it takes query, k',
+        ),
+        ("similar_icons", {"query": "dot"}, "either key or picture"),
+        ("similar_icons", {"key": "icons:dot-a", "picture": "shot.png"}, "either key or picture"),
+        ("similar_icons", {"picture": "/nowhere/shot.png"}, 'picture "/nowhere/shot.png" can\'t be read'),
+        ("similar_icons", {"picture": __file__}, 'picture "test_assistant.py" can\'t be looked for'),
+        ("similar_icons", {"picture": "data:image/png;base64,####"}, "is not base64"),
+        ("search_icons", {"query": "dot", "language": "german"}, 'language is "german"; give a code'),
+    ):
+        failed, said = call(tool, **arguments)
+        assert failed
+        assert told in said
+        assert "Traceback" not in said
+        assert "Error executing" not in said and "http" not in said and "\n" not in said
 
 
 @pytest.mark.parametrize("tool", ["similar_icons", "locate"])
-def test_a_picture_that_is_a_pipe_or_a_device_is_not_waited_for(
-    engine: SearchEngine, tmp_path: Path, tool: str
-) -> None:
+def test_a_picture_that_is_a_pipe_or_a_device_is_not_waited_for(call: Call, tmp_path: Path, tool: str) -> None:
     os.mkfifo(tmp_path / "pipe.png")
 
-    async def scene(session: Client) -> None:
-        for picture in (tmp_path / "pipe.png", "/dev/zero", tmp_path):
-            failed, said = await _call(session, tool, picture=str(picture))
-            assert failed
-            assert said == f'picture "{picture}" can\'t be read: not a regular file'
-
-    _with_client(engine, scene)
+    for picture in (tmp_path / "pipe.png", "/dev/zero", tmp_path):
+        failed, said = call(tool, picture=str(picture))
+        assert failed
+        assert said == f'picture "{picture}" can\'t be read: not a regular file'
 
 
 def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(icon_library: Library) -> None:

@@ -23,7 +23,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
 
 @pytest.fixture(scope="module")
 def side(engine: SearchEngine) -> Side:
-    return engine.put(lambda opened: open_side(opened, "lucide"))
+    return engine.with_generation(lambda opened: open_side(opened, "lucide"))
 
 
 def mapped(engine: SearchEngine, *names: Name, to: str = "lucide") -> Mapped:

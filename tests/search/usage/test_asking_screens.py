@@ -71,21 +71,10 @@ def test_a_filter_chooses_among_the_icons_that_words_mean(uses: UsageIndex, engi
     assert places(of_words(uses, engine, "bell", filters=Filters(sets=("theirs",)))) == {"c.png": 2}
 
 
-def test_words_that_mean_no_icon_find_nothing(uses: UsageIndex, engine: SearchEngine) -> None:
-    assert of_words(uses, engine, "napoleon's retreat from moscow").n_found == 0
-    with pytest.raises(IconsError, match="is empty"):
-        of_words(uses, engine, " ")
-
-
 def test_a_picture_finds_what_looks_like_it(uses: UsageIndex, engine: SearchEngine, crop: Path) -> None:
     found = uses_of_picture(uses, engine, pixels_of(crop.read_bytes(), name="crop", size=engine.image_size), k=3)
     assert places(found) == {"a.png": 1, "b.png": 2}
     assert found.uses[0].icon is None
-
-
-def test_places_are_cut_where_there_are_more_than_asked_for(uses: UsageIndex, engine: SearchEngine) -> None:
-    found = uses_of_icon(uses, engine, engine.find("ours:search"), k=1)
-    assert (len(found.uses), found.n_found, found.n_screens) == (1, 3, 2)
 
 
 def test_vectors_of_two_encoders_are_not_compared(uses: UsageIndex, engine: SearchEngine) -> None:
@@ -130,11 +119,6 @@ def test_the_report_tells_what_is_drawn_in_several_ways(reported: UsageReport) -
     (bell,) = reported.several
     assert (bell.words, bell.n) == ("bell", 3)
     assert {way.icon for way in bell.ways} == {"ours:bell", "theirs:bell"}
-
-
-def test_every_box_is_counted_once(reported: UsageReport) -> None:
-    parts = (*reported.used, *reported.foreign, *reported.unknown)
-    assert sum(one.n for one in parts) == reported.n_boxes
 
 
 def test_a_set_that_is_not_there_is_refused(uses: UsageIndex, engine: SearchEngine) -> None:

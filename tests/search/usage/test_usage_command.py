@@ -34,12 +34,6 @@ def test_json_has_boxes_files_and_how_sure_each_is(ask: Ask, used: Path) -> None
     assert 0.5 < use["score"] <= answer["best"] + 1e-6
 
 
-def test_a_picture_and_filters_are_taken(ask: Ask, crop: Path) -> None:
-    assert json.loads(ask("--image", crop, "--json", "-k", "3").stdout)["n_found"] >= 3
-    found = json.loads(ask("bell", "--set", "theirs", "--json").stdout)
-    assert {use["icon"] for use in found["uses"]} == {"theirs:bell"}
-
-
 def test_exit_codes_tell_nothing_from_errors(ask: Ask, tmp_path: Path) -> None:
     nothing = ask("theirs:house")
     assert (nothing.exit_code, nothing.stdout) == (1, "")

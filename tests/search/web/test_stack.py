@@ -1,4 +1,4 @@
-"""Do many SVGs in one look as each of them does by itself, whatever the others hold?"""
+"""Many SVGs in one look as each of them does by itself, whatever the others hold."""
 
 import re
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""Is it told over HTTP where an icon is used, and does no file leave that the usage index does not list?"""
+"""Where an icon is used, over HTTP; no file leaves that the usage index does not list."""
 
 import io
 import json
@@ -130,16 +130,6 @@ def test_what_is_not_in_the_index_is_not_there(client: httpx.Client, path: str) 
     assert client.get(f"{API}/usage/{path}").status_code == 404
 
 
-@pytest.mark.parametrize("path", ["1/screens/-1", "1/crops/x", "-1/crops/0", "1/screens/99999999999999999999"])
-def test_what_is_no_number_is_refused(client: httpx.Client, path: str) -> None:
-    assert client.get(f"{API}/usage/{path}").status_code == 422
-
-
-def test_an_unknown_icon_is_refused(client: httpx.Client) -> None:
-    assert client.get(f"{API}/icons/999999/usage").status_code == 404
-    assert client.get(f"{API}/icons/icons:no-such-icon/usage").status_code == 404
-
-
 def test_a_page_of_another_server_can_not_show_a_screenshot(client: httpx.Client) -> None:
     [use, *_] = uses_of(client)["uses"]
     foreign = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
@@ -155,16 +145,6 @@ def test_what_is_removed_is_told_no_more(own_client: httpx.Client, library: Libr
     assert (told["n_known"], told["generation"]) == (1, 2)
     assert {use["file"] for use in told["uses"]} == {"a.png"}
     assert own_client.get(before["screen_url"]).status_code == 404
-
-
-@pytest.mark.slow
-def test_without_crops_a_use_has_none(library: Library, shots: Path) -> None:
-    add(library, AddOptions(keeps_crops=False, workers=1), lambda *_: None, sight=plain_sight(library))
-    with serving(library) as (client, _):
-        [use, *_] = uses_of(client)["uses"]
-        assert use["crop_url"] is None
-        assert client.get(f"{API}/usage/{uses_of(client)['generation']}/crops/0").status_code == 404
-        assert client.get(use["screen_url"]).status_code == 200
 
 
 def test_a_library_without_screenshots_tells_nothing(library: Library) -> None:

@@ -1,4 +1,4 @@
-"""Does a server still answer while hundreds of connections ask for nothing, or read nothing?"""
+"""A server still answers while hundreds of connections ask for nothing, or read nothing."""
 
 import asyncio
 import resource

@@ -67,6 +67,3 @@ export function watchInk(frame, image, icon, { blank }) {
   if (inks.has(address)) note();
   else image.addEventListener("load", () => (icon.coloured === null ? note() : whenQuiet(note)));
 }
-
-/** Whether a picture has colours of its own, as the library says, or else its pixels. */
-export const isColoured = (icon) => icon.coloured ?? inks.get(pictureOf(icon)) === "colour";

@@ -1,7 +1,6 @@
-"""Does the page of a screenshot frame what was found where it is, and tell the names of the frame that is chosen?"""
+"""The page of a screenshot frames what was found where it is, with the names of the chosen frame."""
 
 import io
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,8 +37,8 @@ def icon(name: str, number: int) -> LocatedIcon:
     return LocatedIcon(BOXES[name], 0.9, hits)
 
 
-@pytest.fixture
-def page(browser: "Browser", tmp_path: Path) -> "Page":
+@pytest.fixture(scope="module")
+def page(browser: "Browser", tmp_path_factory: pytest.TempPathFactory) -> "Page":
     pixels = np.full((120, 240, 3), 240, np.uint8)
     pixels[30:50, 40:60] = (200, 0, 0)
     written = io.BytesIO()
@@ -47,7 +46,7 @@ def page(browser: "Browser", tmp_path: Path) -> "Page":
     icons = [icon(name, number) for number, name in enumerate(BOXES)]
     located = LocatedPicture(240, 120, "screen", icons, 3, is_cut=False)
     files = [LocatedFile("shot.png", located, 0.1, written.getvalue()), LocatedFile("b.png", error='"b.png": broken')]
-    file = tmp_path / "found.html"
+    file = tmp_path_factory.mktemp("located") / "found.html"
     file.write_text(located_page(files, dict.fromkeys(images_of(files), DANGEROUS)), "utf-8")
     opened = browser.new_page(viewport={"width": 1200, "height": 700})
     opened.goto(file.as_uri())
@@ -76,26 +75,8 @@ def test_a_click_shows_the_names_and_the_crop(page: "Page") -> None:
     assert page.locator("section:visible canvas").evaluate(f"panel => {colour}") == [200, 0, 0, 255]
 
 
-def test_arrow_keys_go_from_icon_to_icon(page: "Page") -> None:
-    page.locator('[data-name="bell"]').click()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    assert "Nothing in the library is near" in page.locator("section:visible").inner_text()
-    page.keyboard.press("ArrowRight")
-    assert page.locator("section:visible code").first.inner_text() == "mine:bell"
-
-
 def test_no_script_of_a_picture_runs_and_a_broken_file_is_told(page: "Page") -> None:
     assert page.locator(".picture img").count() == 4
     assert page.evaluate("window.stolen") is None
     assert page.locator(".refused").inner_text() == '"b.png": broken'
     assert page.locator("h1").inner_text() == "2 screenshots"
-
-
-def test_names_can_be_shown_on_all_frames(page: "Page") -> None:
-    shown = "frame => getComputedStyle(frame, '::after').display"
-    frame = page.locator('[data-name="bell"]')
-    page.mouse.move(1, 1)
-    assert frame.evaluate(shown) == "none"
-    page.check("#names")
-    assert frame.evaluate(shown) == "block"

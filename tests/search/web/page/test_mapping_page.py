@@ -1,4 +1,4 @@
-"""Can a person look at a mapping, choose another icon, and save what was chosen?"""
+"""A person looks at a mapping, chooses another icon, and saves what was chosen."""
 
 import csv
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Collections and stars: kept under names, opened as results, taken along as files."""
 
-import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,42 +75,6 @@ def test_the_name_of_a_collection_is_never_sent(open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_icons_join_a_collection_of_that_name_and_words_leave_it(open_page: Open) -> None:
-    page = with_chosen(open_page, "drawn:tulip")
-    save(page, "One")
-    page.evaluate(CHOOSE, ["drawn:snow"])
-    expect(page.locator("#tray strong")).to_have_text("2 icons")
-    page.get_by_role("button", name="Save as collection").click()
-    page.locator("#naming .pill", has_text="One").click()
-    expect(page.locator("#naming-note")).to_have_text("The icons join the 1 in it.")
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.locator("#toast")).to_have_text("Added 1 icon to “One”")
-    page.goto(f"{page.url.split('?')[0]}?collection=One")
-    expect(page.locator("#grid .name")).to_have_text(["tulip", "snow"])
-    page.locator("#words").fill("heart")
-    expect(page.locator("#summary")).to_contain_text("“heart”")
-    expect(page).not_to_have_url(re.compile("collection"))
-
-
-@pytest.mark.slow
-def test_a_collection_is_renamed_and_deleted_and_comes_back(open_page: Open) -> None:
-    page = with_chosen(open_page, "drawn:tulip")
-    save(page, "Old")
-    save(page, "Other")
-    rows = shelf(page).locator(".row strong")
-    more(page, "Old", "Rename")
-    page.get_by_label("Name", exact=True).fill("Other")
-    expect(page.locator("#naming").get_by_role("button", name="Rename")).to_be_disabled()
-    page.get_by_label("Name", exact=True).fill("New")
-    page.keyboard.press("Enter")
-    expect(rows).to_have_text(["Other", "New"])
-    more(page, "Other", "Delete")
-    expect(rows).to_have_text(["New"])
-    page.keyboard.press("Control+z")
-    expect(rows).to_have_text(["Other", "New"])
-
-
-@pytest.mark.slow
 def test_a_file_takes_a_collection_along(open_page: Open, tmp_path: Path) -> None:
     page = with_chosen(open_page, "drawn:tulip", "drawn:snow")
     save(page, "Täglich!")
@@ -145,17 +107,6 @@ def test_a_file_that_is_no_collection_is_refused(page: "Page", tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_icons_that_the_library_lacks_are_listed(open_page: Open, tmp_path: Path) -> None:
-    page = open_page(forgives="status of 404")
-    shelf(page)
-    keys = ["drawn:tulip", "lucide:nowhere", "old:bell"]
-    (tmp_path / "mine.json").write_text(json.dumps({"name": "Mine", "icons": keys}))
-    page.locator("#shelf input[type=file]").set_input_files(tmp_path / "mine.json")
-    page.locator("#shelf .row", has_text="Mine").click()
-    expect(page.locator("#notice")).to_have_text("2 icons of it are not in this library: lucide:nowhere, old:bell")
-    expect(page.locator("#grid .name")).to_have_text(["tulip"])
-
-
 def test_stars_are_a_collection_of_their_own(open_page: Open) -> None:
     page = open_page("/?q=tulip")
     page.locator("#grid button.tile").first.click()
@@ -168,6 +119,7 @@ def test_stars_are_a_collection_of_their_own(open_page: Open) -> None:
     expect(page.locator("#notice")).to_contain_text("No icon in your stars")
 
 
+@pytest.mark.slow
 def test_a_click_counts_though_more_becomes_known_of_the_icon_meanwhile(open_page: Open) -> None:
     page = open_page("/?q=tulip")
     held: list[Route] = []
@@ -179,15 +131,6 @@ def test_a_click_counts_though_more_becomes_known_of_the_icon_meanwhile(open_pag
     expect(page.locator("#detail .why")).to_be_visible()
     page.mouse.up()
     expect(page.locator("#detail .star")).to_have_attribute("aria-pressed", "true")
-
-
-@pytest.mark.slow
-def test_a_name_is_never_markup(open_page: Open) -> None:
-    page = with_chosen(open_page, "drawn:tulip")
-    save(page, "<img src=x onerror=alert(1)>")
-    shelf(page).get_by_role("button", name="<img").first.click()
-    expect(page.locator("#summary")).to_have_text("1 icon in “<img src=x onerror=alert(1)>”")
-    assert page.locator("img[src='x']").count() == 0
 
 
 @pytest.mark.slow

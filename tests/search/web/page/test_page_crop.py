@@ -1,4 +1,4 @@
-"""Which part of a picture is searched with? Screens are cut by hand, with a mouse or with keys; photos, too."""
+"""The part of a picture that is searched with: screens are cut by hand, with a mouse or with keys; photos, too."""
 
 import re
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from site_of_icons import PHONE, SAMPLES, Open, looks
+from site_of_icons import SAMPLES, Open, looks
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -35,6 +35,7 @@ def drop_screen(page: "Page") -> None:
     page.evaluate(SCREEN, [SETTINGS, 1280, 800])
     page.locator("#cut").click()
     expect(page.get_by_role("dialog", name="Which part is the icon?")).to_be_visible()
+    expect(page.locator("#crop .box-of-crop")).to_have_attribute("aria-label", re.compile("1280 by 800 pixels"))
 
 
 def test_a_box_around_an_icon_of_a_screen_finds_it(page: "Page") -> None:
@@ -72,76 +73,6 @@ def test_the_box_is_moved_and_sized_with_keys_and_enter_searches(page: "Page") -
     expect(box).to_have_attribute("aria-label", re.compile("128 by 134 pixels, 589 from the left, 282 from the top"))
     page.keyboard.press("Enter")
     expect(page.locator("#grid .name").first).to_have_text("settings")
-
-
-@pytest.mark.slow
-def test_the_box_is_stretched_by_its_handles_and_the_whole_comes_back(page: "Page") -> None:
-    drop_screen(page)
-    handle = page.locator("#crop .handle.se").bounding_box()
-    stage = page.locator("#crop .stage").bounding_box()
-    assert handle is not None and stage is not None
-    page.mouse.move(handle["x"] + 5, handle["y"] + 5)
-    page.mouse.down()
-    page.mouse.move(stage["x"] + stage["width"] / 2, stage["y"] + stage["height"] / 2, steps=3)
-    page.mouse.up()
-    box = page.locator("#crop .box-of-crop")
-    expect(box).to_have_attribute(
-        "aria-label", re.compile("6[34]. by (39|40). pixels, 0 from the left, 0 from the top")
-    )
-    page.get_by_role("button", name="Whole picture").click()
-    expect(box).to_have_attribute("aria-label", re.compile("1280 by 800 pixels"))
-
-
-def test_escape_leaves_everything_as_it_was(page: "Page") -> None:
-    drop_screen(page)
-    before = page.url
-    page.keyboard.press("Escape")
-    expect(page.locator("#crop")).to_have_count(0)
-    expect(page.locator("#shows")).to_be_visible()
-    assert page.url == before
-
-
-@pytest.mark.slow
-def test_another_part_of_the_same_picture_can_be_chosen_afterwards(page: "Page") -> None:
-    drop_screen(page)
-    page.keyboard.press("Enter")
-    expect(page.locator("#picture")).to_be_visible()
-    page.get_by_role("button", name="Search with a picture").click()
-    page.get_by_role("menuitem", name="Choose another part").click()
-    expect(page.get_by_role("dialog", name="Which part is the icon?")).to_be_visible()
-
-
-@pytest.mark.slow
-def test_a_picture_of_the_camera_is_cut_and_searched(open_page: Open) -> None:
-    page = open_page()
-    page.context.grant_permissions(["camera"])
-    page.get_by_role("button", name="Search with a picture").click()
-    page.get_by_role("menuitem", name="Take a photo").click()
-    page.wait_for_function("() => document.querySelector('#camera video')?.videoWidth > 0")
-    page.get_by_role("button", name="Take the picture").click()
-    expect(page.get_by_role("dialog", name="Which part is the icon?")).to_be_visible()
-    expect(page.locator("#camera")).to_have_count(0)
-    page.keyboard.press("Enter")
-    expect(page.locator("#summary")).to_contain_text("your picture")
-
-
-def test_a_camera_that_may_not_be_used_is_said(open_page: Open) -> None:
-    page = open_page()
-    page.evaluate(
-        "() => { navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', 'NotAllowedError')); }"
-    )
-    page.get_by_role("button", name="Search with a picture").click()
-    page.get_by_role("menuitem", name="Take a photo").click()
-    expect(page.locator("#toast")).to_have_text("The browser does not let this page use the camera.")
-
-
-@pytest.mark.slow
-def test_a_phone_takes_the_photo_with_its_own_camera(open_page: Open) -> None:
-    page = open_page(**PHONE)
-    page.get_by_role("button", name="Search with a picture").click()
-    with page.expect_file_chooser() as chooser:
-        page.get_by_role("menuitem", name="Take a photo").click()
-    assert chooser.value.element.get_attribute("capture") == "environment"
 
 
 @pytest.mark.slow

@@ -6,21 +6,12 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 from site_of_icons import Open
-from test_page_looks import centre, expect_centre
+from test_page_looks import expect_centre
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 RED = [0xD7, 0x26, 0x3D]
-INKED = """() => {
-  const image = document.querySelector("#grid img");
-  const pen = new OffscreenCanvas(96, 96).getContext("2d");
-  pen.drawImage(image, 0, 0, 96, 96);
-  const pixels = pen.getImageData(0, 0, 96, 96).data;
-  let inked = 0;
-  for (let at = 3; at < pixels.length; at += 4) inked += pixels[at] / 255;
-  return inked;
-}"""
 
 
 def customize(page: "Page") -> None:
@@ -55,36 +46,6 @@ def test_a_colour_is_seen_on_all_tiles_and_the_server_is_not_asked_for_it(open_p
     assert page.locator("#grid img").first.evaluate("image => image.src").startswith("http")
 
 
-@pytest.mark.slow
-def test_a_chosen_colour_is_not_turned_on_dark(open_page: Open) -> None:
-    page = open_page("/?q=night&bg=dark&colour=%23d7263d")
-    restyled(page)
-    expect_centre(page, page.locator("#grid .picture").first, RED)
-
-
-@pytest.mark.slow
-def test_icons_of_several_colours_keep_them(open_page: Open) -> None:
-    page = open_page("/?q=tulip&set=drawn&bg=light&colour=%232f6fed")
-    restyled(page)
-    picture = page.locator("#grid .cell", has=page.locator('.name:text-is("tulip")')).locator(".picture")
-    expect_centre(page, picture, RED)
-
-
-@pytest.mark.slow
-def test_strokes_grow_and_filled_icons_do_not(open_page: Open) -> None:
-    drawn = {}
-    for stroke in ("", "&stroke=0.5", "&stroke=3"):
-        page = open_page(f"/?q=heart&set=lucide-static{stroke}")
-        if stroke:
-            restyled(page)
-        page.wait_for_function("() => document.querySelector('#grid .picture:not(.waiting) img')")
-        drawn[stroke] = page.evaluate(INKED)
-    assert drawn["&stroke=0.5"] < 0.5 * drawn[""] < 0.5 * drawn["&stroke=3"]
-    page = open_page("/?q=night&bg=light&stroke=3")
-    restyled(page)
-    assert centre(page, page.locator("#grid .picture").first) == [0, 0, 0]
-
-
 def test_a_stroke_width_is_told_in_the_units_of_the_icon_s_grid(page: "Page") -> None:
     for view, width in (("0 0 24 24", "2px"), ("0 0 256 256", "21.333px"), ("0 0 16 8", "1.333px")):
         text = page.evaluate(
@@ -112,22 +73,6 @@ def test_an_icon_that_stands_in_a_stack_as_an_image_is_restyled_too(page: "Page"
 
 
 @pytest.mark.slow
-def test_corners_are_made_sharp_and_round(open_page: Open) -> None:
-    page = open_page()
-    page.add_init_script(
-        "const call = URL.createObjectURL.bind(URL);"
-        "URL.createObjectURL = (blob) => { blob.text().then((text) => { window.drawn = text; }); return call(blob); }"
-    )
-    page.goto(f"{page.url}?q=heart&set=lucide-static&joins=sharp")
-    restyled(page)
-    page.wait_for_function("() => window.drawn.includes('stroke-linejoin:miter;stroke-linecap:square')")
-    customize(page)
-    page.locator('#joins [value="round"]').check()
-    expect(page).to_have_url(re.compile("joins=round"))
-    page.wait_for_function("() => window.drawn.includes('stroke-linejoin:round;stroke-linecap:round')")
-
-
-@pytest.mark.slow
 def test_the_look_is_remembered_and_reset(open_page: Open) -> None:
     page = open_page("/?q=heart")
     customize(page)
@@ -146,33 +91,6 @@ def test_the_look_is_remembered_and_reset(open_page: Open) -> None:
     expect(page).not_to_have_url(re.compile("colour"))
     page.reload()
     expect(page.locator('#inks [value=""]')).to_be_checked()
-
-
-@pytest.mark.slow
-def test_the_look_of_an_address_goes_before_the_remembered_one(open_page: Open) -> None:
-    page = open_page("/?q=heart")
-    customize(page)
-    page.locator('#inks [value="#d7263d"]').check()
-    page.goto(page.url.partition("?")[0] + "?q=heart&colour=%232f6fed")
-    expect(page.locator('#inks [value="#2f6fed"]')).to_be_checked()
-
-
-@pytest.mark.slow
-def test_addresses_of_pictures_in_other_looks_are_given_back(open_page: Open) -> None:
-    page = open_page()
-    page.add_init_script(
-        "window.kept = 0; for (const [name, step] of [['createObjectURL', 1], ['revokeObjectURL', -1]]) {"
-        " const call = URL[name].bind(URL); URL[name] = (given) => { window.kept += step; return call(given); }; }"
-    )
-    page.goto(f"{page.url}?q=arrow")
-    customize(page)
-    for step in ("1", "2", "3", "1", "2", "3"):
-        page.locator("#stroke input").fill(step)
-    restyled(page)
-    page.wait_for_timeout(300)
-    addresses = page.evaluate("() => [...document.images].map((image) => image.src.split('#')[0])")
-    stacks = len({address for address in addresses if address.startswith("blob:")})
-    assert page.evaluate("() => window.kept") == stacks
 
 
 def test_copies_have_the_look_that_is_seen(page: "Page") -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from site_of_icons import PHONE, Open, looks
+from site_of_icons import Open, looks
 
 from data.making.eval.sketches import as_svg, read_sketches
 
@@ -77,50 +77,6 @@ def test_strokes_are_undone_erased_and_cleared(page: "Page") -> None:
     expect(page.get_by_role("img", name="Your drawing, empty")).to_be_visible()
     expect(page.locator("#start")).to_be_visible()
     expect(page.get_by_role("button", name="Clear the drawing")).to_be_disabled()
-
-
-@pytest.mark.slow
-def test_a_finger_draws_on_a_phone_and_the_page_does_not_scroll(open_page: Open) -> None:
-    page = open_page(**PHONE)
-    open_canvas(page)
-    page.locator("#drawing canvas").evaluate(
-        """(canvas, points) => {
-      const { left, top, width } = canvas.getBoundingClientRect();
-      const finger = { pointerId: 1, pointerType: "touch", buttons: 1, isPrimary: true, bubbles: true };
-      const send = (type, [x, y]) => canvas.dispatchEvent(new PointerEvent(type, {
-        ...finger, clientX: left + x * width / 320, clientY: top + y * width / 320,
-      }));
-      canvas.setPointerCapture = () => {}; // there is no such finger
-      send("pointerdown", points[0]);
-      for (const point of points.slice(1)) send("pointermove", point);
-      send("pointerup", points.at(-1));
-    }""",
-        HEART[0],
-    )
-    expect(page.locator("#grid .name").first).to_have_text("heart")
-    assert page.locator("#drawing canvas").evaluate("canvas => getComputedStyle(canvas).touchAction") == "none"
-    assert page.evaluate("() => document.documentElement.scrollWidth") == 390
-
-
-@pytest.mark.slow
-def test_another_picture_ends_the_drawing_and_escape_closes_the_canvas(page: "Page") -> None:
-    open_canvas(page)
-    draw(page, HEART)
-    expect(page.locator("#grid .name").first).to_have_text("heart")
-    page.get_by_role("button", name="Pen", exact=True).focus()
-    page.keyboard.press("Escape")
-    expect(page.locator("#drawing")).to_be_hidden()
-    expect(page.get_by_role("button", name="Search with a picture")).to_be_focused()
-    expect(page.locator("#grid .name").first).to_have_text("heart")
-    page.get_by_role("button", name="Search without the picture").click()
-    open_canvas(page)
-
-
-@pytest.mark.slow
-def test_the_canvas_offers_another_way_to_those_who_use_keys(page: "Page") -> None:
-    open_canvas(page)
-    with page.expect_file_chooser():
-        page.get_by_role("button", name="choose a picture").click()
 
 
 def test_the_page_prepares_a_drawing_as_it_was_measured(page: "Page") -> None:

@@ -30,16 +30,6 @@ def test_set_style_and_licence_lead_and_the_rest_is_under_more(page: "Page") -> 
     expect(page.locator('#menu [data-kind="category"] .value')).to_have_text("nature")
 
 
-def test_the_first_licence_is_commercial_use_without_attribution(open_page: Open) -> None:
-    page = open_page("/?q=arrow")
-    first_tile(page)
-    page.locator('[data-kind="licence"]').click()
-    expect(page.locator("#menu .option span").first).to_have_text("Commercial use without attribution")
-    page.locator("#menu input").first.check()
-    expect(page).to_have_url(re.compile("licence=permissive"))
-    expect(page.locator(".chip")).to_contain_text("Commercial use without attribution")
-
-
 def test_enter_ticks_the_first_match(open_page: Open) -> None:
     page = open_page()
     first_tile(page)
@@ -53,30 +43,6 @@ def test_enter_ticks_the_first_match(open_page: Open) -> None:
     expect(page.locator("#menu")).to_be_visible()
     page.keyboard.press("Enter")
     expect(page).not_to_have_url(re.compile("tag="))
-
-
-@pytest.mark.slow
-def test_enter_ticks_the_row_that_has_the_focus(open_page: Open) -> None:
-    page = open_page("/?q=arrow")
-    first_tile(page)
-    page.locator('[data-kind="licence"]').click()
-    for row, address in ((0, "licence=permissive"), (1, "licence=permissive&licence=")):
-        expect(page.locator("#menu .option input").nth(row)).to_be_focused()
-        page.keyboard.press("Enter")
-        expect(page).to_have_url(re.compile(address))
-        expect(page.locator("#menu .option input").nth(row)).to_be_checked()
-        page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile("licence=permissive$"))
-    expect(page.locator("#menu")).to_be_visible()
-    page.keyboard.press("Escape")
-    page.locator('#filters [data-kind="more"]').click()
-    page.locator('#menu [data-kind="coloured"]').click()
-    page.locator("#menu input").first.focus()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    expect(page.locator("#menu input:checked")).to_have_count(1)
 
 
 @pytest.mark.slow
@@ -101,33 +67,11 @@ def test_filters_stay_when_words_change_and_when_more_like_an_icon_is_asked(open
 
 
 @pytest.mark.slow
-def test_more_like_this_shows_the_icon_that_it_starts_from(open_page: Open) -> None:
-    page = open_page("/?q=night")
-    page.locator("#grid button.tile").first.click()
-    page.get_by_role("button", name="More like this").click()
-    expect(page.locator("#like .origin")).to_have_text("drawn:night")
-    expect(page.locator("#like img")).to_be_visible()
-    page.reload()
-    expect(page.locator("#like .origin")).to_have_text("drawn:night")
-    page.wait_for_function("() => document.querySelector('#like img')?.naturalWidth > 0")
-
-
 def test_filters_that_leave_nothing_say_so(open_page: Open) -> None:
     page = open_page("/?set=drawn&licence=ISC")
     expect(page.locator(".nothing h2")).to_have_text("No icon is left by these filters")
     page.get_by_role("button", name="Search without the 2 filters").click()
     expect(page.locator("#start")).to_be_visible()
-
-
-def test_on_a_phone_one_row_stands_above_the_results(open_page: Open) -> None:
-    page = open_page("/?q=arrow", **PHONE)
-    first_tile(page)
-    head = page.locator("body > header").bounding_box()
-    assert head is not None
-    assert head["height"] < 80
-    tops = page.locator("body > header :is(.box, .opener):visible").evaluate_all("all => all.map(one => one.offsetTop)")
-    assert len(tops) == 3
-    assert max(tops) - min(tops) < 5
 
 
 @pytest.mark.slow

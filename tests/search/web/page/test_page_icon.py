@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
-from site_of_icons import SAMPLES, Open, pixel
+from site_of_icons import SAMPLES, Open
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -45,14 +45,6 @@ def test_the_panel_tells_licence_tags_and_where_it_comes_from(open_page: Open) -
 
 
 @pytest.mark.slow
-def test_a_tag_in_the_panel_becomes_a_filter(open_page: Open) -> None:
-    page = open_icon(open_page, "tulip", "tulip")
-    page.locator("#detail .pills button", has_text="nature").click()
-    expect(page.locator(".chip")).to_contain_text("nature")
-    expect(page).to_have_url(re.compile("category=nature"))
-
-
-@pytest.mark.slow
 def test_icons_of_a_set_are_put_first_and_back(open_page: Open) -> None:
     page = open_page("/?q=arrow-left")
     first = page.locator("#grid .tile .set").first
@@ -72,17 +64,6 @@ def test_icons_of_a_set_are_put_first_and_back(open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_variants_and_similar_icons_are_a_click_away(open_page: Open) -> None:
-    page = open_icon(open_page, "arrow-left&set=drawn", "arrow-left")
-    variants = page.locator("#detail .variants .tile")
-    expect(variants).not_to_have_count(0)
-    before = page.url
-    variants.first.click()
-    page.wait_for_url(lambda url: url != before)
-    expect(page.locator("#detail-name")).to_have_text("arrow-left")
-    expect(page.locator("#detail .similar .tile").first).to_be_visible()
-
-
 def test_more_like_this_asks_with_the_icon(open_page: Open) -> None:
     page = open_icon(open_page, "arrow+left", "arrow-left")
     page.get_by_role("button", name="More like this").click()
@@ -129,65 +110,6 @@ def test_the_format_is_remembered_for_icons_that_it_serves(open_page: Open) -> N
 
 
 @pytest.mark.slow
-def test_formats_made_for_the_set_come_first_and_the_menu_is_walked_with_keys(open_page: Open) -> None:
-    page = open_icon(open_page, "heart", "heart")
-    page.locator("#detail .framework").press("Enter")
-    expect(page.get_by_role("menuitemradio").first).to_have_text("Lucide for React")
-    expect(page.get_by_role("menuitemradio", name="SVG file")).to_be_focused()
-    page.keyboard.press("v")
-    expect(page.get_by_role("menuitemradio", name="Vue component")).to_be_focused()
-    page.keyboard.press("Home")
-    expect(page.get_by_role("menuitemradio").first).to_be_focused()
-    page.keyboard.press("ArrowUp")
-    expect(page.get_by_role("menuitemradio").last).to_be_focused()
-    page.keyboard.press("Escape")
-    expect(page.locator("#detail .framework")).to_be_focused()
-    expect(page.locator("#detail")).to_be_visible()
-
-
-def test_the_key_is_copied_by_a_click_on_it(open_page: Open) -> None:
-    page = open_icon(open_page, "tulip", "tulip")
-    page.get_by_role("button", name="Copy drawn:tulip").click()
-    expect(page.locator("#toast")).to_have_text("Copied “drawn:tulip”")
-    assert page.evaluate("() => navigator.clipboard.readText()") == "drawn:tulip"
-
-
-@pytest.mark.slow
-def test_copies_are_in_the_look_of_the_page(open_page: Open) -> None:
-    page = open_icon(open_page, "heart&colour=%23ff0000&stroke=1.5", "heart")
-    expect(page.locator("#detail .code")).to_contain_text('stroke="#ff0000"')
-    expect(page.locator("#detail .code")).to_contain_text('stroke-width="1.5"')
-    link = page.get_by_role("group", name="Download").get_by_role("link", name="PNG")
-    assert "color=%23ff0000" in (link.get_attribute("href") or "")
-
-
-@pytest.mark.slow
-def test_similar_icons_of_the_set_and_of_others_have_captions(open_page: Open) -> None:
-    page = open_icon(open_page, "arrow-left&set=drawn", "arrow-left")
-    own, elsewhere = page.locator("#detail .similar.own"), page.locator("#detail .similar.elsewhere")
-    expect(own.locator("h3")).to_have_text("Similar in this set")
-    expect(own.locator(".caption").first).to_be_visible()
-    expect(elsewhere.locator("h3")).to_have_text("Similar elsewhere")
-    assert set(elsewhere.locator(".caption").all_inner_texts()) == {"lucide-static"}
-    elsewhere.locator(".tile").first.click()
-    expect(page.locator("#detail .links")).to_contain_text("lucide-static")
-
-
-@pytest.mark.slow
-def test_copied_css_and_data_draw_the_icon(open_page: Open) -> None:
-    page = open_icon(open_page, "tulip", "tulip")
-    css, address = copied(page, "CSS class"), copied(page, "Data URI")
-    assert "currentColor" not in css
-    page.goto("about:blank")
-    page.set_content(
-        f'<style>body{{margin:0;font-size:48px}}{css}</style><i class="icon-tulip"></i><img width=48 src="{address}">'
-    )
-    page.wait_for_function("() => document.images[0].complete")
-    for x in (24, 72):
-        assert pixel(page, page.screenshot(), x=x, y=24) == [0xD7, 0x26, 0x3D]
-
-
-@pytest.mark.slow
 def test_downloads_are_the_stored_svg_and_a_png_of_the_chosen_size(open_page: Open, tmp_path: Path) -> None:
     page = open_icon(open_page, "heart", "heart")
     group = page.get_by_role("group", name="Download")
@@ -205,18 +127,6 @@ def test_downloads_are_the_stored_svg_and_a_png_of_the_chosen_size(open_page: Op
     assert struct.unpack(">II", content[16:24]) == (96, 96)
 
 
-@pytest.mark.slow
-def test_a_bitmap_offers_what_a_bitmap_has(open_page: Open) -> None:
-    page = open_icon(open_page, "dot", "dot")
-    page.locator("#detail .framework").click()
-    expect(page.get_by_role("menuitemradio", name="Name")).to_be_visible()
-    expect(page.get_by_role("menuitemradio", name="SVG file")).to_have_count(0)
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("group", name="Download").get_by_role("link")).to_have_text(["PNG"])
-    expect(page.locator("#detail .preview img").first).to_be_visible()
-    assert page.locator("#detail .preview img").first.evaluate("image => image.naturalWidth") > 0
-
-
 def test_no_script_of_an_icon_ever_runs(open_page: Open) -> None:
     page = open_icon(open_page, "trap", "trap", forgives="Content Security Policy")
     page.wait_for_load_state("networkidle")
@@ -225,14 +135,6 @@ def test_no_script_of_an_icon_ever_runs(open_page: Open) -> None:
         assert "script" not in text.replace("JavaScript", "")
         assert "onload" not in text.lower()
     expect(page).to_have_title("trap · icons")
-
-
-@pytest.mark.slow
-def test_an_icon_that_is_gone_is_said(open_page: Open) -> None:
-    page = open_page("/?q=heart&open=999999", forgives="status of 404")
-    expect(page.locator("#detail")).to_contain_text("This icon is not in the library any more.")
-    page.get_by_role("button", name="Close").click()
-    expect(page.locator("#detail")).to_be_hidden()
 
 
 @pytest.mark.slow
@@ -253,22 +155,3 @@ def test_why_an_icon_is_here_is_told_beside_the_first_hit(open_page: Open) -> No
     why.get_by_text("Why was this found?").click()
     why.get_by_text("Why was this found?").click()
     expect(why.locator("table")).to_have_count(1)
-
-
-@pytest.mark.slow
-def test_the_first_hit_stands_alone_in_its_explanation(open_page: Open) -> None:
-    page = open_icon(open_page, "heart", "heart")
-    page.get_by_text("Why was this found?").click()
-    expect(page.locator("#detail .why thead th")).to_have_text(["heart"])
-
-
-@pytest.mark.slow
-def test_only_the_place_among_words_is_explained(open_page: Open) -> None:
-    page = open_icon(open_page, "heart", "heart")
-    expect(page.get_by_text("Why was this found?")).to_be_visible()
-    page.get_by_role("button", name="More like this").click()
-    page.locator("#grid button.tile").first.click()
-    expect(page.locator("#detail .similar.own h3")).to_be_visible()
-    expect(page.get_by_text("Why was this found?")).to_have_count(0)
-    page = open_icon(open_page, "heart&keyword=1", "heart")
-    expect(page.get_by_text("Why was this found?")).to_have_count(0)

@@ -1,6 +1,5 @@
 """The whole page with the keyboard alone."""
 
-import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -56,6 +55,7 @@ def test_an_arrow_before_the_answer_goes_to_its_first_tile(page: "Page") -> None
     expect(tile(page, 0)).to_be_focused()
 
 
+@pytest.mark.slow
 def test_arrows_walk_through_rows_and_columns(open_page: Open) -> None:
     page = open_page("/?q=arrow&min_score=0")
     expect(tile(page, 0)).to_be_visible()
@@ -87,21 +87,6 @@ def test_arrows_walk_through_rows_and_columns(open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_a_focused_tile_is_never_behind_the_head(open_page: Open) -> None:
-    page = open_page("/?q=arrow&min_score=0", viewport={"width": 1000, "height": 500})
-    expect(tile(page, 0)).to_be_visible()
-    page.locator("#words").press("ArrowDown")
-    for key in ["ArrowDown"] * 5 + ["ArrowUp"] * 4:
-        page.keyboard.press(key)
-        box = page.locator("#grid button.tile:focus").bounding_box()
-        head = page.locator("body > header").bounding_box()
-        assert box is not None
-        assert head is not None
-        assert box["y"] >= head["y"] + head["height"]
-        assert box["y"] + box["height"] <= 500
-
-
-@pytest.mark.slow
 def test_the_grid_is_one_stop_of_the_tab_key(open_page: Open) -> None:
     page = open_page("/?q=arrow")
     expect(tile(page, 0)).to_be_visible()
@@ -115,43 +100,6 @@ def test_the_grid_is_one_stop_of_the_tab_key(open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_with_the_panel_open_enter_shows_the_icon_that_arrows_lead_to(open_page: Open) -> None:
-    page = open_page("/?q=arrow")
-    tile(page, 0).click()
-    expect(page.locator("#detail-name")).to_have_text(tile(page, 0).locator(".name").inner_text())
-    expect(tile(page, 0)).to_be_focused()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    expect(page.locator("#detail-name")).to_have_text(tile(page, 1).locator(".name").inner_text())
-    expect(page.get_by_role("button", name="Copy as SVG file")).to_be_focused()
-
-
-def test_c_copies_the_tile_that_has_the_focus(open_page: Open) -> None:
-    page = open_page("/?q=heart")
-    expect(tile(page, 0)).to_contain_text("heart")
-    page.locator("#words").press("ArrowDown")
-    page.keyboard.press("c")
-    expect(page.locator("#toast")).to_have_text("Copied heart as SVG file")
-
-
-@pytest.mark.slow
-def test_filters_are_chosen_with_keys(open_page: Open) -> None:
-    page = open_page("/?q=arrow")
-    expect(tile(page, 0)).to_be_visible()
-    page.locator('[data-kind="set"]').focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#menu")).to_be_visible()
-    while page.locator("#menu input:focus").get_attribute("value") != "drawn":
-        page.keyboard.press("ArrowDown")
-    page.keyboard.press("Space")
-    expect(page).to_have_url(re.compile("set=drawn"))
-    expect(page.locator("#grid .set").first).to_have_text("drawn")
-    page.keyboard.press("Escape")
-    expect(page.locator("#menu")).to_be_hidden()
-    expect(page.locator('[data-kind="set"]')).to_be_focused()
-    expect(page.locator("#words")).to_have_value("arrow")
-
-
 def test_a_slash_that_belongs_to_the_text_is_typed(page: "Page") -> None:
     page.locator("#words").press_sequentially("on/off")
     expect(page.locator("#words")).to_have_value("on/off")

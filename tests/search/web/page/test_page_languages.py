@@ -46,45 +46,10 @@ def test_how_words_were_read_stands_above_the_hits_and_is_spoken(open_page: Open
 
 
 @pytest.mark.slow
-def test_the_grid_moves_for_a_reading_only_once_typing_has_paused(open_page: Open) -> None:
-    page = open_page(locale="de-AT")
-    page.evaluate("""() => {
-      window.arrived = [];
-      new MutationObserver(() => {
-        const remark = document.querySelector("#notice .remark");
-        if (remark) window.arrived.push(remark.hidden);
-      }).observe(document.querySelector("#notice"), { childList: true });
-    }""")
-    page.locator("#words").fill("Pfeil links")
-    expect(page.locator(".remark")).to_be_visible()
-    page.locator('#filters [data-kind="more"]').click()
-    page.locator('#menu [data-kind="flat"]').click()
-    page.wait_for_function("() => window.arrived.length === 2")
-    assert page.evaluate("() => window.arrived") == [True, False]  # what stands there already stays
-
-
-@pytest.mark.slow
-def test_how_words_were_read_is_said_where_nothing_is_found(open_page: Open) -> None:
-    page = open_page("/?q=Einstellungen&min_score=1&set=drawn")
-    expect(page.locator(".nothing .remark")).to_have_text("Einstellungen: settings (German) ")
-
-
-@pytest.mark.slow
 def test_a_link_finds_the_same_for_readers_of_other_languages(french: "Page", open_page: Open) -> None:
     english = open_page(path_of(french), locale="en-US")
     expect(english.locator(".remark")).to_contain_text("(French)")
     assert names(english) == names(french)
-
-
-@pytest.mark.slow
-def test_an_address_without_a_language_finds_what_english_readers_find(french: "Page", open_page: Open) -> None:
-    found = []
-    for locale in ("fr-FR", "en-US"):
-        page = open_page("/?q=chat", locale=locale)
-        expect(page.locator("#summary")).to_contain_text("“chat”")
-        expect(page.locator(".remark")).to_have_count(0)
-        found.append(names(page))
-    assert found[0] == found[1] != names(french)
 
 
 @pytest.mark.slow
@@ -102,36 +67,13 @@ def test_words_that_are_english_too_are_asked_as_that_by_keyboard(french: "Page"
 
 
 @pytest.mark.slow
-def test_other_words_are_read_in_the_languages_of_the_browser_again(open_page: Open) -> None:
-    page = open_page("/?q=chat&language=fr", locale="en-US")
-    expect(page.locator(".remark")).to_contain_text("(French)")
-    page.locator("#words").fill("chats")
-    page.locator("#words").fill("chat")
-    expect(page.locator(".remark")).to_have_count(0)
-    expect(page).to_have_url(re.compile(r"\?q=chat(&k=\d+)?$"))
-
-
-@pytest.mark.slow
-def test_hits_counts_and_explanations_read_the_words_alike(open_page: Open) -> None:
-    page = open_page(locale="fr-FR")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if "q=chat" in request.url else None)
-    with page.expect_request(lambda request: "facets=1" in request.url):
-        page.locator("#words").fill("chat")
-    page.locator("#grid button.tile").first.click()
-    page.locator(".why summary").click()
-    expect(page.locator(".why p").first).to_have_text(re.compile(r"^read as French · asked: cat"))
-    kinds = {urlsplit(url).path.rpartition("/")[2] for url in asked}
-    assert kinds == {"search", "svgs", "why"}
-    assert all("&language=fr" in url for url in asked)
-
-
 def test_readers_of_english_alone_send_no_language(page: "Page") -> None:
     with page.expect_request(lambda request: "search?q=heart" in request.url) as asked:
         page.locator("#words").fill("heart")
     assert "language" not in asked.value.url
 
 
+@pytest.mark.slow
 def test_a_language_that_is_none_is_left_out_of_the_address(open_page: Open) -> None:
     page = open_page("/?q=chat&language=%3Cb%3E&language=fr-CH&language=german")
     expect(page.locator(".remark")).to_contain_text("(French)")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
-from site_of_icons import SAMPLES, Open, square_png
+from site_of_icons import SAMPLES, Open
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -65,21 +65,6 @@ def test_a_dropped_picture_finds_its_icon_wherever_it_falls(page: "Page") -> Non
 
 
 @pytest.mark.slow
-def test_an_svg_file_may_be_dropped_too(page: "Page") -> None:
-    drop(page, content=SETTINGS, kind="image/svg+xml", name="settings.svg")
-    finds_settings(page)
-
-
-@pytest.mark.slow
-def test_a_chosen_file_finds_its_icon(page: "Page") -> None:
-    page.get_by_role("button", name="Search with a picture").click()
-    with page.expect_file_chooser() as chooser:
-        page.get_by_role("menuitem", name="Choose a picture").click()
-    chooser.value.set_files({"name": "s.svg", "mimeType": "image/svg+xml", "buffer": SETTINGS.encode()})
-    finds_settings(page)
-
-
-@pytest.mark.slow
 def test_the_picture_is_in_the_address_and_no_server_sees_it_there(page: "Page", open_page: Open) -> None:
     drop(page, content=SETTINGS, kind="image/png", name="shot.png")
     finds_settings(page)
@@ -91,6 +76,7 @@ def test_the_picture_is_in_the_address_and_no_server_sees_it_there(page: "Page",
     assert again.locator("#grid .name").all_inner_texts()[:60] == found
 
 
+@pytest.mark.slow
 def test_words_narrow_a_picture_and_it_can_be_taken_away(page: "Page") -> None:
     drop(page, content=SETTINGS, kind="image/png", name="shot.png")
     finds_settings(page)
@@ -102,33 +88,8 @@ def test_words_narrow_a_picture_and_it_can_be_taken_away(page: "Page") -> None:
     assert "#picture" not in page.url
 
 
-@pytest.mark.parametrize("side", [7, pytest.param(3000, marks=pytest.mark.slow)])
-def test_a_picture_of_any_size_is_answered(page: "Page", side: int) -> None:
-    picture = square_png(side, grey=0)
-    page.locator("#file").set_input_files({"name": "square.png", "mimeType": "image/png", "buffer": picture})
-    expect(page.locator("#picture")).to_be_visible()
-    expect(page.locator("#found")).to_contain_text("your picture")
-
-
 @pytest.mark.slow
-def test_a_picture_with_nothing_on_it_is_refused_by_its_reason(open_page: Open) -> None:
-    page = open_page(forgives="status of 4")
-    white = {"name": "white.png", "mimeType": "image/png", "buffer": square_png(1, grey=255)}
-    page.locator("#file").set_input_files(white)
-    expect(page.locator(".nothing")).to_contain_text("of one colour all over")
-    page.get_by_role("button", name="Search without the picture").click()
-    expect(page.locator("#start")).to_be_visible()
-
-
 def test_a_file_that_is_no_picture_is_refused_by_name(page: "Page") -> None:
     drop(page, content="a,b,c", kind="text/csv", name="table.csv")
     expect(page.locator("#toast")).to_have_text("“table.csv” is not a picture that this browser can read.")
     expect(page.locator("#start")).to_be_visible()
-
-
-@pytest.mark.slow
-def test_pasted_text_goes_into_the_box_as_text(page: "Page") -> None:
-    page.evaluate("() => navigator.clipboard.writeText('heart')")
-    page.locator("#words").press("Control+V")
-    expect(page.locator("#words")).to_have_value("heart")
-    expect(page.locator("#grid .name").first).to_have_text("heart")

@@ -1,4 +1,4 @@
-"""A screenshot is dropped: are its icons framed and named, and can all be done with them that can be done with hits?"""
+"""A screenshot is dropped: its icons are framed and named, and can be used as hits are."""
 
 import re
 from typing import TYPE_CHECKING
@@ -51,7 +51,7 @@ def test_every_icon_of_a_dropped_screen_is_framed_and_named_in_reading_order(pag
     drop_screen(page)
     assert names_of(page, ".found-icon") == list(READ)
     assert names_of(page, ".row") == list(READ)
-    assert page.locator("#grid .name").all_inner_texts() == list(READ)
+    expect(page.locator("#grid .name")).to_have_text(list(READ))
     expect(page.locator("#summary")).to_have_text("5 different icons in your picture")
     expect(page.get_by_label("Whole screen")).to_be_checked()
     shot, frame = page.locator(".shot").bounding_box(), page.locator(".found-icon").first.bounding_box()
@@ -73,6 +73,7 @@ def test_the_picture_stays_out_of_the_address_and_is_gone_with_the_page(page: "P
     expect(page.locator("#screen")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_a_frame_opens_its_hits_which_open_like_any_other(page: "Page") -> None:
     drop_screen(page)
     page.locator(".found-icon").nth(2).click()
@@ -119,17 +120,6 @@ def test_all_icons_that_are_sure_go_into_the_tray_at_once(page: "Page") -> None:
 
 
 @pytest.mark.slow
-def test_filters_hold_for_names(open_page: Open) -> None:
-    page = open_page("/?set=drawn")
-    page.wait_for_function("() => document.querySelector('#grid .tile[data-id]')")
-    drop_screen(page)
-    labels = [one.get_attribute("aria-label") or "" for one in page.locator(".found-icon").all()]
-    assert all(", drawn" in label or "no name" in label for label in labels)
-    page.get_by_role("button", name="Remove filter").first.click()
-    expect(page.locator(".found-icon").first).to_have_attribute("aria-label", re.compile("^1: heart"))
-
-
-@pytest.mark.slow
 def test_a_person_says_what_a_picture_shows(page: "Page") -> None:
     drop_screen(page)
     page.get_by_label("One icon").check(force=True)
@@ -157,18 +147,6 @@ def test_a_picture_without_icons_says_so_and_can_be_searched_all_the_same(page: 
     expect(page.locator("#picture")).to_be_visible()
     expect(page.get_by_label("One icon")).to_be_checked()
     expect(page.locator("#screen")).to_be_hidden()
-
-
-@pytest.mark.slow
-def test_the_picture_grows_and_its_frames_with_it(page: "Page") -> None:
-    drop_screen(page)
-    before, frame = page.locator(".shot").bounding_box(), page.locator(".found-icon").first.bounding_box()
-    page.get_by_role("button", name="Larger").click()
-    after, grown = page.locator(".shot").bounding_box(), page.locator(".found-icon").first.bounding_box()
-    assert before and after and frame and grown
-    assert after["width"] / before["width"] == pytest.approx(1.5, abs=0.01)
-    assert grown["width"] / frame["width"] == pytest.approx(1.5, abs=0.05)
-    expect(page.get_by_role("button", name="Smaller")).to_be_enabled()
 
 
 @pytest.mark.slow

@@ -1,12 +1,13 @@
-"""Do pictures that come many in one still behave like pictures of one icon each?"""
+"""Pictures that come many in one behave like pictures of one icon each."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
 from site_of_icons import Open, build_library, serve_library
+
+from indexer.library.folder import Library
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -32,6 +33,7 @@ def test_the_pictures_of_a_screen_come_in_one_answer(open_page: Open) -> None:
     assert all("/svgs?" in url for url in pictures)
 
 
+@pytest.mark.slow
 def test_what_a_stack_lacks_is_asked_for_by_itself(open_page: Open) -> None:
     page = open_page("/?bg=light")
     page.route("**/svgs?*", lambda route: route.fulfill(body=EMPTY, content_type="image/svg+xml"))
@@ -39,43 +41,45 @@ def test_what_a_stack_lacks_is_asked_for_by_itself(open_page: Open) -> None:
     page.wait_for_function("() => document.querySelector('#grid img')?.src.includes('/svg?v=')")
 
 
-def test_a_picture_that_is_about_to_be_dragged_away_is_that_icon_s_own(open_page: Open) -> None:
-    page = open_page("/?q=tulip")
-    image = page.locator("#grid img").first
-    expect(image).to_be_visible()
-    assert "/svgs?" in image.evaluate("image => image.src")
-    image.hover()
-    page.wait_for_function("() => document.querySelector('#grid img').src.includes('/svg?v=')")
-
-
-COLOUR = """async () => {
-  const image = document.querySelector("#grid img");
+SHOWS = """async ([image, colour]) => {
+  if (!image.src) return false;
   await image.decode();
   const pen = new OffscreenCanvas(8, 8).getContext("2d");
   pen.drawImage(image, 0, 0, 8, 8);
-  return [...pen.getImageData(4, 4, 1, 1).data.slice(0, 3)];
+  return `${[...pen.getImageData(4, 4, 1, 1).data.slice(0, 3)]}` === colour;
 }"""
 
 
-def _write_icon(folder: Path, fill: str) -> Path:
-    folder.mkdir()
-    square = f'<rect width="24" height="24" fill="{fill}"/>'
-    (folder / "tulip.svg").write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">{square}</svg>')
-    return folder
+def _shows(page: "Page", colour: str) -> None:
+    """Wait until the only icon is of a colour, in the stack and by itself."""
+    expect(page.locator("#grid img")).to_have_count(1)
+    shows = f"async colour => ({SHOWS})([document.querySelector('#grid img'), colour])"
+    page.wait_for_function(shows, arg=colour)
+    page.locator("#grid img").hover()
+    page.wait_for_function("() => document.querySelector('#grid img').src.includes('/svg?v=')")
+    page.wait_for_function(shows, arg=colour)
+
+
+@pytest.fixture(scope="module")
+def red_and_blue(tmp_path_factory: pytest.TempPathFactory) -> list[Library]:
+    """Two libraries that have one icon of one name."""
+    libraries = []
+    for fill in ("red", "blue"):
+        folder = tmp_path_factory.mktemp(fill)
+        square = f'<rect width="24" height="24" fill="{fill}"/>'
+        (folder / "tulip.svg").write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">{square}</svg>')
+        libraries.append(build_library(tmp_path_factory.mktemp("library") / fill, folder))
+    return libraries
 
 
 @pytest.mark.parametrize("is_open", [True, False], ids=["page that stays open", "page that is opened again"])
 def test_no_picture_is_that_of_the_library_that_was_served_here_before(
-    open_page: Open, tmp_path: Path, is_open: bool
+    open_page: Open, red_and_blue: list[Library], is_open: bool
 ) -> None:
-    red, blue = (build_library(tmp_path / f"in {fill}", _write_icon(tmp_path / fill, fill)) for fill in ("red", "blue"))
+    red, blue = red_and_blue
     with serve_library(red) as address:
         page = open_page("/?q=tulip", base=address, forgives="ERR_CONNECTION_REFUSED")  # between two servers
-        expect(page.locator("#grid img")).to_have_count(1)
-        assert page.evaluate(COLOUR) == [255, 0, 0]
-        page.locator("#grid img").hover()
-        page.wait_for_function("() => document.querySelector('#grid img').src.includes('/svg?v=')")
-        assert page.evaluate(COLOUR) == [255, 0, 0]
+        _shows(page, "255,0,0")
     with serve_library(blue, port=urlsplit(address).port or 0):
         if is_open:
             page.locator("#words").fill("rose")
@@ -83,8 +87,4 @@ def test_no_picture_is_that_of_the_library_that_was_served_here_before(
             page.wait_for_load_state("networkidle")
         else:
             page.goto(f"{address}/?q=tulip")
-        expect(page.locator("#grid img")).to_have_count(1)
-        page.wait_for_function(f"async () => `${{await ({COLOUR})()}}` === '0,0,255'")
-        page.locator("#grid img").hover()
-        page.wait_for_function("() => document.querySelector('#grid img').src.includes('/svg?v=')")
-        assert page.evaluate(COLOUR) == [0, 0, 255]
+        _shows(page, "0,0,255")

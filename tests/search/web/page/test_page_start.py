@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
-from site_of_icons import Open
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -23,13 +22,7 @@ def test_a_set_is_a_card_with_icons_their_number_licence_and_style(page: "Page")
     expect(card(page, "lucide-static").locator(".facts")).to_contain_text("ISC")
 
 
-def test_a_small_library_shows_all_of_its_icons_at_once(page: "Page") -> None:
-    expect(page.locator("#start")).to_be_visible()
-    expect(page.locator("#summary")).to_have_text("All icons")
-    expect(page.locator("#grid button.tile").nth(30)).to_be_visible()
-    expect(page).not_to_have_url(re.compile(r"\?"))
-
-
+@pytest.mark.slow
 def test_a_card_browses_its_set_and_words_search_in_it(page: "Page") -> None:
     card(page, "drawn").locator("a").click()
     expect(page).to_have_url(re.compile(r"\?set=drawn$"))
@@ -43,41 +36,6 @@ def test_a_card_browses_its_set_and_words_search_in_it(page: "Page") -> None:
     expect(page.locator("#summary")).to_have_text("7 icons in drawn")
     page.locator("#words").press("Escape")
     expect(page.locator("#start")).to_be_visible()
-
-
-@pytest.mark.slow
-def test_what_is_browsed_is_sorted_by_name_or_age(open_page: Open) -> None:
-    page = open_page("/?set=drawn")
-    expect(page.locator("#grid .name").first).to_have_text("arrow-left")
-    expect(page.locator("#sort select")).to_have_value("name")
-    page.locator("#sort select").select_option("newest")
-    expect(page).to_have_url(re.compile("sort=newest"))
-    expect(page.locator("#grid .name").first).to_have_text("dot")
-    page.locator("#words").fill("arrow")
-    expect(page.locator("#sort select option")).to_have_text(["Best match", "Name", "Newest"])
-
-
-@pytest.mark.slow
-def test_sets_are_found_by_name_and_licence(page: "Page") -> None:
-    expect(page.locator(".set-card")).to_have_count(2)
-    page.locator("#find-set").fill("isc")
-    expect(page.locator(".set-card .title")).to_have_text(["lucide-static"])
-    page.locator("#find-set").fill("qqq")
-    expect(page.locator("#sets .none")).to_have_text("No set is called “qqq”.")
-
-
-@pytest.mark.slow
-def test_a_pinned_set_comes_first_here_and_among_the_filters(page: "Page") -> None:
-    expect(page.locator(".set-card .title")).to_have_text(["drawn", "lucide-static"])
-    page.get_by_role("button", name="Pin lucide-static").click()
-    expect(page.locator(".set-card .title")).to_have_text(["lucide-static", "drawn"])
-    expect(page.get_by_role("button", name="Pin lucide-static")).to_have_attribute("aria-pressed", "true")
-    expect(page.get_by_role("button", name="Pin lucide-static")).to_be_focused()
-    page.reload()
-    expect(page.locator(".set-group h3").first).to_contain_text("Pinned")
-    expect(page.locator(".set-card .title").first).to_have_text("lucide-static")
-    page.get_by_role("button", name="Pin lucide-static").click()
-    expect(page.locator(".set-card .title")).to_have_text(["drawn", "lucide-static"])
 
 
 @pytest.mark.slow
@@ -100,28 +58,3 @@ def test_searches_and_opened_icons_come_back_and_are_forgotten_on_demand(page: "
     page.reload()
     expect(page.locator("#start")).to_be_visible()
     expect(page.locator("#recent")).to_be_hidden()
-
-
-@pytest.mark.slow
-def test_an_icon_that_left_the_library_leaves_what_was_opened(open_page: Open) -> None:
-    page = open_page(forgives="status of 404")
-    gone = {
-        "id": 99999,
-        "key": "gone:gone",
-        "image": 99999,
-        "name": "gone",
-        "set": "gone",
-        "svg_url": None,
-        "png_url": f"/api/v1/icons/99999/png?v={'1' * 32}",
-    }
-    page.evaluate("icon => localStorage.setItem('icons.opened', JSON.stringify([icon]))", gone)
-    page.reload()
-    page.wait_for_function("() => localStorage.getItem('icons.opened') === '[]'")
-    expect(page.locator("#recent-icons li")).to_have_count(0)
-
-
-def test_only_examples_that_this_library_answers_are_offered(page: "Page") -> None:
-    expect(page.locator("#examples button", has_text="danger")).to_be_visible()
-    page.locator("#examples button", has_text="danger").click()
-    expect(page.locator("#words")).to_have_value("danger")
-    expect(page.locator("#grid button.tile").first).to_be_visible()
