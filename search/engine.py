@@ -199,7 +199,7 @@ class SearchEngine:
 
         wanted = Wanted(filters=filters, k=k, as_kind=as_kind, min_score=min_score)
         preferred = self._with_preferred(Query()).prefer or ()
-        return self._put(lambda opened: locate_icons(opened, pixels, icon, wanted, opened.standing(preferred)))
+        return self._put(lambda opened: locate_icons(opened, pixels, icon, wanted, opened.set_priority(preferred)))
 
     def set_keys(self, names: Sequence[str]) -> list[str]:
         """Keys of the sets that some keys or titles mean, each once.

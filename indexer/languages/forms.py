@@ -65,7 +65,7 @@ MOST_WORDS = 24
 """Of the same consonants."""
 _LEAST_CLASSES = 2
 _BY_CLASS = 0.9
-"""What it counts that two words are alike once their consonants are told by class, beside 1 for their letters."""
+"""What it counts that two words are alike once their consonants are compared by class, beside 1 for their letters."""
 _VOWELS = "aeiou"
 _SKIPPED = frozenset(("small", "capital", "final", "short", "long", "mkhedruli", "chillu"))
 _SPECIAL = {"alef": "a", "ain": "a", "ayin": "a", "ie": "e", "yeh": "i", "yod": "i"}

@@ -149,10 +149,10 @@ class Judge:
         """Say what the texts of a set are in; each counts once, and one of signs and digits not at all."""
         distinct = sorted(set(texts))
         asked = distinct[:: -(-len(distinct) // _MOST_ASKED) or 1]
-        telling = [(text, words) for text in asked if (words := list(self._words(text)))]
-        if len(telling) != 1:
-            return self._elected([self._voice(words) for _, words in telling])
-        [(text, words)] = telling
+        worded = [(text, words) for text in asked if (words := list(self._words(text)))]
+        if len(worded) != 1:
+            return self._elected([self._voice(words) for _, words in worded])
+        [(text, words)] = worded
         is_enough = len(words) >= _LEAST_ALONE or not text.isascii()
         languages = self._of_all(words)[:1] if is_enough else ()
         return Spoken(languages, are_first=True) if languages else NOTHING

@@ -22,7 +22,7 @@ from indexer.languages.letters import (
 LONGEST_PHRASE = 5
 """Words that are looked up as one."""
 N_OTHERS = 3
-"""Readings beside the first that are given at most."""
+"""Readings beside the first at most."""
 _SURE_SOUND, _LIKELY_SOUND = 0.7, 0.45
 """How alike a word of another script is spelt to an English one: surely the same, and the same for want of better."""
 _N_SOUNDS = 3
@@ -34,11 +34,11 @@ _ARTICLES = {"ar": ("ال", "لل", "وال", "بال"), "he": ("ה",)}
 FUNCTION_WORDS = frozenset(
     ("a", "an", "and", "are", "as", "at", "be", "by", "do", "for", "from", "in", "is", "it", "its", "of", "on", "or")
 ) | {"that", "the", "this", "to"}
-"""English words by which no icon is told from another; "with" joins the parts of a drawing."""
+"""English words by which no icon differs from another; "with" joins the parts of a drawing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Segment:
     """A word or phrase of a text, as it is typed where it is whole, and what it means in English."""
 
     text: str
@@ -52,7 +52,7 @@ class Reading:
 
     language: str
     """ISO 639 code."""
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Segment, ...]
     english: str
     others: tuple[tuple[str, float], ...]
     """Other ways to say it, with weights below 1, the likeliest first."""
@@ -131,14 +131,14 @@ def _terms(dictionary: Dictionary, language: str, key: str) -> tuple[tuple[str, 
 
 def _pieces(
     dictionary: Dictionary, words: Sequence[str], spelled: Sequence[str], language: str, *, is_strict: bool
-) -> Iterator[Piece]:
+) -> Iterator[Segment]:
     """Read words in one language, the longest phrases first."""
     at = 0
     while at < len(words):
         for n in range(min(LONGEST_PHRASE, len(words) - at), 0, -1):
             phrase = " ".join(words[at : at + n])
             if terms := _terms(dictionary, language, phrase):
-                yield Piece(" ".join(spelled[at : at + n]), terms)
+                yield Segment(" ".join(spelled[at : at + n]), terms)
                 break
         else:
             n = 1
@@ -147,29 +147,29 @@ def _pieces(
         at += n
 
 
-def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> Iterator[Piece]:
+def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> Iterator[Segment]:
     """Read a word that the language does not know as it is: its pieces, its parts, or a word that begins like it."""
     if any(map(is_unspaced, word)):
         for run in runs(word):
             yield from _joined(dictionary, _cut(dictionary, run, language), language)
         return
     if knows(dictionary, ENGLISH, word):
-        yield Piece(word, ())
+        yield Segment(word, ())
         return
     if terms := _terms_as_spelt(dictionary, word, language):
-        yield Piece(word, terms)
+        yield Segment(word, terms)
         return
     sounds = _sounds(dictionary, word)
     if sounds and sounds[0][1] >= _SURE_SOUND:
-        yield Piece(word, sounds)
+        yield Segment(word, sounds)
         return
     shortest = _SHORTEST_SURE_PART if is_strict else _SHORTEST_PART
     for spelling in _spellings(word, language):
         if parts := split(spelling, lambda part: bool(_terms(dictionary, language, part)), shortest=shortest):
-            yield from (Piece(part, _terms(dictionary, language, part)) for part in parts)
+            yield from (Segment(part, _terms(dictionary, language, part)) for part in parts)
             return
     like = _stem_mate(dictionary, word, language, is_strict=is_strict)
-    yield Piece(word, _terms(dictionary, language, like) if like else sounds)
+    yield Segment(word, _terms(dictionary, language, like) if like else sounds)
 
 
 def _cut(dictionary: Dictionary, run: str, language: str) -> list[str]:
@@ -191,14 +191,14 @@ def _sounds(dictionary: Dictionary, word: str) -> tuple[tuple[str, float], ...]:
     return tuple(alike[:_N_SOUNDS])
 
 
-def _joined(dictionary: Dictionary, parts: Sequence[str], language: str) -> Iterator[Piece]:
+def _joined(dictionary: Dictionary, parts: Sequence[str], language: str) -> Iterator[Segment]:
     """Read the pieces of a run without spaces; signs that nobody knows are read by their sound, endings left out."""
     for is_known, group in groupby(parts, lambda part: bool(_terms(dictionary, language, part))):
         if is_known:
-            yield from (Piece(part, _terms(dictionary, language, part)) for part in group)
+            yield from (Segment(part, _terms(dictionary, language, part)) for part in group)
         elif not is_ending(unknown := "".join(group)):
             sounds = _sounds(dictionary, unknown)
-            yield from [Piece(unknown, sounds)] if sounds else [Piece(sign, ()) for sign in unknown]
+            yield from [Segment(unknown, sounds)] if sounds else [Segment(sign, ()) for sign in unknown]
 
 
 def _terms_as_spelt(dictionary: Dictionary, word: str, language: str) -> tuple[tuple[str, float], ...]:
@@ -221,12 +221,12 @@ def _stem_mate(dictionary: Dictionary, word: str, language: str, *, is_strict: b
     return min(mates)[2] if mates else None
 
 
-def _ways_to_say(pieces: Sequence[Piece]) -> list[tuple[str, float]]:
+def _ways_to_say(pieces: Sequence[Segment]) -> list[tuple[str, float]]:
     """Put the likeliest terms together, then each piece's next ones beside the likeliest of all others."""
-    telling = [piece for piece in pieces if not _says_nothing(piece)] or list(pieces)
-    best = [piece.terms[0][0] if piece.terms else piece.text for piece in telling]
+    meaningful = [piece for piece in pieces if not _says_nothing(piece)] or list(pieces)
+    best = [piece.terms[0][0] if piece.terms else piece.text for piece in meaningful]
     ways = {" ".join(best): 1.0}
-    for place, piece in enumerate(telling):
+    for place, piece in enumerate(meaningful):
         for term, weight in piece.terms[1:]:
             said = " ".join([*best[:place], term, *best[place + 1 :]])
             if weight >= _LEAST_WEIGHT:
@@ -235,5 +235,5 @@ def _ways_to_say(pieces: Sequence[Piece]) -> list[tuple[str, float]]:
     return [first, *sorted(others, key=lambda way: -way[1])[:N_OTHERS]]
 
 
-def _says_nothing(piece: Piece) -> bool:
+def _says_nothing(piece: Segment) -> bool:
     return bool(piece.terms) and set(piece.terms[0][0].split()) <= FUNCTION_WORDS

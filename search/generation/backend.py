@@ -21,7 +21,7 @@ class Ability(Enum):
 
     KEYWORDS = "keyword queries (--keyword)"
     DEEP = "looking for hits beyond the 16,384 nearest icons"
-    SET_CARDS = "telling of every set"
+    SET_CARDS = "describing every set"
     SORTED_LIBRARY = "sorting and counting more icons than one answer of the server holds"
     MAP = "`icons map`"
     LINT = "`icons lint` of a library"

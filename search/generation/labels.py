@@ -58,23 +58,23 @@ class Labels:
         return [code for value in asked for code in self._meant(value)]
 
     def _meant(self, value: str) -> list[int]:
-        wanted = compared(self.kind, value)
-        if self.kind == "licence" and wanted in FAMILIES:
-            stated = [code for code, licence in enumerate(self.values) if family(licence) == wanted]
-            return [*stated, NONE] if family(None) == wanted else stated
+        folded = compared(self.kind, value)
+        if self.kind == "licence" and folded in FAMILIES:
+            stated = [code for code, licence in enumerate(self.values) if family(licence) == folded]
+            return [*stated, NONE] if family(None) == folded else stated
         if self.kind == "set" and (meant := self.set_names.meant(value)):
             return list(meant)
-        if wanted not in self._codes:
-            told = unknown(self.kind, value, self._near(wanted))
-            raise UnknownSetError(told, name=value) if self.kind == "set" else IconsError(told)
-        return self._codes[wanted]
+        if folded not in self._codes:
+            message = unknown(self.kind, value, self._near(folded))
+            raise UnknownSetError(message, name=value) if self.kind == "set" else IconsError(message)
+        return self._codes[folded]
 
-    def _near(self, wanted: str) -> list[str]:
+    def _near(self, folded: str) -> list[str]:
         """Values that are spelt, or titled, much like one that is none."""
         known = {title.lower(): value for title, value in zip(self.titles, self.values, strict=True)}
         known |= {family: family for family in (FAMILIES if self.kind == "licence" else ())}
-        known |= {folded: self.values[codes[0]] for folded, codes in self._codes.items()}
-        near = get_close_matches(wanted, known, n=_NEAR, cutoff=0.4) or sorted(known)[:_NEAR]
+        known |= {spelling: self.values[codes[0]] for spelling, codes in self._codes.items()}
+        near = get_close_matches(folded, known, n=_NEAR, cutoff=0.4) or sorted(known)[:_NEAR]
         return list(dict.fromkeys(known[name] for name in near))
 
     @cached_property

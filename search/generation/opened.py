@@ -25,7 +25,7 @@ from search.deadline import refuse_late
 from search.generation.backend import EMBEDDED, Ability, Engine, VectorSearch
 from search.generation.facets import Facets
 from search.generation.icon_table import IconTable
-from search.generation.set_priority import Standing, preferring, standing
+from search.generation.set_priority import SetPriority, own_priority, with_preferred
 from search.generation.snapshot import Snapshot
 from search.generation.vectors import FaissVectors
 from search.words.spelling import Speller
@@ -119,15 +119,15 @@ class Opened:
         assert isinstance(self.facets, Facets)
         return self.facets
 
-    def is_borne(self, words: str) -> bool:
+    def is_name_or_tag(self, words: str) -> bool:
         """Tell whether an icon is called so or states it as a tag."""
         return len(self.snapshot.named(words)) > 0 or self.snapshot.tag_code(words) is not None
 
-    def standing(self, preferred: Sequence[str]) -> Standing:
-        """How the library's sets stand, given what is preferred."""
+    def set_priority(self, preferred: Sequence[str]) -> SetPriority:
+        """How the library's sets stand for a user who prefers some."""
         labels = self.facets.labels("set")
-        own = self.facets.keep("standing", lambda: standing(labels, self.snapshot.sets()))
-        return preferring(own, labels, preferred) if preferred else own
+        own = self.facets.keep("set priority", lambda: own_priority(labels, self.snapshot.sets()))
+        return with_preferred(own, labels, preferred) if preferred else own
 
     def images_of(self, ids: Ids) -> Ids:
         """Pictures that some icons show."""
@@ -255,7 +255,7 @@ def damage_explained(library: Library, generation: Generation, manifest: Manifes
     except IconsError:
         raise
     except Exception as error:
-        refuse_late()  # SQLite was told to stop
+        refuse_late()  # SQLite was stopped
         if found := _damage(library, generation, manifest):
             raise LibraryError(f"{found} ({error}); {ADVICE}") from error
         raise

@@ -24,7 +24,7 @@ OF_SAMPLES, OWN, CHOSEN = range(3)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SetPriority:
     """How sets stand, by code."""
 
     evidence: Floats
@@ -38,11 +38,11 @@ class Standing:
         return np.asarray(self.sources == CHOSEN)
 
     def of(self, codes: Ids) -> Floats:
-        """Log-odds of some icons, given the codes of their sets."""
+        """Log-odds of some icons, by the codes of their sets."""
         return np.asarray(self.evidence[codes], np.float32)
 
 
-def standing(labels: Labels, sets: Sequence[SetRow]) -> Standing:
+def own_priority(labels: Labels, sets: Sequence[SetRow]) -> SetPriority:
     """Say how sets stand by themselves; `sets` are all rows of the catalog."""
     sizes = np.log1p(labels.n)
     evidence = COMPLETE * sizes / max(1e-9, float(sizes.max(initial=0)))
@@ -55,10 +55,10 @@ def standing(labels: Labels, sets: Sequence[SetRow]) -> Standing:
             evidence[code] += SAMPLE
             sources[code] = OF_SAMPLES
     best = evidence.max() if len(evidence) else 0
-    return Standing((evidence - best).astype(np.float32), sources)
+    return SetPriority((evidence - best).astype(np.float32), sources)
 
 
-def preferring(own: Standing, labels: Labels, preferred: Sequence[str]) -> Standing:
+def with_preferred(own: SetPriority, labels: Labels, preferred: Sequence[str]) -> SetPriority:
     """Say how sets stand for a user who prefers some, by key or title, best first.
 
     Raises:
@@ -69,4 +69,4 @@ def preferring(own: Standing, labels: Labels, preferred: Sequence[str]) -> Stand
         for code in labels.meant([name]):
             evidence[code] += 0 if sources[code] == CHOSEN else PREFERRED * max(_STEP, 1 - _STEP * place)
             sources[code] = CHOSEN
-    return Standing(evidence, sources)
+    return SetPriority(evidence, sources)

@@ -20,14 +20,14 @@ def refuse_unknown_set(library: Library, answering: int, error: UnknownSetError)
     for number in (number for number in library.numbers() if number > answering):
         with suppress(IconsError):
             Labels.read(library.generation(number).catalog, "set").meant([error.name])
-            told = (
+            message = (
                 f'set "{error.name}" is in the catalog but not in generation {answering}, which answers since '
                 f"`icons rollback`; `icons rollback --forward` lets generation {number} answer, which has it"
             )
             break
     else:
         return
-    raise UnknownSetError(told, name=error.name) from error
+    raise UnknownSetError(message, name=error.name) from error
 
 
 class Source(Protocol):

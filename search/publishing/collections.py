@@ -44,8 +44,8 @@ def halves(connection: Connection) -> bool:
 
 def kind_of(connection: Connection, collection: str) -> VectorKind:
     """How a collection keeps its vectors; an older server may have made it."""
-    told = connection.call("describe_collection", collection)
-    [vector] = [field for field in told["fields"] if field["name"] == VECTOR]
+    described = connection.call("describe_collection", collection)
+    [vector] = [field for field in described["fields"] if field["name"] == VECTOR]
     return VectorKind(int(vector["params"]["dim"]), vector["type"] == data_types().FLOAT16_VECTOR)
 
 
@@ -56,8 +56,8 @@ def is_as_made(connection: Connection, collection: str, *, n: int, dim: int) -> 
     if kind_of(connection, collection) != VectorKind(dim, halves(connection)):
         return False
     is_indexed = VECTOR in connection.call("list_indexes", collection)
-    told = connection.call("describe_index", collection, VECTOR) if is_indexed else None
-    return told is None or told["index_type"] == vector_index(n)[0]
+    index = connection.call("describe_index", collection, VECTOR) if is_indexed else None
+    return index is None or index["index_type"] == vector_index(n)[0]
 
 
 def make_icons(connection: Connection, collection: str, *, dim: int) -> bool:
@@ -100,7 +100,7 @@ def _make(connection: Connection, collection: str, fields: Mapping[str, str], *,
 
 
 def index_rows(connection: Connection, collection: str, *, n: int) -> None:
-    """Let a server index a collection of `n` rows, icons or pictures, as far as it was not told to."""
+    """Let a server index a collection of `n` rows, icons or pictures, as far as it does not yet."""
     indexes: dict[str, tuple[str, dict[str, int]]] = {VECTOR: vector_index(n)}
     if not connection.address.is_file:
         kinds = _OLD_KINDS if connection.version < INVERTED_SINCE else {}
@@ -117,23 +117,23 @@ def vector_index(n: int) -> tuple[str, dict[str, int]]:
 def _index(connection: Connection, collection: str, indexes: Mapping[str, tuple[str, Mapping[str, int]]]) -> None:
     """Let a server index fields that are not yet indexed."""
     known = {str(name) for name in connection.call("list_indexes", collection)}
-    wanted = new_indexes()
+    missing = new_indexes()
     for field, (kind, parameters) in indexes.items():
         if field in known:
             continue
         metric = {"metric_type": "L2" if collection.startswith("files_") else "IP"} if field == VECTOR else {}
-        wanted.add_index(field, index_type=kind, index_name=field, params=dict(parameters), **metric)
-    if list(wanted):
-        connection.call("create_index", collection, wanted, seconds=60.0, sync=False)
+        missing.add_index(field, index_type=kind, index_name=field, params=dict(parameters), **metric)
+    if list(missing):
+        connection.call("create_index", collection, missing, seconds=60.0, sync=False)
 
 
-def seal(connection: Connection, collection: str, *, n: int) -> None:
+def flush(connection: Connection, collection: str, *, n: int) -> None:
     """Let a server write all rows of a collection down, and begin to index them."""
     connection.call("flush", collection, seconds=600.0)
     index_rows(connection, collection, n=n)
 
 
-def settle(
+def wait_until_indexed(
     connection: Connection, collection: str, *, n: int, replicas: int, progress: Callable[[str, int, int], None]
 ) -> int:
     """Wait until all `n` rows of a collection are indexed and answer; returns how many there are.
@@ -142,8 +142,8 @@ def settle(
         LibraryError: for an hour nothing was.
     """
     before, ends = n + 1, 0.0
-    while not _is_indexed(told := connection.call("describe_index", collection, VECTOR, seconds=60.0)):
-        pending = min(n, int(told.get("pending_index_rows", 0)))
+    while not _is_indexed(index := connection.call("describe_index", collection, VECTOR, seconds=60.0)):
+        pending = min(n, int(index.get("pending_index_rows", 0)))
         if pending != before:  # it rises where segments are merged, and indexed once more
             before, ends = pending, time.monotonic() + BUILDING_SECONDS
         elif time.monotonic() > ends:
@@ -154,8 +154,8 @@ def settle(
     return connection.count(collection, consistency_level="Strong", seconds=60.0)
 
 
-def _is_indexed(told: Mapping[str, Any]) -> bool:
-    return str(told.get("state")) == "Finished" and int(told.get("pending_index_rows", 0)) <= 0
+def _is_indexed(index: Mapping[str, Any]) -> bool:
+    return str(index.get("state")) == "Finished" and int(index.get("pending_index_rows", 0)) <= 0
 
 
 SECONDS = 60.0
@@ -188,17 +188,17 @@ class Rows:
     """Adds to rows that are to be sent what their digests do without."""
 
 
-def send(connection: Connection, collection: str, wanted: Rows, progress: Progress, *, is_new: bool) -> Sent:
+def send(connection: Connection, collection: str, rows: Rows, progress: Progress, *, is_new: bool) -> Sent:
     """Make a collection hold some rows and no others; one that `is_new` was made a moment ago."""
-    ids = wanted.ids
+    ids = rows.ids
     sent, first = Sent(), 0
     is_empty = is_new or connection.count(collection, consistency_level="Strong", seconds=SECONDS) == 0
     done = 0
-    for batch in wanted.batches:
+    for batch in rows.batches:
         done += len(batch)
         last = _LAST if done == len(ids) else int(ids[done]) - 1
         held = {} if is_empty else _held(connection, collection, first, last)
-        _send_batch(connection, collection, batch, held, wanted, sent)
+        _send_batch(connection, collection, batch, held, rows, sent)
         first = last + 1
         progress(f"Sending {collection}", done, len(ids))
     return sent
@@ -211,7 +211,7 @@ def _held(connection: Connection, collection: str, first: int, last: int) -> dic
 
 
 def _send_batch(
-    connection: Connection, collection: str, batch: Sequence[Row], held: dict[int, int], wanted: Rows, sent: Sent
+    connection: Connection, collection: str, batch: Sequence[Row], held: dict[int, int], expected: Rows, sent: Sent
 ) -> None:
     new = [row for row in batch if row["id"] not in held]
     changed = [row for row in batch if held.get(row["id"], row[DIGEST]) != row[DIGEST]]
@@ -219,7 +219,7 @@ def _send_batch(
     # A row that is inserted twice is there twice: it is inserted where a strong read has just not found it.
     for what, rows in (("insert", new), ("upsert", changed)):
         if rows:
-            wanted.complete(rows)
+            expected.complete(rows)
             connection.call(what, collection, _as_sent(connection, collection, rows), seconds=SECONDS, tries=1)
     if gone:
         connection.call("delete", collection, filter=among("id", gone), seconds=SECONDS)

@@ -15,7 +15,7 @@ from indexer.library.folder import Generation
 from indexer.merging.lexicon import Lexicon, Lists
 from search.generation.milvus.connection import Connection
 from search.generation.milvus.published import FileFacts
-from search.generation.milvus.schema import MOST_BYTES, VECTOR, Names, piece
+from search.generation.milvus.schema import MOST_BYTES, VECTOR, Names, piece_key
 from search.generation.milvus.table import Facts
 from search.publishing.collections import SECONDS, Progress
 
@@ -73,13 +73,13 @@ def send_files(connection: Connection, names: Names, paths: Iterable[Path], prog
 def _send_pieces(connection: Connection, names: Names, sha256: str, pieces: list[bytes], progress: Progress) -> None:
     for start in range(0, len(pieces), _PIECES_AT_ONCE):
         numbers = range(start, min(len(pieces), start + _PIECES_AT_ONCE))
-        where = f"id in {json.dumps([piece(sha256, number) for number in numbers])}"
+        where = f"id in {json.dumps([piece_key(sha256, number) for number in numbers])}"
         rows = connection.query(names.files, where, ["id"], consistency_level="Strong", seconds=SECONDS)
         held = {row["id"] for row in rows}
         rows = [
-            {"id": piece(sha256, number), "content": b64encode(pieces[number]).decode(), VECTOR: [0.0, 0.0]}
+            {"id": piece_key(sha256, number), "content": b64encode(pieces[number]).decode(), VECTOR: [0.0, 0.0]}
             for number in numbers
-            if piece(sha256, number) not in held
+            if piece_key(sha256, number) not in held
         ]
         if rows:
             connection.call("insert", names.files, rows, seconds=SECONDS, tries=1)

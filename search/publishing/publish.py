@@ -29,8 +29,8 @@ from indexer.merging.index_kinds import LEAST_RECALL
 from indexer.merging.vectors import share_right
 from search.generation.backend import Ability
 from search.generation.milvus.connection import Connection, GoneError
-from search.generation.milvus.published import Published, Said, read_said
-from search.generation.milvus.schema import VECTOR, ready
+from search.generation.milvus.published import Published, PublishedManifest, read_manifest
+from search.generation.milvus.schema import VECTOR, manifest_key
 from search.generation.milvus.vectors import MilvusVectors
 from search.generation.opened import Opened, damage_explained, open_current
 from search.generation.vectors import FaissVectors
@@ -39,17 +39,17 @@ from search.publishing.collections import (
     Progress,
     Rows,
     Sent,
+    flush,
     index_rows,
     is_as_made,
     kind_of,
     make_files,
     make_icons,
     make_pictures,
-    seal,
     send,
-    settle,
+    wait_until_indexed,
 )
-from search.publishing.examine import drop, forget_pieces, held_numbers, is_whole, unsay
+from search.publishing.examine import delete_manifest, drop, forget_pieces, held_numbers, is_whole
 from search.publishing.files import send_files, write_files
 from search.publishing.rows import GenerationRows, tell_whole
 
@@ -61,7 +61,7 @@ _STEP = 0.25
 """How far a query lies from the vector that it is made of: questions are near to icons, not equal to them."""
 
 
-def prove(opened: Opened, connection: Connection, collections: tuple[str, str]) -> float:
+def verify_recall(opened: Opened, connection: Connection, collections: tuple[str, str]) -> float:
     """Ask both collections, and hold their answers against exact ones; warms them, too. Returns the least recall@10.
 
     Raises:
@@ -204,7 +204,7 @@ class _Publication:
             self._begin(before)
         rows = GenerationRows(self._opened, self._facets, sends_pictures=sends_pictures)
         sent = self._send(rows, before, replicas=self._replicas or self._replicas_of(before))
-        recall = prove(self._opened, self._connection, (self._icons, self._pictures))
+        recall = verify_recall(self._opened, self._connection, (self._icons, self._pictures))
         self._say_ready(sends_pictures=sends_pictures)
         self._switch(before)
         self._clean(before)
@@ -228,20 +228,20 @@ class _Publication:
         """Whether what answers is this very generation."""
         manifest = self._opened.generation.manifest
         with suppress(GoneError):
-            said = read_said(self._connection, self._names, number)
+            said = read_manifest(self._connection, self._names, number)
             return said.generation[manifest.name].sha256 == describe_file(manifest).sha256
         return True  # a rollback let what was being sent answer: it is sent to its end
 
     def _begin(self, before: int | None) -> None:
         """Make the two collections, out of those of the oldest generation where they fit."""
-        unsay(self._connection, self._names, self._number)
+        delete_manifest(self._connection, self._names, self._number)
         if not self._fits(self._number):
             drop(self._connection, self._names, self._number)
         old = self._to_renew(before)
         if self._target.current() != before:
             raise LibraryError(f'"{self._connection.spelling}" answers with another generation by now; publish again')
         if old is not None:
-            unsay(self._connection, self._names, old)
+            delete_manifest(self._connection, self._names, old)
             for was, becomes in ((self._names.icons(old), self._icons), (self._names.pictures(old), self._pictures)):
                 if self._connection.has(was) and not self._connection.has(becomes):
                     self._connection.call("rename_collection", was, becomes, seconds=SECONDS)
@@ -265,7 +265,7 @@ class _Publication:
         """Whether pictures of a generation were sent; yes where there is none."""
         if number is not None:
             with suppress(GoneError):
-                return read_said(self._connection, self._names, number).sends_pictures
+                return read_manifest(self._connection, self._names, number).sends_pictures
         return True
 
     def _is_ready(self, number: int | None) -> bool:
@@ -275,7 +275,7 @@ class _Publication:
         """Whether rows of this generation can go where those of another lie: same encoder, same kind of index."""
         manifest = self._opened.manifest
         with suppress(GoneError):
-            if read_said(self._connection, self._names, number).fingerprint != manifest.fingerprint:
+            if read_manifest(self._connection, self._names, number).fingerprint != manifest.fingerprint:
                 return False
         both = (self._names.icons(number), manifest.icons.n), (self._names.pictures(number), manifest.pictures.n)
         return all(is_as_made(self._connection, collection, n=n, dim=manifest.dim) for collection, n in both)
@@ -286,9 +286,9 @@ class _Publication:
         pictures = self._send_to(self._pictures, shown, replicas=replicas)
         held = {self._icons: len(rows.icon_ids), self._pictures: len(rows.picture_ids)}
         for collection, n in held.items():
-            seal(self._connection, collection, n=n)
+            flush(self._connection, collection, n=n)
         for collection, n in held.items():
-            found = settle(self._connection, collection, n=n, replicas=replicas, progress=self._progress)
+            found = wait_until_indexed(self._connection, collection, n=n, replicas=replicas, progress=self._progress)
             if found != n:  # a request that the client repeats by itself inserts rows twice
                 if before != self._number:
                     self._connection.call("drop_collection", collection, seconds=SECONDS)
@@ -316,7 +316,7 @@ class _Publication:
             written = write_files(self._opened.generation, facts, Path(folder))
             of_generation = send_files(self._connection, names, written, self._progress)
         of_encoder = send_files(self._connection, names, _plain_files(encoder), self._progress)
-        said = Said(
+        said = PublishedManifest(
             number=self._number,
             fingerprint=manifest.fingerprint,
             dim=manifest.dim,
@@ -328,7 +328,7 @@ class _Publication:
             encoder=of_encoder,
             sends_pictures=sends_pictures,
         )
-        row = {"id": ready(self._number), "content": said.to_json(), VECTOR: [0.0, 0.0]}
+        row = {"id": manifest_key(self._number), "content": said.to_json(), VECTOR: [0.0, 0.0]}
         self._connection.call("upsert", names.files, [row], seconds=SECONDS)
         self._connection.call("flush", names.files, seconds=600.0)
 
@@ -345,7 +345,7 @@ class _Publication:
         kept = {self._number} | ({before} if before not in (None, self._number) else set(ready_ones[: KEPT - 1]))
         for number in older:
             if number not in kept:
-                unsay(self._connection, self._names, number)
+                delete_manifest(self._connection, self._names, number)
                 drop(self._connection, self._names, number)
         forget_pieces(self._connection, self._names, [number for number in kept if number is not None])
 

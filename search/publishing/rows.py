@@ -70,9 +70,9 @@ class GenerationRows:
 
     def icons_at(self, ids: Ids) -> list[Row]:
         """Rows of some icons that follow each other."""
-        told = self._read(_ICONS, ids)
-        assert [row[0] for row in told] == ids.tolist()
-        return self._icon_rows(ids, told)
+        stored = self._read(_ICONS, ids)
+        assert [row[0] for row in stored] == ids.tolist()
+        return self._icon_rows(ids, stored)
 
     def pictures_at(self, ids: Ids) -> list[Row]:
         """Rows of some pictures that follow each other."""
@@ -98,7 +98,7 @@ class GenerationRows:
         with closing(sqlite3.connect(f"{self._catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as catalog:
             return catalog.execute(query, (int(ids[0]), int(ids[-1]))).fetchall()
 
-    def _icon_rows(self, ids: Ids, told: list[tuple[Any, ...]]) -> list[Row]:
+    def _icon_rows(self, ids: Ids, stored: list[tuple[Any, ...]]) -> list[Row]:
         rows = self._facets.at(ids)
         columns = {name: rows[name].tolist() for name in ("image", "drawing", "size", "coloured", "animated", "states")}
         columns["name_id"] = rows["name"].tolist()
@@ -106,7 +106,7 @@ class GenerationRows:
             columns[kind] = [self._values[kind][code] for code in rows[kind].tolist()]
         columns |= self._borne(rows)
         made = []
-        for place, (icon, set_id, name, *rest) in enumerate(told):
+        for place, (icon, set_id, name, *rest) in enumerate(stored):
             row = {field: values[place] for field, values in columns.items()}
             shown, said = rest[:5], rest[5:]
             row |= {"id": icon, "set_id": set_id, "name": name, "shown": _json(shown), "said": _json(said)}

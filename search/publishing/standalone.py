@@ -73,11 +73,11 @@ def running(folder: Path, *, port: int, settings: Settings | None = None) -> Ite
     """
     python, log = install(folder), folder / "server.log"
     shutil.rmtree(folder / "data" / "data", ignore_errors=True)
-    wanted = {**(settings or {}), "proxy_port": port}
-    address = f"milvus{'+tls' if wanted.get('tls_mode') else ''}://127.0.0.1:{port}"
+    options = {**(settings or {}), "proxy_port": port}
+    address = f"milvus{'+tls' if options.get('tls_mode') else ''}://127.0.0.1:{port}"
     with log.open("w") as written:
         process = subprocess.Popen(
-            [str(python), "-c", _SERVE, str(folder / "data"), json.dumps(wanted)],
+            [str(python), "-c", _SERVE, str(folder / "data"), json.dumps(options)],
             stdout=written,
             stderr=subprocess.STDOUT,
             start_new_session=True,

@@ -25,12 +25,12 @@ Counts = dict[str, list[FacetCount]]
 
 
 def browse(opened: Opened, prefer: tuple[str, ...], filters: Filters, window: Window) -> Answer:
-    """Show the icons that the filters leave, by set and name if not told otherwise; errors as `SearchEngine.ask`."""
+    """Show the icons that the filters leave, by set and name if nothing else is asked; errors as `SearchEngine.ask`."""
     sort = "set" if window.sort == "relevance" else window.sort
     order = _order(opened, filters, sort, window)
     shown = order.first[window.offset : window.offset + window.k].astype(np.int64)
     return Answer(
-        hits=hits_of(opened, shown, sets=opened.standing(prefer), flat=window.flat),
+        hits=hits_of(opened, shown, sets=opened.set_priority(prefer), flat=window.flat),
         n_found=order.n,
         is_more=False,
         facets=order.counts if window.facets else None,
@@ -49,16 +49,16 @@ class _Order(NamedTuple):
 
 
 def _order(opened: Opened, filters: Filters, sort: Sort, window: Window) -> _Order:
-    """All hits; of an engine that was told them the first ones.
+    """All hits; of an engine that has them precomputed the first ones.
 
     Raises:
         UnsupportedError: the window lies beyond these.
     """
-    told = opened.facets.told_order(sort, flat=window.flat) if filters == Filters() else None
-    if told is not None:
-        if len(told.first) < min(told.n, window.offset + window.k):
+    planned = opened.facets.precomputed_order(sort, flat=window.flat) if filters == Filters() else None
+    if planned is not None:
+        if len(planned.first) < min(planned.n, window.offset + window.k):
             opened.engine.require(Ability.SORTED_LIBRARY)
-        return _Order(np.array(told.first, np.int32), told.n, told.counts)
+        return _Order(np.array(planned.first, np.int32), planned.n, planned.counts)
     hits = cast(Arranged, _remembered(opened, "arranged", _arrange)(filters, sort, window.flat))
     count = _remembered(opened, "counted", _count)
     return _Order(hits, len(hits), cast(Counts, count(filters, sort, window.flat)) if window.facets else None)

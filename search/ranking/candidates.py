@@ -14,7 +14,6 @@ from indexer.merging.calibration import TEMPERATURE, sigmoid
 from indexer.merging.vector_index import Neighbours
 from search.generation.backend import Ability, Selection
 from search.generation.opened import Opened
-from search.ranking.asked import NOTHING, Asked, Avoided
 from search.ranking.judging import (
     added_up,
     cosines_of,
@@ -26,6 +25,7 @@ from search.ranking.judging import (
     tiers_of,
 )
 from search.ranking.order import NAMED, RELATED, rank, scores_of_words
+from search.ranking.parsing import NOTHING, Avoided, ParsedQuery
 from search.words.wording import read_keywords
 
 N_DRAWN = 50
@@ -45,7 +45,7 @@ class Candidates:
     evidence: Floats
     """What they are ranked by within a tier."""
     scores: Floats
-    """0 to 1, the same whatever is filtered: by these hits are told from others."""
+    """0 to 1, the same whatever is filtered: by these hits differ from others."""
     confidence: Floats
     """0 to 1, as people see it: a picture's best match is less like it among the few that a filter leaves."""
     beyond: float
@@ -56,7 +56,7 @@ class Candidates:
         return self.changed(lambda name: getattr(self, name)[places])
 
     def changed(self, change: Callable[[str], NDArray[Any]]) -> Self:
-        """The same with other arrays, each given its field's name."""
+        """The same with other arrays, `change` takes each field's name."""
         arrays: dict[str, Any] = {field.name: change(field.name) for field in fields(self) if field.name != "beyond"}
         return replace(self, **arrays)
 
@@ -66,7 +66,7 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class SearchScope:
     """Where candidates are looked for, and how far."""
 
     n: int
@@ -75,67 +75,67 @@ class Reach:
     """The icons that the filters leave; None for all."""
 
 
-def by_words(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach) -> Candidates:
+def by_words(opened: Opened, parsed: ParsedQuery, avoided: Avoided, scope: SearchScope) -> Candidates:
     """The icons that words find: by the similarity of their fused vectors, by their names and by their tags."""
-    return _spoken(opened, asked, avoided, reach, name_fits(opened, asked))
+    return _spoken(opened, parsed, avoided, scope, name_fits(opened, parsed))
 
 
-def name_fits(opened: Opened, asked: Asked) -> Floats:
+def name_fits(opened: Opened, parsed: ParsedQuery) -> Floats:
     """How well each name fits what is asked."""
-    return opened.lexicon.fits(asked.wording.name, is_guess=asked.wording.spelled is not None)
+    return opened.lexicon.fits(parsed.wording.name, is_guess=parsed.wording.spelled is not None)
 
 
-def _spoken(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach, fits: Floats) -> Candidates:
-    nearest = opened.icons.nearest(asked.vector, reach.n, reach.only)
-    direct = {tier: _among(ids, reach.only) for tier, ids in direct_answers(opened, asked).items()}
-    lexical, unseen_fit = _best_named(opened, fits, reach)
+def _spoken(opened: Opened, parsed: ParsedQuery, avoided: Avoided, scope: SearchScope, fits: Floats) -> Candidates:
+    nearest = opened.icons.nearest(parsed.vector, scope.n, scope.only)
+    direct = {tier: _among(ids, scope.only) for tier, ids in direct_answers(opened, parsed).items()}
+    lexical, unseen_fit = _best_named(opened, fits, scope)
     ids, similarities = nearest.ids, nearest.scores
     if len(ids) < len(opened.icons):
         more = np.setdiff1d(
-            _distinct(lexical, *direct.values(), *_drawn(opened, asked, reach), *_synonyms(opened, asked, reach)),
+            _distinct(lexical, *direct.values(), *_drawn(opened, parsed, scope), *_synonyms(opened, parsed, scope)),
             ids,
             assume_unique=True,
         )
         ids = np.concatenate([ids, more])
-        similarities = np.concatenate([similarities, opened.icons.reconstruct(more) @ asked.vector])
+        similarities = np.concatenate([similarities, opened.icons.reconstruct(more) @ parsed.vector])
     against = evidence_against(opened, avoided, ids)
-    found = added_up(evidence_for(opened, asked, fits, ids, similarities)) + against
+    found = added_up(evidence_for(opened, parsed, fits, ids, similarities)) + against
     tiers, curve = tiers_of(opened, ids, direct, avoided), opened.manifest.calibration.words
     if any(len(some) for some in direct.values()):
-        found += first_of_tiers(opened, asked, ids, tiers)
-    scores = scores_of_words(curve, found, tiers, are_known=asked.wording.are_known)
-    beyond = _beyond(nearest, lambda likely: _unseen_scores(opened, asked, likely, unseen_fit))
+        found += first_of_tiers(opened, parsed, ids, tiers)
+    scores = scores_of_words(curve, found, tiers, are_known=parsed.wording.are_known)
+    beyond = _beyond(nearest, lambda likely: _unseen_scores(opened, parsed, likely, unseen_fit))
     return Candidates(ids, tiers, similarities, found, scores, scores, beyond)
 
 
-def _drawn(opened: Opened, asked: Asked, reach: Reach) -> Iterator[Ids]:
+def _drawn(opened: Opened, parsed: ParsedQuery, scope: SearchScope) -> Iterator[Ids]:
     """Icons that are called as what is customarily drawn, and those nearest to it."""
-    for words, vector in zip(asked.wording.drawn, asked.drawn, strict=True):
-        yield opened.icons.search(vector, k=N_DRAWN, only=reach.only).ids
-        yield _among(opened.best_named(opened.lexicon.fits(words), most=N_DRAWN), reach.only)
+    for words, vector in zip(parsed.wording.drawn, parsed.drawn, strict=True):
+        yield opened.icons.search(vector, k=N_DRAWN, only=scope.only).ids
+        yield _among(opened.best_named(opened.lexicon.fits(words), most=N_DRAWN), scope.only)
 
 
-def _synonyms(opened: Opened, asked: Asked, reach: Reach) -> Iterator[Ids]:
+def _synonyms(opened: Opened, parsed: ParsedQuery, scope: SearchScope) -> Iterator[Ids]:
     """Icons that bear a name of which other sets say what is asked."""
-    for icons, _ in named_as_synonyms(opened, asked):
-        yield _among(icons, reach.only)
+    for icons, _ in named_as_synonyms(opened, parsed):
+        yield _among(icons, scope.only)
 
 
-def _best_named(opened: Opened, fits: Floats, reach: Reach) -> tuple[Ids, float]:
+def _best_named(opened: Opened, fits: Floats, scope: SearchScope) -> tuple[Ids, float]:
     """Icons whose names fit best, and how well one may fit that is none of them."""
-    most = max(N_LEXICAL, reach.n // 5)
-    best = opened.best_named(fits, most=most if reach.only is None else 8 * most)
-    lexical = _among(best, reach.only)[:most]
-    is_cut = len(lexical) == most or (reach.only is not None and len(best) == 8 * most)
+    most = max(N_LEXICAL, scope.n // 5)
+    best = opened.best_named(fits, most=most if scope.only is None else 8 * most)
+    lexical = _among(best, scope.only)[:most]
+    is_cut = len(lexical) == most or (scope.only is not None and len(best) == 8 * most)
     last = (lexical if len(lexical) == most else best)[-1:]
     return lexical, float(fits[opened.name_rows(last)].max(initial=0)) if is_cut else 0.0
 
 
-def by_picture(opened: Opened, vector: Floats, avoided: Avoided, reach: Reach) -> Candidates:
+def by_picture(opened: Opened, vector: Floats, avoided: Avoided, scope: SearchScope) -> Candidates:
     """The icons that look like a picture."""
-    images = None if reach.only is None else reach.only.images()
-    nearest = opened.pictures.nearest(vector, reach.n, images)
-    ids = _among(opened.facets.showing(nearest.ids), reach.only)
+    images = None if scope.only is None else scope.only.images()
+    nearest = opened.pictures.nearest(vector, scope.n, images)
+    ids = _among(opened.facets.showing(nearest.ids), scope.only)
     order = np.argsort(nearest.ids)
     places = np.searchsorted(nearest.ids[order], opened.images_of(ids))
     similarities = nearest.scores[order][places]
@@ -144,36 +144,36 @@ def by_picture(opened: Opened, vector: Floats, avoided: Avoided, reach: Reach) -
     against = evidence_against(opened, avoided, ids)
     logits, sure = every.every.logits(similarities) + against, among.logits(similarities) + against
     beyond = _beyond(nearest, every.every.scores)
-    return Candidates(ids, untold(ids), similarities, logits, sigmoid(logits), sigmoid(sure), beyond)
+    return Candidates(ids, all_related(ids), similarities, logits, sigmoid(logits), sigmoid(sure), beyond)
 
 
 def by_both(
-    opened: Opened, asked: Asked, picture: Floats, avoided: Avoided, reach: Reach, *, picture_share: float
+    opened: Opened, parsed: ParsedQuery, picture: Floats, avoided: Avoided, scope: SearchScope, *, picture_share: float
 ) -> Candidates:
     """The icons that words or a picture find, by both; `picture` is the picture's vector.
 
     The two kinds of similarity have nothing in common but their curves, so what is added up are logits. Those of words
     are made as steep as those of pictures, which tell of the whole answer.
     """
-    coverage = name_fits(opened, asked)
-    known = replace(asked, wording=replace(asked.wording, are_known=True))
-    spoken = _spoken(opened, known, NOTHING, reach, coverage)
-    shown = by_picture(opened, picture, NOTHING, reach)
+    coverage = name_fits(opened, parsed)
+    known = replace(parsed, wording=replace(parsed.wording, are_known=True))
+    spoken = _spoken(opened, known, NOTHING, scope, coverage)
+    shown = by_picture(opened, picture, NOTHING, scope)
     ids = np.union1d(spoken.ids, shown.ids)
     images, places = np.unique(opened.images_of(ids), return_inverse=True)
     looks = cosines_of(opened.pictures, picture[None], images)[0][places]
-    meanings = cosines_of(opened.icons, asked.vector[None], ids)[0]
+    meanings = cosines_of(opened.icons, parsed.vector[None], ids)[0]
     curves = opened.manifest.calibration
-    meant = TEMPERATURE * curves.words.logits(added_up(evidence_for(opened, asked, coverage, ids, meanings)))
+    meant = TEMPERATURE * curves.words.logits(added_up(evidence_for(opened, parsed, coverage, ids, meanings)))
     logits = picture_share * curves.pictures.every.logits(looks) + (1 - picture_share) * meant
     logits += evidence_against(opened, avoided, ids)
     similarities = picture_share * looks + (1 - picture_share) * meanings
     beyond = max(spoken.beyond, shown.beyond) if min(spoken.beyond, shown.beyond) else 0.0
     scores = sigmoid(logits)
-    return Candidates(ids, untold(ids), similarities, logits, scores, scores, beyond)
+    return Candidates(ids, all_related(ids), similarities, logits, scores, scores, beyond)
 
 
-def by_keywords(opened: Opened, text: str, reach: Reach) -> Candidates:
+def by_keywords(opened: Opened, text: str, scope: SearchScope) -> Candidates:
     """The icons whose names, tags and categories say all that a keyword query wants; each of them is right.
 
     Raises:
@@ -182,18 +182,18 @@ def by_keywords(opened: Opened, text: str, reach: Reach) -> Candidates:
     opened.engine.require(Ability.KEYWORDS)
     match = read_keywords(text)
     nothing = np.empty(0, np.int64), np.empty(0, np.float32)
-    names, merits = opened.snapshot.matching(match, most=reach.n) if match else nothing
+    names, merits = opened.snapshot.matching(match, most=scope.n) if match else nothing
     icons = opened.lexicon.icons_of(names)
-    ids = _among(np.sort(icons), reach.only)
+    ids = _among(np.sort(icons), scope.only)
     held = opened.facets.at(ids)["name"]
     order = np.argsort(names)
     fits = merits[order][np.searchsorted(names[order], held)] if len(ids) else merits[:0]
     tiers = np.where(np.isin(ids, opened.snapshot.named(normalise(text))), NAMED, RELATED).astype(np.int8)
     ones = np.ones(len(ids), np.float32)
-    return Candidates(ids, tiers, np.full_like(ones, np.nan), fits, ones, ones, float(len(names) == reach.n))
+    return Candidates(ids, tiers, np.full_like(ones, np.nan), fits, ones, ones, float(len(names) == scope.n))
 
 
-def untold(ids: Ids | Floats) -> Tiers:
+def all_related(ids: Ids | Floats) -> Tiers:
     """Tiers of icons that no words tell apart."""
     return np.full(len(ids), RELATED, np.int8)
 
@@ -203,12 +203,12 @@ def _beyond(nearest: Neighbours, scores_of: Callable[[Floats], Floats]) -> float
     return float(scores_of(np.array([nearest.beyond], np.float32))[0]) if np.isfinite(nearest.beyond) else 0.0
 
 
-def _unseen_scores(opened: Opened, asked: Asked, similarities: Floats, fit: float) -> Floats:
+def _unseen_scores(opened: Opened, parsed: ParsedQuery, similarities: Floats, fit: float) -> Floats:
     """Scores of icons of which it is known how similar they are at most, and how well their names fit at most."""
-    curves, wording = opened.manifest.calibration, asked.wording
+    curves, wording = opened.manifest.calibration, parsed.wording
     found = calibration.of_words(similarities, np.full(1, fit, np.float32), unit=curves.unit)
-    found += np.float32(calibration.STYLE if wording.style else 0) + asked.sets.evidence.max(initial=0)
-    return scores_of_words(curves.words, found, untold(found), are_known=wording.are_known)
+    found += np.float32(calibration.STYLE if wording.style else 0) + parsed.sets.evidence.max(initial=0)
+    return scores_of_words(curves.words, found, all_related(found), are_known=wording.are_known)
 
 
 def _distinct(*parts: Ids) -> Ids:

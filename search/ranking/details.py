@@ -19,10 +19,10 @@ from search.generation.backend import Ability, IconRow, SetRow, numbered_key
 from search.generation.facets import Facets
 from search.generation.icon_table import SetFacts
 from search.generation.opened import Opened
-from search.generation.set_priority import Standing
+from search.generation.set_priority import SetPriority
 from search.generation.snapshot import Snapshot
 from search.query import refuse_broken
-from search.ranking.candidates import Candidates, untold
+from search.ranking.candidates import Candidates, all_related
 from search.ranking.grouping import grouped, others_bearing
 from search.ranking.order import NAMED
 from search.results import MOST_ALSO, Details, Hit, NameRead, SetCard
@@ -30,7 +30,7 @@ from search.results import MOST_ALSO, Details, Hit, NameRead, SetCard
 _NUMBERED = re.compile("#[0-9]+$")
 
 
-def as_hits(opened: Opened, found: Candidates, sets: Standing, *, flat: bool) -> list[Hit]:
+def as_hits(opened: Opened, found: Candidates, sets: SetPriority, *, flat: bool) -> list[Hit]:
     """Spell candidates as hits, in their order."""
     ids = found.ids
     others = [ids[:0] for _ in ids] if flat else others_bearing(opened, sets, ids)
@@ -72,11 +72,11 @@ def as_hits(opened: Opened, found: Candidates, sets: Standing, *, flat: bool) ->
     ]
 
 
-def hits_of(opened: Opened, ids: Ids, *, sets: Standing | None = None, flat: bool = False) -> list[Hit]:
+def hits_of(opened: Opened, ids: Ids, *, sets: SetPriority | None = None, flat: bool = False) -> list[Hit]:
     """Spell some icons as hits that nobody looked for: their score is 1."""
     ones, none = np.ones(len(ids), np.float32), np.full(len(ids), np.nan, np.float32)
-    found = Candidates(ids, untold(ids), none, ones, ones, ones, beyond=0)
-    return as_hits(opened, found, sets or opened.standing(()), flat=flat)
+    found = Candidates(ids, all_related(ids), none, ones, ones, ones, beyond=0)
+    return as_hits(opened, found, sets or opened.set_priority(()), flat=flat)
 
 
 def _key(opened: Opened, icon: IconRow, variants: Sequence[tuple[int, str]]) -> str:
@@ -217,8 +217,9 @@ _SPREAD = 4
 
 def set_cards(opened: Opened) -> list[SetCard]:
     """Tell of every set, by key."""
-    told = opened.facets.told_sets()
-    facts = set_facts(opened, opened.in_memory(Ability.SET_CARDS)) if told is None else told
+    facts = opened.facets.precomputed_sets()
+    if facts is None:
+        facts = set_facts(opened, opened.in_memory(Ability.SET_CARDS))
     about = {row.key: row for row in opened.snapshot.sets()}
     ids = np.array([icon for one in facts for icon in one.sample], np.int64)
     shown = iter(hits_of(opened, ids, flat=True))

@@ -8,7 +8,7 @@ import numpy as np
 from indexer.arrays import Floats, Ids, Mask, Positions
 from search.generation.icon_table import Choice
 from search.generation.opened import Opened
-from search.generation.set_priority import Standing
+from search.generation.set_priority import SetPriority
 from search.ranking.candidates import Candidates
 from search.ranking.order import RELATED, group_many
 
@@ -30,7 +30,7 @@ def first_of_each(opened: Opened, ids: Ids) -> Choice:
 
 
 def first_of_groups(variants: Ids, drawings: Ids) -> Choice:
-    """The same, given numbers of the groups. What is alone in both is a hit, whatever its code: most icons are."""
+    """The same, from the numbers of the groups. What is alone in both is a hit, whatever its code: most icons are."""
     variants, drawings = (np.unique(numbers, return_inverse=True)[1] for numbers in (variants, drawings))
     is_alone = (np.bincount(variants)[variants] == 1) & (np.bincount(drawings)[drawings] == 1)
     bits = len(variants).bit_length()
@@ -45,19 +45,19 @@ def first_of_groups(variants: Ids, drawings: Ids) -> Choice:
     return choose
 
 
-def others_bearing(opened: Opened, sets: Standing, ids: Ids) -> list[Ids]:
+def others_bearing(opened: Opened, sets: SetPriority, ids: Ids) -> list[Ids]:
     """For each icon those with the same drawing, its variants apart; of the sets that stand best first."""
     facets, alike = opened.facets, opened.facets.alike(ids)
     of_hit = np.repeat(np.arange(len(ids)), [len(some) for some in alike])
     every = np.concatenate([ids[:0], *alike])
     is_other = facets.variants(facets.at(every)) != facets.variants(facets.at(ids))[of_hit]
     every, of_hit = every[is_other], of_hit[is_other]
-    order = np.lexsort((*_standing_of(opened, sets, every), of_hit))
+    order = np.lexsort((*_order_of_sets(opened, sets, every), of_hit))
     return np.split(every[order], np.searchsorted(of_hit, np.arange(1, len(ids))))
 
 
 def shown_for_all(
-    opened: Opened, sets: Standing, hits: Candidates, taken: Ids, may_answer: Callable[[Ids], Mask]
+    opened: Opened, sets: SetPriority, hits: Candidates, taken: Ids, may_answer: Callable[[Ids], Mask]
 ) -> Candidates:
     """Put the icon of a preferred set in the place of a hit with the same drawing, and an own one in that of a sample.
 
@@ -70,13 +70,13 @@ def shown_for_all(
         rows = facets.at(alike)
         better = alike[(sets.sources[rows["set"]] > sources[place]) & ~np.isin(facets.variants(rows), taken)]
         better = better[may_answer(better)]
-        for best in better[np.lexsort(_standing_of(opened, sets, better))][:1]:
+        for best in better[np.lexsort(_order_of_sets(opened, sets, better))][:1]:
             ids[place], tiers[place] = best, RELATED
             taken = np.append(taken, facets.variants(facets.at(np.array([best]))))
     return replace(hits, ids=ids, tiers=tiers)
 
 
-def _standing_of(opened: Opened, sets: Standing, ids: Ids) -> tuple[Floats, Ids]:
+def _order_of_sets(opened: Opened, sets: SetPriority, ids: Ids) -> tuple[Floats, Ids]:
     """What puts some icons into the order in which their sets stand, the last key first as `np.lexsort` wants it."""
     of_sets = opened.facets.at(ids)["set"]
     return -sets.evidence[of_sets], -sets.sources[of_sets]

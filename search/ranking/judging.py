@@ -12,8 +12,8 @@ from indexer.merging.lexicon import says_all
 from search.deadline import refuse_late
 from search.generation.backend import VectorSearch
 from search.generation.opened import Opened
-from search.ranking.asked import Asked, Avoided, icons_called
 from search.ranking.order import CALLED, NAMED, RELATED, STATED
+from search.ranking.parsing import Avoided, ParsedQuery, icons_called
 
 _STYLES = CERTAIN | {"fill", "solid"}
 """Words that mean a style and no thing, of which a vector says nothing: most stars are near "filled"."""
@@ -24,17 +24,17 @@ _AT_ONCE = 8_192
 """Vectors that are read back together: of a deep page a quarter of a million are, 400 MB in one piece."""
 
 
-def direct_answers(opened: Opened, asked: Asked) -> dict[int, Ids]:
+def direct_answers(opened: Opened, parsed: ParsedQuery) -> dict[int, Ids]:
     """Icons of each tier that words lead to without any vector, by tier."""
-    wording, snapshot = asked.wording, opened.snapshot
+    wording, snapshot = parsed.wording, opened.snapshot
     named = [snapshot.named(words) for words in wording.spellings]
     if wording.style and not wording.spelled:
         of_name = snapshot.named(wording.name)
         named.append(of_name[in_style(opened, of_name, wording.style)])
     elif not wording.spelled:
         named.append(_spelt_with_weight(opened, wording.name))
-    called = np.empty(0, np.int64) if asked.code is None else icons_called(opened, asked.code)
-    return {CALLED: called, NAMED: _joined(named), STATED: _stating(opened, asked)}
+    called = np.empty(0, np.int64) if parsed.code is None else icons_called(opened, parsed.code)
+    return {CALLED: called, NAMED: _joined(named), STATED: _stating(opened, parsed)}
 
 
 def _spelt_with_weight(opened: Opened, name: str) -> Ids:
@@ -44,14 +44,14 @@ def _spelt_with_weight(opened: Opened, name: str) -> Ids:
     return of_name[in_style(opened, of_name, weight)]
 
 
-def _stating(opened: Opened, asked: Asked) -> Ids:
+def _stating(opened: Opened, parsed: ParsedQuery) -> Ids:
     """Icons with a tag that is what is asked."""
-    return _joined([opened.facets.stating(tag) for tag in _tags_asked(opened, asked)])
+    return _joined([opened.facets.stating(tag) for tag in _tags_asked(opened, parsed)])
 
 
-def _tags_asked(opened: Opened, asked: Asked) -> list[int]:
+def _tags_asked(opened: Opened, parsed: ParsedQuery) -> list[int]:
     """Codes of the tags that are what is asked."""
-    tags = (opened.snapshot.tag_code(words) for words in asked.wording.spellings)
+    tags = (opened.snapshot.tag_code(words) for words in parsed.wording.spellings)
     return [tag for tag in tags if tag is not None]
 
 
@@ -80,7 +80,9 @@ def cosines_of(stored: VectorSearch, vectors: Floats, ids: Ids) -> Floats:
     return found
 
 
-def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, similarities: Floats) -> dict[str, Floats]:
+def evidence_for(
+    opened: Opened, parsed: ParsedQuery, coverage: Floats, ids: Ids, similarities: Floats
+) -> dict[str, Floats]:
     """What vectors, words of names, style and parts say for some icons, in log-odds by what says it.
 
     `coverage` is that of every name, `similarities` are cosines of the icons with the query's vector.
@@ -92,62 +94,62 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
     }
     known = opened.facets.at(ids)
     sets = known["set"]
-    if len(asked.drawn):
-        gained = _of_drawn(opened, asked, ids, found["vectors"] + found["words"])
-        found["drawn"] = np.where(np.isin(sets, _sets_with_own(opened, asked, coverage)), np.float32(0), gained)
-    if asked.wording.synonyms:
+    if len(parsed.drawn):
+        gained = _of_drawn(opened, parsed, ids, found["vectors"] + found["words"])
+        found["drawn"] = np.where(np.isin(sets, _sets_with_own(opened, parsed, coverage)), np.float32(0), gained)
+    if parsed.wording.synonyms:
         is_said = bool(says_all(coverage).any())
         share = np.float32(calibration.BESIDE_NAMED if is_said else 1)
-        found["synonyms"] = np.maximum(share * _of_synonyms(opened, asked, ids) - found["words"], 0)
-    found["set"] = asked.sets.of(sets)
-    if asked.wording.style:
+        found["synonyms"] = np.maximum(share * _of_synonyms(opened, parsed, ids) - found["words"], 0)
+    found["set"] = parsed.sets.of(sets)
+    if parsed.wording.style:
         says_so = known["states"] == A_LOOK
         fits = np.float32(calibration.STYLE) + np.float32(calibration.SAYS_STYLE) * says_so
-        found["style"] = np.where(in_style(opened, ids, asked.wording.style), fits, np.float32(0))
-    if len(asked.parts) and len(ids):
-        cosines = cosines_of(opened.icons, asked.parts, ids)
-        covered = np.stack([opened.lexicon.fits(part)[rows] for part in asked.wording.parts])
+        found["style"] = np.where(in_style(opened, ids, parsed.wording.style), fits, np.float32(0))
+    if len(parsed.parts) and len(ids):
+        cosines = cosines_of(opened.icons, parsed.parts, ids)
+        covered = np.stack([opened.lexicon.fits(part)[rows] for part in parsed.wording.parts])
         found["parts"] = calibration.of_parts(
             calibration.of_cosines(cosines, unit=unit) + calibration.of_coverage(covered)
         )
     return found
 
 
-def _of_drawn(opened: Opened, asked: Asked, ids: Ids, own: Floats) -> Floats:
+def _of_drawn(opened: Opened, parsed: ParsedQuery, ids: Ids, own: Floats) -> Floats:
     """Log-odds by which icons answer what is customarily drawn better than the words themselves."""
     unit, rows = opened.manifest.calibration.unit, opened.name_rows(ids)
-    cosines = cosines_of(opened.icons, asked.drawn, ids)
-    fits = np.stack([opened.lexicon.fits(words)[rows] for words in asked.wording.drawn])
+    cosines = cosines_of(opened.icons, parsed.drawn, ids)
+    fits = np.stack([opened.lexicon.fits(words)[rows] for words in parsed.wording.drawn])
     found = calibration.of_words(cosines, fits, unit=unit)
-    costs = calibration.DRAWN + calibration.DRAWN_NEXT * np.arange(len(asked.drawn), dtype=np.float32)
+    costs = calibration.DRAWN + calibration.DRAWN_NEXT * np.arange(len(parsed.drawn), dtype=np.float32)
     return np.asarray(np.maximum((found + costs[:, None]).max(axis=0) - own, 0), np.float32)
 
 
-def _of_synonyms(opened: Opened, asked: Asked, ids: Ids) -> Floats:
+def _of_synonyms(opened: Opened, parsed: ParsedQuery, ids: Ids) -> Floats:
     """Log-odds by which icons bear a name of which other sets say what is asked."""
     found = np.zeros(len(ids), np.float32)
-    for icons, weight in named_as_synonyms(opened, asked):
+    for icons, weight in named_as_synonyms(opened, parsed):
         places = np.isin(ids, icons)
         found[places] = np.maximum(found[places], np.float32(calibration.SYNONYM * weight))
     return found
 
 
-def named_as_synonyms(opened: Opened, asked: Asked) -> Iterator[tuple[Ids, float]]:
+def named_as_synonyms(opened: Opened, parsed: ParsedQuery) -> Iterator[tuple[Ids, float]]:
     """Icons that bear each name of which other sets say what is asked, and its weight."""
-    for name, weight in asked.wording.synonyms:
+    for name, weight in parsed.wording.synonyms:
         yield opened.snapshot.named(name), weight
 
 
-def _sets_with_own(opened: Opened, asked: Asked, fits: Floats) -> Ids:
+def _sets_with_own(opened: Opened, parsed: ParsedQuery, fits: Floats) -> Ids:
     """Sets with an icon whose name or tag says all that is asked: they draw it so, whatever is customary."""
-    return opened.facets.sets_saying(opened.lexicon, fits, _tags_asked(opened, asked))
+    return opened.facets.sets_saying(opened.lexicon, fits, _tags_asked(opened, parsed))
 
 
-def first_of_tiers(opened: Opened, asked: Asked, ids: Ids, tiers: Tiers) -> Floats:
+def first_of_tiers(opened: Opened, parsed: ParsedQuery, ids: Ids, tiers: Tiers) -> Floats:
     """Log-odds that put direct answers into the order in which their sets stand, those without a style first."""
     rows = opened.facets.at(ids)
-    found = calibration.SETS_FIRST * asked.sets.of(rows["set"])
-    if not asked.wording.style:
+    found = calibration.SETS_FIRST * parsed.sets.of(rows["set"])
+    if not parsed.wording.style:
         found += np.float32(calibration.PLAIN) * (rows["states"] == NO_STYLE)
     return np.asarray(found * (tiers < RELATED), np.float32)
 

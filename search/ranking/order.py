@@ -48,11 +48,11 @@ def stand_ins(firsts: Positions, is_asked: Mask, is_plain: Mask) -> Mask:
     return may & _if_any(firsts, may & is_plain)
 
 
-def _if_any(firsts: Positions, wanted: Mask) -> Mask:
-    """Those of each group that are wanted; all of a group where none is."""
+def _if_any(firsts: Positions, chosen: Mask) -> Mask:
+    """Those of each group that are chosen; all of a group where none is."""
     has_any = np.zeros(len(firsts), bool)
-    has_any[firsts[wanted]] = True
-    return wanted | ~has_any[firsts]
+    has_any[firsts[chosen]] = True
+    return chosen | ~has_any[firsts]
 
 
 def before_variants(order: Positions, variants: Ids, may_stand: Mask, tiers: Tiers) -> tuple[Positions, Positions]:
@@ -75,7 +75,7 @@ def before_variants(order: Positions, variants: Ids, may_stand: Mask, tiers: Tie
 
 
 def group(keys: Iterable[tuple[Hashable, Hashable]], *, k: int | None = None) -> list[int]:
-    """Keep the best of each variant group and of each drawing, at most `k`, in the order given.
+    """Keep the best of each variant group and of each drawing, at most `k`, in their order.
 
     `keys` are (group, drawing) of each candidate; returns the places of those kept.
     """

@@ -19,10 +19,10 @@ from indexer.screens.located import NO_ICONS, LocatedIcons, open_locator
 from search.deadline import refuse_late
 from search.generation.backend import Selection
 from search.generation.opened import Opened, forgetful
-from search.generation.set_priority import Standing
+from search.generation.set_priority import SetPriority
 from search.pictures import drawing, screenshot_of
 from search.query import Filters
-from search.ranking.candidates import Candidates, untold
+from search.ranking.candidates import Candidates, all_related
 from search.ranking.details import as_hits
 from search.ranking.grouping import groups_of, shown_for_all
 from search.ranking.order import group_many, least_score
@@ -58,7 +58,7 @@ class _Among:
 
 
 def name_crops(
-    opened: Opened, vectors: Floats, filters: Filters, sets: Standing, *, k: int, min_score: float | None = None
+    opened: Opened, vectors: Floats, filters: Filters, sets: SetPriority, *, k: int, min_score: float | None = None
 ) -> list[list[Hit]]:
     """Name what some vectors (n, dim) show: at most `k` hits each, best first.
 
@@ -146,7 +146,7 @@ def _of_one(near: Neighbours, icons: Ids, shown: Ids, among: _Among) -> Candidat
     similarities = np.repeat(near.scores, counts)
     logits = among.every.logits(similarities)
     sure = among.shown.scores(similarities)
-    return Candidates(ids, untold(ids), similarities, logits, among.every.scores(similarities), sure, 0.0)
+    return Candidates(ids, all_related(ids), similarities, logits, among.every.scores(similarities), sure, 0.0)
 
 
 def _joined(parts: list[Candidates]) -> Candidates:
@@ -248,7 +248,9 @@ class Wanted:
             raise IconsError(f'k is "{self.k}"; ask for 1 to {MOST_NAMES} names an icon')
 
 
-def locate_icons(opened: Opened, pixels: Pixels, icon: Pixels | None, wanted: Wanted, sets: Standing) -> LocatedPicture:
+def locate_icons(
+    opened: Opened, pixels: Pixels, icon: Pixels | None, wanted: Wanted, sets: SetPriority
+) -> LocatedPicture:
     """Find and name the icons of a picture, RGB (height, width, 3); `icon` is the whole of it as the encoder sees it.
 
     Raises:

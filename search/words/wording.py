@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from indexer.errors import IconsError
 from indexer.languages.names import FILLERS, Affixes, asked_style, parse
 from indexer.languages.words import normalise
-from indexer.merging.lexicon import telling
+from indexer.merging.lexicon import without_stopwords
 from search.words.spelling import Speller
 from search.words.terms import drawn_for, names_for, spell_signs
 
 MOST_PARTS = 16
-"""Of a drawing: each is held against every candidate. Of more none is told apart."""
+"""Of a drawing: each is held against every candidate. More are not taken apart."""
 MINUS = re.compile(r"(?<!\S)-(?=\w)(\S+)")
 """Before a word that is to be left out."""
 _ARTICLE = "(?:an?|the|any|its) "
@@ -104,10 +104,10 @@ class Wording:
     """Names of icons of which other sets say it, with weights from 1 down."""
 
 
-def read_words(text: str, speller: Speller, *, is_borne: Callable[[str], bool] = lambda _: False) -> Wording:
+def read_words(text: str, speller: Speller, *, is_name_or_tag: Callable[[str], bool] = lambda _: False) -> Wording:
     """Read the words of a query; "home filled" and "solid home" ask for the name "home" in the style "filled".
 
-    A text that is a name or a tag here, as `is_borne` tells, is not taken apart.
+    A text that is a name or a tag here, as `is_name_or_tag` tells, is not taken apart.
 
     Raises:
         IconsError: there are no words.
@@ -118,17 +118,17 @@ def read_words(text: str, speller: Speller, *, is_borne: Callable[[str], bool] =
     said = spell_signs(_cut(text.replace("\0", " ")))
     spellings = tuple(dict.fromkeys((literal, read(said) or literal)))
     phrase = read_phrase(said)
-    is_name = not phrase.is_explicit and _says_more(phrase, spellings[-1]) and any(map(is_borne, spellings))
+    is_name = not phrase.is_explicit and _says_more(phrase, spellings[-1]) and any(map(is_name_or_tag, spellings))
     if is_name:
         phrase = Phrase(said, (), ())
     typed = read(phrase.words) or literal
     if not is_name:
         typed = _without_filler(typed)
     parts = tuple(filter(None, map(read, phrase.parts)))
-    told = " ".join(map(_without_number, parts)) if len(parts) > 1 else typed
+    shown = " ".join(map(_without_number, parts)) if len(parts) > 1 else typed
     drawn, synonyms = ((), ()) if len(parts) > 1 else (drawn_for(typed), names_for(typed))
-    spelled = None if drawn or synonyms else speller.correct(told)
-    whole = spelled or told
+    spelled = None if drawn or synonyms else speller.correct(shown)
+    whole = spelled or shown
     name, style = (whole, None) if is_name and not parse(whole).style else _name_and_style(whole)
     return Wording(
         spellings=spellings if is_name else tuple(dict.fromkeys((*spellings, typed)))[-1 if phrase.without else 0 :],
@@ -136,7 +136,7 @@ def read_words(text: str, speller: Speller, *, is_borne: Callable[[str], bool] =
         name=name,
         style=style,
         spelled=spelled,
-        are_known=bool(drawn or synonyms) or any(map(speller.knows, telling(whole).split())),
+        are_known=bool(drawn or synonyms) or any(map(speller.knows, without_stopwords(whole).split())),
         parts=parts if len(parts) > 1 else (),
         without=tuple(filter(None, map(read, phrase.without))),
         drawn=drawn,
@@ -196,7 +196,7 @@ def read_keywords(text: str) -> str | None:
     Raises:
         IconsError: it only excludes, holds too many words, or begins a word with a single letter.
     """
-    wanted: dict[str, int] = {}
+    required: dict[str, int] = {}
     excluded: dict[str, int] = {}
     """Terms, each with the number of its words."""
     for part in _PART.finditer(text.replace("\0", " ")):
@@ -204,12 +204,12 @@ def read_keywords(text: str) -> str | None:
         words = [word for word in normalise(written).split() if any(map(str.isalnum, word))]
         if words:
             is_prefix = bool(part["word"]) and written.endswith("*")
-            (excluded if part["minus"] else wanted)[_term(words, is_prefix=is_prefix)] = len(words)
-    if (n_words := sum((*wanted.values(), *excluded.values()))) > MOST_WORDS:
+            (excluded if part["minus"] else required)[_term(words, is_prefix=is_prefix)] = len(words)
+    if (n_words := sum((*required.values(), *excluded.values()))) > MOST_WORDS:
         raise IconsError(f"the keyword query holds {n_words:,} words; ask with {MOST_WORDS} or fewer")
-    if excluded and not wanted:
+    if excluded and not required:
         raise IconsError(f'the keyword query "{text}" only excludes; add a word that must be there')
-    return " AND ".join(wanted) + "".join(f" NOT {term}" for term in excluded) or None
+    return " AND ".join(required) + "".join(f" NOT {term}" for term in excluded) or None
 
 
 def _term(words: Sequence[str], *, is_prefix: bool) -> str:

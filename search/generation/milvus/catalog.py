@@ -49,9 +49,9 @@ class IconReader:
         Raises:
             LibraryError: the server has no such icon.
         """
-        wanted = np.unique(ids)
+        distinct = np.unique(ids)
         kept = self._kept
-        new = wanted[~_has(kept["icon"], wanted)]
+        new = distinct[~_has(kept["icon"], distinct)]
         if len(new):
             found = [self._decode(self.of(among("id", chunk))) for chunk in in_chunks(new, IDS_AT_ONCE)]
             kept = self._keep(np.concatenate(found), base=kept)

@@ -156,7 +156,7 @@ class Connection:
         said = str(self.call("get_server_version")).lstrip("v").split("-")[0].split(".")
         return tuple(int(part) for part in said if part.isdigit()) or (0,)
 
-    def call(self, what: str, *given: Any, seconds: float = SECONDS, tries: int = _TRIES, **named: Any) -> Any:
+    def call(self, what: str, *arguments: Any, seconds: float = SECONDS, tries: int = _TRIES, **named: Any) -> Any:
         """Ask the client for something, again where another try may help.
 
         Raises:
@@ -168,7 +168,7 @@ class Connection:
         for left in range(tries - 1, -1, -1):
             refuse_late()
             try:
-                return getattr(self._client, what)(*given, timeout=seconds, **named)
+                return getattr(self._client, what)(*arguments, timeout=seconds, **named)
             except Exception as error:
                 found = _ours(error, what, self.spelling)
                 if found is None:
@@ -181,8 +181,8 @@ class Connection:
 
     def query(self, collection: str, where: str, fields: Sequence[str], *, most: int = MOST, **named: Any) -> list[Row]:
         """The rows that an expression finds, at most `most`, in no order."""
-        given: dict[str, Any] = {"filter": where, "output_fields": list(fields), "limit": most, **named}
-        return list(self.call("query", collection, **given))
+        found = self.call("query", collection, filter=where, output_fields=list(fields), limit=most, **named)
+        return list(found)
 
     def count(self, collection: str, where: str = "", **named: Any) -> int:
         """How many rows an expression finds."""
@@ -221,8 +221,8 @@ class Connection:
             if replicas is None or self.replicas(collection) == replicas:
                 return
             self.call("release_collection", collection, seconds=seconds)
-        given = {} if replicas is None else {"replica_number": replicas}
-        self.call("load_collection", collection, seconds=seconds, **given)
+        options = {} if replicas is None else {"replica_number": replicas}
+        self.call("load_collection", collection, seconds=seconds, **options)
 
     def replicas(self, collection: str) -> int:
         """How many times query nodes hold a collection, each time as a whole; 0 where it is not loaded."""
@@ -264,13 +264,13 @@ def _connect(address: Address, spelling: str) -> Any:
     except ImportError as error:
         raise LibraryError(f'"{spelling}" takes pymilvus; `pip install "icons[milvus]"` brings it') from error
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it prints what it raises
-    given: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if not address.is_file:
-        given["token"] = read_token()
+        options["token"] = read_token()
         if address.is_secure and (authority := read_authority()):
-            given |= {"server_pem_path": authority, "secure": True}
+            options |= {"server_pem_path": authority, "secure": True}
     try:
-        return MilvusClient(address.uri, timeout=CONNECTING_SECONDS, **given)
+        return MilvusClient(address.uri, timeout=CONNECTING_SECONDS, **options)
     except Exception as error:
         raise (_ours(error, "connect", spelling) or _unreachable(spelling, error)) from error
 

@@ -27,7 +27,7 @@ from search.deadline import refuse_late
 from search.generation.backend import Engine
 from search.generation.milvus.catalog import MilvusCatalog
 from search.generation.milvus.connection import Connection, GoneError, connection_to
-from search.generation.milvus.schema import COLUMNS, Names, piece, ready
+from search.generation.milvus.schema import COLUMNS, Names, manifest_key, piece_key
 from search.generation.milvus.table import Facts, MilvusTable
 from search.generation.milvus.vectors import MilvusVectors, VectorKind
 from search.generation.opened import Opened, RememberingEncoder
@@ -48,7 +48,7 @@ class FileFacts(FileSum):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PublishedManifest:
     """What was published of a generation, written last."""
 
     number: Number
@@ -70,17 +70,19 @@ class Said:
         return json.dumps(asdict(self))
 
 
-def read_said(connection: Connection, names: Names, number: int, *, consistency: str = "Strong") -> Said:
+def read_manifest(
+    connection: Connection, names: Names, number: int, *, consistency: str = "Strong"
+) -> PublishedManifest:
     """What was published of a generation; a server that is asked strongly waits for what was written a moment ago.
 
     Raises:
         GoneError: it was not, or is no longer there.
     """
-    rows = connection.query(names.files, f'id == "{ready(number)}"', ["content"], consistency_level=consistency)
+    rows = connection.query(names.files, f'id == "{manifest_key(number)}"', ["content"], consistency_level=consistency)
     if not rows:
         raise GoneError(f'"{connection.spelling}" holds no generation {number}; `icons publish` sends one')
     try:
-        said = from_json(Said, rows[0]["content"])
+        said = from_json(PublishedManifest, rows[0]["content"])
         if said.number != number:
             raise ValueError(f"it says that it is {said.number}")  # noqa: TRY301
     except ValueError as error:
@@ -91,7 +93,7 @@ def read_said(connection: Connection, names: Names, number: int, *, consistency:
     return said
 
 
-def fetch(connection: Connection, names: Names, library: Library, said: Said) -> Generation:
+def fetch(connection: Connection, names: Names, library: Library, said: PublishedManifest) -> Generation:
     """Put the files of a generation and its encoder into the user's cache, those that are missing.
 
     Raises:
@@ -114,7 +116,7 @@ def fetch(connection: Connection, names: Names, library: Library, said: Said) ->
     return generation
 
 
-def _is_there(folder: Path, said: Said) -> bool:
+def _is_there(folder: Path, said: PublishedManifest) -> bool:
     """Whether a folder holds what was published; another library under the same address may have been."""
     try:
         is_it = (folder / _SAYS).read_text("utf-8") == said.to_json()
@@ -138,7 +140,7 @@ def _fill(
     folder: Path,
     files: dict[str, FileFacts],
     *,
-    said: Said | None = None,
+    said: PublishedManifest | None = None,
 ) -> None:
     with folder_aside(folder, replace=True) as aside:
         for name, facts in files.items():
@@ -163,7 +165,7 @@ def _is_stored(stored: Path, facts: FileFacts) -> bool:
 def _read(connection: Connection, names: Names, name: str, facts: FileFacts) -> bytes:
     """A file out of its pieces."""
     held: dict[str, str] = {}
-    keys = [piece(facts.sha256, number) for number in range(facts.pieces)]
+    keys = [piece_key(facts.sha256, number) for number in range(facts.pieces)]
     for start in range(0, len(keys), _PIECES_AT_ONCE):
         refuse_late()
         where = f"id in {json.dumps(keys[start : start + _PIECES_AT_ONCE])}"
@@ -219,7 +221,7 @@ class Published:
         """What was said when it was published; this is asked every second, so what suffices is asked first."""
         for consistency in ("Bounded", "Strong"):
             with suppress(GoneError):
-                return read_said(self.connection, self.names, number, consistency=consistency)
+                return read_manifest(self.connection, self.names, number, consistency=consistency)
         return None
 
     def library(self, number: int) -> str:
@@ -245,7 +247,7 @@ class Published:
             LibraryError: it is not there, or its files can't be had.
         """
         self.connection.load(self.names.files)
-        said = read_said(self.connection, self.names, number)
+        said = read_manifest(self.connection, self.names, number)
         generation = fetch(self.connection, self.names, self._library, said)
         collections = self.names.icons(number), self.names.pictures(number)
         for collection in collections:
@@ -272,7 +274,7 @@ class Published:
         )
 
     def _vectors(
-        self, said: Said, table: MilvusTable, collections: tuple[str, str]
+        self, said: PublishedManifest, table: MilvusTable, collections: tuple[str, str]
     ) -> tuple[MilvusVectors, MilvusVectors]:
         kind = VectorKind(said.dim, said.is_half)
         reader = table.reader

@@ -91,12 +91,12 @@ class Names:
         return int(found[1]) if found else None
 
 
-def ready(number: int) -> str:
+def manifest_key(number: int) -> str:
     """Key of the piece that says which files a generation has: it is written when all else is there."""
     return f"generation:{number}"
 
 
-def piece(sha256: str, number: int) -> str:
+def piece_key(sha256: str, number: int) -> str:
     """Key of a piece of a file."""
     return f"{sha256}:{number}"
 
@@ -120,13 +120,13 @@ def unpacked(text: str) -> bytes | None:
 
 
 def fields_of(collection_schema: Any, fields: dict[str, str], types: Any) -> None:
-    """Add fields to a schema of pymilvus, given its `DataType`."""
+    """Add fields to a schema of pymilvus, whose `DataType` is `types`."""
     for name, kind in fields.items():
         if kind.startswith("ARRAY"):
             element = kind.split()[1]
-            given = {"max_length": MOST_VALUE_BYTES} if element == TEXT else {}
+            length = {"max_length": MOST_VALUE_BYTES} if element == TEXT else {}
             collection_schema.add_field(
-                name, types.ARRAY, element_type=types[element], max_capacity=MOST_VALUES, **given
+                name, types.ARRAY, element_type=types[element], max_capacity=MOST_VALUES, **length
             )
         elif kind == TEXT:
             collection_schema.add_field(name, types.VARCHAR, max_length=MOST_BYTES)
@@ -142,7 +142,7 @@ _OF_PICTURES = {"set": "sets", "look": "looks", "licence": "licences", "size": "
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Condition:
     """Values of one field, any of which does."""
 
     field: str

@@ -16,7 +16,7 @@ from search.generation.milvus.table import Where
 GRAPH_WIDTH = 256
 """Neighbours that a walk through the graph keeps in view at least (ef)."""
 WIDER = 1.5
-"""... and for each one that is wanted: at 50,695 icons, with 1, three of 653 hits of "arrow" are missed."""
+"""... and for each neighbour: at 50,695 icons, with 1, three of 653 hits of "arrow" are missed."""
 _QUERIES_AT_ONCE = 64
 
 

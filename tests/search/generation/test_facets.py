@@ -224,7 +224,7 @@ def test_the_icons_that_state_a_tag_are_those_whose_source_says_it(facets: Facet
 
 def test_facets_as_if_fewer_tags_were_known_keep_all_else(facets: Facets) -> None:
     rows, codes = facets.pairs("tag")
-    fewer = facets.telling("tag", np.stack([rows[codes == 0], codes[codes == 0]]))
+    fewer = facets.with_pairs("tag", np.stack([rows[codes == 0], codes[codes == 0]]))
     assert fewer.stating(0).tolist() == facets.stating(0).tolist() != []
     assert [len(fewer.stating(code)) for code in (1, 2, 3)] == [0, 0, 0]
     assert len(facets.stating(1)) == 6

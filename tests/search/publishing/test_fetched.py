@@ -10,10 +10,10 @@ from indexer.errors import IconsError
 from indexer.library.folder import LibraryElsewhere
 from indexer.library.foreign import from_json
 from search.engine import SearchEngine
-from search.generation.milvus.published import FileFacts, Published, Said
-from search.generation.milvus.schema import VECTOR, ready
+from search.generation.milvus.published import FileFacts, Published, PublishedManifest
+from search.generation.milvus.schema import VECTOR, manifest_key
 
-SAID = Said(
+SAID = PublishedManifest(
     number=1,
     fingerprint="3608ea71d4a3f0b6",
     dim=384,
@@ -27,7 +27,7 @@ SAID = Said(
 
 
 def test_what_was_published_is_read_as_it_was_written() -> None:
-    assert from_json(Said, SAID.to_json()) == SAID
+    assert from_json(PublishedManifest, SAID.to_json()) == SAID
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_was_published_is_read_as_it_was_written() -> None:
 )
 def test_names_that_lead_out_of_the_cache_are_refused(change: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="may not be"):
-        from_json(Said, json.dumps({**json.loads(SAID.to_json()), **change}))
+        from_json(PublishedManifest, json.dumps({**json.loads(SAID.to_json()), **change}))
 
 
 def test_a_server_deletes_no_folder_of_who_asks_it(address: str, own_cache: Path, tmp_path: Path) -> None:
@@ -57,10 +57,10 @@ def test_a_server_deletes_no_folder_of_who_asks_it(address: str, own_cache: Path
     number = server.current()
     assert number is not None
     server.connection.load(server.names.files)
-    [row] = server.connection.query(server.names.files, f'id == "{ready(number)}"', ["content"])
+    [row] = server.connection.query(server.names.files, f'id == "{manifest_key(number)}"', ["content"])
     for said in (str(photo.parent), "../../..", number + 1):
         content = json.dumps({**json.loads(row["content"]), "number": said})
-        told = {"id": ready(number), "content": content, VECTOR: [0.0, 0.0]}
+        told = {"id": manifest_key(number), "content": content, VECTOR: [0.0, 0.0]}
         server.connection.call("upsert", server.names.files, [told])
         with pytest.raises(IconsError, match=f"generation {number} of .* is of another format"):
             SearchEngine.open(address)

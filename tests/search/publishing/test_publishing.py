@@ -32,8 +32,8 @@ from search.generation.milvus.published import Published
 from search.generation.milvus.schema import DIGEST, VECTOR
 from search.publishing import collections
 from search.publishing import publish as publishing
-from search.publishing.collections import settle
-from search.publishing.examine import drop, examine, held_numbers, unsay
+from search.publishing.collections import wait_until_indexed
+from search.publishing.examine import delete_manifest, drop, examine, held_numbers
 from search.publishing.publish import go_back, publish
 from search.query import Query, Window
 
@@ -149,7 +149,7 @@ def test_the_last_two_generations_stay_and_each_can_answer(drawn: Drawn, place: 
         "send",
         *(
             pytest.param(name, marks=pytest.mark.slow)
-            for name in ("prove", "make_pictures", "settle", "send_files", "forget_pieces")
+            for name in ("verify_recall", "make_pictures", "wait_until_indexed", "send_files", "forget_pieces")
         ),
     ],
 )
@@ -164,7 +164,7 @@ def test_a_publication_that_ends_half_way_leaves_the_old_answers_and_goes_on(
     real: Callable[..., object] = getattr(publishing, killed_in)
 
     def once_then_die(*given: object, **named: object) -> object:
-        if next(calls) == (1 if killed_in in ("send", "settle") else 0):
+        if next(calls) == (1 if killed_in in ("send", "wait_until_indexed") else 0):
             raise KeyboardInterrupt
         return real(*given, **named)
 
@@ -221,7 +221,7 @@ def test_a_library_that_is_published_in_the_place_of_another_answers(
     assert not engine.refresh()
     server = Published(LibraryElsewhere(place))
     server.connection.call("drop_alias", server.names.alias)
-    unsay(server.connection, server.names, number)
+    delete_manifest(server.connection, server.names, number)
     drop(server.connection, server.names, number)
     with pytest.raises(LibraryError, match=re.escape(f'"{place}" no longer holds what answered')):
         engine.refresh()
@@ -239,7 +239,7 @@ def test_rows_that_a_client_sent_twice_go_before_the_next_try(
     drawn: Drawn, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch, pytest.raises(LibraryError, match="publish again"):
-        patch.setattr(publishing, "settle", lambda *_, **__: 4711)
+        patch.setattr(publishing, "wait_until_indexed", lambda *_, **__: 4711)
         publish(drawn.library, place)
     summary = publish(drawn.library, place)
     assert summary.kept == summary.pictures  # those of icons were all there, and too many
@@ -279,7 +279,7 @@ def test_a_rollback_meanwhile_ends_a_publication_before_it_changes_anything(
 def test_what_answers_before_it_is_whole_is_sent_to_its_end(drawn: Drawn, place: str) -> None:
     number = publish(drawn.library, place).generation
     server = Published(LibraryElsewhere(place))
-    unsay(server.connection, server.names, number)
+    delete_manifest(server.connection, server.names, number)
     assert publish(drawn.library, place).sent == 0
     assert answers(place) == answers(drawn.library)
 
@@ -469,7 +469,9 @@ def test_an_index_may_take_as_long_as_it_grows_and_is_told_about(monkeypatch: py
             load=lambda *_, **__: 0,
             count=lambda *_, **__: 9,
         )
-        return settle(connection, "icons_1", n=9, replicas=1, progress=lambda _, done, __: told.append(done))
+        return wait_until_indexed(
+            connection, "icons_1", n=9, replicas=1, progress=lambda _, done, __: told.append(done)
+        )
 
     assert wait([1, 9, 9, 9, 8, 8, 8, 8, 2, 2, 0]) == 9
     assert told == [8, 0, 0, 0, 1, 1, 1, 1, 7, 7]

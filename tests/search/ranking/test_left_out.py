@@ -5,7 +5,7 @@ from called_icons import build_called
 
 from search.generation.opened import Opened, open_current
 from search.query import Query
-from search.ranking.asked import _read_in_english, read_asked, read_avoided
+from search.ranking.parsing import _read_in_english, parse_avoided, parse_query
 from search.words.wording import read_phrase
 
 
@@ -61,4 +61,4 @@ def test_what_is_left_out_beside_the_words_is_read_too(
     opened: Opened, words: str, without: tuple[str, ...], languages: tuple[str, ...], avoided: tuple[str, ...]
 ) -> None:
     query = Query(words=words, without=without, languages=languages)
-    assert read_avoided(opened, query, read_asked(opened, words, languages=languages)).words == avoided
+    assert parse_avoided(opened, query, parse_query(opened, words, languages=languages)).words == avoided

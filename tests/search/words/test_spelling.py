@@ -8,7 +8,7 @@ from search.words.spelling import Speller
 def _speller(vocabulary: dict[str, int], *, usual: str, could_be: str = "") -> Speller:
     return Speller(
         lambda: vocabulary,
-        is_borne=vocabulary.__contains__,
+        is_name_or_tag=vocabulary.__contains__,
         is_usual=lambda word: word == usual,
         could_be=lambda word: word == could_be,
     )

@@ -11,7 +11,7 @@ from search.words.wording import MOST_LETTERS, Wording, read_words
 VOCABULARY = dict.fromkeys(("arrow", "bell", "star", "plus", "circle", "drag", "drop", "smoking", "heart"), 9)
 SPELLER = Speller(
     lambda: VOCABULARY,
-    is_borne=VOCABULARY.__contains__,
+    is_name_or_tag=VOCABULARY.__contains__,
     is_usual=lambda word: word in ("icon", "with", "and", "no", "filled", "solid", "in", "two", "bells"),
     could_be=lambda word: word == "zoomable",
 )
@@ -22,7 +22,7 @@ def _bearing(*names: str) -> Callable[[str], bool]:
 
 
 def _read(text: str, *names: str) -> Wording:
-    return read_words(text, SPELLER, is_borne=_bearing(*names))
+    return read_words(text, SPELLER, is_name_or_tag=_bearing(*names))
 
 
 def test_a_plain_query_is_looked_for_as_it_is() -> None:
