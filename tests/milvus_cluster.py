@@ -18,9 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from milvus_standalone import free_port, install
+
 from indexer.errors import LibraryError
 from search.generation.milvus.connection import Address, Connection
-from search.publishing.standalone import free_port, install
 
 STARTING_SECONDS = 240.0
 _BROKER = """

@@ -17,8 +17,7 @@ from indexer.merging.facets import NO_STYLE
 from search.generation.backend import Ability, IconRow
 from search.generation.opened import Opened
 from search.query import Filters
-from search.ranking.candidates import name_fits
-from search.ranking.judging import added_up, evidence_for
+from search.ranking.candidates import added_up, evidence_for, name_fits
 from search.ranking.order import firsts_of, stand_ins
 from search.ranking.parsing import parse_query
 

@@ -135,6 +135,14 @@ class SetRow:
     location: str
 
 
+def is_in(held: Ids, ids: Ids) -> Mask:
+    """Which of some ids are among others that ascend."""
+    if not len(held):
+        return np.zeros(len(ids), bool)
+    places = np.searchsorted(held, ids)
+    return np.asarray(held[np.minimum(places, len(held) - 1)] == ids)
+
+
 def numbered_key(set_key: str, name: str, icon: int) -> str:
     """Spell the key of an icon that its set and name alone do not lead to."""
     return f"{set_key}:{name}#{icon}"

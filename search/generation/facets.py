@@ -17,7 +17,7 @@ from indexer.library.folder import Generation
 from indexer.library.traits import FLAGS, NOT_KNOWN
 from indexer.merging.facets import NONE, OF_LOOK, SEVERAL, Places, natural_ranks, places_by_name, read_array
 from indexer.merging.lexicon import Lexicon
-from search.generation.backend import Selection
+from search.generation.backend import Selection, is_in
 from search.generation.icon_table import FIELDS, IconTable, Tally
 from search.generation.snapshot import Snapshot
 from search.query import Filters, Sort
@@ -37,10 +37,7 @@ class Chosen:
 
     def has(self, ids: Ids) -> Mask:
         """Which of some ids it holds."""
-        if not len(self.ids) or not len(ids):
-            return np.zeros(len(ids), bool)
-        places = np.searchsorted(self.ids, ids)
-        return np.asarray(self.ids[np.minimum(places, len(self.ids) - 1)] == ids)
+        return is_in(self.ids, ids)
 
     def among(self, ids: Ids) -> Ids:
         """Those of some ids that it holds, in their order."""
@@ -187,10 +184,14 @@ class Facets(IconTable):
             else:
                 yield self._bearing(kind, self.labels(kind).meant(asked))
         if filters.sizes:
-            yield self._of_sizes(filters.sizes)
+            self._refuse_sizes(filters.sizes)
+            yield np.isin(self.column("size"), filters.sizes)
         for flag in FLAGS:
             if (value := getattr(filters, flag)) is not None:
-                yield self._being(flag, value)
+                column = self.column(flag)
+                if (column == NOT_KNOWN).all():
+                    self._refuse_unseen(flag)
+                yield column == value
 
     def _bearing(self, kind: str, codes: Sequence[int]) -> Mask:
         is_chosen = np.zeros(len(self.labels(kind).values) + 1, dtype=bool)  # the last one stands for NONE
@@ -201,17 +202,6 @@ class Facets(IconTable):
         mask = np.zeros(len(self), dtype=bool)
         mask[rows[is_chosen[borne]]] = True
         return mask
-
-    def _of_sizes(self, sizes: Sequence[int]) -> Mask:
-        self._refuse_sizes(sizes)
-        column = self.column("size")
-        return cast(Mask, np.logical_or.reduce([column == size for size in sizes]))
-
-    def _being(self, trait: str, value: bool) -> Mask:
-        column = self.column(trait)
-        if (column == NOT_KNOWN).all():
-            self._refuse_unseen(trait)
-        return cast(Mask, column == value)
 
     @property
     def _name_bits(self) -> int:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from indexer.library.folder import Library, LibraryElsewhere
 from indexer.merging.calibration import spread
 from search.generation.backend import Ability
 from search.generation.milvus.connection import Connection, GoneError, Row
-from search.generation.milvus.published import FileFacts, Published, PublishedManifest, read_manifest
+from search.generation.milvus.published import Published, PublishedManifest, read_manifest
 from search.generation.milvus.schema import (
     DIGEST,
     ICON_FIELDS,
@@ -22,58 +21,12 @@ from search.generation.milvus.schema import (
     VECTOR,
     Names,
     among,
-    manifest_key,
     piece_key,
 )
 from search.generation.milvus.vectors import as_floats
 from search.generation.opened import open_generation
-from search.publishing.collections import SECONDS, vector_index
+from search.publishing.collections import held_numbers, vector_index
 from search.publishing.rows import GenerationRows, without_picture
-
-_DIGITS = "0123456789abcdefg"
-
-
-def held_numbers(connection: Connection, names: Names) -> set[int]:
-    """Numbers of the generations of which a server holds a collection."""
-    found = (names.number_in(collection) for collection in connection.call("list_collections"))
-    return {number for number in found if number is not None}
-
-
-def is_whole(connection: Connection, names: Names, number: int) -> bool:
-    """Whether all of a generation is there: one that is being sent is not said to be."""
-    with suppress(GoneError):
-        read_manifest(connection, names, number)
-        return connection.has(names.icons(number)) and connection.has(names.pictures(number))
-    return False
-
-
-def delete_manifest(connection: Connection, names: Names, number: int) -> None:
-    """No longer say that all of a generation is there."""
-    connection.call("delete", names.files, filter=f'id == "{manifest_key(number)}"', seconds=SECONDS)
-
-
-def drop(connection: Connection, names: Names, number: int) -> None:
-    """Remove the collections of a generation, those that are there."""
-    for collection in (names.icons(number), names.pictures(number)):
-        if connection.has(collection):
-            connection.call("drop_collection", collection, seconds=SECONDS)
-
-
-def forget_pieces(connection: Connection, names: Names, kept: list[int]) -> None:
-    """Delete the pieces of files that none of some generations has."""
-    files: set[str] = set()
-    for number in kept:
-        with suppress(GoneError):
-            said = read_manifest(connection, names, number)
-            files |= {facts.sha256 for facts in (*said.generation.values(), *said.encoder.values())}
-    for first, end in pairwise(_DIGITS):  # of their checksums: one answer does not hold them all
-        where = f'id >= "{first}" and id < "{end}"'
-        rows = connection.query(names.files, where, ["id"], consistency_level="Strong", seconds=SECONDS)
-        gone = [row["id"] for row in rows if row["id"][:64] not in files]
-        for start in range(0, len(gone), 500):
-            listed = ", ".join(f'"{key}"' for key in gone[start : start + 500])
-            connection.call("delete", names.files, filter=f"id in [{listed}]", seconds=SECONDS)
-
 
 TOLERANCE = 1e-3
 """How far a value of a vector may lie from the library's: half precision."""
@@ -98,16 +51,18 @@ def examine(library: Library, address: str, *, sample: int) -> Report:
         report.findings.append(Finding("generation", str(error)))
         return report
     report.facts |= {"icons": said.n_icons, "pictures": said.n_pictures, "published": said.published_at}
-    report.findings += _check_collections(connection, names, said)
-    report.findings += _check_files(connection, names, said)
-    report.findings += _check_others(connection, names, current)
-    report.findings += _compare(library, connection, names, said, sample=sample)
+    report.findings += [
+        *_check_collections(connection, names, said),
+        *_check_files(connection, names, said),
+        *_check_others(connection, names, current),
+        *_compare(library, connection, names, said, sample=sample),
+    ]
     return report
 
 
 def _check_collections(connection: Connection, names: Names, said: PublishedManifest) -> Iterator[Finding]:
     """Counts, indexes, and whether they answer."""
-    for collection, n in ((names.icons(said.number), said.n_icons), (names.pictures(said.number), said.n_pictures)):
+    for collection, n in zip(names.of(said.number), (said.n_icons, said.n_pictures), strict=True):
         if not connection.has(collection):
             yield Finding("generation", f'the collection "{collection}" is missing')
             continue
@@ -124,14 +79,10 @@ def _check_collections(connection: Connection, names: Names, said: PublishedMani
 
 
 def _check_files(connection: Connection, names: Names, said: PublishedManifest) -> Iterator[Finding]:
-    files: dict[str, FileFacts] = {**said.generation, **said.encoder}
-    for name, facts in files.items():
+    for name, facts in said.files.items():
         keys = [piece_key(facts.sha256, number) for number in range(facts.pieces)]
-        held: set[str] = set()
-        for start in range(0, len(keys), 500):
-            listed = ", ".join(f'"{key}"' for key in keys[start : start + 500])
-            held |= {row["id"] for row in connection.query(names.files, f"id in [{listed}]", ["id"])}
-        if missing := len(keys) - len(held):
+        rows = connection.query_among(names.files, "id", keys, ["id"], most=500)
+        if missing := len(keys) - len({row["id"] for row in rows}):
             yield Finding("encoder" if name in said.encoder else "generation", f'"{name}" lacks {missing} pieces')
 
 

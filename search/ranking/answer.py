@@ -2,29 +2,31 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import NamedTuple
+from functools import lru_cache, partial
+from typing import NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Positions
 from indexer.errors import IconsError
+from search.deadline import refuse_late
+from search.generation.backend import Ability
 from search.generation.facets import in_order
 from search.generation.opened import Opened
 from search.query import Filters, Query, Sort, Window, pasted_svg
-from search.ranking.browsing import browse
 from search.ranking.candidates import Candidates, SearchScope, by_both, by_keywords, by_picture, by_words
-from search.ranking.details import as_hits
+from search.ranking.details import as_hits, first_of_each, grouped, hits_of
 from search.ranking.order import GOOD_SCORE, mix
 from search.ranking.paging import Question, ResultPager, ScoreCutoff, Shown
 from search.ranking.parsing import ParsedQuery, parse_avoided, parse_query
-from search.results import MOST_COUNTED, Answer
+from search.results import MOST_COUNTED, Answer, FacetCount
 
 
 def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> Answer:
     """Answer a query from one generation; errors as `SearchEngine.ask`."""
     if query.is_empty:
-        return browse(opened, query.prefer or (), filters, window)
+        return _browse(opened, query.prefer or (), filters, window)
     window.refuse_deep()
     way = _way_of_asking(opened, query)
     parsed = way.parsed
@@ -134,3 +136,86 @@ def _look_of(opened: Opened, query: Query) -> Floats | None:
     from indexer.rendering.screenshot import cut_out  # words need no decoder
 
     return opened.encoder.encode_picture(cut_out(query.picture, size=opened.encoder.image_size))
+
+
+N_REMEMBERED = 8
+"""Orders that a generation keeps: who turns pages asks for the same one again."""
+Arranged = NDArray[np.int32]
+"""Ids of hits in their order: half the memory, and no library comes near the end of its numbers."""
+Counts = dict[str, list[FacetCount]]
+
+
+def _browse(opened: Opened, prefer: tuple[str, ...], filters: Filters, window: Window) -> Answer:
+    """Show the icons that the filters leave, by set and name if nothing else is asked."""
+    sort = "set" if window.sort == "relevance" else window.sort
+    order = _order(opened, filters, sort, window)
+    shown = order.first[window.offset : window.offset + window.k].astype(np.int64)
+    return Answer(
+        hits=hits_of(opened, shown, sets=opened.set_priority(prefer), flat=window.flat),
+        n_found=order.n,
+        is_more=False,
+        facets=order.counts if window.facets else None,
+        spelled=None,
+        read_as=None,
+        is_doubtful=False,
+    )
+
+
+class _Order(NamedTuple):
+    """Hits in the order in which they are browsed."""
+
+    first: Arranged
+    n: int
+    counts: Counts | None
+
+
+def _order(opened: Opened, filters: Filters, sort: Sort, window: Window) -> _Order:
+    """All hits; of an engine that has them precomputed the first ones.
+
+    Raises:
+        UnsupportedError: the window lies beyond these.
+    """
+    planned = opened.facets.precomputed_order(sort, flat=window.flat) if filters == Filters() else None
+    if planned is not None:
+        if len(planned.first) < min(planned.n, window.offset + window.k):
+            opened.engine.require(Ability.SORTED_LIBRARY)
+        return _Order(np.array(planned.first, np.int32), planned.n, planned.counts)
+    hits = cast(Arranged, _remembered(opened, "arranged", _arrange)(filters, sort, window.flat))
+    count = _remembered(opened, "counted", _count)
+    return _Order(hits, len(hits), cast(Counts, count(filters, sort, window.flat)) if window.facets else None)
+
+
+def browse_all(opened: Opened, filters: Filters, sort: Sort, *, flat: bool) -> tuple[Arranged, Counts]:
+    """Ids of all hits that the filters leave, in an order, and how many each value of a filter would leave."""
+    return _arrange(opened, filters, sort, flat), _count(opened, filters, sort, flat)
+
+
+def _remembered(
+    opened: Opened, name: str, make: Callable[..., object], *, most: int = N_REMEMBERED
+) -> Callable[..., object]:
+    """The last answers of a function of this generation."""
+    kept: Callable[..., object] = opened.facets.keep(name, lambda: lru_cache(maxsize=most)(partial(make, opened)))
+    return kept
+
+
+def _arrange(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Arranged:
+    """Ids of all hits; one stands for its variants and for equal drawings, the first in this order."""
+    ids = _ordered(opened, filters, sort)
+    return cast(Arranged, ids[grouped(opened, ids, flat=flat)].astype(np.int32))
+
+
+def _count(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Counts:
+    """How many hits each value of a filter would leave: which icons are one hit is decided in the same order."""
+    ids = _ordered(opened, filters, sort)
+    return opened.facets.count(ids, choose=None if flat else first_of_each(opened, ids))
+
+
+def _ordered(opened: Opened, filters: Filters, sort: Sort) -> Ids:
+    """Ids of the icons that the filters leave: kept, since hits are counted once they are shown."""
+    return cast(Ids, _remembered(opened, "ordered", _put_in_order, most=1)(filters, sort))
+
+
+def _put_in_order(opened: Opened, filters: Filters, sort: Sort) -> Ids:
+    refuse_late()
+    ids = opened.facets.every(opened.facets.select(filters))
+    return ids[in_order(opened.facets, opened.snapshot, ids, sort)]

@@ -9,9 +9,17 @@ from indexer.errors import IconsError
 from indexer.languages.words import normalise_tag
 from search.generation.opened import Opened
 from search.query import Query, pasted_svg
-from search.ranking.candidates import Candidates, SearchScope, all_related, by_words, name_fits
+from search.ranking.candidates import (
+    Candidates,
+    SearchScope,
+    all_related,
+    by_words,
+    evidence_against,
+    evidence_for,
+    first_of_tiers,
+    name_fits,
+)
 from search.ranking.details import hits_of
-from search.ranking.judging import evidence_against, evidence_for, first_of_tiers
 from search.ranking.order import BEST_SCORE, TIERS, good_enough, least_score, rank
 from search.ranking.paging import Shown, in_order
 from search.ranking.parsing import Avoided, ParsedQuery, encode, parse_avoided, parse_query

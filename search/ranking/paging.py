@@ -19,11 +19,10 @@ from indexer.languages.names import asked_style
 from indexer.merging.facets import NO_STYLE
 from search.deadline import refuse_late
 from search.generation.backend import Ability, Selection
+from search.generation.labels import SetPriority
 from search.generation.opened import Opened
-from search.generation.set_priority import SetPriority
-from search.ranking.candidates import Candidates, SearchScope
-from search.ranking.grouping import first_of_each, grouped, groups_of, shown_for_all
-from search.ranking.judging import in_style
+from search.ranking.candidates import Candidates, SearchScope, in_style
+from search.ranking.details import first_of_each, grouped, groups_of, shown_for_all
 from search.ranking.order import CALLED, NAMED, STATED, before_variants, firsts_of, least_score, rank, stand_ins
 from search.results import MOST_COUNTED, FacetCount
 

@@ -12,12 +12,11 @@ from indexer.languages.letters import language_of
 from indexer.languages.reading import Reading
 from indexer.languages.reading import read as read_language
 from indexer.languages.words import normalise
+from search.generation.labels import SetPriority
 from search.generation.opened import Opened
-from search.generation.set_priority import SetPriority
 from search.query import Query, ReadAs, ReadWord, refuse_many
 from search.words.codes import Code, read_code
-from search.words.terms import spell_signs
-from search.words.wording import MINUS, MOST_LETTERS, Wording, read, read_words
+from search.words.wording import MINUS, MOST_LETTERS, Wording, read, read_words, spell_signs
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,12 @@ from indexer.screens.boxes import Boxes, PictureKind, picture_kind
 from indexer.screens.located import NO_ICONS, LocatedIcons, open_locator
 from search.deadline import refuse_late
 from search.generation.backend import Selection
+from search.generation.labels import SetPriority
 from search.generation.opened import Opened, forgetful
-from search.generation.set_priority import SetPriority
 from search.pictures import drawing, screenshot_of
 from search.query import Filters
 from search.ranking.candidates import Candidates, all_related
-from search.ranking.details import as_hits
-from search.ranking.grouping import groups_of, shown_for_all
+from search.ranking.details import as_hits, groups_of, shown_for_all
 from search.ranking.order import group_many, least_score
 from search.results import Hit
 from search.screens.results import AsKind, Box, LocatedIcon, LocatedPicture

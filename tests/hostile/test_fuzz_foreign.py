@@ -50,7 +50,7 @@ from search.engine import SearchEngine
 from search.generation.milvus.published import FileFacts, PublishedManifest, fetch, read_manifest
 from search.generation.milvus.schema import Names, manifest_key, piece_key
 from search.generation.milvus.table import Facts
-from search.publishing.rows import tell_whole
+from search.publishing.rows import compute_facts
 
 GATE_SECONDS = 20.0
 WHOLE = [b"", b"null", b"{}", b"[]", b"5", b'"x"', b"\xff\xfe", b"[" * 100_000, b'{"a":' * 100_000, b"9" * 5_000]
@@ -251,7 +251,7 @@ def _build(place: Path) -> None:
     shutil.copy(library.generation(2).manifest, server)
     shutil.copy(library.encoder(fingerprint) / "encoder.json", server)
     opened: Any = engine._opened
-    tell_whole(opened, opened.facets).write(server / "facts.json")
+    compute_facts(opened, opened.facets).write(server / "facts.json")
     say(server, 2, fingerprint)
 
 

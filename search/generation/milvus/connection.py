@@ -18,6 +18,7 @@ from indexer.errors import IconsError, LibraryError, SourceError, UnreachableErr
 from indexer.library.folder import TOKEN, refuse_secret
 from indexer.library.named import read_text
 from search.deadline import refuse_late
+from search.generation.milvus.schema import Values, among, in_chunks
 
 PORT = 19_530
 SCHEMES = ("milvus", "milvus+tls", "milvus-lite")
@@ -184,6 +185,20 @@ class Connection:
         found = self.call("query", collection, filter=where, output_fields=list(fields), limit=most, **named)
         return list(found)
 
+    def query_among(
+        self,
+        collection: str,
+        field: str,
+        values: Values,
+        fields: Sequence[str],
+        *,
+        most: int = IDS_AT_ONCE,
+        **named: Any,
+    ) -> list[Row]:
+        """The rows that hold one of some values in a field, each of which few rows hold; `most` values at once."""
+        chunks = (among(field, some) for some in in_chunks(values, most))
+        return [row for where in chunks for row in self.query(collection, where, fields, **named)]
+
     def count(self, collection: str, where: str = "", **named: Any) -> int:
         """How many rows an expression finds."""
         [row] = self.call("query", collection, filter=where, output_fields=["count(*)"], **named)
@@ -236,25 +251,11 @@ class Connection:
         return str(getattr(state, "name", state))
 
 
-def new_schema() -> Any:
-    """An empty schema of a collection, with all fields named."""
-    from pymilvus import MilvusClient
+def client() -> Any:
+    """The client's package: what makes schemas and lists of indexes, and names the types of fields."""
+    import pymilvus
 
-    return MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
-
-
-def new_indexes() -> Any:
-    """An empty list of indexes to make."""
-    from pymilvus import MilvusClient
-
-    return MilvusClient.prepare_index_params()
-
-
-def data_types() -> Any:
-    """Kinds of fields, by name."""
-    from pymilvus import DataType
-
-    return DataType
+    return pymilvus
 
 
 def _connect(address: Address, spelling: str) -> Any:
@@ -277,14 +278,14 @@ def _connect(address: Address, spelling: str) -> Any:
 
 def _ours(error: Exception, what: str, spelling: str) -> LibraryError | None:
     """What an error of the client is to us; None for what is none of its errors."""
-    kinds = {kind.__name__ for kind in type(error).__mro__}
+    kinds = _kinds(error)
     if not kinds & {"MilvusException", "RpcError", "ConnectionConfigException", "ParamError"}:
         return None
     said = _short(error)
     code = getattr(error, "code", None)
-    if "UNAUTHENTICATED" in _status(error) or code == _UNAUTHENTICATED:
+    if "UNAUTHENTICATED" in _of_grpc(error, "code") or code == _UNAUTHENTICATED:
         return LibraryError(f'"{spelling}" lets nobody in without the right token ({said}); put it into {TOKEN}')
-    if "CERTIFICATE_VERIFY_FAILED" in _details(error):
+    if "CERTIFICATE_VERIFY_FAILED" in _of_grpc(error, "details"):
         hint = f"{AUTHORITY} names the certificate that signs it"
         return LibraryError(f'"{spelling}" shows a certificate that nothing here trusts; {hint}')
     if "RpcError" in kinds or any(word in said.lower() for word in _AWAY):
@@ -304,26 +305,18 @@ def _unreachable(spelling: str, error: Exception) -> UnreachableError:
 
 def _short(error: Exception) -> str:
     """The first line of what an error says, or the one of gRPC that it comes of: "Fail connecting" says too little."""
-    said = str(_details(error) or getattr(error, "message", "") or error).strip() or type(error).__name__
+    said = str(_of_grpc(error, "details") or getattr(error, "message", "") or error).strip() or type(error).__name__
     return said.splitlines()[0][:200]
 
 
-def _status(error: Exception) -> str:
-    """Status of gRPC, as "StatusCode.UNAUTHENTICATED"; "" where it has none."""
-    return str(getattr(_of_grpc(error), "code", str)())
+def _of_grpc(error: Exception, what: str) -> str:
+    """The "code" (StatusCode.UNAUTHENTICATED) or "details" of gRPC's error that this is or comes of; "" of others."""
+    found = next((one for one in (error, error.__cause__) if "RpcError" in _kinds(one)), None)
+    return str(getattr(found, what, str)() or "")
 
 
-def _details(error: Exception) -> str:
-    """What gRPC says; "" where it says nothing."""
-    return str(getattr(_of_grpc(error), "details", str)() or "")
-
-
-def _of_grpc(error: Exception) -> BaseException | None:
-    """The error of gRPC that an error is, or comes of."""
-    for found in (error, error.__cause__):
-        if "RpcError" in {kind.__name__ for kind in type(found).__mro__}:
-            return found
-    return None
+def _kinds(error: BaseException | None) -> set[str]:
+    return {kind.__name__ for kind in type(error).__mro__}
 
 
 @lru_cache(maxsize=8)

@@ -16,22 +16,18 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
-from indexer.encoders.query_encoder import open_query_encoder
 from indexer.errors import LibraryError, UnknownSetError
 from indexer.library.durable import FileSum, describe_file, folder_aside, make_folder, write_file
 from indexer.library.folder import Generation, Library, LibraryElsewhere, Number
 from indexer.library.foreign import Count, FileName, Name, Size, below, from_json
-from indexer.merging.lexicon import Lexicon
 from indexer.merging.manifest import Manifest
-from search.deadline import refuse_late
 from search.generation.backend import Engine
 from search.generation.milvus.catalog import MilvusCatalog
 from search.generation.milvus.connection import Connection, GoneError, connection_to
 from search.generation.milvus.schema import COLUMNS, Names, manifest_key, piece_key
 from search.generation.milvus.table import Facts, MilvusTable
 from search.generation.milvus.vectors import MilvusVectors, VectorKind
-from search.generation.opened import Opened, RememberingEncoder
-from search.words.spelling import Speller
+from search.generation.opened import Opened
 
 _PIECES_AT_ONCE = 32
 """Of up to 64 kB."""
@@ -64,6 +60,11 @@ class PublishedManifest:
     """... and of the encoder of queries."""
     sends_pictures: bool = True
     """Whether rows hold what icons show."""
+
+    @property
+    def files(self) -> dict[str, FileFacts]:
+        """Both."""
+        return {**self.generation, **self.encoder}
 
     def to_json(self) -> str:
         """Spell it as JSON."""
@@ -164,15 +165,9 @@ def _is_stored(stored: Path, facts: FileFacts) -> bool:
 
 def _read(connection: Connection, names: Names, name: str, facts: FileFacts) -> bytes:
     """A file out of its pieces."""
-    held: dict[str, str] = {}
     keys = [piece_key(facts.sha256, number) for number in range(facts.pieces)]
-    for start in range(0, len(keys), _PIECES_AT_ONCE):
-        refuse_late()
-        where = f"id in {json.dumps(keys[start : start + _PIECES_AT_ONCE])}"
-        found = connection.query(names.files, where, ["id", "content"])
-        held.update((row["id"], row["content"]) for row in found)
-        if not found:
-            break
+    rows = connection.query_among(names.files, "id", keys, ["id", "content"], most=_PIECES_AT_ONCE)
+    held = {row["id"]: row["content"] for row in rows}
     try:
         content = zlib.decompressobj().decompress(b"".join(b64decode(held[key]) for key in keys), facts.bytes)
     except (KeyError, ValueError, zlib.error) as error:
@@ -249,38 +244,27 @@ class Published:
         self.connection.load(self.names.files)
         said = read_manifest(self.connection, self.names, number)
         generation = fetch(self.connection, self.names, self._library, said)
-        collections = self.names.icons(number), self.names.pictures(number)
+        collections = self.names.of(number)
         for collection in collections:
             self.connection.load(collection)
-        manifest = Manifest.read(generation)
-        encoder = RememberingEncoder(open_query_encoder(self._library.encoder(said.fingerprint)))
-        lexicon = Lexicon.open(generation.lexicon)
         facts = Facts.read(generation.folder / "facts.json")
         table = MilvusTable(generation.catalog, self.connection, collections, facts)
         snapshot = MilvusCatalog(generation.catalog, self.connection, table.reader, collections[1])
-        icons, pictures = self._vectors(said, table, collections)
-        return Opened(
-            generation=generation,
-            manifest=manifest,
-            snapshot=snapshot,
-            encoder=encoder,
+        icons, pictures = (
+            MilvusVectors(self.connection, collection, n, kind=VectorKind(said.dim, said.is_half))
+            for collection, n in zip(collections, (said.n_icons, said.n_pictures), strict=True)
+        )
+        icons.fields, icons.keep = COLUMNS, table.reader.keep
+        return Opened.of(
+            generation,
+            snapshot,
+            encoder=self._library.encoder(said.fingerprint),
+            manifest=Manifest.read(generation),
+            facets=table,
             icons=icons,
             pictures=pictures,
-            facets=table,
-            lexicon=lexicon,
-            speller=Speller.of(snapshot.vocabulary, lexicon, encoder),
             state=said,
             engine=MILVUS,
-        )
-
-    def _vectors(
-        self, said: PublishedManifest, table: MilvusTable, collections: tuple[str, str]
-    ) -> tuple[MilvusVectors, MilvusVectors]:
-        kind = VectorKind(said.dim, said.is_half)
-        reader = table.reader
-        return (
-            MilvusVectors(self.connection, collections[0], said.n_icons, kind=kind, fields=COLUMNS, keep=reader.keep),
-            MilvusVectors(self.connection, collections[1], said.n_pictures, kind=kind),
         )
 
     @contextmanager

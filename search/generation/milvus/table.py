@@ -89,11 +89,9 @@ class Where:
 
     def has(self, ids: Ids) -> Mask:
         """Which of some ids it holds."""
-        found = [
-            self.connection.query(self.collection, both(among("id", chunk), self.expression), ["id"])
-            for chunk in in_chunks(np.unique(ids), IDS_AT_ONCE)
-        ]
-        return np.isin(ids, [row["id"] for rows in found for row in rows])
+        chunks = (both(among("id", some), self.expression) for some in in_chunks(np.unique(ids), IDS_AT_ONCE))
+        found = [row["id"] for where in chunks for row in self.connection.query(self.collection, where, ["id"])]
+        return np.isin(ids, found)
 
     def among(self, ids: Ids) -> Ids:
         """Those of some ids that it holds, in their order."""
@@ -153,8 +151,7 @@ class MilvusTable(IconTable):
 
     def showing(self, images: Ids) -> Ids:
         """Ids of the icons that show some pictures, ascending."""
-        found = [self.reader.found(among("image", chunk)) for chunk in in_chunks(images, IDS_AT_ONCE)]
-        return np.sort(np.concatenate([images[:0], *found]))
+        return self.reader.showing(images)
 
     def stating(self, tag: int) -> Ids:
         """Ids of the icons that state a tag, ascending."""
@@ -163,8 +160,7 @@ class MilvusTable(IconTable):
     def alike(self, ids: Ids) -> list[Ids]:
         """For each of some icons all that show the same drawing, ascending."""
         drawings = self.at(ids)["drawing"]
-        found = [self.reader.found(among("drawing", chunk)) for chunk in in_chunks(np.unique(drawings), IDS_AT_ONCE)]
-        every = np.concatenate([ids[:0], *found])
+        every = self.reader.keep(self.reader.having("drawing", np.unique(drawings)))
         shown = self.at(every)["drawing"]
         order = np.lexsort((every, shown))
         every, shown = every[order], shown[order]
@@ -240,10 +236,8 @@ class MilvusTable(IconTable):
 
     def _read_several(self, ids: Ids) -> list[Row]:
         """Values of the kinds that icons have several of."""
-        borne: dict[int, Row] = {}
-        for chunk in in_chunks(np.unique(ids), IDS_AT_ONCE):
-            found = self._connection.query(self._icons, among("id", chunk), ["id", *SEVERAL.values()])
-            borne.update((row["id"], row) for row in found)
+        rows = self._connection.query_among(self._icons, "id", np.unique(ids), ["id", *SEVERAL.values()])
+        borne = {row["id"]: row for row in rows}
         try:
             return [borne[icon] for icon in ids.tolist()]
         except KeyError as error:

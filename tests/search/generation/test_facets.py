@@ -142,12 +142,6 @@ def test_counts_are_those_of_a_plain_count(facets: Facets, told: list[Told], sha
         assert [facet.n for facet in counted[kind]] == sorted(counts.values(), reverse=True)
 
 
-def test_counting_everything_equals_counting_every_icon(facets: Facets, told: list[Told]) -> None:
-    every = np.array([icon.id for icon in told], np.int64)
-    assert facets.count(None) == facets.count(every)
-    assert facets.count(every, most=1)["set"] == facets.count(every)["set"][:1]
-
-
 def test_filtering_by_a_counted_value_leaves_as_many_icons_as_were_counted(facets: Facets) -> None:
     counted = facets.count(None)
     for kind, values in counted.items():
@@ -203,23 +197,11 @@ def test_icons_of_which_nothing_was_seen_are_neither_coloured_nor_not(generation
         facets.select(Filters(animated=True))
 
 
-def test_values_are_compared_case_aside(facets: Facets) -> None:
-    exact = facets.select(Filters(tags=("full moon",), licences=("gpl-3.0",)))
-    loose = facets.select(Filters(tags=(" FULL  Moon ",), licences=("GPL-3.0",)))
-    assert exact is not None and loose is not None
-    assert exact.ids.tolist() == loose.ids.tolist() != []
-
-
 @pytest.mark.parametrize("spelling", ["e-mail", "E mail", "e.mail", "E_MAIL"])
 def test_a_tag_is_meant_however_it_is_spelt(facets: Facets, told: list[Told], spelling: str) -> None:
     selected = facets.select(Filters(tags=(spelling,)))
     assert selected is not None
     assert selected.ids.tolist() == [icon.id for icon in told if "e mail" in icon.tags] != []
-
-
-def test_the_icons_that_state_a_tag_are_those_whose_source_says_it(facets: Facets, told: list[Told]) -> None:
-    for code, tag in enumerate(facets.labels("tag").values):
-        assert facets.stating(code).tolist() == [icon.id for icon in told if tag in icon.tags]
 
 
 def test_facets_as_if_fewer_tags_were_known_keep_all_else(facets: Facets) -> None:
@@ -244,12 +226,6 @@ def test_facets_as_if_fewer_tags_were_known_keep_all_else(facets: Facets) -> Non
 def test_an_unknown_value_is_refused_with_near_ones(facets: Facets, filters: Filters, message: str) -> None:
     with pytest.raises(IconsError, match=message):
         facets.select(filters)
-
-
-def test_a_kind_that_no_icon_states_is_named_as_such(build: Build, library: Library, icon_folder: Path) -> None:
-    build(icon_folder)
-    with pytest.raises(IconsError, match='no tag "round" in this library: no icon of it states one'):
-        Facets(library.generation(1)).select(Filters(tags=("round",)))
 
 
 def test_facets_that_are_cut_short_are_refused_with_the_command_that_mends(

@@ -1,17 +1,14 @@
 """What is published is what the library holds, however it came there; until it is whole, what was there answers."""
 
-import itertools
 import json
 import random
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -32,8 +29,8 @@ from search.generation.milvus.published import Published
 from search.generation.milvus.schema import DIGEST, VECTOR
 from search.publishing import collections
 from search.publishing import publish as publishing
-from search.publishing.collections import wait_until_indexed
-from search.publishing.examine import delete_manifest, drop, examine, held_numbers
+from search.publishing.collections import delete_manifest, drop, held_numbers
+from search.publishing.examine import examine
 from search.publishing.publish import go_back, publish
 from search.query import Query, Window
 
@@ -149,7 +146,7 @@ def test_the_last_two_generations_stay_and_each_can_answer(drawn: Drawn, place: 
         "send",
         *(
             pytest.param(name, marks=pytest.mark.slow)
-            for name in ("verify_recall", "make_pictures", "wait_until_indexed", "send_files", "forget_pieces")
+            for name in ("verify_recall", "make_rows", "wait_until_indexed", "send_files", "forget_pieces")
         ),
     ],
 )
@@ -174,7 +171,7 @@ def test_a_publication_that_ends_half_way_leaves_the_old_answers_and_goes_on(
     assert answers(place) == (answers(drawn.library) if killed_in == "forget_pieces" else before)
     summary = publish(drawn.library, place)
     assert answers(place) == answers(drawn.library)
-    if killed_in not in ("make_pictures", "send"):
+    if killed_in not in ("make_rows", "send"):
         assert summary.sent == 0
     server = Published(LibraryElsewhere(place))
     assert held_numbers(server.connection, server.names) == {summary.generation, summary.generation - 1}
@@ -337,20 +334,6 @@ def test_what_was_cleared_from_the_cache_is_fetched_again(drawn: Drawn, place: s
     assert answers(place) == expected
 
 
-def test_a_client_needs_no_sources_to_show_icons(drawn: Drawn, place: str, tmp_path: Path) -> None:
-    moved = tmp_path / "moved"
-    publish(drawn.library, place)
-    engine, ours = SearchEngine.open(place), SearchEngine.open(drawn.library)
-    wanted = {hit.image: ours.picture(hit.id) for hit in ours.ask(Query(), window=Window(k=30)).hits}
-    drawn.source.rename(moved)
-    try:
-        assert dict(engine.pictures(list(wanted))) == wanted != {}
-        hit = engine.ask(Query(), window=Window(k=1)).hits[0]
-        assert engine.picture(hit.id) == wanted[hit.image]
-    finally:
-        moved.rename(drawn.source)
-
-
 @pytest.mark.slow
 def test_an_examination_finds_what_is_not_as_it_was_published(drawn: Drawn, place: str) -> None:
     number = publish(drawn.library, place).generation
@@ -453,27 +436,3 @@ def test_addresses_are_read() -> None:
     assert Address.read("milvus+tls://host:443/icons") == Address("https://host:443", "icons", False, True)
     assert Address.read("milvus-lite:///tmp/a.db/icons") == Address("/tmp/a.db", "icons", True, False)
     assert Address.read("milvus-lite:///a?b#%41.db/icons").uri == "/a?b#%41.db"
-
-
-def test_an_index_may_take_as_long_as_it_grows_and_is_told_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = itertools.count(0.0, 1000.0)
-    patient = SimpleNamespace(monotonic=clock.__next__, sleep=lambda _: None)
-    monkeypatch.setattr("search.publishing.collections.time", patient)
-    told = list[int]()
-
-    def wait(pending: Iterable[int]) -> int:
-        answers = ({"state": "Finished" if left == 0 else "InProgress", "pending_index_rows": left} for left in pending)
-        connection: Any = SimpleNamespace(
-            spelling="milvus://there",
-            call=lambda *_, **__: next(answers),
-            load=lambda *_, **__: 0,
-            count=lambda *_, **__: 9,
-        )
-        return wait_until_indexed(
-            connection, "icons_1", n=9, replicas=1, progress=lambda _, done, __: told.append(done)
-        )
-
-    assert wait([1, 9, 9, 9, 8, 8, 8, 8, 2, 2, 0]) == 9
-    assert told == [8, 0, 0, 0, 1, 1, 1, 1, 7, 7]
-    with pytest.raises(LibraryError, match='"milvus://there" does not end indexing "icons_1"; publish again later'):
-        wait([9, 9, 8, 8, 8, 8, 8, 8, 8, 8, 8])

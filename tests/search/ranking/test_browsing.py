@@ -120,11 +120,6 @@ def test_browsing_goes_deeper_than_ranking(engine: SearchEngine) -> None:
         engine.ask(Query(words="arrow"), window=deep)
 
 
-def test_a_sort_that_is_none_is_refused() -> None:
-    with pytest.raises(IconsError, match="choose one of relevance, name, set, newest"):
-        Window(sort="size")  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("first", "then"),
     [("arrow-2", "arrow-10"), ("a", "a-b"), ("a-b", "ab"), ("007", "8"), ("9" * 400, "1" + "0" * 400), ("B", "c")],

@@ -14,10 +14,9 @@ from indexer.library.folder import Library
 from indexer.merging import calibration
 from indexer.rendering.render import render
 from search.engine import Query, SearchEngine, Window
+from search.generation.labels import PREFERRED
 from search.generation.opened import Opened, open_current
-from search.generation.set_priority import PREFERRED
-from search.ranking.candidates import SearchScope, by_words
-from search.ranking.judging import evidence_for
+from search.ranking.candidates import SearchScope, by_words, evidence_for
 from search.ranking.order import SHARE_OF_BEST
 from search.ranking.parsing import parse_avoided, parse_query
 from search.results import Explanation
@@ -61,10 +60,6 @@ def test_cosines_are_those_of_the_vectors(engine: SearchEngine, opened: Opened) 
     expected["fused"] = (1 - weights.tags) * seen + weights.tags * direction
     assert list(cosines) == list(expected)
     assert cosines == pytest.approx({arm: float(vector @ query) for arm, vector in expected.items()}, abs=3e-3)
-
-
-def test_an_icon_without_tags_has_no_cosine_of_them(engine: SearchEngine) -> None:
-    assert list(_explain(engine, "star", "mdi:star").icon.cosines) == ["picture", "name", "fused"]
 
 
 @pytest.mark.parametrize("words", QUERIES)

@@ -15,7 +15,7 @@ from indexer.run import IndexOptions
 from search.engine import Filters, Query, SearchEngine, Window
 from search.generation.icon_table import FIELDS
 from search.ranking import paging
-from search.ranking.grouping import first_of_groups
+from search.ranking.details import first_of_groups
 from search.ranking.order import SHARE_OF_BEST, group, group_many
 from search.results import Answer
 
