@@ -1,4 +1,4 @@
-"""What does a word of another language mean in English? A file of which a query reads a few kilobytes.
+"""Meanings of words in English: a file of which a query reads a few kilobytes.
 
 `data/language/dictionary.bin`: keys of all languages in one order, as `fold` spells them, in blocks of deflate that are
 opened when they are asked for. `data/making/language/writing.py` writes it.
@@ -48,7 +48,8 @@ class Dictionary:
     """Keys and their meanings, on disk; safe for any number of threads."""
 
     def __init__(self, path: Path) -> None:
-        self._bytes = _mapped(path)
+        with path.open("rb") as file:  # an empty one can't be mapped
+            self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""
         if self._bytes[: len(MAGIC)] != MAGIC:
             raise LibraryError(f'"{path}" is no dictionary; install icons anew')
         try:
@@ -139,9 +140,3 @@ class Dictionary:
     def bundled(cls) -> Self:
         """The dictionary that comes with `icons`."""
         return cls(bundled("language") / "dictionary.bin")
-
-
-def _mapped(path: Path) -> mmap.mmap | bytes:
-    """The bytes of a file, read when they are asked for; an empty one can't be mapped."""
-    with path.open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""

@@ -35,7 +35,7 @@ from search.generation.opened import Opened
 from search.generation.vectors import FaissVectors
 from search.query import Query
 from search.ranking.candidates import SearchScope, by_words
-from search.ranking.order import good_enough
+from search.ranking.order import least_score
 from search.ranking.paging import N_CANDIDATES
 from search.ranking.parsing import parse_avoided, parse_query
 from search.words.spelling import Speller
@@ -179,7 +179,7 @@ class EngineRanker:
         asked = parse_query(self._opened, text, vector=vector)
         avoided = parse_avoided(self._opened, Query(words=text), asked)
         found = by_words(self._opened, asked, avoided, SearchScope(N_CANDIDATES, self._only))
-        kept = good_enough(np.arange(len(found.ids)), found.scores, None)
+        kept = np.flatnonzero(found.scores >= least_score(found.scores))
         scores = np.full(len(self._corpus), -np.inf, np.float32)
         ranked_by = np.stack([found.tiers[kept], -found.evidence[kept]])
         places = np.unique(ranked_by, axis=1, return_inverse=True)[1].reshape(-1)

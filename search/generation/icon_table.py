@@ -1,4 +1,4 @@
-"""What is known of some icons of a generation, and how many of each set, style, licence ... are among them?
+"""What every engine knows of some icons, and counts among them: sets, styles, licences and so on.
 
 An engine says where the rows come from (`at`); which labels there are, and how they are counted, is the same for all.
 """

@@ -1,4 +1,4 @@
-"""What values has a kind (set, style, licence, category, tag), and which of them does somebody mean?"""
+"""The values of each kind (set, style, licence, category, tag) and which one is meant; which sets come first."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence

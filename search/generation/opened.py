@@ -158,8 +158,13 @@ def open_current(library: Library) -> Opened:
     """
     while True:
         pointed = library.current()
-        refusals: list[str] = []
-        opened = _first_readable(library, refusals)
+        opened, refusals = None, list[str]()
+        for generation in library.candidates():
+            try:
+                opened = open_generation(library, generation)
+                break
+            except LibraryError as error:
+                refusals.append(str(error))
         if opened is not None and pointed is None and library.pointer.exists():
             refusals.insert(0, f'"{library.pointer}" names no generation that is there; {ADVICE}')
         if not refusals or library.current() == pointed:
@@ -170,15 +175,6 @@ def open_current(library: Library) -> Opened:
     for refusal in refusals:
         warnings.warn(f"{refusal}; generation {opened.generation.number} answers instead", stacklevel=3)
     return opened
-
-
-def _first_readable(library: Library, refusals: list[str]) -> Opened | None:
-    for generation in library.candidates():
-        try:
-            return open_generation(library, generation)
-        except LibraryError as error:
-            refusals.append(str(error))
-    return None
 
 
 def open_generation(library: Library, generation: Generation) -> Opened:

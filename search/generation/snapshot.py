@@ -1,4 +1,4 @@
-"""What are the icons behind these ids? Reads a generation's catalog, never writes it.
+"""The icons behind ids: reads a generation's catalog, never writes it.
 
 Plain sqlite3: SQLAlchemy alone would take a third of the time of a cold search. The tables are `catalog.schema`'s.
 """

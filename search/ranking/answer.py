@@ -15,11 +15,11 @@ from search.generation.backend import Ability
 from search.generation.facets import in_order
 from search.generation.opened import Opened
 from search.query import Filters, Query, Sort, Window, pasted_svg
-from search.ranking.candidates import Candidates, SearchScope, by_both, by_keywords, by_picture, by_words
+from search.ranking.candidates import by_both, by_keywords, by_picture, by_words
 from search.ranking.details import as_hits, first_of_each, grouped, hits_of
 from search.ranking.order import GOOD_SCORE, mix
-from search.ranking.paging import Question, ResultPager, ScoreCutoff, Shown
-from search.ranking.parsing import ParsedQuery, parse_avoided, parse_query
+from search.ranking.paging import N_CANDIDATES, Question, ResultPager, ScoreCutoff, Shown
+from search.ranking.parsing import parse_avoided, parse_query
 from search.results import MOST_COUNTED, Answer, FacetCount
 
 
@@ -28,24 +28,16 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
     if query.is_empty:
         return _browse(opened, query.prefer or (), filters, window)
     window.refuse_deep()
-    way = _way_of_asking(opened, query)
-    parsed = way.parsed
-    question = Question(
-        opened=opened,
-        ask=way.ask,
-        own=query.icon,
-        flat=window.flat,
-        is_never_empty=query.icon is not None and not query.words.strip(),  # some are always nearest
-        shown=way.shown,
-    )
+    question = _question(opened, query, flat=window.flat)
+    parsed, sets = question.parsed, opened.set_priority(query.prefer or ())
     hits = _hits(question, filters, window)
     kept = hits.at_least(window.offset + window.k if window.sort == "relevance" else MOST_COUNTED)
     is_doubtful = len(kept) > 0 and bool(hits.found.confidence[kept[0]] < GOOD_SCORE)
     if window.sort != "relevance":
         kept = _sorted(opened, hits.found.ids, kept[:MOST_COUNTED], window.sort)
     elif query.words.strip() and not (query.keyword or window.flat):
-        kept = mix(kept, hits.found.tiers, hits.found.evidence, _sets_to_mix(opened, query, hits.found.ids))
-    sets = opened.set_priority(query.prefer or ())
+        of_sets = opened.facets.at(hits.found.ids)["set"]
+        kept = mix(kept, hits.found.tiers, hits.found.evidence, np.where(sets.is_preferred[of_sets], -1, of_sets))
     shown = hits.shown(kept[window.offset : window.offset + window.k], sets)
     return Answer(
         hits=as_hits(opened, shown, sets, flat=window.flat),
@@ -64,20 +56,14 @@ def _sorted(opened: Opened, ids: Ids, kept: Positions, sort: Sort) -> Positions:
     return kept[in_order(opened.facets, opened.snapshot, ids[kept], sort)]
 
 
-def _sets_to_mix(opened: Opened, query: Query, ids: Ids) -> Ids:
-    """Codes of the sets of some icons, -1 for what the user prefers: that may come as often as it will."""
-    sets = opened.facets.at(ids)["set"]
-    return np.where(opened.set_priority(query.prefer or ()).is_preferred[sets], -1, sets)
-
-
 def _hits(question: Question, filters: Filters, window: Window) -> ResultPager:
     """The hits that the filters leave of a query's; where they leave none, the nearest of what they leave."""
     only = question.opened.facets.select(filters)
-    nearest = question.nearest()
+    nearest = question.candidates(N_CANDIDATES, None)
     cutoff = ScoreCutoff.of(nearest, window.min_score, is_never_empty=question.is_never_empty)
     if only is None:
         return ResultPager(question, cutoff, None, nearest)
-    fitting = question.nearest(only)
+    fitting = question.candidates(N_CANDIDATES, only)
     hits = ResultPager(question, cutoff, only, fitting)
     if hits.n or window.min_score is not None:
         return hits
@@ -85,34 +71,27 @@ def _hits(question: Question, filters: Filters, window: Window) -> ResultPager:
     return ResultPager(question, own, only, fitting)
 
 
-class _Way(NamedTuple):
-    """How a query is asked."""
-
-    ask: Callable[[SearchScope], Candidates]
-    parsed: ParsedQuery | None
-    """Its words as they were read, where words are asked."""
-    shown: Shown | None
-    """Which variant is shown; None where a picture is asked with: then the one that is most like it."""
-
-
-def _way_of_asking(opened: Opened, query: Query) -> _Way:
+def _question(opened: Opened, query: Query, *, flat: bool) -> Question:
     """Choose how candidates are found."""
+    put = partial(Question, opened=opened, own=query.icon, flat=flat)
     if query.keyword:
         _check_keywords(query)
-        return _Way(partial(by_keywords, opened, query.words), None, Shown())
+        return put(ask=partial(by_keywords, opened, query.words), shown=Shown())
     if query.picture is None and (svg := pasted_svg(query.words)):
         query = replace(query, words="", picture=svg)
     look = _look_of(opened, query)
     if look is not None and not query.words.strip():
-        return _Way(partial(by_picture, opened, look, parse_avoided(opened, query)), None, None)
+        ask = partial(by_picture, opened, look, parse_avoided(opened, query))
+        return put(ask=ask, is_never_empty=query.icon is not None)  # some are always nearest
     parsed = parse_query(opened, query.words, prefer=query.prefer or (), languages=query.languages)
     avoided = parse_avoided(opened, query, parsed)
     if look is None:
-        return _Way(partial(by_words, opened, parsed, avoided), parsed, Shown(parsed.wording.style, avoided.words))
+        shown = Shown(parsed.wording.style, avoided.words)
+        return put(ask=partial(by_words, opened, parsed, avoided), parsed=parsed, shown=shown)
     if not 0 <= query.picture_share <= 1:
         raise IconsError(f'picture_share is "{query.picture_share}"; give a number from 0 to 1')
     by_look_and_words = partial(by_both, opened, parsed, look, avoided, picture_share=query.picture_share)
-    return _Way(by_look_and_words, parsed, None)
+    return put(ask=by_look_and_words, parsed=parsed)
 
 
 def _check_keywords(query: Query) -> None:

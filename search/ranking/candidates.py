@@ -1,4 +1,4 @@
-"""Which icons could answer, and how similar is each? A function for each way of asking; no grouping, no windows."""
+"""The icons that could answer, with the evidence for each: a function for each way of asking; no grouping."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -40,8 +40,9 @@ def direct_answers(opened: Opened, parsed: ParsedQuery) -> dict[int, Ids]:
         named.append(of_name[in_style(opened, of_name, wording.style)])
     elif not wording.spelled:
         named.append(_spelt_with_weight(opened, wording.name))
+    stated = [opened.facets.stating(tag) for tag in _tags_asked(opened, parsed)]
     called = np.empty(0, np.int64) if parsed.code is None else icons_called(opened, parsed.code)
-    return {CALLED: called, NAMED: _joined(named), STATED: _stating(opened, parsed)}
+    return {CALLED: called, NAMED: _joined(named), STATED: _joined(stated)}
 
 
 def _spelt_with_weight(opened: Opened, name: str) -> Ids:
@@ -49,11 +50,6 @@ def _spelt_with_weight(opened: Opened, name: str) -> Ids:
     words, _, weight = name.rpartition(" ")
     of_name = opened.snapshot.named(words) if words and weight in _WEIGHTS else np.empty(0, np.int64)
     return of_name[in_style(opened, of_name, weight)]
-
-
-def _stating(opened: Opened, parsed: ParsedQuery) -> Ids:
-    """Icons with a tag that is what is asked."""
-    return _joined([opened.facets.stating(tag) for tag in _tags_asked(opened, parsed)])
 
 
 def _tags_asked(opened: Opened, parsed: ParsedQuery) -> list[int]:
@@ -103,7 +99,9 @@ def evidence_for(
     sets = known["set"]
     if len(parsed.drawn):
         gained = _of_drawn(opened, parsed, ids, found["vectors"] + found["words"])
-        found["drawn"] = np.where(np.isin(sets, _sets_with_own(opened, parsed, coverage)), np.float32(0), gained)
+        # Sets with an icon whose name or tag says all that is asked draw it so, whatever is customary.
+        with_own = opened.facets.sets_saying(opened.lexicon, coverage, _tags_asked(opened, parsed))
+        found["drawn"] = np.where(np.isin(sets, with_own), np.float32(0), gained)
     if parsed.wording.synonyms:
         is_said = bool(says_all(coverage).any())
         share = np.float32(calibration.BESIDE_NAMED if is_said else 1)
@@ -145,11 +143,6 @@ def named_as_synonyms(opened: Opened, parsed: ParsedQuery) -> Iterator[tuple[Ids
     """Icons that bear each name of which other sets say what is asked, and its weight."""
     for name, weight in parsed.wording.synonyms:
         yield opened.snapshot.named(name), weight
-
-
-def _sets_with_own(opened: Opened, parsed: ParsedQuery, fits: Floats) -> Ids:
-    """Sets with an icon whose name or tag says all that is asked: they draw it so, whatever is customary."""
-    return opened.facets.sets_saying(opened.lexicon, fits, _tags_asked(opened, parsed))
 
 
 def first_of_tiers(opened: Opened, parsed: ParsedQuery, ids: Ids, tiers: Tiers) -> Floats:
@@ -254,11 +247,9 @@ def _spoken(opened: Opened, parsed: ParsedQuery, avoided: Avoided, scope: Search
     lexical, unseen_fit = _best_named(opened, fits, scope)
     ids, similarities = nearest.ids, nearest.scores
     if len(ids) < len(opened.icons):
-        more = np.setdiff1d(
-            _distinct(lexical, *direct.values(), *_drawn(opened, parsed, scope), *_synonyms(opened, parsed, scope)),
-            ids,
-            assume_unique=True,
-        )
+        synonyms = (_among(icons, scope.only) for icons, _ in named_as_synonyms(opened, parsed))
+        every = _distinct(lexical, *direct.values(), *_drawn(opened, parsed, scope), *synonyms)
+        more = np.setdiff1d(every, ids, assume_unique=True)
         ids = np.concatenate([ids, more])
         similarities = np.concatenate([similarities, opened.icons.reconstruct(more) @ parsed.vector])
     against = evidence_against(opened, avoided, ids)
@@ -276,12 +267,6 @@ def _drawn(opened: Opened, parsed: ParsedQuery, scope: SearchScope) -> Iterator[
     for words, vector in zip(parsed.wording.drawn, parsed.drawn, strict=True):
         yield opened.icons.search(vector, k=N_DRAWN, only=scope.only).ids
         yield _among(opened.best_named(opened.lexicon.fits(words), most=N_DRAWN), scope.only)
-
-
-def _synonyms(opened: Opened, parsed: ParsedQuery, scope: SearchScope) -> Iterator[Ids]:
-    """Icons that bear a name of which other sets say what is asked."""
-    for icons, _ in named_as_synonyms(opened, parsed):
-        yield _among(icons, scope.only)
 
 
 def _best_named(opened: Opened, fits: Floats, scope: SearchScope) -> tuple[Ids, float]:

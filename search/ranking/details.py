@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -112,7 +111,13 @@ def as_hits(opened: Opened, found: Candidates, sets: SetPriority, *, flat: bool)
     in_order = [icons[icon] for icon in ids.tolist()]
     digests = opened.snapshot.digests([icon.image_id for icon in in_order])
     rows = opened.facets.at(ids)
-    traits = zip(opened.facets.looks(rows), rows["coloured"].tolist(), rows["animated"].tolist(), strict=True)
+    traits = zip(
+        opened.facets.looks(rows),
+        rows["coloured"].tolist(),
+        rows["animated"].tolist(),
+        found.similarities.tolist(),
+        strict=True,
+    )
     return [
         Hit(
             id=icon.id,
@@ -132,13 +137,13 @@ def as_hits(opened: Opened, found: Candidates, sets: SetPriority, *, flat: bool)
             path=_file_of(icon),
             member=icon.member,
             score=round(float(found.confidence[place]), 4),
-            similarity=_rounded(found.similarities[place]),
+            similarity=None if np.isnan(similarity) else round(similarity, 4),
             exact=bool(found.tiers[place] <= NAMED),
             n_variants=1 if flat else len(variants[icon.set_id, icon.name_id]),
             also=tuple(keys[other] for other in also[place].tolist()),
             n_also=len(others[place]),
         )
-        for place, (icon, (style, coloured, animated)) in enumerate(zip(in_order, traits, strict=True))
+        for place, (icon, (style, coloured, animated, similarity)) in enumerate(zip(in_order, traits, strict=True))
     ]
 
 
@@ -155,10 +160,6 @@ def _key(opened: Opened, icon: IconRow, variants: Sequence[tuple[int, str]]) -> 
     is_first = first == icon.id and icon.set_id not in opened.snapshot.second_sets
     is_plain = ":" not in icon.set + icon.name and not _NUMBERED.search(icon.name)  # falls apart in one way alone
     return f"{icon.set}:{icon.name}" if is_first and is_plain else numbered_key(icon.set, icon.name, icon.id)
-
-
-def _rounded(similarity: np.floating[Any]) -> float | None:
-    return None if np.isnan(similarity) else round(float(similarity), 4)
 
 
 def _known(trait: int) -> bool | None:

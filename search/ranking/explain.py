@@ -1,4 +1,4 @@
-"""Why does an icon stand where it stands? What each arm says of it for a query, beside the icon that comes first."""
+"""Explains where an icon stands: what each arm says of it for a query, beside the icon that comes first."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ from search.ranking.candidates import (
     name_fits,
 )
 from search.ranking.details import hits_of
-from search.ranking.order import BEST_SCORE, TIERS, good_enough, least_score, rank
+from search.ranking.order import BEST_SCORE, TIERS, least_score, rank
 from search.ranking.paging import Shown, in_order
 from search.ranking.parsing import Avoided, ParsedQuery, encode, parse_avoided, parse_query
 from search.results import Explanation, Judged
@@ -44,7 +44,7 @@ def explain(opened: Opened, query: Query, icon: int) -> Explanation:
     found = by_words(opened, parsed, avoided, SearchScope(N_EXPLAINED))
     order = rank(found.ids, found.evidence, found.tiers)
     shown, _ = in_order(opened, found, Shown(parsed.wording.style, avoided.words))
-    kept = good_enough(order, found.scores, None)
+    kept = order[found.scores[order] >= least_score(found.scores)]
     wording = parsed.wording
     return Explanation(
         typed=wording.typed,

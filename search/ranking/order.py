@@ -1,4 +1,4 @@
-"""In what order candidates answer, and what their evidence is worth as a score. Pure functions."""
+"""The order of candidates, and the score that their evidence is worth. Pure functions."""
 
 from collections.abc import Hashable, Iterable
 
@@ -164,13 +164,3 @@ def least_score(scores: Floats, *, is_never_empty: bool = False) -> float:
     if is_never_empty:
         return SHARE_OF_BEST * best
     return max(LEAST_SCORE, SHARE_OF_BEST * best) if best >= BEST_SCORE else np.inf
-
-
-def good_enough(
-    order: Positions, scores: Floats, min_score: float | None, *, is_never_empty: bool = False
-) -> Positions:
-    """Keep of some places, best first, those whose scores suffice: `min_score`, or the limits above."""
-    in_order = scores[order]
-    if min_score is None:
-        min_score = least_score(in_order, is_never_empty=is_never_empty)
-    return order[in_order >= min_score]

@@ -1,4 +1,4 @@
-"""Which hits a query has, collected in steps, the nearest first; and which variant is shown for all.
+"""The hits of a query, collected in steps, the nearest first; and which variant is shown for all.
 
 What is counted depends on the query and its filters alone, never on the window that is asked for:
 
@@ -24,6 +24,7 @@ from search.generation.opened import Opened
 from search.ranking.candidates import Candidates, SearchScope, in_style
 from search.ranking.details import first_of_each, grouped, groups_of, shown_for_all
 from search.ranking.order import CALLED, NAMED, STATED, before_variants, firsts_of, least_score, rank, stand_ins
+from search.ranking.parsing import ParsedQuery
 from search.results import MOST_COUNTED, FacetCount
 
 
@@ -76,24 +77,17 @@ class Question:
     own: int | None
     """Icon that is asked with, which does not answer; nor do its variants, where icons are grouped."""
     flat: bool
-    is_never_empty: bool
+    is_never_empty: bool = False
     shown: Shown | None = None
     """Which variant of an icon is shown, where icons are grouped; None: the best one."""
+    parsed: ParsedQuery | None = None
+    """Its words, where words are asked."""
 
     def candidates(self, n: int, only: Selection | None) -> Candidates:
         """Ask for the `n` nearest among some icons, None for all."""
         refuse_late()
         found = self.ask(SearchScope(n, only))
         return found if self.own is None else found.at(~self.is_own(found.ids))
-
-    @property
-    def most(self) -> int:
-        """How many the engine can be asked for."""
-        return self.opened.icons.most
-
-    def nearest(self, only: Selection | None = None) -> Candidates:
-        """Ask for the first candidates among some icons, None for all."""
-        return self.candidates(N_CANDIDATES, only)
 
     def is_own(self, ids: Ids) -> Mask:
         """Which of some icons are the one that is asked with, or stand for it."""
@@ -180,7 +174,7 @@ class ResultPager:
     @property
     def _can_find_more(self) -> bool:
         """Whether one may be found by looking deeper."""
-        return self._has_more and self._n < self._question.most
+        return self._has_more and self._n < self._question.opened.icons.most
 
     def _may_answer(self, ids: Ids) -> Mask:
         """Which of some icons the filters leave and are not asked with."""
@@ -189,7 +183,7 @@ class ResultPager:
 
     def _with(self, n: int) -> Candidates:
         """The hits that were found, and behind them those among `n` candidates that are new, best first."""
-        n = min(n, self._question.most)
+        n = min(n, self._question.opened.icons.most)
         deeper = self._question.candidates(n, self._only)
         self._n, self._beyond = n, deeper.beyond
         hits = self._cutoff.hits(deeper)

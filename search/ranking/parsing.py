@@ -1,4 +1,4 @@
-"""What do the words of a query ask of this library? Read once, with all vectors that ranking takes."""
+"""The words of a query, read once for this library, with all vectors that ranking takes."""
 
 import re
 from collections.abc import Sequence

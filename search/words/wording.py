@@ -19,14 +19,11 @@ from search.words.spelling import Speller
 def drawn_for(words: str) -> tuple[str, ...]:
     """What is customarily drawn for some normalised words, the best first; nothing for what is no term."""
     terms = _terms()
-    for spelling in (words, without_stopwords(words), _singular(words)):
+    singular = re.sub(r"(\w{3,}[^s ])s\b", r"\1", words)
+    for spelling in (words, without_stopwords(words), singular):
         if spelling in terms:
             return terms[spelling]
     return ()
-
-
-def _singular(words: str) -> str:
-    return re.sub(r"(\w{3,}[^s ])s\b", r"\1", words)
 
 
 @cache
@@ -169,6 +166,7 @@ def _apart(separator: re.Pattern[str], text: str) -> tuple[str, ...]:
 
 
 _NUMBER = re.compile("^(?:one|two|three|four|five|several|many) (?=.)")
+"""How many there are of a thing: seen, and rarely said by a name."""
 MOST_LETTERS = 1_000
 """Of a query that are looked at: more than an encoder's context ever holds."""
 
@@ -227,7 +225,7 @@ def read_words(text: str, speller: Speller, *, is_name_or_tag: Callable[[str], b
     if not is_name:
         typed = _without_filler(typed)
     parts = tuple(filter(None, map(read, phrase.parts)))
-    shown = " ".join(map(_without_number, parts)) if len(parts) > 1 else typed
+    shown = " ".join(_NUMBER.sub("", part) for part in parts) if len(parts) > 1 else typed
     drawn, synonyms = ((), ()) if len(parts) > 1 else (drawn_for(typed), names_for(typed))
     spelled = None if drawn or synonyms else speller.correct(shown)
     whole = spelled or shown
@@ -266,11 +264,6 @@ def _without_filler(words: str) -> str:
     while rest and rest[-1] in FILLERS:
         rest.pop()
     return " ".join((first, *rest))
-
-
-def _without_number(part: str) -> str:
-    """How many there are of a thing is seen, and rarely said by a name."""
-    return _NUMBER.sub("", part)
 
 
 def read(text: str) -> str:

@@ -24,7 +24,7 @@ from indexer.merging.manifest import Manifest
 from search.generation.backend import Engine
 from search.generation.milvus.catalog import MilvusCatalog
 from search.generation.milvus.connection import Connection, GoneError, connection_to
-from search.generation.milvus.schema import COLUMNS, Names, manifest_key, piece_key
+from search.generation.milvus.schema import COLUMNS, Names, among, in_chunks, manifest_key, piece_key
 from search.generation.milvus.table import Facts, MilvusTable
 from search.generation.milvus.vectors import MilvusVectors, VectorKind
 from search.generation.opened import Opened
@@ -166,8 +166,12 @@ def _is_stored(stored: Path, facts: FileFacts) -> bool:
 def _read(connection: Connection, names: Names, name: str, facts: FileFacts) -> bytes:
     """A file out of its pieces."""
     keys = [piece_key(facts.sha256, number) for number in range(facts.pieces)]
-    rows = connection.query_among(names.files, "id", keys, ["id", "content"], most=_PIECES_AT_ONCE)
-    held = {row["id"]: row["content"] for row in rows}
+    held: dict[str, str] = {}
+    for some in in_chunks(keys, _PIECES_AT_ONCE):
+        found = connection.query(names.files, among("id", some), ["id", "content"])
+        held.update((row["id"], row["content"]) for row in found)
+        if not found:  # whatever number of pieces a server names
+            break
     try:
         content = zlib.decompressobj().decompress(b"".join(b64decode(held[key]) for key in keys), facts.bytes)
     except (KeyError, ValueError, zlib.error) as error:

@@ -1,4 +1,4 @@
-"""Are filters and counts those that a slow, obvious look at every icon gives?"""
+"""Filters and counts are those that a slow, obvious look at every icon gives."""
 
 import shutil
 import sqlite3
@@ -293,29 +293,6 @@ def test_vectors_of_an_older_program_answer_and_what_it_did_not_see_is_not_known
     assert Counter(facets.column("coloured").tolist()) == {-1: 12, 1: 1}
     assert [(facet.value, facet.n) for facet in facets.count(None)["coloured"]] == [("true", 1)]
     assert [(facet.value, facet.n) for facet in facets.count(None)["style"]] == [("color", 1), ("filled", 1)]
-
-
-def test_keywords_find_stems_prefixes_tags_and_signs_and_the_vocabulary_keeps_whole_words(
-    generation: Generation,
-) -> None:
-    with closing(sqlite3.connect(generation.catalog)) as connection:
-
-        def found(query: str) -> set[str]:
-            rows = connection.execute("SELECT words FROM keywords WHERE keywords MATCH ?", (query,))
-            return {words for (words,) in rows}
-
-        assert found("arrows") == {"arrow up"}
-        assert found("ar*") == {"arrow up"}
-        assert found('"c++"') == {"ball 0", "ball 2", "ball 4"}
-        assert found("categories : shape") == {f"ball {column}" for column in range(4)}
-        assert found('"full moon" NOT words : "3"') == {"ball 1", "ball 5"}
-        terms = dict(connection.execute("SELECT term, doc FROM vocabulary"))
-        (n_borne,) = connection.execute("SELECT COUNT(DISTINCT name_id) FROM icons").fetchone()
-        tags = {words for (words,) in connection.execute("SELECT words FROM names")} & {"round", "full moon", "c++"}
-        assert connection.execute("SELECT COUNT(*) FROM keywords").fetchone() == (n_borne,)
-        assert len(tags) == 3  # these have a vector, and no row of their own
-    assert (terms["shapes"], terms["round"], terms["c++"], terms["ball"]) == (4, 6, 3, 6)
-    assert "shape" not in terms
 
 
 def test_a_library_names_all_of_its_sets(build: Build, library: Library, tmp_path: Path) -> None:

@@ -243,6 +243,7 @@ def test_rows_that_a_client_sent_twice_go_before_the_next_try(
     assert answers(place) == answers(drawn.library)
 
 
+@pytest.mark.slow
 def test_collections_with_the_index_of_another_size_are_not_taken_over(
     drawn: Drawn, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +259,7 @@ def test_collections_with_the_index_of_another_size_are_not_taken_over(
     assert answers(place) == answers(drawn.library)
 
 
+@pytest.mark.slow
 def test_a_rollback_meanwhile_ends_a_publication_before_it_changes_anything(
     drawn: Drawn, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,6 +298,7 @@ def shown_by(place: str) -> int:
     return len(dict(engine.pictures([hit.image for hit in engine.ask(Query(), window=Window(k=30, flat=True)).hits])))
 
 
+@pytest.mark.slow
 def test_pictures_come_and_go_as_they_are_asked_for(drawn: Drawn, place: str, tmp_path: Path) -> None:
     moved = tmp_path / "moved"
     assert publish(drawn.library, place, sends_pictures=False).unread == 0

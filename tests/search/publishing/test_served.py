@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from declared_answers import check_declared
 from fastapi.testclient import TestClient
+from published_icons import address, here, library, own_cache, there  # noqa: F401 - fixtures
 
 from indexer.errors import IconsError
 from indexer.library.folder import LibraryElsewhere

@@ -1,4 +1,4 @@
-"""Do icons that nobody looks for come in the order that is wanted, each once, and as many as are counted?"""
+"""Without a query icons come in the order of a sort, each once, and as many as are counted."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Does an explanation say what a search makes of an icon: its vectors, its evidence, its place?"""
+"""An explanation says what a search makes of an icon: its vectors, its evidence, its place."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from called_icons import N_ICONS, build_called
+from called_icons import N_ICONS
 from click.testing import Result
 
 from indexer.errors import IconsError, UnknownIconError
@@ -29,8 +29,8 @@ QUERIES = (
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return build_called(tmp_path_factory.mktemp("explained"))
+def library(called: Library) -> Library:
+    return called
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,8 @@
-"""How is a query of another language put into English, and what it leaves out?"""
+"""A query of another language, and what it leaves out, are put into English."""
 
 import pytest
-from called_icons import build_called
 
+from indexer.library.folder import Library
 from search.generation.opened import Opened, open_current
 from search.query import Query
 from search.ranking.parsing import _read_in_english, parse_avoided, parse_query
@@ -44,8 +44,8 @@ def test_no_and_not_are_words_of_other_languages_too() -> None:
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Opened:
-    return open_current(build_called(tmp_path_factory.mktemp("left out")))
+def opened(called: Library) -> Opened:
+    return open_current(called)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from search.ranking.order import (
     SHARE_OF_BEST,
     STATED,
     UNKNOWN_COST,
-    good_enough,
+    least_score,
     mix,
     rank,
     scores_of_words,
@@ -94,21 +94,15 @@ def test_words_that_nobody_knows_need_more_evidence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "min_score", "kept"),
+    ("scores", "is_never_empty", "kept"),
     [
-        ([0.9, SHARE_OF_BEST * 0.9 + 0.01, SHARE_OF_BEST * 0.9 - 0.01], None, [0, 1]),
-        ([BEST_SCORE + 0.01, LEAST_SCORE + 0.01, LEAST_SCORE - 0.01], None, [0, 1]),
-        ([BEST_SCORE - 0.01, 0.08], None, []),
-        ([0.14, 0.12, 0.0], 0, [0, 1, 2]),
-        ([0.14, 0.12, 0.0], 0.13, [0]),
-        ([], None, []),
+        ([0.9, SHARE_OF_BEST * 0.9 + 0.01, SHARE_OF_BEST * 0.9 - 0.01], False, 2),
+        ([BEST_SCORE + 0.01, LEAST_SCORE + 0.01, LEAST_SCORE - 0.01], False, 2),
+        ([BEST_SCORE - 0.01, 0.08], False, 0),
+        ([], False, 0),
+        ([0.08, 0.03, 0.01], True, 2),
     ],
 )
-def test_an_answer_holds_what_is_good_enough(scores: list[float], min_score: float | None, kept: list[int]) -> None:
-    order = np.arange(len(scores))
-    assert good_enough(order, np.array(scores, np.float32), min_score).tolist() == kept
-
-
-def test_what_is_never_empty_goes_by_the_best() -> None:
-    scores = np.array([0.08, 0.03, 0.01], np.float32)
-    assert good_enough(np.arange(3), scores, None, is_never_empty=True).tolist() == [0, 1]
+def test_an_answer_holds_what_is_good_enough(scores: list[float], is_never_empty: bool, kept: int) -> None:
+    found = np.array(scores, np.float32)
+    assert (found >= least_score(found, is_never_empty=is_never_empty)).sum() == kept

@@ -54,7 +54,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
     return SearchEngine.open(library.root)
 
 
-@pytest.fixture(params=[2_500, 20])
+@pytest.fixture(params=[pytest.param(2_500, marks=SLOW), 20])
 def first_look(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many candidates are asked for at first: more than there are, or so few that steps follow."""
     monkeypatch.setattr(paging, "N_CANDIDATES", request.param)
@@ -74,7 +74,7 @@ def _menu(answer: Answer) -> Iterator[tuple[Filters, int]]:
 @pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(
     "window",
-    [{}, pytest.param({"flat": True}, marks=SLOW), {"min_score": 0.3}, pytest.param({"min_score": 0}, marks=SLOW)],
+    [{}, *(pytest.param(window, marks=SLOW) for window in ({"flat": True}, {"min_score": 0.3}, {"min_score": 0}))],
     ids=str,
 )
 def test_a_filter_leaves_as_many_hits_as_the_menu_counts(engine: SearchEngine, window: dict[str, float]) -> None:
@@ -89,7 +89,9 @@ def test_a_filter_leaves_as_many_hits_as_the_menu_counts(engine: SearchEngine, w
 
 
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize("filters", [Filters(), Filters(sets=("second",)), Filters(licences=("MIT",))], ids=str)
+@pytest.mark.parametrize(
+    "filters", [Filters(), pytest.param(Filters(sets=("second",)), marks=SLOW), Filters(licences=("MIT",))], ids=str
+)
 def test_all_pages_together_hold_the_hits_that_each_of_them_counts(engine: SearchEngine, filters: Filters) -> None:
     for query in QUERIES:
         asked = [Window(k=30, offset=start, facets=start == 60) for start in range(0, 480, 30)]

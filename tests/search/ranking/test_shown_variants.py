@@ -1,4 +1,4 @@
-"""Which variant of an icon is shown: the plain one, so that hits go together, unless another one is asked for?"""
+"""Of variants the plain one is shown, unless another one is asked for."""
 
 import json
 import re

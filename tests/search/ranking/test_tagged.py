@@ -1,4 +1,4 @@
-"""Are icons found by the tags that their source states, right after those that are named so?"""
+"""Icons are found by the tags that their source states, right after those that are named so."""
 
 import json
 import shutil
