@@ -139,7 +139,7 @@ class Lexicon:
         Function words count where there are no others.
         """
         covered = np.zeros(len(self.name_ids), np.float32)
-        places = [self.place(term) for term in stems(telling(words))]
+        places = [self.place(term) for term in stems(without_stopwords(words))]
         weights = [1.0 if place is None else float(self.weights[place]) for place in places]
         total = sum(weights)
         for place, weight in zip(places, weights, strict=True):
@@ -153,7 +153,7 @@ class Lexicon:
 
         A single word is such a name itself, unless the words are a guess at what was misspelt.
         """
-        coverage, n_words = self.coverage(words), len(stems(telling(words)))
+        coverage, n_words = self.coverage(words), len(stems(without_stopwords(words)))
         if n_words < 2 and not is_guess:
             return coverage
         full = np.flatnonzero(coverage > _ALL)
@@ -209,7 +209,7 @@ def says_all(coverage: Floats) -> Mask:
     return np.asarray(coverage > _ALL)
 
 
-def telling(words: str) -> str:
+def without_stopwords(words: str) -> str:
     """Leave out the function words of some normalised words, unless there are no others."""
     return " ".join(word for word in words.split() if word not in FUNCTION_WORDS) or words
 

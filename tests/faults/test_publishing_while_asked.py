@@ -131,7 +131,7 @@ def test_a_generation_that_goes_while_it_is_opened_makes_room_for_the_one_that_a
             _publish_next(pair)
         return open_generation(library, generation)
 
-    monkeypatch.setattr("search.generation.sources.open_generation", open_late)
+    monkeypatch.setattr("search.generation.opened.open_generation", open_late)
     assert engine.refresh()
     assert engine.generation.number == pair.current() != passing
 

@@ -47,10 +47,10 @@ from indexer.pipeline import plan_only
 from indexer.screens.add import AddOptions, add
 from search.cli import main
 from search.engine import SearchEngine
-from search.generation.milvus.published import FileFacts, Said, fetch, read_said
-from search.generation.milvus.schema import Names, piece, ready
+from search.generation.milvus.published import FileFacts, PublishedManifest, fetch, read_manifest
+from search.generation.milvus.schema import Names, manifest_key, piece_key
 from search.generation.milvus.table import Facts
-from search.publishing.rows import tell_whole
+from search.publishing.rows import compute_facts
 
 GATE_SECONDS = 20.0
 WHOLE = [b"", b"null", b"{}", b"[]", b"5", b'"x"', b"\xff\xfe", b"[" * 100_000, b'{"a":' * 100_000, b"9" * 5_000]
@@ -92,7 +92,7 @@ def reopened(place: Path) -> None:
     """Fetch what a server says of a generation."""
     said = (place / "server" / "said.json").read_bytes().decode(errors="surrogateescape")
     server: Any = Server(place, said)
-    generation = fetch(server, Names("icons"), server.library, read_said(server, Names("icons"), 2))
+    generation = fetch(server, Names("icons"), server.library, read_manifest(server, Names("icons"), 2))
     Manifest.read(generation)
     Facts.read(generation.folder / "facts.json")
 
@@ -104,10 +104,10 @@ class Server:
 
     def __init__(self, place: Path, said: str) -> None:
         self.library = LibraryElsewhere(self.spelling)
-        self._rows = {ready(2): said}
+        self._rows = {manifest_key(2): said}
         for path in (place / "server").iterdir():
             content = path.read_bytes()
-            key = piece(hashlib.sha256(content).hexdigest(), 0)
+            key = piece_key(hashlib.sha256(content).hexdigest(), 0)
             self._rows[key] = b64encode(zlib.compress(content)).decode()
 
     def query(self, _: str, where: str, fields: Sequence[str], **__: object) -> list[dict[str, str]]:
@@ -120,7 +120,7 @@ def say(server: Path, number: int, fingerprint: str) -> None:
     files = {path.name: describe_file(path) for path in server.iterdir()}
     facts = {name: FileFacts(found.bytes, found.sha256, 1) for name, found in files.items()}
     encoder = {"encoder.json": facts.pop("encoder.json")}
-    said = Said(number, fingerprint, 32, False, 12, 11, "2027-01-01", facts, encoder)
+    said = PublishedManifest(number, fingerprint, 32, False, 12, 11, "2027-01-01", facts, encoder)
     (server / "said.json").write_text(said.to_json())
 
 
@@ -265,7 +265,7 @@ def _build(place: Path) -> None:
     shutil.copy(library.generation(2).manifest, server)
     shutil.copy(library.encoder(fingerprint) / "encoder.json", server)
     opened: Any = engine._opened
-    tell_whole(opened, opened.facets).write(server / "facts.json")
+    compute_facts(opened, opened.facets).write(server / "facts.json")
     say(server, 2, fingerprint)
 
 

@@ -137,7 +137,7 @@ def test_a_hundred_crops_take_far_less_than_a_hundred_queries(engine: SearchEngi
     noisy = looks + 0.02 * rng.standard_normal(looks.shape).astype(np.float32)
     noisy /= np.linalg.norm(noisy, axis=1, keepdims=True)
     started = time.perf_counter()
-    named = engine.with_generation(lambda opened: name_crops(opened, noisy, Filters(), opened.standing(()), k=5))
+    named = engine.with_generation(lambda opened: name_crops(opened, noisy, Filters(), opened.set_priority(()), k=5))
     seconds = time.perf_counter() - started
     assert len(named) == 100
     assert all(hits for hits in named)
