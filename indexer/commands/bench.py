@@ -29,7 +29,7 @@ def bench() -> None:
     """Measure this machine: how fast icons are embedded and found, how fast a model learns, and what decides it.
 
     Nothing here changes your library: embedding and training work on the bundled samples or a folder that you name, in
-    temporary folders, and searches only read. docs/performance.md and docs/search-speed.md say what each figure means.
+    temporary folders, and searches only read. docs/performance.md says what each figure means.
 
     \b
     Examples:
@@ -234,7 +234,7 @@ def search(library: "Library", out: Path | None, as_json: bool, **options: Any) 
     """Measure how fast icons are found here: cold, warm, filtered, with many asking, and by kind of index.
 
     Starts `icons search` and `icons serve` on a free port of this machine, and only reads the library. Indexes are
-    built one after the other in a temporary folder (TMPDIR). docs/search-speed.md says how to read the figures. Exit
+    built one after the other in a temporary folder (TMPDIR). docs/performance.md says how to read the figures. Exit
     code 1: cut off, or a request was not answered as it should be.
 
     \b

@@ -22,7 +22,7 @@ CONFIG_NAME = "open_clip_config.json"
 WEIGHT_NAMES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
 TOKENIZER_NAMES = ("tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt", "special_tokens_map.json")
 _FEW_WEIGHTS = 1 << 26
-"""A model of so many does no harm: what is wrong with its file is told by whoever loads it."""
+"""A model of so many does no harm: who loads it says what is wrong with its file."""
 OPENAI_MEAN, OPENAI_STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 
 
@@ -259,8 +259,7 @@ def _fetch(repository: str) -> None:
             "run the command once without, or download the folder and give --model local-dir:PATH"
         )
     try:
-        wanted = [CONFIG_NAME, *WEIGHT_NAMES, *TOKENIZER_NAMES]
-        snapshot_download(repository, allow_patterns=wanted)
+        snapshot_download(repository, allow_patterns=[CONFIG_NAME, *WEIGHT_NAMES, *TOKENIZER_NAMES])
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise ModelError(

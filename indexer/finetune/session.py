@@ -10,7 +10,7 @@ from indexer.embedding.distributed import Rank
 from indexer.embedding.progress import Overseer, clear_progress, read_progress
 from indexer.embedding.torchrun import Ranks
 from indexer.encoders.devices import Devices, parse_devices
-from indexer.encoders.stored_graphs import write_graphs
+from indexer.encoders.export import write_graphs
 from indexer.errors import ModelError, TrainError
 from indexer.finetune.options import Places
 from indexer.finetune.prepare import Request, prepare, rerun, working
