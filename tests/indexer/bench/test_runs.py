@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from indexer.bench.knobs import PLAIN
 from indexer.bench.pictures import distinct_jobs, gather, make, png_files
 from indexer.bench.processes import busy_seconds, machine_cores, on_cores, run_icons, run_module
-from indexer.bench.runs import Bench, Reports, embed, make_lesson, steady_from, train
+from indexer.bench.runs import Bench, Reports, make_lesson, steady_from, train
 from indexer.embedding.progress import RankProgress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
@@ -73,26 +72,6 @@ def test_pictures_are_chosen_evenly_and_taken_again_where_there_are_too_few(tmp_
 
 
 @pytest.mark.slow
-def test_the_product_and_the_plain_script_embed_in_processes_of_their_own(tmp_path: Path, tiny_model: Path) -> None:
-    pictures = gather(tmp_path, None, choice=ModelChoice(f"local-dir:{tiny_model}"), n=48)
-    product = embed({"devices": 1, "batch": 16, "workers": 1}, pictures, HERE)
-    assert (product["pictures"], product["batch"]) == (48, 16)
-    assert product["images/s"] > 0 and 0 <= product["waits"] <= 1 and product["memory, GB"] > 0.05
-    plain = embed({"devices": 1, "program": PLAIN, "batch": 16}, pictures, HERE)
-    assert plain["images/s"] * plain["seconds"] == pytest.approx(48)
-    assert os.sched_getaffinity(0) >= set(machine_cores()), "the cores are given back"
-
-
-@pytest.mark.slow
-def test_ranks_share_pictures_and_say_why_they_can_not(tmp_path: Path, tiny_model: Path) -> None:
-    pictures = gather(tmp_path, None, choice=ModelChoice(f"local-dir:{tiny_model}"), n=200)
-    both = embed({"devices": 2}, pictures, HERE)
-    assert both["pictures"] == 200
-    with pytest.raises(BenchError, match="int8"):
-        embed({"devices": 1, "precision": "int8"}, pictures.first(8), HERE)
-
-
-@pytest.mark.slow
 def test_a_training_is_read_from_its_own_log(tmp_path: Path, start: Path, icons: Path) -> None:
     choice = ModelChoice(f"local-dir:{start}")
     with Bars() as bars:
@@ -114,16 +93,6 @@ def test_a_module_that_fails_or_hangs_says_so_and_is_ended(tmp_path: Path) -> No
     with pytest.raises(BenchError, match=r"took longer than 0 s"):
         sleeping = ("-n1", "-r1", "import time; time.sleep(100)")
         run_module("timeit", *sleeping, devices=Devices("cpu", 1), folder=tmp_path, limit=0.2)
-
-
-@pytest.mark.slow
-def test_a_command_is_watched_stage_by_stage(icon_folder: Path, tiny_model: Path, tmp_path: Path) -> None:
-    options = ["--model", f"local-dir:{tiny_model}", "--devices", "cpu", "--library", str(tmp_path / "library")]
-    ran = run_icons("index", str(icon_folder), *options, "--json")
-    assert '"found": 12' in ran.answer
-    assert {"Looking at sources", "Embedding", "Merging"} <= ran.stages.keys()
-    assert sum(seconds for seconds, _ in ran.stages.values()) == pytest.approx(ran.seconds)
-    assert ran.peak_bytes == max(peak for _, peak in ran.stages.values()) > 50e6
 
 
 def test_a_command_that_fails_is_named_with_its_last_words(tmp_path: Path) -> None:
