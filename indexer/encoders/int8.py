@@ -85,8 +85,9 @@ class Quantising:
                 continue
             changed = NodeProto.FromString(node.SerializeToString())
             if node.op_type in _QUANTISED:
-                for name in inner.intersection(node.input):
-                    yield from self._there_and_back(name)
+                for name in node.input:
+                    if name in inner:
+                        yield from self._there_and_back(name)
                 changed.input[:] = [f"{name}.dq" if name in inner else name for name in node.input]
             if node.op_type == "Conv":
                 norm = self._norm_of(node)
