@@ -26,16 +26,18 @@ _OF_QUERIES = frozenset(("locate", "mcp", "pick", "search", "serve", "show", "si
 _FILTERS = {
     "--category": "`--only category=NAME`",
     "--tag": "`--only tag=TAG`",
-    "--corner": "`--only corner=CORNER`",
-    "--size": "`--only size=PIXELS`",
     "--animated": "`--only animated=yes`",
     "--still": "`--only animated=no`",
+}
+"""Of search, similar, pick, locate and usage find."""
+_OF_SEARCH = {
+    **_FILTERS,
+    "--corner": "`--only corner=CORNER`",
+    "--size": "`--only size=PIXELS`",
     "--coloured": "`--only coloured=yes`",
     "--color": "`--only coloured=yes`",
     "--mono": "`--only coloured=no`",
     "--language": "the language of LANG, as in `LANG=de icons search Pfeil`",
-}
-_OUTPUTS = {
     "--jsonl": "`icons search --json | jq -c '.hits[]'`",
     "--paths": "`icons search --json | jq -r '.hits[].path'`",
     "--svg": "`icons pick WORDS --format svg`, or `icons show KEY --svg`",
@@ -57,13 +59,9 @@ _MOVED = {
     "prefer": "`icons config sets SET`",
     "repl": "`icons search`, a query each, or `icons serve` for many",
     **{name: f"`icons lab {name}`" for name in _LAB},
-    **{f"search {option}": now for option, now in _OUTPUTS.items()},
-    **{f"similar {option}": now for option, now in _OUTPUTS.items()},
-    **{
-        f"{command} {option}": now
-        for command in ("search", "similar", "pick", "locate", "usage find")
-        for option, now in _FILTERS.items()
-    },
+    **{f"{command} {option}": now for command in ("search", "similar") for option, now in _OF_SEARCH.items()},
+    **{f"{command} {option}": now for command in ("pick", "locate", "usage find") for option, now in _FILTERS.items()},
+    "pick --language": "the language of LANG, as in `LANG=de icons pick Pfeil`",
     "locate --jsonl": "`icons locate --json | jq -c '.[]'`",
     "locate --svg": "`icons locate --format svg`",
     "show --pictures": "what a terminal that can draw gets by itself",

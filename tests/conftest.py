@@ -290,7 +290,8 @@ def run(asked: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     monkeypatch.delenv("ICONS_PICTURES", raising=False)
 
     def invoke(name: str, *arguments: str | Path, given: str | bytes | None = None, library: Path = asked) -> Result:
-        return CliRunner().invoke(main, [name, "--library", str(library), *map(str, arguments)], input=given)
+        environment = {"ICONS_LIBRARY": str(library)}
+        return CliRunner().invoke(main, [name, *map(str, arguments)], input=given, env=environment)
 
     return invoke
 

@@ -1,4 +1,4 @@
-"""How do indexing and its devices look to a person? What is done over all ranks, their rates, what each device does."""
+"""Indexing and its devices in a terminal: what is done over all ranks, their rates, what each device does."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -46,7 +46,7 @@ class ProgressView(Bars):
             self.advance(names, plan.n_names, unit="names")
             self._has_pictures = False
             return
-        if not self._has_pictures:  # what is left of them can't be told from how fast names went
+        if not self._has_pictures:  # how fast names went says nothing of pictures
             self._has_pictures = True
             self.begin_anew()
         rate = sum(rank.images_per_second for rank in ranks)
@@ -94,7 +94,7 @@ class WatchesDevices(Bars):
         super().__init__()
 
     def look(self, ranks: Sequence[Watched]) -> None:
-        """Take what is told of the devices, at most every `WATCH_SECONDS`, and once at the end."""
+        """Show what the devices do, at most every `WATCH_SECONDS`, and once at the end."""
         had_ended, self._has_ended = self._has_ended, bool(ranks) and all(rank.finished for rank in ranks)
         is_due = time.monotonic() - self._looked >= WATCH_SECONDS
         if not ranks or had_ended or not (self._has_ended or is_due):

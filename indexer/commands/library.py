@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.commands.options import json_option, library_option
+from indexer.commands.options import json_option, library_option, say_failures
 from indexer.errors import LibraryError, ModelError
 from indexer.languages.letters import AUTO
 from indexer.languages.words import printable, say
@@ -31,9 +31,7 @@ def status(library: Library, lists_failures: bool, as_json: bool) -> None:
       icons status --failures --json | jq -r .reason | sort | uniq -c
     """
     if lists_failures:
-        for failure in read_failures(library):
-            line = "\t".join(map(printable, (failure["file"], failure["reason"])))
-            click.echo(json.dumps(failure) if as_json else line)
+        say_failures(read_failures(library), as_json=as_json)
         return
     facts = read_status(library)
     for line in [json.dumps(facts)] if as_json else status_lines(facts):

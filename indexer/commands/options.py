@@ -1,8 +1,9 @@
 """The options that several commands take, and how warnings of ours look."""
 
+import json
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from indexer.languages.letters import AUTO, NO_LANGUAGES, language_of
-from indexer.languages.words import say
+from indexer.languages.words import printable, say
 from indexer.sources.records import refuse_undecoded
 
 if TYPE_CHECKING:
@@ -198,11 +199,11 @@ _MODEL = [
 _EMBED = [
     devices_option,
     click.option("--precision", type=PRECISIONS, default="auto", show_default=True, help="Of the forward pass."),
-    click.option("--batch-size", type=click.IntRange(1), help="Pictures at once; found by doubling if not given."),
+    click.option("--batch-size", type=click.IntRange(1), help="Pictures at once; found by doubling without."),
     click.option(
         "--workers",
         type=click.IntRange(0),
-        help="Rendering processes a device; its cores if not given, less one for a GPU.",
+        help="Rendering processes a device; by default its cores, less one for a GPU.",
     ),
     click.option(
         "--backend",
@@ -251,3 +252,10 @@ def warnings_as_lines() -> Iterator[None]:
         yield
     for warning in caught:
         say(f"Warning: {warning.message}", err=True)
+
+
+def say_failures(failures: Iterable[dict[str, str]], *, as_json: bool) -> None:
+    """Print files that could not be used, each with the reason, as lines or as JSON."""
+    for failure in failures:
+        line = "\t".join(map(printable, (failure["file"], failure["reason"])))
+        click.echo(json.dumps(failure) if as_json else line)

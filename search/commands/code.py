@@ -4,7 +4,6 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from search.commands.options import (
     refuse_two,
     without_option,
 )
+from search.commands.presenting import engine_of, print_written, waiting, write_page
 from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework, framework
 from search.query import Filters
@@ -72,15 +72,13 @@ def check(
       icons check src/ --icons src/assets/icons --max-sets 1
       icons check . --sarif > icons.sarif
     """
-    from indexer.reports.terminal import ProgressLine, patient
     from search.code.check import CheckOptions, checked_json, checked_sarif
     from search.code.check import check as look
-    from search.commands.presenting import engine_of
 
     refuse_two(("--sarif", as_sarif), ("--json", as_json))
     engine = engine_of(library)
-    with ProgressLine() as line:
-        checked = look(engine, places, CheckOptions(icons=icons, max_sets=max_sets), progress=patient(line))
+    with waiting() as progress:
+        checked = look(engine, places, CheckOptions(icons=icons, max_sets=max_sets), progress=progress)
     if as_sarif:
         click.echo(json.dumps(checked_sarif(checked, base=Path.cwd())))
     elif as_json:
@@ -109,11 +107,8 @@ def _print(checked: "Checked") -> None:
 
 
 def _print_some(title: str, lines: list[str]) -> None:
-    if not lines:
-        return
-    say(f"{title}: {len(lines):,}", err=True)
-    for line in lines[:_MOST_SHOWN]:
-        say(f"  {line}", err=True)
+    for line in [f"{title}: {len(lines):,}", *(f"  {line}" for line in lines[:_MOST_SHOWN])] if lines else []:
+        say(line, err=True)
     if len(lines) > _MOST_SHOWN:
         say(f"  ... and {len(lines) - _MOST_SHOWN:,} more; --json has all", err=True)
 
@@ -122,15 +117,6 @@ _SHOWN = 20
 """Lines of what is left to a person; --json has all."""
 _MOST_BYTES = 8_000_000
 """Of a list of names."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Output:
-    """How a mapping is shown."""
-
-    as_csv: bool
-    as_json: bool
-    page: Path | None
 
 
 @click.command("map")
@@ -173,69 +159,72 @@ def map(  # noqa: PLR0913 - one option each
       icons map src/ --to lucide
       icons map src/ --to lucide --mapping mapping.csv --write
     """
-    from indexer.reports.terminal import ProgressLine, patient
     from search.code.choices import choose, read_choices
     from search.code.map import map_icons, source_names, source_sets, target_set
-    from search.code.reading import kind_of
     from search.code.rewrite import read_names, rewrite
-    from search.commands.presenting import engine_of
 
     corrections = read_choices(choices) if choices else {}
     engine = engine_of(library)
     target, keys = target_set(engine, to), source_sets(engine, sources)
-    places = [Path(name) for name in names if _is_code(name)]
-    if places and (len(places) < len(names) or file):
-        raise click.UsageError(f'"{places[0]}" is source code, and others are names; give one kind')
-    if others := [place for place in places if place.is_file() and kind_of(place.name) is None]:
-        raise click.UsageError(f'"{others[0]}" is no source code; --names "{others[0]}" reads the names in it')
-    if is_written and not places:
-        raise click.UsageError("--write changes source code; name a folder or a file")
+    places = _places_of_code(names, file, is_written=is_written)
     code = read_names(engine, places, sets=keys, to=target) if places else None
     listed = read_text(file, limit=_MOST_BYTES).splitlines() if file else []
     named = code.names if code else source_names(engine, [*names, *listed], keys)
     if not named:
         say(f"no icon to map: the code names none{' of ' + ', '.join(keys) if keys else ''}", err=True)
         raise click.exceptions.Exit(1)
-    with ProgressLine() as line:
-        progress = patient(line)
+    with waiting() as progress:
         mapped = choose(engine, map_icons(engine, named, target, progress=progress), corrections)
         rewritten = rewrite(engine, code, mapped, also_doubtful=also_doubtful, progress=progress) if code else None
-    _show(engine, mapped, rewritten, _Output(as_csv=as_csv, as_json=as_json, page=page))
+    if page:
+        write_page(_page_of(engine, mapped), page, option="--html")
+    if as_json or as_csv or rewritten or not page:
+        _print_mapped(mapped, rewritten, as_csv=as_csv, as_json=as_json)
+    unseen = len(mapped.without_picture)
+    by_name = f", {unseen:,} by name alone: the library has no picture of these" if unseen else ""
+    doubtful = f"{len(mapped.doubtful):,} of them doubtful"
+    say(f"{len(mapped.mappings):,} mapped to {mapped.to}, {doubtful}{by_name}", err=True)
     if code and rewritten:
         _finish(code, rewritten, is_written=is_written, is_quiet=as_json)
 
 
-def _is_code(name: str) -> bool:
-    return ":" not in name and Path(name).exists()
+def _places_of_code(names: Sequence[str], file: Path | None, *, is_written: bool) -> list[Path]:
+    """The arguments that are source code: all or none of them."""
+    from search.code.reading import kind_of
+
+    places = [Path(name) for name in names if ":" not in name and Path(name).exists()]
+    if places and (len(places) < len(names) or file):
+        raise click.UsageError(f'"{places[0]}" is source code, and others are names; give one kind')
+    if others := [place for place in places if place.is_file() and kind_of(place.name) is None]:
+        raise click.UsageError(f'"{others[0]}" is no source code; --names "{others[0]}" reads the names in it')
+    if is_written and not places:
+        raise click.UsageError("--write changes source code; name a folder or a file")
+    return places
 
 
-def _show(engine: "SearchEngine", mapped: "Mapped", rewritten: "Rewritten | None", how: _Output) -> None:
+def _print_mapped(mapped: "Mapped", rewritten: "Rewritten | None", *, as_csv: bool, as_json: bool) -> None:
     """Print the mapping, or what changes in code, to stdout."""
     from indexer.reports.terminal import open_console
-    from search.code.choices import images_of, mapping_page, print_mappings, to_csv
+    from search.code.choices import print_mappings, to_csv
     from search.code.map import mapped_json
     from search.code.rewrite import diff_of, rewritten_json
 
-    if how.page:
-        from indexer.library.named import write_result
-
-        html = mapping_page(mapped, dict(engine.pictures(images_of(mapped))))
-        write_result(how.page, html.encode(), option="--html")
-        say(f"to look at and to correct: {how.page}", err=True)
-    if how.as_json:
+    if as_json:
         code = {"code": rewritten_json(rewritten)} if rewritten else {}
         click.echo(json.dumps(mapped_json(mapped) | code))
-    elif how.as_csv:
+    elif as_csv:
         click.echo(to_csv(mapped), nl=False)
     elif rewritten:
         for change in rewritten.changes:
             _print_diff("".join(diff_of(change)))
-    elif not how.page:
+    else:
         print_mappings(open_console(), mapped)
-    n = len(mapped.mappings)
-    said = f"{n:,} mapped to {mapped.to}, {len(mapped.doubtful):,} of them doubtful"
-    unseen = len(mapped.without_picture)
-    say(f"{said}, {unseen:,} by name alone: the library has no picture of these" if unseen else said, err=True)
+
+
+def _page_of(engine: "SearchEngine", mapped: "Mapped") -> bytes:
+    from search.code.choices import images_of, mapping_page
+
+    return mapping_page(mapped, dict(engine.pictures(images_of(mapped)))).encode()
 
 
 def _print_diff(diff: str) -> None:
@@ -322,9 +311,7 @@ def pick(  # noqa: PLR0913 - one option each
       icons pick --format lucide-react < needs.txt
       icons pick --choose "1 3 2" --format svg --colour navy < needs.txt
     """
-    from indexer.reports.terminal import ProgressLine, patient
     from search.code.pick import MOST_SHOWN, Choice, Picking, fill, filled_json, read_needs
-    from search.commands.presenting import engine_of
     from search.query import Query, Window
 
     refuse_two(("--first", first), ("--choose", choose is not None), what="two ways to choose")
@@ -335,8 +322,8 @@ def pick(  # noqa: PLR0913 - one option each
     window = Window(k=MOST_SHOWN, min_score=min_score)
     how = Picking(filters=filters, window=window, choice=choice, served=form.sets if form else ())
     engine = engine_of(library)
-    with ProgressLine() as line:
-        filled = fill(engine, queries, how, framework=form, look=look, progress=patient(line))
+    with waiting() as progress:
+        filled = fill(engine, queries, how, framework=form, look=look, progress=progress)
     if as_json:
         click.echo(json.dumps(filled_json(filled)))
     else:
@@ -373,7 +360,6 @@ def _configured(library: "Library") -> Framework | None:
 
 def _say_filled(filled: "Filled", *, is_chosen: bool) -> None:
     """Code, chosen keys or the short list to stdout, all else to stderr."""
-    from search.commands.presenting import print_written
 
     picked, written = filled.picked, filled.written
     if picked.set and picked.set.n_others:

@@ -1,7 +1,6 @@
 """The commands `icons export` and `icons lint`."""
 
 import json
-from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,17 +10,15 @@ import click
 from indexer.commands.options import NamedFile, json_option, library_option
 from indexer.languages.words import say
 from search.commands.options import look_options, refuse_two
+from search.commands.presenting import engine_of, waiting, write_page
 from search.drawings.drawn import Look
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
-    from indexer.reports.terminal import Progress
     from search.drawings.collection import Collection
     from search.drawings.export import Exported, Kind
 
 _NAME = "icons"
-_MANY = 50
-"""Icons that take a while, so that progress is shown."""
 
 
 @click.command()
@@ -75,8 +72,6 @@ def export(  # noqa: PLR0913 - one option each
       icons search arrow --json | icons export - --as sprite -o sprite.svg
       icons export --from settings.json --as iconify --prefix app -o app.json
     """
-    from indexer.reports.terminal import ProgressLine
-    from search.commands.presenting import engine_of
     from search.drawings.export import Options, default_place, earlier_code_points, write_export
     from search.drawings.export import export as export_icons
 
@@ -85,9 +80,7 @@ def export(  # noqa: PLR0913 - one option each
         collection = replace(collection, code_points=earlier_code_points(out))
     options = Options(look=look, prefix=prefix, skip_unreadable=skip_unreadable)
     engine = engine_of(library)
-    with ExitStack() as stack:
-        is_long = len(collection.icons) >= _MANY
-        progress: Progress | None = stack.enter_context(ProgressLine()) if is_long else None
+    with waiting() as progress:
         exported = export_icons(engine, collection, kind, options, progress=progress)
     place = out or default_place(exported)
     written = write_export(exported, place, replace=is_replaced)
@@ -155,7 +148,7 @@ def _rules_beginning(_: click.Context, __: click.Parameter, incomplete: str) -> 
     help="Not this rule. Repeatable.",
 )
 @click.option("--rules", "lists_rules", is_flag=True, help="List the rules and what each looks at, and nothing else.")
-@click.option("--max", "most", type=click.IntRange(1), help="Show so many findings of each rule; 3 if not given.")
+@click.option("--max", "most", type=click.IntRange(1), help="Show so many findings of each rule; 3 by default.")
 @click.option("--long", "is_long", is_flag=True, help="Show all findings, with the files they are in.")
 @click.option(
     "--html", "page", type=click.Path(path_type=Path, dir_okay=False), help="Write a page with pictures side by side."
@@ -191,7 +184,6 @@ def lint(
         raise click.UsageError("nothing to look at; give a folder of icons, or --set KEY of the library")
     refuse_two(("--long", is_long), ("--max", most), what="all findings and some")
     from indexer.reports.terminal import ProgressLine
-    from search.commands.presenting import write_page
     from search.linting.lint import Asked
     from search.linting.lint import lint as find
     from search.linting.page import FEW, lines_of, lint_page

@@ -176,7 +176,7 @@ def refuse_look_without_code(look: Look, framework: Framework | None) -> None:
         click.UsageError: that is so.
     """
     if look != Look() and framework is None:
-        raise click.UsageError("a colour, stroke, size or corner is given to code; say which with --format, as svg")
+        raise click.UsageError("a colour, stroke, size or corner is for code; say which with --format, as svg")
 
 
 def refuse_two(*options: tuple[str, object], what: str = "two forms of output") -> None:

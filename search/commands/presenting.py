@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from search.results import Answer, Details, Hit, envelope
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from indexer.reports.terminal import Progress
     from search.code.pick import Written
     from search.drawings.write import Snippet
     from search.engine import SearchEngine
@@ -38,6 +40,15 @@ def engine_of(library: Library) -> "SearchEngine":
 
     with warnings_as_lines():
         return SearchEngine.open(library)
+
+
+@contextmanager
+def waiting() -> "Iterator[Progress]":
+    """Show whoever waits longer than a moment how far a work is."""
+    from indexer.reports.terminal import ProgressLine, patient
+
+    with ProgressLine() as line:
+        yield patient(line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ from search.commands.options import (
     refuse_look_without_code,
     refuse_two,
 )
+from search.commands.presenting import engine_of, print_written, waiting, write_page
 from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework
 from search.query import MOST_HITS, Filters, Query
@@ -54,7 +55,6 @@ class Page:
 
     def write(self, html: str) -> None:
         """Write it."""
-        from search.commands.presenting import write_page
 
         write_page(html.encode(), self.path, option="--html", is_opened=self.is_opened)
 
@@ -105,7 +105,6 @@ def _print_located(files: Sequence["LocatedFile"]) -> None:
 
 def _print_code(engine: "SearchEngine", files: Sequence["LocatedFile"], framework: Framework, look: Look) -> None:
     from search.code.pick import write_picks
-    from search.commands.presenting import print_written
 
     if chosen := list(_chosen(files)):
         print_written(write_picks(engine, chosen, framework, look), framework)
@@ -143,9 +142,7 @@ def _counted(n: int) -> str:
 
 @click.command()
 @click.argument("shots", nargs=-1, required=True, metavar="SHOT...")
-@click.option(
-    "--as", "as_kind", type=click.Choice(["icon", "screen"]), help="What a picture is; it is judged if not given."
-)
+@click.option("--as", "as_kind", type=click.Choice(["icon", "screen"]), help="What a picture is; judged by default.")
 @filter_options
 @min_score_option
 @click.option("-k", "k", type=click.IntRange(1, 100), default=5, show_default=True, help="How many names an icon.")
@@ -181,8 +178,6 @@ def locate(  # noqa: PLR0913 - one option each
       icons locate screens/*.png --json | jq -c '.[] | [.file, .n_found]'
       icons locate shot.png --html found.html
     """
-    from indexer.reports.terminal import ProgressLine, patient
-    from search.commands.presenting import engine_of
     from search.screens.locate import file_json, locate_files
 
     refuse_two(("--json", as_json), ("--format", framework))
@@ -191,14 +186,14 @@ def locate(  # noqa: PLR0913 - one option each
     seek = partial(
         engine.locate, filters=_served(engine, filters, framework), k=k, as_kind=as_kind, min_score=min_score
     )
-    with ProgressLine() as line:
+    with waiting() as progress:
         found = list(
             locate_files(
                 list(map(_shot_file, shots)),
                 lambda shot: seek(shot.pixels, icon=shot.icon),
                 size=engine.image_size,
                 shows=bool(page),
-                progress=patient(line),
+                progress=progress,
             )
         )
     if len(found) == 1 and found[0].error:
@@ -297,7 +292,6 @@ def find(  # noqa: PLR0913 - one option each
       icons usage find --image crop.png --json
       icons usage find delete --set lucide --html delete.html
     """
-    from search.commands.presenting import engine_of
     from search.screens.asking import LEAST_SCORE
     from search.screens.opened import UsageIndex
     from search.screens.report import uses_json
@@ -359,12 +353,11 @@ def _uses(
 
 
 def _uses_page(index: "UsageIndex", asked: str, found: "Uses") -> str:
-    from indexer.reports.terminal import ProgressLine, patient
     from search.screens.opened import read_shots
     from search.screens.usage_page import MOST_SHOTS, uses_page
 
-    with ProgressLine() as line, index.explaining():
-        shots = list(read_shots(index, found.uses, most=MOST_SHOTS, progress=patient(line)))
+    with waiting() as progress, index.explaining():
+        shots = list(read_shots(index, found.uses, most=MOST_SHOTS, progress=progress))
         return uses_page(index, asked, found, shots)
 
 
@@ -385,16 +378,15 @@ def report(library: "Library", sets: tuple[str, ...], page: Page, as_json: bool)
       icons usage report --set lucide --html report.html
       icons usage report --set lucide --json | jq '.foreign[] | [.icon, .n, .ours]'
     """
-    from indexer.reports.terminal import ProgressLine, open_console, patient
-    from search.commands.presenting import engine_of
+    from indexer.reports.terminal import open_console
     from search.screens.opened import UsageIndex
     from search.screens.report import report as report_usage
     from search.screens.report import report_json
     from search.screens.usage_page import print_report, report_page
 
     index, engine = UsageIndex.open(library.root), engine_of(library)
-    with ProgressLine() as line, index.explaining():
-        found = report_usage(index, engine, sets, progress=patient(line))
+    with waiting() as progress, index.explaining():
+        found = report_usage(index, engine, sets, progress=progress)
         html = report_page(index, engine, found) if page else None
     if html is not None:
         page.write(html)

@@ -22,6 +22,7 @@ from search.commands.options import (
     refuse_two,
     without_option,
 )
+from search.commands.presenting import Answering, Output, engine_of, explain, print_code, print_icon, print_svg
 from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework
 from search.query import MOST_HITS, MOST_OFFSET, SORTS, Filters, Query, Window, pasted_svg
@@ -117,7 +118,6 @@ def search(  # noqa: PLR0913 - one option each
       icons search "data leak" --why lucide:shield-alert
       icons search --set lucide --sort name -k 50
     """
-    from search.commands.presenting import Answering, Output, engine_of, explain
 
     typed = " ".join(words)
     refuse_two(("--image", image), ("--like", like), what="two things to look like")
@@ -128,7 +128,7 @@ def search(  # noqa: PLR0913 - one option each
             'say what to look for: words, or --image FILE; or what to show: --set, --sort; try `icons search "arrow"`'
         )
     content, name = _picture_bytes(image), str(image)
-    if not (content or like) and (content := pasted_svg(typed)):
+    if content is None and like is None and (content := pasted_svg(typed)):
         name, typed, asked = "pasted SVG", "", ["the pasted SVG"]
     engine = engine_of(library)
     query = Query(
@@ -195,7 +195,6 @@ def show(
       icons show lucide:house --svg > house.svg
       icons show lucide:house --format vue --colour navy --stroke-width 1.5 > House.vue
     """
-    from search.commands.presenting import engine_of, print_code, print_icon, print_svg
 
     refuse_two(("--svg", as_svg), ("--format", framework), ("--json", as_json))
     refuse_look_without_code(look, framework)

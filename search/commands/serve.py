@@ -15,6 +15,7 @@ from indexer.languages.names import STYLES
 from indexer.languages.words import printable, say
 from indexer.library.folder import Library
 from search.commands.options import refuse_two
+from search.commands.presenting import engine_of
 
 
 def _or_variable(_ctx: click.Context, _parameter: click.Parameter, token: str | None) -> str | None:
@@ -38,10 +39,10 @@ def _or_variable(_ctx: click.Context, _parameter: click.Parameter, token: str | 
     metavar="URL",
     help="Let pages of another server ask, such as https://design.example; '*': every page. Repeatable.",
 )
-@click.option("--threads", type=click.IntRange(1, 256), help="Queries at the same time; the cores if not given.")
+@click.option("--threads", type=click.IntRange(1, 256), help="Queries at the same time; by default the cores.")
 @click.option("--waiting", type=click.IntRange(0, 10_000), help="Requests that may wait; one more is answered 503.")
-@click.option("--seconds", type=click.FloatRange(0.1, 600), help="Longest time for an answer; 5 if not given.")
-@click.option("--upload-mb", type=click.FloatRange(0.01, 500), help="Largest picture in a request; 10 if not given.")
+@click.option("--seconds", type=click.FloatRange(0.1, 600), help="Longest time for an answer; by default 5.")
+@click.option("--upload-mb", type=click.FloatRange(0.01, 500), help="Largest picture in a request; by default 10.")
 @library_option
 def serve(library: Library, upload_mb: float | None, **options: Any) -> None:
     """Serve a library: a page to search on, and an HTTP API. Read-only; without --host on this machine alone.
@@ -148,7 +149,6 @@ def config(library: Library, name: str | None, values: tuple[str, ...], is_none:
       icons config format lucide-react
     """
     from indexer.library.preferences import known_preferences, read_preferences, write_preferences
-    from search.commands.presenting import engine_of
     from search.drawings.frameworks import framework
 
     refuse_two(("VALUE", values), ("--none", is_none), what="a choice and none")
