@@ -20,7 +20,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Folder = click.Path(file_okay=False, path_type=Path)
 _Source = click.Path(exists=True, path_type=Path)
 _PARTS = ("cold", "warm", "filters", "pictures", "clients", "page", "indexes")
-_out = click.option("--out", type=_Folder, help="Folder for the report; a new one in icons-bench/ if not given.")
+_out = click.option("--out", type=_Folder, help="Folder for the report; a new one in icons-bench/ by default.")
 _repeats = click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Counted runs of each.")
 
 
@@ -213,14 +213,14 @@ def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | 
     "--queries",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="JSONL file of queries, as for `icons lab evaluate`. Repeatable; names of the library's icons if not given.",
+    help="JSONL file of queries, as for `icons lab evaluate`. Repeatable; names of the library's icons by default.",
 )
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(list(KINDS)), help="Build this kind of index.")
 @click.option(
     "--vectors",
     type=click.IntRange(100),
     metavar="N",
-    help="Build indexes of 20 thousand, 380 thousand, 1 and 10 million vectors, up to N of them; 380000 if not given.",
+    help="Build indexes of 20 thousand, 380 thousand, 1 and 10 million vectors, up to N of them; 380000 by default.",
 )
 @click.option("--runs", "n_cold", type=click.IntRange(1), default=10, show_default=True, help="Of each cold start.")
 @click.option("--clients", type=click.IntRange(1, 256), default=16, show_default=True, help="Who use the page at once.")

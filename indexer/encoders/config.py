@@ -1,4 +1,4 @@
-"""Is what a model says of itself possible? Every number of its config is looked at before anything is made of it."""
+"""The config of a model: every number of it is looked at before anything is made of it."""
 
 import json
 from collections.abc import Iterator, Mapping

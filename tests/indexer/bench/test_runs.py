@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from indexer.bench.pictures import distinct_jobs, gather, make, png_files
+from indexer.bench.pictures import distinct_jobs, gather, png_files
 from indexer.bench.processes import busy_seconds, machine_cores, on_cores, run_icons, run_module
 from indexer.bench.runs import Bench, Reports, make_lesson, steady_from, train
 from indexer.embedding.progress import RankProgress
@@ -16,7 +16,6 @@ from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
 from indexer.errors import BenchError
 from indexer.reports.terminal import Bars
-from indexer.sources.iconify import read_icon_alone
 
 HERE = Bench("cpu", machine_cores()[:1], limit=300)
 
@@ -50,13 +49,6 @@ def test_steps_are_counted_once_three_in_a_row_are_as_fast_as_the_later_ones() -
     taken = [9.0, 5.0, 1.0, 1.0, 1.0, 1.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.05, 1.0, 1.0]
     assert steady_from(np.cumsum(taken).tolist(), most=10) == 8
     assert steady_from(np.cumsum(taken).tolist(), most=7) == 7, "at most so many are left out"
-
-
-def test_made_pictures_are_as_many_as_asked_for_and_found_by_their_lines(tmp_path: Path) -> None:
-    pictures = make(tmp_path, choice=ModelChoice.bundled(), n=2300)
-    assert len({job.digest for job in pictures.jobs}) == len(pictures.jobs) == 2300
-    assert [job.id for job in pictures.first(3).jobs] == [0, 1, 2]
-    assert read_icon_alone(tmp_path / "2300.json", "icon-0002299") is not None
 
 
 def test_pictures_are_chosen_evenly_and_taken_again_where_there_are_too_few(tmp_path: Path, icon_folder: Path) -> None:
