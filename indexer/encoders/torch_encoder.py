@@ -36,7 +36,6 @@ class ImageTower(nn.Module):
     def __init__(self, model: Any, *, mean: Sequence[float], std: Sequence[float]) -> None:
         super().__init__()
         self.model: Any = model
-        self.kind = next(model.visual.parameters()).dtype
         self.register_buffer("scale", 1 / (255 * torch.tensor(std)))
         self.register_buffer("shift", -torch.tensor(mean) / torch.tensor(std))
 
@@ -45,8 +44,7 @@ class ImageTower(nn.Module):
         width = pixels.shape[2]  # a row at a time: over three numbers a CPU takes ten times as long
         rows = pixels.flatten(2).float() * self.scale.repeat(width) + self.shift.repeat(width)
         images = rows.reshape(pixels.shape).permute(0, 3, 1, 2)
-        # A replica of `nn.DataParallel` has no parameters to be asked for, only tensors of their names.
-        kind = next((weight.dtype for weight in self.model.visual.parameters()), self.kind)
+        kind = next(self.model.visual.parameters()).dtype
         if images.dtype != kind:  # an exported graph would keep a cast that changes nothing
             images = images.to(kind)
         return nn.functional.normalize(self.model.encode_image(images).float(), dim=-1)

@@ -65,25 +65,6 @@ def test_half_weights_give_the_vectors_of_whole_ones(precision: Any, kind: torch
     assert (found[0] * found[1]).sum(axis=1).min() > 0.9995
 
 
-def test_replicas_of_data_parallel_encode_as_the_model_does(tiny_encoder: Encoder) -> None:
-    """They have no parameters, only tensors of the same names: `torch.nn.parallel.replicate` needs GPUs."""
-
-    def replica_of(module: torch.nn.Module) -> Any:
-        replica = module._replicate_for_data_parallel()
-        for name, tensor in module._parameters.items():
-            setattr(replica, name, None if tensor is None else tensor.detach())
-        for name, child in module._modules.items():
-            replica._modules[name] = None if child is None else replica_of(child)
-        return replica
-
-    pixels, tokens = torch.zeros((2, 32, 32, 3), dtype=torch.uint8), tiny_encoder.tokenizer(list(TEXTS))
-    with torch.inference_mode():
-        pictures, texts = replica_of(tiny_encoder.image_tower), replica_of(tiny_encoder.text_tower)
-        assert not list(pictures.parameters())
-        assert torch.equal(pictures(pixels), tiny_encoder.image_tower(pixels))
-        assert torch.equal(texts.encode_short(tokens), tiny_encoder.text_tower.encode_short(tokens))
-
-
 def test_the_fingerprint_follows_the_weights_not_the_place(tmp_path: Path) -> None:
     first, same, other = (
         find_checkpoint(ModelChoice(f"local-dir:{save_tiny_model(tmp_path / name, seed=seed)}")).fingerprint

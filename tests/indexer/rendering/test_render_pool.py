@@ -14,6 +14,7 @@ from PIL import Image
 from indexer.embedding.device import Layout, hold, in_batches
 from indexer.errors import EmbedError
 from indexer.library.traits import digest_of
+from indexer.rendering import slots
 from indexer.rendering.pool import Failure, RenderedChunk, RenderPool
 from indexer.rendering.render import render
 from indexer.rendering.slots import Job
@@ -62,35 +63,6 @@ def worker_ids() -> list[int]:
     children = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
     numbers = [int(child) for group in children for child in group]
     return [number for number in numbers if b"rendering.slots" in Path(f"/proc/{number}/cmdline").read_bytes()]
-
-
-def ticks(process: int) -> int:
-    """Processor time that a process has used, in hundredths of a second."""
-    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
-    return int(fields[11]) + int(fields[12])
-
-
-def takes_orders(process: int) -> bool:
-    """Whether a worker's start, which takes processor time too, is behind it."""
-    return Path(f"/proc/{process}/fd/2").readlink() == Path(os.devnull)
-
-
-def busy_worker_id() -> int:
-    """The worker that is drawing, told by the processor time that it uses."""
-    while not all(takes_orders(process) for process in worker_ids()):
-        time.sleep(0.02)
-    before = {process: ticks(process) for process in worker_ids()}
-    while True:
-        time.sleep(0.02)
-        for process, used in before.items():
-            if ticks(process) >= used + 10:
-                return process
-
-
-def kill_the_busy_worker(number: signal.Signals) -> threading.Thread:
-    killer = threading.Thread(target=lambda: os.kill(busy_worker_id(), number))
-    killer.start()
-    return killer
 
 
 @pytest.fixture(scope="module")
@@ -170,9 +142,9 @@ def test_pixels_of_held_chunks_stay_while_others_are_drawn(tmp_path: Path, worke
 def test_a_slow_picture_is_given_up_and_its_neighbours_are_untouched(tmp_path: Path) -> None:
     jobs = jobs_of(tmp_path, range(30))
     jobs[11] = job(tmp_path, 11, slow_icon())
-    with RenderPool(size=32, workers=2, chunk=8, seconds_per_item=1) as pool:
+    with RenderPool(size=32, workers=1, chunk=8, seconds_per_item=0.7) as pool:
         pixels, failures = everything(pool, [jobs])
-    assert failures == [Failure(11, "took longer than 1 s")]
+    assert failures == [Failure(11, "took longer than 0.7 s")]
     assert_drawn(pixels, set(range(30)) - {11})
 
 
@@ -188,9 +160,15 @@ def test_a_crash_costs_the_picture_that_was_drawn_and_no_other(
 ) -> None:
     jobs = jobs_of(tmp_path, range(30))
     jobs[3] = job(tmp_path, 3, slow_icon())
-    with RenderPool(size=32, workers=2, chunk=8, seconds_per_item=60) as pool:
-        everything(pool, [jobs[:1]])
-        killer = kill_the_busy_worker(number)
+    with RenderPool(size=32, workers=1, chunk=8, seconds_per_item=60) as pool:
+
+        def kill() -> None:
+            while pool._slots.notes["state"][0, 3] != slots.STARTED:
+                time.sleep(0.01)
+            pool._workers[0].worker.process.send_signal(number)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
         pixels, failures = everything(pool, [jobs])
         killer.join()
     assert failures == [Failure(3, reason, is_final=number != signal.SIGKILL)]
