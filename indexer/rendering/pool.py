@@ -321,10 +321,10 @@ class RenderPool(AbstractContextManager["RenderPool"]):
             self._send(order)
 
     def _last_said(self) -> str:
-        """The last line that a worker has said before it was ready."""
+        """The last line that a worker has said before it was ready; another one may be in the middle of a traceback."""
         self._said.seek(0)
         lines = self._said.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else ""
+        return next((line for line in reversed(lines) if not line.startswith((" ", "Traceback"))), "")
 
     def _blame(self, dead: _Busy, cause: str, *, state: int) -> None:
         for order in dead.orders:
