@@ -5,14 +5,14 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner, Result
 
 from search.cli import main
+from search.reference import commands
 
 Run = Callable[..., Result]
 ICONS = [sys.executable, "-c", "from search.cli import main; main()"]
@@ -62,17 +62,8 @@ SILENT |= {f"usage {name}" for name in ("failures", "find", "remove", "report", 
 """Those that print nothing, or are refused before."""
 
 
-def leaves(group: click.Group, above: tuple[str, ...] = ()) -> Iterator[str]:
-    for name in group.list_commands(click.Context(group)):
-        command = group.get_command(click.Context(group), name)
-        if isinstance(command, click.Group):
-            yield from leaves(command, (*above, name))
-        else:
-            yield " ".join((*above, name))
-
-
 def test_all_commands_are_tried() -> None:
-    assert sorted(COMMANDS) == sorted(leaves(main))
+    assert sorted(COMMANDS) == sorted(context.command_path.removeprefix("icons ") for _, context in commands())
 
 
 def process(*arguments: str, how: str = "", inside: Path, library: Path) -> subprocess.CompletedProcess[str]:
