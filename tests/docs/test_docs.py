@@ -1,13 +1,9 @@
 import re
-from collections.abc import Iterator
 from pathlib import Path
-
-import click
 
 from data.making.model.words import WORDS
 from indexer.sources.npm import PACKAGES
-from search.cli import main
-from search.reference import reference
+from search.reference import commands, reference
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,19 +12,7 @@ def test_the_command_reference_is_what_the_help_says() -> None:
     assert (ROOT / "docs" / "commands.md").read_text() == reference(), "python -m search.reference > docs/commands.md"
 
 
-def leaves(group: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command]]:
-    """All commands with their paths."""
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        inner = click.Context(command, info_name=name, parent=context)
-        if isinstance(command, click.Group):
-            yield from leaves(command, inner)
-        else:
-            yield inner.command_path, command
-
-
-COMMANDS = dict(leaves(main, click.Context(main, info_name="icons")))
+COMMANDS = {context.command_path: command for command, context in commands()}
 
 
 def test_every_command_shows_an_example() -> None:

@@ -34,8 +34,8 @@ from usage_screens import plain_sight, save_screen
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.progress import EmbeddingProgress, read_progress, write_progress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.export import write_graphs
 from indexer.encoders.graphs import find_graphs
-from indexer.encoders.stored_graphs import write_graphs
 from indexer.errors import IconsError
 from indexer.finetune.folder import check_replaceable, read_lineage
 from indexer.finetune.options import FinetuneOptions, Places

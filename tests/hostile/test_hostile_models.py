@@ -18,8 +18,8 @@ from safetensors.torch import load_file, save_file
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import HOST
+from indexer.encoders.export import write_graphs
 from indexer.encoders.graphs import find_graphs, load_encoder
-from indexer.encoders.stored_graphs import write_graphs
 from indexer.encoders.tokens import Tower
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import ModelError
