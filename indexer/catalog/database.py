@@ -285,8 +285,8 @@ def used_ids(library: Library) -> dict[str, int]:
     used = {"images": 0, "names": 0, "icons": 0}
     for path in chain.from_iterable(map(shard_paths, folders_in(library.root / "vectors"))):
         with suppress(IconsError):
-            kind, ids, failures = read_settled(path)
-            used[kind] = max(used[kind], int(ids.max(initial=0)), *failures)
+            shard = read_settled(path)
+            used[shard.kind] = max(used[shard.kind], int(shard.ids.max(initial=0)), *shard.failures)
     for number in library.numbers():
         with suppress(sqlite3.Error), closing(connect_to_read(library.generation(number).catalog)) as connection:
             found = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'icons'").fetchone()

@@ -79,16 +79,14 @@ def _lost_with(path: Path) -> str:
     if path.suffix != ".safetensors":
         return ""
     try:
-        kind, ids, _ = read_settled(path)
-        others = set()
-        for other in shard_paths(path.parent):
-            with suppress(IconsError):
-                if other != path and (found := read_settled(other))[0] == kind:
-                    others.update(found[1].tolist())
+        shard = read_settled(path)
     except IconsError:
-        return "; which vectors were in it can't be told, `icons index` makes them again"
-    n_lost = len(set(ids.tolist()) - others)
-    return f"; lost: the vectors of {n_lost} {kind}, `icons index` makes them again"
+        return "; which vectors were in it is unknown, `icons index` makes them again"
+    lost = set(shard.ids.tolist())
+    for other in shard_paths(path.parent, shard.kind):
+        with suppress(IconsError):
+            lost -= set() if other == path else set(read_settled(other).ids.tolist())
+    return f"; lost: the vectors of {len(lost)} {shard.kind}, `icons index` makes them again"
 
 
 def _restore_catalog(library: Library, aside: Path, used: dict[str, int]) -> Iterator[str]:
@@ -141,7 +139,7 @@ def _point(library: Library, aside: Path) -> Iterator[str]:
         yield from _set_aside(library, library.pointer, aside)
     generation = newest_whole(library)
     if generation is not None:
-        library.publish(generation)
+        library.publish(generation.number)
         yield f"generation {generation.number} answers again"
 
 

@@ -102,7 +102,7 @@ def settled_by(pieces: Iterable[Path]) -> set[int]:
     Raises:
         ShardError: a piece is damaged.
     """
-    return {item for _, ids, failures in map(read_settled, pieces) for item in (*ids.tolist(), *failures)}
+    return {item for piece in map(read_settled, pieces) for item in (*piece.ids.tolist(), *piece.failures)}
 
 
 _FACTS = "encoder.json"

@@ -10,13 +10,13 @@ from functools import cache, lru_cache
 
 from indexer.languages.dictionary import Dictionary
 from indexer.library.bundled import bundled
-from indexer.merging.lexicon import telling
+from indexer.merging.lexicon import without_stopwords
 
 
 def drawn_for(words: str) -> tuple[str, ...]:
     """What is customarily drawn for some normalised words, the best first; nothing for what is no term."""
     terms = _terms()
-    for spelling in (words, telling(words), _singular(words)):
+    for spelling in (words, without_stopwords(words), _singular(words)):
         if spelling in terms:
             return terms[spelling]
     return ()
@@ -34,7 +34,7 @@ def _terms() -> dict[str, tuple[str, ...]]:
 
 def names_for(words: str) -> tuple[tuple[str, float], ...]:
     """Names of icons of which some normalised words are said, with weights from 1 down; none where nobody says them."""
-    for spelling in dict.fromkeys((words, telling(words))):
+    for spelling in dict.fromkeys((words, without_stopwords(words))):
         if meanings := _said().meanings(spelling):
             return meanings[0].terms
     return ()

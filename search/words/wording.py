@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from indexer.errors import IconsError
 from indexer.languages.names import FILLERS, Affixes, asked_style, parse
 from indexer.languages.words import normalise
-from indexer.merging.lexicon import telling
+from indexer.merging.lexicon import without_stopwords
 from search.words.spelling import Speller
 from search.words.terms import drawn_for, names_for, spell_signs
 
@@ -136,7 +136,7 @@ def read_words(text: str, speller: Speller, *, is_borne: Callable[[str], bool] =
         name=name,
         style=style,
         spelled=spelled,
-        are_known=bool(drawn or synonyms) or any(map(speller.knows, telling(whole).split())),
+        are_known=bool(drawn or synonyms) or any(map(speller.knows, without_stopwords(whole).split())),
         parts=parts if len(parts) > 1 else (),
         without=tuple(filter(None, map(read, phrase.without))),
         drawn=drawn,

@@ -46,7 +46,7 @@ def _publish_next(library: Library) -> None:
     with folder_aside(library.generation(number).folder) as aside:
         shutil.copytree(before.folder, aside, dirs_exist_ok=True)
         replace(Manifest.read(before), number=number).write(Generation(number, aside))
-    library.publish(library.generation(number))
+    library.publish(number)
 
 
 def _colours(engine: SearchEngine) -> set[str]:

@@ -19,8 +19,9 @@ from pathlib import Path
 from indexer.encoders.query_encoder import open_query_encoder
 from indexer.errors import LibraryError, UnknownSetError
 from indexer.library.durable import FileSum, describe_file, folder_aside, make_folder, write_file
-from indexer.library.folder import Generation, Library, LibraryElsewhere, Number
+from indexer.library.folder import Generation, Library, LibraryElsewhere
 from indexer.library.foreign import Count, FileName, Name, Size, below, from_json
+from indexer.library.generations import Number
 from indexer.merging.lexicon import Lexicon
 from indexer.merging.manifest import Manifest
 from search.deadline import refuse_late

@@ -13,7 +13,7 @@ def _publish(library: Library, *numbers: int) -> None:
     for number in numbers:
         with folder_aside(library.generation(number).folder) as aside:
             (aside / "manifest.json").write_text("{}")
-        library.publish(library.generation(number))
+        library.publish(number)
 
 
 def test_publishing_keeps_the_last_two_generations(library: Library) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from indexer.merging.index_kinds import BEYOND, KINDS, LEAST_RECALL, RULE, IndexKind, recommended
 from indexer.merging.vector_index import Neighbours, VectorIndex, fp32_chunks
-from indexer.merging.vectors import least_scores, recall, share_found, share_right
+from indexer.merging.vectors import least_scores, share_found, share_right
 
 SPECS = [
     "IDMap,SQfp16",
@@ -38,6 +38,10 @@ def opened(request: pytest.FixtureRequest, vectors: np.ndarray, tmp_path: Path) 
     built = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=request.param)
     built.save(tmp_path / "index.faiss")
     return VectorIndex.open(tmp_path / "index.faiss", spec=request.param)
+
+
+def _recall(index: VectorIndex, vectors: np.ndarray, queries: np.ndarray) -> float:
+    return share_found(index, queries, least_scores(fp32_chunks(vectors), queries, k=10), k=10)
 
 
 def test_an_index_answers_as_a_plain_matrix_product_does(opened: VectorIndex, vectors: np.ndarray) -> None:
@@ -172,8 +176,8 @@ def test_recall_is_one_for_exact_search_and_less_for_an_index_of_something_else(
     queries = vectors[:20].astype(np.float32)
     right = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=SPECS[0])
     wrong = VectorIndex.build(IDS, fp32_chunks(-vectors), dim=64, spec=SPECS[0])
-    assert recall(right, fp32_chunks(vectors), queries) == 1.0
-    assert recall(wrong, fp32_chunks(vectors), queries) < 0.1
+    assert _recall(right, vectors, queries) == 1.0
+    assert _recall(wrong, vectors, queries) < 0.1
 
 
 def test_repeated_ids_and_values_that_are_no_numbers_are_refused(vectors: np.ndarray) -> None:
@@ -204,7 +208,7 @@ def test_every_kind_finds_what_exact_search_finds_and_is_as_large_as_it_says(
     built.save(tmp_path / "index.faiss")
     opened = VectorIndex.open(tmp_path / "index.faiss", spec=spec)
     queries = (vectors[:40] + vectors[40:80]).astype(np.float32)
-    assert recall(opened, fp32_chunks(vectors), queries) >= LEAST_RECALL
+    assert _recall(opened, vectors, queries) >= LEAST_RECALL
     assert kind.n_bytes(3000, dim=64) == pytest.approx((tmp_path / "index.faiss").stat().st_size, rel=0.1)
 
 
@@ -236,10 +240,10 @@ def test_as_few_lists_are_read_as_find_enough_and_the_file_keeps_it(vectors: np.
     found = partial(share_found, queries=queries, least=least, k=10)
     read = []
     for enough in (0.1, 0.999, 1.1):
-        built.settle(found, enough=enough)
+        built.choose_probes(found, enough=enough)
         read.append(faiss.extract_index_ivf(built._index).nprobe)
     assert read[0] == 16 <= read[1] <= read[2] == 48
-    built.settle(found, enough=0.9)
+    built.choose_probes(found, enough=0.9)
     built.save(tmp_path / "index.faiss")
     opened = VectorIndex.open(tmp_path / "index.faiss", spec=spec)
     assert found(opened) == found(built) >= 0.9
