@@ -31,7 +31,7 @@ from indexer.run import Stage
 
 
 def examine(library: Library, *, sample: int = 16, stage: Stage = lambda _: None) -> Report:
-    """Examine a library; `sample` pictures and as many names are embedded again. `stage` is told what takes long.
+    """Examine a library; `sample` pictures and as many names are embedded again. `stage` gets the title of each step.
 
     Raises:
         LibraryError: nothing was ever indexed there.

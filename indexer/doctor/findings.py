@@ -1,8 +1,13 @@
 """What an examination has found: faults, which need mending, and notes, which do not."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+from indexer.errors import IconsError
+from indexer.library.durable import Files, differences
+from indexer.library.generations import GenerationFolder
 
 Kind = Literal[
     "catalog",
@@ -51,18 +56,22 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """Spell the report for programs."""
         findings = [
-            {
-                "kind": finding.kind,
-                "fault": finding.is_fault,
-                "message": finding.message,
-                "path": None if finding.path is None else str(finding.path),
-            }
-            for finding in self.findings
+            {"kind": one.kind, "fault": one.is_fault, "message": one.message, "path": one.path and str(one.path)}
+            for one in self.findings
         ]
-        return {
-            "library": self.library,
-            "sound": self.is_sound,
-            "findings": findings,
-            "repairs": self.repairs,
-            **self.facts,
-        }
+        facts = {"library": self.library, "sound": self.is_sound, "findings": findings, "repairs": self.repairs}
+        return facts | self.facts
+
+
+def refusals(kind: Kind, path: Path, read: Callable[[], object]) -> Iterator[Finding]:
+    """The fault of a file or folder that `read` refuses."""
+    try:
+        read()
+    except IconsError as error:
+        yield Finding(kind, str(error), path=path)
+
+
+def check_files(kind: Kind, generation: GenerationFolder, files: Files) -> Iterator[Finding]:
+    """Whether files of a generation are what its manifest says."""
+    for path, how in differences(generation.folder, files, sums=True):
+        yield Finding(kind, f'"{path}" {how}', path=generation.folder)

@@ -81,7 +81,7 @@ def _lost_with(path: Path) -> str:
     try:
         shard = read_settled(path)
     except IconsError:
-        return "; which vectors were in it is unknown, `icons index` makes them again"
+        return "; which vectors were in it can't be told, `icons index` makes them again"
     lost = set(shard.ids.tolist())
     for other in shard_paths(path.parent, shard.kind):
         with suppress(IconsError):
@@ -93,7 +93,7 @@ def _restore_catalog(library: Library, aside: Path, used: dict[str, int]) -> Ite
     """Put the newest whole generation's snapshot in the place of a damaged catalog.
 
     Every file is read again by the next scan, since the snapshot lacks the icons that have no vector. Ids that the
-    damaged catalog may have given out since, up to `used`, are not given again: shards may hold vectors under them.
+    damaged catalog may have used since, up to `used`, are not used again: shards may hold vectors under them.
     """
     generation = newest_whole(library)
     if generation is None:

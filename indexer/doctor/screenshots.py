@@ -1,13 +1,13 @@
-"""Is what is known of screenshots whole: settings, shards of looks, and the generations that are made of them?"""
+"""Whether what is known of screenshots is whole: settings, shards of looks, and generations made of them."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from indexer.doctor.findings import Finding
-from indexer.errors import LibraryError, ShardError
-from indexer.library.durable import differences
+from indexer.doctor.findings import Finding, check_files, refusals
+from indexer.errors import LibraryError
 from indexer.library.folder import Library
 from indexer.library.foreign import folders_in
 from indexer.merging.vector_index import VectorIndex
@@ -18,34 +18,21 @@ _DAMAGES = (LibraryError, SafetensorError, OSError, KeyError, RuntimeError, Valu
 
 
 def check_screenshots(library: Library) -> Iterator[Finding]:
-    """Hold what is known of screenshots against receipts and manifests; nothing is found where none were given."""
+    """Hold what is known of screenshots against receipts and manifests; nothing is found where there are none."""
     folder = UsageFolder(library)
     if not folder.root.is_dir():
         return
-    yield from _check_settings(folder)
-    yield from _check_looks(folder)
+    yield from refusals("usage", folder.settings, partial(read_shots, folder))
+    for looks in folders_in(folder.looks):
+        fingerprint, _, detector = looks.name.partition("+")
+        for path in look_paths(looks):
+            read = partial(read_looks, path, key=LookKey(fingerprint, detector, dim=0))
+            yield from refusals("usage", path, read)
     current, numbers = folder.current(), folder.numbers()
     if current is None and numbers:
         yield Finding("usage", f'"{folder.pointer}" names no generation that is there', path=folder.pointer)
     for number in numbers:
         yield from _check_generation(folder.generation(number))
-
-
-def _check_settings(folder: UsageFolder) -> Iterator[Finding]:
-    try:
-        read_shots(folder)
-    except LibraryError as error:
-        yield Finding("usage", str(error), path=folder.settings)
-
-
-def _check_looks(folder: UsageFolder) -> Iterator[Finding]:
-    for looks in folders_in(folder.looks):
-        fingerprint, _, detector = looks.name.partition("+")
-        for path in look_paths(looks):
-            try:
-                read_looks(path, key=LookKey(fingerprint, detector, dim=0))
-            except ShardError as error:
-                yield Finding("usage", str(error), path=path)
 
 
 def _check_generation(generation: UsageGeneration) -> Iterator[Finding]:
@@ -55,12 +42,8 @@ def _check_generation(generation: UsageGeneration) -> Iterator[Finding]:
     except LibraryError as error:
         yield Finding("usage", str(error), path=generation.folder)
         return
-    damaged = [
-        Finding("usage", f'"{path}" {how}', path=generation.folder)
-        for path, how in differences(generation.folder, manifest.files, sums=True)
-    ]
-    yield from damaged
-    if damaged:
+    if damaged := list(check_files("usage", generation, manifest.files)):
+        yield from damaged
         return
     try:
         wrong = list(_contradictions(generation, manifest))
@@ -84,6 +67,6 @@ def _contradictions(generation: UsageGeneration, manifest: UsageManifest) -> Ite
         "drawings": (counts.drawings, len(crop_starts) - 1, n_vectors, int(np.max(shown, initial=-1)) + 1),
         "bytes of crops": (generation.crops.stat().st_size, int(crop_starts[-1])),
     }
-    for what, told in claims.items():
-        if len(set(told)) > 1:
-            yield f"says of its {what}: {', '.join(map(str, told))}"
+    for what, counted in claims.items():
+        if len(set(counted)) > 1:
+            yield f"says of its {what}: {', '.join(map(str, counted))}"

@@ -1,17 +1,18 @@
-"""Are the catalog, the shards and the query encoders of a library whole, and is anything left that nobody needs?"""
+"""Whether the catalog, the shards and the query encoders of a library are whole, and what nobody needs."""
 
 import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from indexer.catalog.database import REVISION, connect_to_read, metadata
-from indexer.doctor.findings import Finding
+from indexer.doctor.findings import Finding, refusals
 from indexer.encoders.query_encoder import read_facts
-from indexer.errors import LibraryError, ShardError
+from indexer.errors import ShardError
 from indexer.library.durable import bytes_on_disk, differences
 from indexer.library.folder import Library
 from indexer.library.foreign import folders_in
@@ -106,17 +107,13 @@ def check_failures(library: Library) -> Iterator[Finding]:
             with closing(connect_to_read(library.catalog)) as connection:
                 known = connection.execute("SELECT image_id FROM failures WHERE fingerprint = ?", (folder.name,))
                 n_unexplained = len(failed.keys() - {image for (image,) in known})
-        except (ShardError, sqlite3.Error, UnicodeError):  # told by other checks
+        except (ShardError, sqlite3.Error, UnicodeError):  # other checks report that
             continue
         if n_unexplained:
             what = f"{n_unexplained} pictures failed, and the catalog does not say why; `icons merge` brings that in"
-            yield Finding("failures", what, is_fault=_is_published_without(library, folder.name))
-
-
-def _is_published_without(library: Library, fingerprint: str) -> bool:
-    """Whether the generation that answers was made of an encoder's shards and lacks icons for no reason."""
-    manifest = answering_manifest(library)
-    return manifest is not None and manifest.fingerprint == fingerprint and manifest.counts.missing > 0
+            made = answering_manifest(library)
+            lacks_icons = made is not None and made.fingerprint == folder.name and made.counts.missing > 0
+            yield Finding("failures", what, is_fault=lacks_icons)
 
 
 def check_encoders(library: Library) -> Iterator[Finding]:
@@ -139,10 +136,7 @@ def check_encoders(library: Library) -> Iterator[Finding]:
 
 def check_preferences(library: Library) -> Iterator[Finding]:
     """Whether what is preferred can be read."""
-    try:
-        read_preferences(library)
-    except LibraryError as error:
-        yield Finding("preferences", str(error), path=library.preferences)
+    return refusals("preferences", library.preferences, partial(read_preferences, library))
 
 
 def check_leftovers(library: Library) -> Iterator[Finding]:

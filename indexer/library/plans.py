@@ -1,4 +1,4 @@
-"""What is left to be embedded? The plan of one embedding, and its blocks, each of which becomes one shard."""
+"""The plan of one embedding: what is to be done, in blocks, each of which becomes one shard."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from indexer.errors import EmbedError
-from indexer.library.durable import write_parts
+from indexer.library.durable import write_file
 from indexer.library.foreign import Count, Name, from_json
 from indexer.library.shards import Kind
 
@@ -96,7 +96,7 @@ def write_plan(folder: Path, plan: Plan, blocks: Iterable[Block]) -> Path:
     """Write a plan where the ranks will read it; return its path. `Library.begin_run` lets them begin."""
     path = folder / "plan.jsonl"
     lines = chain([json.dumps(asdict(plan))], map(_line, blocks))
-    write_parts(path, (line.encode() + b"\n" for line in lines))
+    write_file(path, (line.encode() + b"\n" for line in lines))
     return path
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from indexer.errors import ChangedError, SourceError, StoreError, UnreachedError
 from indexer.languages.names import path_hints
 from indexer.library.durable import write_file
-from indexer.library.object_store import PatientStore, asked, open_object_store
+from indexer.library.object_store import RetryingStore, asked, open_object_store
 from indexer.library.stores import Listed, url_of
 from indexer.sources import iconify
 from indexer.sources.folders import LICENCE_FILES, SUFFIXES, Exclusion, licence_of
@@ -257,8 +257,8 @@ def _suffix(path: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _store(url: str) -> PatientStore:
-    return PatientStore(open_object_store(url))
+def _store(url: str) -> RetryingStore:
+    return RetryingStore(open_object_store(url))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from shared_work import options_of, scanned, vectors_of
 from indexer.commands.library import read_sources
 from indexer.errors import ChangedError, SourceError
 from indexer.library.folder import Library
-from indexer.library.object_store import ObjectStore, PatientStore, S3Store, open_object_store
+from indexer.library.object_store import ObjectStore, RetryingStore, S3Store, open_object_store
 from indexer.library.shards import read_coverage
 from indexer.library.stores import Stored, spelled
 from indexer.pipeline import embed, forget, index, scan
@@ -114,7 +114,7 @@ def test_a_store_that_is_away_and_a_cache_that_can_t_be_written_are_no_picture_s
     reason = why_unreachable("stored-iconify", Path(f"{bucket.url}/signs.json"), "", "up", digest=digest)
     assert reason is not None
     assert re.search(r'a file/icons/sets/\w+" can\'t be read or written .*; XDG_CACHE_HOME names another', reason)
-    monkeypatch.setattr("indexer.sources.stored._store", lambda url: PatientStore(Away(url), patience_seconds=0.2))
+    monkeypatch.setattr("indexer.sources.stored._store", lambda url: RetryingStore(Away(url), patience_seconds=0.2))
     reason = why_unreachable("stored", icons, "arrow.svg", "", digest=digest)
     assert reason is not None
     assert reason.startswith(f'"{bucket.url}/icons" can\'t be read or written')
