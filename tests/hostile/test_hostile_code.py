@@ -1,4 +1,4 @@
-"""Does anything of a hostile SVG run, read or break out where its icon is written as code?"""
+"""Nothing of a hostile SVG runs, reads or breaks out where its icon is written as code."""
 
 import re
 from itertools import islice
@@ -37,7 +37,7 @@ TEXTS = (
 
 
 @pytest.mark.parametrize("one", DRAWN, ids=lambda one: one.name)
-@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.slow)])
 def test_nothing_that_runs_or_reads_reaches_code(one: object, every: int, tmp_path: Path) -> None:
     n, first = 0, DRAWN.index(one) % every  # type: ignore[arg-type]
     for name, content, _ in islice(svgs(tmp_path / "secret", 9), first, None, every):
