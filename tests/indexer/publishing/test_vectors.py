@@ -1,5 +1,4 @@
 import os
-import re
 import subprocess
 import sys
 from functools import partial
@@ -172,14 +171,6 @@ def test_a_query_takes_one_thread_whichever_thread_asks(opened: VectorIndex, vec
     assert threads == [1]
 
 
-def test_recall_is_one_for_exact_search_and_less_for_an_index_of_something_else(vectors: np.ndarray) -> None:
-    queries = vectors[:20].astype(np.float32)
-    right = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=SPECS[0])
-    wrong = VectorIndex.build(IDS, fp32_chunks(-vectors), dim=64, spec=SPECS[0])
-    assert _recall(right, vectors, queries) == 1.0
-    assert _recall(wrong, vectors, queries) < 0.1
-
-
 def test_repeated_ids_and_values_that_are_no_numbers_are_refused(vectors: np.ndarray) -> None:
     with pytest.raises(ValueError, match="ids repeat"):
         VectorIndex.build(np.zeros(3000, np.int64), fp32_chunks(vectors), dim=64, spec=SPECS[0])
@@ -247,14 +238,6 @@ def test_as_few_lists_are_read_as_find_enough_and_the_file_keeps_it(vectors: np.
     built.save(tmp_path / "index.faiss")
     opened = VectorIndex.open(tmp_path / "index.faiss", spec=spec)
     assert found(opened) == found(built) >= 0.9
-
-
-def test_lists_grow_with_the_root_of_the_vectors_and_each_has_enough_to_learn_from() -> None:
-    sizes = (1, 38, 2000, 20_000, 380_000, 1_000_000, 10_000_000)
-    specs = [KINDS["ivf"].spec(n, dim=64) for n in sizes]
-    lists = [int(re.findall(r"IVF(\d+)", spec)[0]) for spec in specs]
-    assert lists == [1, 1, 32, 512, 2048, 2048, 8192]
-    assert all(KINDS["ivf"].n_trained(n) >= min(n, 39 * few) for n, few in zip(sizes, lists, strict=True))
 
 
 def test_many_queries_at_once_are_answered_as_one_by_one(opened: VectorIndex, vectors: np.ndarray) -> None:
