@@ -50,12 +50,6 @@ def run(library: Library, *arguments: str) -> Result:
     return done
 
 
-def assert_same_vectors(library: Library, clean: Library, fingerprint: str) -> None:
-    expected = vectors_by_digest(clean, fingerprint)
-    found = vectors_by_digest(library, fingerprint)
-    assert {digest: found[digest] for digest in expected} == expected
-
-
 @pytest.mark.parametrize("way", ["gone", "empty", pytest.param("folder", marks=pytest.mark.slow)])
 def test_a_library_whose_catalog_is_lost_answers_is_not_begun_anew_and_is_restored(broken: Library, way: str) -> None:
     broken.catalog.unlink()
@@ -76,38 +70,30 @@ def test_a_library_whose_catalog_is_lost_answers_is_not_begun_anew_and_is_restor
     assert "icons: 0 added" in run(broken, "index").stdout
 
 
-def test_a_catalog_that_begins_anew_beside_vectors_gives_no_id_of_theirs_again(
-    broken: Library, tiny_model: Path, tmp_path: Path
+@pytest.mark.parametrize("way", ["begins anew", "comes from a backup"])
+def test_a_catalog_beside_vectors_gives_no_id_of_theirs_again(
+    library: Library, tiny_model: Path, icon_folder: Path, tmp_path: Path, way: str
 ) -> None:
     """Otherwise new pictures would have the vectors of the old ones."""
-    shutil.rmtree(broken.generations)
-    broken.catalog.unlink()
-    others = tmp_path / "others"
-    others.mkdir()
-    for number in range(5):
-        (others / f"other-{number}.svg").write_text(disc(12, 4 + 3 * number, 3))
-    summary = build_library(broken, tiny_model, [others])
-    clean = Library(tmp_path / "clean")
-    build_library(clean, tiny_model, [others])
-    assert_same_vectors(broken, clean, summary.embed.fingerprint)
-
-
-def test_a_catalog_from_a_backup_gives_no_id_again_that_vectors_have(
-    library: Library, tiny_model: Path, icon_folder: Path, tmp_path: Path
-) -> None:
     build_library(library, tiny_model, [icon_folder])
     with closing(sqlite3.connect(library.catalog)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     backup = library.catalog.read_bytes()
     (icon_folder / "first.svg").write_text(disc(3, 3))
     build_library(library, tiny_model, [])
-    library.catalog.write_bytes(backup)
+    if way == "begins anew":
+        shutil.rmtree(library.generations)
+        library.catalog.unlink()
+    else:
+        library.catalog.write_bytes(backup)
     (icon_folder / "first.svg").unlink()
-    (icon_folder / "second.svg").write_text(disc(20, 20))
-    summary = build_library(library, tiny_model, [])
+    (icon_folder / "a-second.svg").write_text(disc(20, 20))
+    summary = build_library(library, tiny_model, [icon_folder])
     clean = Library(tmp_path / "clean")
     build_library(clean, tiny_model, [icon_folder])
-    assert_same_vectors(library, clean, summary.embed.fingerprint)
+    fingerprint = summary.embed.fingerprint
+    expected, found = vectors_by_digest(clean, fingerprint), vectors_by_digest(library, fingerprint)
+    assert {digest: found[digest] for digest in expected} == expected
 
 
 def test_links_in_loops_and_foreign_files_are_no_reason_to_fail(broken: Library) -> None:

@@ -144,36 +144,6 @@ def test_a_column_without_end_costs_its_row_only(tmp_path: Path, column: str) ->
     assert good.records is not None
 
 
-@pytest.mark.parametrize(
-    ("name", "file", "content"),
-    [
-        ("openmoji", "data/openmoji.json", [{"hexcode": "icon", "annotation": ["\ud800"], "emoji": "x", "tags": "",
-                                             "openmoji_tags": "", "group": "", "subgroups": ""}]),
-        ("lucide-static", "tags.json", {"icon": ["\ud800", 3, None, {"a": 1}, "x" * 100_000]}),
-        ("\ud800", "tags.json", {}),
-        (["list"], "tags.json", {}),
-        ("x" * 1_000_000, "tags.json", {}),
-    ],
-)  # fmt: skip
-def test_what_a_package_says_is_text_that_can_be_stored(
-    tmp_path: Path, name: object, file: str, content: object
-) -> None:
-    package = tmp_path / "package"
-    roots = {"openmoji": "color/svg", "lucide-static": "icons"}
-    icon = package / roots.get(str(name), ".") / "icon.svg"
-    icon.parent.mkdir(parents=True)
-    icon.write_text(SVG)
-    (package / "package.json").write_text(
-        json.dumps({"name": name, "version": [3], "license": {"type": {}}, "author": 3})
-    )
-    (package / file).parent.mkdir(parents=True, exist_ok=True)
-    (package / file).write_text(json.dumps(content))
-    [found] = scanned(package)
-    [record] = found.records or ()
-    assert len(record.set.key) <= 1000
-    assert_catalogued(package, tmp_path, n_icons=1)
-
-
 @pytest.mark.parametrize("is_device", [False, True])
 @pytest.mark.parametrize("name", ["LICENSE", "package.json", ".gitignore", "icons.json", "collections.json"])
 def test_no_pipe_is_waited_for_and_no_device_read_where_facts_are_looked_for(
