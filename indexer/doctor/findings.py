@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
-from indexer.errors import IconsError
+from indexer.errors import IconsError, LibraryError
 from indexer.library.durable import Files, differences
-from indexer.library.generations import GenerationFolder
+from indexer.library.generations import AnyGeneration
 
 Kind = Literal[
     "catalog",
@@ -24,6 +24,17 @@ Kind = Literal[
     "room",
     "usage",
 ]
+
+
+class _Lists(Protocol):
+    """A manifest, which lists files."""
+
+    @property
+    def files(self) -> Files:
+        """All others of the generation."""
+
+
+AnyManifest = TypeVar("AnyManifest", bound=_Lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +82,14 @@ def refusals(kind: Kind, path: Path, read: Callable[[], object]) -> Iterator[Fin
         yield Finding(kind, str(error), path=path)
 
 
-def check_files(kind: Kind, generation: GenerationFolder, files: Files) -> Iterator[Finding]:
-    """Whether files of a generation are what its manifest says."""
-    for path, how in differences(generation.folder, files, sums=True):
-        yield Finding(kind, f'"{path}" {how}', path=generation.folder)
+def read_whole(
+    kind: Kind, generation: AnyGeneration, read: Callable[[AnyGeneration], AnyManifest]
+) -> tuple[AnyManifest | None, list[Finding]]:
+    """Read the manifest of a generation; None, and what is wrong, where it or one of its files is not as written."""
+    try:
+        manifest = read(generation)
+    except LibraryError as error:
+        return None, [Finding(kind, str(error), path=generation.folder)]
+    differs = differences(generation.folder, manifest.files, sums=True)
+    damaged = [Finding(kind, f'"{path}" {how}', path=generation.folder) for path, how in differs]
+    return None if damaged else manifest, damaged

@@ -9,9 +9,9 @@ import numpy as np
 
 from indexer.arrays import distinct
 from indexer.catalog.database import connect_to_read
-from indexer.doctor.findings import Finding, check_files
+from indexer.doctor.findings import Finding, read_whole
 from indexer.doctor.sample import compare_shards
-from indexer.errors import IconsError, LibraryError, ShardError
+from indexer.errors import IconsError, ShardError
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import KINDS, count_others, read_shard
 from indexer.merging.facets import read_array
@@ -65,15 +65,11 @@ def check_generation(library: Library, generation: Generation, *, answers: bool)
 
     `answers`: whether searches read it; vectors that are missing for one kept for going back are only noted.
     """
-    try:
-        manifest = Manifest.read(generation)
-    except LibraryError as error:
-        yield Finding("generation", str(error), path=generation.folder)
+    manifest, damaged = read_whole("generation", generation, Manifest.read)
+    yield from damaged
+    if manifest is None:
         return
     yield from _foreign_files(generation, manifest)
-    if damaged := list(check_files("generation", generation, manifest.files)):
-        yield from damaged
-        return
     if _is_of_another_library(library, generation, manifest):
         yield Finding("generation", f"{_called(generation)} belongs to another library", path=generation.folder)
         return

@@ -1,4 +1,4 @@
-"""Whether the catalog, the shards and the query encoders of a library are whole, and what nobody needs."""
+"""Whether catalog, shards, query encoders and what is known of screenshots are whole, and what nobody needs."""
 
 import shutil
 import sqlite3
@@ -8,11 +8,12 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from safetensors import SafetensorError, safe_open
 
 from indexer.catalog.database import REVISION, connect_to_read, metadata
-from indexer.doctor.findings import Finding, refusals
+from indexer.doctor.findings import Finding, read_whole, refusals
 from indexer.encoders.query_encoder import read_facts
-from indexer.errors import ShardError
+from indexer.errors import LibraryError, ShardError
 from indexer.library.durable import bytes_on_disk, differences
 from indexer.library.folder import Library
 from indexer.library.foreign import folders_in
@@ -30,6 +31,9 @@ from indexer.library.shards import (
 )
 from indexer.merging.manifest import answering_manifest
 from indexer.merging.snapshot import read_contents
+from indexer.merging.vector_index import VectorIndex
+from indexer.screens.files import UsageFolder, UsageGeneration, read_places, read_shots
+from indexer.screens.looks import LookKey, UsageManifest, look_paths, read_looks
 
 UNIT = 1e-2
 """Largest difference of a vector's length from one."""
@@ -160,3 +164,57 @@ def check_room(library: Library) -> Iterator[Finding]:
     if free < needed:
         what = f"{free / 1e6:,.0f} MB are free, the next generation needs about {needed / 1e6:,.0f} MB"
         yield Finding("room", what, is_fault=False)
+
+
+_DAMAGES = (LibraryError, SafetensorError, OSError, KeyError, RuntimeError, ValueError, TypeError)
+
+
+def check_screenshots(library: Library) -> Iterator[Finding]:
+    """Hold what is known of screenshots against receipts and manifests; nothing is found where there are none."""
+    folder = UsageFolder(library)
+    if not folder.root.is_dir():
+        return
+    yield from refusals("usage", folder.settings, partial(read_shots, folder))
+    for looks in folders_in(folder.looks):
+        fingerprint, _, detector = looks.name.partition("+")
+        for path in look_paths(looks):
+            read = partial(read_looks, path, key=LookKey(fingerprint, detector, dim=0))
+            yield from refusals("usage", path, read)
+    current, numbers = folder.current(), folder.numbers()
+    if current is None and numbers:
+        yield Finding("usage", f'"{folder.pointer}" names no generation that is there', path=folder.pointer)
+    for number in numbers:
+        yield from _check_screens(folder.generation(number))
+
+
+def _check_screens(generation: UsageGeneration) -> Iterator[Finding]:
+    """Whether its files are what its manifest says, and say the same of each other."""
+    manifest, damaged = read_whole("usage", generation, UsageManifest.read)
+    yield from damaged
+    if manifest is None:
+        return
+    try:
+        wrong = list(_contradictions(generation, manifest))
+    except _DAMAGES as error:
+        wrong = [f"can't be read ({error})"]
+    for what in wrong:
+        yield Finding("usage", f"generation {generation.number} of screenshots {what}", path=generation.folder)
+
+
+def _contradictions(generation: UsageGeneration, manifest: UsageManifest) -> Iterator[str]:
+    counts = manifest.counts
+    with safe_open(generation.boxes, framework="numpy") as file:
+        digests, shown, crop_starts = (file.get_tensor(name) for name in ("digests", "shown", "crop_starts"))
+    placed = read_places(generation)
+    screens = {one.screen for one in placed if one.screen is not None}
+    n_vectors = VectorIndex.open(generation.drawings, spec=manifest.spec).ids.size if manifest.spec else 0
+    claims = {
+        "screens": (counts.indexed, len(digests), len(screens)),
+        "files": (counts.found, len(placed)),
+        "boxes": (counts.icons, len(shown)),
+        "drawings": (counts.drawings, len(crop_starts) - 1, n_vectors, int(np.max(shown, initial=-1)) + 1),
+        "bytes of crops": (generation.crops.stat().st_size, int(crop_starts[-1])),
+    }
+    for what, counted in claims.items():
+        if len(set(counted)) > 1:
+            yield f"says of its {what}: {', '.join(map(str, counted))}"

@@ -5,6 +5,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -110,11 +111,8 @@ def read_plan(path: Path) -> Plan:
     Raises:
         EmbedError: it can't be read.
     """
-    try:
-        with path.open("rb") as file:
-            return from_json(Plan, file.readline())
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
+    with _as_embed_error(path), path.open("rb") as file:
+        return from_json(Plan, file.readline())
 
 
 def read_outlines(path: Path) -> Iterator[tuple[Outline, int]]:
@@ -124,7 +122,9 @@ def read_outlines(path: Path) -> Iterator[tuple[Outline, int]]:
         EmbedError: one can't be read.
     """
     for place, line in _lines(path):
-        yield _read_line(path, line)[0], place
+        with _as_embed_error(path):
+            outline = _split(line)[0]
+        yield outline, place
 
 
 def read_block(path: Path, place: int) -> Block:
@@ -154,23 +154,22 @@ def block_from(outline: Outline, items: bytes) -> Block:
 
 
 def _block(path: Path, line: bytes) -> Block:
-    try:
-        return block_from(*_read_line(path, line))
-    except ValueError as error:
-        raise _unreadable(path, error) from error
+    with _as_embed_error(path):
+        return block_from(*_split(line))
 
 
-def _read_line(path: Path, line: bytes) -> tuple[Outline, bytes]:
+def _split(line: bytes) -> tuple[Outline, bytes]:
     """What a line says of a block, and its items."""
     outline, _, items = line.partition(b"\t")  # JSON has no tab in its texts
+    return from_json(Outline, outline), items
+
+
+@contextmanager
+def _as_embed_error(path: Path) -> Iterator[None]:
     try:
-        return from_json(Outline, outline), items
-    except ValueError as error:
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Path, error: Exception) -> EmbedError:
-    return EmbedError(f'plan "{path}" can\'t be read ({error}); `icons index` writes another one')
+        yield
+    except (OSError, ValueError) as error:
+        raise EmbedError(f'plan "{path}" can\'t be read ({error}); `icons index` writes another one') from error
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

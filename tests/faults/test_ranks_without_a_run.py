@@ -18,8 +18,7 @@ from faults import Stages
 from indexer.catalog.database import open_catalog
 from indexer.catalog.questions import store_setting
 from indexer.commands.library import read_failures, read_status
-from indexer.doctor.examine import examine
-from indexer.doctor.repair import repair
+from indexer.doctor.examine import examine, repair
 from indexer.embedding.gauges import Gauge
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import RankProgress, Reporter, Watchdog

@@ -1,4 +1,4 @@
-"""Do curves turn similarities into scores that mean something?"""
+"""Curves turn similarities into scores that mean something."""
 
 import numpy as np
 import pytest
