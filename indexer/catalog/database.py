@@ -35,7 +35,7 @@ from indexer.errors import IconsError, LibraryError
 from indexer.library.durable import make_folder
 from indexer.library.folder import Library
 from indexer.library.foreign import folders_in
-from indexer.library.shards import read_settled, shard_paths
+from indexer.library.shards import read_finished, shard_paths
 
 metadata = MetaData(
     naming_convention={
@@ -285,8 +285,8 @@ def used_ids(library: Library) -> dict[str, int]:
     used = {"images": 0, "names": 0, "icons": 0}
     for path in chain.from_iterable(map(shard_paths, folders_in(library.root / "vectors"))):
         with suppress(IconsError):
-            shard = read_settled(path)
-            used[shard.kind] = max(used[shard.kind], int(shard.ids.max(initial=0)), *shard.failures)
+            kind, ids, failures = read_finished(path)
+            used[kind] = max(used[kind], int(ids.max(initial=0)), *failures)
     for number in library.numbers():
         with suppress(sqlite3.Error), closing(connect_to_read(library.generation(number).catalog)) as connection:
             found = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'icons'").fetchone()

@@ -34,7 +34,7 @@ from indexer.errors import IconsError
 from indexer.library.durable import bytes_on_disk, make_folder, sync, write_file
 from indexer.library.folder import Generation, Library, require
 from indexer.library.foreign import folders_in, is_outside
-from indexer.library.shards import read_settled, shard_paths
+from indexer.library.shards import read_finished, shard_paths
 from indexer.merging.manifest import SNAPSHOT
 from indexer.pipeline import merge, restore_encoder
 from indexer.run import Stage
@@ -142,13 +142,13 @@ def _lost_with(path: Path) -> str:
     if path.suffix != ".safetensors":
         return ""
     try:
-        shard = read_settled(path)
+        shard = read_finished(path)
     except IconsError:
         return "; which vectors were in it can't be told, `icons index` makes them again"
     lost = set(shard.ids.tolist())
     for other in shard_paths(path.parent, shard.kind):
         with suppress(IconsError):
-            lost -= set() if other == path else set(read_settled(other).ids.tolist())
+            lost -= set() if other == path else set(read_finished(other).ids.tolist())
     return f"; lost: the vectors of {len(lost)} {shard.kind}, `icons index` makes them again"
 
 

@@ -114,7 +114,7 @@ def check_failures(library: Library) -> Iterator[Finding]:
         except (ShardError, sqlite3.Error, UnicodeError):  # other checks report that
             continue
         if n_unexplained:
-            what = f"{n_unexplained} pictures failed, and the catalog does not say why; `icons merge` brings that in"
+            what = f"{n_unexplained} pictures failed, and the catalog does not say why; `icons index` brings that in"
             made = answering_manifest(library)
             lacks_icons = made is not None and made.fingerprint == folder.name and made.counts.missing > 0
             yield Finding("failures", what, is_fault=lacks_icons)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from indexer.embedding.leases import Claims
 from indexer.embedding.plan_store import Workplace
-from indexer.library.plans import Block, Outline
+from indexer.library.plans import Block, BlockHeader
 from indexer.library.shards import Kind
 
 _LONGEST_PAUSE = 5.0
@@ -96,7 +96,7 @@ class Share:
         self.claims.look()
         return self.claims.held_by_others()
 
-    def _claim_first(self, kind: Kind) -> Outline | None:
+    def _claim_first(self, kind: Kind) -> BlockHeader | None:
         """Claim the first block that is free, looking from the beginning: what others have left is there."""
         held = self._held_by_others()
         for outline in self.place.missing():

@@ -16,8 +16,8 @@ from indexer.errors import EmbedError, ShardError
 from indexer.library.durable import write_file
 from indexer.library.folder import Library
 from indexer.library.foreign import FILE_NAME, FileName, below, from_json, from_plain
-from indexer.library.plans import Block, Outline, Plan, block_from, read_block, read_outlines, read_plan
-from indexer.library.shards import block_of, pieces_by_block, read_settled, read_shard, shard_name, shard_path
+from indexer.library.plans import Block, BlockHeader, Plan, block_from, read_block, read_headers, read_plan
+from indexer.library.shards import block_of, partial_shards_by_block, read_finished, read_shard, shard_name, shard_path
 from indexer.library.stores import Below, Listed, Store
 
 
@@ -31,10 +31,10 @@ class Workplace(Protocol):
     def choose(self) -> ModelChoice:
         """Say how the plan's encoder is chosen on this machine."""
 
-    def missing(self) -> Iterator[Outline]:
+    def missing(self) -> Iterator[BlockHeader]:
         """Name the blocks that have no shard, in the order of the plan."""
 
-    def read(self, outline: Outline) -> Block:
+    def read(self, outline: BlockHeader) -> Block:
         """Read a block."""
 
     def settled(self, block: str) -> set[int] | None:
@@ -61,7 +61,7 @@ class LibraryWork:
         """Choose the encoder as the plan does."""
         return ModelChoice.from_json(self.plan.model)
 
-    def missing(self) -> Iterator[Outline]:
+    def missing(self) -> Iterator[BlockHeader]:
         """Name the blocks that have no shard."""
         for block in self._places:
             if block.name not in self._done:
@@ -70,7 +70,7 @@ class LibraryWork:
                 else:
                     yield block
 
-    def read(self, outline: Outline) -> Block:
+    def read(self, outline: BlockHeader) -> Block:
         """Read a block out of the plan."""
         return read_block(self._path, self._places[outline])
 
@@ -88,12 +88,12 @@ class LibraryWork:
         return not self.run.is_dir()
 
     @cached_property
-    def _places(self) -> dict[Outline, int]:
-        return dict(read_outlines(self._path))
+    def _places(self) -> dict[BlockHeader, int]:
+        return dict(read_headers(self._path))
 
     @cached_property
     def _pieces(self) -> dict[str, list[Path]]:
-        return pieces_by_block(self.shards)
+        return partial_shards_by_block(self.shards)
 
 
 def settled_by(pieces: Iterable[Path]) -> set[int]:
@@ -102,7 +102,7 @@ def settled_by(pieces: Iterable[Path]) -> set[int]:
     Raises:
         ShardError: a piece is damaged.
     """
-    return {item for piece in map(read_settled, pieces) for item in (*piece.ids.tolist(), *piece.failures)}
+    return {item for _, ids, failures in map(read_finished, pieces) for item in (*ids.tolist(), *failures)}
 
 
 _FACTS = "encoder.json"
@@ -215,7 +215,7 @@ class StoredWork:
         """Where its workers claim blocks."""
         return Below(self.store, f"{self.plan.run}/claims/")
 
-    def missing(self) -> Iterator[Outline]:
+    def missing(self) -> Iterator[BlockHeader]:
         """Name the blocks that have no shard, a group looked at when its turn comes.
 
         Where nothing seems to be missing, groups that were done are looked at again: who collects may have found a
@@ -231,13 +231,13 @@ class StoredWork:
             if is_any:
                 return
 
-    def _missing_of(self, number: int) -> list[Outline]:
+    def _missing_of(self, number: int) -> list[BlockHeader]:
         found = self._list_shards(f"{number:04d}/")
         missing = [outline for outline in self._groups[number] if shard_name(outline.name) not in found]
         (self._done.discard if missing else self._done.add)(number)
         return missing
 
-    def read(self, outline: Outline) -> Block:
+    def read(self, outline: BlockHeader) -> Block:
         """Read a block.
 
         Raises:
@@ -334,7 +334,7 @@ class StoredWork:
         self.drop_shard(f"{self._group_of(block)}/{shard_name(block)}")
 
     @cached_property
-    def outlines(self) -> list[Outline]:
+    def outlines(self) -> list[BlockHeader]:
         """All blocks of the run, in order.
 
         Raises:
@@ -342,7 +342,7 @@ class StoredWork:
         """
         stored = self.run.get(OUTLINES)
         try:
-            outlines = [from_json(Outline, line) for line in (stored.content.splitlines() if stored else ())]
+            outlines = [from_json(BlockHeader, line) for line in (stored.content.splitlines() if stored else ())]
         except ValueError:
             outlines = []
         if len(outlines) != self.plan.n_blocks:
@@ -354,7 +354,7 @@ class StoredWork:
         return OUTLINES in self.run.list(OUTLINES) and len(self.run.list("blocks/")) == self.plan.n_blocks
 
     @cached_property
-    def _groups(self) -> list[list[Outline]]:
+    def _groups(self) -> list[list[BlockHeader]]:
         return [self.outlines[start : start + _GROUP] for start in range(0, len(self.outlines), _GROUP)]
 
     @cached_property
@@ -411,6 +411,6 @@ def open_work(store: Store) -> StoredWork:
     return StoredWork(store, plan)
 
 
-def spell_outlines(outlines: list[Outline]) -> bytes:
+def spell_outlines(outlines: list[BlockHeader]) -> bytes:
     """Spell the blocks of a run as `outlines.jsonl` has them."""
     return "\n".join(json.dumps(astuple(outline)) for outline in outlines).encode()

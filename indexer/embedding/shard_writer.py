@@ -17,7 +17,7 @@ from indexer.arrays import Halves, Ids
 from indexer.embedding.block_queue import Share
 from indexer.encoders.loaded import LoadedEncoder
 from indexer.errors import EmbedError
-from indexer.library.shards import Failed, Kind, Shard, pack_shard, piece_name, shard_name
+from indexer.library.shards import Failed, Kind, Shard, pack_shard, partial_shard_name, shard_name
 from indexer.library.traits import TRAITS
 
 FIRST_PIECE_SECONDS, PIECE_SECONDS = 2.0, 32.0
@@ -96,7 +96,7 @@ class ShardWriter:
     def _write_piece(self, block: str, kind: Kind) -> None:
         shard = self._take(kind)
         if settled := [*shard.ids.tolist(), *shard.failures]:
-            self._write(block, piece_name(block, settled), shard)
+            self._write(block, partial_shard_name(block, settled), shard)
 
     def finish(self) -> None:
         """Wait until all that was given is written. Raises what went wrong with it."""

@@ -32,8 +32,8 @@ from indexer.library.durable import ASIDE, make_folder, sync, write_file
 from indexer.library.folder import Library
 from indexer.library.foreign import Location, from_json
 from indexer.library.object_store import open_store
-from indexer.library.plans import Outline, Plan, outline_of, read_blocks
-from indexer.library.shards import pieces_by_block, read_shard, shard_name, shard_path, shard_paths
+from indexer.library.plans import BlockHeader, Plan, header_of, read_blocks
+from indexer.library.shards import partial_shards_by_block, read_shard, shard_name, shard_path, shard_paths
 from indexer.library.stores import Below, Store, url_of
 
 _NOTES = "shared.json"
@@ -199,11 +199,11 @@ def put_plan(work: str, library: Library, plan: Plan) -> None:
     runs.find()
     put_encoder(store, choice, find_checkpoint(choice))
     runs.begin(plan.run)
-    run, outlines = Below(store, f"{plan.run}/"), list[Outline]()
+    run, outlines = Below(store, f"{plan.run}/"), list[BlockHeader]()
 
     def spell() -> Iterator[tuple[str, bytes]]:
         for place, block in enumerate(read_blocks(library.work(plan.fingerprint) / "plan.jsonl")):
-            outlines.append(outline_of(block))
+            outlines.append(header_of(block))
             yield f"blocks/{group_name(place)}/{block.name}.json", json.dumps(block.items).encode()
 
     if plan.n_blocks:
@@ -389,7 +389,7 @@ def _take(place: StoredWork, shard: str, aside: Path, folder: Path) -> bool | No
 
 def _free_incomplete(place: StoredWork, folder: Path) -> int:
     """Have blocks done again whose files do not settle all their items; tell how many."""
-    pieces, n = pieces_by_block(folder), 0
+    pieces, n = partial_shards_by_block(folder), 0
     for block in place.outlines:
         path = shard_path(folder, block.name)
         if len(settled_by([path, *pieces.get(block.name, ())])) < block.n_items:

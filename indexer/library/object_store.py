@@ -19,7 +19,7 @@ CONDITIONAL = ("s3",)
 _OPTIONS: dict[str, dict[str, Any]] = {
     "s3": {"config_kwargs": {"retries": {"total_max_attempts": 1}, "connect_timeout": 10, "read_timeout": 60}}
 }
-"""`RetryingStore` asks again: a client that does so by itself would mistake a lost answer for another's write."""
+"""`RetryingStore` asks again: a client that does so itself would mistake a lost answer for another's write."""
 _DELETED_AT_ONCE = 1000
 _EXTRA = 'pip install "icons[cloud]"'
 Answer = TypeVar("Answer")

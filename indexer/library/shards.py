@@ -88,7 +88,7 @@ def shard_name(block: str) -> str:
     return f"{block}.safetensors"
 
 
-def piece_name(block: str, ids: Iterable[int]) -> str:
+def partial_shard_name(block: str, ids: Iterable[int]) -> str:
     """Name of a shard that holds a part of a block, by the ids it settles; the block's own holds the rest.
 
     Two who do one block at once, unknown to each other, cut it in other places: none writes over another's piece.
@@ -108,7 +108,7 @@ def shard_path(folder: Path, block: str) -> Path:
     return folder / shard_name(block)
 
 
-def pieces_by_block(folder: Path) -> dict[str, list[Path]]:
+def partial_shards_by_block(folder: Path) -> dict[str, list[Path]]:
     """The pieces that are there of each block that has some."""
     found: dict[str, list[Path]] = {}
     for path in sorted(folder.glob(f"*{_PIECE}*.safetensors")):
@@ -247,7 +247,7 @@ def read_coverage(folder: Path) -> Coverage:
     embedded: dict[Kind, list[Ids]] = {"images": [], "names": []}
     failures: dict[int, Failed] = {}
     for path in shard_paths(folder):
-        shard = read_settled(path)
+        shard = read_finished(path)
         embedded[shard.kind].append(shard.ids)
         failures.update((item, why) for item, why in shard.failures.items() if why.is_final or item not in failures)
     images, names = (distinct(np.concatenate([np.empty(0, np.int64), *ids])) for ids in embedded.values())
@@ -266,44 +266,46 @@ def unread_images(vectors: Path) -> Iterator[int]:
             yield from (image for image, failed in read_coverage(folder).failures.items() if not failed.is_final)
 
 
-class Settled(NamedTuple):
+class Finished(NamedTuple):
     """Which ids of which kind a shard has vectors for, and what failed."""
 
     kind: Kind
     ids: Ids
     failures: Mapping[int, Failed]
-    precision: str
-    """In which its pictures were embedded; "" where an older program says none."""
 
 
-def read_settled(path: Path) -> Settled:
-    """Read what a shard settles, without the vectors.
-
-    What was read is remembered as long as the file stays the same: a run asks several times.
+def read_finished(path: Path) -> Finished:
+    """Read what became of a block's items, without the vectors.
 
     Raises:
         ShardError: the file is damaged.
     """
+    return _read_facts(path)[0]
+
+
+def precisions(folder: Path) -> set[str]:
+    """In which precisions the pictures were embedded that a folder's shards hold; "" where an older program says none.
+
+    Raises:
+        ShardError: a shard is damaged.
+    """
+    return {_read_facts(path)[1] for path in shard_paths(folder, "images")}
+
+
+def _read_facts(path: Path) -> tuple[Finished, str]:
+    """What a shard holds, and in which precision; remembered as long as the file is the same: a run asks often."""
     try:
         found = path.stat()
-        return _settled(path, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
+        return _remembered(path, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
     except _DAMAGES as error:
         raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
 
 
 @cache
-def _settled(path: Path, _: tuple[int, ...]) -> Settled:
+def _remembered(path: Path, _: tuple[int, ...]) -> tuple[Finished, str]:
     receipt, tensors = _open(path, but="vectors")
-    return Settled(KINDS[receipt["kind"]], tensors["ids"], _failures(receipt, tensors), receipt.get("precision", ""))
-
-
-def precisions(folder: Path) -> set[str]:
-    """In which precisions the pictures were embedded that a folder's shards hold.
-
-    Raises:
-        ShardError: a shard is damaged.
-    """
-    return {read_settled(path).precision for path in shard_paths(folder, "images")}
+    finished = Finished(KINDS[receipt["kind"]], tensors["ids"], _failures(receipt, tensors))
+    return finished, receipt.get("precision", "")
 
 
 def shard_paths(folder: Path, kind: Kind | None = None) -> list[Path]:

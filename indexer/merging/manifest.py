@@ -75,7 +75,7 @@ class Manifest:
             LibraryError: it is missing, not whole, or of another format; the message says what mends that.
         """
         check = partial(_check_format, generation)
-        return read_manifest(cls, generation, advice="`icons merge` builds a new one", check=check)
+        return read_manifest(cls, generation, advice="`icons index` builds a new one", check=check)
 
 
 def answering_manifest(library: Library) -> Manifest | None:

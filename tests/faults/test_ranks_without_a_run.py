@@ -27,7 +27,7 @@ from indexer.embedding.torchrun import _remove_leftovers
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, read_blocks
-from indexer.library.shards import pieces_by_block, read_coverage, read_shard, shard_paths
+from indexer.library.shards import partial_shards_by_block, read_coverage, read_shard, shard_paths
 from indexer.merging.merge import merge as merge_shards
 from indexer.pipeline import embed, merge, plan_only, scan
 from indexer.run import IndexOptions
@@ -229,7 +229,7 @@ def test_a_block_that_takes_long_leaves_pieces_and_a_rank_that_is_ended_on_the_w
     n_kept = len(read_coverage(folder).images)
     assert n_kept >= 4
     (block,) = (block for block in read_blocks(_plan(library)) if block.kind == "images")
-    assert len(pieces_by_block(folder)[block.name]) == n_kept // 2
+    assert len(partial_shards_by_block(folder)[block.name]) == n_kept // 2
 
     rest = embed(library, options, Silent())
     assert rest.images == 11 - n_kept
@@ -299,7 +299,7 @@ def test_a_generation_that_was_published_without_what_failed_is_found_and_mended
         store_setting(connection, "model", ModelChoice(f"local-dir:{tiny_model}").to_json())
     engine.dispose()
     (found,) = (finding for finding in examine(library, sample=0).findings if finding.is_fault)
-    assert found.message == "1 pictures failed, and the catalog does not say why; `icons merge` brings that in"
+    assert found.message == "1 pictures failed, and the catalog does not say why; `icons index` brings that in"
     report = repair(library, sample=0, stage=lambda _: None)
     assert report.is_sound
     assert len(list(read_failures(library))) == 1

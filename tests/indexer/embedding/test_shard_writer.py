@@ -14,7 +14,7 @@ from indexer.embedding.shard_writer import MOST_WAITING, Ended, ShardWriter
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import Plan, write_plan
-from indexer.library.shards import pieces_by_block, read_settled
+from indexer.library.shards import partial_shards_by_block, read_finished
 from indexer.library.traits import TRAITS
 
 
@@ -64,8 +64,8 @@ def test_a_worker_that_is_asked_to_end_leaves_what_it_has_as_a_piece(tmp_path: P
             writer.add(np.array([4, 3]), np.ones((2, 4), np.float16), {3: 30, 4: 40}, np.zeros(2, TRAITS))
             writer.write_due_piece("images-0", "images")
             raise cause
-        pieces = pieces_by_block(library.vectors("f00d"))
-        assert {block: read_settled(path)[1].tolist() for block, [path] in pieces.items()} == kept
+        pieces = partial_shards_by_block(library.vectors("f00d"))
+        assert {block: read_finished(path)[1].tolist() for block, [path] in pieces.items()} == kept
 
 
 def test_after_a_piece_that_could_not_be_written_no_shard_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

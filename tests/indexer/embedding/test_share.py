@@ -12,7 +12,7 @@ from indexer.embedding.leases import Claims
 from indexer.embedding.plan_store import LibraryWork
 from indexer.library.folder import Library
 from indexer.library.plans import Block, Plan, write_plan
-from indexer.library.shards import Failed, Shard, pack_shard, piece_name, shard_name
+from indexer.library.shards import Failed, Shard, pack_shard, partial_shard_name, shard_name
 from indexer.library.stores import FolderStore
 
 SHOWN = ("folder", "/icons", "a.svg", "", "0" * 32)
@@ -36,7 +36,7 @@ def share(library: Library, *, alone: bool = False) -> Share:
 def write(share: Share, block: str, ids: list[int], *, is_piece: bool = False) -> None:
     settled = Shard("images", np.array(ids[:-1], np.int64), np.zeros((len(ids) - 1, 2), np.float16), {})
     settled.failures[ids[-1]] = Failed("broken", is_final=True)
-    name = piece_name(block, ids) if is_piece else shard_name(block)
+    name = partial_shard_name(block, ids) if is_piece else shard_name(block)
     share.place.write(block, name, pack_shard(settled, fingerprint="f00d", facts={}))
 
 

@@ -31,7 +31,7 @@ from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError, IconsError
 from indexer.library.folder import Library
 from indexer.library.object_store import open_store
-from indexer.library.plans import BLOCK_SIZE, Outline, Plan
+from indexer.library.plans import BLOCK_SIZE, BlockHeader, Plan
 from indexer.library.shards import read_coverage, shard_name
 from indexer.library.stores import Below
 from indexer.pipeline import collect, index, plan_only
@@ -232,7 +232,7 @@ def test_a_worker_that_began_with_names_alone_does_a_picture_block_that_is_free_
 
 
 def test_a_block_that_is_free_again_is_found_though_its_thousand_seemed_done(tmp_path: Path) -> None:
-    outlines = [Outline(f"images-{number:09d}-0", "images", 1) for number in range(1500)]
+    outlines = [BlockHeader(f"images-{number:09d}-0", "images", 1) for number in range(1500)]
     store = open_store(str(tmp_path))
     store.put("0/outlines.jsonl", spell_outlines(outlines))
     place = StoredWork(store, Plan("f00d", "{}", 1500, 0, 1500, run="0"))
