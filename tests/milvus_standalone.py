@@ -137,5 +137,5 @@ if __name__ == "__main__":
     place.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # else the server would outlive this process
     with running(place, port=PORT) as own_server, suppress(KeyboardInterrupt):
-        print(f"{own_server} runs until Ctrl-C; `icons publish {own_server}/icons` sends a library to it")
+        print(f"{own_server} runs until Ctrl-C; `icons lab publish {own_server}/icons` sends a library to it")
         signal.pause()

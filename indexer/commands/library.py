@@ -191,8 +191,7 @@ def examine_folder(library: Library, *, mends: bool, sample: int, as_json: bool)
     Raises:
         click.exceptions.Exit: with 2, it is not sound.
     """
-    from indexer.doctor.examine import examine
-    from indexer.doctor.repair import repair
+    from indexer.doctor.examine import examine, repair
     from indexer.reports.terminal import Bars
 
     with Bars() as view:

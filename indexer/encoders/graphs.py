@@ -30,7 +30,7 @@ from indexer.library.durable import (
     differences,
     folder_aside,
     from_signed,
-    write_parts,
+    write_file,
 )
 from indexer.library.foreign import Digest, parsed
 from indexer.process import computes_in_bf16, cores_of_rank
@@ -108,7 +108,7 @@ def keep_own_weights(checkpoint: Checkpoint, folder: Path) -> None:
     weights = folder / checkpoint.weights.name
     if weights.is_file() and weights.samefile(checkpoint.weights):
         with weights.open("rb") as file:
-            write_parts(weights, iter(partial(file.read, _AT_ONCE), b""))
+            write_file(weights, iter(partial(file.read, _AT_ONCE), b""))
 
 
 class OnnxEncoder(LoadedEncoder):

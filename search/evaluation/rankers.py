@@ -21,7 +21,7 @@ from indexer.languages.words import normalise
 from indexer.library.folder import Library
 from indexer.library.foreign import folders_in
 from indexer.library.shards import Kind, read_coverage, read_vectors
-from indexer.merging.calibration import N_ASKED, Answering, Asked, calibrate, spread
+from indexer.merging.calibration import N_ASKED, Answering, NamedQuery, calibrate, spread
 from indexer.merging.index_kinds import FP16
 from indexer.merging.lexicon import Lexicon
 from indexer.merging.manifest import Weights
@@ -230,11 +230,11 @@ def _published(opened: Opened, corpus: Corpus, vectors: CorpusVectors, weights: 
         pictures=pictures,
         lexicon=opened.lexicon,
         encoder=vectors.encoder,
-        bearers=(seen.icon_ids, corpus.name_ids[seen.name_rows]),
+        names=(seen.icon_ids, corpus.name_ids[seen.name_rows]),
         drawings=(corpus.image_ids[shown], opened.in_memory(Ability.EVALUATE).drawings[first_icons[shown]]),
     )
     names = [
-        Asked(corpus.words[int(corpus.name_ids[row])], vectors.names[row], int(corpus.name_ids[row]))
+        NamedQuery(corpus.words[int(corpus.name_ids[row])], vectors.names[row], int(corpus.name_ids[row]))
         for row in spread(len(corpus.name_ids), N_ASKED).tolist()
     ]
     manifest = replace(opened.manifest, calibration=calibrate(answering, names))

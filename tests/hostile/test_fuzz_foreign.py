@@ -8,6 +8,7 @@ another type. Whatever reads it answers or refuses in one line, and what lies be
 
 import gc
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -27,7 +28,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from conftest import Silent, build_library, draw_icons, save_tiny_model
-from fuzzing import SECONDS
+from fuzzing import FOR_SECONDS, GATE_SECONDS
 from shared_work import do_here, options_of, scanned
 from usage_screens import plain_sight, save_screen
 
@@ -52,7 +53,6 @@ from search.generation.milvus.schema import Names, manifest_key, piece_key
 from search.generation.milvus.table import Facts
 from search.publishing.rows import compute_facts
 
-GATE_SECONDS = 20.0
 WHOLE = [b"", b"null", b"{}", b"[]", b"5", b'"x"', b"\xff\xfe", b"[" * 100_000, b'{"a":' * 100_000, b"9" * 5_000]
 """What may stand in the place of a whole file."""
 PATHS = [f"{'../' * n}victim{end}" for n in range(6) for end in ("", "/deep")]
@@ -349,19 +349,6 @@ def _restore(kept: Path, place: Path) -> None:
             (os.link if name.endswith(LINKED) else shutil.copy2)(kept / name, place / name)
 
 
-def fuzz(place: Path, seed: int, seconds: float) -> int:
-    """Change one thing after the other, each file in its turn; how many were tried."""
-    rng, until, n = random.Random(seed), time.monotonic() + seconds, 0
-    kept = place.with_name("kept")
-    if not kept.exists():
-        shutil.copytree(place, kept)
-    while time.monotonic() < until:
-        try_one(place, kept, TARGETS[n % len(TARGETS)], rng)
-        n += 1
-    _restore(kept, place)
-    return n
-
-
 def try_one(place: Path, kept: Path, target: Target, rng: random.Random) -> None:
     _restore(kept, place)
     before = _state(place)
@@ -388,12 +375,16 @@ def _ask(place: Path, target: Target, rng: random.Random) -> None:
         rng.choice(reads)()
 
 
-def test_json_that_others_wrote_reads_writes_and_deletes_nothing_elsewhere(place: Path) -> None:
-    assert fuzz(place, seed=1, seconds=GATE_SECONDS) > len(TARGETS)
-
-
-@pytest.mark.slow
-def test_much_json_that_others_wrote_reads_writes_and_deletes_nothing_elsewhere(place: Path) -> None:
-    seed = random.SystemRandom().randrange(1 << 32)
+@pytest.mark.parametrize("seconds", FOR_SECONDS)
+def test_json_that_others_wrote_reads_writes_and_deletes_nothing_elsewhere(place: Path, seconds: float) -> None:
+    """Each file is changed once at least, in its turn; in the gate in the same way in every run."""
+    seed = 1 if seconds == GATE_SECONDS else random.SystemRandom().randrange(1 << 32)
     print(f"seed {seed}")
-    assert fuzz(place, seed=seed, seconds=SECONDS)
+    rng, until, kept = random.Random(seed), time.monotonic() + seconds, place.with_name("kept")
+    if not kept.exists():
+        shutil.copytree(place, kept)
+    for n in itertools.count():
+        if n >= len(TARGETS) and time.monotonic() > until:
+            break
+        try_one(place, kept, TARGETS[n % len(TARGETS)], rng)
+    _restore(kept, place)

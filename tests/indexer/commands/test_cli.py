@@ -12,6 +12,7 @@ from old_schema import migrate
 
 from indexer.commands.console import ProgressView
 from indexer.commands.options import model_choice
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
