@@ -40,7 +40,10 @@ def scan(text: str, *, path: str, kind: Kind) -> Scanned:
     places = Places(text)
     return Scanned(
         [_reference(one, text, path, places) for one in _once(one for one in found if isinstance(one, Named))],
-        [_computed(one, text, path, places) for one in sorted({one for one in found if isinstance(one, Unreadable)})],
+        [
+            Computed(path, *places.at(one.start), one.form, text[one.start : one.end])
+            for one in sorted({one for one in found if isinstance(one, Unreadable)})
+        ],
     )
 
 
@@ -57,11 +60,6 @@ def _reference(one: Named, text: str, path: str, places: Places) -> Reference:
     written = text[one.start : one.end]
     about = (one.set, one.name, one.form, written, one.others, one.is_certain, one.file)
     return Reference(path, line, column, one.start, one.end, *about)
-
-
-def _computed(one: Unreadable, text: str, path: str, places: Places) -> Computed:
-    line, column = places.at(one.start)
-    return Computed(path, line, column, one.form, text[one.start : one.end])
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +234,7 @@ RULES: Mapping[str, str] = {
 }
 """By the kind of a finding."""
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_WARNINGS = ("unused-file", "too-many-sets")
+_LEVELS = {"unused-file": "warning", "too-many-sets": "warning"}
 
 
 def checked_json(checked: Checked) -> dict[str, Any]:
@@ -247,7 +245,7 @@ def checked_json(checked: Checked) -> dict[str, Any]:
 def checked_sarif(checked: Checked, *, base: Path) -> dict[str, Any]:
     """Spell the findings as SARIF 2.1.0 (OASIS); paths are relative to `base`, the root of the repository."""
     rules = [
-        {"id": kind, "shortDescription": {"text": text}, "defaultConfiguration": {"level": _level(kind)}}
+        {"id": kind, "shortDescription": {"text": text}, "defaultConfiguration": {"level": _LEVELS.get(kind, "error")}}
         for kind, text in RULES.items()
     ]
     driver = {"name": "icons", "version": version("icons"), "rules": rules}
@@ -255,27 +253,20 @@ def checked_sarif(checked: Checked, *, base: Path) -> dict[str, Any]:
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
 
 
-def _level(kind: str) -> str:
-    return "warning" if kind in _WARNINGS else "error"
-
-
 def _result(finding: Finding, base: Path) -> dict[str, Any]:
-    place: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.path, base)}}
+    path = Path(finding.path).absolute()
+    uri = quote(path.relative_to(base).as_posix()) if path.is_relative_to(base) else path.as_uri()
+    place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
     if finding.line:
         end = finding.column + len(finding.text)
         place["region"] = {"startLine": finding.line, "startColumn": finding.column, "endColumn": end}
     return {
         "ruleId": finding.kind,
         "ruleIndex": list(RULES).index(finding.kind),
-        "level": _level(finding.kind),
+        "level": _LEVELS.get(finding.kind, "error"),
         "message": {"text": finding.message},
         "locations": [{"physicalLocation": place}],
     }
-
-
-def _uri(path: str, base: Path) -> str:
-    absolute = Path(path).absolute()
-    return quote(absolute.relative_to(base).as_posix()) if absolute.is_relative_to(base) else absolute.as_uri()
 
 
 def lines_of(findings: Sequence[Finding]) -> list[str]:

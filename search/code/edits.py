@@ -167,13 +167,11 @@ def import_edits(text: str, replacements: Mapping[int, Replacement]) -> tuple[li
             by_hand += refused
             edits += changed
     others = (replacements[start] for start in sorted(replacements.keys() - done))
-    by_hand += [ByHand(one.reference, one.key, _why(text, one.reference)) for one in others]
+    for one in others:
+        is_of_whole = text[max(0, one.reference.start - 1)] == "."
+        why = "it is taken from a whole module" if is_of_whole else "it is loaded in a way that is not rewritten"
+        by_hand.append(ByHand(one.reference, one.key, why))
     return edits, by_hand
-
-
-def _why(text: str, reference: Reference) -> str:
-    before = text[max(0, reference.start - 1) : reference.start]
-    return "it is taken from a whole module" if before == "." else "it is loaded in a way that is not rewritten"
 
 
 def _statement(found: re.Match[str], inside: Mapping[int, Replacement]) -> tuple[list[Edit], list[ByHand]]:

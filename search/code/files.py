@@ -3,9 +3,11 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from indexer.errors import IconsError, SourceError
 from indexer.sources.folders import GITIGNORE, Exclusion
@@ -20,8 +22,7 @@ LEFT_OUT = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class CodeFile:
+class CodeFile(NamedTuple):
     """A file of code."""
 
     path: Path
@@ -117,11 +118,15 @@ class Project:
     @classmethod
     def around(cls, places: Sequence[Path]) -> "Project":
         """Find the projects that places belong to; a folder without any is one by itself."""
-        return cls(tuple({found: None for place in places if (found := _root(place) or _own_folder(place))}))
+        return cls(tuple({found: None for place in places if (found := _root(place))}))
 
     @cached_property
     def _files(self) -> Sequence[Path]:
-        return [path for folder in self.folders for path in _listed(folder)]
+        found: list[Path] = []
+        for folder in self.folders:
+            with suppress(IconsError):  # a folder that can't be read, where nobody asked to look
+                found += files_below(folder)
+        return found
 
     @cached_property
     def svgs(self) -> Sequence[Path]:
@@ -136,8 +141,12 @@ class Project:
     @cached_property
     def ids(self) -> frozenset[str]:
         """The ids that its code gives, and those of its SVGs."""
-        of_code = (one for path in self._files if kind_of(path.name) for one in _ids_of_code(path))
-        return frozenset(of_code).union(*(self.ids_of(path) or () for path in self.svgs))
+        found: set[str] = set().union(*(self.ids_of(path) or () for path in self.svgs))
+        for path in self._files:
+            if kind_of(path.name):
+                with suppress(IconsError):
+                    found.update(ids_in(read_code(path)))
+        return frozenset(found)
 
     def ids_of(self, svg: Path) -> frozenset[str] | None:
         """The ids of an SVG; None where it can't be read, or is a font, which is called as one likes."""
@@ -167,27 +176,10 @@ class Project:
 
 
 def _root(place: Path) -> Path | None:
-    """The folder above that is marked; the user's own is none, whatever lies there."""
+    """The folder above that is marked, else the place's own; the user's own is none, whatever lies there."""
     above = [folder for folder in (place.resolve(), *place.resolve().parents) if folder != Path.home()]
-    return next((folder for mark in _MARKS for folder in above if (folder / mark).exists()), None)
-
-
-def _own_folder(place: Path) -> Path | None:
-    return place if place.is_dir() else place.parent if place.is_file() else None
-
-
-def _listed(folder: Path) -> Iterator[Path]:
-    try:
-        yield from files_below(folder)
-    except IconsError:  # a folder that can't be read, where nobody asked to look
-        return
-
-
-def _ids_of_code(path: Path) -> Sequence[str]:
-    try:
-        return ids_in(read_code(path))
-    except IconsError:
-        return ()
+    marked = next((folder for mark in _MARKS for folder in above if (folder / mark).exists()), None)
+    return marked or (place if place.is_dir() else place.parent if place.is_file() else None)
 
 
 def _ids_of_svg(path: Path) -> frozenset[str] | None:

@@ -5,9 +5,9 @@ It knows SVG and CSS: url() in styles, links of any scheme, animations that set 
 better known, but cleans HTML: lists of elements and attributes would be ours, and styles go through it unread.
 """
 
+import io
 import re
 from xml.etree import ElementTree
-from xml.parsers import expat
 
 from indexer.errors import IconsError, RenderError
 from indexer.rendering.render import SVG_START, svg_document
@@ -60,7 +60,7 @@ def clean_tree(icon: NamedIcon, look: Look) -> ElementTree.Element:
         document = _with_namespace(document if look.colour is None else coloured(document, look.colour))
         _refuse_deep(document)
         root = _plain(ElementTree.fromstring(_hushed(document)))
-    except (ValueError, LookupError, expat.ExpatError, ElementTree.ParseError) as error:  # LookupError: of encodings
+    except (ValueError, LookupError, ElementTree.ParseError) as error:  # LookupError: of encodings
         raise IconsError(f'"{icon.key}" can\'t be written as code: it is no well-formed SVG ({error})') from error
     reshape(root, look)
     return root
@@ -87,23 +87,13 @@ def _refuse_deep(document: bytes) -> None:
 
     Raises:
         ValueError: it is.
-        ExpatError: it is not well-formed.
+        ParseError: it is not well-formed.
     """
     depth = 0
-
-    def start(_: str, __: dict[str, str]) -> None:
-        nonlocal depth
-        depth += 1
+    for event, _ in ElementTree.iterparse(io.BytesIO(document), ("start", "end")):
+        depth += 1 if event == "start" else -1
         if depth > _DEEPEST:
             raise ValueError(f"elements nested more than {_DEEPEST} deep")
-
-    def end(_: str) -> None:
-        nonlocal depth
-        depth -= 1
-
-    parser = expat.ParserCreate()
-    parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.Parse(document, True)
 
 
 def _plain(root: ElementTree.Element) -> ElementTree.Element:

@@ -30,18 +30,6 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 _READABLE = 0o644 << 16
 
 
-def packed(files: Mapping[str, bytes], *, folder: str) -> bytes:
-    """Pack files into a zip, all inside one folder, in the order of their names."""
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w") as archive:
-        for name in sorted(files):
-            entry = zipfile.ZipInfo(f"{folder}/{name}", _DATE)
-            entry.external_attr = _READABLE
-            entry.create_system = 3  # the same on every system
-            archive.writestr(entry, files[name], zipfile.ZIP_DEFLATED, compresslevel=9)
-    return written.getvalue()
-
-
 Kind = Literal["zip", "sprite", "iconify", "font", "react"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LICENCES, COLLECTION = "LICENCES.md", "collection.json"
@@ -87,8 +75,15 @@ class Exported:
 
     @property
     def content(self) -> bytes:
-        """All files as one zip."""
-        return packed(self.files, folder=self.name)
+        """All files as one zip, inside one folder, in the order of their names."""
+        written = io.BytesIO()
+        with zipfile.ZipFile(written, "w") as archive:
+            for name in sorted(self.files):
+                entry = zipfile.ZipInfo(f"{self.name}/{name}", _DATE)
+                entry.external_attr = _READABLE
+                entry.create_system = 3  # the same on every system
+                archive.writestr(entry, self.files[name], zipfile.ZIP_DEFLATED, compresslevel=9)
+        return written.getvalue()
 
     @property
     def file_name(self) -> str:

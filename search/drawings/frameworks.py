@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
@@ -297,10 +297,6 @@ def _heroicon_capitals(name: str) -> str:
     return _AFTER_DIGIT.sub(lambda letter: letter[0].upper(), capitals(name))
 
 
-def _plain(icon: NamedIcon) -> _Place:
-    return _Place(icon.name)
-
-
 def _tabler(icon: NamedIcon) -> _Place:
     """The package of pictures has outline and filled icons of one name, Iconify tells them apart by name."""
     is_filled = icon.set.startswith("@") and "filled" in folders(icon)
@@ -322,17 +318,13 @@ def _heroicon(icon: NamedIcon) -> _Place:
     return _Place(icon.name, "24/outline")
 
 
-def _font_awesome(icon: NamedIcon) -> _Place:
-    return _Place(icon.name, font_awesome_style(icon))
-
-
-_PLACES = {
-    "lucide": _plain,
+_PLACES: Mapping[str, Callable[[NamedIcon], _Place]] = {
+    "lucide": lambda icon: _Place(icon.name),
     "tabler": _tabler,
     "phosphor": _phosphor,
     "heroicons": _heroicon,
-    "mdi": _plain,
-    "font-awesome": _font_awesome,
+    "mdi": lambda icon: _Place(icon.name),
+    "font-awesome": lambda icon: _Place(icon.name, font_awesome_style(icon)),
 }
 _SPELT = {"heroicons": _heroicon_capitals}
 _INSTEAD = {"tsx": "react", "vue": "vue", "svelte": "svelte"}

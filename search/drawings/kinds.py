@@ -61,12 +61,17 @@ _OF_WHOLE = frozenset(("opacity", "filter", "mask", "clip-path", "transform", "s
 def make_sprite(material: Material) -> Made:
     """Write the sprite, and a page that shows it."""
     symbols = "\n".join(map(_symbol, material.drawn))
-    comment = f"<!--\n{_in_comment(notice(material.terms))}\n-->"
+    credits = notice(material.terms).replace("--", "- -").rstrip("-")
+    comment = f"<!--\n{credits}\n-->"
     head = '<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0" style="position:absolute" aria-hidden="true">'
     sprite = f"{head}\n{comment}\n{symbols}\n</svg>\n"
     use = f'<svg width="24" height="24"><use href="{_SPRITE}#{material.drawn[0].icon.name}"/></svg>'
+    names = [one.icon.name for one in material.drawn]
+    tiles = [
+        (name, f'<svg class="tile" role="img" aria-label="{name}"><use href="#{name}"/></svg>', "") for name in names
+    ]
     # The page holds the sprite itself: opened from a disk, a browser takes no other file's symbols.
-    page = gallery(material.name, use=use, tiles=[_tile(one.icon.name) for one in material.drawn], sprite=sprite)
+    page = gallery(material.name, use=use, tiles=tiles, sprite=sprite)
     files = {_SPRITE: sprite.encode(), "example.html": page}
     return Made(files, _SPRITE, [f"use: {use}"], names_of(material.drawn))
 
@@ -78,14 +83,6 @@ def _symbol(one: Drawing) -> str:
     body = f"<g{spelled(of_whole)}>{body}</g>" if of_whole else body
     stated = {"id": one.icon.name, "viewBox": str(one.box), **inherited}
     return f"<symbol{spelled(stated)}>{body}</symbol>"
-
-
-def _in_comment(text: str) -> str:
-    return text.replace("--", "- -").rstrip("-")
-
-
-def _tile(name: str) -> tuple[str, str, str]:
-    return name, f'<svg class="tile" role="img" aria-label="{name}"><use href="#{name}"/></svg>', ""
 
 
 _SIDE = 16
@@ -183,12 +180,16 @@ def make_react(material: Material) -> Made:
     """Write the package's sources; `npm install && npm run build` makes the rest."""
     name, drawn = material.prefix or material.name, material.drawn
     components = unique([capitals(one.icon.name) for one in drawn], between="_")
+    index = ['export type { IconProps } from "./types.js";']
+    index += [
+        f'export {{ {own} }} from "./icons/{one.icon.name}.js";' for one, own in zip(drawn, components, strict=True)
+    ]
     files = {
         "package.json": _json(_package(name)),
         "tsconfig.json": _json(_COMPILER),
         "README.md": _readme(name, components, material.terms),
         "src/types.ts": _TYPES,
-        "src/index.ts": _index(drawn, components),
+        "src/index.ts": "\n".join(index) + "\n",
     }
     default = '"1em"' if material.size is None else str(material.size)
     for one, component in zip(drawn, components, strict=True):
@@ -217,12 +218,6 @@ def _package(name: str) -> dict[str, object]:
 
 def _json(facts: object) -> str:
     return json.dumps(facts, indent=2) + "\n"
-
-
-def _index(drawn: Sequence[Drawing], names: Sequence[str]) -> str:
-    lines = ['export type { IconProps } from "./types.js";']
-    lines += [f'export {{ {own} }} from "./icons/{one.icon.name}.js";' for one, own in zip(drawn, names, strict=True)]
-    return "\n".join(lines) + "\n"
 
 
 def _component(one: Drawing, name: str, size: str) -> str:

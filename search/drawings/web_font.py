@@ -82,8 +82,12 @@ def make_font(material: Material, shaped: Sequence[Shaped], points: Mapping[str,
     truetype = _truetype(shaped, points, name=name, copyright=notice(material.terms))
     woff2 = _woff2(truetype)
     css = _css(shaped, points, name=name, stamp=hashlib.sha256(woff2).hexdigest()[:8])
-    tiles = [_tile(name, each.drawing.icon.name, points[each.drawing.icon.key]) for each in shaped]
-    use = _class_line(name, tiles[0][0])
+    icons = [each.drawing.icon for each in shaped]
+    tiles = [
+        (icon.name, f'<i class="{name} {name}-{icon.name} tile" aria-hidden="true"></i>', f"U+{points[icon.key]:04X}")
+        for icon in icons
+    ]
+    use = f'<i class="{name} {name}-{icons[0].name}" aria-hidden="true"></i>'
     page = gallery(name, use=use, tiles=tiles, stylesheet=f"{name}.css")
     files = {f"{name}.woff2": woff2, f"{name}.ttf": truetype, f"{name}.css": css.encode(), "icons.html": page}
     remarks = [f"use: {use} with {name}.css; icons.html shows all"]
@@ -149,12 +153,3 @@ def _css(shaped: Sequence[Shaped], points: Mapping[str, int], *, name: str, stam
         f'.{name} {{ display: inline-block; font: normal 400 1em/1 "{name}"; vertical-align: -0.125em; '
         "text-rendering: auto; -webkit-font-smoothing: antialiased; -moz-osx-font-smoothing: grayscale; }\n" + rules
     )
-
-
-def _class_line(name: str, icon: str) -> str:
-    """How a page shows an icon of a font."""
-    return f'<i class="{name} {name}-{icon}" aria-hidden="true"></i>'
-
-
-def _tile(name: str, icon: str, point: int) -> tuple[str, str, str]:
-    return icon, f'<i class="{name} {name}-{icon} tile" aria-hidden="true"></i>', f"U+{point:04X}"

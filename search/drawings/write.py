@@ -118,11 +118,8 @@ def _refuse_foreign(icon: NamedIcon, framework: Framework) -> None:
 def _components(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
     exports = [exported(icon, framework) for icon in icons]
     stated, left_out = _stated(framework, look)
-    names = local_names(exports)
-    uses = [
-        _element(name, f'weight="{one.weight}"' if one.weight else "", *stated)
-        for name, one in zip(names, exports, strict=True)
-    ]
+    weights = (f'weight="{one.weight}"' if one.weight else "" for one in exports)
+    uses = [_element(name, weight, *stated) for name, weight in zip(local_names(exports), weights, strict=True)]
     return _Written(_imported(exports), uses, framework.packages, left_out)
 
 
@@ -196,11 +193,8 @@ def _stated(framework: Framework, look: Look) -> tuple[list[str], tuple[str, ...
     stated = []
     for name, value in values.items():
         if form := framework.look.get(name):
-            parts = (
-                ENDS[value]
-                if name == "corner"
-                else [value if isinstance(value, str) else f"{value:g}"] * form.count("%s")
-            )
+            spelt = value if isinstance(value, str) else f"{value:g}"
+            parts = ENDS[value] if name == "corner" else [spelt] * form.count("%s")
             stated.append(form % tuple(parts))
     return stated, tuple(name for name in values if name not in framework.look)
 

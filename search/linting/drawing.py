@@ -65,15 +65,12 @@ def _editor_data(markup: Markup) -> int:
             n += element.end - element.start
             behind = element.end
         else:
-            n += sum(len(name.rpartition(" ")[2]) + len(value) + 10 for name, value in _editor_attributes(element))
+            for name, value in element.attributes.items():
+                namespace, _, local = name.rpartition(" ")
+                if _is_of_editor(namespace) or name == "data-name":
+                    n += len(local) + len(value) + 10
     declared = [address for _, address in markup.namespaces if _is_of_editor(address)]
     return n + sum(len(address) + 17 for address in declared)
-
-
-def _editor_attributes(element: Element) -> Iterator[tuple[str, str]]:
-    for name, value in element.attributes.items():
-        if _is_of_editor(name.rpartition(" ")[0]) or name == "data-name":
-            yield name, value
 
 
 def _is_of_editor(namespace: str) -> bool:
@@ -182,6 +179,12 @@ class _Shape:
         """How much longer its groups make a line, on average of the directions."""
         return math.sqrt(abs(self.matrix.determinant()))
 
+    @property
+    def corner_radius(self) -> float:
+        """Of a rectangle, in units of the canvas."""
+        stated = self.element.attributes.get("rx") or self.element.attributes.get("ry")
+        return round(length(stated) * self.scale, 3)
+
     def placed(self, points: Sequence[Point]) -> list[Point]:
         """Its points on the canvas, as far as they are finite."""
         moved = (self.matrix.map_point(point) for point in points)
@@ -218,7 +221,7 @@ class _Reader:
             stroke_widths=frozenset(round(shape.stroke_width, 3) for shape in stroked),
             caps=frozenset(shape.style.get("stroke-linecap", "butt") for shape in stroked),
             joins=frozenset(shape.style.get("stroke-linejoin", "miter") for shape in stroked),
-            radii=frozenset(self._radii()),
+            radii=frozenset(shape.corner_radius for shape in self._shapes if shape.element.tag == "rect"),
             paints=frozenset(self._paints()),
             extent=self._extent(),
             corners=tuple(self._corners()),
@@ -242,12 +245,6 @@ class _Reader:
         own = element.attributes.get("transform")
         around = self._matrix_of(element.parent) if element.parent else Affine2D.identity()
         return around @ transform(own) if own else around
-
-    def _radii(self) -> Iterator[float]:
-        for shape in self._shapes:
-            if shape.element.tag == "rect":
-                stated = shape.element.attributes.get("rx") or shape.element.attributes.get("ry")
-                yield round(length(stated) * shape.scale, 3)
 
     def _paints(self) -> Iterator[str]:
         for shape in self._shapes:

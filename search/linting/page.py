@@ -38,11 +38,11 @@ nav { margin: 1rem 0; display: flex; flex-wrap: wrap; gap: .4rem; } nav a { colo
 
 def lint_page(report: Report, *, progress: Progress) -> str:
     """Lay a report out as one file that needs nothing beside it."""
-    by_rule = {rule: [found for found in report.findings if found.rule == rule] for rule in RULES}
-    shown = {rule: findings for rule, findings in by_rule.items() if findings}
+    shown = _by_rule(report)
     n_all = sum(len(findings[:_MOST_ON_PAGE]) for findings in shown.values())
     n_done = 0
-    sections = [_STYLE, _links(shown)]
+    links = (f'<a href="#{rule}">{rule} <b>{len(findings):,}</b></a>' for rule, findings in shown.items())
+    sections = [_STYLE, f"<nav>{''.join(links)}</nav>"]
     with DrawPool(workers=1) as pool:
 
         def picture(icon: IconFile) -> str:
@@ -58,6 +58,12 @@ def lint_page(report: Report, *, progress: Progress) -> str:
     return page(f"icons lint: {_title(report)}", facts=_facts(report), sections=sections)
 
 
+def _by_rule(report: Report) -> dict[str, list[Finding]]:
+    """Findings by rule, in the order of the rules; without those that found nothing."""
+    by_rule = {rule: [found for found in report.findings if found.rule == rule] for rule in RULES}
+    return {rule: findings for rule, findings in by_rule.items() if findings}
+
+
 def _title(report: Report) -> str:
     sets = ", ".join(map(printable, report.sets[:3])) + (" ..." if len(report.sets) > 3 else "")
     n = len(report.findings)
@@ -69,11 +75,6 @@ def _facts(report: Report) -> list[str]:
     if report.n_accepted:
         facts.append(f"{report.n_accepted:,} findings were accepted and are left out.")
     return facts if report.findings else ["Nothing was found.", *facts[1:]]
-
-
-def _links(shown: dict[str, list[Finding]]) -> str:
-    links = (f'<a href="#{rule}">{rule} <b>{len(findings):,}</b></a>' for rule, findings in shown.items())
-    return f"<nav>{''.join(links)}</nav>"
 
 
 def _section(rule: str, findings: Sequence[Finding], finds: Sequence[str]) -> str:
@@ -128,11 +129,9 @@ _INDENT = 2
 
 def lines_of(report: Report, *, most: int | None) -> Iterator[str]:
     """Lay a report out; `most` findings of a rule, None for all, each whole."""
-    by_rule = {rule: [found for found in report.findings if found.rule == rule] for rule in RULES}
-    for rule, findings in by_rule.items():
-        if findings:
-            yield from _rule_lines(rule, findings, most=most)
-            yield ""
+    for rule, findings in _by_rule(report).items():
+        yield from _rule_lines(rule, findings, most=most)
+        yield ""
     yield from _summary(report)
 
 
