@@ -1,4 +1,4 @@
-"""Which arrays travel between modules? One name for each kind of element; docstrings tell the shapes."""
+"""The arrays that travel between modules: one name for each kind of element; docstrings have the shapes."""
 
 from collections.abc import Hashable, Iterable
 from typing import TypeVar

@@ -34,7 +34,7 @@ class ChangedError(SourceError):
 
 
 class RenderError(IconsError):
-    """One picture that cannot become pixels; the message is the reason that `icons failures` lists."""
+    """One picture that cannot become pixels; the message is the reason that `icons status --failures` lists."""
 
 
 class ModelError(IconsError):

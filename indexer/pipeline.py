@@ -94,7 +94,7 @@ def embed(library: Library, options: IndexOptions, watcher: Watcher) -> EmbedTal
     """Embed what the catalog holds and the encoder lacks; nothing is published."""
     with _writing(library) as engine:
         embedded = _embed(library, engine, options, watcher)
-        _settle(library, engine, embedded.fingerprint)
+        _record_failures(library, engine, embedded.fingerprint)
         return embedded
 
 
@@ -140,7 +140,7 @@ def collect(library: Library, work: str) -> Collected:
     with _writing(require(library)) as engine:
         collected = sharing.collect(work, library)
         if collected.fingerprint is not None:
-            _settle(library, engine, collected.fingerprint)
+            _record_failures(library, engine, collected.fingerprint)
     return collected
 
 
@@ -154,7 +154,7 @@ def forget(library: Library, location: Path) -> int:
     """Drop a remembered source, or a part of one, with its icons; return how many icons that were.
 
     Raises:
-        SourceError: it was never given, and nothing is known below it.
+        SourceError: it was never named, and nothing is known below it.
     """
     with _writing(require(library)) as engine, engine.begin() as connection:
         return forget_source(connection, location)
@@ -267,8 +267,8 @@ def _prepare(library: Library, engine: Engine, options: IndexOptions) -> Plan:
     return prepare(library, engine, options.choice, options=how, retry_failed=options.retry_failed)
 
 
-def _settle(library: Library, engine: Engine, fingerprint: str) -> Coverage:
-    """Read what the shards settle; copy what failed into the catalog, and drop what has succeeded since."""
+def _record_failures(library: Library, engine: Engine, fingerprint: str) -> Coverage:
+    """Read what the shards hold; copy what failed into the catalog, and drop what has succeeded since."""
     covered = read_coverage(library.vectors(fingerprint))
     reasons = {image: failed.reason for image, failed in covered.failures.items()}
     with engine.begin() as connection:
@@ -282,7 +282,7 @@ def _publish(library: Library, engine: Engine, fingerprint: str, stage: Stage) -
     """Count what is embedded, and build a generation unless the current one says already what it would say."""
     from indexer.merging.merge import merge as merge_shards
 
-    embedded = _settle(library, engine, fingerprint).images
+    embedded = _record_failures(library, engine, fingerprint).images
     with engine.connect() as connection:
         counts = questions.account(connection, fingerprint=fingerprint, embedded=embedded)
         revision = questions.revision(connection)

@@ -80,7 +80,7 @@ def _read(path: Path) -> str:
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _LARGEST_MMAP_THRESHOLD = 32 << 20
-"""glibc takes no more; larger tensors are mapped afresh whatever it is told."""
+"""glibc takes no more; larger tensors are mapped afresh whatever it is asked."""
 _PR_SET_PDEATHSIG = 1
 _STARTER = "ICONS_STARTER"
 """Id of the process that has started this one."""
@@ -221,7 +221,7 @@ def processor() -> str:
 
 
 def computes_in_bf16() -> bool:
-    """Whether this machine's processor has units for bf16 that torch uses, told without torch; known on Linux alone."""
+    """Whether this machine's processor has units for bf16 that torch uses; known on Linux alone."""
     return "avx512_bf16" in _cpu_info("flags").split()
 
 

@@ -1,4 +1,4 @@
-"""What is a run of `icons index` asked, what has it done, and who is told on the way?"""
+"""What a run of `icons index` is asked, what it has done, and who watches it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Protocol
 
 from indexer.catalog.scan import ScanTally
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.languages.letters import AUTO
 from indexer.library.plans import Plan
@@ -26,7 +26,7 @@ class Watcher(Protocol):
     def scanned(self, tally: ScanTally) -> None:
         """The scan has come this far."""
 
-    def embedded(self, plan: Plan, ranks: Sequence[RankProgress]) -> None:
+    def embedded(self, plan: Plan, ranks: Sequence[EmbeddingProgress]) -> None:
         """The ranks have come this far."""
 
     def give_up(self, reason: str) -> None:

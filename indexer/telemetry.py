@@ -1,4 +1,4 @@
-"""What may the packages beneath send of their own accord? Nothing: each is told so before it is imported."""
+"""The packages beneath send nothing of their own accord: each is set so before it is imported."""
 
 import os
 from collections.abc import Mapping

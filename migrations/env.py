@@ -1,4 +1,4 @@
-"""Run alembic on the connection that `indexer.catalog.questions.database` hands over."""
+"""Run alembic on the connection that `indexer.catalog.database` hands over."""
 
 from alembic import context
 

@@ -1,47 +1,87 @@
 """The root command `icons`: the commands that build, and those that ask."""
 
-from importlib import import_module
-
 import click
 
-from indexer.commands.program import IconsGroup
+from indexer.commands.program import IconsGroup, LazyGroup
 from indexer.process import prepare_for_queries
 
 _MODULES = {
-    **dict.fromkeys(("index", "scan", "embed", "merge"), "indexer.commands.build"),
-    **dict.fromkeys(("status", "failures", "sources", "forget", "db"), "indexer.commands.library"),
-    **dict.fromkeys(("finetune", "captions"), "indexer.commands.finetune"),
-    "bench": "indexer.commands.bench",
-    **dict.fromkeys(("search", "similar", "show", "explain"), "search.commands.search"),
+    **dict.fromkeys(("index", "worker"), "indexer.commands.build"),
+    **dict.fromkeys(("status", "sources"), "indexer.commands.library"),
+    **dict.fromkeys(("search", "similar", "show"), "search.commands.search"),
     **dict.fromkeys(("check", "map", "pick"), "search.commands.code"),
     **dict.fromkeys(("export", "lint"), "search.commands.drawings"),
     **dict.fromkeys(("locate", "usage"), "search.commands.screens"),
-    "evaluate": "search.commands.evaluate",
-    "repl": "search.commands.repl",
-    **dict.fromkeys(("doctor", "publish", "rollback"), "search.publishing.commands"),
-    **dict.fromkeys(("serve", "mcp", "completion", "prefer"), "search.commands.serve"),
+    **dict.fromkeys(("doctor", "rollback"), "search.publishing.commands"),
+    **dict.fromkeys(("serve", "mcp", "completion", "config"), "search.commands.serve"),
 }
-"""Where each command stands, under its own name. One is imported when it is asked for: all of them take 30 ms more."""
-_OF_QUERIES = frozenset(("explain", "locate", "mcp", "pick", "repl", "search", "serve", "show", "similar"))
+_LAB = {
+    "bench": "indexer.commands.bench",
+    **dict.fromkeys(("finetune", "captions"), "indexer.commands.finetune"),
+    "evaluate": "search.commands.evaluate",
+    "publish": "search.publishing.commands",
+}
+_OF_QUERIES = frozenset(("locate", "mcp", "pick", "search", "serve", "show", "similar"))
 """Commands that ask one question after another; the others compute in bulk, on all cores."""
+_FILTERS = {
+    "--category": "`--only category=NAME`",
+    "--tag": "`--only tag=TAG`",
+    "--animated": "`--only animated=yes`",
+    "--still": "`--only animated=no`",
+}
+"""Of search, similar, pick, locate and usage find."""
+_OF_SEARCH = {
+    **_FILTERS,
+    "--corner": "`--only corner=CORNER`",
+    "--size": "`--only size=PIXELS`",
+    "--coloured": "`--only coloured=yes`",
+    "--color": "`--only coloured=yes`",
+    "--mono": "`--only coloured=no`",
+    "--language": "the language of LANG, as in `LANG=de icons search Pfeil`",
+    "--jsonl": "`icons search --json | jq -c '.hits[]'`",
+    "--paths": "`icons search --json | jq -r '.hits[].path'`",
+    "--svg": "`icons pick WORDS --format svg`, or `icons show KEY --svg`",
+    "--format": "`icons pick WORDS --format FORMAT`, or `icons show KEY --format FORMAT`",
+    "--copy-to": "`icons search --json | icons export - --out DIR`",
+    "--pictures": "what a terminal that can draw gets by itself",
+    "--no-pictures": "`ICONS_PICTURES=0 icons search`",
+    "--prefer": "`icons config sets SET`",
+    "--picture-share": "`picture_share` of the HTTP API alone, see docs/serving.md",
+}
+_MOVED = {
+    "failures": "`icons status --failures`",
+    "forget": "`icons sources --forget PLACE`",
+    "scan": "`icons index --only scan`",
+    "embed": "`icons index --only embed`, and `icons worker WORK` for a worker",
+    "merge": "`icons index --only merge`",
+    "db": "a part of `icons index`, which brings the catalog to its schema",
+    "explain": "`icons search WORDS --why KEY`",
+    "prefer": "`icons config sets SET`",
+    "repl": "`icons search`, a query each, or `icons serve` for many",
+    **{name: f"`icons lab {name}`" for name in _LAB},
+    **{f"{command} {option}": now for command in ("search", "similar") for option, now in _OF_SEARCH.items()},
+    **{f"{command} {option}": now for command in ("pick", "locate", "usage find") for option, now in _FILTERS.items()},
+    "pick --language": "the language of LANG, as in `LANG=de icons pick Pfeil`",
+    "locate --jsonl": "`icons locate --json | jq -c '.[]'`",
+    "locate --svg": "`icons locate --format svg`",
+    "show --pictures": "what a terminal that can draw gets by itself",
+    "show --no-pictures": "`ICONS_PICTURES=0 icons show`",
+    "pick --remember": "`icons config format FORMAT`",
+}
+"""Commands and options of earlier versions, and what does now what they did."""
 
 
 class _Commands(IconsGroup):
-    """All commands, imported one by one."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_MODULES)
+    """All commands."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _MODULES:
-            return None
+        """Import one, with the threads that suit it."""
         if cmd_name in _OF_QUERIES:
             prepare_for_queries()
-        command: click.Command = getattr(import_module(_MODULES[cmd_name]), cmd_name)
-        return command
+        return super().get_command(ctx, cmd_name)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, modules=_MODULES, moved=_MOVED, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="icons")
 def main() -> None:
     """Find icons by what they mean or how they look, in any library, on your own machine.
@@ -50,4 +90,17 @@ def main() -> None:
       icons index                    build a library from the bundled sample icons
       icons index ~/design/icons     ... or from your own, which are remembered
       icons search "arrow"           ask it
+    """
+
+
+@main.group(cls=LazyGroup, modules=_LAB)
+def lab() -> None:
+    """Measure, teach a model, and publish: what is done once for a library or a machine.
+
+    \b
+    Examples:
+      icons lab evaluate --report report.html
+      icons lab bench embed
+      icons lab finetune ~/design/icons --out ~/models/mine
+      icons lab publish milvus://localhost:19530/icons
     """

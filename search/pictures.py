@@ -1,7 +1,6 @@
 """A picture that somebody asks with -> pixels, and the stored picture of an icon, if it is still the one indexed."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -91,7 +90,7 @@ class PicturePlace(NamedTuple):
 
         icon = self.icon
         try:
-            return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=self.digest)
+            return read_indexed(icon.address(self.digest))
         except ChangedError:
             note_changed(library.root, (icon.location, icon.path))
             raise

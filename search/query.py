@@ -44,7 +44,7 @@ class Query:
     """Share of the picture or icon beside words, 0 to 1."""
     prefer: tuple[str, ...] | None = None
     """Sets that come first where several have an icon, by key or title, best first; None: those that the library's
-    user chose (`icons prefer`)."""
+    user chose (`icons config sets`)."""
     languages: tuple[str, ...] = ()
     """Languages that the user reads, most used first, as locales or ISO 639 codes: these decide where a word is two
     languages'. Words of any language are read without."""

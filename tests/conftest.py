@@ -22,7 +22,7 @@ from vocabulary import read_once
 
 from indexer.catalog.scan import ScanTally
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
@@ -54,7 +54,7 @@ class Silent:
 
     def __init__(self) -> None:
         self.stages: list[str] = []
-        self.ranks: list[RankProgress] = []
+        self.ranks: list[EmbeddingProgress] = []
 
     def stage(self, title: str) -> None:
         self.stages.append(title)
@@ -62,7 +62,7 @@ class Silent:
     def scanned(self, tally: ScanTally) -> None:
         pass
 
-    def embedded(self, plan: Plan, ranks: Sequence[RankProgress]) -> None:
+    def embedded(self, plan: Plan, ranks: Sequence[EmbeddingProgress]) -> None:
         self.ranks = list(ranks)
 
     def give_up(self, reason: str) -> None:
@@ -290,7 +290,8 @@ def run(asked: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     monkeypatch.delenv("ICONS_PICTURES", raising=False)
 
     def invoke(name: str, *arguments: str | Path, given: str | bytes | None = None, library: Path = asked) -> Result:
-        return CliRunner().invoke(main, [name, "--library", str(library), *map(str, arguments)], input=given)
+        environment = {"ICONS_LIBRARY": str(library)}
+        return CliRunner().invoke(main, [name, *map(str, arguments)], input=given, env=environment)
 
     return invoke
 

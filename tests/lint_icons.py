@@ -6,7 +6,7 @@ from pathlib import Path
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from search.linting.findings import Report
-from search.linting.lint import Asked, lint
+from search.linting.lint import LintOptions, lint
 
 SAMPLES = bundled("samples/lucide-static") / "icons"
 _COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)
@@ -43,7 +43,7 @@ def copy_samples(folder: Path, n: int = 120) -> Path:
 
 def lint_folder(folder: Path, *rules: str, without: tuple[str, ...] = ()) -> Report:
     """Lint a folder as `icons lint` does, by the bundled encoder."""
-    asked = Asked(folders=(folder,), rules=rules, without_rules=without)
+    asked = LintOptions(folders=(folder,), rules=rules, without_rules=without)
     return lint(asked, library=Library(folder.parent / "no-library"), progress=lambda *_: None)
 
 

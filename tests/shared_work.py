@@ -13,9 +13,8 @@ from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
 from indexer.library.folder import Library
-from indexer.library.plans import BLOCK_SIZE
 from indexer.library.shards import read_shard, shard_paths
-from indexer.pipeline import embed, plan_only, scan
+from indexer.pipeline import embed, scan
 from indexer.run import IndexOptions
 
 CPU = Devices("cpu", 1)
@@ -28,15 +27,6 @@ def draw_many(folder: Path, n: int) -> Path:
         body = f'<circle cx="{4 + number % 8 * 2}" cy="{4 + number // 8 % 8 * 2}" r="{2 + number // 64 % 6}"/>'
         (folder / f"dot-{number:05}.svg").write_text(svg(body + f'<path d="M{number % 23} 1h{1 + number // 384}v1z"/>'))
     return folder
-
-
-def draw_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Draw sixty pictures, of which a plan makes blocks of eight, and have nobody wait for long."""
-    monkeypatch.setitem(BLOCK_SIZE, "images", 8)
-    monkeypatch.setattr("indexer.embedding.sharing._LOOK_SECONDS", 0.2)
-    monkeypatch.setattr("indexer.embedding.block_queue._LONGEST_PAUSE", 0.1)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return draw_many(tmp_path / "many", 60)
 
 
 def options_of(source: Path, model: Path, **others: object) -> IndexOptions:
@@ -63,15 +53,6 @@ def vectors_of(library: Library, fingerprint: str) -> dict[tuple[str, int], np.n
     return found
 
 
-def planned(tmp_path: Path, source: Path, model: Path) -> tuple[Path, IndexOptions, Library]:
-    """Put a plan into a folder; where, how it was made, and whose it is."""
-    work = tmp_path / "work"
-    options = options_of(source, model, work=str(work))
-    library = scanned(tmp_path / "library", options)
-    plan_only(library, options, Silent())
-    return work, options, library
-
-
 def do_here(work: Path) -> None:
     """Be a worker in this thread."""
     work_here(str(work), CPU, watch=lambda *_: None, give_up=pytest.fail)
@@ -92,7 +73,5 @@ def assert_same(found: dict[tuple[str, int], np.ndarray], expected: dict[tuple[s
 
 def start_worker(work: str, devices: str = "cpu") -> "subprocess.Popen[bytes]":
     """Start a worker as a person does."""
-    program = [sys.executable, "-c", "from search.cli import main; main()", "embed", "--devices", devices]
-    return subprocess.Popen(
-        [*program, "--worker", work], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
-    )
+    program = [sys.executable, "-c", "from search.cli import main; main()", "worker", "--devices", devices]
+    return subprocess.Popen([*program, work], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)

@@ -6,6 +6,9 @@ from pathlib import Path
 
 from PIL import Image
 
+from indexer.library.stores import spelled
+from indexer.sources.records import PictureAddress
+
 ARROW = '<path d="M14 4l-8 8 8 8v-5h7v-6h-7z"/>'
 HOUSE = '<path d="M12 3l9 8h-3v10H6V11H3z"/>'
 ROWS = [
@@ -18,6 +21,11 @@ ROWS = [
     {"file_path": "packed.svgz", "name": "packed", "set": "other"},
     {"file_path": "odd.svg", "name": "[red]odd[/nothing] \x1b[31mname", "set": "other"},
 ]
+
+
+def picture_at(kind: str, location: Path, path: str, member: str, *, digest: bytes = b"") -> PictureAddress:
+    """The address of a picture in a source; without a digest whatever lies there."""
+    return PictureAddress(kind, spelled(location), path, member, digest)
 
 
 def drawn(body: str) -> str:

@@ -6,11 +6,12 @@ from pathlib import Path
 from PIL import Image
 from small_icons import ARROW, HOUSE, drawn
 
+from data.making.eval.components import connected_components
 from indexer.encoders.query_encoder import open_query_encoder
 from indexer.library.folder import Library
 from indexer.merging.manifest import answering_manifest
 from indexer.rendering.render import draw
-from indexer.screens.located import Locator, connected_components
+from indexer.screens.located import Locator
 from indexer.screens.looking import Sight
 from indexer.screens.looks import LookKey
 

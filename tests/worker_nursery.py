@@ -23,7 +23,7 @@ import torch
 
 from indexer.embedding import progress
 from indexer.embedding.crew import work_here
-from indexer.embedding.progress import RankProgress
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.embedding.shard_writer import Ended
 from indexer.encoders.devices import Devices
 from indexer.errors import EmbedError
@@ -37,7 +37,7 @@ def live(work: str, *, batch_seconds: float, is_safe: mmap.mmap) -> NoReturn:
 
     done = 0
 
-    def slow_down(_: object, ranks: Sequence[RankProgress]) -> None:
+    def slow_down(_: object, ranks: Sequence[EmbeddingProgress]) -> None:
         nonlocal done
         before, done = done, ranks[0].done
         if done > before and not is_safe[0]:

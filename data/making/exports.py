@@ -2,7 +2,7 @@
 
 The first holds names that packages export and Iconify's sets lack: given up by a set, or newer. The second holds what
 the rules of `search.drawings.frameworks` get wrong. NODE_MODULES holds react-icons, and the packages that
-tests/search/snippets/package_exports.py lists; the library all of @iconify/json.
+tests/node_packages.py lists; the library all of @iconify/json.
 
     python -m data.making.exports references NODE_MODULES --library LIBRARY
     python -m data.making.exports snippets NODE_MODULES

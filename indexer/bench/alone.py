@@ -51,7 +51,7 @@ def _opened(choice: str, options: EmbedOptions, pixels: Pixels) -> Any:
     from indexer.encoders.graphs import MANY
 
     spec = spec_of(torch.device("cuda", 0) if options.device == "cuda" else HOST, options)
-    return spec.open(find_checkpoint(ModelChoice.from_json(choice)), pixels, n_images=MANY)
+    return spec.load(find_checkpoint(ModelChoice.from_json(choice)), pixels, MANY)
 
 
 def _ways(device: Any, size: int) -> Iterator[str]:
@@ -62,7 +62,7 @@ def _ways(device: Any, size: int) -> Iterator[str]:
     device.batch_size = size
     yield "pass by pass"
     if is_gpu:
-        device.settle(n_images=size, largest=size)
+        device.prepare(n_images=size, largest=size)
         yield "captured graphs"
 
 

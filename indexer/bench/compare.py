@@ -1,4 +1,4 @@
-"""`icons bench embed`, `train` and `index`: configurations measured against each other, group by group.
+"""`icons lab bench embed`, `train` and `index`: configurations measured against each other, group by group.
 
 Repeats alternate: all configurations of a group once forwards, once backwards, and so on, so that what drifts drifts
 for all. Every run is new processes; `report.json` is written after each.
@@ -151,7 +151,7 @@ def bench_embed(options: Options, bars: Bars) -> Report:
     groups.append((STRATEGY, knobs.strategies(base, kind=kind, n_devices=n_devices)))
     parts, many = [LINKS] * (kind == "cuda") + [LIMIT, DRAWING], [DEVICES, ALONE, REDUCTION] * (n_devices > 1)
     names = options.chosen([*parts, *(name for name, _ in groups), *many, PARITY])
-    report = Report(command="icons bench embed", main="images/s")
+    report = Report(command="icons lab bench embed", main="images/s")
     series = Series(report, EMBED, options, bars)
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder, suppress(KeyboardInterrupt):
         bars.stage("Gathering pictures")
@@ -219,7 +219,7 @@ def bench_train(options: Options, bars: Bars) -> Report:
         return base, options.groups(TRAIN, base, kind=kind, n_devices=n_devices, most={})
 
     names = options.chosen([*[DEVICES] * has_scaling, *(name for name, _ in groups_of()[1])])
-    report = Report(command="icons bench train", main="images/s")
+    report = Report(command="icons lab bench train", main="images/s")
     series = Series(report, TRAIN, options, bars)
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder, suppress(KeyboardInterrupt):
         lesson = make_lesson(Path(folder), options.source, choice=options.choice, kind=kind, steps=steps, bars=bars)
@@ -251,7 +251,7 @@ def usual_batch(kind: str, n_devices: int, *, choice: ModelChoice, n_icons: int 
 
 def bench_index(sources: Sequence[Path], *, options: Sequence[str], repeats: int) -> Report:
     """Run `icons index` over each source in turn, in a new library: seconds and peak memory, stage by stage."""
-    report = Report(command="icons bench index", main="seconds", machine=ask_alone("machine")[0])
+    report = Report(command="icons lab bench index", main="seconds", machine=ask_alone("machine")[0])
     rows: dict[tuple[Path, str], Row] = {}
     for source in (source for _ in range(repeats) for source in sources):
         with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:

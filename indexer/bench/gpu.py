@@ -1,4 +1,4 @@
-"""`icons bench gpu`: all that only a GPU shows, the most important first, in parts of some 25 seconds at most.
+"""`icons lab bench gpu`: all that only a GPU shows, the most important first, in parts of some 25 seconds at most.
 
 `report.json` in the folder holds what there is after each part. The same command goes on with the parts that are
 missing, then tries those again that have failed.
@@ -26,7 +26,7 @@ from indexer.errors import BenchError, DeviceError, IconsError
 from indexer.library.durable import make_folder
 from indexer.reports.terminal import Bars
 
-COMMAND = "icons bench gpu"
+COMMAND = "icons lab bench gpu"
 BUNDLED, LARGE, MIDDLE = "bundled", "ViT-L-14", "ViT-B-32"
 N_PICTURES = {BUNDLED: 40_000, MIDDLE: 20_000, LARGE: 16_000}
 """Pictures of an embedding: some seconds of one H100, as long as its host draws fast enough."""
@@ -142,7 +142,7 @@ class Parts:
         yield from (self._train(config, base) for config in self._varied(TRAIN, base, {}))
 
     def _varied(self, table: knobs.Table, base: Config, most: dict[str, int]) -> Iterator[Config]:
-        """Every configuration that `icons bench embed` or `train` would measure; in small, those of one group."""
+        """Every configuration that `icons lab bench embed` or `train` would measure; in small, those of one group."""
         kind, n = self.setting.kind, self.setting.n_devices
         groups = knobs.usual_groups(table, base, kind=kind, n_devices=n, is_thorough=table is EMBED, most=most)
         return (config for _, configs in (groups if kind == "cuda" else groups[:1]) for config in configs)

@@ -66,11 +66,11 @@ def measure_indexes(report: Report, real: Halves, queries: Floats, options: Inde
             group = f"index of {n:,} vectors" + (f", {n - len(real):,} of them made" if n > len(real) else "")
             rows = [bench.measure(group, kind, n, least) for of, kind in steps if of == n]
             report.rows += rows
-            report.facts.append(f"{group}: {advice(rows)}; * is what `icons merge` builds")
+            report.facts.append(f"{group}: {advice(rows)}; * is what `icons index` builds")
 
 
 def advice(rows: Sequence[Row]) -> str:
-    """Hold the rule that `icons merge` follows against what was measured at one size."""
+    """Hold the rule that `icons index --only merge` follows against what was measured at one size."""
     right = [row for row in rows if row.values("recall@10")[0] >= LEAST_RECALL]
     best = min(right, key=lambda row: row.values("p50, ms")[0], default=None)
     return f"{best.name} is the fastest with recall@10 {LEAST_RECALL}" if best else f"none reaches {LEAST_RECALL}"

@@ -1,6 +1,6 @@
 """What can be turned when pictures become vectors, or when a model learns? One table for each, and what is compared.
 
-A configuration holds the knobs that are not as usual. What `icons index` and `icons finetune` have is measured by them
+A run holds the knobs that are not as usual. What `icons index` and `icons lab finetune` do is measured by them
 (`program=product`); other knobs are turned in the script that everyone writes first (`program=plain`), and then all
 values that are compared with each other are. docs/performance.md says what each knob means.
 """

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.planning import EmbedOptions, image_item
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import BenchError
 from indexer.library.bundled import bundled
@@ -93,7 +93,7 @@ def distinct_jobs(source: Path) -> list[Job]:
     for opened in open_sources(source):
         for scanned in opened.scan({}):
             for record in scanned.records or ():
-                job = Job(0, opened.kind, str(opened.location), scanned.path, record.member, record.digest)
+                job = Job(0, opened.address_of(scanned, record))
                 found.setdefault(record.digest, job)
     if not found:
         raise BenchError(f'no pictures in "{source}"; give a folder of icons, or none for the bundled samples')
@@ -103,7 +103,7 @@ def distinct_jobs(source: Path) -> list[Job]:
 def make_library(root: Path, pictures: Pictures, options: EmbedOptions) -> tuple[Library, Plan]:
     """Make a library that holds nothing but a plan of these pictures, and let ranks begin with it."""
     library, fingerprint = Library(root), find_checkpoint(pictures.choice).fingerprint
-    items = [(*job[:5], job.digest.hex()) for job in pictures.jobs]
+    items = [image_item(*job) for job in pictures.jobs]
     blocks = list(cut_blocks("images", items, n=len(items), attempt=""))
     plan = Plan(fingerprint, pictures.choice.to_json(), len(items), 0, len(blocks), options=asdict(options))
     write_plan(library.work(fingerprint), plan, blocks)

@@ -1,4 +1,4 @@
-"""What does one run of a configuration say? Ranks of `icons index` and `icons finetune`, the plain script.
+"""What does one run of a configuration say? Ranks of `icons index` and `icons lab finetune`, the plain script.
 
 Rates of the product are those that its ranks report: of embedding the first fifth of the pictures is left out, as some
 are drawn while the encoder loads; of training the steps that warm up.
@@ -20,7 +20,7 @@ from indexer.bench.pictures import SAMPLES, Pictures, make_library, png_files
 from indexer.bench.processes import busy_seconds, on_cores, run_module
 from indexer.bench.report import SHARES, Run
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress, clear_progress, read_progress
+from indexer.embedding.progress import EmbeddingProgress, clear_progress, read_progress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices, first_devices
 from indexer.errors import BenchError
@@ -73,13 +73,13 @@ class Reports:
     """What the ranks of an embedding report on the way, and how busy the machine is meanwhile."""
 
     run: Path
-    seen: defaultdict[int, list[RankProgress]] = field(default_factory=lambda: defaultdict(list))
+    seen: defaultdict[int, list[EmbeddingProgress]] = field(default_factory=lambda: defaultdict(list))
     busy: list[tuple[float, float]] = field(default_factory=list)
 
     def look(self) -> None:
         """Note what there is now."""
         self.busy.append((time.time(), busy_seconds()))
-        for progress in read_progress(self.run, RankProgress):
+        for progress in read_progress(self.run, EmbeddingProgress):
             if progress.began_at:
                 self.seen[progress.rank].append(progress)
 
@@ -117,11 +117,11 @@ class Reports:
         }
 
 
-def _at(progress: RankProgress) -> float:
+def _at(progress: EmbeddingProgress) -> float:
     return progress.began_at + progress.seconds
 
 
-def _reported(reports: Sequence[RankProgress], name: str, times: Any) -> Any:
+def _reported(reports: Sequence[EmbeddingProgress], name: str, times: Any) -> Any:
     """What a rank would have reported at some times."""
     at = [reports[0].began_at, *map(_at, reports)]
     return np.interp(times, at, [0.0, *(getattr(rank, name) for rank in reports)])
@@ -162,7 +162,7 @@ class Lesson:
 def make_lesson(folder: Path, source: Path | None, *, choice: ModelChoice, kind: str, steps: int, bars: Bars) -> Lesson:
     """Render what is learnt from, once."""
     from indexer.finetune.lesson import read_facts
-    from indexer.finetune.prepare import Request, prepare, working
+    from indexer.finetune.session import Request, prepare, working
 
     options, sources = _options_of({"batch": 2}, steps=1), [source or bundled(SAMPLES)]
     request = Request(folder / "model", sources=sources, choice=choice, options=options, workers=cores())
@@ -172,7 +172,7 @@ def make_lesson(folder: Path, source: Path | None, *, choice: ModelChoice, kind:
 
 
 class _Quiet:
-    """Shows the pictures that are rendered, and nothing else that `icons finetune` would say."""
+    """Shows the pictures that are rendered, and nothing else that `icons lab finetune` would say."""
 
     def __init__(self, bars: Bars) -> None:
         self.stage, self.rendered = bars.stage, bars.advance
@@ -221,7 +221,7 @@ def steady_from(ended: Sequence[float], *, most: int) -> int:
 
 
 def _options_of(config: Config, *, steps: int) -> FinetuneOptions:
-    """Every choice of a training: those of `icons finetune`, but for the knobs and for what is not to be measured."""
+    """Every choice of a training: those of `icons lab finetune`, but for the knobs and what is not to be measured."""
     chosen = {name: value for name, value in config.items() if name != "devices" and not TRAIN[name].variable}
     unmeasured = {"held_out": _NEVER, "validate_steps": _NEVER, "patience": 0, "checkpoint_seconds": float(_NEVER)}
     watched = {"profile_steps": _PROFILED_STEPS, "log_steps": 1}

@@ -1,7 +1,7 @@
-"""`icons bench scale`: how time, memory and disk grow with the number of icons, from the scan to the page.
+"""`icons lab bench scale`: how time, memory and disk grow with the number of icons, from the scan to the page.
 
 A library of any size is drawn from a real one: its sets again and again, with names of which some words are others',
-and vectors moved a little, so that clusters are as crowded as real ones. `icons scan`, `embed --plan-only` and `merge`
+and vectors moved a little, so that clusters are as crowded as real ones. `icons index --only` scan, plan and merge
 build it, `icons serve` answers; each is a process that is watched. A run that is ended goes on where it stopped.
 """
 
@@ -198,17 +198,17 @@ class Place:
                 rmtree(sets, ignore_errors=True)  # what a run that was ended has left
                 write_sets(sets, read_real(self.real), n=self.n)
             case "scan":
-                first = self._run("scan", "scan", str(sets))
-                return {**self._run("scan, nothing new", "scan"), **first}
+                first = self._run("scan", "index", "--only", "scan", str(sets))
+                return {**self._run("scan, nothing new", "index", "--only", "scan"), **first}
             case "plan":
                 fingerprint = read_manifest(self.real).fingerprint
                 encoder = self.library.encoder(fingerprint)
                 copytree(self.real.encoder(fingerprint), encoder, dirs_exist_ok=True)
-                return self._run("plan", "embed", "--plan-only", *self._encoder())
+                return self._run("plan", "index", "--only", "plan", *self._encoder())
             case "vectors":
                 write_shards(self.library, sets, read_real(self.real))
             case "merge":
-                return self._run("merge", "merge", *self._encoder())
+                return self._run("merge", "index", "--only", "merge", *self._encoder())
             case "ask":
                 return ask(self.library)
         return {}
@@ -268,7 +268,7 @@ def bench_scale(real: Library, out: Path, sizes: Sequence[int], *, keep: bool, p
             measured.setdefault(n, {}).update(json.loads(file.read_text()))
         for left in () if keep else ("sets", "library"):
             rmtree(place.folder / left, ignore_errors=True)
-    report = Report(command="icons bench scale", main="", facts=[f"drawn from {drawn_from}"], is_whole=True)
+    report = Report(command="icons lab bench scale", main="", facts=[f"drawn from {drawn_from}"], is_whole=True)
     report.machine, report.rows = ask_alone("machine")[0], list(growth(measured))
     return report
 

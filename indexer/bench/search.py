@@ -1,4 +1,4 @@
-"""`icons bench search`: how fast icons are found, by those who start a search, by those who use a server, by an index.
+"""`icons lab bench search`: how fast icons are found: by those who start a search, who use a server, by an index.
 
 `icons search` and `icons serve` run in processes of their own, and are asked as people ask them; the library is only
 read. What an answer says of its own time stands beside what its reader has waited.
@@ -151,7 +151,7 @@ def bench_search(library: Library, options: SearchOptions, progress: Progress) -
     """
     manifest, texts = read_manifest(library), choose_texts(library, options.queries, seed=options.seed)
     source = ", ".join(map(str, options.queries)) or "names of its own icons"
-    report = Report(command="icons bench search", main="p50, ms", machine=ask_alone("machine")[0])
+    report = Report(command="icons lab bench search", main="p50, ms", machine=ask_alone("machine")[0])
     report.facts.append(
         f"{library.root}, generation {manifest.number}: {manifest.icons.n:,} icons, "
         f"vectors of {manifest.dim}; {len(texts)} queries: {source}; seed {options.seed}"

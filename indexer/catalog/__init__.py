@@ -1,1 +1,1 @@
-"""What icons are there? Everything that is kept in SQLite: `database` opens it, `scan` fills it, `questions` ask it."""
+"""All that is kept in SQLite: `database` opens it, `scan` fills it, `questions` ask it."""

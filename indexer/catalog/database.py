@@ -35,7 +35,7 @@ from indexer.errors import IconsError, LibraryError
 from indexer.library.durable import make_folder
 from indexer.library.folder import Library
 from indexer.library.foreign import folders_in
-from indexer.library.shards import read_settled, shard_paths
+from indexer.library.shards import read_finished, shard_paths
 
 metadata = MetaData(
     naming_convention={
@@ -64,14 +64,14 @@ sources = Table(
     "sources",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("given", Text, nullable=False),
+    Column("given", Text, key="named", nullable=False),
     Column("exclude", Text, nullable=False, server_default="[]"),
     Column("kind", Text, nullable=False),
     Column("location", Text, nullable=False, unique=True),
     Column("names_language", Text, nullable=False, server_default="auto"),
     sqlite_autoincrement=True,
 )
-"""`given` is what the user named, `location` what was found there: a node_modules folder is many sources.
+"""`named` is what the user named, `location` what was found there: a node_modules folder is many sources.
 `names_language` is an ISO 639 code, or "auto": that of names and tags."""
 
 sets = Table(
@@ -202,17 +202,22 @@ LOCKED = "another program has it open and is writing, a database browser perhaps
 
 
 def open_catalog(path: Path) -> Engine:
-    """Open the catalog for its one writer; an empty one gets the newest schema.
+    """Open the catalog for its one writer: an empty one gets the newest schema, an older one is brought to it.
+
+    An upgrade is one transaction: it is made all of the way or not at all.
 
     Raises:
-        LibraryError: its schema is older or newer than this program, or it is damaged or lost.
+        LibraryError: its schema is newer than this program, or it is damaged or lost.
     """
     make_folder(path.parent)
     _refuse_lost(path)
     engine = _connect(path)
     with engine.begin() as connection:
+        found = _revision(connection)
         if not inspect(connection).get_table_names():
             _create(connection)
+        elif found is not None and found < REVISION:
+            _run_alembic(connection, path)
         check_revision(connection, path)
     return engine
 
@@ -223,15 +228,19 @@ def read_catalog(path: Path) -> Engine:
     Raises:
         LibraryError: its schema is older or newer than this program, or it is damaged or lost.
     """
+    _refuse_lost(path)
     if os.access(path.parent, os.W_OK):  # where a writer may be at work, and SQLite can lay files for that beside it
         try:
-            return open_catalog(path)
+            return _checked(_connect(path), path)
         except LibraryError as error:
             if not _is_for_want_of_room(error):
                 raise
-    _refuse_lost(path)
     engine = create_engine("sqlite://", creator=partial(connect_to_read, path))
     _tell_errors(engine, path)
+    return _checked(engine, path)
+
+
+def _checked(engine: Engine, path: Path) -> Engine:
     with engine.connect() as connection:
         check_revision(connection, path)
     return engine
@@ -285,7 +294,7 @@ def used_ids(library: Library) -> dict[str, int]:
     used = {"images": 0, "names": 0, "icons": 0}
     for path in chain.from_iterable(map(shard_paths, folders_in(library.root / "vectors"))):
         with suppress(IconsError):
-            kind, ids, failures = read_settled(path)
+            kind, ids, failures = read_finished(path)
             used[kind] = max(used[kind], int(ids.max(initial=0)), *failures)
     for number in library.numbers():
         with suppress(sqlite3.Error), closing(connect_to_read(library.generation(number).catalog)) as connection:
@@ -301,25 +310,6 @@ def count_on(connection: SqliteConnection, used: dict[str, int]) -> None:
         if number > known.get(table, 0):
             connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
             connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number))
-
-
-def upgrade_catalog(path: Path) -> tuple[str | None, str]:
-    """Bring a catalog to this program's schema, all of the way or none; return the revision before and after.
-
-    Raises:
-        LibraryError: it was written by a newer program, or is damaged or lost.
-    """
-    _refuse_lost(path)
-    engine = _connect(path)
-    try:
-        with engine.begin() as connection:
-            before = _revision(connection)
-            if before is not None and before > REVISION:
-                check_revision(connection, path)
-            _run_alembic(connection)
-    finally:
-        engine.dispose()
-    return before, REVISION
 
 
 def _connect(path: Path) -> Engine:
@@ -363,7 +353,7 @@ def check_revision(connection: Connection, path: Path) -> None:
             f'"{path}" has schema "{found}", newer than "{REVISION}" of this program; '
             "`pip install --upgrade icons` brings a program that reads it"
         )
-    raise LibraryError(f'"{path}" has schema "{found}", this program needs "{REVISION}"; run `icons db upgrade`')
+    raise LibraryError(f'"{path}" has schema "{found}", this program needs "{REVISION}"; `icons index` brings it there')
 
 
 def _revision(connection: Connection) -> str | None:
@@ -379,13 +369,17 @@ def _create(connection: Connection) -> None:
     connection.execute(text("INSERT INTO alembic_version VALUES (:revision)"), {"revision": REVISION})
 
 
-def _run_alembic(connection: Connection) -> None:
+def _run_alembic(connection: Connection, path: Path) -> None:
     from alembic import command
     from alembic.config import Config
+    from alembic.util import CommandError
 
     from indexer.library.bundled import migrations
 
     config = Config()
     config.set_main_option("script_location", str(migrations()).replace("%", "%%"))  # it fills in what is in %()s
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    try:
+        command.upgrade(config, "head")
+    except CommandError as error:
+        raise LibraryError(f'"{path}" can\'t be brought to schema "{REVISION}": {error}') from error

@@ -1,4 +1,4 @@
-"""What are the icons of a set called? Its names are read together: what all of them share says nothing, and only all of
+"""Names the icons of a set. Its names are read together: what all of them share says nothing, and only all of
 them tell which language they are in. Tags are read beside them."""
 
 from collections.abc import Iterator, Sequence
@@ -15,8 +15,8 @@ from indexer.languages.own_names import RECIPE, SetReader
 from indexer.languages.words import normalise_tag
 
 _OF_NAME = ("words", "own", "language", "others")
-_TOLD_BY = ("words", "own", "language")
-"""Columns that tell names apart."""
+_KEY = ("words", "own", "language")
+"""Columns that name one row."""
 
 
 class _Called(NamedTuple):
@@ -95,9 +95,9 @@ class Namer:
             return
         distinct = {tuple(row[column] for column in _OF_NAME): None for row in changed}
         rows = [dict(zip(_OF_NAME, values, strict=True)) for values in distinct]
-        write_rows(self._connection, names, [row for row in rows if not row["own"]], by=_TOLD_BY)
-        write_rows(self._connection, names, [row for row in rows if row["own"]], by=_TOLD_BY, set_=("others",))
-        is_it = [names.c[column] == bindparam(column) for column in _TOLD_BY]
+        write_rows(self._connection, names, [row for row in rows if not row["own"]], by=_KEY)
+        write_rows(self._connection, names, [row for row in rows if row["own"]], by=_KEY, set_=("others",))
+        is_it = [names.c[column] == bindparam(column) for column in _KEY]
         of_words = select(names.c.id).where(*is_it).scalar_subquery()
         rename = update(icons).where(icons.c.id == bindparam("icon")).values(name_id=of_words)
         rename = rename.values(style=bindparam("style"), size=bindparam("size"), english_tags=bindparam("english_tags"))

@@ -1,7 +1,7 @@
 """What a catalog knows: settings, counts, what still needs a vector, what failed and why."""
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any
@@ -14,6 +14,7 @@ from indexer.arrays import Ids, distinct
 from indexer.catalog.database import failures, files, icons, images, names, problems, runs, sets, settings, sources
 from indexer.languages.words import normalise_tag
 from indexer.library.traits import Accounting
+from indexer.sources.records import PictureAddress, place_of
 
 _AT_ONCE = 65_536
 """Ids that a question is put for: what stands for them in memory is many times their size."""
@@ -42,7 +43,7 @@ def ensure_library_id(connection: Connection) -> None:
 
 
 def has_had_sources(connection: Connection) -> bool:
-    """Whether this library was ever given a source: SQLite counts the ids that it has given out."""
+    """Whether this library has ever had a source: SQLite counts the ids that it hands out."""
     query = text("SELECT seq FROM sqlite_sequence WHERE name = 'sources'")
     return bool(connection.execute(query).scalar())
 
@@ -62,25 +63,22 @@ def image_ids(connection: Connection) -> Ids:
     return ids_of(connection, select(icons.c.image_id).distinct().order_by(icons.c.image_id))
 
 
-def locate_images(connection: Connection, wanted: Ids) -> Iterator[RowMapping]:
-    """Yield (id, digest, kind, location, path, member) of the first icon that shows each wanted image; `wanted` ascend.
+def locate_images(connection: Connection, ids: Ids) -> Iterator[tuple[int, PictureAddress]]:
+    """Yield each image with the address of the first icon that shows it; `ids` ascend.
 
     They are looked for some at a time: SQLite sorts what it finds in memory.
     """
-    for start in range(0, len(wanted), _AT_ONCE):
-        yield from _locate(connection, wanted[start : start + _AT_ONCE])
-
-
-def _locate(connection: Connection, wanted: Ids) -> Sequence[RowMapping]:
-    is_wanted = icons.c.image_id.in_(selecting(connection, wanted))
-    first = select(func.min(icons.c.id)).where(is_wanted).group_by(icons.c.image_id)
-    query = (
-        select(images.c.id, images.c.digest, sources.c.kind, sources.c.location, files.c.path, icons.c.member)
-        .select_from(icons.join(images).join(files, icons.c.file_id == files.c.id).join(sources))
-        .where(icons.c.id.in_(first))
-        .order_by(images.c.id)
-    )
-    return connection.execute(query).mappings().all()
+    for start in range(0, len(ids), _AT_ONCE):
+        is_one = icons.c.image_id.in_(selecting(connection, ids[start : start + _AT_ONCE]))
+        first = select(func.min(icons.c.id)).where(is_one).group_by(icons.c.image_id)
+        query = (
+            select(images.c.id, sources.c.kind, sources.c.location, files.c.path, icons.c.member, images.c.digest)
+            .select_from(icons.join(images).join(files, icons.c.file_id == files.c.id).join(sources))
+            .where(icons.c.id.in_(first))
+            .order_by(images.c.id)
+        )
+        for image, *address in connection.execute(query).all():
+            yield image, PictureAddress(*address)
 
 
 def reasons(connection: Connection, fingerprint: str) -> dict[int, str]:
@@ -98,7 +96,7 @@ def replace_failures(connection: Connection, fingerprint: str, found: dict[int, 
 
 
 def account(connection: Connection, *, fingerprint: str, embedded: Ids) -> Accounting:
-    """Count where every entry ended, given the ids of the images that have a vector of this encoder."""
+    """Count where every entry ended; `embedded` are the images that have a vector of this encoder."""
     shown = ids_of(connection, select(icons.c.image_id))
     with_vector = shown[np.isin(shown, embedded)]
     without = shown[~np.isin(shown, embedded)]
@@ -115,26 +113,27 @@ def account(connection: Connection, *, fingerprint: str, embedded: Ids) -> Accou
     )
 
 
-def list_failures(connection: Connection, fingerprint: str | None) -> Iterator[RowMapping]:
-    """Yield (file, member, reason) of every entry without a vector, files before pictures, in a stable order."""
+def list_failures(connection: Connection, fingerprint: str) -> Iterator[tuple[str, str]]:
+    """Yield place and reason of every entry without a vector, files before pictures, in a stable order."""
     where = files.join(sources)
     columns = (sources.c.location, files.c.path)
     unread = select(*columns, problems.c.member, problems.c.reason).select_from(where.join(problems))
     unread = unread.order_by(sources.c.id, files.c.path, problems.c.member)
-    yield from connection.execute(unread).mappings()
     unseen = (
         select(*columns, icons.c.member, failures.c.reason)
         .select_from(where.join(icons).join(failures, failures.c.image_id == icons.c.image_id))
         .where(failures.c.fingerprint == fingerprint)
         .order_by(sources.c.id, files.c.path, icons.c.member)
     )
-    yield from connection.execute(unseen).mappings()
+    for query in (unread, unseen):
+        for location, path, member, reason in connection.execute(query):
+            yield place_of(location, path, member), reason
 
 
-def files_showing(connection: Connection, wanted: Ids) -> set[tuple[str, str]]:
+def files_showing(connection: Connection, ids: Ids) -> set[tuple[str, str]]:
     """Source's location and path of the files that hold some images."""
     query = select(sources.c.location, files.c.path).select_from(files.join(sources).join(icons))
-    query = query.where(icons.c.image_id.in_(selecting(connection, wanted)))
+    query = query.where(icons.c.image_id.in_(selecting(connection, ids)))
     return {(row.location, row.path) for row in connection.execute(query)}
 
 
@@ -142,7 +141,7 @@ def count_by_source(connection: Connection) -> list[RowMapping]:
     """List (given, location, kind, names_language, icons, sets) of every remembered source."""
     query = (
         select(
-            sources.c.given,
+            sources.c.named.label("given"),
             sources.c.location,
             sources.c.kind,
             sources.c.names_language,
@@ -197,14 +196,14 @@ def ids_of(connection: Connection, query: Select[Any]) -> Ids:
     return np.fromiter(connection.execute(query).scalars(), dtype=np.int64)
 
 
-def selecting(connection: Connection, wanted: Ids) -> Select[Any]:
+def selecting(connection: Connection, ids: Ids) -> Select[Any]:
     """Lay ids down in a temporary table, where those of an earlier call go; return what selects them."""
-    connection.execute(text("CREATE TEMP TABLE IF NOT EXISTS wanted (id INTEGER PRIMARY KEY)"))
-    connection.execute(text("DELETE FROM wanted"))
-    for start in range(0, len(wanted), _AT_ONCE):
-        rows = [{"id": value} for value in wanted[start : start + _AT_ONCE].tolist()]
-        connection.execute(text("INSERT INTO wanted VALUES (:id)"), rows)
-    return select(text("id")).select_from(text("wanted"))
+    connection.execute(text("CREATE TEMP TABLE IF NOT EXISTS chosen (id INTEGER PRIMARY KEY)"))
+    connection.execute(text("DELETE FROM chosen"))
+    for start in range(0, len(ids), _AT_ONCE):
+        rows = [{"id": value} for value in ids[start : start + _AT_ONCE].tolist()]
+        connection.execute(text("INSERT INTO chosen VALUES (:id)"), rows)
+    return select(text("id")).select_from(text("chosen"))
 
 
 def name_ids(connection: Connection) -> Ids:
@@ -246,8 +245,8 @@ def _known(connection: Connection) -> dict[str, int]:
     return {row.words: row.id for row in rows}
 
 
-def words_of(connection: Connection, wanted: Ids) -> Iterator[tuple[int, str]]:
-    """Yield (id, words) of each wanted name or tag, by id."""
-    query = select(names.c.id, names.c.words).where(names.c.id.in_(selecting(connection, wanted)))
+def words_of(connection: Connection, ids: Ids) -> Iterator[tuple[int, str]]:
+    """Yield (id, words) of each name or tag, by id."""
+    query = select(names.c.id, names.c.words).where(names.c.id.in_(selecting(connection, ids)))
     for row in connection.execute(query.order_by(names.c.id)):
         yield row.id, row.words

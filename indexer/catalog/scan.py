@@ -1,6 +1,6 @@
 """Stage one: sources -> rows. Reads the remembered sources, writes the catalog in one transaction.
 
-    icons scan ~/design/icons
+    icons index --only scan ~/design/icons
 
 What is unchanged is not read again; what moved keeps its id; what is gone leaves; what can't be read is listed.
 A source that has lost all its icons, or most of many, stays as it was: a mount that is away is the usual cause.
@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, Engine, Row, RowMapping, bindparam, delete, func, insert, select, update
@@ -72,24 +72,17 @@ class ScanTally:
 Report = Callable[[ScanTally], None]
 
 
-class Opening(Protocol):
-    """What lies at a location, as `sources.source.open_sources` tells it."""
-
-    def __call__(self, location: Path, *, exclude: Sequence[str]) -> list[Source]:
-        """The sources that are there."""
-
-
 def remember(connection: Connection, location: Path, *, exclude: Sequence[str], names_language: str = AUTO) -> None:
-    """Keep a location for this scan and all later ones; given again, its patterns and its language are replaced.
+    """Keep a location for this scan and all later ones; named again, its patterns and its language are replaced.
 
     Raises:
         SourceError: nothing that can be indexed is there.
     """
-    given = _as_given_before(connection, location)
+    named = _as_named_before(connection, location)
     options = {"exclude": json.dumps(list(exclude)), "names_language": names_language}
-    connection.execute(update(sources).where(sources.c.given == given).values(options))
-    for source in open_sources(Path(given), exclude=exclude):
-        _source_row(connection, {"given": given, **options}, source)
+    connection.execute(update(sources).where(sources.c.named == named).values(options))
+    for source in open_sources(Path(named), exclude=exclude):
+        _source_row(connection, {"named": named, **options}, source)
 
 
 def forget(connection: Connection, location: Path) -> int:
@@ -99,10 +92,10 @@ def forget(connection: Connection, location: Path) -> int:
     found again by the next scan.
 
     Raises:
-        SourceError: it was never given, and nothing is known below it.
+        SourceError: it was never named, and nothing is known below it.
     """
     before = sum(_count_icons(connection).values())
-    dropped = connection.execute(delete(sources).where(sources.c.given == _as_given_before(connection, location)))
+    dropped = connection.execute(delete(sources).where(sources.c.named == _as_named_before(connection, location)))
     if not dropped.rowcount and not _forget_part(connection, location):
         raise SourceError(f'"{location}" is not a source of this library; `icons sources` lists them')
     questions.bump_revision(connection)
@@ -133,15 +126,13 @@ def scan(
     changed: Collection[tuple[str, str]] = frozenset(),
     unread: Iterable[int] = (),
     dictionary: Dictionary | None = None,
-    opening: Opening = open_sources,
 ) -> ScanTally:
     """Bring the catalog up to date with every remembered source, all of it or nothing.
 
-    Sources that have lost their icons or can't be read are left as they were, and told in the tally. That shows when
+    Sources that have lost their icons or can't be read are left as they were, and listed in the tally. That shows when
     all are read, since icons may have moved from one to another: then it is done once more, without those.
     `changed` files, by location and path, and those of the images `unread` are read again whatever their stamp says.
-    Names in other languages are read by the `dictionary`, the bundled one where none is given. `opening` says what lies
-    at a location.
+    Names in other languages are read by the `dictionary`, by default the bundled one.
     """
     unread_images = np.fromiter(unread, np.int64)
     dictionary = dictionary or Dictionary.bundled()
@@ -151,22 +142,22 @@ def scan(
             with connection.begin() as transaction:
                 suspect = {*changed, *questions.files_showing(connection, unread_images)}
                 run = _Scan(connection, report, suspect, dictionary, kept)
-                run.read(opening)
+                run.read()
                 if not (lost := run.finish()):
                     return run.tally
                 transaction.rollback()
             kept |= lost
 
 
-def _as_given_before(connection: Connection, location: Path) -> str:
-    """Spell a location as it was first given: a folder has many spellings, by links and by "..", and is one source."""
+def _as_named_before(connection: Connection, location: Path) -> str:
+    """Spell a location as it was first named: a folder has many spellings, by links and by "..", and is one source."""
     if (url := url_of(location)) is not None:
         return url
     refuse_undecoded(location)
-    given = str(location.expanduser().absolute())
-    real = os.path.realpath(given)
-    known = connection.execute(select(sources.c.given).distinct().order_by(sources.c.id)).scalars().all()
-    return next((other for other in (given, *known) if other in known and os.path.realpath(other) == real), given)
+    named = str(location.expanduser().absolute())
+    real = os.path.realpath(named)
+    known = connection.execute(select(sources.c.named).distinct().order_by(sources.c.id)).scalars().all()
+    return next((other for other in (named, *known) if other in known and os.path.realpath(other) == real), named)
 
 
 def _real(location: Path) -> str:
@@ -180,19 +171,19 @@ def _count_icons(connection: Connection) -> dict[int, int]:
     return dict(connection.execute(query).all())
 
 
-def _source_row(connection: Connection, given: Mapping[Any, Any], source: Source) -> int:
-    """Id of a source; a new one takes over what is `given` to it: where, and with which options."""
+def _source_row(connection: Connection, options: Mapping[Any, Any], source: Source) -> int:
+    """Id of a source; a new one takes over how it was named, with which options."""
     location = spelled(source.location)
     where = sources.c.location == location
     connection.execute(update(sources).where(where).values(kind=source.kind))
     number = select(sources.c.id).where(where)
     if connection.execute(number).scalar() is None:  # an upsert would use up a number each time
-        connection.execute(insert(sources).values({**given, "kind": source.kind, "location": location}))
+        connection.execute(insert(sources).values({**options, "kind": source.kind, "location": location}))
     return int(connection.execute(number).scalar_one())
 
 
 class _Scan:
-    """One scan under way: what it has seen, and what it must settle once everything was seen."""
+    """One scan under way: what it has seen, and what it must do once everything was seen."""
 
     def __init__(
         self,
@@ -210,7 +201,7 @@ class _Scan:
         self.tally = ScanTally(kept=list(kept.values()))
         self.newest_before = connection.execute(select(func.coalesce(func.max(icons.c.id), 0))).scalar_one()
         self.n_before = _count_icons(connection)
-        are_kept = sources.c.given.in_(list(kept)) | sources.c.location.in_(list(kept))
+        are_kept = sources.c.named.in_(list(kept)) | sources.c.location.in_(list(kept))
         rows = connection.execute(select(sources.c.id, sources.c.location).where(are_kept)).all()
         self.sources_seen: set[int] = {row.id for row in rows}
         self.places_seen = {_real(Path(row.location)) for row in rows}
@@ -221,29 +212,31 @@ class _Scan:
         self.gone: list[int] = []
         self.gone_files: list[int] = []
 
-    def read(self, opening: Opening) -> None:
-        """Read every source that is not kept, found anew below each location that the user gave; each of them once."""
-        query = select(sources.c.given, sources.c.exclude, sources.c.names_language).group_by(sources.c.given)
+    def read(self) -> None:
+        """Read every source that is not kept, found anew below each location that the user named; each of them once."""
+        query = select(sources.c.named, sources.c.exclude, sources.c.names_language).group_by(sources.c.named)
         for row in self.connection.execute(query.order_by(func.min(sources.c.id))).mappings().all():
-            if row.given in self.kept:
+            if row.named in self.kept:
                 continue
             try:
-                for source in opening(Path(row.given), exclude=json.loads(row.exclude)):
+                for source in open_sources(Path(row.named), exclude=json.loads(row.exclude)):
                     self._read_source(source, row)
             except SourceError as error:
-                query = select(sources.c.id).where(sources.c.given == row.given)
+                query = select(sources.c.id).where(sources.c.named == row.named)
                 source_ids = self.connection.execute(query).scalars().all()
                 self.sources_seen.update(source_ids)
                 n_icons = sum(self.n_before.get(source_id, 0) for source_id in source_ids)
-                self.lost[row.given] = Kept(row.given, n_icons, str(error), shlex.join(("icons", "forget", row.given)))
+                self.lost[row.named] = Kept(
+                    row.named, n_icons, str(error), shlex.join(("icons", "sources", "--forget", row.named))
+                )
 
-    def _read_source(self, source: Source, given: RowMapping) -> None:
+    def _read_source(self, source: Source, options: RowMapping) -> None:
         """Store what is new or changed in one source, and note what is gone from it."""
         location, place = spelled(source.location), _real(source.location)
         if place in self.places_seen:  # kept, or older programs knew a folder under two spellings
             return
         self.places_seen.add(place)
-        source_id = _source_row(self.connection, given, source)
+        source_id = _source_row(self.connection, options, source)
         self.sources_seen.add(source_id)
         query = select(files.c.path, files.c.stamp, files.c.id).where(files.c.source_id == source_id)
         known = {row.path: row for row in self.connection.execute(query)}
@@ -262,13 +255,13 @@ class _Scan:
     def finish(self) -> dict[str, Kept]:
         """Settle moves, drop what is gone, name the icons of every touched set; or tell which sources are to be kept.
 
-        They are told by location, and nothing is to be committed then.
+        These are by location, and nothing is to be committed then.
         """
         unseen = select(files.c.id).where(files.c.source_id.not_in(self.sources_seen))
         self.gone_files += self.connection.execute(unseen).scalars()
         on_them = writer.rows_where(self.connection, select(icons.c.id), icons.c.file_id, self.gone_files)
         self.gone += [row.id for row in on_them]
-        self._settle_moves()
+        self._keep_ids_of_moved()
         self._find_lost()
         if self.lost:
             return self.lost
@@ -322,7 +315,7 @@ class _Scan:
         self.gone += [row.id for row in old.values()]
         writer.write_icons(self.connection, changed)
 
-    def _settle_moves(self) -> None:
+    def _keep_ids_of_moved(self) -> None:
         """Give an icon that vanished here and appeared there its old id back."""
         gone = writer.read_by_image(self.connection, self.gone)
         if not gone:
@@ -363,11 +356,11 @@ class _Scan:
 def _as_kept(source: Row[Any], before: int, left: int, error: str | None) -> Kept:
     now = f"{left or 'none'} now" + (f" ({error})" if error else "")
     reason = f'"{source.location}" had {before:,} icons and has {now}'
-    command = shlex.join(("icons", "forget", source.location))
+    command = shlex.join(("icons", "sources", "--forget", source.location))
     if left:
         options = [part for pattern in json.loads(source.exclude) for part in ("--exclude", pattern)]
         options += ["--names-language", source.names_language] if source.names_language != AUTO else []
-        command += " && " + shlex.join(("icons", "index", source.given, *options))
+        command += " && " + shlex.join(("icons", "index", source.named, *options))
     return Kept(source.location, before, reason, command)
 
 

@@ -1,4 +1,4 @@
-"""How do records become rows? Writes a batch's files, sets, images and icons."""
+"""Records become rows: writes a batch's files, sets, images and icons."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,7 +40,7 @@ def rows_where(
 def write_rows(
     connection: Connection, table: Table, rows: Sequence[dict[str, Any]], *, by: Sequence[str], set_: Sequence[str] = ()
 ) -> None:
-    """Write rows; of those that are there already, told by some columns, others are set anew."""
+    """Write rows; of those that are there already, by some columns, others are set anew."""
     if not rows:
         return
     statement = upsert(table)

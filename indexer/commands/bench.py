@@ -1,4 +1,4 @@
-"""The commands `icons bench ...`: parse, call one function, print. Heavy imports stand inside."""
+"""The commands `icons lab bench ...`: parse, call one function, print. Heavy imports stand inside."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -33,9 +33,9 @@ def bench() -> None:
 
     \b
     Examples:
-      icons bench embed
-      icons bench train
-      icons bench search
+      icons lab bench embed
+      icons lab bench train
+      icons lab bench search
     """
 
 
@@ -71,10 +71,10 @@ def embed(as_json: bool, **options: Any) -> None:
 
     \b
     Examples:
-      icons bench embed
-      icons bench embed ~/design/icons --devices cpu:2 --repeats 5 --images 20000
-      icons bench embed --sweep batch=32,64,128 --sweep workers=1,2 --grid --only grid
-      icons bench embed --set program=plain --sweep batch=32,512 --only batch
+      icons lab bench embed
+      icons lab bench embed ~/design/icons --devices cpu:2 --repeats 5 --images 20000
+      icons lab bench embed --sweep batch=32,64,128 --sweep workers=1,2 --grid --only grid
+      icons lab bench embed --set program=plain --sweep batch=32,512 --only batch
     """
     from indexer.bench.compare import bench_embed
     from indexer.bench.knobs import EMBED
@@ -88,16 +88,16 @@ def embed(as_json: bool, **options: Any) -> None:
 def train(as_json: bool, **options: Any) -> None:
     """Measure how a model learns: 1 to N devices, DDP, FSDP, batch, precision, options of DDP, of NCCL, of a step.
 
-    Trains a few steps of what `icons finetune` trains, on the icons of SOURCE or on the bundled samples, and keeps no
+    Trains a few steps as `icons lab finetune` does, on the icons of SOURCE or on the bundled samples, and keeps no
     model. Ctrl-C keeps what was measured. Exit code 0: all was measured, 1: cut off, or rows are missing, 2: error.
 
     \b
     Examples:
-      icons bench train
-      icons bench train --set batch=256 --sweep precision=fp32,bf16 --repeats 5
-      icons bench train --sweep bucket_cap_mb=1,5,25,100
-      icons bench train --sweep nccl_max_channels=1,4,16 --sweep nccl_algo=Ring,Tree
-      icons bench train --set batch=128 --sweep accumulate=1,2,4
+      icons lab bench train
+      icons lab bench train --set batch=256 --sweep precision=fp32,bf16 --repeats 5
+      icons lab bench train --sweep bucket_cap_mb=1,5,25,100
+      icons lab bench train --sweep nccl_max_channels=1,4,16 --sweep nccl_algo=Ring,Tree
+      icons lab bench train --set batch=128 --sweep accumulate=1,2,4
     """
     from indexer.bench.compare import bench_train
     from indexer.bench.knobs import TRAIN
@@ -152,7 +152,7 @@ def index(
 
     \b
     Example:
-      icons bench index node_modules/@mdi/svg node_modules/@iconify/json
+      icons lab bench index node_modules/@mdi/svg node_modules/@iconify/json
     """
     from indexer.bench.compare import bench_index
 
@@ -177,9 +177,9 @@ def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | 
 
     \b
     Examples:
-      icons bench gpu --out gpu
-      icons bench gpu --out gpu --minutes 8
-      icons bench gpu --out gpu --only links --only "parity ViT-L-14"
+      icons lab bench gpu --out gpu
+      icons lab bench gpu --out gpu --minutes 8
+      icons lab bench gpu --out gpu --only links --only "parity ViT-L-14"
     """
     from indexer.bench.gpu import Parts, Setting, bench_gpu, chosen, find_gpus, goals, tiny
     from indexer.bench.report import write
@@ -213,7 +213,7 @@ def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | 
     "--queries",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="JSONL file of queries, as for `icons evaluate`. Repeatable; names of the library's icons if not given.",
+    help="JSONL file of queries, as for `icons lab evaluate`. Repeatable; names of the library's icons if not given.",
 )
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(list(KINDS)), help="Build this kind of index.")
 @click.option(
@@ -239,10 +239,10 @@ def search(library: "Library", out: Path | None, as_json: bool, **options: Any) 
 
     \b
     Examples:
-      icons bench search --out speed
-      icons bench search --only warm --only clients --queries mine.jsonl
-      icons bench search --only page --clients 4 --seconds 20
-      icons bench search --only indexes --vectors 10000000 --kind rabitq --kind hnsw --json
+      icons lab bench search --out speed
+      icons lab bench search --only warm --only clients --queries mine.jsonl
+      icons lab bench search --only page --clients 4 --seconds 20
+      icons lab bench search --only indexes --vectors 10000000 --kind rabitq --kind hnsw --json
     """
     from indexer.bench.indexes import IndexOptions
     from indexer.bench.search import SearchOptions, bench_search
@@ -284,8 +284,8 @@ def scale(library: "Library", sizes: Sequence[int], out: Path, as_json: bool, **
 
     \b
     Examples:
-      icons bench scale --icons 20000 --icons 100000
-      icons bench scale --icons 1000000 --icons 4000000 --icons 10000000 --out /data/scale
+      icons lab bench scale --icons 20000 --icons 100000
+      icons lab bench scale --icons 1000000 --icons 4000000 --icons 10000000 --out /data/scale
     """
     from indexer.bench.scale import bench_scale
     from indexer.reports.terminal import ProgressLine

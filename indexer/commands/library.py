@@ -1,4 +1,4 @@
-"""Commands that look after a library: what it holds, what failed, its sources, its health."""
+"""The commands `icons status` and `sources`, and how a report of `icons doctor` is printed."""
 
 import json
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.commands.options import json_option, library_option
+from indexer.commands.options import json_option, library_option, say_failures
 from indexer.errors import LibraryError, ModelError
 from indexer.languages.letters import AUTO
 from indexer.languages.words import printable, say
@@ -16,102 +16,56 @@ from indexer.library.folder import Library, require
 
 if TYPE_CHECKING:
     from indexer.doctor.findings import Report
-    from indexer.library.folder import Library
 
 
 @click.command()
+@click.option("--failures", "lists_failures", is_flag=True, help="List every entry that could not be indexed, and why.")
 @library_option
 @json_option
-def status(library: "Library", as_json: bool) -> None:
+def status(library: Library, lists_failures: bool, as_json: bool) -> None:
     """Show what the library holds: icons by state, sources, encoder, generation, size on disk.
 
     \b
-    Example:
+    Examples:
       icons status
+      icons status --failures --json | jq -r .reason | sort | uniq -c
     """
-
-    facts = read_status(library)
-    if as_json:
-        click.echo(json.dumps(facts))
+    if lists_failures:
+        say_failures(read_failures(library), as_json=as_json)
         return
-    for line in status_lines(facts):
+    facts = read_status(library)
+    for line in [json.dumps(facts)] if as_json else status_lines(facts):
         say(line)
 
 
 @click.command()
+@click.option("--forget", type=click.Path(path_type=Path), metavar="PLACE", help="Drop this source and its icons.")
 @library_option
 @json_option
-def failures(library: "Library", as_json: bool) -> None:
-    """List every file or picture that could not be indexed, with the reason.
+def sources(library: Library, forget: Path | None, as_json: bool) -> None:
+    """List the remembered sources, or drop one.
+
+    PLACE may also be a part of a source: a package of a node_modules folder, or a file or folder inside. Files are not
+    touched. What is still there of a part comes back with the next `icons index`.
 
     \b
-    Example:
-      icons failures --json | jq -r .reason | sort | uniq -c
-    """
-
-    for failure in read_failures(library):
-        line = "\t".join(map(printable, (failure["file"], failure["reason"])))
-        click.echo(json.dumps(failure) if as_json else line)
-
-
-@click.command()
-@library_option
-@json_option
-def sources(library: "Library", as_json: bool) -> None:
-    """List the remembered sources.
-
-    \b
-    Example:
+    Examples:
       icons sources
+      icons sources --forget ~/design/old-icons && icons index
+      icons sources --forget node_modules/@mdi/svg && icons index     # after npm has removed it
     """
+    if forget is not None:
+        from indexer import pipeline
 
+        n_icons = pipeline.forget(library, forget)
+        dropped = f"{n_icons:,} icon{'s' if n_icons != 1 else ''} dropped"
+        click.echo(f"{dropped}; `icons index` publishes the library without")
+        return
     for source in read_sources(library):
         line = f"{source['icons']:>9,} icons  {source['sets']:>4,} sets  {source['kind']:<10} {source['location']}"
         if source["names_language"] != AUTO:
             line += f"  --names-language {source['names_language']}"
         click.echo(json.dumps(source) if as_json else printable(line))
-
-
-@click.command()
-@click.argument("location", type=click.Path(path_type=Path))
-@library_option
-def forget(library: "Library", location: Path) -> None:
-    """Drop a source and its icons from the library; its files are not touched.
-
-    LOCATION may also be a part of a source: a package of a node_modules folder, or a file or folder inside. What is
-    still there of a part comes back with the next `icons index`.
-
-    \b
-    Example:
-      icons forget ~/design/old-icons && icons index
-      icons forget node_modules/@mdi/svg && icons index     # after npm has removed it
-    """
-    from indexer import pipeline
-
-    n_icons = pipeline.forget(library, location)
-    click.echo(f"{n_icons:,} icon{'s' if n_icons != 1 else ''} dropped; `icons index` publishes the library without")
-
-
-@click.group()
-def db() -> None:
-    """Look after the catalog's schema."""
-
-
-@db.command()
-@library_option
-def upgrade(library: "Library") -> None:
-    """Bring the catalog to this program's schema.
-
-    \b
-    Example:
-      icons db upgrade
-    """
-    from indexer.catalog.database import upgrade_catalog
-    from indexer.library.folder import require
-
-    with require(library).writing():
-        before, after = upgrade_catalog(library.catalog)
-    click.echo(f"schema {before} is current" if before == after else f"schema {before} -> {after}")
 
 
 def read_status(library: Library) -> dict[str, Any]:
@@ -178,7 +132,7 @@ def status_lines(facts: dict[str, Any]) -> list[str]:
         "icons": f"{facts['found']:,}  (sources: {facts['sources']:,}, sets: {facts['sets']:,})",
         "embedded": f"{facts['embedded']:,}",
         "duplicate": f"{facts['duplicate']:,}",
-        "failed": f"{facts['failed']:,}" + ("  (`icons failures` lists them)" if facts["failed"] else ""),
+        "failed": f"{facts['failed']:,}" + ("  (`icons status --failures` lists them)" if facts["failed"] else ""),
         "waiting": f"{facts['waiting']:,}" + ("  (`icons index` embeds them)" if facts["waiting"] else ""),
         "hidden": f"{facts['hidden']:,}",
         "encoder": f"{facts['model']}  {facts['fingerprint']}",
@@ -215,9 +169,8 @@ def read_failures(library: Library) -> Iterator[dict[str, str]]:
     engine = read_catalog(require(library).catalog)
     fingerprint = find_checkpoint(choice_in_use(engine)).fingerprint
     with engine.connect() as connection:
-        for row in questions.list_failures(connection, fingerprint):
-            file = f"{row.location}/{row.path}".rstrip("/") + (f"#{row.member}" if row.member else "")
-            yield {"file": file, "reason": row.reason}
+        for file, reason in questions.list_failures(connection, fingerprint):
+            yield {"file": file, "reason": reason}
 
 
 def read_sources(library: Library) -> Iterator[dict[str, Any]]:
@@ -231,7 +184,7 @@ def read_sources(library: Library) -> Iterator[dict[str, Any]]:
         yield from (dict(row) for row in questions.count_by_source(connection))
 
 
-def examine_folder(library: "Library", *, mends: bool, sample: int, as_json: bool) -> None:
+def examine_folder(library: Library, *, mends: bool, sample: int, as_json: bool) -> None:
     """Examine a library's folder, or repair it, and say what was found.
 
     Raises:

@@ -1,8 +1,9 @@
-"""What do commands have in common? The options that several of them take, and how warnings of ours look."""
+"""The options that several commands take, and how warnings of ours look."""
 
+import json
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from indexer.languages.letters import AUTO, NO_LANGUAGES, language_of
-from indexer.languages.words import say
+from indexer.languages.words import printable, say
 from indexer.sources.records import refuse_undecoded
 
 if TYPE_CHECKING:
@@ -124,23 +125,7 @@ def _take_sources(ctx: click.Context, _: click.Parameter, sources: tuple[Path, .
 
 def model_options(function: Function) -> Function:
     """Add `--model`, `--pretrained` and `--offline`."""
-    function = click.option(
-        "--offline",
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_forbid_fetching,
-        help="Fetch nothing, not even a model that --model names.",
-    )(function)
-    function = click.option("--pretrained", type=click.Path(path_type=Path), help="Checkpoint for an open_clip name.")(
-        function
-    )
-    return click.option(
-        "--model",
-        metavar="NAME",
-        callback=fetch_models,
-        help="bundled, an open_clip name, hf-hub:ORG/NAME, or local-dir:PATH.",
-    )(function)
+    return _added(_MODEL, function)
 
 
 def fetch_models(ctx: click.Context, _: click.Parameter, named: Named) -> Named:
@@ -160,7 +145,7 @@ def _forbid_fetching(_: click.Context, __: click.Parameter, is_offline: bool) ->
 
 
 def model_choice(model: str | None, pretrained: Path | None) -> "ModelChoice | None":
-    """Put together what those two say; None where nothing was said."""
+    """The model that --model and --pretrained name; None without."""
     from indexer.encoders.checkpoint import ModelChoice
 
     if pretrained is not None and model is None:
@@ -168,48 +153,86 @@ def model_choice(model: str | None, pretrained: Path | None) -> "ModelChoice | N
     return None if model is None else ModelChoice.typed(model, pretrained)
 
 
-def embed_options(function: Function) -> Function:
-    """Add what decides how to embed, and with which encoder."""
-    options = [
-        click.option(
-            "--devices",
-            default="auto",
-            show_default=True,
-            help="auto, cpu, cpu:2, a number of GPUs, or 0,2: as CUDA_VISIBLE_DEVICES counts them.",
-        ),
-        click.option("--precision", type=PRECISIONS, default="auto", show_default=True, help="Of the forward pass."),
-        click.option("--batch-size", type=click.IntRange(1), help="Pictures at once; found by doubling if not given."),
-        click.option(
-            "--workers",
-            type=click.IntRange(0),
-            help="Rendering processes a device; its cores if not given, less one for a GPU.",
-        ),
-        click.option(
-            "--backend",
-            type=click.Choice(["auto", "nccl", "gloo"]),
-            default="auto",
-            show_default=True,
-            help="How ranks find each other; auto is gloo, which takes nothing of a GPU.",
-        ),
-        click.option(
-            "--stall-limit",
-            type=click.FloatRange(1),
-            default=600,
-            show_default=True,
-            metavar="SECONDS",
-            help="Give up where a device gets nothing done for so long.",
-        ),
-        click.option("--retry-failed", is_flag=True, help="Try the pictures again that failed before."),
-        click.option("--watch-devices", is_flag=True, help="Show what every device does, while it embeds."),
-    ]
+devices_option = click.option(
+    "--devices",
+    default="auto",
+    show_default=True,
+    help="auto, cpu, cpu:2, a number of GPUs, or 0,2: as CUDA_VISIBLE_DEVICES counts them.",
+)
+watch_option = click.option("--watch-devices", is_flag=True, help="Show what every device does, while it embeds.")
+
+
+def _added(options: Sequence[Callable[[Any], Any]], function: Function) -> Function:
+    """Add options to a command, the first one first in its help."""
     for option in reversed(options):
         function = option(function)
-    return model_options(function)
+    return function
+
+
+def embed_options(function: Function) -> Function:
+    """Add what decides how to embed, and with which encoder."""
+    return model_options(_added(_EMBED, function))
 
 
 def work_options(function: Function) -> Function:
     """Add what has other machines embed."""
-    function = click.option(
+    return _added(_WORK, function)
+
+
+_MODEL = [
+    click.option(
+        "--model",
+        metavar="NAME",
+        callback=fetch_models,
+        help="bundled, an open_clip name, hf-hub:ORG/NAME, or local-dir:PATH.",
+    ),
+    click.option("--pretrained", type=click.Path(path_type=Path), help="Checkpoint for an open_clip name."),
+    click.option(
+        "--offline",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_forbid_fetching,
+        help="Fetch nothing, not even a model that --model names.",
+    ),
+]
+_EMBED = [
+    devices_option,
+    click.option("--precision", type=PRECISIONS, default="auto", show_default=True, help="Of the forward pass."),
+    click.option("--batch-size", type=click.IntRange(1), help="Pictures at once; found by doubling without."),
+    click.option(
+        "--workers",
+        type=click.IntRange(0),
+        help="Rendering processes a device; by default its cores, less one for a GPU.",
+    ),
+    click.option(
+        "--backend",
+        type=click.Choice(["auto", "nccl", "gloo"]),
+        default="auto",
+        show_default=True,
+        help="How ranks find each other; auto is gloo, which takes nothing of a GPU.",
+    ),
+    click.option(
+        "--stall-limit",
+        type=click.FloatRange(1),
+        default=600,
+        show_default=True,
+        metavar="SECONDS",
+        help="Give up where a device gets nothing done for so long.",
+    ),
+    click.option("--retry-failed", is_flag=True, help="Try the pictures again that failed before."),
+    watch_option,
+]
+_WORK = [
+    click.option(
+        "--work",
+        type=WorkPlace(),
+        help="Have it done by workers on other machines, who find the plan in this folder or at this URL (s3://...).",
+    ),
+    click.option(
+        "--ray", metavar="ADDRESS", help="Start such workers on the Ray cluster there, one a GPU; needs --work."
+    ),
+    click.option(
         "--lease",
         "lease_seconds",
         type=click.FloatRange(1),
@@ -217,15 +240,8 @@ def work_options(function: Function) -> Function:
         show_default=True,
         metavar="SECONDS",
         help="After so long without a sign of life, the block of a worker is free for another.",
-    )(function)
-    function = click.option(
-        "--ray", metavar="ADDRESS", help="Start such workers on the Ray cluster there, one a GPU; needs --work."
-    )(function)
-    return click.option(
-        "--work",
-        type=WorkPlace(),
-        help="Have it done by workers on other machines, who find the plan in this folder or at this URL (s3://...).",
-    )(function)
+    ),
+]
 
 
 @contextmanager
@@ -236,3 +252,10 @@ def warnings_as_lines() -> Iterator[None]:
         yield
     for warning in caught:
         say(f"Warning: {warning.message}", err=True)
+
+
+def say_failures(failures: Iterable[dict[str, str]], *, as_json: bool) -> None:
+    """Print files that could not be used, each with the reason, as lines or as JSON."""
+    for failure in failures:
+        line = "\t".join(map(printable, (failure["file"], failure["reason"])))
+        click.echo(json.dumps(failure) if as_json else line)

@@ -1,8 +1,13 @@
-"""What does a person see when a command can't go on? One line and an exit code; a trace for a defect alone."""
+"""Groups of commands that are imported one by one, and how a command that can't go on ends.
+
+A person sees one line and an exit code; a trace for a defect alone.
+"""
 
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
+from importlib import import_module
 from io import TextIOWrapper
 from typing import Any, NoReturn, TextIO
 
@@ -24,8 +29,38 @@ class _Refusal(click.ClickException):
     exit_code = 2
 
 
-class IconsGroup(click.Group):
+class LazyGroup(click.Group):
+    """Imports a command when it is asked for: all of them take 30 ms more."""
+
+    def __init__(self, *arguments: Any, modules: Mapping[str, str] | None = None, **settings: Any) -> None:
+        self.modules = modules or {}
+        """Module of each command, which stands there under its own name."""
+        super().__init__(*arguments, **settings)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of all commands."""
+        return sorted({*self.commands, *self.modules})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one."""
+        if cmd_name not in self.modules:
+            return super().get_command(ctx, cmd_name)
+        command: click.Command = getattr(import_module(self.modules[cmd_name]), cmd_name)
+        return command
+
+
+class IconsGroup(LazyGroup):
     """Ends with 2 for an error and 130 for Ctrl-C: 1 says that nothing was found."""
+
+    def __init__(self, *arguments: Any, moved: Mapping[str, str] | None = None, **settings: Any) -> None:
+        self.moved = moved or {}
+        """Commands, and options behind their command, that were renamed -> what does it now."""
+        super().__init__(*arguments, **settings)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find a command; one that was renamed is answered with its new name."""
+        self._refuse_moved(args[0])
+        return super().resolve_command(ctx, args)
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
         """Run as a program."""
@@ -50,6 +85,10 @@ class IconsGroup(click.Group):
             raise _Refusal(printable(str(error))) from error
         except click.exceptions.NoArgsIsHelpError:  # a group alone: click prints its help
             raise
+        except click.NoSuchOption as error:
+            command = error.ctx.command_path.partition(" ")[2] if error.ctx else ""
+            self._refuse_moved(f"{command} {error.option_name}")
+            raise
         except click.UsageError as error:  # it repeats what was typed, perhaps by a program
             raise click.UsageError(printable(error.format_message(), keep="\n"), error.ctx) from error
         except BrokenPipeError:
@@ -59,13 +98,17 @@ class IconsGroup(click.Group):
             click.echo(err=True)  # ends the line of ^C
             raise click.exceptions.Exit(130) from None
 
+    def _refuse_moved(self, spelling: str) -> None:
+        if spelling in self.moved:
+            raise _Refusal(f"`icons {spelling}` is now {self.moved[spelling]}")
+
 
 def _prepare_streams() -> None:
     """Open the streams that were closed, so that no file takes their place; print what no terminal can spell."""
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(descriptor)
-        except OSError:  # what is printed to a closed stdout fails; what is told nobody hears
+        except OSError:  # what is printed to a closed stdout fails; what goes to stderr is lost
             os.set_inheritable(os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY), True)
             setattr(sys, name, open(descriptor, "r" if name == "stdin" else "w", closefd=False))  # noqa: SIM115
     if isinstance(sys.stdout, TextIOWrapper):

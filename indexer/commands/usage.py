@@ -1,4 +1,4 @@
-"""The commands of `icons usage` that write, or tell what was written: screenshots in, out, and how they stand."""
+"""The commands of `icons usage` that write, or show what was written: screenshots in, out, and how they stand."""
 
 import json
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexer.commands.options import json_option, library_option
-from indexer.languages.words import printable, say
+from indexer.commands.options import json_option, library_option, say_failures
+from indexer.languages.words import say
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "--crops/--no-crops", "keeps_crops", default=None, help="Keep a crop of each icon, or vectors and boxes alone."
 )
 @click.option("--retry-failed", is_flag=True, help="Try the files again that failed before.")
-@click.option("--workers", type=click.IntRange(1), help="Screenshots at a time; one a core if not given.")
+@click.option("--workers", type=click.IntRange(1), help="Screenshots at a time; by default one a core.")
 @library_option
 @json_option
 def add(  # noqa: PLR0913 - one option each
@@ -100,7 +100,7 @@ def status(library: "Library", as_json: bool) -> None:
 
     facts = usage_status(library)
     for line in [json.dumps(facts)] if as_json else usage_status_lines(facts):
-        click.echo(line) if as_json else say(line)
+        say(line)
 
 
 @click.command()
@@ -115,9 +115,7 @@ def failures(library: "Library", as_json: bool) -> None:
     """
     from indexer.screens.looks import usage_failures
 
-    for failure in usage_failures(library):
-        line = "\t".join(map(printable, (failure["file"], failure["reason"])))
-        click.echo(json.dumps(failure) if as_json else line)
+    say_failures(usage_failures(library), as_json=as_json)
 
 
 @click.command()
@@ -127,7 +125,7 @@ def failures(library: "Library", as_json: bool) -> None:
 def remove(library: "Library", paths: Sequence[Path], as_json: bool) -> None:
     """Take screenshots out of the index, their crops with them; the files are not touched.
 
-    PATH is a folder that was given to `icons usage add`, or a folder or file in one, which is left out from now on.
+    PATH is a folder that `icons usage add` knows, or a folder or file in one, which is left out from now on.
 
     \b
     Examples:

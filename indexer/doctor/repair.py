@@ -19,7 +19,7 @@ from indexer.errors import IconsError
 from indexer.library.durable import make_folder, sync, write_file
 from indexer.library.folder import Generation, Library, require
 from indexer.library.foreign import is_outside
-from indexer.library.shards import read_settled, shard_paths
+from indexer.library.shards import read_finished, shard_paths
 from indexer.pipeline import merge, restore_encoder
 from indexer.run import Stage
 from indexer.screens.add import republish
@@ -79,11 +79,11 @@ def _lost_with(path: Path) -> str:
     if path.suffix != ".safetensors":
         return ""
     try:
-        kind, ids, _ = read_settled(path)
+        kind, ids, _ = read_finished(path)
         others = set()
         for other in shard_paths(path.parent):
             with suppress(IconsError):
-                if other != path and (found := read_settled(other))[0] == kind:
+                if other != path and (found := read_finished(other))[0] == kind:
                     others.update(found[1].tolist())
     except IconsError:
         return "; which vectors were in it can't be told, `icons index` makes them again"

@@ -90,10 +90,11 @@ def _draw_and_encode(
     """Embed pictures, rows of `_FIRST_ICONS`; ids and vectors of those that are as they were indexed, in order."""
     from indexer.rendering.pool import CHUNK, RenderPool
     from indexer.rendering.slots import Job
+    from indexer.sources.records import PictureAddress
 
     ids, vectors = [np.empty(0, np.int64)], []
     with RenderPool(size=size, workers=1, chunk=CHUNK) as pool:
-        for chunk in pool.render([[Job(*picture) for picture in pictures]]):
+        for chunk in pool.render([[Job(image, PictureAddress(*address)) for image, *address in pictures]]):
             if len(chunk.ids):
                 ids.append(chunk.ids)
                 vectors.append(encode(chunk.pixels.copy()))

@@ -69,7 +69,7 @@ def _check_schema(connection: sqlite3.Connection, path: Path, tables: set[str]) 
         (found,) = connection.execute("SELECT version_num FROM alembic_version").fetchone() or (None,)
     if found != REVISION:
         newer = found is not None and found > REVISION
-        advice = "`pip install --upgrade icons` reads it" if newer else "run `icons db upgrade`"
+        advice = "`pip install --upgrade icons` reads it" if newer else "`icons index` brings it there"
         yield Finding("schema", f'"{path}" has schema "{found}", this program needs "{REVISION}"; {advice}', path=path)
         return
     for table in metadata.tables.values():  # names of columns are bytes of the file, too, that may change by themselves
@@ -109,7 +109,7 @@ def check_failures(library: Library) -> Iterator[Finding]:
         except (ShardError, sqlite3.Error, UnicodeError):  # told by other checks
             continue
         if n_unexplained:
-            what = f"{n_unexplained} pictures failed, and the catalog does not say why; `icons merge` brings that in"
+            what = f"{n_unexplained} pictures failed, and the catalog does not say why; `icons index` brings that in"
             yield Finding("failures", what, is_fault=_is_published_without(library, folder.name))
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from indexer.embedding.leases import Claims
-from indexer.embedding.plan_store import Workplace
-from indexer.library.plans import Block, Outline
+from indexer.embedding.plan_store import PlanStore
+from indexer.library.plans import Block, BlockHeader
 from indexer.library.shards import Kind
 
 _LONGEST_PAUSE = 5.0
@@ -18,10 +18,10 @@ _MOST_COUNTED = 1_000_000
 
 
 @dataclass(slots=True)
-class Share:
+class BlockQueue:
     """What one worker does of a plan."""
 
-    place: Workplace
+    place: PlanStore
     claims: Claims | None = None
     """Those of this worker; None where there is no other."""
     stays: bool = False
@@ -31,7 +31,7 @@ class Share:
     ended: set[Kind] = field(default_factory=set)
     """Kinds of which nothing was free when this worker was through."""
     is_idle: bool = False
-    """Whether it has claimed nothing since it was told that there is more: somebody else was faster."""
+    """Whether it has claimed nothing since it found that there is more: somebody else was faster."""
 
     def count_missing(self, kind: Kind) -> int:
         """Count the items of a kind whose blocks have no shard yet, whoever will do them; a million is enough."""
@@ -49,31 +49,31 @@ class Share:
         something is of another kind that this worker was through with: that has waited longer.
 
         Raises:
-            ShardError: a piece of a block is damaged.
+            ShardError: a part of a block's shard is damaged.
         """
-        while (outline := self._claim_first(kind)) is not None:
-            settled = self.place.settled(outline.name)
-            if settled is None:  # done by another a moment ago
-                self.settle(outline.name)
+        while (header := self._claim_first(kind)) is not None:
+            finished = self.place.finished_items(header.name)
+            if finished is None:  # done by another a moment ago
+                self.mark_done(header.name)
                 continue
-            block = self.place.read(outline)
-            yield replace(block, items=[item for item in block.items if item[0] not in settled]) if settled else block
+            block = self.place.read(header)
+            yield replace(block, items=[item for item in block.items if item[0] not in finished]) if finished else block
         self.ended.add(kind)
 
-    def settle(self, block: str) -> None:
+    def mark_done(self, block: str) -> None:
         """Note that the shard of a block has been written."""
         self.claimed.pop(block, None)
         if self.claims is not None:
-            self.claims.settle(block)
+            self.claims.release(block)
 
     def await_more(self, tell: Callable[[str], None]) -> bool:
         """Wait until a block is free that somebody has claimed and not done; False once every block is done.
 
-        `tell` is told what is waited for, again and again.
+        `tell` takes what is waited for, again and again.
         """
         while self.stays and self.claims is not None and not self.place.is_over():
             held = self._held_by_others()
-            missing = [outline.name for outline in self.place.missing()]
+            missing = [header.name for header in self.place.missing()]
             if not missing:
                 return False
             if not held.issuperset(missing) and not self.is_idle:
@@ -96,18 +96,18 @@ class Share:
         self.claims.look()
         return self.claims.held_by_others()
 
-    def _claim_first(self, kind: Kind) -> Outline | None:
+    def _claim_first(self, kind: Kind) -> BlockHeader | None:
         """Claim the first block that is free, looking from the beginning: what others have left is there."""
         held = self._held_by_others()
-        for outline in self.place.missing():
-            name = outline.name
+        for header in self.place.missing():
+            name = header.name
             if name in held or name in self.claimed:
                 continue
-            if outline.kind != kind:
-                if self.stays and outline.kind in self.ended:
+            if header.kind != kind:
+                if self.stays and header.kind in self.ended:
                     return None
                 continue
             if self.claims is None or self.claims.take(name):
                 self.claimed[name], self.is_idle = None, False
-                return outline
+                return header
         return None

@@ -21,8 +21,6 @@ from indexer.library.object_store import open_store
 from indexer.process import cores, end_at_once, named_as_starter
 
 if TYPE_CHECKING:
-    from indexer.embedding.progress import RankProgress
-    from indexer.library.plans import Plan
     from indexer.library.stores import Store
 
 _POLL_SECONDS = 1.0
@@ -98,7 +96,9 @@ class RayWorker:
         store = open_store(work)
         open_work(store)  # what is wrong here is said by who can't start
         device = parse_devices("auto").own()
-        worker = Worker(device, _show_nobody, end_at_once, name=f"{name}-{secrets.token_hex(3)}")  # Ray starts it again
+        worker = Worker(
+            device, lambda *_: None, end_at_once, name=f"{name}-{secrets.token_hex(3)}"
+        )  # Ray starts it again
         threading.Thread(target=self._work, args=(store, worker), name="worker", daemon=True).start()
 
     def is_up(self) -> bool:
@@ -113,11 +113,6 @@ class RayWorker:
                 do_plan(store, worker)
         finally:  # its device is free for others
             ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
-
-
-def _show_nobody(plan: "Plan", progress: "RankProgress") -> None:
-    """The store has word of every worker."""
-    del plan, progress
 
 
 def start_on_ray(address: str, work: str, *, n_workers: int | None = None) -> str:
@@ -136,9 +131,11 @@ def start_on_ray(address: str, work: str, *, n_workers: int | None = None) -> st
         found = ray.cluster_resources()
         n_gpus, n_nodes = int(found.get("GPU", 0)), sum(bool(node["Alive"]) for node in ray.nodes())
         n = n_workers or n_gpus or n_nodes
+        # Secrets are the nodes' own (roles, files).
+        access = {name: os.environ[name] for name in ("AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION") if name in os.environ}
         n_cpus = max(1, int(found.get("CPU", n)) // n)
         kept = {"lifetime": "detached", "namespace": NAMESPACE, "get_if_exists": True, "max_restarts": -1}
-        needs = {"num_cpus": n_cpus, "num_gpus": 1 if n_gpus else 0, "runtime_env": {"env_vars": _access()}}
+        needs = {"num_cpus": n_cpus, "num_gpus": 1 if n_gpus else 0, "runtime_env": {"env_vars": access}}
         answers = []
         for number in range(n):
             name = f"icons-{place.plan.run}-{number}"
@@ -175,8 +172,3 @@ def _connect(address: str) -> Any:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise EmbedError(f'the Ray cluster at "{address}" can\'t be reached ({reason}); `ray status` looks') from error
     return ray
-
-
-def _access() -> dict[str, str]:
-    """What of this environment tells where a store is; secrets are the nodes' own (roles, files)."""
-    return {name: os.environ[name] for name in ("AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION") if name in os.environ}

@@ -15,22 +15,23 @@ import torch
 from torch import Tensor
 
 from indexer.arrays import Halves, Pixels
-from indexer.embedding.device import Collect, Device
+from indexer.embedding.device import Collect, Device, DeviceSpec
+from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.queued_device import QueuedDevice
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.devices import use_device
 from indexer.encoders.graphs import load_encoder
-from indexer.encoders.torch_encoder import Encoder, Precision
+from indexer.encoders.torch_encoder import Encoder
 
 
 @contextmanager
-def page_locked(memory: Pixels, device: torch.device, runtime: Any = None) -> Iterator[str | None]:
+def page_locked(memory: Pixels, device: torch.device) -> Iterator[str | None]:
     """Lock the pages of some memory for the block; torch takes them as pinned, and copies from them wait for nothing.
 
-    `runtime` is CUDA's. Once for all that is ever put there: it takes longer than a copy of the same size. Where the
-    system refuses, the reason is yielded, and copies are waited for.
+    Once for all that is ever put there: it takes longer than a copy of the same size. Where the system refuses, the
+    reason is yielded, and copies are waited for.
     """
-    runtime = runtime or torch.cuda.cudart()  # type: ignore[no-untyped-call]
+    runtime = torch.cuda.cudart()  # type: ignore[no-untyped-call]
     address = memory.ctypes.data
     if error := int(runtime.cudaHostRegister(address, memory.nbytes, 0)):
         _forget_error(device)
@@ -73,25 +74,15 @@ class _Place:
     graph: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class CudaSpec:
+def cuda_spec(device: torch.device, options: EmbedOptions) -> DeviceSpec:
     """A GPU of this machine."""
 
-    is_fed = True
-    device: torch.device
-    precision: Precision
-    batch_size: int | None
-    n_under_way: int = QueuedDevice.n_under_way
-
-    def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> Device:
-        """Load the encoder onto it.
-
-        Raises:
-            ModelError: its weights don't load, or it has no such precision.
-        """
-        encoder = load_encoder(checkpoint, device=self.device, precision=self.precision, n_images=n_images)
+    def load(checkpoint: Checkpoint, memory: Pixels | None, n_images: int) -> Device:
+        encoder = load_encoder(checkpoint, device=device, precision=options.precision, n_images=n_images)
         assert isinstance(encoder, Encoder)
-        return CudaDevice(encoder, memory, batch_size=self.batch_size)
+        return CudaDevice(encoder, memory, batch_size=options.batch_size)
+
+    return DeviceSpec(True, options.batch_size, QueuedDevice.n_under_way, load)
 
 
 class CudaDevice(QueuedDevice):
@@ -123,9 +114,9 @@ class CudaDevice(QueuedDevice):
         captured = f"no graph was captured: {self.not_captured}" if self.not_captured else ""
         return "; ".join(filter(None, (captured, self.not_locked)))
 
-    def settle(self, *, n_images: int, largest: int) -> None:
+    def prepare(self, *, n_images: int, largest: int) -> None:
         """Find out how many pictures go at once, and capture the pass for as many."""
-        super().settle(n_images=n_images, largest=largest)
+        super().prepare(n_images=n_images, largest=largest)
         self.not_captured = self.capture()
         self.busy_seconds = 0.0
 
@@ -171,7 +162,7 @@ class CudaDevice(QueuedDevice):
             place.here[:n].copy_(place.vectors[:n], non_blocking=True)
             place.returned.record()
 
-        # Nothing of the device is kept for who collects: where a later batch finds no room, this place is given back.
+        # Nothing of the device is kept for who collects: where a later batch finds no room, this place is freed.
         begun, computed, returned, here = place.begun, place.computed, place.returned, place.here[:n]
 
         def collect() -> Halves:

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.devices import HOST
 from indexer.encoders.graphs import load_encoder
-from indexer.encoders.loaded import AnyPrecision, LoadedEncoder, is_no_room
+from indexer.encoders.loaded import LoadedEncoder, is_no_room
 from indexer.errors import EmbedError
 from indexer.process import cores_of_rank
 from indexer.rendering.pool import CHUNK, RenderedChunk, RenderPool
@@ -105,7 +105,7 @@ def in_batches(chunks: Iterable[RenderedChunk], *, chunk: int, n_chunks: Callabl
         yield Batch(some, some[0].memory[first:last], some[0].memory[first : first + n * chunk])
 
 
-def hold(pool: RenderPool, *, n_under_way: int, n_chunks: int) -> None:
+def configure_ring(pool: RenderPool, *, n_under_way: int, n_chunks: int) -> None:
     """Have a pool keep the pixels of so many batches, the one that is put together among them, and draw one ahead.
 
     It goes round in as few slots as that takes; whole batches, as ever.
@@ -191,65 +191,52 @@ Collect = Callable[[], Halves]
 """Waits for the vectors of a batch that was begun, (n, dim)."""
 
 
-class Device(Protocol):
+class Device:
     """An encoder where it computes; a context manager."""
 
-    name: str
-    """As it is shown: cpu, cuda:1."""
-    encoder: LoadedEncoder
+    n_under_way: int
+    """Batches that are begun before the first of them is collected."""
+    busy_seconds: float | None = None
+    """Time in which it has encoded pictures so far; None where nobody can tell."""
+    remark = ""
+    """Why it is slower than it could be; empty where it is not."""
 
-    @property
-    def n_under_way(self) -> int:
-        """Batches that are begun before the first of them is collected."""
-
-    @property
-    def batch_size(self) -> int:
-        """Pictures at once; fewer, once the device had no room for so many."""
-
-    @property
-    def busy_seconds(self) -> float | None:
-        """Time in which it has encoded pictures so far; None where nobody can tell."""
-
-    @property
-    def remark(self) -> str:
-        """Why it is slower than it could be; empty where it is not."""
+    def __init__(self, encoder: LoadedEncoder, *, name: str, batch_size: int) -> None:
+        """`name` is shown: cpu, cuda:1; `batch_size` pictures go at once, fewer after the device had no room."""
+        self.encoder, self.name, self.batch_size = encoder, name, batch_size
 
     def __enter__(self) -> Self:
-        """Begin."""
+        return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *_: object) -> None:
         """End what is under way."""
 
     def encode_names(self, names: Sequence[str]) -> Iterator[tuple[Ids, Halves]]:
         """Yield places of some names with their vectors until all were encoded."""
+        return encode_names_within_memory(self.encoder, names, device=self.name)
 
-    def settle(self, *, n_images: int, largest: int) -> None:
+    def prepare(self, *, n_images: int, largest: int) -> None:
         """Choose how many of so many pictures go at once, at most `largest`, before the first batch."""
 
     def begin(self, batch: Batch) -> Collect:
         """Begin to encode the pixels of a batch, which have to stay until its vectors are collected."""
+        raise NotImplementedError
 
 
-class DeviceSpec(Protocol):
+@dataclass(frozen=True, slots=True)
+class DeviceSpec:
     """What is known of a device before an encoder is on it."""
 
-    @property
-    def n_under_way(self) -> int:
-        """As it is of the device."""
-
-    @property
-    def batch_size(self) -> int | None:
-        """None: to be found out."""
-
-    @property
-    def is_fed(self) -> bool:
-        """Whether it is none of the host's cores."""
-
-    def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> Device:
-        """Load an encoder for so many pictures; they will lie in `memory`, RGB (n, size, size, 3), if there are any."""
+    is_fed: bool
+    """Whether it is none of the host's cores."""
+    batch_size: int | None
+    """None: to be found out."""
+    n_under_way: int
+    load: Callable[[Checkpoint, Pixels | None, int], Device]
+    """Puts an encoder on it for so many pictures; if the memory is there, they will lie in it: (n, size, size, 3)."""
 
 
-def through(device: Device, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Halves]]:
+def encode_pipelined(device: Device, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Halves]]:
     """Take batches through a device, `n_under_way` at a time, and yield each with its vectors, in order.
 
     The next is asked for once fewer are under way. What goes wrong with a batch is raised in its turn.
@@ -269,59 +256,32 @@ def _nothing(batch: Batch, device: Device) -> Collect:
     return lambda: np.zeros((len(batch.pixels), device.encoder.dim), np.float16)
 
 
-@dataclass(frozen=True, slots=True)
-class CpuSpec:
-    """The cores of a rank."""
+def cpu_spec(options: EmbedOptions) -> DeviceSpec:
+    """The cores of a rank: as many lanes as there are cores, up to four."""
+    batch_size, lanes = options.batch_size or ON_CPU, n_lanes()
 
-    is_fed = False
-    precision: AnyPrecision
-    batch_size: int | None
-    n_under_way: int
+    def load(checkpoint: Checkpoint, _: Pixels | None, n_images: int) -> Device:
+        encoder = load_encoder(checkpoint, device=HOST, precision=options.precision, n_images=n_images, lanes=lanes)
+        return CpuDevice(encoder, batch_size=batch_size, n_lanes=lanes)
 
-    @classmethod
-    def of(cls, options: EmbedOptions) -> Self:
-        """As many lanes as there are cores, up to four."""
-        return cls(options.precision, options.batch_size or ON_CPU, n_lanes())
-
-    def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> Device:
-        """Load the encoder the way that is done soonest."""
-        del memory
-        encoder = load_encoder(
-            checkpoint, device=HOST, precision=self.precision, n_images=n_images, lanes=self.n_under_way
-        )
-        return CpuDevice(encoder, batch_size=self.batch_size or ON_CPU, n_lanes=self.n_under_way)
+    return DeviceSpec(False, batch_size, lanes, load)
 
 
-class CpuDevice:
+class CpuDevice(Device):
     """The cores of a rank, shared by lanes, each of which encodes a batch.
 
     Two batches of one thread each take less processor time than one batch of two threads, which wait for each other
     after every layer; docs/log.md has the figures.
     """
 
-    name = "cpu"
-    busy_seconds = None
-    remark = ""
-
     def __init__(self, encoder: LoadedEncoder, *, batch_size: int, n_lanes: int) -> None:
-        self.encoder = encoder
+        super().__init__(encoder, name="cpu", batch_size=batch_size)
         self.n_under_way = n_lanes
-        self.batch_size = batch_size
         share = max(1, cores_of_rank() // n_lanes)
         self._threads = ThreadPoolExecutor(n_lanes, "lane", encoder.take_threads, (share,))
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self._threads.shutdown(cancel_futures=True)
-
-    def encode_names(self, names: Sequence[str]) -> Iterator[tuple[Ids, Halves]]:
-        """Encode names in this thread, with all cores."""
-        return encode_names_within_memory(self.encoder, names, device=self.name)
-
-    def settle(self, *, n_images: int, largest: int) -> None:
-        """Nothing is to be found out."""
 
     def begin(self, batch: Batch) -> Collect:
         """Hand a batch to a lane."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from indexer.encoders.devices import Device, see_own_gpu, use_device
 from indexer.errors import EmbedError, IconsError
@@ -63,7 +63,7 @@ def run_as_rank(work: Callable[[Rank], None]) -> None:
     except Exception as error:
         leave_word(error)
         raise
-    if refused is not None:  # told here, so that no trace goes with it
+    if refused is not None:  # said here, so that no trace goes with it
         leave_word(refused)
         sys.stderr.write(f"Error: rank {rank.index}: {printable(str(refused))}\n")
         raise SystemExit(1)
@@ -126,20 +126,13 @@ def process_group(
         dist.destroy_process_group()
 
 
-def total_over_ranks(rank: Rank, counts: list[int], *, device: Device) -> list[int]:
-    """Add up counts over all ranks; every rank gets the sums.
+def total_over_ranks(rank: Rank, count: int, *, device: Device) -> int:
+    """Add up a count over all ranks.
 
     Raises:
         EmbedError: the other ranks can't be reached.
     """
-    if rank.world == 1:
-        return counts
-    import torch.distributed as dist
-
-    tensor = _on_backend(counts, device)
-    with _met():
-        dist.all_reduce(tensor)
-        return [int(value) for value in tensor.tolist()]
+    return _exchanged(rank, count, device, lambda dist, counts: dist.all_reduce(counts))
 
 
 def number_of_first_rank(rank: Rank, number: int, *, device: Device) -> int:
@@ -148,34 +141,20 @@ def number_of_first_rank(rank: Rank, number: int, *, device: Device) -> int:
     Raises:
         EmbedError: the other ranks can't be reached.
     """
+    return _exchanged(rank, number, device, lambda dist, numbers: dist.broadcast(numbers, 0))
+
+
+def _exchanged(rank: Rank, number: int, device: Device, exchange: Callable[[Any, "torch.Tensor"], None]) -> int:
     if rank.world == 1:
         return number
-    import torch.distributed as dist
-
-    tensor = _on_backend([number], device)
-    with _met():
-        dist.broadcast(tensor, 0)
-        return int(tensor.item())
-
-
-@contextmanager
-def _met() -> Iterator[None]:
-    """Say in a line that another rank is not there; torch has no class for that.
-
-    Raises:
-        EmbedError: instead of torch's own error.
-    """
-    try:
-        yield
-    except RuntimeError as error:
-        cause = next(iter(str(error).splitlines()), type(error).__name__)
-        raise EmbedError(f'the other ranks can\'t be reached; one that has ended says why ("{cause}")') from error
-
-
-def _on_backend(counts: list[int], device: Device) -> "torch.Tensor":
-    """Put counts where the backend takes them: nccl reduces device memory only, gloo the host's."""
     import torch
     import torch.distributed as dist
 
-    where = str(device) if dist.get_backend() == "nccl" else "cpu"
-    return torch.tensor(counts, dtype=torch.int64, device=where)
+    where = str(device) if dist.get_backend() == "nccl" else "cpu"  # nccl takes device memory only, gloo the host's
+    tensor = torch.tensor([number], dtype=torch.int64, device=where)
+    try:
+        exchange(dist, tensor)
+        return int(tensor.item())
+    except RuntimeError as error:  # torch has no class for a rank that is not there
+        cause = next(iter(str(error).splitlines()), type(error).__name__)
+        raise EmbedError(f'the other ranks can\'t be reached; one that has ended says why ("{cause}")') from error

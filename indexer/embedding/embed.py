@@ -11,14 +11,13 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
-from indexer.embedding.block_queue import Share
-from indexer.embedding.device import CpuSpec, DeviceSpec
+from indexer.embedding.block_queue import BlockQueue
+from indexer.embedding.device import DeviceSpec, cpu_spec
 from indexer.embedding.distributed import (
     Rank,
     give_up_rank,
@@ -30,9 +29,16 @@ from indexer.embedding.distributed import (
 )
 from indexer.embedding.gauges import Gauge
 from indexer.embedding.leases import Claims
-from indexer.embedding.plan_store import LibraryWork
+from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import Overseer, RankProgress, Report, Reporter, read_progress, watched, write_progress
+from indexer.embedding.progress import (
+    EmbeddingProgress,
+    EmbeddingReporter,
+    Overseer,
+    read_progress,
+    watched,
+    write_progress,
+)
 from indexer.embedding.shard_writer import OVER
 from indexer.embedding.torchrun import Ranks, cluster_command
 from indexer.embedding.work import Work
@@ -41,12 +47,11 @@ from indexer.encoders.graphs import find_device
 from indexer.errors import EmbedError
 from indexer.library.durable import disk_error, make_folder
 from indexer.library.folder import Library
-from indexer.library.plans import read_plan
 from indexer.library.stores import FolderStore
 from indexer.process import cores_of_rank, prepare_for_batches
 
 if TYPE_CHECKING:
-    from indexer.encoders.torch_encoder import Precision
+    pass
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
@@ -54,18 +59,18 @@ RERUN = "finished blocks are kept, `icons index` does the rest"
 
 
 @dataclass(frozen=True, slots=True)
-class Post:
+class WorkerContext:
     """Where a rank works, and whom it tells how it gets on."""
 
     rank: Rank
     device: str
     """As `resolve_device` reads it."""
-    report: Report
+    report: Callable[[EmbeddingProgress], None]
     give_up: Callable[[str], None]
     """Called from another thread if this one hangs, with what it was at; it has to end the process."""
 
 
-def embed(library: Library, fingerprint: str, post: Post) -> None:
+def embed(place: LibraryPlanStore, context: WorkerContext) -> None:
     """Do what this rank claims of a plan; with several ranks, check at the end that together they did it all.
 
     Raises:
@@ -73,27 +78,24 @@ def embed(library: Library, fingerprint: str, post: Post) -> None:
         EmbedError: the encoder is another one than the plan was made for, the device has no room even for one picture,
             or work is left when all ranks are done.
     """
-    place = LibraryWork(library, fingerprint)
-    rank, where, options = post.rank, find_device(post.device), EmbedOptions.of(place.plan)
+    rank, where, options = context.rank, find_device(context.device), place.options
     backend = "gloo" if options.backend == "auto" else options.backend  # two counts need no NCCL
-    progress = RankProgress(
-        rank=rank.index, world=rank.world, device=str(where), at="meeting the other ranks", waits=True
-    )
-    post.report(progress)
+    progress = EmbeddingProgress(rank.index, rank.world, device=str(where), at="meeting the other ranks", waits=True)
+    context.report(progress)
     share_cores(rank)
     with (
-        watched(progress, limit=options.stall_limit, give_up=post.give_up),
+        watched(progress, limit=options.stall_limit, give_up=context.give_up),
         process_group(rank, backend=backend, device=where, limit=LONGEST_RUN),
         in_products_of(where, options),
     ):
-        reporter = Reporter(post.report, progress, Gauge(where, cores_of_rank()))
+        reporter = EmbeddingReporter(context.report, progress, Gauge(where, cores_of_rank()))
         reporter.begin("loading the encoder")
         with _claims(place.run, rank, where, options) as claims:
-            share = Share(place, claims)
-            Work(f"rank {rank.index}", rank.world, share, spec_of(where, options), reporter).do()
+            queue = BlockQueue(place, claims)
+            Work(f"rank {rank.index}", rank.world, queue, spec_of(where, options), reporter).do()
             reporter.add()  # the last shard is written: its time counts too
             reporter.wait("waiting for the other ranks")
-            [n_left] = total_over_ranks(rank, [share.count_undone()], device=where)
+            n_left = total_over_ranks(rank, queue.count_undone(), device=where)
         if n_left:
             raise EmbedError(f'"{n_left}" blocks are left without a shard; `icons index` does them')
         reporter.finish()
@@ -111,12 +113,12 @@ def in_products_of(device: Device, options: EmbedOptions) -> AbstractContextMana
 def spec_of(device: Device, options: EmbedOptions) -> DeviceSpec:
     """What is known of a device of this machine before an encoder is on it."""
     if device.type == "cpu":
-        return CpuSpec.of(options)
+        return cpu_spec(options)
     import torch
 
-    from indexer.embedding.cuda_device import CudaSpec
+    from indexer.embedding.cuda_device import cuda_spec
 
-    return CudaSpec(torch.device(str(device)), cast("Precision", options.precision), options.batch_size)
+    return cuda_spec(torch.device(str(device)), options)
 
 
 def _claims(run: Path, rank: Rank, device: Device, options: EmbedOptions) -> AbstractContextManager[Claims | None]:
@@ -133,41 +135,36 @@ def _claims(run: Path, rank: Rank, device: Device, options: EmbedOptions) -> Abs
 
 @click.command()
 @click.option("--library", "root", type=click.Path(path_type=Path), required=True, help="The library's folder.")
-@click.option("--fingerprint", required=True, help="Encoder whose plan is to be done, as `icons embed` prints it.")
+@click.option(
+    "--fingerprint", required=True, help="Encoder whose plan is to be done, as `icons index --only embed` prints it."
+)
 def main(root: Path, fingerprint: str) -> None:
-    """Embed what this rank claims of a plan that `icons embed` or `icons index` has written."""
+    """Embed what this rank claims of a plan that `icons index --only embed` or `icons index` has written."""
     run_rank(Library(root), fingerprint)
 
 
 def run_rank(library: Library, fingerprint: str) -> None:
     """Live the life of one rank of several, on its own device."""
     prepare_for_batches()
-    try:
-        plan = read_plan(library.work(fingerprint) / "plan.jsonl")
-        kind = EmbedOptions.of(plan).device
-    except EmbedError as error:
-        raise click.ClickException(str(error)) from error
-    run = library.run(fingerprint, plan.run)
-
-    def report(progress: RankProgress) -> None:
-        if not run.is_dir():
-            raise EmbedError(OVER)
-        write_progress(run, progress)
 
     def work(rank: Rank) -> None:
+        place = LibraryPlanStore(library, fingerprint)
+
+        def report(progress: EmbeddingProgress) -> None:
+            if place.is_over():
+                raise EmbedError(OVER)
+            write_progress(place.run, progress)
+
+        device = rank.device(place.options.device)
         try:
-            embed(library, fingerprint, Post(rank, rank.device(kind), report, partial(_give_up, rank)))
+            embed(place, WorkerContext(rank, device, report, lambda reason: give_up_rank(rank, EmbedError(reason))))
         except OSError as error:
             raise EmbedError(disk_error(error, library.root)) from error
 
     run_as_rank(work)
 
 
-def _give_up(rank: Rank, reason: str) -> None:
-    give_up_rank(rank, EmbedError(reason))
-
-
-Watch = Callable[[Sequence[RankProgress]], None]
+Watch = Callable[[Sequence[EmbeddingProgress]], None]
 
 
 def plan_command(library: Library, fingerprint: str, *, devices: Devices) -> str:
@@ -183,37 +180,28 @@ def run_ranks(
     watch: Watch,
     give_up: Callable[[str], None],
 ) -> None:
-    """Embed a plan on this machine, telling `watch` how far every rank is.
+    """Embed a plan on this machine, reporting to `watch` how far every rank is.
 
-    A single rank runs in this process: where it hangs, `give_up` is told, from another thread, and has to end it.
+    A single rank runs in this process: where it hangs, `give_up` is called from another thread, and has to end it.
 
     Raises:
         EmbedError: a rank ended early, or got nothing done; finished blocks stay, the next run does the rest.
     """
-    plan = read_plan(library.work(fingerprint) / "plan.jsonl")
+    place = LibraryPlanStore(library, fingerprint)
     if devices.n == 1:
-        embed(
-            library,
-            fingerprint,
-            Post(
-                Rank(),
-                devices.own(),
-                report=lambda progress: watch([progress]),
-                give_up=lambda reason: give_up(f"{reason} ({RERUN})"),
-            ),
-        )
+        report, end = lambda progress: watch([progress]), lambda reason: give_up(f"{reason} ({RERUN})")
+        embed(place, WorkerContext(Rank(), devices.own(), report, end))
         return
-    run = library.run(fingerprint, plan.run)
-    overseer = Overseer(devices.n, EmbedOptions.of(plan).stall_limit)
+    overseer = Overseer(devices.n, place.options.stall_limit)
 
     def look() -> None:
-        progress = read_progress(run, RankProgress)
+        progress = read_progress(place.run, EmbeddingProgress)
         if progress:
             watch(progress)
         if found := overseer.look(progress):
             raise EmbedError(f"{found} ({RERUN})")
 
-    with Ranks(*_program(library, fingerprint), devices=devices, folder=run) as ranks:
+    with Ranks(*_program(library, fingerprint), devices=devices, folder=place.run) as ranks:
         if cause := ranks.follow(look):
             raise EmbedError(f"{cause} ({RERUN})")
 

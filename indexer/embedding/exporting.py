@@ -1,4 +1,4 @@
-"""The query side of an encoder is put into the library, beside the ranks where that costs them nothing.
+"""Puts the query side of an encoder into the library, beside the ranks where that costs them nothing.
 
     python -m indexer.embedding.exporting --library DIR --choice JSON
 
@@ -35,11 +35,9 @@ def export_missing(library: Library, engine: Engine, choice: ModelChoice, *, sta
     The graphs beside a model's weights are taken as they are: they were checked when they were made. Without such, both
     towers are exported, and checked on the library's own words and known pictures.
     """
-    if _is_there(library, choice):
-        return False
-    stage(TITLE)
-    _export(library, engine, choice)
-    return True
+    is_missing = not _is_there(library, choice)
+    with exporting(library, engine, choice, beside_gpus=False, stage=stage):
+        return is_missing
 
 
 @contextmanager
@@ -74,22 +72,19 @@ def _is_there(library: Library, choice: ModelChoice) -> bool:
 
 
 def _export(library: Library, engine: Engine, choice: ModelChoice) -> None:
-    checkpoint = find_checkpoint(choice)
-    folder = library.encoder(checkpoint.fingerprint)
-    if graphs := find_graphs(checkpoint):
-        carry(graphs, folder, choice=choice)
-        return
     import torch
 
     from indexer.encoders.export import export
     from indexer.encoders.torch_encoder import Encoder
 
+    checkpoint = find_checkpoint(choice)
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
     check_answers(encoder, checkpoint)
     with engine.begin() as connection:
         ids = questions.name_ids(connection)[:N_SAMPLES]
         samples = [words for _, words in questions.words_of(connection, ids)] or ["icon"]
-    export(encoder, folder, choice=choice, texts=samples, pixels=sample_pixels(encoder.image_size))
+    folder, pixels = library.encoder(checkpoint.fingerprint), sample_pixels(encoder.image_size)
+    export(encoder, folder, choice=choice, texts=samples, pixels=pixels)
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 import psutil
 
@@ -25,14 +24,6 @@ class Reading:
     power_watts: float | None = None
 
 
-class Gauged(Protocol):
-    """Whatever tells what a device does."""
-
-    memory_bytes: int
-    utilisation: float | None
-    power_watts: float | None
-
-
 @dataclass(slots=True)
 class Gauge:
     """Reads how busy a rank's device is; between two readings on a CPU lies the time that the second one is about."""
@@ -41,12 +32,6 @@ class Gauge:
     cores: int
     _read_at: float = field(default_factory=time.perf_counter)
     _cpu_seconds: float = field(default_factory=lambda: cpu_seconds(family(os.getpid())))
-
-    def read_into(self, progress: Gauged) -> None:
-        """Tell it there."""
-        found = self.read()
-        progress.memory_bytes, progress.utilisation = found.memory_bytes, found.utilisation
-        progress.power_watts = found.power_watts
 
     def read(self) -> Reading:
         """Look at the device."""

@@ -1,7 +1,7 @@
 """Which blocks one worker holds: claims with leases in a store.
 
-A claim is an object that is renewed while its worker lives. Machines' clocks differ, so how old a claim is when it is
-first seen is told by the store's clock, which stamps what is written; from then on a clock of one's own counts, and the
+A claim is an object that is renewed while its worker lives. Machines' clocks differ, so the store's clock, which stamps
+what is written, says how old a claim is when it is first seen; from then on a clock of one's own counts, and the
 store's only between two looks. A claim that has not changed for the length of its lease has run out. Who loses a claim
 goes on with the block: the shards of a block that is done twice count once.
 """
@@ -103,7 +103,7 @@ class Claims:
             self._held[block] = _Held(claim, version)
         return True
 
-    def settle(self, block: str) -> None:
+    def release(self, block: str) -> None:
         """Drop the claim on a block whose shard is there."""
         with self._changing:
             held = self._held.pop(block, None)
@@ -176,7 +176,7 @@ class Claims:
             claim = replace(held.claim, renewals=held.claim.renewals + 1)
             version = self.store.replace(_name(block), claim.to_bytes(), version=held.version)
             with self._changing:
-                if block not in self._held:  # settled meanwhile
+                if block not in self._held:  # released meanwhile
                     continue
                 if version is None:
                     del self._held[block]

@@ -4,55 +4,64 @@ import json
 import re
 import tempfile
 from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, Checkpoint, ModelChoice
 from indexer.errors import EmbedError, ShardError
 from indexer.library.durable import write_file
 from indexer.library.folder import Library
 from indexer.library.foreign import FILE_NAME, FileName, below, from_json, from_plain
-from indexer.library.plans import Block, Outline, Plan, block_from, read_block, read_outlines, read_plan
-from indexer.library.shards import block_of, pieces_by_block, read_settled, read_shard, shard_name, shard_path
+from indexer.library.plans import Block, BlockHeader, Plan, block_from, read_block, read_headers, read_plan
+from indexer.library.shards import block_of, partial_shards_by_block, read_finished, read_shard, shard_name, shard_path
 from indexer.library.stores import Below, Listed, Store
 
 
-class Workplace(Protocol):
+class PlanStore(Protocol):
     """What a worker needs of the place where its plan lies."""
 
     @property
     def plan(self) -> Plan:
         """What is to be done."""
 
+    @property
+    def options(self) -> EmbedOptions:
+        """How."""
+
     def choose(self) -> ModelChoice:
         """Say how the plan's encoder is chosen on this machine."""
 
-    def missing(self) -> Iterator[Outline]:
+    def missing(self) -> Iterator[BlockHeader]:
         """Name the blocks that have no shard, in the order of the plan."""
 
-    def read(self, outline: Outline) -> Block:
+    def read(self, header: BlockHeader) -> Block:
         """Read a block."""
 
-    def settled(self, block: str) -> set[int] | None:
-        """Ids of a block's items that pieces of its shard settle; None where the shard is there."""
+    def finished_items(self, block: str) -> set[int] | None:
+        """Ids of a block's items that parts of its shard hold; None where the shard is there."""
 
     def write(self, block: str, name: str, content: bytes) -> None:
-        """Write a shard of a block, or a piece of one, whole and for good."""
+        """Write a shard of a block, or a part of one, whole and for good."""
 
     def is_over(self) -> bool:
         """Whether another run has begun, so that nobody waits for this one's shards."""
 
 
-class LibraryWork:
+class LibraryPlanStore:
     """The plan and the shards of a library's own folder."""
 
     def __init__(self, library: Library, fingerprint: str) -> None:
         self._path = library.work(fingerprint) / "plan.jsonl"
         self.plan = read_plan(self._path)
+        try:
+            self.options = from_plain(EmbedOptions, self.plan.options)
+        except ValueError as error:
+            raise EmbedError(f"the plan is of another version of icons, or damaged ({error}); plan again") from error
         self.shards = library.vectors(fingerprint)
         self.run = library.run(fingerprint, self.plan.run)
         self._done: set[str] = set()
@@ -61,7 +70,7 @@ class LibraryWork:
         """Choose the encoder as the plan does."""
         return ModelChoice.from_json(self.plan.model)
 
-    def missing(self) -> Iterator[Outline]:
+    def missing(self) -> Iterator[BlockHeader]:
         """Name the blocks that have no shard."""
         for block in self._places:
             if block.name not in self._done:
@@ -70,13 +79,13 @@ class LibraryWork:
                 else:
                     yield block
 
-    def read(self, outline: Outline) -> Block:
+    def read(self, header: BlockHeader) -> Block:
         """Read a block out of the plan."""
-        return read_block(self._path, self._places[outline])
+        return read_block(self._path, self._places[header])
 
-    def settled(self, block: str) -> set[int] | None:
-        """Ids that pieces of runs settle which have ended early."""
-        return None if shard_path(self.shards, block).exists() else settled_by(self._pieces.get(block, ()))
+    def finished_items(self, block: str) -> set[int] | None:
+        """Ids that parts hold of runs that have ended early."""
+        return None if shard_path(self.shards, block).exists() else items_in(self._parts.get(block, ()))
 
     def write(self, block: str, name: str, content: bytes) -> None:
         """Write a file of the encoder's vectors."""
@@ -88,21 +97,21 @@ class LibraryWork:
         return not self.run.is_dir()
 
     @cached_property
-    def _places(self) -> dict[Outline, int]:
-        return dict(read_outlines(self._path))
+    def _places(self) -> dict[BlockHeader, int]:
+        return dict(read_headers(self._path))
 
     @cached_property
-    def _pieces(self) -> dict[str, list[Path]]:
-        return pieces_by_block(self.shards)
+    def _parts(self) -> dict[str, list[Path]]:
+        return partial_shards_by_block(self.shards)
 
 
-def settled_by(pieces: Iterable[Path]) -> set[int]:
-    """Ids of the items that pieces hold vectors or failures of.
+def items_in(shards: Iterable[Path]) -> set[int]:
+    """Ids of the items that shards, or parts of them, hold vectors or failures of.
 
     Raises:
-        ShardError: a piece is damaged.
+        ShardError: one is damaged.
     """
-    return {item for _, ids, failures in map(read_settled, pieces) for item in (*ids.tolist(), *failures)}
+    return {item for _, ids, failures in map(read_finished, shards) for item in (*ids.tolist(), *failures)}
 
 
 _FACTS = "encoder.json"
@@ -153,7 +162,7 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
         facts = from_json(_Facts, stored.content)
     except ValueError as error:
         raise EmbedError(
-            f'"{part.url}/{_FACTS}" is damaged ({error}); remove it, then `icons embed --plan-only --work`'
+            f'"{part.url}/{_FACTS}" is damaged ({error}); remove it, then `icons index --only plan --work`'
         ) from error
     there = part.list("")
     for name in facts.files:
@@ -162,7 +171,7 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
             file = part.get(name)
             if file is None:
                 raise EmbedError(
-                    f'"{part.url}/{name}" is missing; `icons embed --plan-only --work` puts it there again'
+                    f'"{part.url}/{name}" is missing; `icons index --only plan --work` puts it there again'
                 )
             try:
                 write_file(path, file.content)
@@ -188,16 +197,18 @@ PLAN = "plan.json"
 OUTLINES = "outlines.jsonl"
 PARTS = ("claims/", "blocks/", "shards/", "workers/", "ended/")
 """All else of a run; without claims nobody begins anything."""
-_ANEW = "`icons embed --plan-only --work` plans it anew"
+_ANEW = "`icons index --only plan --work` plans it anew"
 _GROUP = 1000
 _SHARD = re.compile(r"[0-9]{4,9}/[A-Za-z0-9_+-]+\.safetensors")
 
 
-class StoredWork:
+class ObjectPlanStore:
     """The run that is under way in a store."""
 
-    def __init__(self, store: Store, plan: Plan) -> None:
-        self.store, self.plan = store, plan
+    def __init__(self, store: Store, plan: Plan, version: str = "") -> None:
+        """`version` is that of the plan's object. Raises ValueError where this program does not know its options."""
+        self.store, self.plan, self.version = store, plan, version
+        self.options = from_plain(EmbedOptions, plan.options)
         self.run = Below(store, f"{plan.run}/")
         self._done: set[int] = set()
         """Groups in which every block has its shard."""
@@ -215,7 +226,7 @@ class StoredWork:
         """Where its workers claim blocks."""
         return Below(self.store, f"{self.plan.run}/claims/")
 
-    def missing(self) -> Iterator[Outline]:
+    def missing(self) -> Iterator[BlockHeader]:
         """Name the blocks that have no shard, a group looked at when its turn comes.
 
         Where nothing seems to be missing, groups that were done are looked at again: who collects may have found a
@@ -231,26 +242,26 @@ class StoredWork:
             if is_any:
                 return
 
-    def _missing_of(self, number: int) -> list[Outline]:
+    def _missing_of(self, number: int) -> list[BlockHeader]:
         found = self._list_shards(f"{number:04d}/")
-        missing = [outline for outline in self._groups[number] if shard_name(outline.name) not in found]
+        missing = [header for header in self._groups[number] if shard_name(header.name) not in found]
         (self._done.discard if missing else self._done.add)(number)
         return missing
 
-    def read(self, outline: Outline) -> Block:
+    def read(self, header: BlockHeader) -> Block:
         """Read a block.
 
         Raises:
             EmbedError: it has gone, with its run.
         """
-        stored = self.run.get(f"blocks/{self._group_of(outline.name)}/{outline.name}.json")
+        stored = self.run.get(f"blocks/{self._group_of(header.name)}/{header.name}.json")
         try:
-            return block_from(outline, b"" if stored is None else stored.content)
+            return block_from(header, b"" if stored is None else stored.content)
         except ValueError as error:
-            raise EmbedError(f'"{self.run.url}" has lost block "{outline.name}"; {_ANEW}') from error
+            raise EmbedError(f'"{self.run.url}" has lost block "{header.name}"; {_ANEW}') from error
 
-    def settled(self, block: str) -> set[int] | None:
-        """Ids that pieces settle, of workers that have ended early; None where the shard is there.
+    def finished_items(self, block: str) -> set[int] | None:
+        """Ids that parts of the shard hold, of workers that have ended early; None where the shard is there.
 
         Pieces that do not match their receipts go: what they were to hold is embedded again.
         """
@@ -259,7 +270,7 @@ class StoredWork:
         if shard_name(block) in found:
             return None
         items: set[int] = set()
-        with tempfile.TemporaryDirectory(prefix="icons-pieces-") as folder:
+        with tempfile.TemporaryDirectory(prefix="icons-parts-") as folder:
             for name in found:
                 if (path := self.fetch(f"{group}/{name}", Path(folder))) is None:
                     continue
@@ -272,15 +283,15 @@ class StoredWork:
         return items
 
     def write(self, block: str, name: str, content: bytes) -> None:
-        """Write a shard, or a piece of one."""
+        """Write a shard, or a part of one."""
         self.run.put(f"shards/{self._group_of(block)}/{name}", content)
 
     def is_over(self) -> bool:
         """Whether another run has begun, or this one's shards were all collected."""
-        plan = current_plan(self.store)
-        return plan is None or plan.run != self.plan.run
+        found = read_stored_plan(self.store)
+        return found is None or found[0].run != self.plan.run
 
-    def tell(self, worker: str, progress: RankProgress) -> None:
+    def report(self, worker: str, progress: EmbeddingProgress) -> None:
         """Leave word of how far a worker is."""
         self.run.put(f"workers/{worker}.json", json.dumps(asdict(progress)).encode())
 
@@ -289,15 +300,15 @@ class StoredWork:
         found = self.run.list("workers/")
         return {name.removeprefix("workers/").removesuffix(".json"): said.version for name, said in found.items()}
 
-    def told(self, worker: str) -> RankProgress | None:
-        """How far a worker was when it said so last."""
+    def progress_of(self, worker: str) -> EmbeddingProgress | None:
+        """How far a worker was when it last reported."""
         stored = self.run.get(f"workers/{worker}.json")
         try:
-            return None if stored is None else from_json(RankProgress, stored.content)
+            return None if stored is None else from_json(EmbeddingProgress, stored.content)
         except ValueError:  # of another version of this program
             return None
 
-    def tell_end(self, worker: str, reason: str) -> None:
+    def report_end(self, worker: str, reason: str) -> None:
         """Leave word of what has ended a worker that nobody looks at."""
         self.run.put(f"ended/{worker}.txt", reason.encode())
 
@@ -308,12 +319,12 @@ class StoredWork:
         return {worker: stored.content.decode(errors="replace") for worker, stored in read.items() if stored}
 
     def shards(self) -> list[str]:
-        """Name shards and pieces, as `fetch` takes them."""
+        """Name shards and their parts, as `fetch` takes them."""
         found = (name.removeprefix("shards/") for name in self.run.list("shards/"))
         return [name for name in found if _SHARD.fullmatch(name)]
 
     def fetch(self, shard: str, folder: Path) -> Path | None:
-        """Bring a shard or a piece into a folder of this machine, not yet held against its receipt; None: it has gone.
+        """Bring a shard or a part into a folder of this machine, not yet held against its receipt; None: it has gone.
 
         Somebody else may have found it damaged, or the run is over.
         """
@@ -334,7 +345,7 @@ class StoredWork:
         self.drop_shard(f"{self._group_of(block)}/{shard_name(block)}")
 
     @cached_property
-    def outlines(self) -> list[Outline]:
+    def headers(self) -> list[BlockHeader]:
         """All blocks of the run, in order.
 
         Raises:
@@ -342,24 +353,24 @@ class StoredWork:
         """
         stored = self.run.get(OUTLINES)
         try:
-            outlines = [from_json(Outline, line) for line in (stored.content.splitlines() if stored else ())]
+            headers = [from_json(BlockHeader, line) for line in (stored.content.splitlines() if stored else ())]
         except ValueError:
-            outlines = []
-        if len(outlines) != self.plan.n_blocks:
+            headers = []
+        if len(headers) != self.plan.n_blocks:
             raise EmbedError(f'"{self.run.url}" has lost what its blocks are; {_ANEW}')
-        return outlines
+        return headers
 
     def is_whole(self) -> bool:
         """Whether all is there that workers need, blocks that are done included."""
         return OUTLINES in self.run.list(OUTLINES) and len(self.run.list("blocks/")) == self.plan.n_blocks
 
     @cached_property
-    def _groups(self) -> list[list[Outline]]:
-        return [self.outlines[start : start + _GROUP] for start in range(0, len(self.outlines), _GROUP)]
+    def _groups(self) -> list[list[BlockHeader]]:
+        return [self.headers[start : start + _GROUP] for start in range(0, len(self.headers), _GROUP)]
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
-        return {outline.name: place for place, outline in enumerate(self.outlines)}
+        return {header.name: place for place, header in enumerate(self.headers)}
 
     def _group_of(self, block: str) -> str:
         return group_name(self._places[block])
@@ -373,13 +384,7 @@ def group_name(place: int) -> str:
     return f"{place // _GROUP:04d}"
 
 
-def current_plan(store: Store) -> Plan | None:
-    """The plan of the run that is under way in a store."""
-    found = find_plan(store)
-    return None if found is None else found[0]
-
-
-def find_plan(store: Store) -> tuple[Plan, str] | None:
+def read_stored_plan(store: Store) -> tuple[Plan, str] | None:
     """The plan of the run that is under way in a store, and the version of its object.
 
     Raises:
@@ -388,29 +393,46 @@ def find_plan(store: Store) -> tuple[Plan, str] | None:
     stored = store.get(PLAN)
     if stored is None:
         return None
+    with _named_as_of_another_version(store):
+        return from_json(Plan, stored.content), stored.version
+
+
+@contextmanager
+def _named_as_of_another_version(store: Store) -> Iterator[None]:
     try:
-        plan = from_json(Plan, stored.content)
-        from_plain(EmbedOptions, plan.options)
+        yield
     except ValueError as error:
         raise EmbedError(
             f'"{store.url}/{PLAN}" is of another version of icons, or damaged ({error}); install one everywhere '
             "or remove it and plan again"
         ) from error
-    return plan, stored.version
 
 
-def open_work(store: Store) -> StoredWork:
+def find_work(store: Store) -> ObjectPlanStore | None:
+    """The run that is under way.
+
+    Raises:
+        EmbedError: this program can't read its plan.
+    """
+    found = read_stored_plan(store)
+    if found is None:
+        return None
+    with _named_as_of_another_version(store):
+        return ObjectPlanStore(store, *found)
+
+
+def open_work(store: Store) -> ObjectPlanStore:
     """Open the run that is under way.
 
     Raises:
         EmbedError: there is none.
     """
-    plan = current_plan(store)
-    if plan is None:
-        raise EmbedError(f'"{store.url}" holds no plan; `icons embed --plan-only --work {store.url}` puts one there')
-    return StoredWork(store, plan)
+    found = find_work(store)
+    if found is None:
+        raise EmbedError(f'"{store.url}" holds no plan; `icons index --only plan --work {store.url}` puts one there')
+    return found
 
 
-def spell_outlines(outlines: list[Outline]) -> bytes:
+def spell_headers(headers: list[BlockHeader]) -> bytes:
     """Spell the blocks of a run as `outlines.jsonl` has them."""
-    return "\n".join(json.dumps(astuple(outline)) for outline in outlines).encode()
+    return "\n".join(json.dumps(astuple(header)) for header in headers).encode()

@@ -2,25 +2,25 @@
 
 import re
 import uuid
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, starmap
 from typing import Annotated, Literal
 
 import numpy as np
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 
-from indexer.arrays import Ids, distinct
+from indexer.arrays import distinct
 from indexer.catalog import questions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.loaded import AnyPrecision
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
-from indexer.library.foreign import Positive, Size, from_plain
+from indexer.library.foreign import Positive, Size
 from indexer.library.plans import Plan, block_sizes, cut_blocks, write_plan
 from indexer.library.shards import precisions, read_coverage
 from indexer.process import prepare_for_batches
+from indexer.sources.records import PictureAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +41,6 @@ class EmbedOptions:
     signs of life, so that the slowest pictures are no standstill."""
     lease_seconds: Positive = 60.0
     """For how long a block stays with a worker of which nothing is heard any more."""
-
-    @classmethod
-    def of(cls, plan: Plan) -> "EmbedOptions":
-        """How a plan is embedded.
-
-        Raises:
-            EmbedError: this program does not know that.
-        """
-        try:
-            return from_plain(cls, plan.options)
-        except ValueError as error:
-            raise EmbedError(f"the plan is of another version of icons, or damaged ({error}); plan again") from error
 
 
 def prepare(
@@ -75,8 +63,8 @@ def prepare(
         raise EmbedError("pictures are embedded in int8 on processors alone; give --devices cpu, or another --library")
     device = "cpu" if precision == "int8" else options.device
     how = asdict(replace(options, precision=precision, device=device))
-    outline = Plan(checkpoint.fingerprint, chosen.to_json(), 0, 0, 0, uuid.uuid4().hex[:12], how)
-    return plan_missing(library, engine, outline, retry_failed=retry_failed)
+    draft = Plan(checkpoint.fingerprint, chosen.to_json(), 0, 0, 0, uuid.uuid4().hex[:12], how)
+    return plan_missing(library, engine, draft, retry_failed=retry_failed)
 
 
 def choice_in_use(engine: Engine) -> ModelChoice:
@@ -105,21 +93,26 @@ def one_precision(options: EmbedOptions, *, held: set[str]) -> AnyPrecision:
     return asked
 
 
-def plan_missing(library: Library, engine: Engine, outline: Plan, *, retry_failed: bool) -> Plan:
+def plan_missing(library: Library, engine: Engine, draft: Plan, *, retry_failed: bool) -> Plan:
     """Write the plan of everything that icons show or bear and its encoder has neither a vector nor a failure for."""
-    covered = read_coverage(library.vectors(outline.fingerprint))
+    covered = read_coverage(library.vectors(draft.fingerprint))
     final = [image for image, failed in covered.failures.items() if failed.is_final and not retry_failed]
     attempt = datetime.now(UTC).isoformat() if len(final) < len(covered.failures) else ""
     with engine.begin() as connection:
-        settled = distinct(np.concatenate([covered.images, np.array(final, dtype=np.int64)]))
-        images = np.setdiff1d(questions.image_ids(connection), settled, assume_unique=True)
+        done = distinct(np.concatenate([covered.images, np.array(final, dtype=np.int64)]))
+        images = np.setdiff1d(questions.image_ids(connection), done, assume_unique=True)
         names = np.setdiff1d(questions.text_ids(connection), covered.names, assume_unique=True)
         n_blocks = len([*block_sizes("names", len(names)), *block_sizes("images", len(images))])
-        plan = replace(outline, n_images=len(images), n_names=len(names), n_blocks=n_blocks)
+        plan = replace(draft, n_images=len(images), n_names=len(names), n_blocks=n_blocks)
         if n_blocks:
             blocks = chain(
                 cut_blocks("names", questions.words_of(connection, names), n=len(names), attempt=""),
-                cut_blocks("images", _image_items(connection, images), n=len(images), attempt=attempt),
+                cut_blocks(
+                    "images",
+                    starmap(image_item, questions.locate_images(connection, images)),
+                    n=len(images),
+                    attempt=attempt,
+                ),
             )
             write_plan(library.work(plan.fingerprint), plan, blocks)
     if n_blocks:
@@ -127,7 +120,6 @@ def plan_missing(library: Library, engine: Engine, outline: Plan, *, retry_faile
     return plan
 
 
-def _image_items(connection: Connection, wanted: Ids) -> Iterator[tuple[int, str, str, str, str, str]]:
-    """Yield what a plan says of each wanted image (`plans.Block`), by id."""
-    for row in questions.locate_images(connection, wanted):
-        yield row.id, row.kind, row.location, row.path, row.member, row.digest.hex()
+def image_item(image: int, address: PictureAddress) -> tuple[int, str, str, str, str, str]:
+    """Spell an image as an item of a `Block`."""
+    return image, address.kind, address.location, address.path, address.member, address.digest.hex()

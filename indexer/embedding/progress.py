@@ -1,4 +1,4 @@
-"""How far ranks are, one small file each; one that stands still too long is given up."""
+"""How far ranks are, one small file each; one that stands still too long is ended."""
 
 import json
 import math
@@ -6,9 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import Field, asdict, dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from indexer.embedding.gauges import Gauge
 from indexer.library.durable import naming
@@ -17,34 +17,27 @@ from indexer.library.foreign import from_json
 
 @dataclass(slots=True)
 class RankProgress:
-    """What one rank has done since it started; the rates follow from the seconds."""
+    """How far one rank of any stage is; the rates follow from the seconds."""
 
     rank: int
     world: int
     images: int = 0
-    names: int = 0
     failed: int = 0
-    began_at: float = 0.0
-    """When its pictures began, as `time.time` tells it: ranks start apart."""
     seconds: float = 0.0
     waited_seconds: float = 0.0
     """Of `seconds`, those in which nothing was ready for the device."""
-    busy_seconds: float | None = None
-    """Of `seconds`, those in which the device encoded pictures; None where nobody can tell."""
-    batch_size: int = 0
-    """Pictures that the device takes at once; 0 until that is known."""
-    remark: str = ""
-    """Why the device is slower than it could be, where it can say so."""
     device: str = ""
     memory_bytes: int = 0
-    """Of the GPU, or of this rank and its render workers."""
+    """Of the GPU, or of this rank and its workers."""
     utilisation: float | None = None
-    """Share of the GPU, or of this rank's cores, that was busy of late; None where nobody can tell."""
+    """Share of the GPU, or of this rank's cores, that was busy of late; None where nobody has looked."""
     power_watts: float | None = None
+    note: str = ""
+    """What a person should know of it now."""
     at: str = ""
     """What it is doing now."""
     waits: bool = False
-    """Whether that is to wait for other ranks, in which nothing could hang."""
+    """Whether it does that together with other ranks, one of which may be who hangs."""
     steps: int = 0
     """Grows with every sign of life."""
     finished: bool = False
@@ -56,7 +49,7 @@ class RankProgress:
 
     @property
     def waited_share(self) -> float:
-        """Share of its time in which the device waited for pixels."""
+        """Share of its time in which the device waited."""
         return self.waited_seconds / self.seconds if self.seconds else 0.0
 
     @property
@@ -65,26 +58,25 @@ class RankProgress:
         return self.done / self.seconds if self.seconds else 0.0
 
 
-class Reported(Protocol):
-    """What any stage's ranks tell: a dataclass with the rank's number."""
+@dataclass(slots=True)
+class EmbeddingProgress(RankProgress):
+    """How far one rank is that embeds."""
 
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-    rank: int
-
-
-class Watched(Reported, Protocol):
-    """What a watch over ranks looks at, as `RankProgress` has it."""
-
-    at: str
-    waits: bool
-    steps: int
-    finished: bool
-
-
-Progress = TypeVar("Progress", bound=Reported)
+    names: int = 0
+    began_at: float = 0.0
+    """When its pictures began, as `time.time` tells it: ranks start apart."""
+    busy_seconds: float | None = None
+    """Of `seconds`, those in which the device encoded pictures; None where nobody can tell."""
+    batch_size: int = 0
+    """Pictures that the device takes at once; 0 until that is known."""
+    remark: str = ""
+    """Why the device is slower than it could be, where it can say so."""
 
 
-def write_progress(folder: Path, progress: Reported) -> None:
+Progress = TypeVar("Progress", bound=RankProgress)
+
+
+def write_progress(folder: Path, progress: RankProgress) -> None:
     """Tell how far a rank is; whole or not at all, but not synced: it is worth nothing after a crash."""
     path = folder / f"rank-{progress.rank}.json"
     aside = path.with_suffix(".aside")
@@ -108,7 +100,6 @@ def clear_progress(folder: Path) -> None:
         path.unlink()
 
 
-Report = Callable[[RankProgress], None]
 LOOK_SECONDS = 0.5
 REPORT_SECONDS = 0.5
 GAUGE_SECONDS = 4.0
@@ -123,7 +114,7 @@ _LONGEST_LOOK = 4 * LOOK_SECONDS
 
 @dataclass(slots=True)
 class Watchdog:
-    """For how long has each rank stood still? By the clock of the process that looks: machines' clocks differ."""
+    """Measures how long each rank stands still, by the clock of the process that looks: machines' clocks differ."""
 
     limit: float
     waiting_limit: float = math.inf
@@ -131,7 +122,7 @@ class Watchdog:
     _looked: float = field(default_factory=time.monotonic)
     _still: dict[int, tuple[int, float]] = field(default_factory=dict)
 
-    def look(self, ranks: Sequence[Watched]) -> tuple[int, str] | None:
+    def look(self, ranks: Sequence[RankProgress]) -> tuple[int, str] | None:
         """Tell the number of a rank that has stood still for the limit, and what it was at; None where all get on."""
         now = time.monotonic()
         passed, self._looked = min(now - self._looked, _LONGEST_LOOK), now
@@ -159,7 +150,7 @@ class Overseer:
     def __post_init__(self) -> None:
         self._started, self._starting = Watchdog(self.limit + OWN_SECONDS), Watchdog(self.limit + START_SECONDS)
 
-    def look(self, ranks: Sequence[Watched]) -> str | None:
+    def look(self, ranks: Sequence[RankProgress]) -> str | None:
         """Tell which rank has stood still for too long, and what it was at, from those that have said something."""
         silent = set(range(self.n)) - {progress.rank for progress in ranks}
         absent = [RankProgress(rank, self.n, at="starting") for rank in sorted(silent)]
@@ -169,7 +160,7 @@ class Overseer:
 
 @contextmanager
 def watched(
-    progress: Watched, *, limit: float, give_up: Callable[[str], None], waiting_limit: float = math.inf
+    progress: RankProgress, *, limit: float, give_up: Callable[[str], None], waiting_limit: float = math.inf
 ) -> Iterator[None]:
     """Watch over this process's own rank during the block, from a thread; `give_up` has to end the process."""
     over = threading.Event()
@@ -191,62 +182,85 @@ def watched(
 
 
 @dataclass(slots=True)
-class Reporter:
-    """Tells how far this rank is: twice a second at most, but that it waits, or no longer does, at once."""
+class Reporter(Generic[Progress]):
+    """Reports how far this rank is: twice a second at most, but at once what a person should know."""
 
-    report: Report
-    progress: RankProgress
-    gauge: Gauge
-    started: float = field(default_factory=time.perf_counter)
+    report: Callable[[Progress], None]
+    progress: Progress
+    gauge: Gauge | None = None
+    """Of the rank's device, read now and then."""
     reported_at: float = 0.0
-    gauged: float = field(default_factory=time.perf_counter)
+    gauged_at: float = field(default_factory=time.perf_counter)
+    _shows_waiting: bool = False
+
+    def begin(self, what: str) -> None:
+        """Set what this rank is at now, which is a sign of life."""
+        had_waited, self._shows_waiting = self._shows_waiting, False
+        self._be_at(what, waits=False, now=had_waited)
+
+    def join(self, what: str) -> None:
+        """Set what it is at together with all ranks, if there are others: then one of these may be who hangs."""
+        is_joint = self.progress.world > 1
+        self._be_at(f"{what}, together with the other ranks" if is_joint else what, waits=is_joint)
+
+    def wait(self, what: str) -> None:
+        """Set what this rank waits for, reported at once: nothing comes after it for a while."""
+        self._shows_waiting = True
+        self._be_at(what, waits=True, now=True)
+
+    def live(self) -> None:
+        """Count a sign of life."""
+        self.progress.steps += 1
+        self.tell()
+
+    def note(self, text: str) -> None:
+        """Set what a person should know; nothing: it is over."""
+        self.progress.note = text
+        self.tell(now=bool(text))
+
+    def read_gauge(self) -> None:
+        """Look at what the device does."""
+        if self.gauge is not None:
+            self.gauged_at, found = time.perf_counter(), self.gauge.read()
+            self.progress.memory_bytes, self.progress.utilisation = found.memory_bytes, found.utilisation
+            self.progress.power_watts = found.power_watts
+
+    def finish(self) -> None:
+        """Report that all is done."""
+        self.progress.finished = True
+        self.report(self.progress)
+
+    def tell(self, *, now: bool = False) -> None:
+        """Report, unless that was done just now."""
+        seconds = time.perf_counter()
+        if not now and seconds - self.reported_at < REPORT_SECONDS:
+            return
+        self.reported_at = seconds
+        if seconds - self.gauged_at >= GAUGE_SECONDS:
+            self.read_gauge()
+        self.report(self.progress)
+
+    def _be_at(self, what: str, *, waits: bool, now: bool = False) -> None:
+        self.progress.at, self.progress.waits = what, waits
+        self.progress.steps += 1
+        self.tell(now=now)
+
+
+@dataclass(slots=True)
+class EmbeddingReporter(Reporter[EmbeddingProgress]):
+    """Reports what a rank has embedded."""
+
+    started: float = field(default_factory=time.perf_counter)
 
     def restart(self) -> None:
         """Count seconds from here: what came before is no part of the rate of pictures."""
         self.started = time.perf_counter()
         self.progress.began_at = time.time()
 
-    def begin(self, what: str) -> None:
-        """Say what this rank is at now, which is a sign of life."""
-        had_waited, self.progress.waits = self.progress.waits, False
-        self.progress.at = what
-        self.progress.steps += 1
-        self._tell(now=had_waited)
-
-    def wait(self, what: str) -> None:
-        """Say that this rank waits for others, and for what: told at once, as nothing comes after it for a while."""
-        self.progress.at, self.progress.waits = what, True
-        self._tell(now=True)
-
-    def tell_of_device(self, *, waited: float, busy: float | None, batch_size: int, remark: str) -> None:
-        """Note for how many seconds the device has waited for pixels, and was busy, where it can tell, and the rest."""
-        self.progress.waited_seconds, self.progress.busy_seconds = waited, busy
-        self.progress.batch_size, self.progress.remark = batch_size, remark
-
     def add(self, *, images: int = 0, names: int = 0, failed: int = 0) -> None:
         """Count what is done."""
         self.progress.images += images
         self.progress.names += names
         self.progress.failed += failed
-        self.progress.steps += 1
         self.progress.seconds = time.perf_counter() - self.started
-        self._tell()
-
-    def read_gauge(self) -> None:
-        """Look at what the device does."""
-        self.gauged = time.perf_counter()
-        self.gauge.read_into(self.progress)
-
-    def finish(self) -> None:
-        """Say that all is done."""
-        self.progress.finished = True
-        self.report(self.progress)
-
-    def _tell(self, *, now: bool = False) -> None:
-        seconds = time.perf_counter()
-        if not now and seconds - self.reported_at < REPORT_SECONDS:
-            return
-        self.reported_at = seconds
-        if seconds - self.gauged >= GAUGE_SECONDS:
-            self.read_gauge()
-        self.report(self.progress)
+        self.live()

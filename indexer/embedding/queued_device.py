@@ -1,17 +1,15 @@
-"""How are batches kept in the queue of a device that works beside its host? How many pictures go at once is found here.
+"""Batches in the queue of a device that works beside its host, and how many pictures go at once.
 
 `cuda_device` is a GPU; tests have one that is simulated.
 """
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from typing import Self
 
 import numpy as np
 
-from indexer.arrays import Halves, Ids, Pixels
-from indexer.embedding.device import Batch, Collect, encode_names_within_memory, no_room
+from indexer.arrays import Pixels
+from indexer.embedding.device import Batch, Collect, Device, no_room
 from indexer.encoders.loaded import LoadedEncoder, is_no_room
 
 SMALLEST = 64
@@ -22,7 +20,7 @@ LONGEST_SECONDS = 0.5
 _COUNTED = 3
 
 
-class QueuedDevice:
+class QueuedDevice(Device):
     """What is the same for every device with a queue. Its subclasses say how a batch is enqueued.
 
     Two batches are under way: one that the device is at, and the next, which it begins while the vectors of the one
@@ -30,17 +28,12 @@ class QueuedDevice:
     """
 
     n_under_way = 2
-    remark = ""
+    busy_seconds: float
 
     def __init__(self, encoder: LoadedEncoder, *, name: str, batch_size: int | None) -> None:
-        self.encoder = encoder
-        self.name = name
-        self.batch_size = batch_size or SMALLEST
+        super().__init__(encoder, name=name, batch_size=batch_size or SMALLEST)
         self.busy_seconds = 0.0
-        self._is_size_given = batch_size is not None
-
-    def __enter__(self) -> Self:
-        return self
+        self._has_size = batch_size is not None
 
     def __exit__(self, *_: object) -> None:
         self.clear()
@@ -83,13 +76,9 @@ class QueuedDevice:
             # Outside the handler, so that the failed batch's tensors are free.
             self.halve()
 
-    def encode_names(self, names: Sequence[str]) -> Iterator[tuple[Ids, Halves]]:
-        """Yield places of some names with their vectors until all were encoded."""
-        return encode_names_within_memory(self.encoder, names, device=self.name)
-
-    def settle(self, *, n_images: int, largest: int) -> None:
-        """Find out how many pictures go at once, unless that is given."""
-        if not self._is_size_given:
+    def prepare(self, *, n_images: int, largest: int) -> None:
+        """Find out how many pictures go at once, unless that is stated."""
+        if not self._has_size:
             find_batch_size(self, n_images=n_images, largest=largest)
         self.busy_seconds = 0.0
 
@@ -112,44 +101,35 @@ def find_batch_size(device: QueuedDevice, *, n_images: int, largest: int) -> Non
     Each size runs once before it is timed: the first pass of a size loads libraries and chooses kernels.
 
     Raises:
-        EmbedError: the device has no room even for the smallest.
+        EmbedError: the device has no room even for one picture.
     """
     best_size, best_rate, size = 0, 0.0, min(SMALLEST, largest)
     while size <= largest:
-        device.clear()
-        device.batch_size = size
-        try:
-            seconds = _seconds_of_batch(device, size)
-        except RuntimeError as error:
-            if not is_no_room(error):
-                raise
-            break
-        if best_size and size / seconds < LEAST_GAIN * best_rate:
+        seconds = _seconds_if_it_fits(device, size)
+        if seconds is None or (best_size and size / seconds < LEAST_GAIN * best_rate):
             break
         best_size, best_rate = size, size / seconds
         if size >= n_images or 2 * seconds > LONGEST_SECONDS:
             break
         size *= 2
-    device.clear()
-    if not best_size:
-        best_size = _largest_that_fits(device, size // 2)
+    while not best_size:
+        size //= 2
+        if not size:
+            raise no_room(device.name, "one picture")
+        best_size = size if _seconds_if_it_fits(device, size) is not None else 0
     device.batch_size = best_size
 
 
-def _largest_that_fits(device: QueuedDevice, size: int) -> int:
-    while size:
-        device.batch_size = size
-        try:
-            _seconds_of_batch(device, size)
-        except RuntimeError as error:
-            if not is_no_room(error):
-                raise
-            device.clear()
-            size //= 2
-        else:
-            device.clear()
-            return size
-    raise no_room(device.name, "one picture")
+def _seconds_if_it_fits(device: QueuedDevice, size: int) -> float | None:
+    device.batch_size = size
+    try:
+        return _seconds_of_batch(device, size)
+    except RuntimeError as error:
+        if not is_no_room(error):
+            raise
+        return None
+    finally:
+        device.clear()
 
 
 def _seconds_of_batch(device: QueuedDevice, size: int) -> float:

@@ -1,7 +1,7 @@
 """Gathers what is made of a block and writes it in the background: the device need not wait for the disk.
 
-A block that takes long leaves pieces: after two seconds of work, then four, and so on up to half a minute. So a rank
-that is ended again and again still gets on, and one that is quick writes nothing more than a shard a block.
+A block that takes long leaves parts of its shard: after two seconds of work, then four, and so on up to half a minute.
+So a rank that is ended again and again still gets on, and one that is quick writes nothing more than a shard a block.
 """
 
 import time
@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Halves, Ids
-from indexer.embedding.block_queue import Share
+from indexer.embedding.block_queue import BlockQueue
 from indexer.encoders.loaded import LoadedEncoder
 from indexer.errors import EmbedError
-from indexer.library.shards import Failed, Kind, Shard, pack_shard, piece_name, shard_name
+from indexer.library.shards import Failed, Kind, Shard, pack_shard, partial_shard_name, shard_name
 from indexer.library.traits import TRAITS
 
-FIRST_PIECE_SECONDS, PIECE_SECONDS = 2.0, 32.0
+FIRST_PART_SECONDS, PART_SECONDS = 2.0, 32.0
 MOST_WAITING = 8
 """Shards on their way to the drive. Behind them the device waits, as memory would fill where the drive is slower."""
 OVER = "another run has begun since, and this rank belongs to one before it; nothing more was written"
@@ -36,15 +36,15 @@ class ShardWriter:
     `worker` is named in the shards. Where another run has begun, nothing is written any more.
     """
 
-    def __init__(self, share: Share, *, worker: str, encoder: LoadedEncoder) -> None:
-        self.share = share
-        plan = share.place.plan
+    def __init__(self, queue: BlockQueue, *, worker: str, encoder: LoadedEncoder) -> None:
+        self.queue = queue
+        plan = queue.place.plan
         self.fingerprint = plan.fingerprint
         facts = {"precision": encoder.precision, "model": plan.model, "run": plan.run}
         self.facts = {"rank": worker, **facts}
         self.pool = ThreadPoolExecutor(1, thread_name_prefix="shards")
         self.pending: deque[Future[None]] = deque()
-        self.piece_seconds = FIRST_PIECE_SECONDS
+        self.part_seconds = FIRST_PART_SECONDS
         self.written = time.monotonic()
         self.under_way: tuple[str, Kind] | None = None
         self.ids: list[Ids] = []
@@ -54,14 +54,14 @@ class ShardWriter:
         self.contents: dict[int, int] = {}
         self.dim = encoder.dim
         self.has_failed = False
-        """Whether something could not be written: a shard without its pieces would settle items that nobody has."""
+        """Whether something could not be written: a shard without its parts would stand for items that nobody has."""
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None and issubclass(kind, Ended) and self.under_way is not None:
-            self._write_piece(*self.under_way)
+            self._write_part(*self.under_way)
         self.pool.shutdown(wait=True)
         self.finish()
 
@@ -86,20 +86,20 @@ class ShardWriter:
         self.under_way = None
         self._write(block, shard_name(block), self._take(kind))
 
-    def write_due_piece(self, block: str, kind: Kind) -> None:
+    def write_due_part(self, block: str, kind: Kind) -> None:
         """Write what was kept as a part of a block, where the last writing is so long ago that it is worth that."""
         self.under_way = block, kind
-        if time.monotonic() - self.written >= self.piece_seconds:
-            self.piece_seconds = min(2 * self.piece_seconds, PIECE_SECONDS)
-            self._write_piece(block, kind)
+        if time.monotonic() - self.written >= self.part_seconds:
+            self.part_seconds = min(2 * self.part_seconds, PART_SECONDS)
+            self._write_part(block, kind)
 
-    def _write_piece(self, block: str, kind: Kind) -> None:
+    def _write_part(self, block: str, kind: Kind) -> None:
         shard = self._take(kind)
-        if settled := [*shard.ids.tolist(), *shard.failures]:
-            self._write(block, piece_name(block, settled), shard)
+        if held := [*shard.ids.tolist(), *shard.failures]:
+            self._write(block, partial_shard_name(block, held), shard)
 
     def finish(self) -> None:
-        """Wait until all that was given is written. Raises what went wrong with it."""
+        """Wait until all is written. Raises what went wrong with it."""
         while self.pending:
             self.pending.popleft().result()
 
@@ -130,8 +130,8 @@ class ShardWriter:
             raise
 
     def _put(self, block: str, name: str, shard: Shard) -> None:
-        if self.share.place.is_over():
+        if self.queue.place.is_over():
             raise EmbedError(OVER)
-        self.share.place.write(block, name, pack_shard(shard, fingerprint=self.fingerprint, facts=self.facts))
+        self.queue.place.write(block, name, pack_shard(shard, fingerprint=self.fingerprint, facts=self.facts))
         if name == shard_name(block):
-            self.share.settle(block)
+            self.queue.mark_done(block)

@@ -16,15 +16,14 @@ from indexer.embedding.plan_store import (
     OUTLINES,
     PARTS,
     PLAN,
-    StoredWork,
-    find_plan,
+    ObjectPlanStore,
+    find_work,
     group_name,
+    items_in,
     put_encoder,
-    settled_by,
-    spell_outlines,
+    spell_headers,
 )
-from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, ShardError
 from indexer.languages.words import printable
@@ -32,8 +31,8 @@ from indexer.library.durable import ASIDE, make_folder, sync, write_file
 from indexer.library.folder import Library
 from indexer.library.foreign import Location, from_json
 from indexer.library.object_store import open_store
-from indexer.library.plans import Outline, Plan, outline_of, read_blocks
-from indexer.library.shards import pieces_by_block, read_shard, shard_name, shard_path, shard_paths
+from indexer.library.plans import BlockHeader, Plan, header_of, read_blocks
+from indexer.library.shards import partial_shards_by_block, read_shard, shard_name, shard_path, shard_paths
 from indexer.library.stores import Below, Store, url_of
 
 _NOTES = "shared.json"
@@ -62,27 +61,27 @@ class OwnRuns:
     library: Library
     store: Store
 
-    def find(self) -> StoredWork | None:
+    def find(self) -> ObjectPlanStore | None:
         """Find the run that is under way; None where the store is free. What is left of earlier ones is removed.
 
         Raises:
-            EmbedError: the store holds the run of another library, or, told once, not the one that it should hold.
+            EmbedError: the store holds the run of another library, or not the one that it should hold.
         """
-        found, noted = find_plan(self.store), self._noted()
+        found, noted = find_work(self.store), self._noted()
         if found is None:
             self._miss(noted)
             self._remove_all_but(None)
             return None
-        plan = found[0]
-        if plan.run in noted:
-            self._refuse_copy(plan.run, noted[plan.run])
-        self._remove_all_but(plan.run)
-        if plan.run not in noted:
+        run = found.plan.run
+        if run in noted:
+            self._refuse_copy(run, noted[run])
+        self._remove_all_but(run)
+        if run not in noted:
             raise EmbedError(
-                f'"{self.store.url}" holds run "{plan.run}" of another library than "{self.library.root}"; give '
+                f'"{self.store.url}" holds run "{run}" of another library than "{self.library.root}"; give '
                 "another --work, or collect it there first"
             )
-        return StoredWork(self.store, plan)
+        return found
 
     def begin(self, run: str) -> None:
         """Note a run that is to be put."""
@@ -94,24 +93,24 @@ class OwnRuns:
         Raises:
             EmbedError: another library was faster.
         """
-        found, noted = find_plan(self.store), self._noted()
+        found, noted = find_work(self.store), self._noted()
         if found is None:
             version = self.store.create(PLAN, content)
         else:
-            is_own = found[0].run in noted
-            version = self.store.replace(PLAN, content, version=found[1]) if is_own else None
+            is_own = found.plan.run in noted
+            version = self.store.replace(PLAN, content, version=found.version) if is_own else None
         if version is None:
             self._remove(plan.run)
             raise EmbedError(f'another library has put its plan into "{self.store.url}" just now; give another --work')
         self._note({**noted, plan.run: replace(noted[plan.run], removed_at=None)})
         if found is not None:  # perhaps by another spelling of the place
-            self._remove(found[0].run)
+            self._remove(found.plan.run)
         self._remove_all_but(plan.run)
 
     def end(self, run: str) -> None:
         """Remove a run of which everything is collected, or which nobody can do: its workers end."""
-        found = find_plan(self.store)
-        if found is not None and found[0].run == run:
+        found = find_work(self.store)
+        if found is not None and found.plan.run == run:
             self.store.delete(PLAN)
         self._remove(run)
 
@@ -199,22 +198,22 @@ def put_plan(work: str, library: Library, plan: Plan) -> None:
     runs.find()
     put_encoder(store, choice, find_checkpoint(choice))
     runs.begin(plan.run)
-    run, outlines = Below(store, f"{plan.run}/"), list[Outline]()
+    run, headers = Below(store, f"{plan.run}/"), list[BlockHeader]()
 
     def spell() -> Iterator[tuple[str, bytes]]:
         for place, block in enumerate(read_blocks(library.work(plan.fingerprint) / "plan.jsonl")):
-            outlines.append(outline_of(block))
+            headers.append(header_of(block))
             yield f"blocks/{group_name(place)}/{block.name}.json", json.dumps(block.items).encode()
 
     if plan.n_blocks:
         each(spell(), lambda item: run.put(*item))
-    run.put(OUTLINES, spell_outlines(outlines))
+    run.put(OUTLINES, spell_headers(headers))
     runs.publish(plan, json.dumps(asdict(plan)).encode())
 
 
 def worker_line(work: str) -> str:
     """The line that a worker of a plan is started with, on any machine."""
-    return shlex.join(["icons", "embed", "--worker", open_store(work).url])
+    return shlex.join(["icons", "worker", open_store(work).url])
 
 
 def each(items: Iterable[Item], do: Callable[[Item], Answer]) -> list[Answer]:
@@ -234,25 +233,25 @@ _SILENT_LEASES = 2
 class _Word:
     version: str
     since: float
-    progress: RankProgress
+    progress: EmbeddingProgress
 
 
 @dataclass(slots=True)
 class Watching:
     """A look at the workers of a run now and then; what has not changed is not read again."""
 
-    place: StoredWork
+    place: ObjectPlanStore
     _words: dict[str, _Word] = field(default_factory=dict)
 
-    def look(self) -> list[RankProgress]:
+    def look(self) -> list[EmbeddingProgress]:
         """Tell of each worker that still works, numbered, and last of what all others have done, without a rate."""
-        now, limit = time.monotonic(), _SILENT_LEASES * EmbedOptions.of(self.place.plan).lease_seconds
+        now, limit = time.monotonic(), _SILENT_LEASES * self.place.options.lease_seconds
         for worker, version in self.place.workers().items():
             before = self._words.get(worker)
-            if (before is None or before.version != version) and (said := self.place.told(worker)) is not None:
+            if (before is None or before.version != version) and (said := self.place.progress_of(worker)) is not None:
                 self._words[worker] = _Word(version, now, said)
-        live = list[RankProgress]()
-        gone = RankProgress(rank=0, world=1, device="ended", finished=True)
+        live = list[EmbeddingProgress]()
+        gone = EmbeddingProgress(rank=0, world=1, device="ended", finished=True)
         for word in self._words.values():
             if word.progress.finished or now - word.since > limit:
                 gone.images += word.progress.images
@@ -266,7 +265,7 @@ class Watching:
 
 
 _LOOK_SECONDS = 5.0
-Watch = Callable[[Plan, Sequence[RankProgress]], None]
+Watch = Callable[[Plan, Sequence[EmbeddingProgress]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,8 +306,8 @@ def catch_up(
 ) -> Plan | None:
     """Collect shards until every block has one; of another encoder only those that are there. Returns what was done.
 
-    `begin` is called if there is anything to wait for, and again where a block is free that was done. `warn` is told of
-    that, and of what has ended workers, each reason once.
+    `begin` is called if there is anything to wait for, and again where a block is free that was done. `warn` takes
+    that, and what has ended workers, each reason once.
 
     Raises:
         EmbedError: the plan there is another library's, or some of it is lost, or all while this waits.
@@ -339,20 +338,20 @@ def catch_up(
     return own.plan if found.blocks == found.of else None
 
 
-def _collect(place: StoredWork, runs: OwnRuns) -> Collected:
+def _collect(place: ObjectPlanStore, runs: OwnRuns) -> Collected:
     fingerprint = place.plan.fingerprint
     folder = runs.library.vectors(fingerprint)
     make_folder(folder)
     n_found, n_damaged = _bring(place, folder)
     try:
-        blocks = place.outlines
+        blocks = place.headers
     except EmbedError:
         runs.end(place.plan.run)  # else nobody could plan anew
         raise
     held = _names(folder)
     n_missing = sum(shard_name(block.name) not in held for block in blocks)
     if not n_missing:
-        while n_found:  # a listing has pages: a piece may have come before one that was read already
+        while n_found:  # a listing has pages: a part may have come before one that was read already
             n_found, n_more = _bring(place, folder)
             n_damaged += n_more
         n_missing = _free_incomplete(place, folder)
@@ -362,7 +361,7 @@ def _collect(place: StoredWork, runs: OwnRuns) -> Collected:
     return Collected(fingerprint, len(blocks) - n_missing, len(blocks), n_damaged)
 
 
-def _bring(place: StoredWork, folder: Path) -> tuple[int, int]:
+def _bring(place: ObjectPlanStore, folder: Path) -> tuple[int, int]:
     """Bring what a folder lacks; tell how many files were there, and how many of them were damaged."""
     held = _names(folder)
     lacking = [shard for shard in place.shards() if Path(shard).name not in held]
@@ -372,7 +371,7 @@ def _bring(place: StoredWork, folder: Path) -> tuple[int, int]:
     return len(taken) - taken.count(None), taken.count(False)
 
 
-def _take(place: StoredWork, shard: str, aside: Path, folder: Path) -> bool | None:
+def _take(place: ObjectPlanStore, shard: str, aside: Path, folder: Path) -> bool | None:
     """Tell whether a shard was good; None: it has gone."""
     path = place.fetch(shard, aside)
     if path is None:
@@ -387,12 +386,12 @@ def _take(place: StoredWork, shard: str, aside: Path, folder: Path) -> bool | No
     return True
 
 
-def _free_incomplete(place: StoredWork, folder: Path) -> int:
-    """Have blocks done again whose files do not settle all their items; tell how many."""
-    pieces, n = pieces_by_block(folder), 0
-    for block in place.outlines:
+def _free_incomplete(place: ObjectPlanStore, folder: Path) -> int:
+    """Have blocks done again whose files lack some of their items; tell how many."""
+    parts, n = partial_shards_by_block(folder), 0
+    for block in place.headers:
         path = shard_path(folder, block.name)
-        if len(settled_by([path, *pieces.get(block.name, ())])) < block.n_items:
+        if len(items_in([path, *parts.get(block.name, ())])) < block.n_items:
             path.unlink()
             place.free(block.name)
             n += 1

@@ -28,7 +28,7 @@ class Ranks:
     """The ranks of one stage on this machine, under torchrun; a context manager, which ends them.
 
     `module` is what each of them runs, with `arguments`; `folder` takes their log. They end with this process, whatever
-    ends that. They inherit its environment, and what is given beside it. The cause of an early end comes through a
+    ends that. They inherit its environment, and `environment`. The cause of an early end comes through a
     pipe: a disk that is full, say, takes no file.
     """
 

@@ -1,6 +1,6 @@
 """A worker of a plan in a store: claims blocks, embeds them, is there until every block has its shard.
 
-    icons embed --worker s3://bucket/work
+    icons worker s3://bucket/work
 
 Any number of them, on any machines, begin and end when they like. SIGTERM and Ctrl-C have what is finished of a block
 written and the block given back; a worker that is killed keeps its blocks from others for the length of a lease.
@@ -19,14 +19,13 @@ from types import FrameType
 
 import click
 
-from indexer.embedding.block_queue import Share
+from indexer.embedding.block_queue import BlockQueue
 from indexer.embedding.distributed import Rank, share_cores
 from indexer.embedding.embed import in_products_of, spec_of
 from indexer.embedding.gauges import Gauge
 from indexer.embedding.leases import Claims
-from indexer.embedding.plan_store import StoredWork, current_plan, open_work
-from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress, Reporter, watched
+from indexer.embedding.plan_store import ObjectPlanStore, find_work, open_work
+from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, watched
 from indexer.embedding.shard_writer import Ended
 from indexer.embedding.work import Work
 from indexer.encoders.devices import use_device
@@ -38,7 +37,7 @@ from indexer.library.plans import Plan
 from indexer.library.stores import Store
 from indexer.process import cores_of_rank, end_at_once, end_with_starter, prepare_for_batches
 
-Show = Callable[[Plan, RankProgress], None]
+Show = Callable[[Plan, EmbeddingProgress], None]
 
 
 def _host() -> str:
@@ -94,7 +93,7 @@ def do_plan(store: Store, worker: Worker) -> None:
         EmbedError: the store holds no plan, or the encoder is another one than the plan was made for.
     """
     prepare_for_batches()
-    place: StoredWork | None = open_work(store)
+    place: ObjectPlanStore | None = open_work(store)
     while place is not None:
         try:
             _do_run(place, worker)
@@ -102,45 +101,45 @@ def do_plan(store: Store, worker: Worker) -> None:
             raise
         except Exception as error:
             with suppress(IconsError):  # of a store that is away
-                place.tell_end(worker.name, str(error) or type(error).__name__)
+                place.report_end(worker.name, str(error) or type(error).__name__)
             raise
-        plan = current_plan(store)
-        place = StoredWork(store, plan) if plan is not None and plan.run != place.plan.run else None
+        found = find_work(store)
+        place = found if found is not None and found.plan.run != place.plan.run else None
 
 
-def _do_run(place: StoredWork, worker: Worker) -> None:
-    options = EmbedOptions.of(place.plan)
+def _do_run(place: ObjectPlanStore, worker: Worker) -> None:
+    options = place.options
     where = find_device("cpu" if options.precision == "int8" else worker.device)
     use_device(where)
-    progress = RankProgress(rank=0, world=1, device=str(where), at="loading the encoder")
+    progress = EmbeddingProgress(rank=0, world=1, device=str(where), at="loading the encoder")
 
-    def report(told: RankProgress) -> None:
-        worker.show(place.plan, told)
+    def report(now: EmbeddingProgress) -> None:
+        worker.show(place.plan, now)
         worker.ending.check()
 
     def give_up(reason: str) -> None:
         with suppress(IconsError):
-            place.tell_end(worker.name, reason)
+            place.report_end(worker.name, reason)
         worker.give_up(reason)
 
-    reporter = Reporter(report, progress, Gauge(where, cores_of_rank()))
+    reporter = EmbeddingReporter(report, progress, Gauge(where, cores_of_rank()))
     claims = Claims(
         place.claims,
         worker=worker.name,
         lease_seconds=options.lease_seconds,
-        beside=lambda: place.tell(worker.name, progress),
+        beside=lambda: place.report(worker.name, progress),
     )
     with watched(progress, limit=options.stall_limit, give_up=give_up), in_products_of(where, options), claims:
-        place.tell(worker.name, progress)
-        share = Share(place, claims, stays=True)
+        place.report(worker.name, progress)
+        queue = BlockQueue(place, claims, stays=True)
         try:
-            Work(worker.name, 1, share, spec_of(where, options), reporter).do()
+            Work(worker.name, 1, queue, spec_of(where, options), reporter).do()
         except EmbedError:
             if not place.is_over():  # else the other run is next
                 raise
     progress.finished = True
     if not place.is_over():
-        place.tell(worker.name, progress)
+        place.report(worker.name, progress)
 
 
 def run_worker(work: str, worker: Worker) -> None:

@@ -6,16 +6,12 @@ captions are drawn for the whole batch, what happens to pictures by the rank tha
 One thread reads steps, and brings them to a GPU, while those before compute; time waited is counted.
 """
 
-import hashlib
-import json
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from io import BytesIO
-from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 import torch
@@ -24,134 +20,49 @@ from torch.autograd.profiler import record_function
 
 from indexer.arrays import Ids, Pixels
 from indexer.embedding.distributed import Rank
-from indexer.errors import TrainError
-from indexer.finetune.augment import augment, looks_of
+from indexer.finetune.augment import Changes, asked_for, augment, draw_changes, moved
 from indexer.finetune.captions import Captions
-from indexer.finetune.changes import Changes, asked_for, draw_changes
-from indexer.finetune.lesson import KeptWords, Lesson, Material, cut_texts, encode_texts, open_pixels, tokenize
-from indexer.finetune.options import FinetuneOptions, Loss, Places
-from indexer.finetune.plan import Plan
-from indexer.finetune.transfer import Courier, moved
-from indexer.finetune.watch import Reporter
-from indexer.library.durable import write_file
-from indexer.library.named import read_text
-
-_LOOK_SECONDS = 0.2
+from indexer.finetune.lesson import Lesson
+from indexer.finetune.options import FinetuneOptions, Loss
 
 
-def open_lesson(places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], reporter: Reporter) -> Lesson:
-    """Put a corpus into memory, with what `encoder` (model, tokenizer) says of its captions.
+class Portable(Protocol):
+    """What a courier brings."""
 
-    Rank 0 makes what is not kept from an earlier run; the others wait for its files, however long that takes.
+    def on(self, device: torch.device) -> Self:
+        """The same on a device; the host does not wait for it."""
 
-    Raises:
-        SourceError, TrainError: the pictures are damaged, or the words to keep can't be read.
-    """
-    pixels = open_pixels(plan.corpus, n=len(material.bases))
-    maker = _Maker(places.work, plan, encoder, reporter)
-    looks = maker.kept("looks", plan.corpus_key, lambda: looks_of(pixels, reporter.live))
-    is_locked = plan.options.towers.text_tower == "locked"
-    texts = material.captions.texts
-    tokens = maker.tokens(texts)
-    text_inputs = maker.vectors(texts) if is_locked else tokens
-    words = None
-    if plan.options.loss.keep_words_weight:
-        listed = kept_words(plan.options.loss.keep_words) or texts
-        vectors = maker.vectors(listed)
-        words = KeptWords(vectors if is_locked else maker.tokens(listed), vectors, plan.options.loss.keep_words_batch)
-    return Lesson(
-        pixels,
-        material.captions,
-        text_inputs,
-        material.bases,
-        looks,
-        train_rows=np.flatnonzero(~material.held_out),
-        held_out_rows=np.flatnonzero(material.held_out),
-        words=material.facts["words"],
-        kept_words=words,
-        cut=cut_texts(texts, tokens, encoder[1]),
-    )
+    def tensors(self) -> Iterable[Tensor]:
+        """All that lies on the device."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Maker:
-    work: Path
-    plan: Plan
-    encoder: tuple[Any, Any]
-    reporter: Reporter
+class Courier:
+    """Brings parcels to a GPU on a stream of its own, beside what it computes; on the CPU they are there already."""
 
-    def kept(self, kind: str, key: str, make: Callable[[], Tensor]) -> Tensor:
-        """Read a tensor; rank 0 makes it first where it is not there."""
-        file = self.work / f"{kind}-{key}.npy"
-        if self.reporter.progress.rank == 0 and not file.is_file():
-            self.reporter.begin(f"making {kind} of the corpus")
-            content = BytesIO()
-            np.save(content, make().numpy())
-            write_file(file, content.getvalue())
-        self.reporter.join(f"reading {kind} of the corpus")
-        while not file.is_file():
-            time.sleep(_LOOK_SECONDS)
-            self.reporter.live()
-        return torch.from_numpy(np.load(file))
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._stream = torch.cuda.Stream(device) if device.type == "cuda" else None  # type: ignore[no-untyped-call]
 
-    def tokens(self, texts: Sequence[str]) -> Tensor:
-        return self.kept("tokens", self._key(texts), lambda: tokenize(texts, self.encoder[1]))
+    def send(self, parcels: Sequence[Portable]) -> tuple[list[Any], torch.cuda.Event | None]:
+        """Begin to copy, from the thread that reads; the event tells when all is there."""
+        if self._stream is None:
+            return list(parcels), None
+        torch.cuda.set_device(self._device)  # of this thread
+        with torch.cuda.stream(self._stream):
+            return [parcel.on(self._device) for parcel in parcels], self._stream.record_event()
 
-    def vectors(self, texts: Sequence[str]) -> Tensor:
-        tokens = self.tokens(texts)
-        return self.kept("vectors", self._key(texts), lambda: encode_texts(self.encoder[0], tokens, self.reporter.live))
-
-    def _key(self, texts: Sequence[str]) -> str:
-        return hashlib.sha256(json.dumps([self.plan.fingerprint, list(texts)]).encode()).hexdigest()[:16]
-
-
-def kept_words(file: str | None) -> list[str]:
-    """Read the words whose similarities are to be kept, one text a line.
-
-    Raises:
-        TrainError: the file is not there, or holds nothing.
-    """
-    if file is None:
-        return []
-    lines = read_text(Path(file)).splitlines()
-    words = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
-    if len(words) < 2:
-        raise TrainError(f'--keep-words "{file}" holds "{len(words)}" texts; give at least two, one a line')
-    return words
+    def receive(self, parcels: Sequence[Portable], event: torch.cuda.Event | None) -> None:
+        """Have what the device computes from now on come after the copies."""
+        if event is None:
+            return
+        stream = torch.cuda.current_stream(self._device)
+        stream.wait_event(event)
+        for tensor in (tensor for parcel in parcels for tensor in parcel.tensors()):
+            tensor.record_stream(stream)  # its memory is not for the next parcel before that is done
 
 
 Sides = tuple[Tensor, Tensor]
 """bool (k, n) each, for k rows of a batch of n: captions right for a row's icon, and icons right for its caption."""
-
-
-@dataclass(frozen=True, slots=True)
-class Borne:
-    """Which of `n` icons bear which of m captions, as lists."""
-
-    n: int
-    n_distinct: int
-    pairs: Tensor
-    """int64 (2, any): places of an icon, and of a caption that it bears among the distinct ones."""
-    drawn: Tensor
-    """int64 (m,): which of the distinct ones each caption is."""
-
-    @classmethod
-    def of(cls, captions: Captions, icons: Ids, drawn: Ids) -> "Borne":
-        """Look through all captions of some icons for those that were drawn."""
-        rows, places, columns = captions.bearers(icons, drawn)
-        pairs = torch.stack([torch.from_numpy(rows), torch.from_numpy(places)])
-        return cls(len(icons), int(columns.max()) + 1, pairs, torch.from_numpy(columns))
-
-    def on(self, device: torch.device) -> "Borne":
-        """The same on a device; the host does not wait for it."""
-        return replace(self, pairs=moved(self.pairs, device), drawn=moved(self.drawn, device))
-
-    def spelled(self, device: torch.device) -> Tensor:
-        """Spell out which caption (row) is borne by which icon (column), bool (m, n)."""
-        table = torch.zeros(self.n_distinct, self.n, dtype=torch.bool, device=device)
-        icons, places = moved(self.pairs, device)
-        table[places, icons] = True
-        return table[moved(self.drawn, device)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,27 +74,27 @@ class Relations:
     """int64 (n,): numbers of the base names."""
     looks: Tensor | None
     """float16 (n, 256): coarse edges of the pictures; None where none are taken for twins."""
-    borne: Sequence[tuple[Borne, Borne]]
-    """For each caption that icons have drawn: by the icons of the rows among all, and the rows' own by all icons."""
+    named: Sequence[Sides]
+    """By names and tags alone, for each caption that icons have drawn."""
 
     def on(self, device: torch.device) -> "Relations":
         """The same on a device; the host does not wait for it."""
         looks = None if self.looks is None else moved(self.looks, device)
-        borne = [(by_rows.on(device), of_rows.on(device)) for by_rows, of_rows in self.borne]
-        return replace(self, bases=moved(self.bases, device), looks=looks, borne=borne)
+        named = [(moved(there, device), moved(back, device)) for there, back in self.named]
+        return replace(self, bases=moved(self.bases, device), looks=looks, named=named)
 
     def tensors(self) -> Iterator[Tensor]:
         """All that is listed."""
         yield self.bases
         if self.looks is not None:
             yield self.looks
-        for borne in (it for sides in self.borne for it in sides):
-            yield from (borne.pairs, borne.drawn)
+        for sides in self.named:
+            yield from sides
 
     def spelled(self, device: torch.device, *, twins: float) -> list[Sides]:
         """Spell out what is right for the rows, for each caption drawn; `twins` is the cosine of pictures alike."""
         alike = self._alike(device, twins=twins)
-        return [(alike | by_rows.spelled(device).T, alike | of_rows.spelled(device)) for by_rows, of_rows in self.borne]
+        return [(alike | moved(there, device), alike | moved(back, device)) for there, back in self.named]
 
     def _alike(self, device: torch.device, *, twins: float) -> Tensor:
         """Which icons (columns) share their name or look with which of the rows, bool (k, n)."""
@@ -198,9 +109,20 @@ class Relations:
 def list_relations(lesson: Lesson, icons: Ids, drawn: Sequence[Ids], *, loss: Loss, rows: slice) -> Relations:
     """List what belongs together among the icons of a batch and each caption that they have drawn."""
     captions = lesson.captions
-    borne = [(Borne.of(captions, icons[rows], it), Borne.of(captions, icons, it[rows])) for it in drawn]
+    named = [
+        (_has_caption(captions, icons[rows], it).T.contiguous(), _has_caption(captions, icons, it[rows]))
+        for it in drawn
+    ]
     looks = lesson.looks[torch.from_numpy(icons)] if loss.twin_similarity <= 1 else None
-    return Relations(rows, torch.from_numpy(lesson.bases[icons]), looks, borne)
+    return Relations(rows, torch.from_numpy(lesson.bases[icons]), looks, named)
+
+
+def _has_caption(captions: Captions, icons: Ids, drawn: Ids) -> Tensor:
+    """Which of m captions (row) is one of which of n icons (column), bool (m, n)."""
+    rows, places, columns = captions.matches(icons, drawn)
+    table = torch.zeros(int(columns.max()) + 1, len(icons), dtype=torch.bool)
+    table[torch.from_numpy(places), torch.from_numpy(rows)] = True
+    return table[torch.from_numpy(columns)]
 
 
 STEPS_AHEAD = 2

@@ -197,7 +197,7 @@ FREE = ("rate", "clip", "patience")
 
 
 @dataclass(slots=True)
-class Standing:
+class TrainingState:
     """Where a run stands; `step` counts over all passes."""
 
     step: int = 0
@@ -215,22 +215,22 @@ class Standing:
 
 
 def save_checkpoint(
-    session: Session, average: Average | None, standing: Standing, path: Path, *, made_by: Mapping[str, Any]
+    session: Session, average: Average | None, state: TrainingState, path: Path, *, made_by: Mapping[str, Any]
 ) -> None:
     """Write the state of a run; with sharded weights every rank must call this and writes its own.
 
     Random choices depend on the step alone, so no generator is among it.
     """
     tensors = _tensors(session, average)
-    facts = {"scaler": session.scaler.state_dict(), "standing": asdict(standing), "made_by": dict(made_by)}
+    facts = {"scaler": session.scaler.state_dict(), "standing": asdict(state), "made_by": dict(made_by)}
     if is_sharded(session):
         tensors["optimizer"] = get_optimizer_state_dict(session.student, session.optimizer)["state"]
-        write_shards(tensors, facts, path, rank=session.rank, step=standing.step)
+        write_shards(tensors, facts, path, rank=session.rank, step=state.step)
     elif session.rank.index == 0:
         write_tensors({**tensors, "optimizer": session.optimizer.state_dict(), **facts}, path)
 
 
-def restore(session: Session, average: Average | None, path: Path, *, made_by: Mapping[str, Any]) -> Standing:
+def restore(session: Session, average: Average | None, path: Path, *, made_by: Mapping[str, Any]) -> TrainingState:
     """Put a saved state back.
 
     Raises:
@@ -238,10 +238,10 @@ def restore(session: Session, average: Average | None, path: Path, *, made_by: M
     """
     if path.exists() and path.is_dir() != is_sharded(session):
         raise TrainError(
-            f'the checkpoint "{path}" was made with another --strategy; give the same one, or --replace to begin anew'
+            f'the checkpoint "{path}" was made with another strategy; give the same one, or --replace to begin anew'
         )
-    state = read_facts(path) if is_sharded(session) else read_tensors(path)
-    changed = differences(state.get("made_by", {}), made_by)
+    saved = read_facts(path) if is_sharded(session) else read_tensors(path)
+    changed = differences(saved.get("made_by", {}), made_by)
     if changes := [text for name, text in changed.items() if name not in FREE]:
         raise TrainError(
             f'the checkpoint "{path}" was made with other options ({"; ".join(changes)}); '
@@ -252,16 +252,16 @@ def restore(session: Session, average: Average | None, path: Path, *, made_by: M
         if is_sharded(session):
             _read_sharded(session, average, path)
         else:
-            _take(session, average, state)
-        session.scaler.load_state_dict(state["scaler"])
-        standing = from_plain(Standing, state["standing"])
+            _take(session, average, saved)
+        session.scaler.load_state_dict(saved["scaler"])
+        state = from_plain(TrainingState, saved["standing"])
     except (RuntimeError, ValueError, KeyError, TypeError) as error:
         raise TrainError(f'the checkpoint "{path}" has another shape; --replace begins anew') from error
     for group, peak in zip(session.optimizer.param_groups, peaks, strict=True):
         group["peak"] = peak  # the rate may be another one now
     if changed:
-        standing.changed.append({"step": standing.step, "options": list(changed.values())})
-    return standing
+        state.changed.append({"step": state.step, "options": list(changed.values())})
+    return state
 
 
 def _read_sharded(session: Session, average: Average | None, path: Path) -> None:
@@ -288,13 +288,13 @@ def _tensors(session: Session, average: Average | None) -> dict[str, Any]:
 
 
 def keep_best(
-    session: Session, average: Average | None, standing: Standing, path: Path, *, made_by: Mapping[str, Any]
+    session: Session, average: Average | None, state: TrainingState, path: Path, *, made_by: Mapping[str, Any]
 ) -> None:
     """Write the weights alone, averaged where there is an average; shards by every rank, else by rank 0."""
     best = {"trained": trained_weights(session) if average is None else average.tensors}
-    facts = {"step": standing.step, "made_by": dict(made_by)}
+    facts = {"step": state.step, "made_by": dict(made_by)}
     if is_sharded(session):
-        write_shards(best, facts, path, rank=session.rank, step=standing.step)
+        write_shards(best, facts, path, rank=session.rank, step=state.step)
     elif session.rank.index == 0:
         write_tensors({**best, **facts}, path)
 

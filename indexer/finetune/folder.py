@@ -1,11 +1,13 @@
-"""How a model becomes a plain open_clip folder: config, weights, lineage, card."""
+"""How a run ends: a plain open_clip folder of config, weights, lineage and card, unless a task fell."""
 
 import json
 import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,11 +16,17 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import save_file
 
-from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, TOKENIZER_NAMES, WEIGHT_NAMES, ModelChoice
+from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, TOKENIZER_NAMES, WEIGHT_NAMES, Checkpoint, ModelChoice
 from indexer.encoders.config import check_config, image_side, read_config
 from indexer.errors import ModelError, SourceError
+from indexer.finetune.checkpoints import TrainingState, gathered, is_sharded, load_best
+from indexer.finetune.lesson import Material
+from indexer.finetune.options import Places
+from indexer.finetune.plan import Plan
+from indexer.finetune.step import Session
 from indexer.finetune.student import build
-from indexer.library.durable import folder_aside, naming
+from indexer.finetune.validation import fallen
+from indexer.library.durable import folder_aside, naming, write_file
 from indexer.library.foreign import parsed
 from indexer.sources.records import read_regular
 
@@ -30,7 +38,8 @@ _OWN = {CONFIG_NAME, *WEIGHT_NAMES, *TOKENIZER_NAMES, *_OF_OTHER_TOKENIZERS, *_G
 
 _FINETUNED = """# A fine-tuned icon encoder
 
-Made by `icons finetune` from {parent}. Loads with stock open_clip; `icons index --model local-dir:PATH_OF_THIS_FOLDER`
+Made by `icons lab finetune` from {parent}. Loads with stock open_clip;
+`icons index --model local-dir:PATH_OF_THIS_FOLDER`
 uses it.
 
 - Learnt from {icons:,} icons of {sets:,} sets, {names:,} base names, {captions:,} captions; {held_out:,} icons (one
@@ -120,7 +129,7 @@ _BYTES_OF_WEIGHT = 16
 """In training: itself, its gradient, and what Adam keeps of it."""
 _TOKENS = "token_embedding.weight"
 """Of open_clip's own text towers."""
-# The renderer composites on white and keeps the aspect by padding; open_clip's own transform is told to do the same.
+# The renderer composites on white and keeps the aspect by padding; open_clip's own transform is set to do the same.
 PREPROCESS_CONFIG: dict[str, Any] = {
     "size": 64,
     "mode": "RGB",
@@ -207,3 +216,112 @@ def _stored(name: str, tensor: torch.Tensor, stored: str) -> torch.Tensor:
     if stored == "fp8" and name.endswith(_TOKENS):
         return tensor.float().to(torch.float8_e4m3fn)
     return tensor.float() if stored == "fp32" else tensor.half()
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a run began with."""
+
+    plan: Plan
+    checkpoint: Checkpoint
+    material: Material
+    tokenizer: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a run, as `places.result` says it. `fallen` are tasks below the parent's interval, in words."""
+
+    is_written: bool
+    fallen: list[str]
+    best_step: int
+    steps: int
+    seconds: float
+    figures: dict[str, Any]
+    parent: dict[str, Any] | None
+    cut: list[str]
+    """Captions that may have been cut."""
+
+
+def finish(session: Session, origin: Origin, state: TrainingState, *, places: Places) -> None:
+    """Write `places.out` unless a task fell below the parent's interval; say in `places.result` what came of it."""
+    if session.rank.index and not is_sharded(session):
+        return
+    load_best(session, places.best)
+    weights = gathered(session.student.plain_weights(), rank=session.rank)
+    if session.rank.index:
+        return
+    lost = _lost(origin.plan, state)
+    is_written = not lost or origin.plan.allow_regression
+    if is_written:
+        lineage = lineage_of(origin, state, n_ranks=session.rank.world)
+        preprocess = dict(session.student.model.visual.preprocess_cfg)
+        config = {"model_cfg": origin.checkpoint.config["model_cfg"], "preprocess_cfg": preprocess}
+        facts_of_folder = FolderFacts(config, lineage, card_of(lineage), origin.plan.options.towers.stored)
+        tokenizer = (origin.tokenizer, origin.checkpoint.tokenizer)
+        write_model(weights, places.out, facts_of_folder, tokenizer=tokenizer)
+    figures = best_figures(state)
+    outcome = Outcome(
+        is_written, lost, state.best_step, state.step, state.seconds, figures, state.parent, list(session.lesson.cut)
+    )
+    write_file(places.result, (json.dumps(asdict(outcome)) + "\n").encode())
+
+
+def best_figures(state: TrainingState) -> dict[str, Any]:
+    """Figures of the validation that the best weights were kept at."""
+    entry = next((entry for entry in state.history if entry["step"] == state.best_step), {})
+    figures: dict[str, Any] = entry.get("figures", {})
+    return figures
+
+
+def _lost(plan: Plan, state: TrainingState) -> list[str]:
+    figures = best_figures(state)
+    if plan.is_new or state.parent is None or not figures:
+        return []
+    return fallen(figures, state.parent)
+
+
+def lineage_of(origin: Origin, state: TrainingState, *, n_ranks: int) -> dict[str, Any]:
+    """What `training.json` says: parent, data with licences, options, seed, figures, versions."""
+    plan, checkpoint = origin.plan, origin.checkpoint
+    parent = read_lineage(checkpoint.weights.parent) if checkpoint.weights.name.startswith("open_clip_model") else {}
+    parent.pop("measured", None)
+    this_run = {
+        "options": asdict(plan.options),
+        "ranks": n_ranks,
+        "steps": state.step,
+        "seconds": round(state.seconds),
+        "best_step": state.best_step,
+        "history": state.history,
+        "changed": state.changed,
+    }
+    return {
+        **parent,
+        "made": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "parent": {
+            "name": checkpoint.name,
+            "fingerprint": plan.fingerprint,
+            "random": plan.is_new,
+            "figures": state.parent,
+        },
+        "figures": best_figures(state),
+        "versions": {name: version(name) for name in ("torch", "open_clip_torch", "timm")},
+        "training": [*parent.get("training", []), this_run],
+        "data": _data_facts(origin.material),
+    }
+
+
+def _data_facts(material: Material) -> dict[str, Any]:
+    facts = material.facts
+    return {
+        "icons": len(facts["words"]),
+        "held_out_icons": int(material.held_out.sum()),
+        "held_out_one_name_in": material.one_in,
+        "base_names": len(set(material.bases.tolist())),
+        "captions": len(material.captions.texts),
+        "icons_with_tags": sum(bool(tags) for tags in facts["tags"]),
+        "icons_with_own_captions": sum(bool(own) for own in facts.get("own", ())),
+        "limits": facts["limits"],
+        "refused": facts["refused"],
+        "sets": facts["sets"],
+    }

@@ -1,11 +1,11 @@
 """What there is to learn from: sources -> admitted icons, each with its name, tags and captions."""
 
 import random
-import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -13,56 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from indexer.errors import SourceError
-from indexer.finetune.captions import is_held_out, share_held_out
 from indexer.finetune.options import Admission
 from indexer.languages.names import common_affixes, parse
 from indexer.languages.words import normalise
 from indexer.sources.licences import family
-from indexer.sources.records import IconSet, Record, content_digest
-
-RESERVED = (
-    "lucide", "lucide-lab", "lucide-static", "feather", "feather-icons", "octicon", "octicons", "ion", "ionicons",
-    "famicons", "spectrum", "spectrum-css-workflow-icons", "spectrum-css-ui-icons", "spectrum-icons",
-)  # fmt: skip
-"""Sets that models are measured on, by their keys and npm names: no rendering of theirs is ever learnt from."""
-
-_RESERVED_SCOPES = ("@lucide/", "@spectrum-icons/", "@spectrum-web-components/")
-_RESERVED_WORDS = frozenset(["lucide", "feather", "octicon", "octicons", "ionicon", "ionicons", "famicons"])
-"""Words that tell a reserved set in the name of a package for some framework, as "lucide-react"."""
-
-NAMELESS = (
-    # Brands, products and services
-    "simple-icons", "logos", "streamline-logos", "cib", "fa6-brands", "fa7-brands", "fa-brands", "bxl", "nonicons",
-    "arcticons", "thesvg", "thesvg-color", "selfhst", "cbi", "brandico", "entypo-social", "gcp", "k8s", "unjs",
-    "skill-icons", "devicon", "devicon-plain", "devicon-line", "devicon-original", "academicons", "fontelico",
-    # Coins
-    "token", "token-branded", "cryptocurrency", "cryptocurrency-color",
-    # Flags
-    "flag", "flagpack", "circle-flags", "cif",
-    # File types and tools of programmers
-    "vscode-icons", "material-icon-theme", "file-icons", "catppuccin",
-    # Codes of laundry labels
-    "ginetex",
-)  # fmt: skip
-"""Sets whose names are brands, coins, countries or codes: they teach no meaning that a searcher would type."""
+from indexer.sources.records import IconSet, PictureAddress, Record, content_digest
 
 _REFUSED_LICENCES = frozenset(["copyleft", "non-commercial", "no-derivatives", "withheld"])
-_BRAND_WORDS = frozenset(["logo", "brand", "flag"])
 
 
-def is_reserved(icon_set: IconSet) -> bool:
-    """Whether a set is kept for measuring, whichever package brings it."""
-    return any(map(_names_reserved, (icon_set.key, icon_set.title)))
-
-
-def refuse(record: Record, admit: Admission = "shippable") -> str | None:
+def refuse(record: Record, admit: Admission) -> str | None:
     """Say why an icon must not be learnt from under a rule (`options.Learning.admit`); None when it may."""
-    if admit == "all":
-        return None
-    if admit == "shippable" and is_reserved(record.set):
-        return "reserved"
-    licence = refuse_licence(record.licence or record.set.licence)
-    return licence if licence or admit == "permissive" else _refuse_name(record)
+    return None if admit == "all" else refuse_licence(record.licence or record.set.licence)
 
 
 def refuse_licence(licence: str | None) -> str | None:
@@ -72,44 +34,16 @@ def refuse_licence(licence: str | None) -> str | None:
     return f"licence {licence}" if family(licence) in _REFUSED_LICENCES else None
 
 
-def _refuse_name(record: Record) -> str | None:
-    if record.set.key in NAMELESS:
-        return "names are no meaning"
-    if not _BRAND_WORDS.isdisjoint(normalise(record.name).split()):
-        return "brand or flag"
-    return None
-
-
 def digests_of(picture: npt.NDArray[np.uint8]) -> tuple[bytes, bytes]:
     """Digest of a picture (size, size, 3), and of its coarse shape: 16 levels of grey, which forks keep."""
     grey = picture.mean(axis=2).astype(np.uint8) >> 4
     return content_digest(picture.tobytes()), content_digest(b"grey" + grey.tobytes())
 
 
-def _names_reserved(name: str) -> bool:
-    words = re.split(r"[^a-z0-9]+", name.lower())
-    return (
-        _key(name) in _RESERVED_KEYS
-        or name.lower().startswith(_RESERVED_SCOPES)
-        or not _RESERVED_WORDS.isdisjoint(words)
-    )
-
-
-def _key(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", text.lower().rsplit("/", 1)[-1])
-
-
-_RESERVED_KEYS = {_key(name) for name in RESERVED} | {
-    "lucidelab", "feathericon", "githubocticons", "iconsbyprimer", "adobespectrum", "spectrumworkflowicons",
-}  # fmt: skip
-
-
 Lists = Mapping[str, Sequence[str]]
 """Words by the name that they are said of."""
 _VARIANTS = frozenset(("alt", "variant", "one", "two", "three", "four", "five", "six", "circle", "square"))
 """Ends of names that tell drawings of one thing apart."""
-_DESCRIBED_AGAIN = 2
-"""Times that an icon whose looks are described is there beside itself: few are, and each is called by them alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +58,8 @@ class Limits:
     tags_by_lot: int = 8
     """Of the rest, drawn for each icon by a hash of its picture, so that all icons of a name know more together."""
     seed: int = 0
-    admit: Admission = "shippable"
+    admit: str = "all"
+    """The rule that icons are refused by: `Learning.admit`, or that of the bundled model."""
     held_out: int | None = None
     """As in `options.Learning`: nothing is borrowed from a held-out name, or by one."""
 
@@ -136,18 +71,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A record with the place that its picture is read from: what `indexer.sources.read_picture` takes."""
+    """A record with the address of its picture, whose place is also how own captions name it."""
 
     record: Record
-    kind: str
-    location: str
-    path: str
+    address: PictureAddress
 
     @property
     def file(self) -> str:
-        """Where it is, as a person reads it, and as own captions name it."""
-        file = f"{self.location}/{self.path}".rstrip("/")
-        return f"{file}#{self.record.member}" if self.record.member else file
+        """Where it is, as a person reads it."""
+        return self.address.place
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +131,7 @@ def read_sources(
                     sys.stderr.write(f"{source.location}/{scanned.path}: {scanned.error}\n")
                 elif scanned.error and skipped is not None:
                     skipped.append((f"{source.location}/{scanned.path}".rstrip("/"), scanned.error))
-                where = (source.kind, str(source.location), scanned.path)
-                placed += [Placed(record, *where) for record in scanned.records or ()]
+                placed += [Placed(record, source.address_of(scanned, record)) for record in scanned.records or ()]
     if not placed:
         raise SourceError(
             "no icons in these sources; give folders of pictures, npm packages, Iconify JSON, or a manifest"
@@ -211,49 +142,45 @@ def read_sources(
 def gather(
     placed: Sequence[Placed],
     *,
-    extra_tags: Sequence[Lists],
     limits: Limits,
+    refuse: Callable[[Record], str | None],
     own: Mapping[str, Sequence[str]] | None = None,
-    looks: Callable[[bytes], Sequence[str]] = lambda _: (),
+    extra_tags: Sequence[Lists] = (),
 ) -> Gathered:
     """Choose the icons to learn from and give each its tags.
 
-    `extra_tags` are lists of tags by name that come without pictures; `own` are captions by `Placed.file`.
-    `looks` tells how a picture looks, by its digest: such an icon is there twice more, called by that alone.
+    `refuse` says why an icon may not be learnt from, `own` are captions by `Placed.file`, `extra_tags` are lists of
+    tags by name that come without pictures.
     """
     gathered = Gathered()
-    by_set = _admitted(placed, limits.admit, gathered)
     generator = random.Random(limits.seed)
-    members = {icon_set: _named(entries, own or {}, gathered) for icon_set, entries in by_set.items()}
+    members = named(placed, refuse, gathered, own=own or {})
     tags = _tags_by_base([icon for icons in members.values() for icon in icons], extra_tags)
     for icon_set in sorted(members, key=lambda icon_set: (icon_set.key, icon_set.title)):
         gathered.icons += _chosen(members[icon_set], limits=limits, generator=generator)
     one_in = limits.held_out or share_held_out(len({icon.base for icon in gathered.icons}))
     gathered.icons = [_tagged(icon, tags, limits, one_in=one_in) for icon in gathered.icons]
-    described = [(icon, tuple(looks(icon.placed.record.digest))) for icon in gathered.icons]
-    looked_at = [replace(icon, own=texts) for icon, texts in described if texts and not icon.own]
-    gathered.icons += looked_at * _DESCRIBED_AGAIN
     return gathered
 
 
-def named_icons(placed: Sequence[Placed], admit: Admission) -> Iterator[TrainingIcon]:
-    """All admitted icons, with the tags of their own sets alone."""
-    for entries in _admitted(placed, admit, gathered := Gathered()).values():
-        yield from _named(entries, {}, gathered)
-
-
-def _admitted(placed: Sequence[Placed], admit: Admission, gathered: Gathered) -> dict[IconSet, list[Placed]]:
-    """Sort out which icons may be learnt from, by set; note reserved ones, and why others are refused."""
+def named(
+    placed: Sequence[Placed],
+    refuse: Callable[[Record], str | None],
+    gathered: Gathered,
+    *,
+    own: Mapping[str, Sequence[str]] | None = None,
+) -> dict[IconSet, list[TrainingIcon]]:
+    """Sort out by set which icons may be learnt from, each with the tags of its own set; note why others are not."""
     by_set: dict[IconSet, list[Placed]] = defaultdict(list)
     for entry in placed:
-        reason = refuse(entry.record, admit)
+        reason = refuse(entry.record)
         if reason == "reserved":
             gathered.reserved.append(entry)
         if reason:
             gathered.refused[reason] += 1
         else:
             by_set[entry.record.set].append(entry)
-    return by_set
+    return {icon_set: _named(entries, own or {}, gathered) for icon_set, entries in by_set.items()}
 
 
 def _named(entries: Sequence[Placed], own: Mapping[str, Sequence[str]], gathered: Gathered) -> list[TrainingIcon]:
@@ -337,3 +264,16 @@ def _chosen(members: Sequence[TrainingIcon], *, limits: Limits, generator: rando
         for icon in generator.sample(variants, min(len(variants), limits.variants_per_name or len(variants))):
             chosen.setdefault(icon.placed.record.digest, icon)
     return list(chosen.values())
+
+
+def is_held_out(base: str, *, one_in: int = 50) -> bool:
+    """Whether all icons of a base name are kept for validation: decided by the name alone, so the same in every run."""
+    return int.from_bytes(blake2b(base.encode(), digest_size=4).digest(), "big") % one_in == 0
+
+
+def share_held_out(n_bases: int) -> int:
+    """One base name in how many is held out: 5, 10 or 50, so that small libraries can be measured at all.
+
+    Each of these divides the next, so a library that grows frees held-out names and never takes one that was learnt.
+    """
+    return 5 if n_bases < 2000 else 10 if n_bases < 10_000 else 50

@@ -1,12 +1,15 @@
 """What a training run holds in memory: pixels, rendered once, with captions, tokens or vectors."""
 
+import hashlib
 import json
 import os
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +20,24 @@ from torch import Tensor
 
 from indexer.arrays import Ids, Pixels
 from indexer.encoders.torch_encoder import TextTower, autocast
-from indexer.errors import SourceError
-from indexer.finetune.captions import Captions, is_held_out, make_captions, share_held_out
-from indexer.finetune.gather import Gathered, Limits, Placed, TrainingIcon, base_of, digests_of
-from indexer.finetune.options import Learning
+from indexer.errors import SourceError, TrainError
+from indexer.finetune.augment import looks_of
+from indexer.finetune.captions import Captions, make_captions
+from indexer.finetune.gather import (
+    Gathered,
+    Limits,
+    Placed,
+    TrainingIcon,
+    base_of,
+    digests_of,
+    is_held_out,
+    share_held_out,
+)
+from indexer.finetune.options import Learning, Places
+from indexer.finetune.plan import Plan
+from indexer.finetune.watch import TrainingReporter
 from indexer.library.durable import naming, write_file
+from indexer.library.named import read_text
 from indexer.rendering.render import RECIPE
 from indexer.sources.records import MAX_FACTS_BYTES, IconSet, read_regular
 
@@ -45,7 +61,7 @@ class Lesson:
     pixels: npt.NDArray[np.uint8]
     captions: Captions
     text_inputs: Tensor
-    """What the student is given for each of `captions.texts`: tokens int32 (n, context) or vectors float16 (n, dim)."""
+    """What the student takes for each of `captions.texts`: tokens int32 (n, context) or vectors float16 (n, dim)."""
     bases: Ids
     looks: Tensor
     """float16 (n, 256): coarse edges of every picture, unit length."""
@@ -172,7 +188,7 @@ def build_corpus(
 ) -> None:
     """Render everything once and write the corpus; icons that look like a reserved one, or not at all, are left out.
 
-    `report` is told how many pictures of how many are done.
+    `report` is called with how many pictures of how many are done.
     """
     folder.mkdir(parents=True, exist_ok=True)
     forbidden: set[bytes] = set()
@@ -224,10 +240,7 @@ def _rendered(
     from indexer.rendering.pool import RenderPool
     from indexer.rendering.slots import Job
 
-    jobs = [
-        Job(row, entry.kind, entry.location, entry.path, entry.record.member, entry.record.digest)
-        for row, entry in enumerate(placed)
-    ]
+    jobs = [Job(row, entry.address) for row, entry in enumerate(placed)]
     done = 0
     with RenderPool(size=size, workers=workers) as pool:
         for chunk in pool.render(jobs[start : start + 4096] for start in range(0, len(jobs), 4096)):
@@ -258,3 +271,89 @@ def _described(icons: Sequence[TrainingIcon], gathered: Gathered, limits: Limits
 
 def _set_facts(icon_set: IconSet) -> dict[str, Any]:
     return {"key": icon_set.key, "title": icon_set.title, "version": icon_set.version, "licence": icon_set.licence}
+
+
+_LOOK_SECONDS = 0.2
+
+
+def open_lesson(
+    places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], reporter: TrainingReporter
+) -> Lesson:
+    """Put a corpus into memory, with what `encoder` (model, tokenizer) says of its captions.
+
+    Rank 0 makes what is not kept from an earlier run; the others wait for its files, however long that takes.
+
+    Raises:
+        SourceError, TrainError: the pictures are damaged, or the words to keep can't be read.
+    """
+    pixels = open_pixels(plan.corpus, n=len(material.bases))
+    maker = _Maker(places.work, plan, encoder, reporter)
+    looks = maker.kept("looks", plan.corpus_key, lambda: looks_of(pixels, reporter.live))
+    is_locked = plan.options.towers.text_tower == "locked"
+    texts = material.captions.texts
+    tokens = maker.tokens(texts)
+    text_inputs = maker.vectors(texts) if is_locked else tokens
+    words = None
+    if plan.options.loss.keep_words_weight:
+        listed = kept_words(plan.options.loss.keep_words) or texts
+        vectors = maker.vectors(listed)
+        words = KeptWords(vectors if is_locked else maker.tokens(listed), vectors, plan.options.loss.keep_words_batch)
+    return Lesson(
+        pixels,
+        material.captions,
+        text_inputs,
+        material.bases,
+        looks,
+        train_rows=np.flatnonzero(~material.held_out),
+        held_out_rows=np.flatnonzero(material.held_out),
+        words=material.facts["words"],
+        kept_words=words,
+        cut=cut_texts(texts, tokens, encoder[1]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    work: Path
+    plan: Plan
+    encoder: tuple[Any, Any]
+    reporter: TrainingReporter
+
+    def kept(self, kind: str, key: str, make: Callable[[], Tensor]) -> Tensor:
+        """Read a tensor; rank 0 makes it first where it is not there."""
+        file = self.work / f"{kind}-{key}.npy"
+        if self.reporter.progress.rank == 0 and not file.is_file():
+            self.reporter.begin(f"making {kind} of the corpus")
+            content = BytesIO()
+            np.save(content, make().numpy())
+            write_file(file, content.getvalue())
+        self.reporter.join(f"reading {kind} of the corpus")
+        while not file.is_file():
+            time.sleep(_LOOK_SECONDS)
+            self.reporter.live()
+        return torch.from_numpy(np.load(file))
+
+    def tokens(self, texts: Sequence[str]) -> Tensor:
+        return self.kept("tokens", self._key(texts), lambda: tokenize(texts, self.encoder[1]))
+
+    def vectors(self, texts: Sequence[str]) -> Tensor:
+        tokens = self.tokens(texts)
+        return self.kept("vectors", self._key(texts), lambda: encode_texts(self.encoder[0], tokens, self.reporter.live))
+
+    def _key(self, texts: Sequence[str]) -> str:
+        return hashlib.sha256(json.dumps([self.plan.fingerprint, list(texts)]).encode()).hexdigest()[:16]
+
+
+def kept_words(file: str | None) -> list[str]:
+    """Read the words whose similarities are to be kept, one text a line.
+
+    Raises:
+        TrainError: the file is not there, or holds nothing.
+    """
+    if file is None:
+        return []
+    lines = read_text(Path(file)).splitlines()
+    words = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    if len(words) < 2:
+        raise TrainError(f'keep_words "{file}" holds "{len(words)}" texts; give at least two, one a line')
+    return words

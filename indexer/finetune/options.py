@@ -1,166 +1,192 @@
-"""How a model is fine-tuned: every choice with its default, saved in the lineage."""
+"""How a model is fine-tuned: every setting with its default, range and meaning; the files of a run."""
 
+import json
+import math
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, Self, get_type_hints
+from typing import Annotated, Any, Literal, Self, get_args, get_type_hints
 
 from indexer.errors import TrainError
+from indexer.library.foreign import from_plain
 
-Admission = Literal["all", "permissive", "shippable"]
+Admission = Literal["all", "permissive"]
 Trained = Literal["full", "lora", "locked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a setting means, and between which numbers it lies, ends included unless `is_open`."""
+
+    text: str
+    low: float = -math.inf
+    high: float = math.inf
+    is_open: bool = False
+    """`low` itself is none of them."""
+
+    def __call__(self, value: object) -> bool:
+        """Whether a value lies there, as `from_plain` asks; texts and switches do."""
+        if not isinstance(value, int | float):
+            return True
+        return self.low <= value <= self.high and not (self.is_open and value == self.low)
+
+    def bounds(self) -> str:
+        """Spell the range; nothing where there is none."""
+        if self.low == -math.inf:
+            return ""
+        if self.high < math.inf:
+            return f"{self.low:g} to {self.high:g}"
+        return f"above {self.low:g}" if self.is_open else f"{self.low:g} or more"
+
+
+def _share(text: str) -> Setting:
+    return Setting(text, 0, 1)
+
+
+def _positive(text: str) -> Setting:
+    return Setting(text, 0, is_open=True)
+
+
+def _weight(text: str) -> Setting:
+    return Setting(text, 0)
+
+
+def _count(text: str) -> Setting:
+    return Setting(text, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Learning:
     """What is learnt from."""
 
-    admit: Admission = "all"
-    """all: every icon; permissive: no licence of the NC or GPL family, none missing; shippable: no reserved, logo or
-    flag set either, as for the model that comes with `icons`."""
-    names_per_set: int | None = None
-    variants_per_name: int | None = None
-    tags_per_icon: int = 24
-    """The tags that most sets agree on come first."""
-    own_captions: str | None = None
-    """CSV or JSONL as `icons captions --out` writes it; its captions replace the mined ones."""
-    held_out: int | None = None
-    """One base name in so many is kept for validation; None: 5, 10 or 50, by how many names there are."""
+    admit: Annotated[Admission, Setting("All icons; permissive: no NC, no GPL family, none unlicensed.")] = "all"
+    names_per_set: Annotated[int | None, _count("Base names of a set at most.")] = None
+    variants_per_name: Annotated[int | None, _count("Styles and sizes of a name at most.")] = None
+    tags_per_icon: Annotated[int, _count("Tags at most, those that most sets agree on first.")] = 24
+    own_captions: Annotated[str | None, Setting("CSV or JSONL of captions, which replace the mined ones.")] = None
+    held_out: Annotated[int | None, Setting("Hold out one base name in so many; else 5, 10 or 50.", 2)] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Towers:
     """Which model, and what of it is trained."""
 
-    picture_tower: Trained = "full"
-    text_tower: Trained = "full"
-    picture_rate: float = 1.0
-    """Factor on the learning rate."""
-    text_rate: float = 1.0
-    text_map: bool = True
-    """With a locked text tower: train a linear map over its vectors, folded into its projection at save."""
-    map_rate: float = 0.2
-    lora_rank: int = 8
-    lora_scale: float = 1.0
-    stored: Literal["fp8", "fp16", "fp32"] = "fp16"
-    """fp8: the table of tokens in eight bits (e4m3), which are more than half of a small model; all else in fp16."""
+    picture_tower: Annotated[Trained, Setting("What of it is trained: all, low-rank additions, nothing.")] = "full"
+    text_tower: Annotated[Trained, Setting("Locked, captions are encoded once: several times faster.")] = "full"
+    picture_rate: Annotated[float, _weight("Factor on the rate.")] = 1.0
+    text_rate: Annotated[float, _weight("Factor on the rate.")] = 1.0
+    text_map: Annotated[bool, Setting("With a locked text tower: a linear map behind it, merged at save.")] = True
+    map_rate: Annotated[float, _weight("Factor on the rate of the map and of the logits' scale.")] = 0.2
+    lora_rank: Annotated[int, _count("Numbers a row of a low-rank addition.")] = 8
+    lora_scale: Annotated[float, _positive("Factor on low-rank additions.")] = 1.0
+    stored: Annotated[
+        Literal["fp8", "fp16", "fp32"], Setting("How weights are written; fp8: tokens, the rest in fp16.")
+    ] = "fp16"
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a batch is and what is wrong with an answer to it. `batch` counts icons over all ranks and micro-batches."""
+    """What a batch is and what is wrong with an answer to it."""
 
-    batch: int = 512
-    kind: Literal["softmax", "sigmoid"] = "softmax"
-    related: Literal["soft", "masked"] = "soft"
-    """Pairs that fit without being drawn together share the target, or count neither for nor against."""
-    sampling: Literal["grouped", "plain"] = "grouped"
-    """grouped: icons of one base name go to different batches as far as there are enough."""
-    twin_similarity: float = 0.98
-    """Cosine of coarse edges from which on two pictures are near-identical; above 1 none are."""
-    caption_pair_weight: float = 0.0
-    """Of a second caption of the same icon, contrasted with the first."""
-    keep_words_weight: float = 0.0
-    """Of the squared difference between the parent's and the text tower's similarities over a list of words."""
-    keep_words: str | None = None
-    """File of words, one text a line; None: the captions."""
-    keep_words_batch: int = 256
-    local: bool = True
-    """Each rank compares its own pictures with all captions: the same gradient, less memory and work."""
+    batch: Annotated[int, Setting("Icons a step, over all devices and micro-batches.", 2)] = 512
+    kind: Annotated[Literal["softmax", "sigmoid"], Setting("Which contrastive loss.")] = "softmax"
+    related: Annotated[
+        Literal["soft", "masked"], Setting("Pairs that fit without being drawn: right too, or left out.")
+    ] = "soft"
+    sampling: Annotated[Literal["grouped", "plain"], Setting("Grouped: icons of one name go to different batches.")] = (
+        "grouped"
+    )
+    twin_similarity: Annotated[
+        float, _positive("From this cosine of coarse edges on, pictures are twins; above 1: never.")
+    ] = 0.98
+    caption_pair_weight: Annotated[float, _weight("Of a second caption of each icon, contrasted with the first.")] = 0.0
+    keep_words_weight: Annotated[float, _weight("Of keeping the parent's similarities over a list of words.")] = 0.0
+    keep_words: Annotated[str | None, Setting("File of that list, a text a line; else the captions.")] = None
+    keep_words_batch: Annotated[int, Setting("Words of that list a step.", 2)] = 256
+    local: Annotated[
+        bool, Setting("Each device compares its own pictures with all captions: the same gradient, less work.")
+    ] = True
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """How long and how fast."""
 
-    passes: float = 10.0
-    steps: int | None = None
-    """Overrules `passes`."""
-    rate: float = 3e-4
-    scale_rate: Literal["none", "linear", "sqrt"] = "none"
-    """Multiply the rate by batch / 512, or its root."""
-    warm_up: float = 0.08
-    """Share of all steps."""
-    final_rate: float = 0.01
-    """Share of the rate that the cosine ends at."""
-    weight_decay: float = 0.05
-    clip: float = 1.0
-    """Largest norm of the gradient."""
-    ema: float = 0.0
-    """Decay of the moving average that is validated and saved; 0: none."""
-    seed: int = 0
-    validate_steps: int | None = None
-    """None: ten times a run."""
-    patience: int = 5
-    """Validations without a better figure after which training ends; 0: never."""
+    passes: Annotated[float, _positive("Times that every icon is seen.")] = 10.0
+    steps: Annotated[int | None, _count("Instead of passes.")] = None
+    rate: Annotated[float, _positive("Highest learning rate.")] = 3e-4
+    scale_rate: Annotated[
+        Literal["none", "linear", "sqrt"], Setting("Multiply the rate by batch / 512, or its root.")
+    ] = "none"
+    warm_up: Annotated[float, _share("Share of the steps in which the rate rises.")] = 0.08
+    final_rate: Annotated[float, _share("Share of the rate that the cosine ends at.")] = 0.01
+    weight_decay: Annotated[float, _weight("Of matrices; norms, biases and positions have none.")] = 0.05
+    clip: Annotated[float, _positive("Largest norm of the gradient.")] = 1.0
+    ema: Annotated[float, Setting("Decay of the moving average that is kept; 0: none.", 0, 0.99999)] = 0.0
+    seed: Annotated[int, _weight("Of everything random.")] = 0
+    validate_steps: Annotated[int | None, _count("Steps between two validations; else ten a run.")] = None
+    patience: Annotated[int, _weight("Validations without a better figure after which it ends; 0: never.")] = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
     """How the work is spread over devices and memory."""
 
-    precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
-    backend: Literal["auto", "nccl", "gloo"] = "auto"
-    strategy: Literal["ddp", "fsdp"] = "ddp"
-    accumulate: int = 1
-    """Micro-batches a step; the loss stays that of the whole batch."""
-    bucket_cap_mb: float = 25.0
-    gradient_as_bucket_view: bool = True
-    static_graph: bool = False
-    find_unused_parameters: bool = False
-    """Of DDP: for models that leave some of their weights out of a step."""
-    sync_batch_norm: bool = False
-    """Batch norms look at the pictures of all ranks, not of each alone; on GPUs."""
-    compile: bool = False
-    grad_checkpointing: bool = False
+    precision: Annotated[
+        Literal["auto", "fp32", "bf16", "fp16"], Setting("Of the forward pass; weights stay fp32.")
+    ] = "auto"
+    backend: Annotated[Literal["auto", "nccl", "gloo"], Setting("How devices find each other.")] = "auto"
+    strategy: Annotated[Literal["ddp", "fsdp"], Setting("A whole model a device, or a part.")] = "ddp"
+    accumulate: Annotated[int, _count("Micro-batches a step; the loss stays that of the whole batch.")] = 1
+    bucket_cap_mb: Annotated[float, _positive("Of DDP.")] = 25.0
+    gradient_as_bucket_view: Annotated[bool, Setting("Of DDP.")] = True
+    static_graph: Annotated[bool, Setting("Of DDP.")] = False
+    find_unused_parameters: Annotated[bool, Setting("Of DDP: for models that leave weights out of a step.")] = False
+    sync_batch_norm: Annotated[bool, Setting("Batch norms look at the pictures of all GPUs.")] = False
+    compile: Annotated[bool, Setting("torch.compile for both towers.")] = False
+    grad_checkpointing: Annotated[bool, Setting("Compute activations again: slower, less memory.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class Watching:
     """What can be seen of a run."""
 
-    watch_devices: bool = False
-    tensorboard: bool = False
-    profile_steps: int = 0
-    checkpoint_seconds: float = 180.0
-    stall_limit: float = 600.0
-    """Seconds in which nothing gets done, after which a rank is given up."""
-    log_steps: int = 10
+    watch_devices: Annotated[bool, Setting("Show every 5 s what each device does.")] = False
+    tensorboard: Annotated[bool, Setting("Write TensorBoard events into OUT.work/tensorboard.")] = False
+    profile_steps: Annotated[int, _weight("Profile so many steps: traces and shares in OUT.work/profile.")] = 0
+    checkpoint_seconds: Annotated[float, _weight("Seconds between two checkpoints.")] = 180.0
+    stall_limit: Annotated[float, _count("Give up where a device gets nothing done for so many seconds.")] = 600.0
+    log_steps: Annotated[int, _count("Steps between two lines of OUT.work/log.jsonl.")] = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
     """How pictures are changed; shares are of the pictures in a batch, lengths of the picture's side."""
 
-    inverted: float = 0.2
-    tinted: float = 0.15
-    two_colours: float = 0.1
-    backed: float = 0.05
-    """On a coloured gradient."""
-    photographed: float = 0.05
-    """On smooth noise with the spectrum of photographs."""
-    grained: float = 0.08
-    """With grain of one brightness a pixel of a small screenshot, as paper, film and video have it."""
-    smallest_scale: float = 0.7
-    largest_scale: float = 1.35
-    shift: float = 0.12
-    neighbours: float = 0.08
-    """With other icons of the batch in sight at one side or two, as a crop of a page shows them."""
-    resampled: float = 0.25
-    """Scaled down and up again."""
-    blurred: float = 0.08
-    largest_blur: float = 0.02
-    """Standard deviation."""
-    compressed: float = 0.08
-    lowest_quality: int = 25
-    highest_quality: int = 85
+    inverted: Annotated[float, _share("Share of light icons on a dark ground.")] = 0.2
+    tinted: Annotated[float, _share("Share in dark ink on a light ground, both coloured.")] = 0.15
+    two_colours: Annotated[float, _share("Share in two free colours.")] = 0.1
+    backed: Annotated[float, _share("Share on a colour gradient.")] = 0.05
+    photographed: Annotated[float, _share("Share on noise with the spectrum of photographs.")] = 0.05
+    grained: Annotated[float, _share("Share with the grain of paper, film or video.")] = 0.08
+    smallest_scale: Annotated[float, _positive("Of the icon in its picture.")] = 0.7
+    largest_scale: Annotated[float, _positive("Of the icon in its picture.")] = 1.35
+    shift: Annotated[float, _share("Largest, of the picture's side.")] = 0.12
+    neighbours: Annotated[float, _share("Share with other icons of the batch in sight, as in a crop of a page.")] = 0.08
+    resampled: Annotated[float, _share("Share scaled down and up, nearest to bicubic.")] = 0.25
+    blurred: Annotated[float, _share("Share blurred.")] = 0.08
+    largest_blur: Annotated[float, _weight("Standard deviation, of the picture's side.")] = 0.02
+    compressed: Annotated[float, _share("Share compressed as JPEG.")] = 0.08
+    lowest_quality: Annotated[int, Setting("Of JPEG.", 1, 100)] = 25
+    highest_quality: Annotated[int, Setting("Of JPEG.", 1, 100)] = 85
 
     def __post_init__(self) -> None:
         for low, high in (("smallest_scale", "largest_scale"), ("lowest_quality", "highest_quality")):
             if getattr(self, low) > getattr(self, high):
-                names = [f'--{name.replace("_", "-")} "{getattr(self, name)}"' for name in (low, high)]
-                raise TrainError(f"{names[0]} is above {names[1]}; swap them")
+                raise TrainError(f'{low} "{getattr(self, low)}" is above {high} "{getattr(self, high)}"; swap them')
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,22 +203,83 @@ class FinetuneOptions:
 
     @classmethod
     def of(cls, chosen: Mapping[str, Any]) -> Self:
-        """Sort single choices (`rate=1e-4, batch=64`) into their subjects.
-
-        Raises:
-            TypeError: there is no such choice.
-        """
-        left = dict(chosen)
+        """Sort single choices (`rate=1e-4, batch=64`) into their subjects."""
         subjects = {}
-        for name, kind in SUBJECTS.items():
-            subjects[name] = kind(**{it.name: left.pop(it.name) for it in fields(kind) if it.name in left})
-        if left:
-            raise TypeError(f"no such option: {', '.join(left)}")
+        for subject, kind in SUBJECTS.items():
+            subjects[subject] = kind(**{it.name: chosen[it.name] for it in fields(kind) if it.name in chosen})
         return cls(**subjects)
 
 
 SUBJECTS: dict[str, type[Any]] = get_type_hints(FinetuneOptions)
-"""The subjects by their names in `FinetuneOptions`; option names are distinct over all of them."""
+"""The subjects by their names in `FinetuneOptions`; names of settings are distinct over all of them."""
+SPELLED = {"kind": "loss", "own_captions": "captions", "local": "local_loss"}
+"""How a person spells the settings that have another name here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A setting as a person may type it."""
+
+    subject: str
+    field: str
+    kind: Any
+    """What type hints say of it."""
+    default: Any
+
+    @property
+    def default_text(self) -> str:
+        """The default as it would be typed; nothing where there is none."""
+        return "" if self.default is None else json.dumps(self.default).strip('"')
+
+    @property
+    def text(self) -> str:
+        """What it means, and what it may be."""
+        plain, setting = get_args(self.kind)
+        choices = ["true", "false"] if plain is bool else [it for it in get_args(plain) if isinstance(it, str)]
+        may_be = ", ".join(choices) or setting.bounds()
+        return f"{setting.text} [{may_be}]" if may_be else str(setting.text)
+
+    def read(self, value: str) -> Any:
+        """Read what was typed; texts stay texts, also those that look like numbers.
+
+        Raises:
+            ValueError: it is of another type, or out of range.
+        """
+        plain = get_args(self.kind)[0]
+        with suppress(ValueError):
+            return from_plain(self.kind, value if str in (plain, *get_args(plain)) else json.loads(value))
+        return from_plain(self.kind, value)
+
+
+def known_settings() -> dict[str, Known]:
+    """All settings by how a person spells them."""
+    found: dict[str, Known] = {}
+    for subject, kind in SUBJECTS.items():
+        hints = get_type_hints(kind, include_extras=True)
+        found |= {
+            SPELLED.get(it.name, it.name): Known(subject, it.name, hints[it.name], it.default) for it in fields(kind)
+        }
+    return found
+
+
+def parse_settings(texts: Iterable[str]) -> dict[str, Any]:
+    """Read settings that a person typed as `name=value`; of two with one name the later counts.
+
+    Raises:
+        TrainError: a name is not known, or a value is of another type or out of its range.
+    """
+    known, chosen = known_settings(), {}
+    for text in texts:
+        typed, _, value = text.partition("=")
+        name = typed.strip().replace("-", "_")
+        if name not in known:
+            close = "".join(f'did you mean "{it}"? ' for it in get_close_matches(name, known, n=1))
+            raise TrainError(f'no setting "{typed}"; {close}--set help lists all')
+        try:
+            chosen[known[name].field] = known[name].read(value.strip())
+        except ValueError as error:
+            raise TrainError(f'{name} can\'t be "{value}": {known[name].text}') from error
+    return chosen
 
 
 class Places:

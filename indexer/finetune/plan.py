@@ -47,5 +47,5 @@ def read_plan(places: Places) -> Plan:
         return from_json(Plan, places.plan.read_bytes())
     except (OSError, ValueError) as error:
         raise TrainError(
-            f'no plan in "{places.work}" that can be read ({error}); run `icons finetune --out "{places.out}"`'
+            f'no plan in "{places.work}" that can be read ({error}); run `icons lab finetune --out "{places.out}"`'
         ) from error

@@ -14,11 +14,10 @@ from torch import Tensor
 
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.errors import SourceError
-from indexer.finetune.augment import augment
-from indexer.finetune.changes import asked_for, draw_changes
+from indexer.finetune.augment import asked_for, augment, draw_changes
 from indexer.finetune.lesson import build_corpus, open_pixels, read_facts
 from indexer.finetune.options import Augmentation
-from indexer.finetune.prepare import Request, Viewer
+from indexer.finetune.session import Request, Viewer
 from indexer.library.named import write_result
 
 COLUMNS, MIXED_ROWS, EDGE, LABEL = 12, 5, 4, 110
@@ -40,20 +39,18 @@ def show(request: Request, file: Path, viewer: Viewer) -> None:
         pixels = _some_of(request.corpus, seed=seed)
     else:
         with tempfile.TemporaryDirectory(prefix="icons-") as folder:
-            _render_some(request, Path(folder), viewer)
+            gathered, limits = request.gather()
+            chosen = np.random.default_rng(seed).permutation(len(gathered.icons))[:N_PICTURES]
+            gathered.icons, gathered.reserved = [gathered.icons[row] for row in chosen], []
+            size, report = find_checkpoint(request.choice).image_size, viewer.rendered
+            build_corpus(gathered, Path(folder), limits=limits, workers=request.workers, size=size, report=report)
             pixels = _some_of(Path(folder), seed=seed)
     if not len(pixels):
-        raise SourceError("none of the chosen icons can be rendered; `icons index SOURCE` and `icons failures` say why")
+        raise SourceError(
+            "none of the chosen icons can be rendered; `icons index SOURCE` and `icons status --failures` say why"
+        )
     write_sheet(torch.from_numpy(pixels), file, request.options.augmentation, seed=seed)
     viewer.note(f"wrote {file}")
-
-
-def _render_some(request: Request, folder: Path, viewer: Viewer) -> None:
-    gathered, limits = request.gather()
-    chosen = np.random.default_rng(request.options.schedule.seed).permutation(len(gathered.icons))[:N_PICTURES]
-    gathered.icons, gathered.reserved = [gathered.icons[row] for row in chosen], []
-    size = find_checkpoint(request.choice).image_size
-    build_corpus(gathered, folder, limits=limits, workers=request.workers, size=size, report=viewer.rendered)
 
 
 def _some_of(corpus: Path, *, seed: int) -> npt.NDArray[np.uint8]:

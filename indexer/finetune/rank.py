@@ -2,7 +2,7 @@
 
     torchrun --nproc-per-node 2 -m indexer.finetune.rank --out FOLDER --device cpu [--resume]
 
-`icons finetune` writes the plan and starts this.
+`icons lab finetune` writes the plan and starts this.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,26 +24,32 @@ from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
 from indexer.encoders.loaded import is_no_room
 from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision
 from indexer.errors import TrainError
-from indexer.finetune.batches import open_lesson
-from indexer.finetune.lesson import Lesson, cut_warning, read_material
+from indexer.finetune.folder import Origin, finish
+from indexer.finetune.lesson import Lesson, cut_warning, open_lesson, read_material
 from indexer.finetune.options import Distribution, FinetuneOptions, Places
 from indexer.finetune.plan import Plan, read_plan
 from indexer.finetune.sharding import check_shardable, sharded
 from indexer.finetune.step import Session
 from indexer.finetune.student import Student, make_student, outline
-from indexer.finetune.train import Origin, finish, make_optimizer, train
+from indexer.finetune.train import make_optimizer, train
 from indexer.finetune.validation import make_exam
-from indexer.finetune.watch import Report, Reporter, TrainingProgress
+from indexer.finetune.watch import TrainingProgress, TrainingReporter
 from indexer.library.durable import disk_error
 from indexer.process import prepare_for_batches
 
 JOINT_FACTOR, COLLECTIVE_FACTOR = 2, 3
-"""What all ranks do together may take so many times the limit of standing still, and a single collective operation so
+"""What all ranks do together may take so many times the limit of state still, and a single collective operation so
 many: whoever keeps the others waiting is named first, then one that waits, and NCCL or gloo has the last word."""
 
 
 def run_rank(
-    places: Places, *, rank: Rank, device: torch.device, resume: bool, report: Report, give_up: Callable[[str], None]
+    places: Places,
+    *,
+    rank: Rank,
+    device: torch.device,
+    resume: bool,
+    report: Callable[[TrainingProgress], None],
+    give_up: Callable[[str], None],
 ) -> None:
     """Do this rank's share of a plan.
 
@@ -54,7 +60,7 @@ def run_rank(
     """
     plan = read_plan(places)
     limit, backend = plan.options.watching.stall_limit, plan.options.distribution.backend
-    reporter = Reporter(report, TrainingProgress(rank.index, rank.world))
+    reporter = TrainingReporter(report, TrainingProgress(rank.index, rank.world))
     reporter.join("the start")
     with (
         watched(reporter.progress, limit=limit, waiting_limit=JOINT_FACTOR * limit, give_up=give_up),
@@ -64,9 +70,9 @@ def run_rank(
     ):
         session, origin = open_session(places, plan, reporter, rank=rank, device=device)
         exam = make_exam(session.lesson, origin.tokenizer, twins=plan.options.loss.twin_similarity)
-        standing = train(session, exam, places=places, made_by=plan.made_by(), resume=resume)
+        state = train(session, exam, places=places, made_by=plan.made_by(), resume=resume)
         reporter.begin("writing the model")
-        finish(session, origin, standing, places=places)
+        finish(session, origin, state, places=places)
         reporter.finish()
 
 
@@ -86,7 +92,7 @@ def shortage_explained(options: FinetuneOptions, rank: Rank) -> Iterator[None]:
         each = options.loss.batch // rank.world // options.distribution.accumulate
         raise TrainError(
             f'out of memory with "{each}" pictures at once ({reason[:120]}); '
-            "give a larger --accumulate, or --grad-checkpointing"
+            "give a larger --set accumulate=, or --set grad_checkpointing=true"
         ) from error
 
 
@@ -104,7 +110,7 @@ def joined_ranks(backend: str, *, rank: Rank, device: torch.device, limit: timed
 
 
 def open_session(
-    places: Places, plan: Plan, reporter: Reporter, *, rank: Rank, device: torch.device
+    places: Places, plan: Plan, reporter: TrainingReporter, *, rank: Rank, device: torch.device
 ) -> tuple[Session, Origin]:
     """Load what a plan trains, and what it trains on."""
     options = plan.options
@@ -152,9 +158,7 @@ def _check(options: Distribution, *, rank: Rank, device: torch.device) -> None:
     if options.strategy == "fsdp":
         check_shardable(rank=rank, precision=resolve_precision(options.precision, device))
     if options.sync_batch_norm and device.type != "cuda":
-        raise TrainError(
-            f'--sync-batch-norm works on GPUs, not on "{device.type}"; give --devices 0,1, or leave it out'
-        )
+        raise TrainError(f'sync_batch_norm works on GPUs, not on "{device.type}"; give --devices 0,1, or leave it out')
 
 
 def _weighted_model(checkpoint: Checkpoint, options: Distribution, *, rank: Rank, device: torch.device) -> Any:
@@ -183,7 +187,7 @@ def wrap(student: Student, options: Distribution, *, rank: Rank, device: torch.d
 @click.option("--device", default="cpu", show_default=True, help="cpu, or cuda: one GPU a rank, by its local rank.")
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint.")
 def main(out: Path, device: str, resume: bool) -> None:
-    """Do this rank's share of a fine-tuning that `icons finetune` has planned."""
+    """Do this rank's share of a fine-tuning that `icons lab finetune` has planned."""
     prepare_for_batches()
     places = Places(out)
 

@@ -25,10 +25,12 @@ def check_shardable(*, rank: Rank, precision: str) -> None:
         TrainError: there is one process alone, or fp16, in whose loss scaling FSDP does not take part here.
     """
     if rank.world == 1:
-        raise TrainError("--strategy fsdp needs several processes; give --devices with two or more, or --strategy ddp")
+        raise TrainError(
+            "strategy=fsdp needs several processes; give --devices with two or more, or --set strategy=ddp"
+        )
     if precision == "fp16":
-        why = "which --precision auto takes on GPUs older than Ampere"
-        raise TrainError(f'--strategy fsdp does not work in "fp16", {why}; give --precision bf16 or fp32')
+        why = "which precision=auto takes on GPUs older than Ampere"
+        raise TrainError(f'strategy=fsdp does not work in "fp16", {why}; give --set precision=bf16 or fp32')
 
 
 def sharded(whole: Student | None, make: Callable[[], Student], *, rank: Rank, device: torch.device) -> Student:

@@ -109,8 +109,8 @@ class Student(nn.Module):
         self, images: Tensor, texts: Tensor, seconds: Tensor | None = None, words: Tensor | None = None
     ) -> dict[str, Tensor]:
         """Features of pictures 0..1 (n, 3, size, size) and texts: tokens int64 (n, context), or vectors (n, dim)."""
-        given = {"texts": texts, "seconds": seconds, "words": words}
-        present = {name: part for name, part in given.items() if part is not None}
+        texts_by_name = {"texts": texts, "seconds": seconds, "words": words}
+        present = {name: part for name, part in texts_by_name.items() if part is not None}
         encoded = self.encode_texts(torch.cat(list(present.values())))
         counts = [len(part) for part in present.values()]
         features = dict(zip(present, torch.split(encoded, counts), strict=True))
@@ -234,37 +234,26 @@ def _bias(model: Any) -> nn.Parameter:
     return nn.Parameter(own.detach().clone() if own is not None else torch.tensor(START_BIAS))
 
 
-def enable_memory_saving(model: Any) -> None:
-    """Compute activations again in the backward pass instead of keeping them.
+def make_student(model: Any, options: FinetuneOptions, precision: Precision) -> Student:
+    """Make a student of a model as the options have it, on the device of the model.
 
     Raises:
-        ModelError: the model can't.
+        ModelError: the model can't compute activations again.
     """
-    try:
-        model.set_grad_checkpointing(True)
-    except Exception as error:  # timm and transformers towers each refuse in their own way
-        raise ModelError(f"this model has no gradient checkpointing ({error}); run without it") from error
-
-
-def make_student(model: Any, options: FinetuneOptions, precision: Precision) -> Student:
-    """Make a student of a model as the options have it, on the device of the model."""
     if options.distribution.grad_checkpointing:
-        enable_memory_saving(model)
+        try:
+            model.set_grad_checkpointing(True)
+        except Exception as error:  # timm and transformers towers each refuse in their own way
+            raise ModelError(f"this model has no gradient checkpointing ({error}); run without it") from error
     if options.distribution.sync_batch_norm:
         # torch's own conversion would lose the activations of timm's batch norms.
         model.visual = convert_sync_batchnorm(model.visual)  # type: ignore[no-untyped-call]
     student = Student(model, options, precision=precision)
     if options.distribution.compile:
-        compile_towers(student)
+        for name in ("visual", "text", "transformer"):
+            if isinstance(tower := getattr(model, name, None), nn.Module):
+                tower.compile()  # in place, so that weights keep their names
     return student
-
-
-def compile_towers(student: Student) -> None:
-    """Compile the towers in place, so that weights keep their names."""
-    for name in ("visual", "text", "transformer"):
-        tower = getattr(student.model, name, None)
-        if isinstance(tower, nn.Module):
-            tower.compile()
 
 
 @contextmanager

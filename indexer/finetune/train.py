@@ -4,43 +4,30 @@ Reads a lesson, writes checkpoints, the best weights, a log and progress; valida
 nothing improves. Every rank runs this; rank 0 writes.
 """
 
-import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
+from torch import nn
 from torch.autograd.profiler import record_function
 
 from indexer.embedding.gauges import Gauge, gpu_figures, peak_memory
-from indexer.embedding.progress import GAUGE_SECONDS
-from indexer.encoders.checkpoint import Checkpoint
 from indexer.errors import TrainError
 from indexer.finetune.batches import Feed, Part
-from indexer.finetune.checkpoints import Standing, gathered, is_sharded, keep_best, load_best, restore, save_checkpoint
-from indexer.finetune.folder import FolderFacts, card_of, read_lineage, write_model
-from indexer.finetune.lesson import Material
+from indexer.finetune.checkpoints import TrainingState, is_sharded, keep_best, restore, save_checkpoint
 from indexer.finetune.options import FinetuneOptions, Places, Schedule
-from indexer.finetune.plan import Plan
-from indexer.finetune.profiling import profiled
 from indexer.finetune.step import Session, StepResult, check_sound, take_step
 from indexer.finetune.student import Average, Student, text_parameters
-from indexer.finetune.validation import Exam, Scores, fallen, main_figure, sit_exam, to_plain
-from indexer.finetune.watch import Events, Log, TrainingProgress
-from indexer.library.durable import write_file
+from indexer.finetune.validation import Exam, Scores, main_figure, sit_exam, to_plain
+from indexer.finetune.watch import Events, Log, TrainingProgress, profiled
 from indexer.process import cores_of_rank
-from indexer.reports.terminal import Bars
 
 REFERENCE_BATCH = 512
-WORDS = Schedule(warm_up=0.05, final_rate=0.01)
-"""How a text tower learns words by itself."""
 
 
 def make_optimizer(student: Student, options: FinetuneOptions) -> torch.optim.Optimizer:
@@ -58,26 +45,6 @@ def steps(optimizer: torch.optim.Optimizer, *, n_steps: int, schedule: Schedule,
     for step in range(first, n_steps):
         set_rates(optimizer, done=step / n_steps, schedule=schedule)
         yield step
-
-
-def learn(
-    title: str, groups: Sequence[dict[str, Any]], loss_of: Callable[[int], Tensor], *, n_steps: int, schedule: Schedule
-) -> float:
-    """Take so many steps down a loss, which is asked for by the number of the step; return the seconds they took."""
-    optimizer = make_adamw(groups)
-    parameters = [parameter for group in groups for parameter in group["params"]]
-    started = time.monotonic()
-    with Bars() as bars:
-        bars.stage(title)
-        for step in steps(optimizer, n_steps=n_steps, schedule=schedule):
-            loss = loss_of(step)
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(parameters, schedule.clip)
-            optimizer.step()
-            if step % 10 == 9:
-                bars.advance(step + 1, n_steps, f"loss {loss.item():.3f}", unit="steps")
-    return time.monotonic() - started
 
 
 def parameter_groups(student: Student, options: FinetuneOptions) -> list[dict[str, Any]]:
@@ -142,13 +109,10 @@ class Run:
     """What a checkpoint must agree with to be gone on from."""
     n_steps: int
     average: Average | None
-    standing: Standing
+    state: TrainingState
     log: Log | None = None
     events: Events | None = None
-    gauge: Gauge | None = None
-    """Of this rank's device, where that is watched."""
     saved_at: float = 0.0
-    gauged_at: float = 0.0
 
 
 def n_steps_of(session: Session, feed: Feed) -> int:
@@ -173,7 +137,7 @@ def train(
     places: Places,
     made_by: Mapping[str, Any],
     resume: bool,
-) -> Standing:
+) -> TrainingState:
     """Train the session's student in place; the best weights are in `places.best` in the end.
 
     Raises:
@@ -182,38 +146,38 @@ def train(
     feed = Feed(session.lesson, session.options, session.rank)
     n_steps, decay = n_steps_of(session, feed), session.options.schedule.ema
     average = Average(session.student, decay=decay) if decay else None
-    standing = restore(session, average, places.checkpoint, made_by=made_by) if resume else Standing()
-    run = Run(session, exam, places, made_by, n_steps, average, standing)
+    state = restore(session, average, places.checkpoint, made_by=made_by) if resume else TrainingState()
+    run = Run(session, exam, places, made_by, n_steps, average, state)
     if session.options.watching.watch_devices:
-        run.gauge = Gauge(session.device, cores_of_rank())
+        session.reporter.gauge, session.reporter.gauged_at = Gauge(session.device, cores_of_rank()), 0.0
     with ExitStack() as stack:
         if session.rank.index == 0:
-            run.log = stack.enter_context(closing(Log(places.log, from_step=standing.step)))
+            run.log = stack.enter_context(closing(Log(places.log, from_step=state.step)))
             if session.options.watching.tensorboard:
-                events = Events(places.work / "tensorboard", from_step=standing.step)
+                events = Events(places.work / "tensorboard", from_step=state.step)
                 run.events = stack.enter_context(closing(events))
         _steps(run, feed)
-    return standing
+    return state
 
 
 def _steps(run: Run, feed: Feed) -> None:
-    session, standing = run.session, run.standing
+    session, state = run.session, run.state
     _measure_parent(run)
-    began = time.monotonic() - standing.seconds
+    began = time.monotonic() - state.seconds
     progress = session.reporter.progress
-    progress.n_steps, progress.step, progress.first_step = run.n_steps, standing.step, standing.step
+    progress.n_steps, progress.step, progress.first_step = run.n_steps, state.step, state.step
     progress.device = str(session.device)
     session.reporter.note("")
     run.saved_at = time.monotonic()
     n_profiled = session.options.watching.profile_steps
     profile = profiled(run.places.work / "profile", n_steps=n_profiled, rank=session.rank)
-    with closing(feed.ahead(standing.step, run.n_steps, session.device)) as ahead, profile as count_step:
+    with closing(feed.ahead(state.step, run.n_steps, session.device)) as ahead, profile as count_step:
         if _is_over(run):
             return
         started = time.monotonic()
         schedule = session.options.schedule
-        numbers = steps(session.optimizer, n_steps=run.n_steps, schedule=schedule, first=standing.step)
-        session.reporter.begin(f"reading step {standing.step + 1}")
+        numbers = steps(session.optimizer, n_steps=run.n_steps, schedule=schedule, first=state.step)
+        session.reporter.begin(f"reading step {state.step + 1}")
         for step, (draw, parts) in zip(numbers, ahead, strict=True):
             session.reporter.join(f"step {step + 1}")
             with record_function("icons: step"):
@@ -221,7 +185,7 @@ def _steps(run: Run, feed: Feed) -> None:
                 if run.average:
                     run.average.update(step + 1)
             count_step()
-            standing.step, standing.seconds = step + 1, time.monotonic() - began
+            state.step, state.seconds = step + 1, time.monotonic() - began
             progress.images += sum(len(part.pixels) for part in parts)
             progress.seconds += time.monotonic() - started
             progress.step, progress.loss, progress.waited_seconds = step + 1, result.loss, feed.waited_seconds
@@ -235,16 +199,16 @@ def _steps(run: Run, feed: Feed) -> None:
 
 
 def _measure_parent(run: Run) -> None:
-    if run.standing.parent is not None or run.exam is None:
+    if run.state.parent is not None or run.exam is None:
         return
     run.session.reporter.note("measuring the model as it is")
-    run.standing.parent = to_plain(_scores(run, run.exam))
+    run.state.parent = to_plain(_scores(run, run.exam))
 
 
 def _keep(run: Run, result: StepResult, part: Part) -> None:
     """Validate where it is time to, and save the state, unless the weights are ruined."""
-    _begin(run, f"trying the weights of step {run.standing.step}")
-    check_sound(run.session, part, step=run.standing.step - 1)
+    _begin(run, f"trying the weights of step {run.state.step}")
+    check_sound(run.session, part, step=run.state.step - 1)
     if _is_time_to_validate(run):
         _validate(run, result)
     _save(run)
@@ -252,12 +216,12 @@ def _keep(run: Run, result: StepResult, part: Part) -> None:
 
 def _is_time_to_validate(run: Run) -> bool:
     every = run.session.options.schedule.validate_steps or max(1, -(-run.n_steps // 10))
-    return run.standing.step % every == 0 or run.standing.step == run.n_steps
+    return run.state.step % every == 0 or run.state.step == run.n_steps
 
 
 def _is_over(run: Run) -> bool:
     patience = run.session.options.schedule.patience
-    return bool(patience and run.exam is not None and run.standing.since_best >= patience)
+    return bool(patience and run.exam is not None and run.state.since_best >= patience)
 
 
 def _is_time_to_save(run: Run) -> bool:
@@ -269,25 +233,25 @@ def _is_time_to_save(run: Run) -> bool:
 
 def _validate(run: Run, result: StepResult) -> None:
     """Sit the exam, and keep the weights if they are the best so far."""
-    session, standing = run.session, run.standing
+    session, state = run.session, run.state
     found: dict[str, Any] = {"loss": round(result.loss, 6)}
     figure = 0.0
     if run.exam is not None:
         with run.average.in_use() if run.average else nullcontext():
             scores = _scores(run, run.exam)
         found["figures"], figure = to_plain(scores), main_figure(scores)
-    standing.history.append({"step": standing.step, **found})
-    is_better = figure > standing.best or run.exam is None
-    standing.since_best = 0 if is_better else standing.since_best + 1
+    state.history.append({"step": state.step, **found})
+    is_better = figure > state.best or run.exam is None
+    state.since_best = 0 if is_better else state.since_best + 1
     if is_better:
-        standing.best, standing.best_step = figure, standing.step
+        state.best, state.best_step = figure, state.step
         _begin(run, "saving the best weights")
-        keep_best(session, run.average, standing, run.places.best, made_by=run.made_by)
+        keep_best(session, run.average, state, run.places.best, made_by=run.made_by)
     if run.log:
-        run.log.write("validation", standing.step, found)
+        run.log.write("validation", state.step, found)
     if run.events and "figures" in found:
         named = {f"{task}/{name}": value[0] for task, by in found["figures"].items() for name, value in by.items()}
-        run.events.write(standing.step, {f"recall/{name}": value for name, value in named.items()})
+        run.events.write(state.step, {f"recall/{name}": value for name, value in named.items()})
 
 
 def _scores(run: Run, exam: Exam) -> Scores:
@@ -311,133 +275,23 @@ def _begin(run: Run, what: str) -> None:
 
 def _save(run: Run) -> None:
     _begin(run, "saving a checkpoint")
-    save_checkpoint(run.session, run.average, run.standing, run.places.checkpoint, made_by=run.made_by)
+    save_checkpoint(run.session, run.average, run.state, run.places.checkpoint, made_by=run.made_by)
     run.saved_at = time.monotonic()
-
-
-def _read_gauge(run: Run, progress: TrainingProgress, now: float) -> None:
-    """Look at the device now and then where it is watched, else at the memory alone."""
-    if run.gauge is None:
-        progress.memory_bytes = peak_memory(run.session.device)
-    elif now - run.gauged_at >= GAUGE_SECONDS:
-        run.gauged_at = now
-        run.gauge.read_into(progress)
 
 
 def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
     """Report at most twice a second; log every few steps."""
     session = run.session
-    _read_gauge(run, session.reporter.progress, time.monotonic())
+    if session.reporter.gauge is None:
+        progress.memory_bytes = peak_memory(session.device)
     session.reporter.tell(now=progress.step == run.n_steps)
     if run.log is None or (progress.step % session.options.watching.log_steps and progress.step != run.n_steps):
         return
     rates = {f"rate/{group['name']}": group["lr"] for group in session.optimizer.param_groups}
-    run.log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(run.standing.seconds, 6)})
+    run.log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(run.state.seconds, 6)})
     if run.events:
         values = {"loss": result.loss, "gradient_norm": result.gradient_norm, **rates}
         values |= {f"loss/{name}": value for name, value in result.terms.items()}
         values |= {"speed/images_per_second_of_rank_0": progress.images_per_second}
         values |= {"memory/peak_gb": peak_memory(session.device) / 1e9, **gpu_figures(session.device)}
         run.events.write(progress.step, values)
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """What a run began with."""
-
-    plan: Plan
-    checkpoint: Checkpoint
-    material: Material
-    tokenizer: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What came of a run, as `places.result` says it."""
-
-    written: bool
-    fallen: list[str]
-    standing: Standing
-    cut: list[str]
-    """Captions that may have been cut."""
-
-
-def finish(session: Session, origin: Origin, standing: Standing, *, places: Places) -> None:
-    """Write `places.out` unless a task fell below the parent's interval; say in `places.result` what came of it."""
-    if session.rank.index and not is_sharded(session):
-        return
-    load_best(session, places.best)
-    weights = gathered(session.student.plain_weights(), rank=session.rank)
-    if session.rank.index:
-        return
-    lost = _lost(origin.plan, standing)
-    is_written = not lost or origin.plan.allow_regression
-    if is_written:
-        lineage = lineage_of(origin, standing, n_ranks=session.rank.world)
-        preprocess = dict(session.student.model.visual.preprocess_cfg)
-        config = {"model_cfg": origin.checkpoint.config["model_cfg"], "preprocess_cfg": preprocess}
-        facts_of_folder = FolderFacts(config, lineage, card_of(lineage), origin.plan.options.towers.stored)
-        tokenizer = (origin.tokenizer, origin.checkpoint.tokenizer)
-        write_model(weights, places.out, facts_of_folder, tokenizer=tokenizer)
-    result = Result(is_written, lost, standing, list(session.lesson.cut))
-    write_file(places.result, (json.dumps(asdict(result)) + "\n").encode())
-
-
-def best_figures(standing: Standing) -> dict[str, Any]:
-    """Figures of the validation that the best weights were kept at."""
-    entry = next((entry for entry in standing.history if entry["step"] == standing.best_step), {})
-    figures: dict[str, Any] = entry.get("figures", {})
-    return figures
-
-
-def _lost(plan: Plan, standing: Standing) -> list[str]:
-    figures = best_figures(standing)
-    if plan.is_new or standing.parent is None or not figures:
-        return []
-    return fallen(figures, standing.parent)
-
-
-def lineage_of(origin: Origin, standing: Standing, *, n_ranks: int) -> dict[str, Any]:
-    """What `training.json` says: parent, data with licences, options, seed, figures, versions."""
-    plan, checkpoint = origin.plan, origin.checkpoint
-    parent = read_lineage(checkpoint.weights.parent) if checkpoint.weights.name.startswith("open_clip_model") else {}
-    parent.pop("measured", None)
-    this_run = {
-        "options": asdict(plan.options),
-        "ranks": n_ranks,
-        "steps": standing.step,
-        "seconds": round(standing.seconds),
-        "best_step": standing.best_step,
-        "history": standing.history,
-        "changed": standing.changed,
-    }
-    return {
-        **parent,
-        "made": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "parent": {
-            "name": checkpoint.name,
-            "fingerprint": plan.fingerprint,
-            "random": plan.is_new,
-            "figures": standing.parent,
-        },
-        "figures": best_figures(standing),
-        "versions": {name: version(name) for name in ("torch", "open_clip_torch", "timm")},
-        "training": [*parent.get("training", []), this_run],
-        "data": _data_facts(origin.material),
-    }
-
-
-def _data_facts(material: Material) -> dict[str, Any]:
-    facts = material.facts
-    return {
-        "icons": len(facts["words"]),
-        "held_out_icons": int(material.held_out.sum()),
-        "held_out_one_name_in": material.one_in,
-        "base_names": len(set(material.bases.tolist())),
-        "captions": len(material.captions.texts),
-        "icons_with_tags": sum(bool(tags) for tags in facts["tags"]),
-        "icons_with_own_captions": sum(bool(own) for own in facts.get("own", ())),
-        "limits": facts["limits"],
-        "refused": facts["refused"],
-        "sets": facts["sets"],
-    }

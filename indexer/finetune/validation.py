@@ -16,8 +16,7 @@ from torch import Tensor
 
 from indexer.arrays import Floats, Ids
 from indexer.errors import TrainError
-from indexer.finetune.augment import augment
-from indexer.finetune.changes import draw_changes
+from indexer.finetune.augment import augment, draw_changes
 from indexer.finetune.lesson import Lesson, Tokenizer, tokenize
 from indexer.finetune.options import Augmentation
 from indexer.finetune.student import Student

@@ -1,64 +1,33 @@
-"""What can be seen of a run while it runs: progress of each rank, a JSON log, TensorBoard."""
+"""What can be seen of a run: progress of each rank, a JSON log, TensorBoard, a profiler's trace and shares."""
 
 import json
 import math
-import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+from torch.autograd import DeviceType  # type: ignore[attr-defined]
+from torch.profiler import ProfilerActivity, profile, schedule
+
+from indexer.embedding.distributed import Rank
+from indexer.embedding.progress import RankProgress, Reporter
+from indexer.embedding.rank_view import RankView
 from indexer.errors import TrainError
 from indexer.library.durable import naming, write_file
-from indexer.reports.terminal import Bars
-
-REPORT_SECONDS = 0.5
 
 
 @dataclass(slots=True)
-class TrainingProgress:
-    """How far one rank is."""
+class TrainingProgress(RankProgress):
+    """How far one rank is that trains; its pictures and seconds count from when this process began."""
 
-    rank: int
-    world: int
     step: int = 0
     n_steps: int = 0
     loss: float = 0.0
-    images: int = 0
-    """Since this process began."""
-    seconds: float = 0.0
-    waited_seconds: float = 0.0
-    """Of `seconds`, those in which the device waited for data."""
     first_step: int = 0
-    device: str = ""
-    memory_bytes: int = 0
-    """Largest so far: of the GPU, or of the process where there is none; where devices are watched, that of now."""
-    utilisation: float | None = None
-    """Share of the GPU, or of this rank's cores, that was busy of late; None where nobody has looked."""
-    power_watts: float | None = None
-    note: str = ""
-    at: str = ""
-    """What it is doing now."""
-    waits: bool = False
-    """Whether it does that together with other ranks, so that one of them may be who hangs."""
-    steps: int = 0
-    """Grows with every sign of life."""
-    finished: bool = False
-
-    @property
-    def done(self) -> int:
-        """Pictures learnt from."""
-        return self.images
-
-    @property
-    def waited_share(self) -> float:
-        """Share of its time in which the device waited for data."""
-        return self.waited_seconds / self.seconds if self.seconds else 0.0
-
-    @property
-    def images_per_second(self) -> float:
-        """Rate over the rank's own steps."""
-        return self.images / self.seconds if self.seconds else 0.0
 
     @property
     def seconds_left(self) -> float:
@@ -67,63 +36,19 @@ class TrainingProgress:
         return (self.n_steps - self.step) * self.seconds / done if done else 0.0
 
 
-Report = Callable[[TrainingProgress], None]
+TrainingReporter = Reporter[TrainingProgress]
 
 
-@dataclass(slots=True)
-class Reporter:
-    """Tells how far this rank is and what it is at: twice a second at most, but for what a person should know."""
-
-    report: Report
-    progress: TrainingProgress
-    reported_at: float = 0.0
-
-    def begin(self, what: str) -> None:
-        """Say what this rank is at now, which is a sign of life."""
-        self._be_at(what, waits=False)
-
-    def join(self, what: str) -> None:
-        """Say what it is at together with all ranks, if there are others: then one of these may be who hangs."""
-        is_joint = self.progress.world > 1
-        self._be_at(f"{what}, together with the other ranks" if is_joint else what, waits=is_joint)
-
-    def live(self) -> None:
-        """Say that it gets on with what it is at."""
-        self.progress.steps += 1
-        self.tell()
-
-    def note(self, text: str) -> None:
-        """Say something that a person should know; nothing: what was said is over."""
-        self.progress.note = text
-        self.tell(now=bool(text))
-
-    def finish(self) -> None:
-        """Say that all is done."""
-        self.progress.finished = True
-        self.tell(now=True)
-
-    def tell(self, *, now: bool = False) -> None:
-        """Report, unless that was done just now."""
-        seconds = time.monotonic()
-        if now or seconds - self.reported_at >= REPORT_SECONDS:
-            self.reported_at = seconds
-            self.report(self.progress)
-
-    def _be_at(self, what: str, *, waits: bool) -> None:
-        self.progress.at, self.progress.waits = what, waits
-        self.live()
+def silent_reporter() -> TrainingReporter:
+    """Make one that reports to nobody."""
+    return TrainingReporter(lambda _: None, TrainingProgress(0, 1))
 
 
-def silent_reporter() -> Reporter:
-    """One that tells nobody."""
-    return Reporter(lambda _: None, TrainingProgress(0, 1))
-
-
-class TrainingView(Bars):
+class TrainingView(RankView):
     """Shows a run: loss, rate of each rank, memory and time left."""
 
-    def __init__(self) -> None:
-        super().__init__(estimate=False)  # the run itself tells the time left
+    def __init__(self, *, watch_devices: bool = False) -> None:
+        super().__init__(watch_devices=watch_devices, estimate=False)  # the run itself tells the time left
         self._noted = ""
 
     def rendered(self, done: int, total: int) -> None:
@@ -138,6 +63,7 @@ class TrainingView(Bars):
         elif first.note != self._noted:
             self._noted = first.note
             self.advance(first.step, first.n_steps or None, first.note, now=True)
+        self.look([rank for rank in ranks if rank.device])
 
 
 def described(ranks: list[TrainingProgress]) -> str:
@@ -192,7 +118,7 @@ class Events:
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError as error:
-            raise TrainError('--tensorboard needs "tensorboard": run pip install "icons[train]"') from error
+            raise TrainError('tensorboard=true needs "tensorboard": run pip install "icons[train]"') from error
         self._writer = SummaryWriter(str(folder), purge_step=from_step or None)
 
     def write(self, step: int, values: Mapping[str, float]) -> None:
@@ -203,3 +129,75 @@ class Events:
     def close(self) -> None:
         """Write what is left."""
         self._writer.close()
+
+
+WARM_UP_STEPS = 2
+_COMMUNICATION = ("gloo:", "nccl:", "c10d::")
+"""As the host names it."""
+
+
+@contextmanager
+def profiled(folder: Path, *, n_steps: int, rank: Rank) -> Iterator[Callable[[], None]]:
+    """Watch `n_steps` steps after two that warm up; yield what is to be called when a step has ended.
+
+    Writes `rank-N.trace.json` (for chrome://tracing or Perfetto) and `rank-N.json`, the shares, into a folder; with no
+    steps it does nothing.
+    """
+
+    def save(profiler: Any) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        profiler.export_chrome_trace(str(folder / f"rank-{rank.index}.trace.json"))
+        content = json.dumps(shares_of(profiler.events()), indent=1) + "\n"
+        write_file(folder / f"rank-{rank.index}.json", content.encode())
+
+    if not n_steps:
+        yield lambda: None
+        return
+    activities = [ProfilerActivity.CPU]
+    if torch.cuda.is_available():
+        activities.append(ProfilerActivity.CUDA)
+    steps = schedule(wait=WARM_UP_STEPS - 1, warmup=1, active=n_steps, repeat=1)
+    with profile(activities=activities, schedule=steps, on_trace_ready=save, acc_events=True) as profiler:
+        yield profiler.step
+
+
+def shares_of(events: Any) -> dict[str, float]:
+    """Seconds of the profiled steps and the shares of data, compute and communication in them.
+
+    Data and compute are what the host was at; where it waits for a GPU, it computes. Communication is that of a GPU's
+    own kernels where it has any, else by the host, and counts once what goes on at a time. It overlaps with computing,
+    so shares may add up to more than one. "kernels" is when a GPU did anything else; all of "compute" beyond is idle.
+    """
+    marked: Counter[str] = Counter()
+    ranges: dict[str, list[tuple[float, float]]] = {"host": [], "exchanged": [], "kernels": []}
+    for event in events:
+        if event.device_type != DeviceType.CPU:  # there marks come again, around the kernels that they have launched
+            if not event.is_user_annotation:
+                ranges["exchanged" if "nccl" in event.name.lower() else "kernels"].append(_range(event))
+        elif event.name.startswith("icons: "):
+            marked[event.name.removeprefix("icons: ")] += event.time_range.end - event.time_range.start
+        elif event.name.startswith(_COMMUNICATION):
+            ranges["host"].append(_range(event))
+    microseconds = {
+        "data": marked["data"] + marked["wait"],
+        "compute": marked["compute"],
+        "communication": _covered(ranges["exchanged"] or ranges["host"]),
+        **({"kernels": _covered(ranges["kernels"])} if ranges["kernels"] else {}),
+    }
+    whole = marked["step"] + marked["wait"]
+    shares = {f"{name} share": round(value / whole, 4) for name, value in microseconds.items()} if whole else {}
+    seconds = {name: round(value / 1e6, 4) for name, value in {"seconds": whole, **microseconds}.items()}
+    return {**seconds, **shares}
+
+
+def _range(event: Any) -> tuple[float, float]:
+    return event.time_range.start, event.time_range.end
+
+
+def _covered(ranges: list[tuple[float, float]]) -> float:
+    """How long at least one of some ranges lasts."""
+    covered, until = 0.0, float("-inf")
+    for start, end in sorted(ranges):
+        covered += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return covered

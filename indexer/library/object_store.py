@@ -19,7 +19,7 @@ CONDITIONAL = ("s3",)
 _OPTIONS: dict[str, dict[str, Any]] = {
     "s3": {"config_kwargs": {"retries": {"total_max_attempts": 1}, "connect_timeout": 10, "read_timeout": 60}}
 }
-"""Who asks again is `PatientStore`: a client that does so by itself would mistake a lost answer for another's write."""
+"""`RetryingStore` asks again: a client that does so itself would mistake a lost answer for another's write."""
 _DELETED_AT_ONCE = 1000
 _EXTRA = 'pip install "icons[cloud]"'
 Answer = TypeVar("Answer")
@@ -237,7 +237,7 @@ Answered = TypeVar("Answered")
 
 
 @dataclass(slots=True)
-class PatientStore:
+class RetryingStore:
     """Passes all on to a store, again where that fails. What is created or replaced must be unlike others' writes."""
 
     store: Store
@@ -311,6 +311,6 @@ def open_store(place: str) -> Store:
     """
     url = url_of(place)
     if url is None:
-        return PatientStore(FolderStore(local_path(place).absolute()))
+        return RetryingStore(FolderStore(local_path(place).absolute()))
 
-    return PatientStore(open_object_store(url))
+    return RetryingStore(open_object_store(url))

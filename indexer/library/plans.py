@@ -56,7 +56,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class BlockHeader:
     """What a plan says of a block before its items."""
 
     name: Name
@@ -87,9 +87,9 @@ def block_sizes(kind: Kind, n: int) -> Iterator[int]:
         n -= size
 
 
-def outline_of(block: Block) -> Outline:
+def header_of(block: Block) -> BlockHeader:
     """Say of a block what a plan does before its items."""
-    return Outline(block.name, block.kind, len(block.items))
+    return BlockHeader(block.name, block.kind, len(block.items))
 
 
 def write_plan(folder: Path, plan: Plan, blocks: Iterable[Block]) -> Path:
@@ -101,7 +101,7 @@ def write_plan(folder: Path, plan: Plan, blocks: Iterable[Block]) -> Path:
 
 
 def _line(block: Block) -> str:
-    return f"{json.dumps(astuple(outline_of(block)))}\t{json.dumps(block.items)}"
+    return f"{json.dumps(astuple(header_of(block)))}\t{json.dumps(block.items)}"
 
 
 def read_plan(path: Path) -> Plan:
@@ -117,7 +117,7 @@ def read_plan(path: Path) -> Plan:
         raise _unreadable(path, error) from error
 
 
-def read_outlines(path: Path) -> Iterator[tuple[Outline, int]]:
+def read_headers(path: Path) -> Iterator[tuple[BlockHeader, int]]:
     """Yield what blocks a plan has, in order, each with its place in the file, which `read_block` takes.
 
     Raises:
@@ -140,17 +140,17 @@ def read_blocks(path: Path) -> Iterator[Block]:
         yield _block(path, line)
 
 
-def block_from(outline: Outline, items: bytes) -> Block:
+def block_from(header: BlockHeader, items: bytes) -> Block:
     """Put together what a plan says of a block and its items as JSON.
 
     Raises:
         ValueError: they are none.
     """
-    kind: Any = list[_Name] if outline.kind == "names" else list[_Image]
+    kind: Any = list[_Name] if header.kind == "names" else list[_Image]
     read: list[Any] = from_json(kind, items)
-    if len(read) != outline.n_items:
-        raise ValueError(f"it has {len(read)} items, not {outline.n_items}")
-    return Block(outline.name, outline.kind, read)
+    if len(read) != header.n_items:
+        raise ValueError(f"it has {len(read)} items, not {header.n_items}")
+    return Block(header.name, header.kind, read)
 
 
 def _block(path: Path, line: bytes) -> Block:
@@ -160,11 +160,11 @@ def _block(path: Path, line: bytes) -> Block:
         raise _unreadable(path, error) from error
 
 
-def _read_line(path: Path, line: bytes) -> tuple[Outline, bytes]:
+def _read_line(path: Path, line: bytes) -> tuple[BlockHeader, bytes]:
     """What a line says of a block, and its items."""
-    outline, _, items = line.partition(b"\t")  # JSON has no tab in its texts
+    header, _, items = line.partition(b"\t")  # JSON has no tab in its texts
     try:
-        return from_json(Outline, outline), items
+        return from_json(BlockHeader, header), items
     except ValueError as error:
         raise _unreadable(path, error) from error
 

@@ -35,7 +35,7 @@ def read_preferences(library: Library) -> Preferences:
     except (OSError, ValueError) as error:
         raise LibraryError(
             f'"{library.preferences}" can\'t be read ({error}), so nothing is preferred; '
-            "`icons prefer SET...` writes it anew"
+            "`icons config sets SET...` writes it anew"
         ) from error
 
 

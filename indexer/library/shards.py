@@ -86,7 +86,7 @@ def shard_name(block: str) -> str:
     return f"{block}.safetensors"
 
 
-def piece_name(block: str, ids: Iterable[int]) -> str:
+def partial_shard_name(block: str, ids: Iterable[int]) -> str:
     """Name of a shard that holds a part of a block, by the ids it settles; the block's own holds the rest.
 
     Two who do one block at once, unknown to each other, cut it in other places: none writes over another's piece.
@@ -106,7 +106,7 @@ def shard_path(folder: Path, block: str) -> Path:
     return folder / shard_name(block)
 
 
-def pieces_by_block(folder: Path) -> dict[str, list[Path]]:
+def partial_shards_by_block(folder: Path) -> dict[str, list[Path]]:
     """The pieces that are there of each block that has some."""
     found: dict[str, list[Path]] = {}
     for path in sorted(folder.glob(f"*{_PIECE}*.safetensors")):
@@ -249,7 +249,7 @@ def read_coverage(folder: Path) -> Coverage:
     embedded: dict[str, list[Ids]] = {"images": [], "names": []}
     failures: dict[int, Failed] = {}
     for path in shard_paths(folder):
-        kind, ids, failed = read_settled(path)
+        kind, ids, failed = read_finished(path)
         embedded[kind].append(ids)
         failures.update((item, why) for item, why in failed.items() if why.is_final or item not in failures)
     images, names = (_sorted(embedded[kind]) for kind in ("images", "names"))
@@ -268,7 +268,7 @@ def unread_images(vectors: Path) -> Iterator[int]:
             yield from (image for image, failed in read_coverage(folder).failures.items() if not failed.is_final)
 
 
-def read_settled(path: Path) -> tuple[Kind, Ids, Mapping[int, Failed]]:
+def read_finished(path: Path) -> tuple[Kind, Ids, Mapping[int, Failed]]:
     """Read which ids of which kind a shard has vectors for, and what failed, without the vectors.
 
     What was read is remembered as long as the file stays the same: a run asks several times.

@@ -210,7 +210,7 @@ def count_traits(generation: Generation) -> dict[str, int]:
     try:
         rows = read_array(generation.facets)
     except (OSError, ValueError) as error:
-        raise LibraryError(f'"{generation.facets}" can\'t be read ({error}); `icons merge` builds a new one') from error
+        raise LibraryError(f'"{generation.facets}" can\'t be read ({error}); `icons index` builds a new one') from error
     coloured, animated = rows["coloured"], rows["animated"]
     return {
         "coloured": int((coloured == 1).sum()),

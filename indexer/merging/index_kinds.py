@@ -1,6 +1,6 @@
 """Which index for how many vectors: the kinds there are, what each takes, and the rule.
 
-`vector_index` makes them; nothing here knows FAISS but the spelling of its factory strings. `icons bench search`
+`vector_index` makes them; nothing here knows FAISS but the spelling of its factory strings. `icons lab bench search`
 measures all of them on a library's own vectors, so that the rule can be held against the machine at hand.
 """
 
@@ -74,7 +74,7 @@ LEAST_RECALL = 0.98
 
 
 def recommended(n: int) -> IndexKind:
-    """Choose the kind for `n` vectors: what `icons merge` builds."""
+    """Choose the kind for `n` vectors: what `icons index` builds."""
     return next((kind for most, kind in RULE if n <= most), BEYOND)
 
 

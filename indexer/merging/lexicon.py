@@ -122,7 +122,7 @@ class Lexicon:
             terms = held["terms"].reshape(-1).view(f"S{MOST_BYTES}")
             return cls(terms, held["weights"], names, tagged, held["name_ids"], icons)
         except (OSError, SafetensorError, LookupError, TypeError, ValueError) as error:
-            raise LibraryError(f'"{path}" can\'t be read ({error}); `icons merge` builds a new generation') from error
+            raise LibraryError(f'"{path}" can\'t be read ({error}); `icons index` builds a new generation') from error
 
     def save(self, path: Path) -> None:
         """Write a lexicon."""

@@ -81,7 +81,7 @@ class Manifest:
                 raise ValueError(f"it is of generation {manifest.number}")  # noqa: TRY301
         except (OSError, ValueError) as error:
             raise LibraryError(
-                f'"{generation.manifest}" can\'t be read ({error}); `icons merge` builds a new one'
+                f'"{generation.manifest}" can\'t be read ({error}); `icons index` builds a new one'
             ) from error
         return manifest
 

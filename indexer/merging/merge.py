@@ -1,6 +1,6 @@
 """Stage three: shards -> a new generation.
 
-    icons merge
+    icons index --only merge
 
 A generation holds a snapshot of the catalog with its keyword index, facets to filter and count by, an index of pictures
 (image ids) and an index of fused vectors (icon ids), sums of picture, name and tags, so that one inner product with a
@@ -100,7 +100,7 @@ def _write_rows(built: Generation, shards: Path, *, fingerprint: str) -> tuple[V
     rows = read_rows(built.catalog)
     if not len(rows):
         what = "no icon is embedded yet, so there is nothing to search"
-        raise LibraryError(f"{what}; `icons failures` lists the reasons")
+        raise LibraryError(f"{what}; `icons status --failures` lists the reasons")
     shown = distinct(rows[:, 1])
     traits = read_traits(shards, shown)
     write_facets(built, shown, traits)

@@ -128,7 +128,7 @@ def read_tag_ids(catalog: Path) -> Ids:
     with closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
         found = [row[0] for row in connection.execute(query)]
     if None in found:
-        raise ShardError(f"{found.count(None)} tags have no vector yet; `icons embed` makes them")
+        raise ShardError(f"{found.count(None)} tags have no vector yet; `icons index` makes them")
     return np.array(found, np.int64)
 
 
@@ -148,7 +148,7 @@ def _read_others(catalog: Path, name_ids: Ids) -> tuple[Ids, Ids]:
     pairs = np.array(said, np.int64)
     pairs = pairs[np.isin(pairs[:, 0], name_ids)]
     if (n_new := int((pairs[:, 1] < 0).sum())) > 0:
-        raise ShardError(f"{n_new} readings of names have no vector yet; `icons embed` makes them")
+        raise ShardError(f"{n_new} readings of names have no vector yet; `icons index` makes them")
     return np.searchsorted(name_ids, pairs[:, 0]), pairs[:, 1]
 
 
@@ -171,7 +171,7 @@ def _assemble(
         folder, kind, wanted, fingerprint=fingerprint, contents=contents[kind], beside=beside
     )
     if not filled.all():
-        raise ShardError(f"{int((~filled).sum())} {kind} have no vector yet; `icons embed` makes them")
+        raise ShardError(f"{int((~filled).sum())} {kind} have no vector yet; `icons index` makes them")
     return vectors
 
 

@@ -76,7 +76,7 @@ class RenderedChunk:
 
 
 def _place_of(job: Job) -> tuple[str, str]:
-    return job.kind, job.location
+    return job.address.kind, job.address.location
 
 
 @dataclass(eq=False, slots=True)

@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import IO, NamedTuple, Self
 
 import numpy as np
@@ -26,8 +25,9 @@ from indexer.library.traits import TRAITS, digest_of
 from indexer.rendering.render import render
 from indexer.rendering.worker import Worker, beyond_memory_limit, limited, serve
 from indexer.sources.folders import reason_of
+from indexer.sources.records import PictureAddress
 from indexer.sources.source import read_picture
-from indexer.sources.stored import KINDS, Wanted, read_all
+from indexer.sources.stored import KINDS, read_all
 
 UNTOUCHED, STARTED, DRAWN, FAILED, UNREADABLE = range(5)
 """States of a picture in a slot. `UNREADABLE` is the file's or the moment's fault, and so worth another try; `FAILED`
@@ -38,14 +38,10 @@ _PROGRAM = "from indexer.rendering.slots import work; work()"
 
 
 class Job(NamedTuple):
-    """One picture to render: what `indexer.sources.read_picture` finds it by, and the digest that the scan saw."""
+    """One picture to render."""
 
     id: int
-    kind: str
-    location: str
-    path: str
-    member: str
-    digest: bytes
+    address: PictureAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +139,15 @@ def draw_all(
 
 
 def _are_stored(jobs: Sequence[tuple[int, Job]]) -> bool:
-    return any(job.kind in KINDS for _, job in jobs)
+    return any(job.address.kind in KINDS for _, job in jobs)
 
 
 def _read_stored(jobs: Sequence[tuple[int, Job]]) -> dict[int, bytes | SourceError]:
     """Read what lies in stores, all together and before any is drawn: how long that takes is no picture's fault."""
-    stored = {position: job for position, job in jobs if job.kind in KINDS}
+    stored = {position: job for position, job in jobs if job.address.kind in KINDS}
     if not stored:
         return {}
-    read = read_all([Wanted(job.kind, Path(job.location), *job[3:]) for job in stored.values()])
+    read = read_all([job.address for job in stored.values()])
     return dict(zip(stored, read, strict=True))
 
 
@@ -166,7 +162,7 @@ def _draw(slot: Slot, position: int, job: Job, held: bytes | SourceError | None)
     try:
         if isinstance(held, SourceError):
             raise held
-        content = held or read_picture(job.kind, Path(job.location), job.path, job.member, digest=job.digest)
+        content = held or read_picture(job.address)
     except (OSError, SourceError) as error:
         fail(slot, position, f"can't be read: {reason_of(error)}", state=UNREADABLE)
         return

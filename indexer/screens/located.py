@@ -19,35 +19,19 @@ from indexer.sources.records import content_digest
 
 _CONTRAST = 24
 """Of 255: least difference between neighbours at an edge."""
-_GAP = 5
+GAP = 5
 """Pixels, odd: edges nearer than that are one component."""
-_SIDES = (8, 72)
-_RATIOS = (0.6, 1.67)
-"""Width by height."""
-
-
-def connected_components(pixels: Pixels) -> Boxes:
-    """Find what may be icons in a picture, RGB (height, width, 3); every score is 1."""
-    corners = _component_corners(_pieces(pixels))
-    margin = _GAP // 2
-    corners += np.array([margin, margin, -margin, -margin])
-    sides = corners[:, 2:] - corners[:, :2]
-    ratios = sides[:, 0] / np.maximum(sides[:, 1], 1)
-    fits = (sides >= _SIDES[0]).all(1) & (sides <= _SIDES[1]).all(1) & (ratios >= _RATIOS[0]) & (ratios <= _RATIOS[1])
-    if not fits.any():
-        return NO_BOXES
-    return Boxes(corners[fits].astype(np.float32), np.ones(int(fits.sum()), np.float32))
 
 
 def count_components(pixels: Pixels) -> int:
     """How many pieces of a picture stand apart from each other, whatever their size."""
-    return len(_component_corners(_pieces(pixels)))
+    return len(component_corners(touching_pieces(pixels)))
 
 
-def _pieces(pixels: Pixels) -> Mask:
+def touching_pieces(pixels: Pixels) -> Mask:
     """Edges, and what lies between near ones."""
     edges = Image.fromarray(_edges(pixels).astype(np.uint8) * 255)
-    return np.asarray(edges.filter(ImageFilter.MaxFilter(_GAP))) > 0
+    return np.asarray(edges.filter(ImageFilter.MaxFilter(GAP))) > 0
 
 
 def _edges(pixels: Pixels) -> Mask:
@@ -59,7 +43,7 @@ def _edges(pixels: Pixels) -> Mask:
     return edges
 
 
-def _component_corners(mask: Mask) -> NDArray[np.int64]:
+def component_corners(mask: Mask) -> NDArray[np.int64]:
     """Left, top, right, bottom of each 8-connected component, (n, 4), by union-find over runs of rows."""
     rows, starts, ends = _runs(mask)
     parents = np.arange(len(rows))

@@ -10,7 +10,6 @@ import io
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +27,7 @@ from indexer.merging.vector_index import VectorIndex
 from indexer.rendering.draw_pool import DrawPool
 from indexer.screens.located import crops
 from indexer.screens.looks import Sameness
+from indexer.sources.records import PictureAddress
 from indexer.sources.source import read_picture
 
 N_DRAWN = 160
@@ -59,11 +59,7 @@ _PICTURES = """
 class _Picture(NamedTuple):
     image: int
     name: int
-    kind: str
-    location: str
-    path: str
-    member: str
-    digest: bytes
+    address: PictureAddress
 
 
 def measure_sameness(generation: Generation, encoder: QueryEncoder) -> Sameness:
@@ -101,7 +97,8 @@ def _glyphs() -> Iterator[Pixels]:
 def _chosen(generation: Generation) -> list[_Picture]:
     with closing(sqlite3.connect(f"{generation.catalog.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
         rows = connection.execute(_PICTURES).fetchall()
-    return [_Picture(*rows[place]) for place in spread(len(rows), N_DRAWN).tolist()]
+    drawn = (rows[place] for place in spread(len(rows), N_DRAWN).tolist())
+    return [_Picture(image, name, PictureAddress(*address)) for image, name, *address in drawn]
 
 
 def _drawn(pictures: list[_Picture]) -> Iterator[tuple[_Picture, Pixels]]:
@@ -111,8 +108,7 @@ def _drawn(pictures: list[_Picture]) -> Iterator[tuple[_Picture, Pixels]]:
         for picture in pictures:
             side, is_dark = int(random.integers(*_SIDES)), bool(random.integers(2))
             with suppress(OSError, SourceError, RenderError):
-                place = (picture.kind, Path(picture.location), picture.path, picture.member)
-                content = read_picture(*place, digest=bytes(picture.digest))
+                content = read_picture(picture.address)
                 yield picture, _on_screen(pool.png(content, size=side), random, is_dark=is_dark)
 
 

@@ -1,1 +1,1 @@
-"""Where do icons come from? Places, all told as the same records; nothing is decoded here. `source` opens them."""
+"""Places that icons come from, all read as the same records; nothing is decoded here. `source` opens them."""

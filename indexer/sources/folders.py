@@ -34,7 +34,7 @@ GITIGNORE = "@gitignore"
 class Exclusion:
     """What is left out below some folder; `entering` adds what that folder says itself."""
 
-    given: "GitIgnoreSpec | None" = None
+    rules: "GitIgnoreSpec | None" = None
     honours_gitignore: bool = False
     found: "tuple[tuple[str, GitIgnoreSpec], ...]" = ()
     """(folder, rules) of the .gitignore files on the way here; the innermost one that has an opinion decides."""
@@ -70,7 +70,7 @@ class Exclusion:
         """Say whether a path is left out; a folder's ends in a slash."""
         if self.honours_gitignore and f"/{path}".endswith("/.git/"):
             return True
-        if self.given is not None and (is_excluded := self.given.check_file(path).include) is not None:
+        if self.rules is not None and (is_excluded := self.rules.check_file(path).include) is not None:
             return is_excluded
         for base, rules in reversed(self.found):
             if (is_excluded := rules.check_file(path.removeprefix(base)).include) is not None:
@@ -124,8 +124,8 @@ def find_pictures(
         for entry in entries:
             is_folder = _is_folder(entry)
             child = f"{path}{entry.name}{'/' if is_folder else ''}"
-            is_wanted = is_folder or Path(entry.name).suffix.lower() in suffixes
-            if not is_wanted or rules.excludes(child):
+            may_hold_icons = is_folder or Path(entry.name).suffix.lower() in suffixes
+            if not may_hold_icons or rules.excludes(child):
                 continue
             if entry.is_symlink() and (why_not := _outside(entry.path, inside_root)):
                 yield _unread(child, why_not)
@@ -218,7 +218,7 @@ def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Ite
 
 
 def _recognise_licence(folder: Path) -> str | None:
-    """Name the licence whose text lies in a folder, if it is one of the few that can be told by a sentence."""
+    """Name the licence whose text lies in a folder, if one sentence of it shows which it is."""
     for file in (folder / name for name in LICENCE_FILES):
         try:
             content = read_regular(file, limit=_LICENCE_BYTES, inside=os.path.realpath(folder), cut=True)
@@ -229,7 +229,7 @@ def _recognise_licence(folder: Path) -> str | None:
 
 
 def licence_of(content: bytes) -> str | None:
-    """Name the licence that a text is, if it can be told by a sentence that no other has."""
+    """Name the licence that a text is, if it has a sentence that no other has."""
     text = " ".join(content.decode(errors="replace").split())
     named = [spdx for spdx, sentence in _LICENCES.items() if re.search(sentence, text, re.IGNORECASE)]
     return named[0] if len(named) == 1 else None

@@ -342,14 +342,14 @@ class _Icons:
 
     def body(self, name: str) -> bytes | None:
         """What stands behind a name, as JSON; None where no line has been found that bears it."""
-        content, wanted = _opened(self.file, self.stamp), _order(_spelt(name))
+        content, target = _opened(self.file, self.stamp), _order(_spelt(name))
         low, high = self.start, self.end
         while low < high:
             middle = (low + high) // 2
             line = _ICON.search(content, middle, self.end)
-            if line is None or line.start() >= high or (found := _order(line[1])) > wanted:
+            if line is None or line.start() >= high or (found := _order(line[1])) > target:
                 high = middle
-            elif found < wanted:
+            elif found < target:
                 low = line.end()
             else:
                 return _behind(content, line)

@@ -19,7 +19,7 @@ Family = Literal[
 FAMILIES: tuple[Family, ...] = get_args(Family)
 """Freest first: free to use (MIT, CC0); naming the author (CC-BY); what is made of it stays under the
 licence (CC-BY-SA, OFL, MPL); and so does what it is built into (GPL); not for business; not to be changed; no rights
-given at all. Last, a text that says nothing to this program, or none."""
+at all. Last, a text that says nothing to this program, or none."""
 
 TERMS: Mapping[Family, str] = {
     "permissive": "Free to use, also commercially. Keep the licence text.",

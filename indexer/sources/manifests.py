@@ -1,4 +1,4 @@
-"""What does a manifest list? A CSV, TSV or JSONL file with one picture a row, in the form that open_clip trains from.
+"""Manifests: a CSV, TSV or JSONL file with one picture a row, in the form that open_clip trains from.
 
 Columns: `file_path`, and any of name, caption, tags, categories, set, style, size, licence. Paths are relative to the
 manifest's folder, and lead nowhere outside it. Tags and categories are lists, or text with commas or semicolons

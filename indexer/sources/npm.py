@@ -1,6 +1,6 @@
 """npm packages of icons: their pictures, with name, version, licence and tags.
 
-Known packages stand in `packages.PACKAGES`. Any other package is read as a plain folder of pictures.
+Known packages stand in `PACKAGES`. Any other package is read as a plain folder of pictures.
 """
 
 import os
@@ -37,10 +37,7 @@ class Package:
     """Where a package keeps its icons, and what it says about them."""
 
     roots: tuple[str, ...]
-    """Trees of SVGs; packages ship the same pictures again for other uses, which are left alone.
-
-    None where a package brings words alone.
-    """
+    """Trees of SVGs; packages ship the same pictures again for other uses, which are left alone."""
     tags_files: tuple[str, ...] = ()
     read_tags: TagReader = _USUAL
     endings: tuple[str, ...] = ()
@@ -71,13 +68,11 @@ PACKAGES = {
     "@adobe/spectrum-css-workflow-icons": Package(("dist/assets/svg", "dist/18", "dist/24")),
     "@atlaskit/icon": Package(("svgs",), ("dist/es2019/metadata-core.js",), tags.atlaskit),
     "@atlaskit/icon-lab": Package(("svgs",), ("dist/es2019/metadata-core.js",), tags.atlaskit),
-    "@blueprintjs/icons": Package((), ("icons.json",), listed("iconName", "tags")),
     "@carbon/icons": Package(("svg",), ("metadata.json",), tags.carbon),
     "@carbon/pictograms": Package(("svg",), ("metadata.json",), tags.carbon),
     "@fortawesome/fontawesome-free": Package(("svgs",), ("metadata/icon-families.json",), tags.font_awesome),
     "@gitlab/svgs": Package(("dist/sprite_icons",), ("dist/icons.meta.json",), listed("", "keywords")),
     "@gravity-ui/icons": Package(("svgs",), ("metadata.json",), listed("svgName", "keywords", categories="categories")),
-    "@icon-park/svg": Package((), ("icons.json",), listed("name", "title", "tag", categories="category")),
     "@iconscout/unicons": Package(
         ("svg",),
         tuple(f"json/{style}.json" for style in ("line", "solid", "thinline", "monochrome")),
@@ -97,8 +92,7 @@ PACKAGES = {
         tags.phosphor,
         endings=("-bold", "-duotone", "-fill", "-light", "-thin"),
     ),
-    "@primer/octicons": Package(("build/svg",), ("build/data.json",), tags.octicons, endings=_SIZES),
-    "@progress/kendo-svg-icons": Package((), ("dist/icons.json",), tags.kendo),
+    "@primer/octicons": Package(("build/svg",), ("build/data.json",), listed("", "keywords"), endings=_SIZES),
     "@rhds/icons": Package(
         ("ui", "standard", "microns"),
         tuple(f"metadata/{icons}.yaml" for icons in ("ui", "standard", "microns")),
@@ -106,10 +100,10 @@ PACKAGES = {
     ),
     "@shopware-ag/meteor-icon-kit": Package(("icons",), ("icons/meta.json",)),
     "@tabler/icons": Package(("icons",), ("icons.json",), tags.tabler),
-    "@vaadin/icons": Package(("assets/svg",), ("assets/vaadin-font-icons.json",), tags.vaadin),
-    "@vibe/icons": Package((), ("dist/iconsMetaData.js",), tags.vibe),
+    "@vaadin/icons": Package(
+        ("assets/svg",), ("assets/vaadin-font-icons.json",), listed("name", "meta", categories="categories")
+    ),
     "@vscode/codicons": Package(("src/icons",), ("dist/metadata.json",), tags.tabler),
-    "emojilib": Package((), ("dist/emoji-en-US.json",), tags.emojilib),
     "eos-icons": Package(
         ("svg", "svg-outlined"),
         ("dist/js/eos-icons.json",),
@@ -123,7 +117,12 @@ PACKAGES = {
         tags.healthicons,
         styles={"public/icons/svg/filled": "filled", "public/icons/svg/outline": "outline"},
     ),
-    "ionicons": Package(("dist/svg",), ("dist/ionicons.json",), tags.ionicons, endings=("-outline", "-sharp")),
+    "ionicons": Package(
+        ("dist/svg",),
+        ("dist/ionicons.json",),
+        listed("name", "tags", apart=("outline", "sharp")),
+        endings=("-outline", "-sharp"),
+    ),
     "lucide-static": Package(("icons",), ("tags.json",), tags.lucide),
     "openmoji": Package(
         ("color/svg", "black/svg"),
@@ -131,10 +130,13 @@ PACKAGES = {
         tags.openmoji,
         styles={"color/svg": "color", "black/svg": "outline"},
     ),
-    "proicons": Package((), ("dist/cjs/proicons.cjs",), tags.proicons),
 }
 
 
+WORDS_ALONE = frozenset(
+    ("@blueprintjs/icons", "@icon-park/svg", "@progress/kendo-svg-icons", "@vibe/icons", "emojilib", "proicons")
+)
+"""Packages that say something of icons, and whose own pictures are no set."""
 _RECIPE = "2"
 """Changes whenever the same files give other records, so that they are read again."""
 _ANY = Package(("",))
@@ -185,8 +187,9 @@ def packages_in(node_modules: Path) -> tuple[list[Path], list[tuple[Path, str]]]
 def has_icons(package: Path) -> bool:
     """Say whether a package is one of icons: known, or saying so in its name or keywords and shipping SVGs."""
     stated = _package_json(package)
-    if known := PACKAGES.get(_text(stated.get("name")) or ""):
-        return bool(known.roots)
+    name = _text(stated.get("name"))
+    if name in PACKAGES or name in WORDS_ALONE:
+        return name in PACKAGES
     keywords = stated.get("keywords")
     words = f"{stated.get('name')} {' '.join(map(str, keywords)) if isinstance(keywords, list) else ''}".lower()
     if "icon" not in words and "emoji" not in words:
@@ -195,28 +198,13 @@ def has_icons(package: Path) -> bool:
     return any(isinstance(picture, str) for picture in found)
 
 
-def read_words(location: Path) -> tuple[IconSet, dict[str, About]]:
-    """Read what a package says about icons, by path or file name; a package that is not known says nothing.
-
-    Raises:
-        SourceError: a file of it can't be read, or is not built as is known.
-    """
-    icon_set = _describe(_package_json(location), location)
-    problems: dict[str, Exception] = {}
-    found = read_descriptions(PACKAGES.get(icon_set.key, _ANY), location, problems)
-    for file, error in problems.items():
-        raise SourceError(f'"{location / file}": {reason_of(error)}') from error
-    return icon_set, found
-
-
 class _Reading:
     """One scan of a package: what holds for all its files, and its tags once a changed file asks for them."""
 
     def __init__(self, location: Path) -> None:
         self.location = location
         self.inside = os.path.realpath(location)
-        stated = _package_json(location)
-        self.icon_set = _describe(stated, location)
+        self.icon_set = describe(location)
         package = PACKAGES.get(self.icon_set.key, _ANY)
         self.roots = [root for root in package.roots if (location / root).is_dir()]
         self.package = package if self.roots else _ANY
@@ -263,7 +251,9 @@ def _package_json(folder: Path) -> dict[str, Any]:
         return {}
 
 
-def _describe(package_json: Mapping[str, Any], location: Path) -> IconSet:
+def describe(location: Path) -> IconSet:
+    """Tell what a package says of itself."""
+    package_json = _package_json(location)
     name = _text(package_json.get("name")) or to_text(location.name)
     version, author = _text(package_json.get("version")), _author(package_json.get("author"))
     return IconSet(key=name, title=name, version=version, licence=_licence(package_json), author=author)

@@ -9,13 +9,38 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from indexer.errors import SourceError
 from indexer.library.foreign import is_outside
 
 UNREAD = "unread"
 """Stamp of what could not be read; no file has it, so the next scan tries again."""
+
+
+class PictureAddress(NamedTuple):
+    """Where a picture is read from again."""
+
+    kind: str
+    """Of its source."""
+    location: str
+    """Of its source."""
+    path: str
+    """Of its file within the source, as `FileScan.path`."""
+    member: str
+    """Its key within the file, as `Record.member`."""
+    digest: bytes = b""
+    """What the scan saw (`content_digest`); empty: whatever lies there."""
+
+    @property
+    def place(self) -> str:
+        """The file, and what is meant in it, as a person reads it."""
+        return place_of(self.location, self.path, self.member)
+
+
+def place_of(location: str, path: str, member: str) -> str:
+    """Spell a file of a source, and what is meant in it, for a person."""
+    return f"{location}/{path}".rstrip("/") + (f"#{member}" if member else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What lies at a location, and how is a picture of it read again? A source says what its icons are called."""
+"""Recognises what lies at a location, and reads a picture of it again. A source says what its icons are called."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,12 +7,14 @@ from itertools import starmap
 from pathlib import Path
 
 from indexer.errors import ChangedError, SourceError, UnreachedError
-from indexer.library.stores import url_of
+from indexer.library.stores import spelled, url_of
 from indexer.sources import folders, iconify, manifests, npm, stored
 from indexer.sources.folders import SUFFIXES, Exclusion, reason_of
 from indexer.sources.records import (
     UNREAD,
     FileScan,
+    PictureAddress,
+    Record,
     content_digest,
     from_text,
     read_regular,
@@ -33,6 +35,10 @@ class Source:
     """The file or folder that paths are relative to."""
     scan: Callable[[Mapping[str, str]], Iterator[FileScan]]
     """Tells what is there, file by file, always in one order; what the stamps (path -> stamp) know is not read."""
+
+    def address_of(self, scanned: FileScan, record: Record) -> PictureAddress:
+        """Where the picture of a record is read from again."""
+        return PictureAddress(self.kind, spelled(self.location), scanned.path, record.member, record.digest)
 
 
 def open_sources(location: Path, *, exclude: Sequence[str] = ()) -> list[Source]:
@@ -57,8 +63,8 @@ def open_sources(location: Path, *, exclude: Sequence[str] = ()) -> list[Source]
     return [_open_folder(location, exclusion)]
 
 
-def read_picture(kind: str, location: Path, path: str, member: str, *, digest: bytes | None = None) -> bytes:
-    """Read the bytes that a record's digest was taken of; given the digest, no others.
+def read_picture(address: PictureAddress) -> bytes:
+    """Read the bytes that a record's digest was taken of, and no others.
 
     Raises:
         OSError: the file is gone or may not be read.
@@ -66,33 +72,38 @@ def read_picture(kind: str, location: Path, path: str, member: str, *, digest: b
         ChangedError: it is another one by now.
         UnreachedError: the store that it lies in can't be asked.
     """
-    if digest is None:
-        return _read(kind, location, path, member)
-    if kind in stored.KINDS:
-        return stored.read(stored.Wanted(kind, location, path, member, digest))
-    content = iconify.read_icon_alone(location / path, member) if kind == _ICONIFY else None
-    if content is None or content_digest(content) != digest:
-        content = _read(kind, location, path, member)
-        if content_digest(content) != digest:
-            raise ChangedError("changed since the scan")
+    if not address.digest:
+        return _read(address)
+    if address.kind in stored.KINDS:
+        return stored.read(address)
+    if address.kind == _ICONIFY:
+        alone = iconify.read_icon_alone(Path(address.location, address.path), address.member)
+        if alone is not None and content_digest(alone) == address.digest:
+            return alone
+    content = _read(address)
+    if content_digest(content) != address.digest:
+        raise ChangedError("changed since the scan")
     return content
 
 
-def _read(kind: str, location: Path, path: str, member: str) -> bytes:
-    if kind == _ICONIFY:
-        return iconify.read_icon(location, path, member)
-    if kind not in (_FOLDER, _MANIFEST, _NPM):
-        raise SourceError(f'unknown kind of source "{kind}"')
-    folder, within = _place(kind, location, path)
+def _read(address: PictureAddress) -> bytes:
+    if address.kind == _ICONIFY:
+        return iconify.read_icon(Path(address.location), address.path, address.member)
+    if address.kind not in (_FOLDER, _MANIFEST, _NPM):
+        raise SourceError(f'unknown kind of source "{address.kind}"')
+    folder, within = _place(address)
     return read_regular(folder / from_text(within), inside=real_path(folder) if within else None)
 
 
-def _place(kind: str, location: Path, path: str) -> tuple[Path, str]:
-    """Tell the folder that a picture must lie in, and its path there; "" for a picture that the user has named."""
-    return (location.parent, manifests.path_of_row(path)) if kind == _MANIFEST else (location, path)
+def _place(address: PictureAddress) -> tuple[Path, str]:
+    """Split an address into the folder that the picture must lie in, and its path there; "" for a named picture."""
+    location = Path(address.location)
+    if address.kind == _MANIFEST:
+        return location.parent, manifests.path_of_row(address.path)
+    return location, address.path
 
 
-def read_indexed(kind: str, location: Path, path: str, member: str, *, digest: bytes) -> bytes:
+def read_indexed(address: PictureAddress) -> bytes:
     """Read one picture for whoever asks a library, with errors that say what to do.
 
     Raises:
@@ -100,30 +111,30 @@ def read_indexed(kind: str, location: Path, path: str, member: str, *, digest: b
         ChangedError: it is another one by now.
     """
     try:
-        return read_picture(kind, location, path, member, digest=digest)
+        return read_picture(address)
     except OSError as error:
-        file = Path(*_place(kind, location, path))
+        file = Path(*_place(address))
         raise SourceError(f'"{file}" can\'t be read ({error.strerror}); run `icons index`') from error
     except ChangedError as error:
-        file = Path(*_place(kind, location, path))
+        file = Path(*_place(address))
         raise ChangedError(f'"{file}" has changed since it was indexed; run `icons index`') from error
 
 
-def why_unreachable(kind: str, location: Path, path: str, member: str, *, digest: bytes) -> str | None:
+def why_unreachable(address: PictureAddress) -> str | None:
     """Say why a picture could not be read that is there; None where it has gone, or is another one by now."""
+    location = Path(address.location)
     try:
-        read_picture(kind, location, path, member, digest=digest)
+        read_picture(address)
     except ChangedError:
         return None
     except UnreachedError as error:
         return str(error)
     except SourceError as error:
-        is_there = kind not in stored.KINDS or stored.holds_anything(location)
+        is_there = address.kind not in stored.KINDS or stored.holds_anything(location)
         return None if is_there else str(error)
     except OSError as error:
         is_gone = isinstance(error, FileNotFoundError | NotADirectoryError)
-        file = Path(*_place(kind, location, path))
-        return None if is_gone and _holds_others(location, file) else reason_of(error)
+        return None if is_gone and _holds_others(location, Path(*_place(address))) else reason_of(error)
     return "a moment ago; now it can"
 
 

@@ -1,4 +1,4 @@
-"""What lies in a store behind a URL, and how is it read? Pictures, one by one; Iconify sets, as copies on this machine.
+"""Sources in a store behind a URL: pictures, read one by one; Iconify sets, as copies on this machine.
 
 No path of one machine is kept: any that reaches the store reads the same. The stamp of an object is its version there.
 """
@@ -11,16 +11,24 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from indexer.errors import ChangedError, SourceError, StoreError, UnreachedError
 from indexer.languages.names import path_hints
 from indexer.library.durable import write_file
-from indexer.library.object_store import PatientStore, asked, open_object_store
+from indexer.library.object_store import RetryingStore, asked, open_object_store
 from indexer.library.stores import Listed, url_of
 from indexer.sources import iconify
 from indexer.sources.folders import LICENCE_FILES, SUFFIXES, Exclusion, licence_of
-from indexer.sources.records import MAX_BYTES, UNREAD, FileScan, IconSet, Record, content_digest, name_of
+from indexer.sources.records import (
+    MAX_BYTES,
+    UNREAD,
+    FileScan,
+    IconSet,
+    PictureAddress,
+    Record,
+    content_digest,
+    name_of,
+)
 
 KINDS = PICTURES, SETS = "stored", "stored-iconify"
 """Kinds of sources, by how their pictures are read again."""
@@ -28,16 +36,6 @@ _AT_ONCE = 16
 """Requests under way: each waits for the network."""
 _READ_AHEAD = 64
 _PACKAGE = ("icons.json", "info.json", "metadata.json")
-
-
-class Wanted(NamedTuple):
-    """A picture to be read: where it is kept, and the digest that the scan saw."""
-
-    kind: str
-    location: Path
-    path: str
-    member: str
-    digest: bytes
 
 
 def kind_of(location: Path) -> str:
@@ -67,11 +65,11 @@ def scan(kind: str, location: Path, exclusion: Exclusion, stamps: Mapping[str, s
         raise SourceError(
             f'"{_url(location)}" holds no pictures and no Iconify set; give the URL of a folder that does'
         )
-    wanted = {path: listed for path, listed in found.items() if not exclusion.excludes(path)}
-    yield from (_scan_sets if kind == SETS else _scan_pictures)(location, wanted, stamps)
+    chosen = {path: listed for path, listed in found.items() if not exclusion.excludes(path)}
+    yield from (_scan_sets if kind == SETS else _scan_pictures)(location, chosen, stamps)
 
 
-def read(wanted: Wanted) -> bytes:
+def read(address: PictureAddress) -> bytes:
     """Read a picture of the digest that the scan saw.
 
     Raises:
@@ -79,27 +77,28 @@ def read(wanted: Wanted) -> bytes:
         ChangedError: it is another one by now.
         UnreachedError: the store can't be asked, or a copy of a set not be kept.
     """
+    location, is_in_set = Path(address.location), address.kind == SETS
     with _as_source_errors():
         for attempt in range(2):
-            content = _read_set(wanted) if wanted.kind == SETS else _get(wanted.location, wanted.path)
-            if content_digest(content) == wanted.digest:
+            content = _read_from_set(location, address) if is_in_set else _get(location, address.path)
+            if content_digest(content) == address.digest:
                 return content
-            if attempt == 0 and wanted.kind == SETS:
+            if attempt == 0 and is_in_set:
                 _copy.cache_clear()  # the set may be a newer one there
     raise ChangedError("changed since the scan")
 
 
-def read_all(wanted: Sequence[Wanted]) -> list[bytes | SourceError]:
+def read_all(addresses: Sequence[PictureAddress]) -> list[bytes | SourceError]:
     """Read pictures, several at once; in the place of one that can't be read is the reason."""
 
-    def read_one(one: Wanted) -> bytes | SourceError:
+    def read_one(address: PictureAddress) -> bytes | SourceError:
         try:
-            return read(one)
+            return read(address)
         except SourceError as error:
             return error
 
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="store") as threads:
-        return list(threads.map(read_one, wanted))
+        return list(threads.map(read_one, addresses))
 
 
 def holds_anything(location: Path) -> bool:
@@ -168,13 +167,13 @@ def _scan_sets(location: Path, found: Mapping[str, Listed], stamps: Mapping[str,
         )
 
 
-def _read_set(wanted: Wanted) -> bytes:
-    copy = _copy(wanted.location, wanted.path)
+def _read_from_set(location: Path, address: PictureAddress) -> bytes:
+    copy = _copy(location, address.path)
     file = copy / "icons.json" if copy.is_dir() else copy
-    alone = iconify.read_icon_alone(file, wanted.member)
-    if alone is not None and content_digest(alone) == wanted.digest:
+    alone = iconify.read_icon_alone(file, address.member)
+    if alone is not None and content_digest(alone) == address.digest:
         return alone
-    return iconify.read_icon(copy, "icons.json" if copy.is_dir() else "", wanted.member)
+    return iconify.read_icon(copy, "icons.json" if copy.is_dir() else "", address.member)
 
 
 @lru_cache(maxsize=512)
@@ -227,7 +226,7 @@ def _refuse_large(size: int) -> None:
 
 
 def _recognise_licence(folder: str) -> str | None:
-    """Name the licence whose text lies at a URL, if it is one of the few that can be told by a sentence."""
+    """Name the licence whose text lies at a URL, if one sentence of it shows which it is."""
     with _as_source_errors():
         there = {name for start in ("LICEN", "COPYING") for name in _store(folder).list(start)}
         for name in LICENCE_FILES:
@@ -257,8 +256,8 @@ def _suffix(path: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _store(url: str) -> PatientStore:
-    return PatientStore(open_object_store(url))
+def _store(url: str) -> RetryingStore:
+    return RetryingStore(open_object_store(url))
 
 
 @contextmanager

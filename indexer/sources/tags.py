@@ -1,7 +1,7 @@
 """What npm packages say about their icons, one reader a form: JSON, CSV, JavaScript, YAML.
 
 A reader takes what the file holds and returns what is said, keyed by the icon's path within its tree of SVGs or by its
-file name, without the suffix. To teach another package, name it in `packages.PACKAGES` with its file and the reader.
+file name, without the suffix. To teach another package, name it in `npm.PACKAGES` with its file and the reader.
 """
 
 import json
@@ -115,17 +115,6 @@ def font_awesome(icons: Any) -> dict[str, About]:
     return found
 
 
-def ionicons(facts: Any) -> dict[str, About]:
-    """Tags of each icon, the style among them left out."""
-    styles = ("outline", "sharp")
-    return {icon["name"]: About(clean(tag for tag in icon["tags"] if tag not in styles)) for icon in facts["icons"]}
-
-
-def octicons(icons: Any) -> dict[str, About]:
-    """Keywords of each icon, for all its heights."""
-    return {name: About(clean(icon["keywords"])) for name, icon in icons.items()}
-
-
 def openmoji(emojis: Any) -> dict[str, About]:
     """Files are called by code points, the annotation is the name."""
     found = {}
@@ -137,37 +126,11 @@ def openmoji(emojis: Any) -> dict[str, About]:
     return found
 
 
-def vaadin(icons: Any) -> dict[str, About]:
-    """`meta` is what one would search."""
-    return {icon["name"]: About(clean(icon.get("meta", ())), clean(icon.get("categories", ()))) for icon in icons}
-
-
 def healthicons(icons: Any) -> dict[str, About]:
     """Title and tags; some tags are names in another program, "dhis2:war"."""
     return {
         icon["path"]: About(
             clean([icon["title"], *(tag for tag in icon["tags"] if ":" not in tag)]), (icon["category"],)
-        )
-        for icon in icons
-    }
-
-
-def emojilib(emoji: Any) -> dict[str, About]:
-    """Words of each emoji, the first of which is its name."""
-    words = ([spaced(word.replace("_", " ")) for word in given] for given in emoji.values())
-    return {
-        given[0]: About(clean(word for word in given[1:] if any(map(str.isalpha, word)))) for given in words if given
-    }
-
-
-def kendo(icons: Any) -> dict[str, About]:
-    """Tags and aliases; categories stand among the tags."""
-    return {
-        icon["name"]: About(
-            clean(
-                [*(tag for tag in icon.get("tags", ()) if tag not in icon["categories"]), *map(spaced, icon["aliases"])]
-            ),
-            clean(icon["categories"]),
         )
         for icon in icons
     }
@@ -257,22 +220,3 @@ _RED_HAT_ICON = re.compile(
     r"^ +icon: \"?([\w-]+)\"?\n(?:(?! *- name:).*\n){0,20}? +accepted_metaphors:\n((?: +- (?!name:).*\n)+)",
     re.MULTILINE,
 )
-
-
-def proicons(code: str) -> dict[str, About]:
-    """Calls that make icons; names are words, "Add Circle"."""
-    return {
-        name.lower().replace(" ", "-"): About(clean(re.findall(r'"([^"\n]{1,100})"', words)))
-        for name, words in _PROICON.findall(code)
-    }
-
-
-_PROICON = re.compile(r'\bname: "([^"\n]{1,100})",\s+tags: \[([^\]]{0,5000})\]')
-
-
-def vibe(code: str) -> dict[str, About]:
-    """A list of objects without line breaks; names as of components, tags with commas between."""
-    return {name: About(clean(words.split(","))) for name, words in _VIBE_ICON.findall(code)}
-
-
-_VIBE_ICON = re.compile(r'\{name:"(\w+)",file:"[^"]{1,200}"(?:,description:"[^"]{0,500}")?,tags:"([^"]{0,1000})"')

@@ -127,8 +127,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_runs"),
         sqlite_autoincrement=True,
     )
-
-
-def downgrade() -> None:
-    for table in ("runs", "failures", "icons", "names", "images", "problems", "files", "sets", "sources", "settings"):
-        op.drop_table(table)

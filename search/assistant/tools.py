@@ -235,10 +235,10 @@ class IconTools:
         """Tell what is wrong in folders of icons, or sets."""
         if not paths and not sets:
             raise IconsError("say what to look at: paths of folders, or a set")
-        from search.linting.lint import Asked, lint
+        from search.linting.lint import LintOptions, lint
 
         folders = tuple(Path(path).expanduser() for path in paths)
-        asked = Asked(folders=folders, sets=tuple(sets), rules=(rule,) if rule else ())
+        asked = LintOptions(folders=folders, sets=tuple(sets), rules=(rule,) if rule else ())
         report = lint(asked, library=self._engine.library, progress=lambda *_: None)
         return written(linted(report, most=MOST_FINDINGS if rule else MOST_OF_A_RULE))
 

@@ -5,19 +5,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote
 
 from indexer.errors import IconsError
 from indexer.reports.terminal import Progress
 from search.code.files import Project, code_files, read_code
 from search.code.imports import imports_in
-from search.code.known import KnownIcons, Nearest
+from search.code.known import KnownIcons
 from search.code.markup import attributes_in, ligatures_in, names_in
 from search.code.own_icons import OwnIcons
 from search.code.packages import family_of, is_of_brands
 from search.code.reading import Kind, Named, Unreadable, kind_of, literals, without_comments
-from search.code.reference import Computed, Places, Reference
+from search.code.reference import Computed, Finding, Places, Reference
 from search.engine import SearchEngine
 
 
@@ -54,32 +54,14 @@ def _once(found: Iterable[Named]) -> Sequence[Named]:
 
 def _reference(one: Named, text: str, path: str, places: Places) -> Reference:
     line, column = places.at(one.start)
-    told = text[one.start : one.end]
-    return Reference(
-        path, line, column, one.start, one.end, one.set, one.name, one.form, told, one.others, one.is_certain, one.file
-    )
+    written = text[one.start : one.end]
+    about = (one.set, one.name, one.form, written, one.others, one.is_certain, one.file)
+    return Reference(path, line, column, one.start, one.end, *about)
 
 
 def _computed(one: Unreadable, text: str, path: str, places: Places) -> Computed:
     line, column = places.at(one.start)
     return Computed(path, line, column, one.form, text[one.start : one.end])
-
-
-FindingKind = Literal["no-icon", "no-file", "no-part", "unused-file", "too-many-sets"]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something that is not as it should be."""
-
-    kind: FindingKind
-    path: str
-    line: int
-    """From 1; 0 where it is about a file as a whole, or about all of them."""
-    column: int
-    text: str
-    message: str
-    nearest: Nearest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +176,8 @@ def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
 def _checked(reading: _Reading, options: CheckOptions, *, n_files: int) -> Checked:
     of_icons = list(reading.of_sets())
     of_designs = [one for one in of_icons if not is_of_brands(one.set)]
-    findings = [*_missing(reading), *_own(reading), *_too_many(of_designs, options.max_sets)]
+    own = reading.own.findings(reading.references) if reading.own.project.folders else ()
+    findings = [*_missing(reading), *own, *_too_many(of_designs, options.max_sets)]
     return Checked(
         n_files=n_files,
         n_references=len(reading.references),
@@ -215,16 +198,6 @@ def _missing(reading: _Reading) -> Iterator[Finding]:
         hint = f"; near: {near.text}" if near else ""
         message = f'{one.set} has no icon "{one.name}"{hint}'
         yield Finding("no-icon", one.path, one.line, one.column, one.text, message, near)
-
-
-def _own(reading: _Reading) -> Iterator[Finding]:
-    if not reading.own.project.folders:
-        return
-    for missing in reading.own.findings(reading.references):
-        one = missing.reference
-        line, column, text = (one.line, one.column, one.text) if one else (0, 0, "")
-        message = f"{missing.message}; near: {missing.near}" if missing.near else missing.message
-        yield Finding(missing.kind, missing.path, line, column, text, message)
 
 
 def _too_many(references: Sequence[Reference], most: int | None) -> Iterator[Finding]:
@@ -272,10 +245,10 @@ def checked_json(checked: Checked) -> dict[str, Any]:
 
 
 def checked_sarif(checked: Checked, *, base: Path) -> dict[str, Any]:
-    """Spell the findings as SARIF 2.1.0 (OASIS); paths are told from `base`, the root of the repository."""
+    """Spell the findings as SARIF 2.1.0 (OASIS); paths are relative to `base`, the root of the repository."""
     rules = [
-        {"id": kind, "shortDescription": {"text": told}, "defaultConfiguration": {"level": _level(kind)}}
-        for kind, told in RULES.items()
+        {"id": kind, "shortDescription": {"text": text}, "defaultConfiguration": {"level": _level(kind)}}
+        for kind, text in RULES.items()
     ]
     driver = {"name": "icons", "version": version("icons"), "rules": rules}
     results = [_result(finding, base) for finding in checked.findings]
@@ -307,8 +280,5 @@ def _uri(path: str, base: Path) -> str:
 
 def lines_of(findings: Sequence[Finding]) -> list[str]:
     """A line a finding, which begins as editors and terminals can follow it: path:line:column."""
-    return [f"{_place(finding)}: {finding.message}" for finding in findings]
-
-
-def _place(finding: Finding) -> str:
-    return f"{finding.path}:{finding.line}:{finding.column}" if finding.line else finding.path
+    places = (f"{one.path}:{one.line}:{one.column}" if one.line else one.path for one in findings)
+    return [f"{place}: {one.message}" for place, one in zip(places, findings, strict=True)]

@@ -8,8 +8,7 @@ import base64
 import csv
 import hashlib
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Mapping as Pictures
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -23,7 +22,6 @@ from indexer.languages.words import printable
 from indexer.library.named import read_text
 from indexer.reports.terminal import plain
 from search.code.map import Candidate, IconMapping, Mapped, Name
-from search.code.map import IconMapping as Stands
 from search.engine import SearchEngine
 from search.showing.sheets import data_uri
 
@@ -43,21 +41,21 @@ class Choice(NamedTuple):
 
 def to_csv(mapped: Mapped) -> str:
     """Write a mapping as CSV."""
-    told = io.StringIO()
-    rows = csv.writer(told, lineterminator="\n")
+    written = io.StringIO()
+    rows = csv.writer(written, lineterminator="\n")
     rows.writerow(COLUMNS)
     for one in mapped.mappings:
         keys = [candidate.name.key for candidate in one.candidates]
         target, others = keys[0] if keys else "", " ".join(keys[1:])
         doubt = _YES if one.is_doubtful else ""
         rows.writerow([_in_cell(one.source.key), _in_cell(target), f"{one.probability:.2f}", doubt, _in_cell(others)])
-    return told.getvalue()
+    return written.getvalue()
 
 
 def _in_cell(text: str) -> str:
     """No program that opens the file takes a name for a formula."""
-    told = printable(text)
-    return f"'{told}" if told[:1] in ("=", "+", "-", "@", "\t") else told
+    shown = printable(text)
+    return f"'{shown}" if shown[:1] in ("=", "+", "-", "@", "\t") else shown
 
 
 def read_choices(path: Path) -> Mapping[str, Choice]:
@@ -92,11 +90,11 @@ def choose(engine: SearchEngine, mapped: Mapped, choices: Mapping[str, Choice]) 
     Raises:
         IconsError: it names a target that the library does not have, or one of another set.
     """
-    chosen: Sequence[Stands] = [_chosen(engine, mapped.to, one, choices.get(one.source.key)) for one in mapped.mappings]
+    chosen = [_chosen(engine, mapped.to, one, choices.get(one.source.key)) for one in mapped.mappings]
     return replace(mapped, mappings=chosen)
 
 
-def _chosen(engine: SearchEngine, to: str, found: Stands, choice: Choice | None) -> Stands:
+def _chosen(engine: SearchEngine, to: str, found: IconMapping, choice: Choice | None) -> IconMapping:
     is_proposed = choice and found.target and found.target.name.key == choice.target
     if choice is None or (choice.is_doubtful and is_proposed):
         return found
@@ -186,7 +184,7 @@ _ROW = """<li class="{kind}" data-source="{key}" data-probability="{probability:
 _CANDIDATE = """<label><input type="radio" name="{group}" value="{key}"{checked}>{picture}{name}</label>"""
 
 
-def mapping_page(mapped: Mapped, pictures: Pictures[int, bytes]) -> str:
+def mapping_page(mapped: Mapped, pictures: Mapping[int, bytes]) -> str:
     """Lay a mapping out as a page; `pictures` by their ids, as far as they can be read."""
     ordered = sorted(mapped.mappings, key=lambda one: (not one.is_doubtful, one.probability if one.is_doubtful else 0))
     sets = ", ".join(dict.fromkeys(one.source.set for one in mapped.mappings if one.source.set)) or "names"
@@ -201,7 +199,7 @@ def mapping_page(mapped: Mapped, pictures: Pictures[int, bytes]) -> str:
     )
 
 
-def _row(number: int, one: IconMapping, pictures: Pictures[int, bytes]) -> str:
+def _row(number: int, one: IconMapping, pictures: Mapping[int, bytes]) -> str:
     by = "" if one.image is not None or one.is_chosen else "<br>by name alone"
     return _ROW.format(
         kind="doubtful" if one.is_doubtful else "chosen" if one.is_chosen else "sure-of",
@@ -214,7 +212,7 @@ def _row(number: int, one: IconMapping, pictures: Pictures[int, bytes]) -> str:
     )
 
 
-def _candidates(number: int, one: IconMapping, pictures: Pictures[int, bytes]) -> Iterator[str]:
+def _candidates(number: int, one: IconMapping, pictures: Mapping[int, bytes]) -> Iterator[str]:
     offered: list[Candidate | None] = [*one.candidates, None]
     for place, candidate in enumerate(offered):
         yield _CANDIDATE.format(
@@ -226,7 +224,7 @@ def _candidates(number: int, one: IconMapping, pictures: Pictures[int, bytes]) -
         )
 
 
-def _picture(image: int | None, pictures: Pictures[int, bytes]) -> str:
+def _picture(image: int | None, pictures: Mapping[int, bytes]) -> str:
     content = None if image is None else pictures.get(image)
     shown = f'<img alt="" loading="lazy" src="{data_uri(content)}">' if content is not None else "?"
     return f'<span class="picture">{shown}</span>'

@@ -1,9 +1,9 @@
 """How well each icon of one set stands for one of another, and how likely the first one is right.
 
 Four things speak for an icon, and each sees what another misses: the likeness of the pictures; the words of the name,
-asked as a query; the likeness of picture and name fused; and how well the one icon's picture is told by the other's
-name. A fifth holds the first against all other icons of the source set: a bare circle is like many icons, and most like
-one. Likenesses are told in spreads of all pairs of the two sets, which makes them the same for any encoder and library.
+asked as a query; the likeness of picture and name fused; and how well the one icon's picture fits the other's name. A
+fifth holds the first against all other icons of the source set: a bare circle is like many icons, and most like one.
+Likenesses are measured in spreads of all pairs of the two sets, which makes them the same for any encoder and library.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ class Side:
 
 
 def open_side(opened: Opened, key: str) -> Side:
-    """Read the icons of a set, given by its key.
+    """Read the icons of a set, by its key.
 
     Raises:
         IconsError: it is unknown here; the message names near ones.
@@ -120,7 +120,7 @@ class Spread:
     deviation: float
 
     def of(self, cosines: Floats) -> Floats:
-        """Tell cosines in spreads."""
+        """Measure cosines in spreads."""
         return np.asarray((cosines - np.float32(self.mean)) / np.float32(self.deviation), np.float32)
 
 
@@ -138,8 +138,8 @@ class Compared:
     pictures: Floats
     words: Floats
     fused: Floats
-    told: Floats
-    """How well the target's name tells the source's picture."""
+    names: Floats
+    """How well the source's picture fits the target's name."""
     rivals: Floats
     """Log share of this source among all of its set that look like the target."""
 
@@ -151,30 +151,22 @@ class Target:
         self._opened = opened
         self.side = side
         self._names = encode_names(opened, side)
-        self._of_set: dict[str, _OfSet] = {}
-
-    def ready_for(self, source: Side) -> None:
-        """Hold a source set against the target as a whole; needed once, before its icons are compared."""
-        pictures = spread_of(source.pictures, self.side.pictures)
-        self._of_set[source.set] = _OfSet(
-            pictures,
-            spread_of(source.fused, self.side.fused),
-            spread_of(source.pictures, self._names),
-            _crowd(pictures, source.pictures, self.side.pictures),
-        )
 
     def compare(self, source: Side, rows: Sequence[int]) -> Iterator[Compared]:
-        """Compare some icons of a source set, given by their rows, in their order."""
-        of_set = self._of_set[source.set]
+        """Compare some icons of a source set, by their rows, in their order."""
+        likeness = spread_of(source.pictures, self.side.pictures)
+        both = spread_of(source.fused, self.side.fused)
+        naming = spread_of(source.pictures, self._names)
+        crowd = _crowd(likeness, source.pictures, self.side.pictures)
         for first in range(0, len(rows), _ROWS_AT_ONCE):
             some = np.asarray(rows[first : first + _ROWS_AT_ONCE])
             spoken = self.spoken([source.rows[row].words for row in some.tolist()])
-            pictures = of_set.pictures.of(source.pictures[some] @ self.side.pictures.T)
-            fused = of_set.fused.of(source.fused[some] @ self.side.fused.T)
-            told = of_set.told.of(source.pictures[some] @ self._names.T)
-            rivals = np.float32(SPREADS) * pictures - of_set.crowd
+            pictures = likeness.of(source.pictures[some] @ self.side.pictures.T)
+            fused = both.of(source.fused[some] @ self.side.fused.T)
+            names = naming.of(source.pictures[some] @ self._names.T)
+            rivals = np.float32(SPREADS) * pictures - crowd
             for number, words in enumerate(spoken):
-                yield Compared(pictures[number], words, fused[number], told[number], rivals[number])
+                yield Compared(pictures[number], words, fused[number], names[number], rivals[number])
 
     def spoken(self, names: Sequence[str]) -> Iterator[Floats]:
         """Evidence of names as queries, (n targets,) each, in log-odds."""
@@ -191,17 +183,6 @@ class Target:
             yield added_up(evidence_for(self._opened, one, fits, self.side.ids, of_one))
 
 
-@dataclass(frozen=True, slots=True)
-class _OfSet:
-    """What is known of a source set as a whole."""
-
-    pictures: Spread
-    fused: Spread
-    told: Spread
-    crowd: NDArray[np.float32]
-    """(n targets,) log of all that looks like a target."""
-
-
 def _crowd(spread: Spread, sources: Floats, targets: Floats) -> NDArray[np.float32]:
     total = np.zeros(len(targets), np.float64)
     for first in range(0, len(sources), _ROWS_AT_ONCE):
@@ -210,7 +191,7 @@ def _crowd(spread: Spread, sources: Floats, targets: Floats) -> NDArray[np.float
     return np.asarray(np.log(total), np.float32)
 
 
-_PICTURES, _WORDS, _FUSED, _TOLD, _RIVALS = 0.8, 0.8, 1.3, 1.3, 0.3
+_PICTURES, _WORDS, _FUSED, _NAMES, _RIVALS = 0.8, 0.8, 1.3, 1.3, 0.3
 N_CANDIDATES = 4
 """The best one, and three that come next."""
 _LOOKED_AT = 64
@@ -253,7 +234,7 @@ def evidence_of(compared: Compared) -> Floats:
         _PICTURES * compared.pictures
         + _WORDS * compared.words
         + _FUSED * compared.fused
-        + _TOLD * compared.told
+        + _NAMES * compared.names
         + _RIVALS * compared.rivals,
         np.float32,
     )

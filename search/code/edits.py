@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from indexer.errors import IconsError
@@ -130,12 +129,18 @@ _STATEMENT = re.compile(
 _SPECIFIER = re.compile(r"\s*(?P<name>[A-Za-z_$][\w$]*+)(?:\s+as\s+(?P<local>[A-Za-z_$][\w$]*+))?\s*")
 _COMMENT = re.compile(r"//|/\*")
 
-Wanted = Mapping[int, tuple[Reference, str, Callable[[str], Export]]]
-"""By where a reference begins: it, the key of its stand-in, and what is imported for that instead of a module's."""
+
+class Replacement(NamedTuple):
+    """What stands in place of one name of an import."""
+
+    reference: Reference
+    key: str
+    """Of the stand-in."""
+    export_of: Callable[[str], Export]
+    """What is imported for it in place of a module's."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Specifier:
+class _Specifier(NamedTuple):
     """One name of an import."""
 
     text: str
@@ -149,20 +154,20 @@ def is_import(form: str) -> bool:
     return form.startswith(_FORM)
 
 
-def import_edits(text: str, wanted: Wanted) -> tuple[list[Edit], list[ByHand]]:
-    """Rewrite all imports of a file; what stands in none that can be rewritten is left to a person."""
-    edits, by_hand, done = [], [], set()
-    for found in _STATEMENT.finditer(text) if wanted else ():
-        inside = [start for start in wanted if found.start() <= start < found.end()]
-        if not inside:
-            continue
-        done.update(inside)
-        changed, refused = _statement(found, {start: wanted[start] for start in inside})
-        by_hand += refused
-        if changed is not None:
-            edits.append(changed)
-    others = (wanted[start] for start in sorted(wanted.keys() - done))
-    by_hand += [ByHand(reference, key, _why(text, reference)) for reference, key, _ in others]
+def import_edits(text: str, replacements: Mapping[int, Replacement]) -> tuple[list[Edit], list[ByHand]]:
+    """Rewrite imports, given what is replaced where; what stands in none that can be rewritten is left to a person."""
+    edits: list[Edit] = []
+    by_hand: list[ByHand] = []
+    done: set[int] = set()
+    for found in _STATEMENT.finditer(text) if replacements else ():
+        inside = {start: one for start, one in replacements.items() if found.start() <= start < found.end()}
+        if inside:
+            done.update(inside)
+            changed, refused = _statement(found, inside)
+            by_hand += refused
+            edits += changed
+    others = (replacements[start] for start in sorted(replacements.keys() - done))
+    by_hand += [ByHand(one.reference, one.key, _why(text, one.reference)) for one in others]
     return edits, by_hand
 
 
@@ -171,68 +176,61 @@ def _why(text: str, reference: Reference) -> str:
     return "it is taken from a whole module" if before == "." else "it is loaded in a way that is not rewritten"
 
 
-def _statement(found: re.Match[str], wanted: Wanted) -> tuple[Edit | None, list[ByHand]]:
-    if found["names"] is not None and _COMMENT.search(found["names"]):
-        return None, [ByHand(one, key, "there is a comment among the names") for one, key, _ in wanted.values()]
-    specifiers = list(_specifiers(found)) if found["names"] is not None else [_default(found, wanted)]
+def _statement(found: re.Match[str], inside: Mapping[int, Replacement]) -> tuple[list[Edit], list[ByHand]]:
+    if found["names"] is None:  # a module of one icon: the name that the code uses is the one that stays
+        specifiers = [_Specifier(found["default"], min(inside), found["default"])]
+    elif _COMMENT.search(found["names"]):
+        why = "there is a comment among the names"
+        return [], [ByHand(one.reference, one.key, why) for one in inside.values()]
+    else:
+        specifiers = list(_specifiers(found))
     moved: dict[str, list[str]] = {}
     kept, by_hand = [], []
-    for one in specifiers:
-        if one.start not in wanted:
-            kept.append(one.text)
-            continue
-        reference, key, export_of = wanted[one.start]
+    for name, start, local in specifiers:
         try:
-            export = export_of(found["module"])
+            export = inside[start].export_of(found["module"]) if start in inside else None
         except RefusedError as error:
-            by_hand.append(ByHand(reference, key, str(error)))
-            kept.append(one.text)
-            continue
-        spelt = export.name if export.name == one.local else f"{export.name} as {one.local}"
-        moved.setdefault(export.module, []).append(spelt)
-    return (Edit(found.start(), found.end(), _written(found, kept, moved)) if moved else None), by_hand
+            by_hand.append(ByHand(inside[start].reference, inside[start].key, str(error)))
+            export = None
+        if export is None:
+            kept.append(name)
+        else:
+            spelt = export.name if export.name == local else f"{export.name} as {local}"
+            moved.setdefault(export.module, []).append(spelt)
+    return ([Edit(found.start(), found.end(), _written(found, kept, moved))] if moved else []), by_hand
 
 
 def _specifiers(found: re.Match[str]) -> Iterator[_Specifier]:
     place = found.start("names")
     for part in found["names"].split(","):
-        told = _SPECIFIER.fullmatch(part)
-        if told:
-            yield _Specifier(part.strip(), place + told.start("name"), told["local"] or told["name"])
+        named = _SPECIFIER.fullmatch(part)
+        if named:
+            yield _Specifier(part.strip(), place + named.start("name"), named["local"] or named["name"])
         elif part.strip():  # `type LucideIcon`
             yield _Specifier(part.strip(), -1, "")
         place += len(part) + 1
 
 
-def _default(found: re.Match[str], wanted: Wanted) -> _Specifier:
-    """A module of one icon: the name that the code gave it is the one that stays."""
-    return _Specifier(found["default"], min(wanted), found["default"])
-
-
 def _written(found: re.Match[str], kept: Sequence[str], moved: Mapping[str, Sequence[str]]) -> str:
-    lines = []
+    quote, lines = found["quote"], []
     if kept:
-        whole = found["default"] is not None
-        lines.append(_line(found, found["default"] if whole else _braces(found, kept), found["module"]))
-    lines += [_line(found, _braces(found, names), module) for module, names in moved.items()]
-    return ("\r\n" if "\r\n" in found.string else "\n").join(lines)
-
-
-def _line(found: re.Match[str], names: str, module: str) -> str:
-    quote = found["quote"]
-    return f"{found['indent']}{found['verb']} {names} from {quote}{module}{quote}{found['end']}"
+        lines.append((found["default"] or _braces(found, kept), found["module"]))
+    lines += [(_braces(found, names), module) for module, names in moved.items()]
+    return ("\r\n" if "\r\n" in found.string else "\n").join(
+        f"{found['indent']}{found['verb']} {names} from {quote}{module}{quote}{found['end']}" for names, module in lines
+    )
 
 
 def _braces(found: re.Match[str], names: Sequence[str]) -> str:
     """Names as the statement had them: on one line, or one a line."""
-    told = found["names"] or " "
-    if "\n" not in told or len(names) == 1:
-        space = " " if told[:1].isspace() else ""
+    before = found["names"] or " "
+    if "\n" not in before or len(names) == 1:
+        space = " " if before[:1].isspace() else ""
         return f"{{{space}{', '.join(names)}{space}}}"
-    line_end = "\r\n" if "\r\n" in told else "\n"
-    inner = re.search(r"\n([ \t]*)\S", told)
+    line_end = "\r\n" if "\r\n" in before else "\n"
+    inner = re.search(r"\n([ \t]*)\S", before)
     between = f",{line_end}{inner[1] if inner else '  '}"
-    comma = "," if told.rstrip().endswith(",") else ""
+    comma = "," if before.rstrip().endswith(",") else ""
     return f"{{{between[1:]}{between.join(names)}{comma}{line_end}{found['indent']}}}"
 
 
@@ -252,16 +250,12 @@ def string_edit(reference: Reference, text: str, key: IconifyKey) -> Edit:
     Raises:
         RefusedError: the form belongs to the set itself.
     """
-    for between in _SEPARATORS.get(reference.form, ()):
-        told = f"{reference.set}{between}{reference.name}"
-        start = reference.end - len(told)
-        if text[start : reference.end] == told:
+    form = reference.form
+    for between in _SEPARATORS.get(form, ()):
+        named = f"{reference.set}{between}{reference.name}"
+        start = reference.end - len(named)
+        if text[start : reference.end] == named:
             return Edit(start, reference.end, f"{key.prefix}{between}{key.name}")
-    raise RefusedError(_why_not(reference.form))
-
-
-def _why_not(form: str) -> str:
-    """Why what a form names is left to a person."""
     if form.startswith("class "):
-        return "a class of an icon font; the target has no such font here"
-    return _WHY.get(form, f"{form} shows icons of its own set alone")
+        raise RefusedError("a class of an icon font; the target has no such font here")
+    raise RefusedError(_WHY.get(form, f"{form} shows icons of its own set alone"))

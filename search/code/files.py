@@ -145,24 +145,24 @@ class Project:
             self._read[svg] = _ids_of_svg(svg)
         return self._read[svg]
 
-    def svgs_meant(self, told: str, *, beside: Path) -> Sequence[Path]:
+    def svgs_meant(self, address: str, *, beside: Path) -> Sequence[Path]:
         """The SVGs that code in the folder `beside` may mean.
 
         The one that the path leads to; else all with the end of it, or of the same name: what `/` or a bundler's alias
         stands for, only the server and the bundler know.
         """
-        if found := next((path for path in self._led_to(told, beside) if is_file(path)), None):
+        if found := next((path for path in self._led_to(address, beside) if is_file(path)), None):
             return [found.resolve()]
-        parts = Path(_BEGINS.sub("", told, count=1)).parts
+        parts = Path(_BEGINS.sub("", address, count=1)).parts
         alike = [path for path in self.svgs if parts and path.name == parts[-1]]
         return [path for path in alike if path.parts[-len(parts) :] == parts] or alike
 
-    def _led_to(self, told: str, beside: Path) -> Iterator[Path]:
-        if not told.startswith("/"):
-            yield beside / told
+    def _led_to(self, address: str, beside: Path) -> Iterator[Path]:
+        if not address.startswith("/"):
+            yield beside / address
         folder = beside.resolve()
         while any(folder.is_relative_to(root.resolve()) for root in self.folders):
-            yield from (folder / public / told.lstrip("/") for public in _PUBLIC)
+            yield from (folder / public / address.lstrip("/") for public in _PUBLIC)
             folder = folder.parent
 
 

@@ -23,7 +23,7 @@ _LOADED = re.compile(
 _NAME = re.compile(r"(?:^|,)\s*(?P<type>type\s+)?(?P<name>[A-Za-z_$][\w$]*+)")
 _MEMBER = re.compile(
     r"(?<![\w$.])(?P<whole>[A-Za-z_$][\w$]*+)"
-    r"(?:\.(?P<name>[A-Za-z_$][\w$]*+)|\[\s*+[\"'`](?P<told>[A-Za-z_$][\w$]*+)[\"'`]\s*+\]|(?P<any>\[))"
+    r"(?:\.(?P<name>[A-Za-z_$][\w$]*+)|\[\s*+[\"'`](?P<word>[A-Za-z_$][\w$]*+)[\"'`]\s*+\]|(?P<any>\[))"
 )
 _DEEP = re.compile(r"(?:^|/)([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
 
@@ -79,7 +79,7 @@ def _members(wholes: Mapping[str, Components], code: str) -> Iterator[Named | Un
         if found["any"]:
             yield Unreadable(found.start(), found.end(), components.form)
         else:
-            group = "name" if found["name"] else "told"
+            group = "name" if found["name"] else "word"
             yield from _component(found.start(group), found[group], components)
 
 
@@ -88,11 +88,11 @@ def _deep(found: re.Match[str], group: str) -> Named | None:
     module = found[group]
     package = package_of(module)
     components = MODULES.get(package) or MODULES.get(_longest(module))
-    told = _DEEP.search(module)
-    if components is None or told is None or module in MODULES or not module.startswith(f"{package}/"):
+    word = _DEEP.search(module)
+    if components is None or word is None or module in MODULES or not module.startswith(f"{package}/"):
         return None
-    start, end = found.start(group) + told.start(1), found.start(group) + told.end(1)
-    name = told[1]
+    start, end = found.start(group) + word.start(1), found.start(group) + word.end(1)
+    name = word[1]
     if name == name.lower():  # as files are called
         return Named(start, end, components.looks[-1].set, name, components.form)
     readings = read_component(components.looks, name) if name not in components.others else []

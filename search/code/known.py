@@ -5,7 +5,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from indexer.library.foreign import parsed
 from indexer.sources.records import as_object, read_regular
 from search.code.markup import ligature
 from search.code.packages import MODULES, Look, folded, is_spelt, package_of, read_component, spell_component
-from search.code.reference import Reference
+from search.code.reference import Nearest, Reference
 from search.drawings.drawn import packages_of
 from search.drawings.frameworks import FRAMEWORKS, exceptions
 from search.engine import SearchEngine
@@ -29,14 +28,6 @@ _EXPORT = re.compile(
 )
 _ITEM = re.compile(r"([\w$]+)\s*(?:,|$)")
 _TYPES = (".d.ts", ".d.mts", "/index.d.ts", ".ts", "")
-
-
-def exported_beside(source: str, form: str) -> frozenset[str]:
-    """What the module of a form ("import lucide-react") exports, as installed for a source file; else nothing."""
-    module = form.removeprefix("import ")
-    if module == form:
-        return frozenset()
-    return exported(os.path.realpath(os.path.dirname(source) or "."), module)  # noqa: PTH120
 
 
 @lru_cache(maxsize=4096)
@@ -100,23 +91,9 @@ _LETTERS_A_SLIP = 5
 _IMPORT = "import "
 
 
-@dataclass(frozen=True, slots=True)
-class Nearest:
-    """What was probably meant."""
-
-    set: str
-    name: str
-    text: str
-    """As the code would write it."""
-    by: str
-    """"name": it is spelt much alike; "meaning": what the words say."""
-    score: float
-    """0 to 1: how alike the spellings are, or how sure the match of the meaning is."""
-
-
 @cache
 def known_exports() -> Mapping[str, frozenset[str]]:
-    """What packages export that Iconify's sets lack, by module: names that a set has given up, and newer ones.
+    """What packages export that Iconify's sets lack, by module: names that a set has dropped, and newer ones.
 
     As of November 2026; `data/making/exports.py` makes the list.
     """
@@ -156,7 +133,7 @@ class KnownIcons:
         return self._sets[key]
 
     def has_set(self, reference: Reference) -> bool:
-        """Whether it can be told if there is such an icon: by the library, or by the package that is installed."""
+        """Whether the library, or the package that is installed, says if there is such an icon."""
         return any(self.set(key).own for key, _ in _readings(reference)) or bool(_installed(reference))
 
     def is_refuted(self, reference: Reference) -> bool:
@@ -237,7 +214,10 @@ def _n_replaced(name: str, other: str) -> int:
 
 def _installed(reference: Reference) -> frozenset[str]:
     """What the package that the project has installed exports; nothing where none is, or no component is named."""
-    return exported_beside(reference.path, reference.form) if _is_component(reference) else frozenset()
+    if not _is_component(reference):
+        return frozenset()
+    folder = os.path.realpath(os.path.dirname(reference.path) or ".")  # noqa: PTH120
+    return exported(folder, reference.form.removeprefix(_IMPORT))
 
 
 def _near_export(reference: Reference) -> Nearest | None:

@@ -1,6 +1,6 @@
 """Icons of some sets -> the nearest of another: `map_icons(engine, [Name("mdi", "home")], "lucide")`."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -84,33 +84,6 @@ MOST = 20_000
 """Names of one list."""
 
 
-def read_names(told: Iterable[str], sets: Iterable[str]) -> list[Name]:
-    """Read names, each once; blank lines and those that begin with # say nothing.
-
-    A name without a set is of the first of some sets; without these it is looked for by its words alone.
-
-    Raises:
-        IconsError: there are none, too many, or one is of none of the sets.
-    """
-    keys = list(sets)
-    lines = (line.strip() for line in told)
-    names = list(dict.fromkeys(_read(line, keys) for line in lines if line and not line.startswith("#")))
-    if not names:
-        raise IconsError("no name to map; give some, as icons map home --from mdi --to lucide")
-    if len(names) > MOST:
-        raise IconsError(f"{len(names):,} names to map; give {MOST:,} or fewer")
-    return names
-
-
-def _read(told: str, sets: list[str]) -> Name:
-    key, colon, name = told.partition(":")
-    if not colon:
-        return Name(sets[0] if sets else "", told)
-    if sets and key not in sets:
-        raise IconsError(f'"{told}" is of "{key}", and --from says "{sets[0]}"; leave --from out')
-    return Name(key, name)
-
-
 _TITLE = "Mapping"
 
 
@@ -125,45 +98,62 @@ def names_of_set(engine: SearchEngine, key: str) -> list[Name]:
     return [Name(key, side.rows[row].name) for row in sorted(firsts.values())]
 
 
-def source_sets(engine: SearchEngine, told: Sequence[str]) -> list[str]:
+def source_sets(engine: SearchEngine, names: Sequence[str]) -> list[str]:
     """Keys of the sets that icons are of, each once; one that the library lacks may be any of Iconify's.
 
     Raises:
         IconsError: nobody knows it; the message names near ones.
     """
-    return list(dict.fromkeys(key for one in told for key in _keys(engine, one)))
+    keys: list[str] = []
+    for name in names:
+        try:
+            keys += engine.set_keys([name])
+        except IconsError:
+            if name not in iconify_sets():
+                raise
+            keys.append(name)
+    return list(dict.fromkeys(keys))
 
 
-def _keys(engine: SearchEngine, told: str) -> Sequence[str]:
-    try:
-        return engine.set_keys([told])
-    except IconsError:
-        if told in iconify_sets():
-            return [told]
-        raise
-
-
-def target_set(engine: SearchEngine, told: str) -> str:
+def target_set(engine: SearchEngine, name: str) -> str:
     """Key of the one set that stand-ins are looked for in.
 
     Raises:
         IconsError: it is unknown here, or several sets are meant.
     """
-    first, *others = engine.set_keys([told])
+    first, *others = engine.set_keys([name])
     if others:
-        raise IconsError(f'"{told}" means several sets: {", ".join([first, *others])}; give one of them')
+        raise IconsError(f'"{name}" means several sets: {", ".join([first, *others])}; give one of them')
     return first
 
 
-def source_names(engine: SearchEngine, told: Sequence[str], sets: Sequence[str]) -> list[Name]:
-    """The icons that are to be mapped: those of a list, or all of some sets.
+def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]) -> list[Name]:
+    """The icons that are to be mapped, each once: those of a list, or all of some sets.
+
+    Blank lines and those that begin with # say nothing. A name without a set is of the first of some sets; without
+    these it is looked for by its words alone.
 
     Raises:
-        IconsError: neither a name nor a set is given, or a set has no icons here.
+        IconsError: there are none, too many, or one is of none of the sets.
     """
-    if told or not sets:
-        return read_names(told, sets)
-    return [name for key in sets for name in names_of_set(engine, key)]
+    if sets and not lines:
+        return [name for key in sets for name in names_of_set(engine, key)]
+    stripped = (line.strip() for line in lines)
+    names = list(dict.fromkeys(_read(line, sets) for line in stripped if line and not line.startswith("#")))
+    if not names:
+        raise IconsError("no name to map; give some, as icons map home --from mdi --to lucide")
+    if len(names) > MOST:
+        raise IconsError(f"{len(names):,} names to map; give {MOST:,} or fewer")
+    return names
+
+
+def _read(line: str, sets: Sequence[str]) -> Name:
+    key, colon, name = line.partition(":")
+    if not colon:
+        return Name(sets[0] if sets else "", line)
+    if sets and key not in sets:
+        raise IconsError(f'"{line}" is of "{key}", and --from says "{sets[0]}"; leave --from out')
+    return Name(key, name)
 
 
 def map_icons(engine: SearchEngine, sources: Sequence[Name], to: str, *, progress: Progress) -> Mapped:
@@ -185,30 +175,28 @@ def _map(opened: Opened, sources: Sequence[Name], key: str, progress: Progress) 
     target = Target(opened, open_side(opened, key))
     found: dict[Name, IconMapping] = {}
     held = set(opened.facets.labels("set").values)
-    for set_key in dict.fromkeys(source.set for source in sources):
-        if set_key in held:
-            side = open_side(opened, set_key)
-            wanted = {source: row for source in sources if (row := _row(side, source)) is not None}
-            for mapping in _seen(target, side, wanted):
-                found[mapping.source] = mapping
-                progress(_TITLE, len(found), len(sources))
+    for set_key in dict.fromkeys(source.set for source in sources if source.set in held):
+        side = open_side(opened, set_key)
+        rows = {source: side.by_name[source.name] for source in sources if _is_of(side, source)}
+        for mapping in _seen(target, side, rows):
+            found[mapping.source] = mapping
+            progress(_TITLE, len(found), len(sources))
     for mapping in _unseen(target, [source for source in sources if source not in found]):
         found[mapping.source] = mapping
         progress(_TITLE, len(found), len(sources))
     return [found[source] for source in sources]
 
 
-def _row(side: Side, source: Name) -> int | None:
-    return side.by_name.get(source.name) if source.set == side.set else None
+def _is_of(side: Side, source: Name) -> bool:
+    return source.set == side.set and source.name in side.by_name
 
 
-def _seen(target: Target, side: Side, wanted: dict[Name, int]) -> Iterator[IconMapping]:
+def _seen(target: Target, side: Side, rows: dict[Name, int]) -> Iterator[IconMapping]:
     """Map what there are pictures of."""
-    if not wanted:
+    if not rows:
         return
-    target.ready_for(side)
-    compared = target.compare(side, list(wanted.values()))
-    for (source, row), one in zip(wanted.items(), compared, strict=True):
+    compared = target.compare(side, list(rows.values()))
+    for (source, row), one in zip(rows.items(), compared, strict=True):
         best = best_of(evidence_of(one), target.side, BY_BOTH, look=side.own_look(row), name=source.name)
         yield _mapping(source, side.rows[row].image_id, target.side, best)
 

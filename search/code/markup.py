@@ -94,8 +94,8 @@ def _uno(start: int, token: str) -> Named | None:
     return Named(start + at, start + len(token), key, name, "unocss", tuple(others))
 
 
-def _readings(told: str) -> Iterator[tuple[str, str]]:
-    words = told.split("-")
+def _readings(word: str) -> Iterator[tuple[str, str]]:
+    words = word.split("-")
     for n in range(len(words) - 1, 0, -1):
         if is_set(key := "-".join(words[:n])):
             yield key, "-".join(words[n:])
@@ -181,7 +181,7 @@ def _icons(word: str, style: str) -> list[tuple[str, str]]:
 
 
 def _symbols(word: str, style: str) -> list[tuple[str, str]]:
-    """The font draws outlines where it is told nothing else; Iconify has one icon where an outline is the same."""
+    """The font draws outlines without a style; Iconify has one icon where an outline is the same."""
     name = word.replace("_", "-")
     ends = {"rounded": "-rounded", "round": "-rounded", "sharp": "-sharp"}.get(style, "")
     return [("material-symbols", f"{name}{end}") for end in dict.fromkeys((f"-outline{ends}", ends, "-outline", ""))]

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from search.drawings.frameworks import capitals
+
 _STYLE = re.compile(
     r"-(?:solid|regular|brands|outline|outlined|filled|light|sharp|rounded|thin|bold|duotone|twotone|mini|micro|color|line)$"
 )
@@ -41,7 +43,6 @@ _HUMP = re.compile(
 )
 _AFTER_NUMBER = re.compile(r"(?<=[0-9])[A-Za-z]")
 _NO_LETTER = re.compile(r"[^a-z0-9]+")
-_PART = re.compile(r"[^A-Za-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class Look:
         body = name[len(self.before) : len(name) - len(self.after)]
         if not body or not body.isascii():
             return None
-        spelt = f"{self.begins}{pascal(body)}{self.ends}"
+        spelt = f"{self.begins}{capitals(body)}{self.ends}"
         return spelt[0].lower() + spelt[1:] if self.begins[:1].islower() else spelt
 
 
@@ -104,11 +105,6 @@ def _even(component: str) -> str:
 def kebab(component: str) -> str:
     """ArrowLeft -> arrow-left, Trash2 -> trash-2, Grid2x2 -> grid-2x2."""
     return "-".join(_HUMP.split(component)).replace("_", "-").lower()
-
-
-def pascal(name: str) -> str:
-    """arrow-left -> ArrowLeft, trash-2 -> Trash2, arrow-down-a-z -> ArrowDownAZ."""
-    return "".join(part[:1].upper() + part[1:] for part in _PART.split(name))
 
 
 def folded(name: str) -> str:
@@ -147,7 +143,6 @@ _TABLER_OTHERS = frozenset((
 _TABLER_MODULES = tuple(
     f"@tabler/icons-{kind}" for kind in ("react", "vue", "svelte", "solidjs", "preact", "react-native", "angular")
 )
-_PHOSPHOR_WEIGHTS = ("Thin", "Light", "Bold", "Fill", "Duotone")
 _PHOSPHOR = (Look("ph", "Ph", "Icon"), Look("ph", "", "Icon"), Look("ph", "Ph"), Look("ph"))
 _PHOSPHOR_OTHERS = frozenset((
     "Icon", "IconBase", "IconContext", "IconProps", "IconWeight", "IconStyle", "SSRBase", "default",

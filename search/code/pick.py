@@ -67,7 +67,7 @@ class ChosenSet:
     key: str
     title: str
     why: str
-    """As a person is told it."""
+    """A phrase for people."""
     n_others: int
     """Sets that it was chosen among."""
 
@@ -163,7 +163,7 @@ class Choice:
     """Which of the best few is taken."""
 
     numbers: Sequence[int] | None = None
-    """One a need, counted from 1; 0 takes none. None: no number was given."""
+    """One a need, counted from 1; 0 takes none. None: no number was chosen."""
     first: bool = False
 
     @property
@@ -182,7 +182,7 @@ class Picking:
     """How many of each are shown, and how sure a match must be."""
     choice: Choice
     served: Sequence[str] = ()
-    """Keys of the sets that the framework serves which code is wanted for; none: all."""
+    """Keys of the sets that the framework of the code serves; none: all."""
 
 
 def pick_icons(engine: SearchEngine, queries: Sequence[Query], how: Picking, *, progress: Progress) -> Picked:
@@ -192,8 +192,8 @@ def pick_icons(engine: SearchEngine, queries: Sequence[Query], how: Picking, *, 
         IconsError: a filter names what this library lacks, or a number is chosen that is not shown.
     """
     if how.choice.numbers is not None and len(how.choice.numbers) != len(queries):
-        n_given = len(how.choice.numbers)
-        raise IconsError(f"{n_given} numbers chosen for {len(queries)} needs; give one a need, 0 for none")
+        n_chosen = len(how.choice.numbers)
+        raise IconsError(f"{n_chosen} numbers chosen for {len(queries)} needs; give one a need, 0 for none")
     filters = replace(how.filters, sets=served_sets(engine, engine.set_keys(how.filters.sets), how.served))
     one = None
     if not filters.sets:
@@ -234,10 +234,10 @@ def _chosen(need: str, hits: Sequence[Hit], choice: Choice, number: int) -> Hit 
         return None
     if choice.numbers is None:
         return hits[0] if choice.first else None
-    wanted = choice.numbers[number]
-    if wanted > len(hits):
-        raise IconsError(f'"{need}" has {len(hits)} to choose from, and {wanted} was chosen; 0 takes none')
-    return hits[wanted - 1] if wanted else None
+    chosen = choice.numbers[number]
+    if chosen > len(hits):
+        raise IconsError(f'"{need}" has {len(hits)} to choose from, and {chosen} was chosen; 0 takes none')
+    return hits[chosen - 1] if chosen else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,7 @@ class Filled:
     framework: Framework | None
     """That the chosen icons were to be written for."""
     written: Written | None
-    """None where no code was wanted, or nothing was chosen."""
+    """None where no code was asked for, or nothing was chosen."""
 
     @property
     def is_whole(self) -> bool:
@@ -324,7 +324,7 @@ def _read(engine: SearchEngine, hit: Hit, framework: Framework) -> NamedIcon:
 
 
 def filled_json(filled: Filled) -> dict[str, Any]:
-    """Spell it as one object; code stands in it where code was wanted."""
+    """Spell it as one object; code stands in it where code was asked for."""
     picked, written = filled.picked, filled.written
     plain: dict[str, Any] = {
         "set": asdict(picked.set) if picked.set else None,

@@ -1,9 +1,9 @@
 """A place in source code that names an icon, as plain data."""
 
+import re
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +11,7 @@ class Reference:
     """One place that names one icon."""
 
     path: str
-    """Of the file, as it was given or found below what was given."""
+    """Of the file: as the caller names it, or below what the caller names."""
     line: int
     """From 1."""
     column: int
@@ -48,20 +48,39 @@ class Computed:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """What was probably meant."""
+
+    set: str
+    name: str
+    text: str
+    """As the code would write it."""
+    by: str
+    """"name": it is spelt much alike; "meaning": what the words say."""
+    score: float
+    """0 to 1: how alike the spellings are, or how sure the match of the meaning is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it should be."""
+
+    kind: Literal["no-icon", "no-file", "no-part", "unused-file", "too-many-sets"]
+    path: str
+    line: int
+    """From 1; 0 where it is about a file as a whole, or about all of them."""
+    column: int
+    text: str
+    message: str
+    nearest: Nearest | None = None
+
+
 class Places:
     """Line and column of offsets in a text."""
 
-    text: str
-
-    @cached_property
-    def _starts(self) -> Sequence[int]:
-        starts = [0]
-        place = self.text.find("\n")
-        while place != -1:
-            starts.append(place + 1)
-            place = self.text.find("\n", place + 1)
-        return starts
+    def __init__(self, text: str) -> None:
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
 
     def at(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1."""

@@ -1,6 +1,7 @@
 """Source code in which icons of one set stand for those of others: new texts, diffs, files written."""
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -13,11 +14,20 @@ from indexer.library.durable import replace_file
 from indexer.library.named import why_kept
 from indexer.reports.terminal import Progress
 from search.code.check import scan
-from search.code.edits import ByHand, Edit, RefusedError, Targets, edited, import_edits, is_import, string_edit
+from search.code.edits import (
+    ByHand,
+    Edit,
+    RefusedError,
+    Replacement,
+    Targets,
+    edited,
+    import_edits,
+    is_import,
+    string_edit,
+)
 from search.code.files import code_files, read_code
 from search.code.known import KnownIcons
-from search.code.map import IconMapping as Stands
-from search.code.map import Mapped, Name
+from search.code.map import Candidate, IconMapping, Mapped, Name
 from search.code.reading import Kind
 from search.code.reference import Computed, Reference
 from search.engine import SearchEngine
@@ -64,7 +74,7 @@ class Rewritten:
 
     changes: Sequence[Change]
     by_hand: Sequence[ByHand]
-    doubtful: Sequence[tuple[Reference, Stands]]
+    doubtful: Sequence[tuple[Reference, IconMapping]]
     """Left as they are, for somebody to look at."""
     computed: Sequence[Computed]
     packages: Sequence[str]
@@ -115,16 +125,18 @@ def rewrite(
     targets = Targets(engine)
     changes: list[Change] = []
     by_hand: list[ByHand] = []
-    doubtful: list[tuple[Reference, Stands]] = []
+    doubtful: list[tuple[Reference, IconMapping]] = []
     for number, file in enumerate(code.files, start=1):
-        left = [(one, stands[name]) for one, name in file.named if stands[name].is_doubtful and not also_doubtful]
+        chosen = [(one, stands[name]) for one, name in file.named]
+        left = [(one, stand) for one, stand in chosen if stand.is_doubtful and not also_doubtful]
         doubtful += left
-        taken = {one.start for one, _ in left}
-        wanted = [(one, stands[name]) for one, name in file.named if one.start not in taken and stands[name].target]
-        edits, refused = _edits(file, wanted, targets)
+        replaced = [
+            (one, stand.target) for one, stand in chosen if stand.target and (also_doubtful or not stand.is_doubtful)
+        ]
+        edits, refused = _edits(file, replaced, targets)
         by_hand += refused
         if edits:
-            n_places = len(wanted) - len(refused)
+            n_places = len(replaced) - len(refused)
             changes.append(Change(file.path, file.text, edited(file.text, edits), n_places))
         progress("Rewriting", number, len(code.files))
     computed = [one for file in code.files for one in file.computed]
@@ -132,24 +144,24 @@ def rewrite(
 
 
 def _edits(
-    file: CodeRead, wanted: Sequence[tuple[Reference, Stands]], targets: Targets
+    file: CodeRead, replaced: Sequence[tuple[Reference, Candidate]], targets: Targets
 ) -> tuple[list[Edit], list[ByHand]]:
     imports = {
-        one.start: (one, stand.target.name.key, partial(targets.export, stand.target))
-        for one, stand in wanted
-        if is_import(one.form) and stand.target
+        one.start: Replacement(one, target.name.key, partial(targets.export, target))
+        for one, target in replaced
+        if is_import(one.form)
     }
     edits, by_hand = import_edits(file.text, imports)
-    for one, stand in wanted:
-        if is_import(one.form) or stand.target is None:
+    for one, target in replaced:
+        if is_import(one.form):
             continue
         if not one.is_certain:
-            by_hand.append(ByHand(one, stand.target.name.key, "it may be something else than an icon"))
+            by_hand.append(ByHand(one, target.name.key, "it may be something else than an icon"))
             continue
         try:
-            edits.append(string_edit(one, file.text, targets.key(stand.target)))
+            edits.append(string_edit(one, file.text, targets.key(target)))
         except RefusedError as error:
-            by_hand.append(ByHand(one, stand.target.name.key, str(error)))
+            by_hand.append(ByHand(one, target.name.key, str(error)))
     return edits, by_hand
 
 
@@ -158,37 +170,24 @@ _NO_LINE_END = "\\ No newline at end of file\n"
 
 def diff_of(change: Change) -> Iterator[str]:
     """Yield the lines of a file's diff, each with its line end."""
-    path = _shown(change.path)
-    before, after = (_lines(text) for text in (change.before, change.after))
-    for line in unified_diff(before, after, f"a/{path}", f"b/{path}"):
-        if line.endswith("\n"):
-            yield line
-        else:
-            yield f"{line}\n"
-            yield _NO_LINE_END
-
-
-def _lines(text: str) -> list[str]:
-    """Lines as `patch` counts them: ended by line feeds alone."""
-    parts = text.split("\n")
-    lines = [f"{part}\n" for part in parts[:-1]]
-    return [*lines, parts[-1]] if parts[-1] else lines
-
-
-def _shown(path: Path) -> str:
-    """As seen from here, where it lies below."""
-    try:
-        return path.absolute().relative_to(Path.cwd()).as_posix()
-    except ValueError:
-        return path.as_posix().lstrip("/")
+    path = change.path.absolute()
+    here = Path.cwd()
+    shown = (path.relative_to(here) if path.is_relative_to(here) else change.path).as_posix().lstrip("/")
+    # Lines as `patch` counts them: ended by line feeds alone.
+    before, after = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (change.before, change.after))
+    for line in unified_diff(before, after, f"a/{shown}", f"b/{shown}"):
+        yield line if line.endswith("\n") else f"{line}\n{_NO_LINE_END}"
 
 
 def write_changes(changes: Sequence[Change]) -> list[tuple[Path, str]]:
-    """Write the new text of files; tells which stay as they are, and why."""
+    """Write the new text of files; returns which stay as they are, and why."""
     left = []
     for change in changes:
         try:
-            why = _written(change)
+            is_as_read = read_code(change.path) == change.before
+            why = why_kept(change.path) if is_as_read else "it has changed since it was read"
+            if why is None:
+                replace_file(Path(os.path.realpath(change.path)), change.after.encode())
         except SourceError as error:
             why = str(error)
         except OSError as error:
@@ -198,33 +197,16 @@ def write_changes(changes: Sequence[Change]) -> list[tuple[Path, str]]:
     return left
 
 
-def _written(change: Change) -> str | None:
-    """Write a file, or say why it stays as it is."""
-    if read_code(change.path) != change.before:
-        return "it has changed since it was read"
-    why = why_kept(change.path)
-    if why is None:
-        replace_file(Path(os.path.realpath(change.path)), change.after.encode())
-    return why
-
-
 def rewritten_json(rewritten: Rewritten) -> dict[str, Any]:
     """Spell it as one object, without the texts of the files."""
     return {
         "files": [{"path": str(change.path), "n_places": change.n_places} for change in rewritten.changes],
-        "by_hand": [
-            _place(one.reference.path, one.reference.line, one.reference.column, one.reference.text)
-            | {"target": one.to, "why": one.why}
-            for one in rewritten.by_hand
-        ],
-        "doubtful": [
-            _place(reference.path, reference.line, reference.column, reference.text) | {"source": stand.source.key}
-            for reference, stand in rewritten.doubtful
-        ],
-        "computed": [_place(one.path, one.line, one.column, one.text) for one in rewritten.computed],
+        "by_hand": [_place(one.reference) | {"target": one.to, "why": one.why} for one in rewritten.by_hand],
+        "doubtful": [_place(one) | {"source": stand.source.key} for one, stand in rewritten.doubtful],
+        "computed": list(map(_place, rewritten.computed)),
         "packages": list(rewritten.packages),
     }
 
 
-def _place(path: str, line: int, column: int, text: str) -> dict[str, Any]:
-    return {"path": path, "line": line, "column": column, "text": text}
+def _place(one: Reference | Computed) -> dict[str, Any]:
+    return {"path": one.path, "line": one.line, "column": one.column, "text": one.text}

@@ -4,7 +4,6 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,19 +12,29 @@ import click
 from indexer.commands.options import NamedFile, json_option, library_option
 from indexer.languages.words import printable, say
 from indexer.library.named import STDIN, read_text
-from search.commands.options import Asking, format_option, look_options, narrowing_options
-from search.drawings.drawn import AS_IT_IS, Look
+from search.commands.options import (
+    filter_options,
+    format_option,
+    look_options,
+    min_score_option,
+    own_languages,
+    refuse_look_without_code,
+    refuse_two,
+    without_option,
+)
+from search.commands.presenting import engine_of, print_written, waiting, write_page
+from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework, framework
+from search.query import Filters
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
     from search.code.check import Checked
     from search.code.map import Mapped
-    from search.code.pick import Choice, Filled, Pick, Picked, Picking, Written
+    from search.code.pick import Filled, Pick, Picked
     from search.code.reference import Computed, Reference
     from search.code.rewrite import CodeNames, Rewritten
     from search.engine import SearchEngine
-    from search.query import Query
 
 _MOST_SHOWN = 5
 _ADD = "`icons index node_modules` adds what your packages hold"
@@ -36,7 +45,7 @@ _ADD = "`icons index node_modules` adds what your packages hold"
 @click.option(
     "--icons",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Folder of your own icons: those that no code names are told, too.",
+    help="Folder of your own icons: those that no code names are listed, too.",
 )
 @click.option("--max-sets", type=click.IntRange(1), help="Sets that may be used, brands aside; more is a finding.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="Print SARIF 2.1.0, for reviews of code.")
@@ -63,16 +72,13 @@ def check(
       icons check src/ --icons src/assets/icons --max-sets 1
       icons check . --sarif > icons.sarif
     """
-    from indexer.reports.terminal import ProgressLine, patient
     from search.code.check import CheckOptions, checked_json, checked_sarif
     from search.code.check import check as look
-    from search.commands.presenting import engine_of
 
-    if as_sarif and as_json:
-        raise click.UsageError("--sarif and --json are two forms of output; give one of them")
+    refuse_two(("--sarif", as_sarif), ("--json", as_json))
     engine = engine_of(library)
-    with ProgressLine() as line:
-        checked = look(engine, places, CheckOptions(icons=icons, max_sets=max_sets), progress=patient(line))
+    with waiting() as progress:
+        checked = look(engine, places, CheckOptions(icons=icons, max_sets=max_sets), progress=progress)
     if as_sarif:
         click.echo(json.dumps(checked_sarif(checked, base=Path.cwd())))
     elif as_json:
@@ -101,28 +107,16 @@ def _print(checked: "Checked") -> None:
 
 
 def _print_some(title: str, lines: list[str]) -> None:
-    if not lines:
-        return
-    say(f"{title}: {len(lines):,}", err=True)
-    for line in lines[:_MOST_SHOWN]:
-        say(f"  {line}", err=True)
+    for line in [f"{title}: {len(lines):,}", *(f"  {line}" for line in lines[:_MOST_SHOWN])] if lines else []:
+        say(line, err=True)
     if len(lines) > _MOST_SHOWN:
-        say(f"  ... and {len(lines) - _MOST_SHOWN:,} more; --json tells all", err=True)
+        say(f"  ... and {len(lines) - _MOST_SHOWN:,} more; --json has all", err=True)
 
 
 _SHOWN = 20
 """Lines of what is left to a person; --json has all."""
 _MOST_BYTES = 8_000_000
 """Of a list of names."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Output:
-    """How a mapping is shown."""
-
-    as_csv: bool
-    as_json: bool
-    page: Path | None
 
 
 @click.command("map")
@@ -165,69 +159,72 @@ def map(  # noqa: PLR0913 - one option each
       icons map src/ --to lucide
       icons map src/ --to lucide --mapping mapping.csv --write
     """
-    from indexer.reports.terminal import ProgressLine, patient
     from search.code.choices import choose, read_choices
     from search.code.map import map_icons, source_names, source_sets, target_set
-    from search.code.reading import kind_of
     from search.code.rewrite import read_names, rewrite
-    from search.commands.presenting import engine_of
 
-    told = read_choices(choices) if choices else {}
+    corrections = read_choices(choices) if choices else {}
     engine = engine_of(library)
     target, keys = target_set(engine, to), source_sets(engine, sources)
-    places = [Path(name) for name in names if _is_code(name)]
+    places = _places_of_code(names, file, is_written=is_written)
+    code = read_names(engine, places, sets=keys, to=target) if places else None
+    listed = read_text(file, limit=_MOST_BYTES).splitlines() if file else []
+    named = code.names if code else source_names(engine, [*names, *listed], keys)
+    if not named:
+        say(f"no icon to map: the code names none{' of ' + ', '.join(keys) if keys else ''}", err=True)
+        raise click.exceptions.Exit(1)
+    with waiting() as progress:
+        mapped = choose(engine, map_icons(engine, named, target, progress=progress), corrections)
+        rewritten = rewrite(engine, code, mapped, also_doubtful=also_doubtful, progress=progress) if code else None
+    if page:
+        write_page(_page_of(engine, mapped), page, option="--html")
+    if as_json or as_csv or rewritten or not page:
+        _print_mapped(mapped, rewritten, as_csv=as_csv, as_json=as_json)
+    unseen = len(mapped.without_picture)
+    by_name = f", {unseen:,} by name alone: the library has no picture of these" if unseen else ""
+    doubtful = f"{len(mapped.doubtful):,} of them doubtful"
+    say(f"{len(mapped.mappings):,} mapped to {mapped.to}, {doubtful}{by_name}", err=True)
+    if code and rewritten:
+        _finish(code, rewritten, is_written=is_written, is_quiet=as_json)
+
+
+def _places_of_code(names: Sequence[str], file: Path | None, *, is_written: bool) -> list[Path]:
+    """The arguments that are source code: all or none of them."""
+    from search.code.reading import kind_of
+
+    places = [Path(name) for name in names if ":" not in name and Path(name).exists()]
     if places and (len(places) < len(names) or file):
         raise click.UsageError(f'"{places[0]}" is source code, and others are names; give one kind')
     if others := [place for place in places if place.is_file() and kind_of(place.name) is None]:
         raise click.UsageError(f'"{others[0]}" is no source code; --names "{others[0]}" reads the names in it')
     if is_written and not places:
         raise click.UsageError("--write changes source code; name a folder or a file")
-    code = read_names(engine, places, sets=keys, to=target) if places else None
-    listed = read_text(file, limit=_MOST_BYTES).splitlines() if file else []
-    wanted = code.names if code else source_names(engine, [*names, *listed], keys)
-    if not wanted:
-        say(f"no icon to map: the code names none{' of ' + ', '.join(keys) if keys else ''}", err=True)
-        raise click.exceptions.Exit(1)
-    with ProgressLine() as line:
-        progress = patient(line)
-        mapped = choose(engine, map_icons(engine, wanted, target, progress=progress), told)
-        rewritten = rewrite(engine, code, mapped, also_doubtful=also_doubtful, progress=progress) if code else None
-    _show(engine, mapped, rewritten, _Output(as_csv=as_csv, as_json=as_json, page=page))
-    if code and rewritten:
-        _finish(code, rewritten, is_written=is_written, is_quiet=as_json)
+    return places
 
 
-def _is_code(name: str) -> bool:
-    return ":" not in name and Path(name).exists()
-
-
-def _show(engine: "SearchEngine", mapped: "Mapped", rewritten: "Rewritten | None", how: _Output) -> None:
+def _print_mapped(mapped: "Mapped", rewritten: "Rewritten | None", *, as_csv: bool, as_json: bool) -> None:
     """Print the mapping, or what changes in code, to stdout."""
     from indexer.reports.terminal import open_console
-    from search.code.choices import images_of, mapping_page, print_mappings, to_csv
+    from search.code.choices import print_mappings, to_csv
     from search.code.map import mapped_json
     from search.code.rewrite import diff_of, rewritten_json
 
-    if how.page:
-        from indexer.library.named import write_result
-
-        html = mapping_page(mapped, dict(engine.pictures(images_of(mapped))))
-        write_result(how.page, html.encode(), option="--html")
-        say(f"to look at and to correct: {how.page}", err=True)
-    if how.as_json:
+    if as_json:
         code = {"code": rewritten_json(rewritten)} if rewritten else {}
         click.echo(json.dumps(mapped_json(mapped) | code))
-    elif how.as_csv:
+    elif as_csv:
         click.echo(to_csv(mapped), nl=False)
     elif rewritten:
         for change in rewritten.changes:
             _print_diff("".join(diff_of(change)))
-    elif not how.page:
+    else:
         print_mappings(open_console(), mapped)
-    n = len(mapped.mappings)
-    said = f"{n:,} mapped to {mapped.to}, {len(mapped.doubtful):,} of them doubtful"
-    unseen = len(mapped.without_picture)
-    say(f"{said}, {unseen:,} by name alone: the library has no picture of these" if unseen else said, err=True)
+
+
+def _page_of(engine: "SearchEngine", mapped: "Mapped") -> bytes:
+    from search.code.choices import images_of, mapping_page
+
+    return mapping_page(mapped, dict(engine.pictures(images_of(mapped)))).encode()
 
 
 def _print_diff(diff: str) -> None:
@@ -242,7 +239,7 @@ def _finish(code: "CodeNames", rewritten: "Rewritten", *, is_written: bool, is_q
 
     kept = write_changes(rewritten.changes) if is_written else []
     if not is_quiet:
-        _tell_left(rewritten)
+        _say_left(rewritten)
     for path, why in (*code.unread, *kept):
         say(f'"{path}" is left as it is: {why}', err=True)
     left = {path for path, _ in kept}
@@ -256,7 +253,7 @@ def _finish(code: "CodeNames", rewritten: "Rewritten", *, is_written: bool, is_q
         raise click.exceptions.Exit(2)
 
 
-def _tell_left(rewritten: "Rewritten") -> None:
+def _say_left(rewritten: "Rewritten") -> None:
     """Name the places that stay as they are."""
     by_hand = [(one.reference, f"by hand, {one.to}: {one.why}") for one in rewritten.by_hand]
     doubtful = [
@@ -283,21 +280,23 @@ _BETWEEN = re.compile(r"[\s,]+")
 @click.option("--first", is_flag=True, help="Take the best icon of each need.")
 @click.option("--choose", metavar="NUMBERS", help='Which of the best three, a number a need: "1 3 1"; 0 for none.')
 @format_option("Write the chosen icons as code for this: lucide-react, vue, ...; docs/code.md lists all.")
-@click.option("--remember", is_flag=True, help="Keep --format in the library: taken where none is given.")
 @look_options
-@narrowing_options
+@without_option
+@filter_options
+@min_score_option
 @library_option
 @json_option
-def pick(  # noqa: PLR0913  options of a command stand side by side
+def pick(  # noqa: PLR0913 - one option each
     library: "Library",
     *,
     needs: tuple[str, ...],
     first: bool,
     choose: str | None,
     framework: Framework | None,
-    remember: bool,
     look: Look,
-    asking: Asking,
+    without: tuple[str, ...],
+    filters: Filters,
+    min_score: float | None,
     as_json: bool,
 ) -> None:
     """Pick an icon for each of many needs, all of one set, and write them as code. Exit code 1: a need finds nothing.
@@ -311,50 +310,26 @@ def pick(  # noqa: PLR0913  options of a command stand side by side
       icons pick --set lucide settings notifications "dark mode"
       icons pick --format lucide-react < needs.txt
       icons pick --choose "1 3 2" --format svg --colour navy < needs.txt
-      icons pick --format vue --remember home search
     """
-    from indexer.library.preferences import known_preferences, write_preferences
-    from search.code.pick import Choice, filled_json, read_needs
-    from search.query import Query
+    from search.code.pick import MOST_SHOWN, Choice, Picking, fill, filled_json, read_needs
+    from search.query import Query, Window
 
-    if first and choose is not None:
-        raise click.UsageError("--first and --choose are two ways to choose; give one of them")
-    if remember and framework is None:
-        raise click.UsageError("--remember keeps a format; give it with --format")
+    refuse_two(("--first", first), ("--choose", choose is not None), what="two ways to choose")
     choice = Choice(numbers=_numbers(choose), first=first or (framework is not None and choose is None))
-    form = framework or (_remembered(library) if choice.is_made else None)
-    if look != AS_IT_IS and form is None:
-        raise click.UsageError("a colour, stroke, size or corner is given to code; say which with --format, as svg")
-    queries = [Query(words=need, **asking.steering) for need in read_needs(_lines(needs))]
-    filled = _filled(library, queries, _picking(asking, choice, form), form, look)
-    if remember and framework is not None:
-        write_preferences(library, replace(known_preferences(library), format=framework.name))
+    form = framework or (_configured(library) if choice.is_made else None)
+    refuse_look_without_code(look, form)
+    queries = [Query(words=need, without=without, languages=own_languages()) for need in read_needs(_lines(needs))]
+    window = Window(k=MOST_SHOWN, min_score=min_score)
+    how = Picking(filters=filters, window=window, choice=choice, served=form.sets if form else ())
+    engine = engine_of(library)
+    with waiting() as progress:
+        filled = fill(engine, queries, how, framework=form, look=look, progress=progress)
     if as_json:
         click.echo(json.dumps(filled_json(filled)))
     else:
-        _tell(filled, is_chosen=choice.is_made)
+        _say_filled(filled, is_chosen=choice.is_made)
     if not filled.is_whole:
         raise click.exceptions.Exit(1)
-
-
-def _picking(asking: Asking, choice: "Choice", form: Framework | None) -> "Picking":
-    from search.code.pick import MOST_SHOWN, Picking
-    from search.query import Window
-
-    window = Window(k=MOST_SHOWN, min_score=asking.window.min_score)
-    return Picking(filters=asking.filters, window=window, choice=choice, served=form.sets if form else ())
-
-
-def _filled(
-    library: "Library", queries: Sequence["Query"], how: "Picking", form: Framework | None, look: Look
-) -> "Filled":
-    from indexer.reports.terminal import ProgressLine, patient
-    from search.code.pick import fill
-    from search.commands.presenting import engine_of
-
-    engine = engine_of(library)
-    with ProgressLine() as line:
-        return fill(engine, queries, how, framework=form, look=look, progress=patient(line))
 
 
 def _lines(needs: Sequence[str]) -> Sequence[str]:
@@ -376,22 +351,23 @@ def _numbers(choose: str | None) -> Sequence[int] | None:
     return [int(number) for number in numbers]
 
 
-def _remembered(library: "Library") -> Framework | None:
+def _configured(library: "Library") -> Framework | None:
     from indexer.library.preferences import known_preferences
 
     name = known_preferences(library).format
     return framework(name) if name else None
 
 
-def _tell(filled: "Filled", *, is_chosen: bool) -> None:
+def _say_filled(filled: "Filled", *, is_chosen: bool) -> None:
     """Code, chosen keys or the short list to stdout, all else to stderr."""
+
     picked, written = filled.picked, filled.written
     if picked.set and picked.set.n_others:
         say(f"set: {picked.set.key}, {picked.set.why}; --set KEY takes another", err=True)
     for one in picked.picks:
-        _tell_about(one, is_chosen=is_chosen)
+        _say_doubts(one, is_chosen=is_chosen)
     if written and filled.framework:
-        _tell_code(written, filled.framework)
+        print_written(written, filled.framework)
     elif is_chosen:
         for one in picked.picks:
             if one.chosen:
@@ -400,7 +376,7 @@ def _tell(filled: "Filled", *, is_chosen: bool) -> None:
         _print_list(picked)
 
 
-def _tell_about(one: "Pick", *, is_chosen: bool) -> None:
+def _say_doubts(one: "Pick", *, is_chosen: bool) -> None:
     """Say what is to be known of a need beside its icons."""
     if one.read_as:
         say(f'"{one.need}": {one.read_as}', err=True)
@@ -411,17 +387,6 @@ def _tell_about(one: "Pick", *, is_chosen: bool) -> None:
         say(f'no good match for "{one.need}"; also near: {others}', err=True)
     if one.spelled:
         say(f'"{one.need}": did you mean "{one.spelled}"?', err=True)
-
-
-def _tell_code(written: "Written", form: Framework) -> None:
-    from search.commands.presenting import say_code, tell_left_out
-
-    tell_left_out(form, written.snippet)
-    for need, why in written.refused:
-        say(f'"{need}" is not written: {why}', err=True)
-    say_code(written.remarked)
-    if written.snippet.install:
-        say(f"to install: {written.snippet.install}", err=True)
 
 
 def _print_list(picked: "Picked") -> None:

@@ -1,7 +1,6 @@
 """The commands `icons export` and `icons lint`."""
 
 import json
-from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,25 +9,29 @@ import click
 
 from indexer.commands.options import NamedFile, json_option, library_option
 from indexer.languages.words import say
-from search.commands.options import look_options
+from search.commands.options import look_options, refuse_two
+from search.commands.presenting import engine_of, waiting, write_page
 from search.drawings.drawn import Look
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
-    from indexer.reports.terminal import Progress
     from search.drawings.collection import Collection
     from search.drawings.export import Exported, Kind
 
-_KINDS = ("zip", "sprite", "iconify", "font", "react")
 _NAME = "icons"
-_MANY = 50
-"""Icons that take a while, so that progress is told."""
 
 
 @click.command()
 @click.argument("keys", nargs=-1, metavar="[KEY]...")
 @click.option("--from", "file", type=NamedFile, help="A collection: its file, or a text with a key a line.")
-@click.option("--as", "kind", type=click.Choice(_KINDS), default="zip", show_default=True, help="What they become.")
+@click.option(
+    "--as",
+    "kind",
+    type=click.Choice(["zip", "sprite", "iconify", "font", "react"]),
+    default="zip",
+    show_default=True,
+    help="What they become.",
+)
 @click.option(
     "-o",
     "--out",
@@ -58,18 +61,17 @@ def export(  # noqa: PLR0913 - one option each
 ) -> None:
     """Export icons: each as a file, an SVG sprite, Iconify JSON, a web font, or a package for React.
 
-    KEY is SET:NAME, as `icons search --json` tells it; `-` reads a collection from stdin. With all of them goes a file
-    that says whose they are and on which terms.
+    KEY is SET:NAME, as `icons search --json` prints it; `-` reads such an answer, or a collection, from stdin. With all
+    of them goes a file that says whose they are and on which terms.
 
     \b
     Examples:
       icons export lucide:bell lucide:house mdi:cog
       icons export --from settings.json --as font -o src/font --replace
+      icons search arrow --json | icons export - --out arrows
       icons search arrow --json | icons export - --as sprite -o sprite.svg
       icons export --from settings.json --as iconify --prefix app -o app.json
     """
-    from indexer.reports.terminal import ProgressLine
-    from search.commands.presenting import engine_of
     from search.drawings.export import Options, default_place, earlier_code_points, write_export
     from search.drawings.export import export as export_icons
 
@@ -78,9 +80,7 @@ def export(  # noqa: PLR0913 - one option each
         collection = replace(collection, code_points=earlier_code_points(out))
     options = Options(look=look, prefix=prefix, skip_unreadable=skip_unreadable)
     engine = engine_of(library)
-    with ExitStack() as stack:
-        is_long = len(collection.icons) >= _MANY
-        progress: Progress | None = stack.enter_context(ProgressLine()) if is_long else None
+    with waiting() as progress:
         exported = export_icons(engine, collection, kind, options, progress=progress)
     place = out or default_place(exported)
     written = write_export(exported, place, replace=is_replaced)
@@ -93,8 +93,7 @@ def _collection(keys: tuple[str, ...], file: Path | None, name: str | None) -> "
     from search.drawings.collection import MAX_BYTES, collected, read_collection
     from search.query import refuse_broken
 
-    if file is not None and keys:
-        raise click.UsageError("--from and KEY are two ways to name icons; give one of them")
+    refuse_two(("--from", file), ("KEY", keys), what="two ways to name icons")
     if not keys and file is None:
         raise click.UsageError("name icons, as lucide:bell, or a collection with --from FILE")
     if file is not None or keys == ("-",):
@@ -111,11 +110,11 @@ def _collection(keys: tuple[str, ...], file: Path | None, name: str | None) -> "
 
 
 def _report(exported: "Exported", place: Path, written: list[Path], *, as_json: bool) -> None:
-    """Tell what was written, what was left out, and what the licences ask for."""
+    """Say what was written, what was left out, and what the licences ask for."""
     if as_json:
-        told = {name: getattr(exported, name) for name in ("kind", "name", "icons", "remarks", "licences")}
+        facts = {name: getattr(exported, name) for name in ("kind", "name", "icons", "remarks", "licences")}
         left_out = [asdict(one) for one in exported.left_out]
-        click.echo(json.dumps({**told, "left_out": left_out, "written": [str(path) for path in written]}))
+        click.echo(json.dumps({**facts, "left_out": left_out, "written": [str(path) for path in written]}))
         return
     for one in exported.left_out:
         say(f'left out "{one.key}": {one.reason}', err=True)
@@ -149,7 +148,7 @@ def _rules_beginning(_: click.Context, __: click.Parameter, incomplete: str) -> 
     help="Not this rule. Repeatable.",
 )
 @click.option("--rules", "lists_rules", is_flag=True, help="List the rules and what each looks at, and nothing else.")
-@click.option("--max", "most", type=click.IntRange(1), help="Show so many findings of each rule; 3 if not given.")
+@click.option("--max", "most", type=click.IntRange(1), help="Show so many findings of each rule; 3 by default.")
 @click.option("--long", "is_long", is_flag=True, help="Show all findings, with the files they are in.")
 @click.option(
     "--html", "page", type=click.Path(path_type=Path, dir_okay=False), help="Write a page with pictures side by side."
@@ -169,7 +168,7 @@ def lint(
     names.
 
     What a set does is learnt from the set itself, and nothing is written but the page. A file ".iconslint" in DIR says
-    what to accept; docs/linting.md tells its form, and each rule. Exit code 0: nothing found, 1: findings, 2: error.
+    what to accept; docs/linting.md shows its form, and each rule. Exit code 0: nothing found, 1: findings, 2: error.
 
     \b
     Examples:
@@ -183,22 +182,17 @@ def lint(
         return
     if not asked["folders"] and not asked["sets"]:
         raise click.UsageError("nothing to look at; give a folder of icons, or --set KEY of the library")
-    if is_long and most is not None:
-        raise click.UsageError("--long shows all findings, and --max some; give one of them")
+    refuse_two(("--long", is_long), ("--max", most), what="all findings and some")
     from indexer.reports.terminal import ProgressLine
-    from search.linting.lint import Asked
+    from search.linting.lint import LintOptions
     from search.linting.lint import lint as find
-    from search.linting.page import FEW, lines_of
+    from search.linting.page import FEW, lines_of, lint_page
 
     with ProgressLine() as view:
-        report = find(Asked(**asked), library=library, progress=view)
-        if page is not None:
-            from indexer.library.named import write_result
-            from search.linting.page import lint_page
-
-            write_result(page, lint_page(report, progress=view).encode("utf-8"), option="--html")
+        report = find(LintOptions(**asked), library=library, progress=view)
+        html = lint_page(report, progress=view) if page is not None else ""
     if page is not None:
-        say(f"wrote {page}", err=True)
+        write_page(html.encode(), page, option="--html")
     for pattern in report.unused_exceptions:
         say(f'Warning: the exception "{pattern}" accepts nothing', err=True)
     if as_json:

@@ -1,7 +1,6 @@
-"""The command `icons evaluate`."""
+"""The command `icons lab evaluate`."""
 
 import json
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,27 +12,17 @@ from indexer.languages.words import say
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
-    from search.evaluation.evaluate import Subject
-    from search.evaluation.findings import Evaluation
 
-_WITH_ALL = frozenset(("seed", "report", "library", "as_json"))
-_WITH_LANGUAGES = _WITH_ALL | {"queries", "in_languages"}
-"""Options that `--languages` goes with."""
 _WITH_SCREENS = frozenset(("seed", "library", "as_json", "screens_from"))
-
-
-def _files(name: str, what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """An option that takes files of queries, each given by itself."""
-    kind = click.Path(path_type=Path, exists=True, dir_okay=False)
-    return click.option(f"--{name}", name, multiple=True, type=kind, help=f"JSONL file of {what}")
+"""Options that `--screens-from` goes with."""
 
 
 @click.command()
-@_files("queries", "queries with their right answers. Repeatable. Over the bundled samples: the Lucide benchmark.")
-@_files("described", "described drawings: what must and must not be among the first five hits. Repeatable.")
-@_files(
-    "judged",
-    "icons judged by looking at them. Repeatable. Over the bundled samples without --queries: the bundled one.",
+@click.option(
+    "--queries",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="JSONL file of queries with their right answers. Repeatable. Over the bundled samples: the Lucide benchmark.",
 )
 @click.option(
     "--model",
@@ -41,14 +30,10 @@ def _files(name: str, what: str) -> Callable[[Callable[..., Any]], Callable[...,
     multiple=True,
     metavar="NAME",
     callback=fetch_models,
-    help="An encoder to compare: as for `icons index`, or a fingerprint. Repeatable; the one in use if not given.",
+    help="An encoder to compare: as for `icons index`, or a fingerprint. Repeatable; else the one in use.",
 )
-@click.option(
-    "--picture-weight", type=click.FloatRange(0, 1), help="Of the fused ranker; the library's own if not given."
-)
-@click.option(
-    "--tag-weight", type=click.FloatRange(0, 1), help="Of tags in the fused ranker; the library's own if not given."
-)
+@click.option("--picture-weight", type=click.FloatRange(0, 1), help="Of the fused ranker; else the library's own.")
+@click.option("--tag-weight", type=click.FloatRange(0, 1), help="Of tags in the fused ranker; else the library's own.")
 @click.option(
     "--tags",
     "n_tags",
@@ -82,12 +67,6 @@ def _files(name: str, what: str) -> Callable[[Callable[..., Any]], Callable[...,
     help="Queries to tell by how often a least score errs; 0 for none.",
 )
 @click.option(
-    "--languages",
-    "in_languages",
-    is_flag=True,
-    help="Ask in other languages instead: the bundled questions, or those of --queries whose lines say them so.",
-)
-@click.option(
     "--screens-from",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Measure instead how well icons are found and named in this folder of prepared screens.",
@@ -98,7 +77,6 @@ def _files(name: str, what: str) -> Callable[[Callable[..., Any]], Callable[...,
 @json_option
 def evaluate(
     library: "Library",
-    in_languages: bool,
     screens_from: Path | None,
     report: Path | None,
     as_json: bool,
@@ -113,27 +91,20 @@ def evaluate(
 
     \b
     Examples:
-      icons evaluate --report report.html
-      icons evaluate --queries mine.jsonl --model bundled --model local-dir:other
-      icons evaluate --described data/eval/described-open.jsonl --names 0 --tags 0 --screenshots 0
-      icons evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
-      icons evaluate --languages --report languages.html
-      icons evaluate --screens-from FOLDER
+      icons lab evaluate --report report.html
+      icons lab evaluate --queries mine.jsonl --model bundled --model local-dir:other
+      icons lab evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
+      icons lab evaluate --screens-from FOLDER
     """
     if screens_from:
-        _refuse_beside("--screens-from measures boxes and names in screens alone", _WITH_SCREENS)
+        _refuse_beside_screens()
         _evaluate_screens(library, screens_from, options["seed"], as_json=as_json)
-        return
-    if in_languages:
-        _refuse_beside("--languages asks the library's engine in other languages alone", _WITH_LANGUAGES)
-        _evaluate_languages(library, options["queries"], options["seed"], report, as_json=as_json)
         return
     from indexer.reports.page import check_page
     from indexer.reports.terminal import ProgressLine
     from search.evaluation.evaluate import EvaluateOptions, Subject
     from search.evaluation.evaluate import evaluate as evaluate_subject
-    from search.evaluation.findings import evaluation_json
-    from search.evaluation.summary import print_summary
+    from search.evaluation.findings import evaluation_json, print_summary
 
     if report:
         check_page(report)
@@ -145,48 +116,30 @@ def evaluate(
     else:
         print_summary(evaluation)
     if report:
-        _write_report(evaluation, subject, report)
+        from indexer.reports.page import write_page
+        from search.evaluation.report import report_html
+
+        write_page(report, report_html(evaluation, subject.originals.content_of))
+        say(f"wrote {report}", err=True)
 
 
-def _refuse_beside(why: str, fitting: frozenset[str]) -> None:
-    """Refuse options that were given and are none of the fitting ones.
+def _refuse_beside_screens() -> None:
+    """Refuse options that say nothing to `--screens-from`.
 
     Raises:
-        click.UsageError: one was given.
+        click.UsageError: one was typed.
     """
     ctx = click.get_current_context()
-    given = [
+    others = [
         parameter.opts[0]
         for parameter in ctx.command.params
-        if parameter.name not in fitting
+        if parameter.name not in _WITH_SCREENS
         and ctx.get_parameter_source(parameter.name or "") is not ParameterSource.DEFAULT
     ]
-    if given:
-        raise click.UsageError(f"{why}; leave out {', '.join(given)}")
-
-
-def _evaluate_languages(
-    library: "Library", queries: Sequence[Path], seed: int, report: Path | None, *, as_json: bool
-) -> None:
-    from indexer.reports.page import check_page, write_page
-    from indexer.reports.terminal import ProgressLine
-    from search.evaluation.evaluate import Subject
-    from search.evaluation.other_languages import LanguageOptions, evaluate_languages, language_json
-    from search.evaluation.other_languages_page import print_languages
-
-    if report:
-        check_page(report)
-    with warnings_as_lines(), ProgressLine() as progress:
-        evaluation = evaluate_languages(Subject(library), LanguageOptions(queries, seed), progress)
-    if as_json:
-        click.echo(json.dumps(language_json(evaluation)))
-    else:
-        print_languages(evaluation)
-    if report:
-        from search.evaluation.other_languages_page import languages_html
-
-        write_page(report, languages_html(evaluation))
-        say(f"wrote {report}", err=True)
+    if others:
+        raise click.UsageError(
+            f"--screens-from measures boxes and names in screens alone; leave out {', '.join(others)}"
+        )
 
 
 def _evaluate_screens(library: "Library", folder: Path, seed: int, *, as_json: bool) -> None:
@@ -200,11 +153,3 @@ def _evaluate_screens(library: "Library", folder: Path, seed: int, *, as_json: b
         click.echo(json.dumps(screens_json(evaluation)))
     else:
         print_screens(evaluation)
-
-
-def _write_report(evaluation: "Evaluation", subject: "Subject", path: Path) -> None:
-    from indexer.reports.page import write_page
-    from search.evaluation.report import report_html
-
-    write_page(path, report_html(evaluation, subject.originals.content_of))
-    say(f"wrote {path}", err=True)

@@ -1,116 +1,149 @@
-"""Who is asked, and what becomes of the answer? Results to stdout, all else to stderr, files where asked for."""
+"""How answers are shown: results to stdout, all else to stderr, sheets where asked for."""
 
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from indexer.commands.options import warnings_as_lines
-from indexer.errors import IconsError, LibraryError, RenderError, SourceError
+from indexer.errors import IconsError, RenderError, SourceError
 from indexer.languages.words import printable, say
 from indexer.library.folder import Library
-from search.commands.options import Asking, Output
-from search.drawings.drawn import AS_IT_IS, Look
+from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework
 from search.query import Filters, Query, Window
-from search.results import Answer, Hit, envelope
+from search.results import Answer, Details, Hit, envelope
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from indexer.reports.terminal import Progress
+    from search.code.pick import Written
     from search.drawings.write import Snippet
     from search.engine import SearchEngine
 
 
 def engine_of(library: Library) -> "SearchEngine":
-    """Open a library, or take the one that `icons repl` holds open; a new generation answers from now on.
+    """Open a library.
 
     Raises:
         LibraryError: it can't be read.
     """
     from search.engine import SearchEngine
 
-    warm = click.get_current_context().obj
-    if not (isinstance(warm, SearchEngine) and warm.library.root == library.root):
-        with warnings_as_lines():
-            return SearchEngine.open(library)
-    try:
-        warm.refresh()
-    except LibraryError as error:
-        say(f"Warning: {error}", err=True)
-    return warm
+    with warnings_as_lines():
+        return SearchEngine.open(library)
 
 
-def answer(engine: "SearchEngine", asked: str, query: Query, asking: Asking) -> None:
-    """Ask, and show what was found; `asked` is how a person would call the question.
+@contextmanager
+def waiting() -> "Iterator[Progress]":
+    """Show whoever waits longer than a moment how far a work is."""
+    from indexer.reports.terminal import ProgressLine, patient
 
-    Files come first: where one can't be written, stdout stays empty.
+    with ProgressLine() as line:
+        yield patient(line)
 
-    Raises:
-        click.exceptions.Exit: with 1, nothing was found.
-    """
-    started = time.perf_counter()
-    try:
-        with warnings_as_lines():
-            found = engine.ask(query, filters=asking.filters, window=asking.window)
-    except RenderError as error:
-        raise IconsError(f"{asked} can't be looked for: {error}") from error
-    whole = envelope(query.words, found, generation=engine.generation.number, seconds=time.perf_counter() - started)
-    for note in _notes(asked, found):
-        say(note, err=True)
-    if not found.hits:
-        if asking.output.form == "json":
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What becomes of an answer."""
+
+    as_json: bool
+    long: bool
+    """Whether the table has files, variants and equal drawings, too."""
+    sheet: Path | None
+    is_opened: bool
+    """Whether the browser shows a sheet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """A question to a library."""
+
+    engine: "SearchEngine"
+    asked: str
+    """The question as a person would call it."""
+    query: Query
+    filters: Filters
+    window: Window
+
+    def show(self, output: Output) -> None:
+        """Ask, and show what was found. Sheets come first: where one can't be written, stdout stays empty.
+
+        Raises:
+            click.exceptions.Exit: with 1, nothing was found.
+        """
+        started = time.perf_counter()
+        try:
+            with warnings_as_lines():
+                found = self.engine.ask(self.query, filters=self.filters, window=self.window)
+        except RenderError as error:
+            raise IconsError(f"{self.asked} can't be looked for: {error}") from error
+        seconds = time.perf_counter() - started
+        for note in self._notes(found):
+            say(note, err=True)
+        self._write_sheets(found.hits, output)
+        if output.as_json:
+            whole = envelope(self.query.words, found, generation=self.engine.generation.number, seconds=seconds)
             click.echo(json.dumps(whole))
-        say(_nothing(engine, asked, query, asking, found), err=True)
-        raise click.exceptions.Exit(1)
-    _write_files(engine, asked, found.hits, asking.output)
-    match asking.output.form:
-        case "table":
-            _print_table(engine, found, asking, is_ranked=not query.is_empty)
-        case "json":
-            click.echo(json.dumps(whole))
-        case "jsonl":
-            click.echo("\n".join(json.dumps(asdict(hit)) for hit in found.hits))
-        case "paths":
-            click.echo("\n".join(printable(hit.place) for hit in found.hits))
-        case "svg":
-            print_svg(engine, found.hits[0])
-        case "format":
-            assert asking.output.framework is not None
-            print_code(engine, found.hits[0], asking.output.framework, AS_IT_IS)
+        elif found.hits:
+            self._print_table(found, long=output.long)
+        if not found.hits:
+            say(self._nothing(found), err=True)
+            raise click.exceptions.Exit(1)
 
+    def _notes(self, found: Answer) -> Iterator[str]:
+        if found.read_as:
+            yield str(found.read_as)
+        if found.spelled:
+            yield f'did you mean "{found.spelled}"?'
+        if found.is_doubtful:
+            yield f"no good match for {self.asked}; these come nearest"
 
-def _notes(asked: str, found: Answer) -> Iterator[str]:
-    """What is to be known of an answer beside its hits."""
-    if found.read_as:
-        yield str(found.read_as)
-    if found.spelled:
-        yield f'did you mean "{found.spelled}"?'
-    if found.is_doubtful:
-        yield f"no good match for {asked}; these come nearest"
+    def _print_table(self, found: Answer, *, long: bool) -> None:
+        from indexer.reports.terminal import open_console
+        from search.showing.tables import print_facets, print_hits, print_long_hits
 
+        console, first = open_console(), self.window.offset + 1
+        draw(self.engine, console, found.hits, first=first)
+        (print_long_hits if long else print_hits)(console, found.hits, first=first, is_ranked=not self.query.is_empty)
+        if found.facets is not None:
+            print_facets(console, found.facets)
+        last = self.window.offset + len(found.hits)
+        if last < found.n_found or found.is_more:
+            click.echo(f"{first:,} to {last:,} of {found.counted}; --offset {last} goes on", err=True)
 
-def _print_table(engine: "SearchEngine", found: Answer, asking: Asking, *, is_ranked: bool) -> None:
-    from indexer.reports.terminal import open_console
-    from search.showing.tables import print_facets, print_hits, print_long_hits
+    def _write_sheets(self, hits: Sequence[Hit], output: Output) -> None:
+        if not hits or not (output.sheet or output.is_opened):
+            return
+        from search.showing.sheets import sheet_html, sheet_png
 
-    console = open_console()
-    first = asking.window.offset + 1
-    draw(engine, console, found.hits, first=first, wanted=asking.output.pictures)
-    if asking.output.long:
-        print_long_hits(console, found.hits, first=first, is_ranked=is_ranked)
-    else:
-        print_hits(console, found.hits, first=first, is_ranked=is_ranked)
-    if found.facets is not None:
-        print_facets(console, found.facets)
-    last = asking.window.offset + len(found.hits)
-    if last < found.n_found or found.is_more:
-        click.echo(f"{first:,} to {last:,} of {found.counted}; --offset {last} goes on", err=True)
+        pictures = pictures_of(self.engine, hits)
+        if output.sheet:
+            is_png = output.sheet.suffix.lower() == ".png"
+            content = sheet_png(self.asked, pictures) if is_png else sheet_html(self.asked, pictures).encode()
+            write_page(content, output.sheet, option="--sheet")
+        if output.is_opened:
+            write_page(sheet_html(self.asked, pictures).encode(), None, option="--sheet", is_opened=True)
+
+    def _nothing(self, found: Answer) -> str:
+        if found.n_found:
+            return f"{self.asked} finds {found.counted}; --offset {self.window.offset} leaves out all of them"
+        if self.query.is_empty:
+            return "no icon of this library passes these filters"
+        is_filtered = self.filters != Filters()
+        line = f"nothing found for {self.asked}" + (" with these filters" if is_filtered else "")
+        if is_filtered and not self.engine.ask(Query(), filters=self.filters, window=Window(k=1)).n_found:
+            return f"{line}, which no icon of this library passes"
+        is_cut = not self.query.keyword and self.window.min_score != 0
+        return f"{line}; --min-score 0 shows what is nearest" if is_cut else line
 
 
 def print_svg(engine: "SearchEngine", hit: Hit) -> None:
@@ -123,7 +156,7 @@ def print_svg(engine: "SearchEngine", hit: Hit) -> None:
 
     document = svg_document(engine.picture(hit.id))
     if document is None:
-        raise IconsError(f'"{hit.key}" is no SVG but "{hit.path}"; --copy-to DIR copies it as it is')
+        raise IconsError(f'"{hit.key}" is no SVG but "{hit.path}"; `icons export` copies it as it is')
     if sys.stdout.isatty():  # which would obey what stands in it
         document = printable(document.decode(errors="replace"), keep="\t\r\n").encode()
     click.echo(document, nl=not document.endswith(b"\n"))
@@ -138,8 +171,18 @@ def print_code(engine: "SearchEngine", hit: Hit, framework: Framework, look: Loo
     from search.code.pick import write_hit
 
     snippet = write_hit(engine, hit, framework, look)
-    tell_left_out(framework, snippet)
+    say_left_out(framework, snippet)
     say_code(snippet.code)
+
+
+def print_written(written: "Written", framework: Framework) -> None:
+    """Print several icons as code; say what could not be written, and what it needs."""
+    say_left_out(framework, written.snippet)
+    for place, why in written.refused:
+        say(f"{place} is not written: {why}", err=True)
+    say_code(written.remarked)
+    if written.snippet.install:
+        say(f"to install: {written.snippet.install}", err=True)
 
 
 def say_code(code: str) -> None:
@@ -147,23 +190,40 @@ def say_code(code: str) -> None:
     click.echo(printable(code, keep="\t\n") if sys.stdout.isatty() else code)
 
 
-def tell_left_out(framework: Framework, snippet: "Snippet") -> None:
+def say_left_out(framework: Framework, snippet: "Snippet") -> None:
     """Say what of a look could not be stated."""
     if snippet.left_out:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in snippet.left_out)
         say(f"{options} left out: {framework.name} has no way to say it; --format react does", err=True)
 
 
-def draw(
-    engine: "SearchEngine", console: "Console", hits: Sequence[Hit], *, first: int | None, wanted: bool | None
-) -> None:
-    """Draw hits in the terminal if it can and nobody said no; with their ranks, counted from `first`."""
+def print_icon(engine: "SearchEngine", details: Details) -> None:
+    """Draw an icon where the terminal can, and print all that is known of it."""
+    from indexer.reports.terminal import open_console
+    from search.showing.tables import print_details
+
+    console = open_console()
+    draw(engine, console, [details.hit], first=None)
+    print_details(console, details)
+
+
+def explain(engine: "SearchEngine", query: Query, icon: int, *, as_json: bool) -> None:
+    """Print what each part of a search says of an icon."""
+    from indexer.reports.terminal import open_console
+    from search.showing.tables import print_explanation
+
+    explanation = engine.explain(query, icon)
+    if as_json:
+        click.echo(json.dumps(asdict(explanation)))
+    else:
+        print_explanation(open_console(), explanation)
+
+
+def draw(engine: "SearchEngine", console: "Console", hits: Sequence[Hit], *, first: int | None) -> None:
+    """Draw hits where the terminal can and ICONS_PICTURES does not forbid it; with ranks, counted from `first`."""
     from search.showing.terminal import MOST_DRAWN, can_draw, draw_pictures
 
-    able = can_draw(console)
-    if wanted and not able:
-        raise click.UsageError("--pictures needs a terminal with colours; --sheet FILE writes them to a file")
-    if wanted is False or not able:
+    if os.environ.get("ICONS_PICTURES", "").lower() in ("0", "no", "off", "false") or not can_draw(console):
         return
     drawn = pictures_of(engine, hits[:MOST_DRAWN])
     ranks = [""] * len(drawn) if first is None else [f"{first + number} " for number in range(len(drawn))]
@@ -182,48 +242,14 @@ def pictures_of(engine: "SearchEngine", hits: Sequence[Hit]) -> list[tuple[Hit, 
     return [(hit, contents[hit.id]) for hit in hits]
 
 
-def _write_files(engine: "SearchEngine", asked: str, hits: Sequence[Hit], output: Output) -> None:
-    if not (output.copy_to or output.sheet or output.open_sheet):
-        return
-    pictures = pictures_of(engine, hits)
-    if output.copy_to:
-        from search.showing.copies import copy_hits
+def write_page(content: bytes, path: Path | None, *, option: str, is_opened: bool = False) -> None:
+    """Write a page to what an option names, else into a new temporary folder; show it in the browser if asked to."""
+    import tempfile
 
-        readable = ((hit, content) for hit, content in pictures if content is not None)
-        for path, is_new in copy_hits(output.copy_to, readable):
-            say(f"wrote {path}" if is_new else f"{path} is there already", err=True)
-    if output.sheet:
-        _write_sheet(output.sheet, asked, pictures)
-    if output.open_sheet:
-        import tempfile
-
-        page = Path(tempfile.mkdtemp(prefix="icons-"), "hits.html")
-        _write_sheet(page, asked, pictures)
-        click.launch(page.as_uri())
-
-
-def _write_sheet(path: Path, title: str, pictures: Sequence[tuple[Hit, bytes | None]]) -> None:
     from indexer.library.named import write_result
 
-    if path.suffix.lower() == ".png":
-        from search.showing.sheets import sheet_png
-
-        content = sheet_png(title, pictures)
-    else:
-        from search.showing.sheets import sheet_html
-
-        content = sheet_html(title, pictures).encode("utf-8")
-    write_result(path, content, option="--sheet")
-    say(f"wrote {path}", err=True)
-
-
-def _nothing(engine: "SearchEngine", asked: str, query: Query, asking: Asking, found: Answer) -> str:
-    if found.n_found:
-        return f"{asked} finds {found.counted}; --offset {asking.window.offset} leaves out all of them"
-    if query.is_empty:
-        return "no icon of this library passes these filters"
-    line = f"nothing found for {asked}" + (" with these filters" if asking.filters != Filters() else "")
-    if asking.filters != Filters() and not engine.ask(Query(), filters=asking.filters, window=Window(k=1)).n_found:
-        return f"{line}, which no icon of this library passes"
-    is_cut = not query.keyword and asking.window.min_score != 0
-    return f"{line}; --min-score 0 shows what is nearest" if is_cut else line
+    place = path or Path(tempfile.mkdtemp(prefix="icons-"), f"{option.removeprefix('--')}.html")
+    write_result(place, content, option=option)
+    say(f"wrote {place}", err=True)
+    if is_opened:
+        click.launch(place.absolute().as_uri())

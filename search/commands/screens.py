@@ -2,12 +2,12 @@
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,9 +16,18 @@ from indexer.commands.usage import add, failures, remove, status
 from indexer.errors import IconsError, RenderError
 from indexer.languages.words import say
 from indexer.library.named import read_named
-from search.commands.options import Asking, filter_options, format_option, look_options
-from search.drawings.drawn import AS_IT_IS, Look
-from search.drawings.frameworks import Framework, framework
+from search.commands.options import (
+    family,
+    filter_options,
+    format_option,
+    look_options,
+    min_score_option,
+    refuse_look_without_code,
+    refuse_two,
+)
+from search.commands.presenting import engine_of, print_written, waiting, write_page
+from search.drawings.drawn import Look
+from search.drawings.frameworks import Framework
 from search.query import MOST_HITS, Filters, Query
 
 if TYPE_CHECKING:
@@ -31,71 +40,46 @@ if TYPE_CHECKING:
 
 _MOST_PICTURE_BYTES = 20_000
 _DRAWN_SIDE = 96
-Form = Literal["table", "json", "jsonl", "code"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocatedOutput:
-    """What is wanted."""
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Where a page goes."""
 
-    form: Form
-    framework: Framework | None
-    """For which what is found is written."""
-    look: Look
-    page: Path | None = None
-    is_opened: bool = False
+    path: Path | None
+    is_opened: bool
 
-    @property
-    def shows_pictures(self) -> bool:
-        """Whether a page is made."""
-        return self.page is not None or self.is_opened
+    def __bool__(self) -> bool:
+        """Whether one is made."""
+        return self.path is not None or self.is_opened
 
+    def write(self, html: str) -> None:
+        """Write it."""
 
-def show_located(engine: "SearchEngine", files: Sequence["LocatedFile"], output: LocatedOutput) -> None:
-    """Write the page, then print the rest; files that could not be read are told on stderr.
-
-    Raises:
-        click.exceptions.Exit: with 2, a file could not be read; with 1, no icon was found.
-    """
-    if output.shows_pictures:
-        _write_page(engine, files, output)
-    is_found = any(file.located and file.located.icons for file in files)
-    match output.form:
-        case "json" | "jsonl":
-            _print_json(engine, files, one_a_line=output.form == "jsonl")
-        case "code" if is_found:
-            _print_code(engine, files, output)
-        case "table" if output.page is None:
-            _print_tables(files)
-    for file in files:
-        for line in _notes(file):
-            say(line, err=True)
-    if any(file.error for file in files):
-        raise click.exceptions.Exit(2)
-    if not is_found:
-        raise click.exceptions.Exit(1)
+        write_page(html.encode(), self.path, option="--html", is_opened=self.is_opened)
 
 
-def _write_page(engine: "SearchEngine", files: Sequence["LocatedFile"], output: LocatedOutput) -> None:
-    import tempfile
+page_options = family(
+    "page",
+    Page,
+    {
+        "path": click.option(
+            "--html", "path", type=click.Path(path_type=Path, dir_okay=False), help="Write a page of framed icons."
+        ),
+        "is_opened": click.option("--open", "is_opened", is_flag=True, help="Show that page in the browser."),
+    },
+)
+"""Adds where a page goes; the command gets `page`."""
 
-    from indexer.library.named import write_result
+
+def _located_page(engine: "SearchEngine", files: Sequence["LocatedFile"]) -> str:
     from search.screens.locate_page import images_of, located_page
 
-    html = located_page(files, dict(_small(engine.pictures(images_of(files))))).encode()
-    if output.page:
-        write_result(output.page, html, option="--html")
-        say(f"wrote {output.page}", err=True)
-    if output.is_opened:
-        page = output.page or Path(tempfile.mkdtemp(prefix="icons-"), "located.html")
-        if not output.page:
-            page.write_bytes(html)
-        click.launch(page.resolve().as_uri())
+    return located_page(files, dict(_small(engine.pictures(images_of(files)))))
 
 
 def _small(pictures: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
     """Pictures by their ids; a large one as small as a page shows it, or left out where it can't be drawn."""
-
     from search.pictures import drawing
 
     with drawing() as pool:
@@ -107,17 +91,7 @@ def _small(pictures: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]
                     yield image, pool.png(content, size=_DRAWN_SIDE)
 
 
-def _print_json(engine: "SearchEngine", files: Sequence["LocatedFile"], *, one_a_line: bool) -> None:
-    from search.screens.locate import file_json
-
-    plain = [file_json(file, generation=engine.generation.number) for file in files]
-    if one_a_line:
-        click.echo("\n".join(map(json.dumps, plain)))
-    else:
-        click.echo(json.dumps(plain[0] if len(plain) == 1 else plain))
-
-
-def _print_tables(files: Sequence["LocatedFile"]) -> None:
+def _print_located(files: Sequence["LocatedFile"]) -> None:
     from indexer.reports.terminal import open_console
     from search.screens.locate_page import print_located
 
@@ -129,21 +103,11 @@ def _print_tables(files: Sequence["LocatedFile"]) -> None:
         print_located(console, located)
 
 
-def _print_code(engine: "SearchEngine", files: Sequence["LocatedFile"], output: LocatedOutput) -> None:
+def _print_code(engine: "SearchEngine", files: Sequence["LocatedFile"], framework: Framework, look: Look) -> None:
     from search.code.pick import write_picks
-    from search.commands.presenting import say_code, tell_left_out
 
-    assert output.framework is not None
-    chosen = list(_chosen(files))
-    if not chosen:
-        return
-    written = write_picks(engine, chosen, output.framework, output.look)
-    tell_left_out(output.framework, written.snippet)
-    for place, why in written.refused:
-        say(f"{place} is not written: {why}", err=True)
-    say_code(written.remarked)
-    if written.snippet.install:
-        say(f"to install: {written.snippet.install}", err=True)
+    if chosen := list(_chosen(files)):
+        print_written(write_picks(engine, chosen, framework, look), framework)
 
 
 def _chosen(files: Sequence["LocatedFile"]) -> Iterator[tuple[str, "Hit"]]:
@@ -168,9 +132,8 @@ def _notes(file: "LocatedFile") -> Iterator[str]:
         yield f'"{file.name}" is taken for one icon; --as screen looks for several in it'
     if located.is_cut:
         yield f'"{file.name}" has more than {len(located.icons):,} icons; the surest of them are shown'
-    doubtful = located.doubtful
-    if doubtful:
-        yield f'"{file.name}": {_counted(len(doubtful))} without a good match'
+    if located.doubtful:
+        yield f'"{file.name}": {_counted(len(located.doubtful))} without a good match'
 
 
 def _counted(n: int) -> str:
@@ -179,33 +142,27 @@ def _counted(n: int) -> str:
 
 @click.command()
 @click.argument("shots", nargs=-1, required=True, metavar="SHOT...")
-@click.option(
-    "--as", "as_kind", type=click.Choice(["icon", "screen"]), help="What a picture is; it is judged if not given."
-)
+@click.option("--as", "as_kind", type=click.Choice(["icon", "screen"]), help="What a picture is; judged by default.")
 @filter_options
+@min_score_option
 @click.option("-k", "k", type=click.IntRange(1, 100), default=5, show_default=True, help="How many names an icon.")
 @json_option
-@click.option("--jsonl", "as_jsonl", is_flag=True, help="Print JSON, a line a file.")
-@click.option("--svg", "as_svg", is_flag=True, help="Print the drawings of what is found, row by row: --format svg.")
-@format_option("Write what is found as code for this, row by row: lucide-react, vue, ...; docs/code.md lists all.")
+@format_option("Write what is found as code for this, row by row: lucide-react, svg, ...; docs/code.md lists all.")
 @look_options
-@click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), help="Write a page with framed icons.")
-@click.option("--open", "is_opened", is_flag=True, help="Show that page in the browser.")
+@page_options
 @library_option
 def locate(  # noqa: PLR0913 - one option each
     library: "Library",
     *,
     shots: tuple[str, ...],
     as_kind: "AsKind | None",
-    asking: Asking,
+    filters: Filters,
+    min_score: float | None,
     k: int,
     as_json: bool,
-    as_jsonl: bool,
-    as_svg: bool,
     framework: Framework | None,
     look: Look,
-    page: Path | None,
-    is_opened: bool,
+    page: Page,
 ) -> None:
     """Find the icons in screenshots, and name each. Exit code 0: found, 1: no icons, 2: error.
 
@@ -218,42 +175,44 @@ def locate(  # noqa: PLR0913 - one option each
       icons locate shot.png
       icons locate shot.png --set lucide --open
       icons locate bar.png --format lucide-react
-      icons locate screens/*.png --jsonl | jq -c '[.file, .n_found]'
+      icons locate screens/*.png --json | jq -c '.[] | [.file, .n_found]'
       icons locate shot.png --html found.html
     """
-    from indexer.reports.terminal import ProgressLine, patient
-    from search.commands.presenting import engine_of
-    from search.screens.locate import locate_files
+    from search.screens.locate import file_json, locate_files
 
-    output = _output({"json": as_json, "jsonl": as_jsonl, "svg": as_svg, "format": bool(framework)}, framework, look)
-    output = replace(output, page=page, is_opened=is_opened)
+    refuse_two(("--json", as_json), ("--format", framework))
+    refuse_look_without_code(look, framework)
     engine = engine_of(library)
-    filters = _served(engine, asking.filters, output.framework)
-    seek = partial(engine.locate, filters=filters, k=k, as_kind=as_kind, min_score=asking.window.min_score)
-    with ProgressLine() as line:
+    seek = partial(
+        engine.locate, filters=_served(engine, filters, framework), k=k, as_kind=as_kind, min_score=min_score
+    )
+    with waiting() as progress:
         found = list(
             locate_files(
                 list(map(_shot_file, shots)),
                 lambda shot: seek(shot.pixels, icon=shot.icon),
                 size=engine.image_size,
-                shows=output.shows_pictures,
-                progress=patient(line),
+                shows=bool(page),
+                progress=progress,
             )
         )
     if len(found) == 1 and found[0].error:
         raise IconsError(found[0].error)
-    show_located(engine, found, output)
-
-
-def _output(chosen: Mapping[str, bool], form: Framework | None, look: Look) -> "LocatedOutput":
-    given = [name for name, is_given in chosen.items() if is_given]
-    if len(given) > 1:
-        raise click.UsageError(f"--{given[0]} and --{given[1]} are two forms of output; give one of them")
-    if look != AS_IT_IS and not (chosen["svg"] or form):
-        raise click.UsageError("a colour, stroke, size or corner is given to code; say which with --format, as svg")
-    written = framework("svg") if chosen["svg"] else form
-    kind: Form = "code" if written else "json" if chosen["json"] else "jsonl" if chosen["jsonl"] else "table"
-    return LocatedOutput(form=kind, framework=written, look=look)
+    if page:
+        page.write(_located_page(engine, found))
+    if as_json:
+        plain = [file_json(file, generation=engine.generation.number) for file in found]
+        click.echo(json.dumps(plain[0] if len(plain) == 1 else plain))
+    elif framework:
+        _print_code(engine, found, framework, look)
+    elif page.path is None:
+        _print_located(found)
+    for note in (note for file in found for note in _notes(file)):
+        say(note, err=True)
+    if any(file.error for file in found):
+        raise click.exceptions.Exit(2)
+    if not any(file.located and file.located.icons for file in found):
+        raise click.exceptions.Exit(1)
 
 
 def _served(engine: "SearchEngine", filters: Filters, form: Framework | None) -> Filters:
@@ -305,9 +264,9 @@ for command in (add, status, failures, remove):
 @click.argument("query", nargs=-1)
 @click.option("--image", type=NamedFile, help="A picture of what you look for; - for stdin.")
 @filter_options
+@min_score_option
 @click.option("-k", "k", type=click.IntRange(1, MOST_HITS), default=50, show_default=True, help="How many places.")
-@click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), help="Write a page of framed icons.")
-@click.option("--open", "is_opened", is_flag=True, help="Show that page in the browser.")
+@page_options
 @library_option
 @json_option
 def find(  # noqa: PLR0913 - one option each
@@ -315,10 +274,10 @@ def find(  # noqa: PLR0913 - one option each
     *,
     query: tuple[str, ...],
     image: Path | None,
-    asking: Asking,
+    filters: Filters,
+    min_score: float | None,
     k: int,
-    page: Path | None,
-    is_opened: bool,
+    page: Page,
     as_json: bool,
 ) -> None:
     """Find where an icon is used: by its key, by words, or by a picture. Exit code 0: found, 1: nothing, 2: error.
@@ -333,7 +292,7 @@ def find(  # noqa: PLR0913 - one option each
       icons usage find --image crop.png --json
       icons usage find delete --set lucide --html delete.html
     """
-    from search.commands.presenting import engine_of
+    from search.screens.asking import LEAST_SCORE
     from search.screens.opened import UsageIndex
 
     words = " ".join(query).strip()
@@ -342,7 +301,8 @@ def find(  # noqa: PLR0913 - one option each
     started = time.perf_counter()
     index, engine = UsageIndex.open(library.root), engine_of(library)
     with index.explaining():
-        found = _find(index, engine, words, image, asking, k=k)
+        least = LEAST_SCORE if min_score is None else min_score
+        found = _uses(index, engine, image or words, filters, k=k, least=least)
     if as_json:
         whole = asdict(found) | {"generation": index.generation.number}
         click.echo(json.dumps({"query": words, **whole, "ms": round(1000 * (time.perf_counter() - started), 2)}))
@@ -350,10 +310,10 @@ def find(  # noqa: PLR0913 - one option each
     if not found.uses:
         _say_nothing(asked, found)
         raise click.exceptions.Exit(1)
-    if page or is_opened:
-        _write_usage_page(index, asked, found, page, is_opened=is_opened)
+    if page:
+        page.write(_uses_page(index, asked, found))
     if not as_json:
-        _print(found)
+        _print_uses(found)
 
 
 def _say_nothing(asked: str, found: "Uses") -> None:
@@ -361,7 +321,7 @@ def _say_nothing(asked: str, found: "Uses") -> None:
     say(f"no use of {asked} was found{near}", err=True)
 
 
-def _print(found: "Uses") -> None:
+def _print_uses(found: "Uses") -> None:
     from indexer.reports.terminal import open_console
     from search.screens.usage_page import print_uses
 
@@ -370,52 +330,42 @@ def _print(found: "Uses") -> None:
     say(f"{found.n_found:,} places on {found.n_screens:,} screenshots{more}", err=True)
 
 
-def _find(
-    index: "UsageIndex", engine: "SearchEngine", words: str, image: Path | None, asking: Asking, *, k: int
+def _uses(
+    index: "UsageIndex",
+    engine: "SearchEngine",
+    asked: str | Path,
+    filters: Filters,
+    *,
+    k: int,
+    least: float,
 ) -> "Uses":
     from search.pictures import MAX_BYTES, pixels_of
-    from search.screens.asking import LEAST_SCORE, uses_of_icon, uses_of_picture, uses_of_words
+    from search.screens.asking import uses_of_icon, uses_of_picture, uses_of_words
 
-    least = LEAST_SCORE if asking.window.min_score is None else asking.window.min_score
-    if image is not None:
-        content = read_named(image, limit=MAX_BYTES)
-        pixels = pixels_of(content, name=str(image), size=engine.image_size)
+    if isinstance(asked, Path):
+        content = read_named(asked, limit=MAX_BYTES)
+        pixels = pixels_of(content, name=str(asked), size=engine.image_size)
         return uses_of_picture(index, engine, pixels, k=k, least=least)
-    if ":" in words and " " not in words:
-        return uses_of_icon(index, engine, engine.find(words), k=k, least=least)
-    return uses_of_words(index, engine, Query(words=words), filters=asking.filters, k=k, least=least)
+    if ":" in asked and " " not in asked:
+        return uses_of_icon(index, engine, engine.find(asked), k=k, least=least)
+    return uses_of_words(index, engine, Query(words=asked), filters=filters, k=k, least=least)
 
 
-def _write_usage_page(index: "UsageIndex", asked: str, found: "Uses", path: Path | None, *, is_opened: bool) -> None:
-    from indexer.reports.terminal import ProgressLine, patient
+def _uses_page(index: "UsageIndex", asked: str, found: "Uses") -> str:
     from search.screens.opened import read_shots
     from search.screens.usage_page import MOST_SHOTS, uses_page
 
-    with ProgressLine() as line, index.explaining():
-        shots = list(read_shots(index, found.uses, most=MOST_SHOTS, progress=patient(line)))
-        html = uses_page(index, asked, found, shots)
-    _write(html, path, name="usage.html", is_opened=is_opened)
-
-
-def _write(html: str, path: Path | None, *, name: str, is_opened: bool) -> None:
-    import tempfile
-
-    from indexer.library.named import write_result
-
-    target = path or Path(tempfile.mkdtemp(prefix="icons-"), name)
-    write_result(target, html.encode("utf-8"), option="--html")
-    say(f"wrote {target}", err=True)
-    if is_opened:
-        click.launch(target.absolute().as_uri())
+    with waiting() as progress, index.explaining():
+        shots = list(read_shots(index, found.uses, most=MOST_SHOTS, progress=progress))
+        return uses_page(index, asked, found, shots)
 
 
 @usage.command()
 @click.option("--set", "sets", multiple=True, required=True, metavar="KEY", help="Our set. Repeatable.")
-@click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), help="Write a page with crops.")
-@click.option("--open", "is_opened", is_flag=True, help="Show that page in the browser.")
+@page_options
 @library_option
 @json_option
-def report(library: "Library", sets: tuple[str, ...], page: Path | None, is_opened: bool, as_json: bool) -> None:
+def report(library: "Library", sets: tuple[str, ...], page: Page, as_json: bool) -> None:
     """Report which icons of our set the screenshots use, what is not from it, and what is drawn in several ways.
 
     --set says which set is ours. What is like nothing in the library is counted apart: own drawings and logos, and what
@@ -427,18 +377,17 @@ def report(library: "Library", sets: tuple[str, ...], page: Path | None, is_open
       icons usage report --set lucide --html report.html
       icons usage report --set lucide --json | jq '.foreign[] | [.icon, .n, .ours]'
     """
-    from indexer.reports.terminal import ProgressLine, open_console, patient
-    from search.commands.presenting import engine_of
+    from indexer.reports.terminal import open_console
     from search.screens.opened import UsageIndex
     from search.screens.report import report as report_usage
     from search.screens.usage_page import print_report, report_page
 
     index, engine = UsageIndex.open(library.root), engine_of(library)
-    with ProgressLine() as line, index.explaining():
-        found = report_usage(index, engine, sets, progress=patient(line))
-        html = report_page(index, engine, found) if page or is_opened else None
+    with waiting() as progress, index.explaining():
+        found = report_usage(index, engine, sets, progress=progress)
+        html = report_page(index, engine, found) if page else None
     if html is not None:
-        _write(html, page, name="report.html", is_opened=is_opened)
+        page.write(html)
     if as_json:
         click.echo(json.dumps(asdict(found)))
     else:

@@ -1,9 +1,10 @@
-"""The commands `icons search`, `similar` and `show`."""
+"""The commands `icons search` and `show`."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,63 +12,148 @@ from indexer.commands.options import NamedFile, json_option, library_option
 from indexer.languages.words import printable
 from indexer.library.named import read_named
 from search.commands.options import (
-    Asking,
-    asking_options,
+    family,
+    filter_options,
     format_option,
-    language_option,
     look_options,
-    pictures_option,
+    min_score_option,
+    own_languages,
+    refuse_look_without_code,
+    refuse_two,
+    without_option,
 )
-from search.drawings.drawn import AS_IT_IS, Look
+from search.commands.presenting import Answering, Output, engine_of, explain, print_code, print_icon, print_svg
+from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework
-from search.query import Query, pasted_svg
+from search.query import MOST_HITS, MOST_OFFSET, SORTS, Filters, Query, Window, pasted_svg
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
+    from search.engine import SearchEngine
 
 _MOST_SHOWN = 80
 """Letters of a query in a message."""
 
 
+def _check_sheet(_: click.Context, __: click.Parameter, sheet: Path | None) -> Path | None:
+    if sheet is not None and sheet.suffix.lower() not in (".html", ".png"):
+        raise click.BadParameter(f'"{sheet}" ends neither in .html nor in .png')
+    return sheet
+
+
+window_options = family(
+    "window",
+    Window,
+    {
+        "min_score": min_score_option,
+        "k": click.option(
+            "-k", "k", type=click.IntRange(1, MOST_HITS), default=10, show_default=True, help="How many hits."
+        ),
+        "offset": click.option(
+            "--offset", type=click.IntRange(0, MOST_OFFSET), default=0, help="Leave out so many hits first."
+        ),
+        "sort": click.option(
+            "--sort",
+            type=click.Choice(SORTS),
+            default=SORTS[0],
+            show_default=True,
+            help="By how well hits answer; by name; by set, then name; the last indexed first.",
+        ),
+        "flat": click.option("--flat", is_flag=True, help="Variants and equal pictures as hits of their own."),
+        "facets": click.option(
+            "--facets", is_flag=True, help="Count what is found by set, style, corner, category, tag and licence."
+        ),
+    },
+)
+"""Adds which part of an answer is shown, and how it is laid out; the command gets `window`."""
+
+
 @click.command()
 @click.argument("words", nargs=-1)
 @click.option("--image", type=NamedFile, help="A picture of what you look for, a screenshot say; - for stdin.")
+@click.option("--like", metavar="KEY", help="More icons like this one: SET:NAME, a name, or an id.")
 @click.option("--keyword", is_flag=True, help='Words as keywords: all must be there; prefix*, "a phrase", -without.')
-@asking_options
+@without_option
+@filter_options
+@window_options
+@click.option("--why", metavar="KEY", help="Tell why this icon is found or is not, beside the one that comes first.")
+@click.option("--long", is_flag=True, help="Print more of each hit: its file, its variants, what has its drawing.")
+@click.option(
+    "--sheet",
+    type=click.Path(path_type=Path, dir_okay=False),
+    callback=_check_sheet,
+    help="Write the hits as one sheet of pictures, .html or .png.",
+)
+@click.option("--open", "is_opened", is_flag=True, help="Show the hits as pictures in the browser.")
 @library_option
-def search(library: "Library", words: tuple[str, ...], image: Path | None, keyword: bool, asking: Asking) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON, as the HTTP API gives it.")
+def search(  # noqa: PLR0913 - one option each
+    library: "Library",
+    *,
+    words: tuple[str, ...],
+    image: Path | None,
+    like: str | None,
+    keyword: bool,
+    without: tuple[str, ...],
+    filters: Filters,
+    window: Window,
+    why: str | None,
+    **output: Any,
+) -> None:
     """Find icons by words, by a picture, or by both; or show a whole set. Exit code 0: found, 1: nothing, 2: error.
 
     WORDS say what an icon means, how it looks, or its name in any spelling. A line of the answer is one icon with all
-    its variants; its score says how sure the match is. docs/searching.md shows every way to ask.
+    its variants; its score says how sure the match is. Where a word is two languages', that of LANG decides.
+    docs/searching.md shows every way to ask.
 
     \b
     Examples:
       icons search arrow
       icons search "go back" -k 5 --set mdi --licence permissive
       icons search --image shot.png settings --not filled
+      icons search --like mdi:home --only animated=no
       icons search --keyword --facets -- 'arrow* -down'
       icons search settings --json | jq -r '.hits[].path'
-      icons search "shopping cart" --svg > cart.svg
+      icons search arrow --json | icons export - --out arrows
+      icons search "data leak" --why lucide:shield-alert
       icons search --set lucide --sort name -k 50
     """
-    from search.commands.presenting import answer, engine_of
 
     typed = " ".join(words)
-    asked = ([_quoted(typed)] if typed.strip() else []) + ([f'picture "{image}"'] if image else [])
-    if not asked and not asking.browses:
+    refuse_two(("--image", image), ("--like", like), what="two things to look like")
+    asked = [_quoted(typed)] * bool(typed.strip()) + [f'picture "{image}"'] * bool(image)
+    asked += [f'icons like "{like}"'] * (like is not None)
+    if not asked and why is None and filters == Filters() and window.sort == SORTS[0]:
         raise click.UsageError(
             'say what to look for: words, or --image FILE; or what to show: --set, --sort; try `icons search "arrow"`'
         )
-    from search.pictures import MAX_BYTES, pixels_of
-
-    named = (str(image), read_named(image, limit=MAX_BYTES)) if image else None
-    if named is None and (svg := pasted_svg(typed)):
-        named, typed, asked = ("pasted SVG", svg), "", ["the pasted SVG"]
+    content, name = _picture_bytes(image), str(image)
+    if content is None and like is None and (content := pasted_svg(typed)):
+        name, typed, asked = "pasted SVG", "", ["the pasted SVG"]
     engine = engine_of(library)
-    picture = pixels_of(named[1], name=named[0], size=engine.image_size) if named else None
-    query = Query(words=typed, picture=picture, keyword=keyword, **asking.steering)
-    answer(engine, " and ".join(asked) or "all icons", query, asking)
+    query = Query(
+        words=typed,
+        picture=_pixels(engine, content, name=name),
+        icon=engine.find(like) if like is not None else None,
+        without=without,
+        keyword=keyword,
+        languages=own_languages(),
+    )
+    if why is None:
+        Answering(engine, " and ".join(asked) or "all icons", query, filters, window).show(Output(**output))
+    elif filters != Filters():
+        raise click.UsageError("--why asks the whole library; leave out --set, --style, --licence and --only")
+    else:
+        explain(engine, query, engine.find(why), as_json=output["as_json"])
+
+
+similar = click.Command(
+    "similar",
+    callback=search.callback,
+    params=[click.Argument(["like"], metavar="KEY"), *(one for one in search.params if one.name != "like")],
+    help="Find more icons like one, as `icons search --like KEY` does.",
+    hidden=True,
+)
 
 
 def _quoted(typed: str) -> str:
@@ -76,29 +162,16 @@ def _quoted(typed: str) -> str:
     return f'"{shown}"' if len(shown) <= _MOST_SHOWN else f'"{shown[: _MOST_SHOWN - 4]} ..."'
 
 
-@click.command()
-@click.argument("key")
-@click.argument("words", nargs=-1)
-@asking_options
-@library_option
-def similar(library: "Library", key: str, words: tuple[str, ...], asking: Asking) -> None:
-    """Find more icons like one: in other sets, of other styles. Exit code 0: found, 1: nothing found, 2: error.
+def _picture_bytes(image: Path | None) -> bytes | None:
+    from search.pictures import MAX_BYTES
 
-    KEY is SET:NAME, a name, or an id, as `icons search --json` tells it. WORDS beside it pull the answer towards what
-    they mean.
+    return None if image is None else read_named(image, limit=MAX_BYTES)
 
-    \b
-    Examples:
-      icons similar mdi:home
-      icons similar mdi:home --not filled --licence permissive
-      icons similar lucide:house dog -k 5 --paths
-    """
-    from search.commands.presenting import answer, engine_of
 
-    engine = engine_of(library)
-    query = Query(words=" ".join(words), icon=engine.find(key), **asking.steering)
-    asked = f'icons like "{key}"' + (f' and "{query.words}"' if words else "")
-    answer(engine, asked, query, asking)
+def _pixels(engine: "SearchEngine", content: bytes | None, *, name: str) -> Any:
+    from search.pictures import pixels_of
+
+    return None if content is None else pixels_of(content, name=name, size=engine.image_size)
 
 
 @click.command()
@@ -106,18 +179,10 @@ def similar(library: "Library", key: str, words: tuple[str, ...], asking: Asking
 @click.option("--svg", "as_svg", is_flag=True, help="Print the SVG and nothing else.")
 @format_option("Print it as code for this and nothing else: lucide-react, vue, css, ...")
 @look_options
-@pictures_option
 @library_option
 @json_option
-def show(  # noqa: PLR0913  options of a command stand side by side
-    library: "Library",
-    *,
-    keys: tuple[str, ...],
-    as_svg: bool,
-    framework: Framework | None,
-    look: Look,
-    pictures: bool | None,
-    as_json: bool,
+def show(
+    library: "Library", keys: Sequence[str], as_svg: bool, framework: Framework | None, look: Look, as_json: bool
 ) -> None:
     """Show all that is known of icons: set, licence, tags, variants, what looks the same, where each comes from.
 
@@ -130,13 +195,9 @@ def show(  # noqa: PLR0913  options of a command stand side by side
       icons show lucide:house --svg > house.svg
       icons show lucide:house --format vue --colour navy --stroke-width 1.5 > House.vue
     """
-    from search.commands.presenting import draw, engine_of, print_code, print_svg
 
-    forms = [form for form, is_wanted in (("svg", as_svg), ("format", framework), ("json", as_json)) if is_wanted]
-    if len(forms) > 1:
-        raise click.UsageError(f"--{forms[0]} and --{forms[1]} are two forms of output; give one of them")
-    if look != AS_IT_IS and framework is None:
-        raise click.UsageError("a colour, stroke, size or corner is given to code; say which with --format, as svg")
+    refuse_two(("--svg", as_svg), ("--format", framework), ("--json", as_json))
+    refuse_look_without_code(look, framework)
     engine = engine_of(library)
     for details in [engine.show(engine.find(key)) for key in keys]:
         if as_svg:
@@ -146,42 +207,4 @@ def show(  # noqa: PLR0913  options of a command stand side by side
         elif as_json:
             click.echo(json.dumps(asdict(details)))
         else:
-            from indexer.reports.terminal import open_console
-            from search.showing.tables import print_details
-
-            console = open_console()
-            draw(engine, console, [details.hit], first=None, wanted=pictures)
-            print_details(console, details)
-
-
-@click.command()
-@click.argument("words")
-@click.argument("key")
-@click.option("--not", "without", multiple=True, metavar="WORDS", help="What the search steers away from. Repeatable.")
-@language_option
-@library_option
-@json_option
-def explain(
-    library: "Library", words: str, key: str, without: tuple[str, ...], languages: tuple[str, ...], as_json: bool
-) -> None:
-    """Tell why an icon was found, or was not: what each part of a search says of it, beside the icon that comes first.
-
-    WORDS is the query, KEY the icon that was expected, as for `icons show`. docs/ranking.md tells what the parts are.
-
-    \b
-    Examples:
-      icons explain "data leak" lucide:shield-alert
-      icons explain "go back" undo --json | jq .icon.evidence
-    """
-    from search.commands.presenting import engine_of
-    from search.query import Query
-
-    engine = engine_of(library)
-    explanation = engine.explain(Query(words=words, without=without, languages=languages), engine.find(key))
-    if as_json:
-        click.echo(json.dumps(asdict(explanation)))
-        return
-    from indexer.reports.terminal import open_console
-    from search.showing.tables import print_explanation
-
-    print_explanation(open_console(), explanation)
+            print_icon(engine, details)

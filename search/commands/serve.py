@@ -1,22 +1,21 @@
-"""The commands `icons serve`, `mcp`, `completion` and `prefer`."""
+"""The commands `icons serve`, `mcp`, `completion` and `config`."""
 
 import json
 import os
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from typing import Any
 
 import click
 from click.shell_completion import get_completion_class
 
 from indexer.commands.options import json_option, library_option
 from indexer.languages.names import STYLES
-from indexer.languages.words import printable
+from indexer.languages.words import printable, say
 from indexer.library.folder import Library
-
-if TYPE_CHECKING:
-    from indexer.library.folder import Library
+from search.commands.options import refuse_two
+from search.commands.presenting import engine_of
 
 
 def _or_variable(_ctx: click.Context, _parameter: click.Parameter, token: str | None) -> str | None:
@@ -40,16 +39,16 @@ def _or_variable(_ctx: click.Context, _parameter: click.Parameter, token: str | 
     metavar="URL",
     help="Let pages of another server ask, such as https://design.example; '*': every page. Repeatable.",
 )
-@click.option("--threads", type=click.IntRange(1, 256), help="Queries at the same time; the cores if not given.")
+@click.option("--threads", type=click.IntRange(1, 256), help="Queries at the same time; by default the cores.")
 @click.option("--waiting", type=click.IntRange(0, 10_000), help="Requests that may wait; one more is answered 503.")
-@click.option("--seconds", type=click.FloatRange(0.1, 600), help="Longest time for an answer; 5 if not given.")
-@click.option("--upload-mb", type=click.FloatRange(0.01, 500), help="Largest picture in a request; 10 if not given.")
+@click.option("--seconds", type=click.FloatRange(0.1, 600), help="Longest time for an answer; by default 5.")
+@click.option("--upload-mb", type=click.FloatRange(0.01, 500), help="Largest picture in a request; by default 10.")
 @library_option
-def serve(library: "Library", upload_mb: float | None, **given: Any) -> None:
-    """Serve a library: a page to search on, and an HTTP API. Read-only; on this machine alone unless told otherwise.
+def serve(library: Library, upload_mb: float | None, **options: Any) -> None:
+    """Serve a library: a page to search on, and an HTTP API. Read-only; without --host on this machine alone.
 
-    A library that is indexed again is picked up without a restart. docs/serving.md tells of the API, of networks, and
-    of proxies.
+    A library that is indexed again is picked up without a restart. docs/serving.md describes the API, networks, and
+    proxies.
 
     \b
     Examples:
@@ -61,18 +60,18 @@ def serve(library: "Library", upload_mb: float | None, **given: Any) -> None:
     from search.web.serve import ServeOptions
     from search.web.serve import serve as run
 
-    sizes = {"upload_bytes": None if upload_mb is None else round(upload_mb * 1e6)}
-    asked = {**sizes, **{name: given.pop(name) for name in ("threads", "waiting", "seconds")}}
-    limits = Limits(**{name: value for name, value in asked.items() if value is not None})
-    run(library, ServeOptions(limits=limits, **given))
+    limits = {name: options.pop(name) for name in ("threads", "waiting", "seconds")}
+    limits["upload_bytes"] = None if upload_mb is None else round(upload_mb * 1e6)
+    chosen = {name: value for name, value in limits.items() if value is not None}
+    run(library, ServeOptions(limits=Limits(**chosen), **options))
 
 
 @click.command()
 @library_option
-def mcp(library: "Library") -> None:
+def mcp(library: Library) -> None:
     """Let a coding assistant search a library: an MCP server on stdin and stdout, which the assistant starts itself.
 
-    Its tools find icons by words, tell everything of one, and give its SVG. docs/serving.md says how to enter it in
+    Its tools find icons by words, show everything about one, and give its SVG. docs/serving.md says how to enter it in
     an assistant's settings.
 
     \b
@@ -131,34 +130,42 @@ def labels_beginning(library: Library, kind: str, start: str) -> list[str]:
 
 
 @click.command()
-@click.argument("sets", nargs=-1, metavar="[SET]...")
-@click.option("--none", "is_none", is_flag=True, help="Prefer no set any more.")
+@click.argument("name", required=False, type=click.Choice(["sets", "format"]))
+@click.argument("values", nargs=-1, metavar="[VALUE]...")
+@click.option("--none", "is_none", is_flag=True, help="Choose nothing any more.")
 @library_option
 @json_option
-def prefer(library: "Library", sets: tuple[str, ...], is_none: bool, as_json: bool) -> None:
-    """Say which sets come first where several have an icon, the most preferred first; without SET, show them.
+def config(library: Library, name: str | None, values: tuple[str, ...], is_none: bool, as_json: bool) -> None:
+    """Show what was chosen for a library, or choose: sets that come first, and the format of code.
 
-    SET is a key or a title. What is preferred is kept in the library; `--prefer` of a search is for that search alone.
+    Where several sets have an icon, those named by `sets` come first, the most preferred one first; a set is named by
+    its key or title. `format` is what `icons pick` writes where no --format is named.
 
     \b
     Examples:
-      icons prefer lucide tabler
-      icons prefer "Font Awesome"
-      icons prefer --none
+      icons config
+      icons config sets lucide tabler
+      icons config sets --none
+      icons config format lucide-react
     """
     from indexer.library.preferences import known_preferences, read_preferences, write_preferences
-    from search.commands.presenting import engine_of
+    from search.drawings.frameworks import framework
 
-    if sets and is_none:
-        raise click.UsageError("--none prefers no set; give it without SET")
-    if sets or is_none:
-        chosen = tuple(engine_of(library).set_keys(sets))
-        write_preferences(library, replace(known_preferences(library), sets=chosen))
-    preferred = read_preferences(library).sets
+    refuse_two(("VALUE", values), ("--none", is_none), what="a choice and none")
+    if is_none and name is None:
+        raise click.UsageError("--none needs to know of what: sets, or format")
+    if name == "format" and len(values) > 1:
+        raise click.UsageError("code has one format; name one")
+    if name is not None and (values or is_none):
+        known = known_preferences(library)
+        if name == "sets":
+            known = replace(known, sets=tuple(engine_of(library).set_keys(values)))
+        else:
+            known = replace(known, format=framework(values[0]).name if values else None)
+        write_preferences(library, known)
+    chosen = read_preferences(library)
     if as_json:
-        click.echo(json.dumps({"sets": preferred}))
+        click.echo(json.dumps(asdict(chosen)))
     else:
-        click.echo(
-            "\n".join(preferred) if preferred else "no set is preferred; `icons prefer SET...` says which",
-            err=not preferred,
-        )
+        say(f"sets    {' '.join(chosen.sets) or '-'}")
+        say(f"format  {chosen.format or '-'}")

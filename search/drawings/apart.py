@@ -4,7 +4,6 @@ An SVG file is a world of its own; inside a page its ids and the rules of its <s
 """
 
 import re
-from collections.abc import Iterator
 from xml.etree import ElementTree
 
 _RULE = re.compile(r"\s*([^{}@]+)\{([^{}]*)\}\s*")
@@ -12,7 +11,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _SELECTOR = re.compile(r"\.(-?[A-Za-z_][\w-]*)|([A-Za-z]+)|#([A-Za-z_][\w-]*)")
 _WITH_URL = re.compile(r"url\(\s*[\"']?#([^\"')]+)[\"']?\s*\)")
 _TIMING = ("begin", "end")
-_TELLING = ("aria-labelledby", "aria-describedby")
+_LABELS = ("aria-labelledby", "aria-describedby")
 _NOT_NAME = re.compile(r"[^\w]+")
 
 
@@ -28,52 +27,41 @@ def _lay_rules(root: ElementTree.Element) -> None:
     A rule chooses by one class, id or name.
     """
     sheets = [(parent, child) for parent in root.iter() for child in parent if child.tag == "style"]
-    rules = [rule for _, sheet in sheets for rule in _rules(sheet.text or "")]
-    if not sheets or None in rules:
+    rules = _rules("".join(sheet.text or "" for _, sheet in sheets))
+    if not sheets or rules is None:
         return
+    classes = {selector[1:] for selector, _ in rules if selector.startswith(".")}
+    rules.sort(key=lambda rule: {"#": 2, ".": 1}.get(rule[0][0], 0))
     for element in root.iter():
-        said = [declared for rule in sorted(filter(None, rules), key=_weight) for declared in _chosen(rule, element)]
-        if said:
-            element.set("style", ";".join([*said, *filter(None, [element.get("style")])]))
-    chosen = {name[1:] for rule in filter(None, rules) for name in [rule[0]] if name.startswith(".")}
+        declared = [body for selector, body in rules if body and _fits(selector, element)]
+        if declared:
+            element.set("style", ";".join([*declared, *filter(None, [element.get("style")])]))
     for element in root.iter():
-        left = [one for one in element.get("class", "").split() if one not in chosen]
-        if left:
-            element.set("class", " ".join(left))
-        else:
-            element.attrib.pop("class", None)
+        rest = [one for one in element.attrib.pop("class", "").split() if one not in classes]
+        if rest:
+            element.set("class", " ".join(rest))
     for parent, sheet in sheets:
         parent.remove(sheet)
 
 
-def _rules(sheet: str) -> Iterator[tuple[str, str] | None]:
+def _rules(sheet: str) -> list[tuple[str, str]] | None:
     """Selector and declarations of each rule; None where one is more than that."""
-    left = _COMMENT.sub("", sheet)
-    while left.strip():
-        rule = _RULE.match(left)
-        if rule is None or "!" in rule[2]:
-            yield None
-            return
-        for selector in rule[1].split(","):
-            yield (selector.strip(), rule[2].strip().strip(";")) if _SELECTOR.fullmatch(selector.strip()) else None
-        left = left[rule.end() :]
+    rules: list[tuple[str, str]] = []
+    rest = _COMMENT.sub("", sheet)
+    while rest.strip():
+        rule = _RULE.match(rest)
+        selectors = [selector.strip() for selector in rule[1].split(",")] if rule else []
+        if rule is None or "!" in rule[2] or not all(map(_SELECTOR.fullmatch, selectors)):
+            return None
+        rules += [(selector, rule[2].strip().strip(";")) for selector in selectors]
+        rest = rest[rule.end() :]
+    return rules
 
 
-def _weight(rule: tuple[str, str]) -> int:
-    """How much a selector weighs: id, class, name."""
-    return {"#": 2, ".": 1}.get(rule[0][0], 0)
-
-
-def _chosen(rule: tuple[str, str], element: ElementTree.Element) -> list[str]:
-    selector, declared = rule
-    is_meant = (
-        selector[1:] in element.get("class", "").split()
-        if selector[0] == "."
-        else element.get("id") == selector[1:]
-        if selector[0] == "#"
-        else element.tag == selector
-    )
-    return [declared] if is_meant and declared else []
+def _fits(selector: str, element: ElementTree.Element) -> bool:
+    if selector.startswith("."):
+        return selector[1:] in element.get("class", "").split()
+    return element.get("id") == selector[1:] if selector.startswith("#") else element.tag == selector
 
 
 def _name_ids(root: ElementTree.Element, name: str) -> None:
@@ -91,7 +79,7 @@ def _name_ids(root: ElementTree.Element, name: str) -> None:
                 element.set(attribute, renamed(value))
             elif attribute == "href" and value.startswith("#"):
                 element.set(attribute, f"#{renamed(value[1:])}")
-            elif attribute in _TELLING:
+            elif attribute in _LABELS:
                 element.set(attribute, " ".join(map(renamed, value.split())))
             elif "url(" in value:
                 element.set(attribute, _WITH_URL.sub(lambda link: f"url(#{renamed(link[1])})", value))

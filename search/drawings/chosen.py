@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 from indexer.errors import ExportError, IconsError, RenderError, SourceError, UnknownIconError
 from search.drawings.apart import set_apart
 from search.drawings.clean import SVG, clean_tree
-from search.drawings.collection import Collection, unique_names
+from search.drawings.collection import plain_name, unique
 from search.drawings.drawn import Look, named_icon
 from search.drawings.markup import XML, written
 from search.results import Hit
@@ -44,27 +44,19 @@ class LeftOut:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A collection as it was read."""
-
-    icons: list[Chosen]
-    left_out: list[LeftOut]
-    remarks: list[str]
-
-
-def read_chosen(engine: "SearchEngine", collection: Collection, *, progress: "Progress | None" = None) -> Reading:
-    """Read the icons of a collection, in its order; and those that can't be read, with the reason.
+def read_chosen(
+    engine: "SearchEngine", keys: Sequence[str], progress: "Progress"
+) -> tuple[list[Chosen], list[LeftOut], list[str]]:
+    """Read icons, in the order of their keys; and those that can't be read, with the reason, and remarks.
 
     Keys that lead to one icon give it once, under the first of them, with a remark.
     """
-    ids, left_out, remarks = _found(engine, collection.icons, progress)
+    ids, left_out, remarks = _find(engine, keys, progress)
     hits = dict(zip(ids, engine.hits(list(ids)), strict=True))
     contents: dict[int, tuple[bytes, bool]] = {}
     # Icons of one file beside each other: it is opened once.
     for n, icon in enumerate(sorted(hits, key=lambda icon: hits[icon].path), start=1):
-        if progress is not None:
-            progress("reading icons", n, len(hits))
+        progress("reading icons", n, len(hits))
         try:
             contents[icon] = _as_text(engine.picture(icon))
         except (SourceError, RenderError) as error:
@@ -72,23 +64,22 @@ def read_chosen(engine: "SearchEngine", collection: Collection, *, progress: "Pr
         except UnknownIconError as error:
             left_out.append(LeftOut(ids[icon], f"{error}; the library has changed meanwhile"))
     kept = {icon: hit for icon, hit in hits.items() if icon in contents}
-    names = unique_names((hit.set, hit.name) for hit in kept.values())
+    names = unique([plain_name(f"{hit.set} {hit.name}") for hit in kept.values()])
     chosen = [
         Chosen(ids[icon], name, hit, *contents[icon]) for (icon, hit), name in zip(kept.items(), names, strict=True)
     ]
-    places = {key: place for place, key in enumerate(collection.icons)}
-    return Reading(chosen, sorted(left_out, key=lambda one: places[one.key]), remarks)
+    order = {key: number for number, key in enumerate(keys)}
+    return chosen, sorted(left_out, key=lambda one: order[one.key]), remarks
 
 
-def _found(
-    engine: "SearchEngine", keys: Sequence[str], progress: "Progress | None"
+def _find(
+    engine: "SearchEngine", keys: Sequence[str], progress: "Progress"
 ) -> tuple[dict[int, str], list[LeftOut], list[str]]:
     """Ids of icons, and the first key that leads to each."""
     ids: dict[int, str] = {}
     left_out, remarks = [], []
     for n, key in enumerate(keys, start=1):
-        if progress is not None:
-            progress("finding icons", n, len(keys))
+        progress("finding icons", n, len(keys))
         try:
             icon = engine.find(key)
         except UnknownIconError as error:
@@ -145,10 +136,11 @@ class Box:
         return " ".join(map(spell, (self.left, self.top, self.width, self.height)))
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Drawing:
     """One icon, cleaned and taken apart. Its ids begin with its name, so that no other icon of an export has them."""
 
+    icon: Chosen
     box: Box
     attributes: dict[str, str]
     """Of its root, which hold for all of it: fill, stroke-width, preserveAspectRatio."""
@@ -156,32 +148,35 @@ class Drawing:
     sides: tuple[str, str] | None
     """Width and height, where its root states them."""
 
-    def elements(self) -> Iterator[Element]:
-        """All that stands in it, in the order of the document."""
-        for element in self.body:
-            yield from element.iter()
 
-    @property
-    def has_sheet(self) -> bool:
-        """Whether a style sheet is left that would hold for other icons of a document as well."""
-        return any(element.tag == "style" for element in self.elements())
+def drawings(icons: Iterable[Chosen], look: Look, *, shared: bool) -> tuple[list[Drawing], list[LeftOut]]:
+    """Take icons apart; those that are no SVG, or a broken one, are left out with the reason.
 
-
-def take_apart(icon: Chosen, look: Look) -> Drawing:
-    """Clean an icon and take it apart.
-
-    Raises:
-        IconsError: it is no SVG that can be read, or states no size.
+    `shared`: they will stand in one document, where a style sheet of one would hold for all.
     """
+    drawn, left_out = [], []
+    for icon in icons:
+        try:
+            drawn.append(_take_apart(icon, look, shared=shared))
+        except IconsError as error:
+            left_out.append(LeftOut(icon.key, str(error)))
+    return drawn, left_out
+
+
+def _take_apart(icon: Chosen, look: Look, *, shared: bool) -> Drawing:
+    if not icon.is_svg:
+        raise IconsError(f'it is a bitmap ("{icon.hit.path}"); only --as zip takes it')
     root = clean_tree(named_icon(icon.hit, icon.content), look)
     set_apart(root, name=f"{icon.name}_")  # no name of an icon holds this sign, so none is another one's id
+    has_sheet = any(element.tag == "style" for element in root.iter())
+    if shared and has_sheet:
+        raise IconsError("its style sheet has rules for more than plain classes; only --as zip takes it")
+    if not has_sheet:
+        for element in root.iter():
+            element.attrib.pop("class", None)  # a page's own rules might be for it
     sides = (root.get("width", ""), root.get("height", ""))
-    drawing = Drawing(_box(root.attrib), {}, list(root), sides if all(sides) else None)
-    drawing.attributes = {name: value for name, value in root.items() if name not in _OF_DOCUMENT}
-    if not drawing.has_sheet:
-        for attributes in (drawing.attributes, *(element.attrib for element in drawing.elements())):
-            attributes.pop("class", None)  # a page's own rules might be for it
-    return drawing
+    attributes = {name: value for name, value in root.items() if name not in _OF_DOCUMENT}
+    return Drawing(icon, _box(root.attrib), attributes, list(root), sides if all(sides) else None)
 
 
 def _box(attributes: Mapping[str, str]) -> Box:
@@ -217,34 +212,3 @@ def whole_svg(drawing: Drawing) -> bytes:
     root.attrib.update(drawing.attributes)
     root.extend(drawing.body)
     return written(root, XML).encode() + b"\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """An icon, and its drawing."""
-
-    icon: Chosen
-    drawing: Drawing
-
-
-def drawings(icons: Iterable[Chosen], look: Look, *, shared: bool) -> tuple[list[Drawn], list[LeftOut]]:
-    """Take icons apart; those that are no SVG, or a broken one, are left out with the reason.
-
-    `shared`: they will stand in one document, where a style sheet of one would hold for all.
-    """
-    drawn, left_out = [], []
-    for icon in icons:
-        try:
-            drawn.append(Drawn(icon, _drawing(icon, look, shared=shared)))
-        except IconsError as error:
-            left_out.append(LeftOut(icon.key, str(error)))
-    return drawn, left_out
-
-
-def _drawing(icon: Chosen, look: Look, *, shared: bool) -> Drawing:
-    if not icon.is_svg:
-        raise IconsError(f'it is a bitmap ("{icon.hit.path}"); only --as zip takes it')
-    drawing = take_apart(icon, look)
-    if shared and drawing.has_sheet:
-        raise IconsError("its style sheet has rules for more than plain classes; only --as zip takes it")
-    return drawing

@@ -12,7 +12,7 @@ from xml.parsers import expat
 from indexer.errors import IconsError, RenderError
 from indexer.rendering.render import SVG_START, svg_document
 from search.drawings.drawn import Look, NamedIcon, coloured
-from search.drawings.shapes import reshape
+from search.drawings.shapes import DECLARATION, reshape
 
 SVG = "http://www.w3.org/2000/svg"
 _SVG_NAME = f"{{{SVG}}}"
@@ -29,9 +29,8 @@ _SPACES = re.compile(r"[ \t\r\n]+")
 _UNDRAWN = frozenset(("enable-background", "solid-color", "line-height", "hidden", "tabindex", "title"))
 """Attributes that editors leave behind, and that no browser draws anything by."""
 _OBSOLETE = re.compile(r"\s*(?:enable-background|-inkscape-[\w-]+|solid-(?:color|opacity))\s*:")
-_TOLD = ("aria-", "data-")
+_WITH_ANY_TEXT = ("aria-", "data-")
 """Attributes that hold any text."""
-_APART = re.compile(r";(?![^(]*\))")
 _LINK = re.compile(r"\s*(?:#|data:image/(?!svg))")
 _REACHING = re.compile(
     r"\\|@import|(?:url|src|image|image-set|cross-fade|element|paint)\s*\((?!\s*[\"']?#)", re.IGNORECASE
@@ -45,7 +44,7 @@ def clean_tree(icon: NamedIcon, look: Look) -> ElementTree.Element:
     """Read an icon's drawing into a tree, cleaned and in its look, with names as SVG inside HTML has them.
 
     Raises:
-        IconsError: it is a bitmap, was not given, or is no SVG that can be read.
+        IconsError: it is a bitmap, is not at hand, or is no SVG that can be read.
     """
     if icon.svg is None:
         raise IconsError(f'the drawing of "{icon.key}" is not at hand; --format name writes its name')
@@ -54,14 +53,16 @@ def clean_tree(icon: NamedIcon, look: Look) -> ElementTree.Element:
     except RenderError as error:
         raise IconsError(f'"{icon.key}" can\'t be written as code: {error}') from error
     if document is None:
-        raise IconsError(f'"{icon.key}" is a bitmap and no SVG; --copy-to DIR of `icons search` copies it as it is')
+        raise IconsError(
+            f'"{icon.key}" is a bitmap and no SVG; `icons export` into a zip or a folder copies it as it is'
+        )
     try:
         document = _with_namespace(document if look.colour is None else coloured(document, look.colour))
         _refuse_deep(document)
         root = _plain(ElementTree.fromstring(_hushed(document)))
     except (ValueError, LookupError, expat.ExpatError, ElementTree.ParseError) as error:  # LookupError: of encodings
         raise IconsError(f'"{icon.key}" can\'t be written as code: it is no well-formed SVG ({error})') from error
-    reshape(root, look.shape)
+    reshape(root, look)
     return root
 
 
@@ -156,10 +157,12 @@ def _held(name: str, value: str) -> str:
         return value if _LINK.match(value) else ""
     if name == "style":
         kept = [
-            part.strip() for part in _APART.split(value) if not _REACHING.search(part) and not _OBSOLETE.match(part)
+            part.strip()
+            for part in DECLARATION.findall(value)
+            if not _REACHING.search(part) and not _OBSOLETE.match(part)
         ]
         return ";".join(filter(None, kept))
-    return "" if _REACHING.search(value) and not name.startswith(_TOLD) else value
+    return "" if _REACHING.search(value) and not name.startswith(_WITH_ANY_TEXT) else value
 
 
 def _is_sheet(text: str) -> bool:

@@ -46,19 +46,15 @@ class Collection:
         if len(set(self.icons)) < len(self.icons):
             raise ExportError("an icon stands in the collection twice; name each once")
 
-    def to_json(self) -> bytes:
-        """Spell it as a file."""
-        return self.as_file({key: {} for key in self.icons})
-
     def as_file(self, facts: Mapping[str, Mapping[str, Any]], **about: Any) -> bytes:
         """Spell it as a file that says more: of some of its icons, by key, and of all of it.
 
         Code points of icons that are not among these stay taken.
         """
         icons: list[Any] = []
-        for key, told in facts.items():
+        for key, own in facts.items():
             point = {"code_point": self.code_points[key]} if key in self.code_points else {}
-            icons.append({"key": key, **told, **point} if told or point else key)
+            icons.append({"key": key, **own, **point} if own or point else key)
         taken = {key: point for key, point in self.code_points.items() if key not in facts}
         more = {"taken_code_points": taken} if taken else {}
         whole = {"format": FORMAT, "version": VERSION, "name": self.name, **about, "icons": icons, **more}
@@ -90,19 +86,13 @@ def read_collection(content: bytes, *, name: str) -> tuple[Collection, int]:
     try:
         read = json.loads(text)
     except (ValueError, RecursionError) as error:
-        return _of_lines(text, name, error)
+        try:  # JSON Lines, as `icons search --jsonl` prints them: an object with a key a line
+            read = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except (ValueError, RecursionError):
+            raise ExportError(f'collection "{name}" is not JSON ({error}); mend it, or write a key a line') from error
     if isinstance(read, list):
         return collected(name, [_key(one, name) for one in read])
     return _of_object(read, name)
-
-
-def _of_lines(text: str, name: str, error: Exception) -> tuple[Collection, int]:
-    """Read JSON Lines, as `icons search --jsonl` prints them: an object with a key a line."""
-    try:
-        lines = [json.loads(line) for line in text.splitlines() if line.strip()]
-    except (ValueError, RecursionError):
-        raise ExportError(f'collection "{name}" is not JSON ({error}); mend it, or write a key a line') from error
-    return collected(name, [_key(one, name) for one in lines])
 
 
 def _of_object(read: Mapping[str, Any], name: str) -> tuple[Collection, int]:
@@ -160,11 +150,6 @@ def plain_name(text: str) -> str:
     return name if name[0].isalpha() else f"icon-{name}"
 
 
-def unique_names(icons: Iterable[tuple[str, str]]) -> list[str]:
-    """Names for icons of some sets: "lucide-bell"; from the second of a name on with a number, in their order."""
-    return unique([plain_name(f"{set_key} {name}") for set_key, name in icons])
-
-
 def unique(names: Sequence[str], *, between: str = "-") -> list[str]:
     """Number names that were there before; none takes one that another has by itself."""
     own = set(names)
@@ -178,8 +163,3 @@ def unique(names: Sequence[str], *, between: str = "-") -> list[str]:
         taken.add(free)
         found.append(free)
     return found
-
-
-def pascal_case(name: str) -> str:
-    """Spell a plain name as a component: "lucide-bell" becomes LucideBell."""
-    return "".join(part[0].upper() + part[1:] for part in name.split("-"))

@@ -11,7 +11,6 @@ from indexer.errors import IconsError
 from indexer.library.bundled import bundled
 
 if TYPE_CHECKING:
-    from search.drawings.shapes import Shape
     from search.results import Hit
 
 Corner = Literal["round", "sharp"]
@@ -48,7 +47,7 @@ def named_icon(hit: "Hit", svg: bytes | None = None) -> NamedIcon:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What copies are given; None leaves it as the icon has it."""
+    """How copies look; None leaves it as the icon has it."""
 
     colour: str | None = None
     """For what the icon leaves open."""
@@ -70,30 +69,8 @@ class Look:
         if self.corner is not None and self.corner not in CORNERS:
             raise IconsError(f'corner is "{self.corner}"; give {" or ".join(CORNERS)}')
 
-    @property
-    def shape(self) -> "Shape":
-        """All of it but the colour."""
-        from search.drawings.shapes import Shape
-
-        return Shape(size=self.size, stroke_width=self.stroke_width, corner=self.corner)
-
 
 AS_IT_IS = Look()
-
-
-def restyled(svg: bytes, look: Look) -> bytes:
-    """Give the text of an SVG a look, as `svg_document` gives it.
-
-    Raises:
-        IconsError: another width, size or corner was asked for, and it is not well-formed.
-    """
-    if look.colour is not None:
-        svg = coloured(svg, look.colour)
-    if look.shape == AS_IT_IS.shape:
-        return svg
-    from search.drawings.shapes import reshaped
-
-    return reshaped(svg, look.shape)
 
 
 def coloured(document: bytes, colour: str) -> bytes:
@@ -137,8 +114,8 @@ class IconifyKey(NamedTuple):
 
 def packages_of(prefix: str) -> list[str]:
     """npm packages of pictures that hold a set of Iconify, as a library calls them."""
-    wanted = "fa7" if _STYLED.fullmatch(prefix) else prefix
-    return [package for package, known in _PACKAGES.items() if known == wanted]
+    known = "fa7" if _STYLED.fullmatch(prefix) else prefix
+    return [package for package, own in _PACKAGES.items() if own == known]
 
 
 @cache
@@ -170,5 +147,5 @@ def iconify_key(icon: NamedIcon) -> IconifyKey:
 
 def font_awesome_style(icon: NamedIcon) -> str:
     """Iconify has a set a style, the package of pictures a folder."""
-    told = (*folders(icon), icon.set.rpartition("-")[2])
-    return next((style for style in ("solid", "regular", "brands") if style in told), "solid")
+    words = (*folders(icon), icon.set.rpartition("-")[2])
+    return next((style for style in ("solid", "regular", "brands") if style in words), "solid")

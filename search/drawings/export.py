@@ -4,21 +4,21 @@ import io
 import os
 import re
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from indexer.errors import ExportError, IconsError, SourceError
 from indexer.library.durable import folder_aside, write_file
 from indexer.library.foreign import from_plain, parsed
 from indexer.library.named import write_result
 from indexer.sources.records import read_regular
-from search.drawings.chosen import Chosen, Drawn, LeftOut, Reading, drawings, keys_of, read_chosen, refuse_left_out
+from search.drawings.chosen import LeftOut, drawings, keys_of, read_chosen, refuse_left_out
 from search.drawings.collection import MAX_BYTES, PRIVATE_USE, Collection, plain_name, read_collection
 from search.drawings.drawn import AS_IT_IS, Look
-from search.drawings.licences import SetTerms, licence_file, licences_summed_up, notice, terms_of, warnings_of
-from search.results import Hit
+from search.drawings.kinds import Made, Material, make_iconify, make_react, make_sprite, make_zip
+from search.drawings.licences import licence_file, licences_summed_up, terms_of, warnings_of
 
 if TYPE_CHECKING:
     from indexer.reports.terminal import Progress
@@ -55,7 +55,7 @@ class Options:
     """How an export is made."""
 
     look: Look = AS_IT_IS
-    """What the icons are given: a colour and a width and end of strokes; in files and components a size."""
+    """Of the icons: a colour, and a width and end of strokes; in files and components a size."""
     prefix: str | None = None
     """Of Iconify JSON: one file with all icons, under this prefix. Of a font its name, of a package its name."""
     skip_unreadable: bool = False
@@ -91,55 +91,9 @@ class Exported:
         return packed(self.files, folder=self.name)
 
     @property
-    def media_type(self) -> str:
-        """Of the content."""
-        return "application/zip"
-
-    @property
     def file_name(self) -> str:
         """How the content would be called on a disk."""
         return f"{self.name}.zip" if self.kind == "zip" else f"{self.name}-{self.kind}.zip"
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """Icons as an export takes them in, and those that it can't."""
-
-    drawn: Sequence[Drawn]
-    bitmaps: Sequence[Chosen]
-    shaped: "Sequence[Shaped]"
-    """Of a font."""
-    left_out: Sequence[LeftOut]
-
-    @property
-    def hits(self) -> dict[str, Hit]:
-        """What is known of each icon, by its key."""
-        return {icon.key: icon.hit for icon in (*(one.icon for one in self.drawn), *self.bitmaps)}
-
-
-@dataclass(frozen=True, slots=True)
-class _Material:
-    """What an export is made of."""
-
-    name: str
-    parts: _Parts
-    terms: Sequence[SetTerms]
-    options: Options
-    code_points: Mapping[str, int]
-
-    @property
-    def drawn(self) -> Sequence[Drawn]:
-        """The icons that are SVG: all of them, but for a zip."""
-        return self.parts.drawn
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    files: dict[str, bytes]
-    main: str | None
-    remarks: list[str]
-    facts: Mapping[str, Mapping[str, Any]]
-    """What the manifest says of each icon, by key."""
 
 
 def export(
@@ -148,7 +102,7 @@ def export(
     kind: Kind,
     options: Options | None = None,
     *,
-    progress: "Progress | None" = None,
+    progress: "Progress" = lambda *_: None,
 ) -> Exported:
     """Make one thing of chosen icons, in memory.
 
@@ -157,20 +111,32 @@ def export(
     """
     options = options or Options()
     _refuse(kind, options, collection)
-    reading = read_chosen(engine, collection, progress=progress)
-    parts = _parts(kind, reading, options.look, progress)
+    icons, left_out, remarks = read_chosen(engine, collection.icons, progress)
+    bitmaps = [icon for icon in icons if not icon.is_svg] if kind == "zip" else []
+    taken = [icon for icon in icons if icon.is_svg or kind != "zip"]
+    drawn, undrawn = drawings(taken, options.look, shared=kind != "zip")
+    shaped: list[Shaped] = []
+    unshaped: list[LeftOut] = []
+    if kind == "font":
+        from search.drawings.web_font import make_font, outlined, place
+
+        shaped, unshaped = outlined(drawn, progress)
+        drawn = [each.drawing for each in shaped]
+    left_out += [*undrawn, *unshaped]
     if not options.skip_unreadable:
-        refuse_left_out(parts.left_out)
-    found = parts.hits
+        refuse_left_out(left_out)
+    found = {icon.key: icon.hit for icon in (*(one.icon for one in drawn), *bitmaps)}
     if not found:
-        raise ExportError(f"no icon is left to be exported; can't be exported so: {keys_of(parts.left_out)}")
+        raise ExportError(f"no icon is left to be exported; can't be exported so: {keys_of(left_out)}")
     keys = tuple(key for key in collection.icons if key in found)
     hits = [found[key] for key in keys]
-    if kind == "font":
-        collection = replace(collection, code_points=_places(keys, collection.code_points))
     terms = terms_of(hits, show=engine.show, text_of=engine.licence_text)
-    material = _Material(plain_name(collection.name), parts, terms, options, collection.code_points)
-    made = _MAKERS[kind](material)
+    material = Material(plain_name(collection.name), drawn, bitmaps, terms, options.prefix, options.look.size)
+    if kind == "font":
+        collection = replace(collection, code_points=place(keys, collection.code_points))
+        made = make_font(material, shaped, collection.code_points)
+    else:
+        made = _MAKERS[kind](material)
     files = {**made.files, LICENCES: licence_file(terms, name=collection.name).encode()}
     facts = {key: made.facts.get(key, {}) for key in keys}
     files[COLLECTION] = collection.as_file(facts, kind=kind, files=sorted([*files, COLLECTION]))
@@ -180,10 +146,18 @@ def export(
         files=files,
         main=made.main,
         icons=keys,
-        left_out=tuple(parts.left_out),
-        remarks=(*reading.remarks, *made.remarks, *warnings_of(terms)),
+        left_out=tuple(left_out),
+        remarks=(*remarks, *made.remarks, *warnings_of(terms)),
         licences=licences_summed_up(hits),
     )
+
+
+_MAKERS: Mapping[str, Callable[[Material], Made]] = {
+    "zip": make_zip,
+    "sprite": make_sprite,
+    "iconify": make_iconify,
+    "react": make_react,
+}
 
 
 def _refuse(kind: Kind, options: Options, collection: Collection) -> None:
@@ -198,82 +172,6 @@ def _refuse(kind: Kind, options: Options, collection: Collection) -> None:
     if kind == "font" and len(collection.icons) > len(PRIVATE_USE):
         n_places = len(PRIVATE_USE)
         raise ExportError(f"{len(collection.icons):,} icons; a font has {n_places:,} places, make several of them")
-
-
-def _parts(kind: Kind, reading: Reading, look: Look, progress: "Progress | None") -> _Parts:
-    """Bring icons into the form that an export needs."""
-    bitmaps = [icon for icon in reading.icons if not icon.is_svg] if kind == "zip" else []
-    taken = [icon for icon in reading.icons if kind != "zip" or icon.is_svg]
-    drawn, undrawn = drawings(taken, look, shared=kind != "zip")
-    left_out = [*reading.left_out, *undrawn]
-    if kind != "font":
-        return _Parts(drawn, bitmaps, (), left_out)
-    from search.drawings.web_font import outlined
-
-    shaped, unshaped = outlined(drawn, progress=progress)
-    return _Parts([each.one for each in shaped], (), shaped, [*left_out, *unshaped])
-
-
-def _places(keys: Sequence[str], taken: Mapping[str, int]) -> dict[str, int]:
-    from search.drawings.web_font import place
-
-    return {**taken, **place(keys, taken)}
-
-
-def _zip(material: _Material) -> _Made:
-    from search.drawings.kinds import picture_files
-
-    files, places = picture_files(material.drawn, material.parts.bitmaps)
-    return _Made(files, None, [], {key: {"file": place} for key, place in places.items()})
-
-
-def _sprite(material: _Material) -> _Made:
-    from search.drawings.kinds import SPRITE, sprite_files, use_line
-
-    files = sprite_files(material.drawn, title=material.name, notice=notice(material.terms))
-    return _Made(files, SPRITE, [f"use: {use_line(material.drawn)}"], _named(material.drawn))
-
-
-def _iconify(material: _Material) -> _Made:
-    from search.drawings.kinds import iconify_files
-
-    files = iconify_files(material.drawn, material.terms, prefix=material.options.prefix)
-    return _Made(files, next(iter(files)) if len(files) == 1 else None, [], {})
-
-
-def _font(material: _Material) -> _Made:
-    from search.drawings.web_font import class_line, font_files
-
-    name = material.options.prefix or material.name
-    files = font_files(material.parts.shaped, material.code_points, name=name, notice=notice(material.terms))
-    remarks = [f"use: {class_line(name, material.drawn[0].icon.name)} with {name}.css; icons.html shows all"]
-    coloured = [each.one.icon.key for each in material.parts.shaped if each.outline.colour]
-    if coloured:
-        n_lost = "1 icon loses its colour" if len(coloured) == 1 else f"{len(coloured):,} icons lose their colour"
-        remarks.append(f'{n_lost}, as "{coloured[0]}": a font takes that of the text')
-    return _Made(files, None, remarks, _named(material.drawn))
-
-
-def _react(material: _Material) -> _Made:
-    from search.drawings.kinds import import_line, react_files
-
-    name = material.options.prefix or material.name
-    files = react_files(material.drawn, material.terms, name=name, size=material.options.look.size)
-    remarks = [f"use: {import_line(name, material.drawn)}, after npm install && npm run build"]
-    return _Made(files, None, remarks, _named(material.drawn))
-
-
-def _named(drawn: Sequence[Drawn]) -> dict[str, dict[str, str]]:
-    return {one.icon.key: {"name": one.icon.name} for one in drawn}
-
-
-_MAKERS: Mapping[str, Callable[[_Material], _Made]] = {
-    "zip": _zip,
-    "sprite": _sprite,
-    "iconify": _iconify,
-    "font": _font,
-    "react": _react,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,13 +216,11 @@ def write_export(exported: Exported, place: Path, *, replace: bool = False) -> l
 def earlier_code_points(place: Path) -> Mapping[str, int]:
     """Code points that an earlier export in a folder gave; none where there is no such export."""
     manifest = place / COLLECTION
-    return _read(manifest).code_points if manifest.is_file() else {}
-
-
-def _read(manifest: Path) -> Collection:
+    if not manifest.is_file():
+        return {}
     try:
         with manifest.open("rb") as file:
-            return read_collection(file.read(MAX_BYTES + 1), name=str(manifest))[0]
+            return read_collection(file.read(MAX_BYTES + 1), name=str(manifest))[0].code_points
     except OSError as error:
         raise ExportError(f'"{manifest}" can\'t be read ({error.strerror}); choose another --out') from error
 

@@ -184,12 +184,12 @@ def framework(name: str) -> Framework:
     Raises:
         IconsError: there is none; the message names near ones.
     """
-    wanted = name.strip().lower()
-    found = FRAMEWORKS.get(_ALSO.get(wanted, wanted))
+    plain = name.strip().lower()
+    found = FRAMEWORKS.get(_ALSO.get(plain, plain))
     if found is None:
         from difflib import get_close_matches
 
-        near = get_close_matches(wanted, [*FRAMEWORKS, *_ALSO], n=_NEAR, cutoff=0.5) or [*FRAMEWORKS]
+        near = get_close_matches(plain, [*FRAMEWORKS, *_ALSO], n=_NEAR, cutoff=0.5) or [*FRAMEWORKS]
         raise IconsError(f'no format "{name}"; near: {", ".join(dict.fromkeys(_ALSO.get(one, one) for one in near))}')
     return found
 
@@ -314,11 +314,11 @@ def _phosphor(icon: NamedIcon) -> _Place:
 
 def _heroicon(icon: NamedIcon) -> _Place:
     """By the name's end (Iconify), or by folders (the package of pictures)."""
-    if said := _HEROICON.fullmatch(icon.name):
-        return _Place(said[1], f"{said[2] or 24}/solid")
-    told = folders(icon)
-    if "solid" in told:
-        return _Place(icon.name, f"{next((size for size in ('16', '20') if size in told), '24')}/solid")
+    if found := _HEROICON.fullmatch(icon.name):
+        return _Place(found[1], f"{found[2] or 24}/solid")
+    around = folders(icon)
+    if "solid" in around:
+        return _Place(icon.name, f"{next((size for size in ('16', '20') if size in around), '24')}/solid")
     return _Place(icon.name, "24/outline")
 
 

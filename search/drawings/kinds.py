@@ -2,55 +2,81 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from search.drawings.chosen import Chosen, Drawing, Drawn, markup, spelled, whole_svg
+from search.drawings.chosen import Chosen, Drawing, markup, spelled, whole_svg
 from search.drawings.clean import SVG
-from search.drawings.collection import pascal_case, plain_name, unique
-from search.drawings.licences import SetTerms, by_set, gallery
+from search.drawings.collection import plain_name, unique
+from search.drawings.frameworks import capitals
+from search.drawings.licences import SetTerms, gallery, notice
 from search.drawings.markup import TSX, written
-from search.showing.copies import suffix_of
-
-FOLDER = "icons"
+from search.showing.sheets import suffix_of
 
 
-def picture_files(drawn: Sequence[Drawn], bitmaps: Sequence[Chosen]) -> tuple[dict[str, bytes], dict[str, str]]:
-    """Write each icon as a file; and tell which file is whose, by keys."""
-    contents = {one.icon.key: (f"{FOLDER}/{one.icon.name}.svg", whole_svg(one.drawing)) for one in drawn}
-    contents |= {one.key: (f"{FOLDER}/{one.name}{suffix_of(one.content)}", one.content) for one in bitmaps}
-    return dict(contents.values()), {key: name for key, (name, _) in contents.items()}
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What an export is made of."""
+
+    name: str
+    drawn: Sequence[Drawing]
+    bitmaps: Sequence[Chosen]
+    """Of a zip; all others hold drawings alone."""
+    terms: Sequence[SetTerms]
+    prefix: str | None
+    size: int | None
 
 
-SPRITE, EXAMPLE = "sprite.svg", "example.html"
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One kind's own part of an export."""
+
+    files: Mapping[str, bytes]
+    main: str | None
+    """The file that is enough by itself."""
+    remarks: Sequence[str]
+    facts: Mapping[str, Mapping[str, Any]]
+    """What the manifest says of each icon, by key."""
+
+
+def names_of(drawn: Sequence[Drawing]) -> dict[str, dict[str, str]]:
+    """What the manifest says of icons that are called by a name."""
+    return {one.icon.key: {"name": one.icon.name} for one in drawn}
+
+
+def make_zip(material: Material) -> Made:
+    """Write each icon as a file."""
+    files = {one.icon.key: (f"icons/{one.icon.name}.svg", whole_svg(one)) for one in material.drawn}
+    files |= {one.key: (f"icons/{one.name}{suffix_of(one.content)}", one.content) for one in material.bitmaps}
+    return Made(dict(files.values()), None, [], {key: {"file": name} for key, (name, _) in files.items()})
+
+
+_SPRITE = "sprite.svg"
 _OF_WHOLE = frozenset(("opacity", "filter", "mask", "clip-path", "transform", "style", "class"))
 """Attributes that a symbol does not take as a root does: these go to a group inside it."""
 
 
-def sprite_files(drawn: Sequence[Drawn], *, title: str, notice: str) -> dict[str, bytes]:
-    """Write the sprite, and a page that shows it; `notice` tells in the sprite whose icons these are."""
-    symbols = "\n".join(map(_symbol, drawn))
-    comment = f"<!--\n{_in_comment(notice)}\n-->"
+def make_sprite(material: Material) -> Made:
+    """Write the sprite, and a page that shows it."""
+    symbols = "\n".join(map(_symbol, material.drawn))
+    comment = f"<!--\n{_in_comment(notice(material.terms))}\n-->"
     head = '<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0" style="position:absolute" aria-hidden="true">'
     sprite = f"{head}\n{comment}\n{symbols}\n</svg>\n"
+    use = f'<svg width="24" height="24"><use href="{_SPRITE}#{material.drawn[0].icon.name}"/></svg>'
     # The page holds the sprite itself: opened from a disk, a browser takes no other file's symbols.
-    page = gallery(title, use=use_line(drawn), tiles=[_tile(one.icon.name) for one in drawn], sprite=sprite)
-    return {SPRITE: sprite.encode(), EXAMPLE: page}
+    page = gallery(material.name, use=use, tiles=[_tile(one.icon.name) for one in material.drawn], sprite=sprite)
+    files = {_SPRITE: sprite.encode(), "example.html": page}
+    return Made(files, _SPRITE, [f"use: {use}"], names_of(material.drawn))
 
 
-def use_line(drawn: Sequence[Drawn]) -> str:
-    """How a page shows the first icon of a sprite."""
-    return f'<svg width="24" height="24"><use href="{SPRITE}#{drawn[0].icon.name}"/></svg>'
-
-
-def _symbol(one: Drawn) -> str:
-    attributes = one.drawing.attributes
-    inherited = {name: value for name, value in attributes.items() if name not in _OF_WHOLE}
-    of_whole = {name: value for name, value in attributes.items() if name in _OF_WHOLE}
-    body = markup(one.drawing.body)
+def _symbol(one: Drawing) -> str:
+    inherited = {name: value for name, value in one.attributes.items() if name not in _OF_WHOLE}
+    of_whole = {name: value for name, value in one.attributes.items() if name in _OF_WHOLE}
+    body = markup(one.body)
     body = f"<g{spelled(of_whole)}>{body}</g>" if of_whole else body
-    stated = {"id": one.icon.name, "viewBox": str(one.drawing.box), **inherited}
+    stated = {"id": one.icon.name, "viewBox": str(one.box), **inherited}
     return f"<symbol{spelled(stated)}>{body}</symbol>"
 
 
@@ -66,20 +92,22 @@ _SIDE = 16
 """What Iconify takes where a file states no width or height."""
 
 
-def iconify_files(drawn: Sequence[Drawn], terms: Sequence[SetTerms], *, prefix: str | None) -> dict[str, bytes]:
+def make_iconify(material: Material) -> Made:
     """Write Iconify JSON: `PREFIX.json` with all icons, or without a prefix a file for each set."""
-    if prefix is not None:
-        names = [one.icon.name for one in drawn]
-        return {f"{prefix}.json": _file(prefix, dict(zip(names, drawn, strict=True)), list(terms))}
-    of_sets: defaultdict[str, list[Drawn]] = defaultdict(list)
-    for one in drawn:
+    if prefix := material.prefix:
+        by_name = {one.icon.name: one for one in material.drawn}
+        name = f"{prefix}.json"
+        return Made({name: _file(prefix, by_name, material.terms)}, name, [], {})
+    of_sets: defaultdict[str, list[Drawing]] = defaultdict(list)
+    for one in material.drawn:
         of_sets[one.icon.hit.set].append(one)
     prefixes = unique([plain_name(key) for key in of_sets])
     files = {}
     for own, (key, icons) in zip(prefixes, of_sets.items(), strict=True):
         names = unique([_own_name(one.icon.hit.name) for one in icons])
-        files[f"{own}.json"] = _file(own, dict(zip(names, icons, strict=True)), by_set(terms, key))
-    return files
+        terms = [one for one in material.terms if one.set == key]
+        files[f"{own}.json"] = _file(own, dict(zip(names, icons, strict=True)), terms)
+    return Made(files, next(iter(files)) if len(files) == 1 else None, [], {})
 
 
 def _own_name(name: str) -> str:
@@ -88,9 +116,9 @@ def _own_name(name: str) -> str:
     return name if is_taken else plain_name(name)
 
 
-def _file(prefix: str, icons: dict[str, Drawn], terms: Sequence[SetTerms]) -> bytes:
+def _file(prefix: str, icons: dict[str, Drawing], terms: Sequence[SetTerms]) -> bytes:
     info = {**_info(prefix, len(icons), terms), "palette": any(one.icon.hit.coloured for one in icons.values())}
-    whole = {"prefix": prefix, "info": info, "icons": {name: _icon(one.drawing) for name, one in icons.items()}}
+    whole = {"prefix": prefix, "info": info, "icons": {name: _icon(one) for name, one in icons.items()}}
     return (json.dumps(whole, indent="\t", ensure_ascii=False) + "\n").encode()
 
 
@@ -151,33 +179,22 @@ _PROPERTIES = (
 )
 
 
-def component_names(drawn: Sequence[Drawn]) -> list[str]:
-    """What the components are called: LucideBell, each name once."""
-    return unique([pascal_case(one.icon.name) for one in drawn], between="_")
-
-
-def react_files(
-    drawn: Sequence[Drawn], terms: Sequence[SetTerms], *, name: str, size: int | None = None
-) -> dict[str, bytes]:
+def make_react(material: Material) -> Made:
     """Write the package's sources; `npm install && npm run build` makes the rest."""
-    names = component_names(drawn)
+    name, drawn = material.prefix or material.name, material.drawn
+    components = unique([capitals(one.icon.name) for one in drawn], between="_")
     files = {
         "package.json": _json(_package(name)),
         "tsconfig.json": _json(_COMPILER),
-        "README.md": _readme(name, names, terms),
+        "README.md": _readme(name, components, material.terms),
         "src/types.ts": _TYPES,
-        "src/index.ts": _index(drawn, names),
+        "src/index.ts": _index(drawn, components),
     }
-    default = '"1em"' if size is None else str(size)
-    files |= {
-        f"src/icons/{one.icon.name}.tsx": _component(one, own, default) for one, own in zip(drawn, names, strict=True)
-    }
-    return {path: text.encode() for path, text in files.items()}
-
-
-def import_line(name: str, drawn: Sequence[Drawn]) -> str:
-    """How code takes the first icon from the package."""
-    return f'import {{ {component_names(drawn)[0]} }} from "{name}"'
+    default = '"1em"' if material.size is None else str(material.size)
+    for one, component in zip(drawn, components, strict=True):
+        files[f"src/icons/{one.icon.name}.tsx"] = _component(one, component, default)
+    use = f'use: import {{ {components[0]} }} from "{name}", after npm install && npm run build'
+    return Made({path: text.encode() for path, text in files.items()}, None, [use], names_of(drawn))
 
 
 def _package(name: str) -> dict[str, object]:
@@ -202,13 +219,13 @@ def _json(facts: object) -> str:
     return json.dumps(facts, indent=2) + "\n"
 
 
-def _index(drawn: Sequence[Drawn], names: Sequence[str]) -> str:
+def _index(drawn: Sequence[Drawing], names: Sequence[str]) -> str:
     lines = ['export type { IconProps } from "./types.js";']
     lines += [f'export {{ {own} }} from "./icons/{one.icon.name}.js";' for one, own in zip(drawn, names, strict=True)]
     return "\n".join(lines) + "\n"
 
 
-def _component(one: Drawn, name: str, size: str) -> str:
+def _component(one: Drawing, name: str, size: str) -> str:
     return (
         'import { forwardRef } from "react";\nimport type { IconProps } from "../types.js";\n\n'
         f"export const {name} = /* @__PURE__ */ forwardRef<SVGSVGElement, IconProps>"
@@ -217,13 +234,13 @@ def _component(one: Drawn, name: str, size: str) -> str:
     )
 
 
-def _root(one: Drawn) -> Element:
+def _root(one: Drawing) -> Element:
     """An icon's root as the component has it; what leaves its colour open takes that of the text."""
-    own = dict(one.drawing.attributes)
+    own = dict(one.attributes)
     if "fill" not in own and one.icon.hit.coloured is False:
         own["fill"] = "currentColor"
-    root = Element("svg", {"xmlns": SVG, "viewBox": str(one.drawing.box), **own})
-    root.extend(one.drawing.body)
+    root = Element("svg", {"xmlns": SVG, "viewBox": str(one.box), **own})
+    root.extend(one.body)
     return root
 
 

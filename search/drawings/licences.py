@@ -119,11 +119,6 @@ def plain(text: str) -> str:
     return printable(text.translate(_HARMLESS))[:_LONGEST]
 
 
-def by_set(terms: Iterable[SetTerms], key: str) -> list[SetTerms]:
-    """Those of one set."""
-    return [one for one in terms if one.set == key]
-
-
 def notice(terms: Sequence[SetTerms]) -> str:
     """Lines of credit for all icons, for the head of a file."""
     return "\n".join(one.credit for one in terms)
@@ -141,7 +136,8 @@ def warnings_of(terms: Iterable[SetTerms]) -> list[str]:
 def licence_file(terms: Sequence[SetTerms], *, name: str) -> str:
     """Write all that an export's licences ask for: Markdown, with the texts that lay with the sources."""
     warned, credited = warnings_of(terms), [one for one in terms if needs_credit(one.licence)]
-    parts = [f"# Licences of the icons in {plain(name)}", f"{_of_terms(terms)}. A summary, no legal advice."]
+    summary = _summed_up([one.licence for one in terms], len({one.set for one in terms}))
+    parts = [f"# Licences of the icons in {plain(name)}", f"{summary}. A summary, no legal advice."]
     if warned:
         parts += ["## Look at these first", "\n".join(f"- {line}." for line in warned)]
     if credited:
@@ -159,10 +155,6 @@ def _section(one: SetTerms) -> Iterable[str]:
     yield "\n".join(facts)
     if one.text:
         yield "\n".join(f"    {printable(line, keep=chr(9))}".rstrip() for line in one.text.splitlines())
-
-
-def _of_terms(terms: Sequence[SetTerms]) -> str:
-    return _summed_up([one.licence for one in terms], len({one.set for one in terms}))
 
 
 def _summed_up(licences: Sequence[str | None], n_sets: int) -> str:

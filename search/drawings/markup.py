@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import quote
 from xml.etree import ElementTree
 
@@ -12,7 +13,7 @@ from search.drawings.apart import set_apart
 from search.drawings.clean import SVG, clean_tree
 from search.drawings.drawn import Look, NamedIcon
 from search.drawings.frameworks import capitals, free_name
-from search.drawings.shapes import path_data
+from search.drawings.shapes import declarations, path_data
 
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 _BRACES = {"{": "&#123;", "}": "&#125;"}
@@ -29,7 +30,7 @@ class Markup:
 
 
 def written(root: ElementTree.Element, markup: Markup, *, rest: str = "", indent: int | None = None) -> str:
-    """Write a tree; `rest` stands behind the attributes of its root, lines are indented from `indent` on, if given.
+    """Write a tree; `rest` stands behind the attributes of its root, lines are indented from `indent` on, if any.
 
     Elements that hold text stay on one line, since spaces between them would be drawn.
     """
@@ -86,7 +87,6 @@ SVELTE = Markup(lambda name, value: f'{name}="{_in_svelte(value)}"', _svelte_tex
 _CAMEL_ANYWAY = re.compile(r"(data|aria)-.*")
 """The two families of attributes that JSX leaves alone."""
 _JOINT = re.compile(r"[-:](.)")
-_APART = re.compile(r";(?![^(]*\))")
 _PLAIN_VALUE = re.compile(r"[^\"'&\\{}<>\x00-\x1f]*")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 _UNSAFE_IN_JS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029", "<": "\\u003c"})
@@ -128,7 +128,7 @@ def _attribute(name: str, value: str) -> str:
 
 def _typed_attribute(name: str, value: str) -> str:
     """As types take it: what they would refuse is handed over unchecked."""
-    if name == "style" and not {key for key, _ in _declarations(value)} <= _STYLED:
+    if name == "style" and not {key for key, _ in declarations(value)} <= _STYLED:
         return f"style={{{_style_object(value)} as object}}"
     if name in _UNTYPED or value not in _TYPED.get(name, (value,)):
         return f"{{...({{ {_camel(name)}: {js_string(value)} }} as object)}}"
@@ -136,12 +136,7 @@ def _typed_attribute(name: str, value: str) -> str:
 
 
 def _style_object(style: str) -> str:
-    return f"{{ {', '.join(f'{_property(name)}: {js_string(value)}' for name, value in _declarations(style))} }}"
-
-
-def _declarations(style: str) -> Sequence[tuple[str, str]]:
-    parts = (declaration.partition(":") for declaration in _APART.split(style))
-    return [(name.strip(), value.strip()) for name, _, value in parts if name.strip() and value.strip()]
+    return f"{{ {', '.join(f'{_property(name)}: {js_string(value)}' for name, value in declarations(style))} }}"
 
 
 def _property(name: str) -> str:
@@ -185,15 +180,7 @@ def slug(name: str) -> str:
     return _NOT_SLUG.sub("-", name.lower()).strip("-_") or "icon"
 
 
-def _react(icon: NamedIcon, look: Look) -> str:
-    return _component_of_react(icon, look, TSX, props="props: SVGProps<SVGSVGElement>")
-
-
-def _jsx(icon: NamedIcon, look: Look) -> str:
-    return _component_of_react(icon, look, JSX, props="props")
-
-
-def _component_of_react(icon: NamedIcon, look: Look, markup: Markup, *, props: str) -> str:
+def _component_of_react(icon: NamedIcon, look: Look, *, markup: Markup, props: str) -> str:
     body = written(_beside_others(icon, look), markup, rest="{...props}", indent=2)
     return f"export function {component_name(icon.name)}({props}) {{\n  return (\n{body}\n  );\n}}"
 
@@ -211,14 +198,6 @@ def _vue(icon: NamedIcon, look: Look) -> str:
 def _svelte(icon: NamedIcon, look: Look) -> str:
     body = written(_beside_others(icon, look), SVELTE, rest="{...props}", indent=0)
     return f"<script>\n  let props = $props();\n</script>\n\n{body}"
-
-
-def _html(icon: NamedIcon, look: Look) -> str:
-    return written(_beside_others(icon, look), XML)
-
-
-def _svg(icon: NamedIcon, look: Look) -> str:
-    return written(_with_namespace(clean_tree(icon, look)), XML)
 
 
 def _data_uri(icon: NamedIcon, look: Look) -> str:
@@ -283,12 +262,12 @@ def _with_namespace(root: ElementTree.Element) -> ElementTree.Element:
 
 
 DRAWINGS: Mapping[str, Callable[[NamedIcon, Look], str]] = {
-    "react": _react,
-    "jsx": _jsx,
+    "react": partial(_component_of_react, markup=TSX, props="props: SVGProps<SVGSVGElement>"),
+    "jsx": partial(_component_of_react, markup=JSX, props="props"),
     "vue": _vue,
     "svelte": _svelte,
-    "html": _html,
-    "svg": _svg,
+    "html": lambda icon, look: written(_beside_others(icon, look), XML),
+    "svg": lambda icon, look: written(_with_namespace(clean_tree(icon, look)), XML),
     "css": _css,
     "data-uri": _data_uri,
     "path": _path,

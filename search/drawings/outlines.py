@@ -5,7 +5,7 @@ make that take for ever: it happens in a worker that may hang or die.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from indexer.errors import RenderError
@@ -13,6 +13,8 @@ from indexer.rendering.draw_pool import DrawPool, work
 from search.drawings.chosen import Drawing, whole_svg
 
 _SECONDS = 5.0
+_WIDEST = 16
+"""Times its height; a glyph's coordinates have 16 bits."""
 _XLINK = "http://www.w3.org/1999/xlink"
 _NOT_DRAWN = frozenset(("title", "desc", "metadata", "animate", "animateTransform", "animateMotion", "set"))
 _NOT_IN_A_FONT = frozenset(("mask", "filter", "pattern", "text", "image", "foreignObject", "style"))
@@ -47,9 +49,11 @@ class Outliner(DrawPool):
         Raises:
             RenderError: it has several colours, is partly transparent, empty, or holds what no font can.
         """
-        found = sorted({element.tag for element in drawing.elements()} & _NOT_IN_A_FONT)
+        found = sorted({element.tag for top in drawing.body for element in top.iter()} & _NOT_IN_A_FONT)
         if found:
             raise RenderError(f"has a <{found[0]}>, which no outline of a font can be")
+        if drawing.box.width > _WIDEST * drawing.box.height:
+            raise RenderError(f"is more than {_WIDEST} times as wide as high")
         answer = json.loads(self.ask(whole_svg(_still(drawing))))
         paints = {"currentcolor" if paint in _OPEN else paint for paint in answer["paints"]}
         if not answer["path"]:
@@ -71,7 +75,7 @@ def _still(drawing: Drawing) -> Drawing:
             element.remove(child)
         if "href" in element.attrib:
             element.set("xlink:href", element.attrib.pop("href"))
-    return Drawing(drawing.box, {"xmlns:xlink": _XLINK, **drawing.attributes}, body, None)
+    return replace(drawing, attributes={"xmlns:xlink": _XLINK, **drawing.attributes}, body=body, sides=None)
 
 
 def be_worker() -> None:

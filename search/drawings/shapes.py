@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from indexer.errors import IconsError
+from search.drawings.drawn import Look
 
 _GROUPS = frozenset(("svg", "g", "a"))
 _UNDRAWN = frozenset(("title", "desc", "defs", "linearGradient", "radialGradient", "clipPath", "mask", "symbol"))
@@ -14,13 +14,15 @@ _REACHING = ("transform", "filter", "mask", "clip-path")
 _LENGTH = re.compile(r"\s*([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?)(?:px)?\s*", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[\s,]+")
 _SPACE = re.compile(r"\s+")
+DECLARATION = re.compile(r"(?:[^;(]|\([^)]*\)?)+")
+"""Of a style; addresses of data hold semicolons, too."""
 
 
 def path_data(root: ElementTree.Element, *, key: str) -> list[str]:
     """Write the shapes of a cleaned drawing as path data, those that draw nothing left out.
 
     Raises:
-        IconsError: it holds what is no shape, or shapes that something else moves, cuts or fills; `key` is told.
+        IconsError: something is no shape, or is moved, cut or filled by something else; the message names `key`.
     """
     found = list(_shapes(root, {"fill": "black", "stroke": "none"}, key))
     if not found:
@@ -32,7 +34,7 @@ def _shapes(element: ElementTree.Element, inherited: Mapping[str, str], key: str
     for attribute in _REACHING:
         if attribute in element.attrib:
             raise IconsError(f'"{key}" has a {attribute}, which path data can\'t say; --format svg writes it whole')
-    look = {name: element.get(name, value) for name, value in inherited.items()} | _declared(element)
+    look = {name: _stated(element, name) or value for name, value in inherited.items()}
     if any(value.lower().startswith("url(") for value in look.values()):
         raise IconsError(f'"{key}" is filled with a pattern or gradient; --format svg writes it whole')
     if element.tag in _GROUPS:
@@ -43,12 +45,6 @@ def _shapes(element: ElementTree.Element, inherited: Mapping[str, str], key: str
             yield from filter(None, [_SHAPES[element.tag](element, key)])
     elif element.tag not in _UNDRAWN:
         raise IconsError(f'"{key}" holds <{element.tag}>, which is no shape; --format svg writes it whole')
-
-
-def _declared(element: ElementTree.Element) -> dict[str, str]:
-    """Fill and stroke as the style of an element states them."""
-    declared = (declaration.partition(":") for declaration in element.get("style", "").split(";"))
-    return {name.strip(): value.strip() for name, _, value in declared if name.strip() in ("fill", "stroke")}
 
 
 def _path(element: ElementTree.Element, _: str) -> str:
@@ -136,46 +132,16 @@ ENDS = {"round": ("round", "round"), "sharp": ("square", "miter")}
 _CORNERS = re.compile(r"(^|;)\s*stroke-line(cap|join)\s*:[^;]*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """What is changed; None leaves it as the icon has it."""
-
-    size: int | None = None
-    stroke_width: float | None = None
-    corner: str | None = None
-
-
-def reshaped(svg: bytes, shape: Shape) -> bytes:
-    """Give an SVG's text another stroke, size and corner.
-
-    Raises:
-        IconsError: it is not well-formed.
-    """
-    for prefix, uri in (("", "http://www.w3.org/2000/svg"), ("xlink", "http://www.w3.org/1999/xlink")):
-        ElementTree.register_namespace(prefix, uri)
-    try:
-        root = ElementTree.fromstring(svg)
-    except (ElementTree.ParseError, ValueError) as error:
-        raise IconsError(f"this SVG is not well-formed ({error}); it can be had as it is") from error
-    reshape(root, shape)
-    return ElementTree.tostring(root)
-
-
-def reshape(root: ElementTree.Element, shape: Shape) -> None:
-    """Change a tree in place; what an icon does not have, as a stroke, is not given to it."""
-    if shape.size is not None:
-        _resize(root, shape.size)
-    if not is_stroked(root):
+def reshape(root: ElementTree.Element, look: Look) -> None:
+    """Change a tree in place; an icon without a stroke gets none."""
+    if look.size is not None:
+        _resize(root, look.size)
+    if all(_stated(element, "stroke") in (None, "none", "transparent") for element in root.iter()):
         return
-    if shape.stroke_width is not None:
-        _widen(root, shape.stroke_width)
-    if shape.corner is not None:
-        _end(root, shape.corner)
-
-
-def is_stroked(root: ElementTree.Element) -> bool:
-    """Tell whether anything of it is drawn as a line."""
-    return any(_stated(element, "stroke") not in (None, "none", "transparent") for element in root.iter())
+    if look.stroke_width is not None:
+        _widen(root, look.stroke_width)
+    if look.corner is not None:
+        _end(root, look.corner)
 
 
 def _resize(root: ElementTree.Element, size: int) -> None:
@@ -196,23 +162,23 @@ def _resize(root: ElementTree.Element, size: int) -> None:
         root.set(side, f"{size * length / longer:.4g}" if longer else f"{size}")
 
 
-def _widen(root: ElementTree.Element, wanted: float) -> None:
+def _widen(root: ElementTree.Element, width: float) -> None:
     """Let the widest stroke be so wide, and others in proportion; where none states its width, the root does."""
     widest = max(_widths(root), default=None)
     if not widest:
-        root.set("stroke-width", f"{wanted:g}")
+        root.set("stroke-width", f"{width:g}")
         return
-    factor = wanted / widest
+    factor = width / widest
 
     def wider(value: str) -> str:
         number = _NUMBER.fullmatch(value.strip())
         return f"{float(number[1]) * factor:.4g}" if number else value
 
     for element in root.iter():
-        if (width := element.get("stroke-width")) is not None:
-            element.set("stroke-width", wider(width))
+        if (own := element.get("stroke-width")) is not None:
+            element.set("stroke-width", wider(own))
         if style := element.get("style"):
-            changed = _DECLARED.sub(lambda said: f"{said[1]}{said[2]}stroke-width:{wider(said[3])}", style)
+            changed = _DECLARED.sub(lambda found: f"{found[1]}{found[2]}stroke-width:{wider(found[3])}", style)
             element.set("style", changed)
 
 
@@ -236,8 +202,10 @@ def _end(root: ElementTree.Element, corner: str) -> None:
 
 def _stated(element: ElementTree.Element, name: str) -> str | None:
     """What an element states by itself, in its style or as an attribute."""
-    for declaration in (element.get("style") or "").split(";"):
-        key, _, value = declaration.partition(":")
-        if key.strip() == name:
-            return value.strip()
-    return element.get(name)
+    return dict(declarations(element.get("style", ""))).get(name, element.get(name))
+
+
+def declarations(style: str) -> list[tuple[str, str]]:
+    """Name and value of each property that a style states."""
+    parts = (declaration.partition(":") for declaration in DECLARATION.findall(style))
+    return [(name.strip(), value.strip()) for name, _, value in parts if name.strip() and value.strip()]

@@ -16,9 +16,10 @@ from fontTools.svgLib.path import parse_path
 from fontTools.ttLib.tables._g_l_y_f import Glyph
 
 from indexer.errors import ExportError, RenderError
-from search.drawings.chosen import Box, Drawn, LeftOut
+from search.drawings.chosen import Box, Drawing, LeftOut
 from search.drawings.collection import PRIVATE_USE
-from search.drawings.licences import gallery
+from search.drawings.kinds import Made, Material, names_of
+from search.drawings.licences import gallery, notice
 from search.drawings.outlines import Outline, Outliner
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ EM = 1024
 """Units of the height of every icon."""
 _MADE = timestampSinceEpoch(315_532_800)
 """1980, for all fonts: the same icons give the same bytes."""
-_WIDEST = 16
-"""Times its height; a glyph's coordinates have 16 bits."""
 _CURVE_ERROR = 0.5
 """Units by which a curve of the font may miss that of the icon."""
 
@@ -38,78 +37,79 @@ _CURVE_ERROR = 0.5
 class Shaped:
     """An icon as a glyph will show it."""
 
-    one: Drawn
+    drawing: Drawing
     outline: Outline
 
 
-def outlined(drawn: Sequence[Drawn], *, progress: "Progress | None") -> tuple[list[Shaped], list[LeftOut]]:
+def outlined(drawn: Sequence[Drawing], progress: "Progress") -> tuple[list[Shaped], list[LeftOut]]:
     """Find the outlines of icons; those that no font can hold are left out with the reason."""
     shaped, left_out = [], []
     with Outliner() as outliner:
         for n, one in enumerate(drawn, start=1):
-            if progress is not None:
-                progress("finding outlines", n, len(drawn))
+            progress("finding outlines", n, len(drawn))
             try:
-                _refuse_wide(one.drawing.box)
-                shaped.append(Shaped(one, outliner.outline(one.drawing)))
+                shaped.append(Shaped(one, outliner.outline(one)))
             except RenderError as error:
                 left_out.append(LeftOut(one.icon.key, str(error)))
     return shaped, left_out
 
 
-def _refuse_wide(box: Box) -> None:
-    if box.width > _WIDEST * box.height:
-        raise RenderError(f"is more than {_WIDEST} times as wide as high")
-
-
 def place(keys: Iterable[str], taken: Mapping[str, int]) -> dict[str, int]:
-    """Give each icon a code point: the one that it had, or the first that no icon ever had.
+    """Give each icon a code point, the one that it had or the first that no icon ever had; with those of all others.
 
     Raises:
         ExportError: there are more icons than the 6,400 places for own signs.
     """
+    points = dict(taken)
     used = set(taken.values())
     free = (point for point in PRIVATE_USE if point not in used)
-    points = {}
     for key in keys:
-        point = taken[key] if key in taken else next(free, None)
-        if point is None:
-            raise ExportError(f"a font has {len(PRIVATE_USE):,} places for own signs; make two of this collection")
-        points[key] = point
+        if key not in points:
+            point = next(free, None)
+            if point is None:
+                raise ExportError(f"a font has {len(PRIVATE_USE):,} places for own signs; make two of this collection")
+            points[key] = point
     return points
 
 
-def font_files(shaped: Sequence[Shaped], points: Mapping[str, int], *, name: str, notice: str) -> dict[str, bytes]:
+def make_font(material: Material, shaped: Sequence[Shaped], points: Mapping[str, int]) -> Made:
     """Write the font as WOFF2 and TrueType, its classes, and a page that shows it.
 
     Raises:
         ExportError: the outlines are too much for a font.
     """
-    truetype = _truetype(shaped, points, name=name, notice=notice)
+    name = material.prefix or material.name
+    truetype = _truetype(shaped, points, name=name, copyright=notice(material.terms))
     woff2 = _woff2(truetype)
-    stamp = hashlib.sha256(woff2).hexdigest()[:8]
-    css = _css(shaped, points, name=name, stamp=stamp)
-    tiles = [_tile(name, each.one.icon.name, points[each.one.icon.key]) for each in shaped]
-    page = gallery(name, use=class_line(name, tiles[0][0]), tiles=tiles, stylesheet=f"{name}.css")
-    return {f"{name}.woff2": woff2, f"{name}.ttf": truetype, f"{name}.css": css.encode(), "icons.html": page}
+    css = _css(shaped, points, name=name, stamp=hashlib.sha256(woff2).hexdigest()[:8])
+    tiles = [_tile(name, each.drawing.icon.name, points[each.drawing.icon.key]) for each in shaped]
+    use = _class_line(name, tiles[0][0])
+    page = gallery(name, use=use, tiles=tiles, stylesheet=f"{name}.css")
+    files = {f"{name}.woff2": woff2, f"{name}.ttf": truetype, f"{name}.css": css.encode(), "icons.html": page}
+    remarks = [f"use: {use} with {name}.css; icons.html shows all"]
+    coloured = [each.drawing.icon.key for each in shaped if each.outline.colour]
+    if coloured:
+        n_lost = "1 icon loses its colour" if len(coloured) == 1 else f"{len(coloured):,} icons lose their colour"
+        remarks.append(f'{n_lost}, as "{coloured[0]}": a font takes that of the text')
+    return Made(files, None, remarks, names_of(material.drawn))
 
 
-def _truetype(shaped: Sequence[Shaped], points: Mapping[str, int], *, name: str, notice: str) -> bytes:
-    glyphs: dict[str, Glyph] = {".notdef": _empty()}
+def _truetype(shaped: Sequence[Shaped], points: Mapping[str, int], *, name: str, copyright: str) -> bytes:
+    glyphs: dict[str, Glyph] = {".notdef": TTGlyphPen(None).glyph()}
     widths = {".notdef": EM}
     for each in shaped:
-        box = each.one.drawing.box
-        glyphs[each.one.icon.name] = _glyph(each.outline, box)
-        widths[each.one.icon.name] = round(EM * box.width / box.height)
+        box = each.drawing.box
+        glyphs[each.drawing.icon.name] = _glyph(each.outline, box)
+        widths[each.drawing.icon.name] = round(EM * box.width / box.height)
     font = FontBuilder(EM, isTTF=True)
     font.setupGlyphOrder(list(glyphs))
-    font.setupCharacterMap({points[each.one.icon.key]: each.one.icon.name for each in shaped})
+    font.setupCharacterMap({points[each.drawing.icon.key]: each.drawing.icon.name for each in shaped})
     font.setupGlyf(glyphs)
     table = font.font["glyf"]
     font.setupHorizontalMetrics({glyph: (width, getattr(table[glyph], "xMin", 0)) for glyph, width in widths.items()})
     font.setupHorizontalHeader(ascent=EM, descent=0)
     names = {"familyName": name, "styleName": "Regular", "psName": f"{name}-Regular", "fullName": name}
-    font.setupNameTable({**names, "version": "Version 1.0", "uniqueFontIdentifier": name, "copyright": notice})
+    font.setupNameTable({**names, "version": "Version 1.0", "uniqueFontIdentifier": name, "copyright": copyright})
     font.setupOS2(sTypoAscender=EM, sTypoDescender=0, sTypoLineGap=0, usWinAscent=EM, usWinDescent=0, achVendID="NONE")
     font.setupPost()
     font.updateHead(created=_MADE, modified=_MADE)
@@ -138,17 +138,12 @@ def _glyph(outline: Outline, box: Box) -> Glyph:
     return pen.glyph()
 
 
-def _empty() -> Glyph:
-    return TTGlyphPen(None).glyph()
-
-
 def _css(shaped: Sequence[Shaped], points: Mapping[str, int], *, name: str, stamp: str) -> str:
     source = ", ".join(
         f'url("{name}.{suffix}?{stamp}") format("{kind}")' for suffix, kind in (("woff2", "woff2"), ("ttf", "truetype"))
     )
-    rules = "".join(
-        f'.{name}-{each.one.icon.name}::before {{ content: "\\{points[each.one.icon.key]:x}"; }}\n' for each in shaped
-    )
+    icons = [each.drawing.icon for each in shaped]
+    rules = "".join(f'.{name}-{icon.name}::before {{ content: "\\{points[icon.key]:x}"; }}\n' for icon in icons)
     return (
         f'@font-face {{ font-family: "{name}"; src: {source}; font-display: block; }}\n'
         f'.{name} {{ display: inline-block; font: normal 400 1em/1 "{name}"; vertical-align: -0.125em; '
@@ -156,7 +151,7 @@ def _css(shaped: Sequence[Shaped], points: Mapping[str, int], *, name: str, stam
     )
 
 
-def class_line(name: str, icon: str) -> str:
+def _class_line(name: str, icon: str) -> str:
     """How a page shows an icon of a font."""
     return f'<i class="{name} {name}-{icon}" aria-hidden="true"></i>'
 

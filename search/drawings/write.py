@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from indexer.errors import IconsError
-from search.drawings.drawn import IconifyKey, Look, NamedIcon, iconify_key
+from search.drawings.drawn import Look, NamedIcon, iconify_key
 from search.drawings.frameworks import Export, Framework, exported, local_names
 from search.drawings.markup import DRAWINGS, REACT_IMPORT, slug
 from search.drawings.shapes import ENDS
@@ -61,13 +61,13 @@ def laid_out(
 ) -> str:
     """Put imports and uses together as one text of the framework's language, each use behind its remark, if any."""
     is_whole = framework.form == "drawn"  # each use stands for itself, and is there once
-    told = list(zip(uses, remarks or [None] * len(uses), strict=True))
+    pairs = list(zip(uses, remarks or [None] * len(uses), strict=True))
     if is_whole:
-        told = [(use, _joined([remark for other, remark in told if other == use])) for use in dict.fromkeys(uses)]
+        pairs = [(use, _joined([remark for other, remark in pairs if other == use])) for use in dict.fromkeys(uses)]
     if framework.language == "text" and not _needs_parting(uses, framework):
-        told = [(use, None) for use, _ in told]
+        pairs = [(use, None) for use, _ in pairs]
     body = ("\n\n" if is_whole and framework.language not in ("text", "svg", "html") else "\n").join(
-        f"{comment(remark, framework)}{use}" for use, remark in told
+        f"{comment(remark, framework)}{use}" for use, remark in pairs
     )
     if not imports:
         return body
@@ -95,17 +95,16 @@ def comment(remark: str | None, framework: Framework) -> str:
     """Write a remark as a line before a use; none where there is no remark."""
     if remark is None:
         return ""
-    told = " ".join(remark.split())
+    text = " ".join(remark.split())
     match framework.language:
         case "vue" | "svelte" | "html" | "svg":
-            return f"<!-- {told.replace('--', '- -').replace('>', ')')} -->\n"
-        case "css":
-            return f"/* {told.replace('*/', '* /')} */\n"
-        case "tsx" | "jsx":
-            told = told.replace("*/", "* /")
-            return f"/* {told} */\n" if framework.form == "drawn" else f"{{/* {told} */}}\n"
+            return f"<!-- {text.replace('--', '- -').replace('>', ')')} -->\n"
         case "text":
-            return f"# {told}\n"
+            return f"# {text}\n"
+        case _:
+            written = f"/* {text.replace('*/', '* /')} */"
+            is_inside_markup = framework.language != "css" and framework.form != "drawn"
+            return f"{{{written}}}\n" if is_inside_markup else f"{written}\n"
 
 
 def _refuse_foreign(icon: NamedIcon, framework: Framework) -> None:
@@ -120,30 +119,37 @@ def _components(icons: Sequence[NamedIcon], framework: Framework, look: Look) ->
     exports = [exported(icon, framework) for icon in icons]
     stated, left_out = _stated(framework, look)
     names = local_names(exports)
-    uses = [f"<{' '.join([name, *_weight(one), *stated])} />" for name, one in zip(names, exports, strict=True)]
+    uses = [
+        _element(name, f'weight="{one.weight}"' if one.weight else "", *stated)
+        for name, one in zip(names, exports, strict=True)
+    ]
     return _Written(_imported(exports), uses, framework.packages, left_out)
 
 
+def _element(*parts: str, end: str = " />") -> str:
+    return f"<{' '.join(filter(None, parts))}{end}"
+
+
 def _exported(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
-    """What a package exports for its icons, each given to the one component that draws them."""
+    """What a package exports for its icons, for the one component that draws them."""
     exports = [exported(icon, framework) for icon in icons]
     stated, left_out = _stated(framework, look)
     head = f"{framework.component} {framework.attribute}"
-    uses = [f"<{' '.join([f'{head}={{{name}}}', *stated])} />" for name in local_names(exports)]
+    uses = [_element(f"{head}={{{name}}}", *stated) for name in local_names(exports)]
     modules = dict.fromkeys(one.module for one in exports)
     packages = dict.fromkeys((*framework.packages, *modules))
     return _Written([_component_import(framework), *_imported(exports)], uses, [*packages], left_out)
 
 
 def _keys(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
-    """A component that is told the key, or, without one, the key alone."""
+    """A component that takes the key, or, without one, the key alone."""
     if not framework.component:
         return _Written([], [icon.key for icon in icons])
     stated, left_out = _stated(framework, look)
-    heads = [f'{framework.component} {framework.attribute}="{iconify_key(icon)}"' for icon in icons]
+    head = f"{framework.component} {framework.attribute}"
     is_element = framework.language == "html"  # which no slash ends
     end = f"></{framework.component}>" if is_element else " />"
-    uses = [f"<{' '.join([head, *stated])}{end}" for head in heads]
+    uses = [_element(f'{head}="{iconify_key(icon)}"', *stated, end=end) for icon in icons]
     return _Written([_component_import(framework)], uses, framework.packages, left_out)
 
 
@@ -153,15 +159,16 @@ def _classes(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _W
     stated, left_out = _stated(framework, look)
     style = f' style="{"; ".join(stated)}"' if stated else ""
     uses = [f'<span class="i-{key.prefix}{":" if "-" in key.prefix else "-"}{key.name}"{style}></span>' for key in keys]
-    return _Written([], uses, [*framework.packages, *_sets_of(keys)], left_out)
+    sets = dict.fromkeys(f"@iconify-json/{key.prefix}" for key in keys)
+    return _Written([], uses, [*framework.packages, *sets], left_out)
 
 
 def _drawn(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
-    uses = [DRAWINGS[framework.name](icon, look) for icon in _told_apart(icons)]
+    uses = [DRAWINGS[framework.name](icon, look) for icon in _with_distinct_names(icons)]
     return _Written([REACT_IMPORT] if framework.name == "react" else [], uses)
 
 
-def _told_apart(icons: Sequence[NamedIcon]) -> list[NamedIcon]:
+def _with_distinct_names(icons: Sequence[NamedIcon]) -> list[NamedIcon]:
     """Give other names to icons that would be called as another one before them: BellFilled2, .icon-bell-2."""
     names: dict[str, str] = {}
     taken: set[str] = set()
@@ -182,28 +189,20 @@ _WRITERS: Mapping[str, Callable[[Sequence[NamedIcon], Framework, Look], _Written
 }
 
 
-def _sets_of(keys: Sequence[IconifyKey]) -> list[str]:
-    return list(dict.fromkeys(f"@iconify-json/{key.prefix}" for key in keys))
-
-
 def _stated(framework: Framework, look: Look) -> tuple[list[str], tuple[str, ...]]:
     """A look as a use states it, and what of it has no way to be stated."""
-    wanted = {name: getattr(look, name) for name in ("size", "colour", "stroke_width", "corner")}
-    wanted = {name: value for name, value in wanted.items() if value is not None}
+    values = {name: getattr(look, name) for name in ("size", "colour", "stroke_width", "corner")}
+    values = {name: value for name, value in values.items() if value is not None}
     stated = []
-    for name, value in wanted.items():
+    for name, value in values.items():
         if form := framework.look.get(name):
-            values = ENDS[value] if name == "corner" else [_spelt(value)] * form.count("%s")
-            stated.append(form % tuple(values))
-    return stated, tuple(name for name in wanted if name not in framework.look)
-
-
-def _spelt(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
-
-
-def _weight(export: Export) -> list[str]:
-    return [f'weight="{export.weight}"'] if export.weight else []
+            parts = (
+                ENDS[value]
+                if name == "corner"
+                else [value if isinstance(value, str) else f"{value:g}"] * form.count("%s")
+            )
+            stated.append(form % tuple(parts))
+    return stated, tuple(name for name in values if name not in framework.look)
 
 
 def _imported(exports: Sequence[Export]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Where do the right answers of each question stand? Asks rankers all questions, and shows which went worst."""
+"""Questions asked of rankers, the worst of them shown; and how often the engine leaves an answer wrongly empty."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -7,13 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from indexer.arrays import Ids
-from indexer.reports.measures import UNRANKED, Ranks, right_ranks
+from indexer.library.bundled import bundled
+from indexer.merging.calibration import made_up_words
+from indexer.reports.measures import UNRANKED, Figure, Ranks, means, right_ranks
 from indexer.reports.terminal import Progress
-from search.evaluation.corpus import Originals
+from search.engine import Query, SearchEngine, Window
+from search.evaluation.corpus import Corpus, Originals
 from search.evaluation.queries import Question
 from search.evaluation.rankers import Rankers, VectorRankers, in_blocks
 from search.generation.backend import IconRow
-from search.ranking.order import group
+from search.ranking.order import BEST_SCORE, GOOD_SCORE, group
+from search.results import Hit
 
 N_INSTEAD = 5
 N_RIGHT_SHOWN = 3
@@ -126,3 +130,57 @@ def rows_of_kind(questions: Sequence[Question]) -> dict[str, list[int]]:
     for place, question in enumerate(questions):
         kinds[question.query.kind].append(place)
     return dict(kinds)
+
+
+LIMITS = (0.05, BEST_SCORE, 0.15, 0.2, 0.25, 0.3, 0.4, GOOD_SCORE)
+"""Least scores of the best hit that are tried."""
+EMPTY, OFF_TOPIC, MADE_UP = "wrongly empty", "off topic, answered", "made up, answered"
+N_MADE_UP, MADE_UP_SEED = 100, 1
+_HITS_LOOKED_AT = Window(k=10, min_score=0)
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyRow:
+    """How often each limit errs on one kind of queries."""
+
+    kind: str
+    n_queries: int
+    figures: Mapping[str, Figure]
+    """Share of the queries by limit, spelt as a number."""
+
+
+def measure_empty_answers(
+    engine: SearchEngine, corpus: Corpus, questions: Sequence[Question], *, n: int, seed: int, progress: Progress
+) -> list[EmptyRow]:
+    """Ask `n` of the questions, by lot, and everything that has no answer.
+
+    Of the former only those count that have a right icon among the first ten hits: the others have nothing to lose.
+    """
+    lot = np.sort(np.random.default_rng(seed).permutation(len(questions))[:n]).tolist()
+    held_out = []
+    for done, place in enumerate(lot, 1):
+        hits = _ask(engine, questions[place].query.text)
+        right = corpus.icon_ids[questions[place].right]
+        if np.isin([hit.id for hit in hits], right).any():
+            held_out.append(hits[0].score)
+        progress("Asking for what is there", done, len(lot))
+    rows = [_empty_row(EMPTY, held_out, is_answered=False, seed=seed)] if held_out else []
+    off_topic = (bundled("eval") / "off-topic.txt").read_text("utf-8").splitlines()
+    made_up = made_up_words(N_MADE_UP, seed=MADE_UP_SEED)
+    for kind, texts in ((OFF_TOPIC, off_topic), (MADE_UP, made_up)):
+        scores = []
+        for done, text in enumerate(texts, 1):
+            scores.append(max((hit.score for hit in _ask(engine, text)), default=0.0))
+            progress(f"Asking what is {kind.partition(',')[0]}", done, len(texts))
+        rows.append(_empty_row(kind, scores, is_answered=True, seed=seed))
+    return rows
+
+
+def _ask(engine: SearchEngine, text: str) -> Sequence[Hit]:
+    return engine.ask(Query(words=text), window=_HITS_LOOKED_AT).hits
+
+
+def _empty_row(kind: str, best: Sequence[float], *, is_answered: bool, seed: int) -> EmptyRow:
+    scores = np.array(best)
+    errors = {f"{limit:g}": ((scores >= limit) == is_answered).astype(np.float64) for limit in LIMITS}
+    return EmptyRow(kind, len(scores), means(errors, seed=seed))

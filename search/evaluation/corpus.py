@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
@@ -72,21 +71,13 @@ class Corpus:
         """Rows of all icons that are variants of some rows, those included; ascending."""
         return _members(self._by_group, self.group_rows[rows])
 
-    def alike(self, rows: Ids) -> Ids:
-        """Rows of all icons that are drawn as some rows are, those included; ascending."""
-        return _members(self._by_drawing, self.drawing_rows[rows])
-
     def showing(self, images: Ids) -> Ids:
-        """Rows of all icons that show some pictures, given by their places in `image_ids`; ascending."""
+        """Rows of all icons that show some pictures, by their places in `image_ids`; ascending."""
         return _members(self._by_image, images)
 
     @cached_property
     def _by_group(self) -> tuple[Ids, Ids]:
         return _sorted_by(self.group_rows)
-
-    @cached_property
-    def _by_drawing(self) -> tuple[Ids, Ids]:
-        return _sorted_by(self.drawing_rows)
 
     @cached_property
     def _by_image(self) -> tuple[Ids, Ids]:
@@ -127,7 +118,7 @@ class Originals:
         return found
 
     def showing(self, images: Ids) -> list[IconRow]:
-        """Read of each picture the first icon that shows it, in the order given."""
+        """Read of each picture the first icon that shows it, in that order."""
         rows = [int(self._corpus.showing(np.array([image]))[0]) for image in images.tolist()]
         icons = self.icons(rows)
         return [icons[row] for row in rows]
@@ -144,4 +135,4 @@ class Originals:
         """
         [icon] = self.showing(np.array([image]))
         digests = self._snapshot.digests([icon.image_id])
-        return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=digests[icon.image_id])
+        return read_indexed(icon.address(digests[icon.image_id]))

@@ -1,15 +1,25 @@
-"""What an evaluation found, as plain data, and the figures of a ranking."""
+"""What an evaluation found: figures of rankings, as plain data, as JSON, and as tables in a terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+from rich.table import Table
 
-from indexer.reports.measures import DEPTH, RESAMPLES, Figure, Ranks, Scores, first_rank_scores, means
-from search.evaluation.asking import Case
-from search.evaluation.described import DescribedAnswer, DescribedRow, EmptyRow
-from search.evaluation.judged import JudgedRow
+from indexer.languages.words import printable
+from indexer.reports.measures import (
+    DEPTH,
+    RESAMPLES,
+    Figure,
+    Ranks,
+    Scores,
+    first_rank_scores,
+    means,
+    spell,
+)
+from indexer.reports.terminal import open_console, table_of
+from search.evaluation.asking import Case, EmptyRow
 from search.evaluation.rankers import Contender
 from search.evaluation.screenshots import Condition, conditions
 
@@ -62,10 +72,6 @@ class Evaluation:
     rows: list[Row] = field(default_factory=list)
     empty: list[EmptyRow] = field(default_factory=list)
     """Of the library as it is searched, whatever encoders are compared."""
-    described: list[DescribedRow] = field(default_factory=list)
-    described_answers: list[DescribedAnswer] = field(default_factory=list)
-    """Of all described queries, those that hold and those that do not."""
-    judged: list[JudgedRow] = field(default_factory=list)
     worst: list[Case] = field(default_factory=list)
     """Of the engine with the first encoder."""
     worst_shots: list[Case] = field(default_factory=list)
@@ -101,10 +107,6 @@ class Evaluation:
                     ours, theirs = engine.figures[measure].value, best.figures[measure].value
                     if ours < theirs - _SAME:
                         yield f"{title}: {measure} of the engine {ours:.3f}, of {best.ranker} alone {theirs:.3f}"
-
-    def failed(self) -> list[DescribedAnswer]:
-        """Described queries that do not hold."""
-        return [answer for answer in self.described_answers if not answer.holds]
 
     def of_screenshots(self) -> list[Row]:
         """Rows of screenshots."""
@@ -147,3 +149,69 @@ def ndcg(ranks: Ranks) -> float:
     ideal = (1 / np.log2(np.arange(2, 2 + min(len(ranks), NDCG_DEPTH)))).sum()
     gained: Scores = 1 / np.log2(1 + ranks[ranks <= NDCG_DEPTH])
     return float(gained.sum() / ideal)
+
+
+WITH_INTERVAL = ("R@10", "MRR@50")
+WITH_INTERVAL_OF_SHOTS = ("R@1", "MRR@50")
+
+
+def print_summary(evaluation: Evaluation) -> None:
+    """Print what was asked of what, and the figures of every ranker."""
+    console = open_console()
+    for line in headline(evaluation):
+        console.print(printable(line), highlight=False, markup=False)
+    asked = [row for rows in evaluation.of_words().values() for row in rows]
+    tables = (("task", asked, WITH_INTERVAL), ("screenshots", evaluation.of_screenshots(), WITH_INTERVAL_OF_SHOTS))
+    for title, rows, with_interval in tables:
+        if rows:
+            console.print()
+            console.print(_table(title, rows, with_interval))
+    if below := [*evaluation.below()]:
+        console.print()
+        for line in ("The engine finds less than a part of it:", *(f"  {line}" for line in below)):
+            console.print(printable(line), highlight=False, markup=False)
+    if evaluation.empty:
+        console.print()
+        console.print(_empty_answers(evaluation.empty))
+
+
+def headline(evaluation: Evaluation) -> list[str]:
+    """Say in a few lines what was measured and what was left out."""
+    lines = [
+        f"{evaluation.n_icons:,} icons, {evaluation.n_pictures:,} pictures; {evaluation.library}, generation "
+        f"{evaluation.generation}",
+        f"fused: {evaluation.picture_weight:g} picture + {1 - evaluation.picture_weight:g} name, tags for "
+        f"{evaluation.tag_weight:g} of it where known; exact search, fp32",
+    ]
+    if not evaluation.files:
+        lines.append("no words were asked: --queries FILE gives some, docs/evaluation.md says how to write them")
+    if evaluation.n_dropped:
+        lines.append(f"{evaluation.n_dropped:,} queries not asked: none of their relevant names is in this library")
+    if evaluation.unknown:
+        some = ", ".join(evaluation.unknown[:10]) + (", ..." if len(evaluation.unknown) > 10 else "")
+        lines.append(f"{len(evaluation.unknown):,} relevant names that no icon bears: {some}")
+    if evaluation.n_unreadable:
+        lines.append(
+            f"{evaluation.n_unreadable:,} pictures left out: their sources have gone or changed; `icons index`"
+        )
+    return lines
+
+
+def _empty_answers(rows: Sequence[EmptyRow]) -> Table:
+    cells = [(row.kind, f"{row.n_queries:,}", *map(spell, row.figures.values())) for row in rows]
+    return table_of(("best score below", "queries", *rows[0].figures), cells)
+
+
+def _table(title: str, rows: Sequence[Row], with_interval: Sequence[str]) -> Table:
+    names = [row.title if row.condition is None else row.condition.label for row in rows]
+    cells = [
+        (
+            "" if name == before else name,
+            row.ranker,
+            row.encoder or "",
+            f"{row.n_queries:,}",
+            *(spell(row.figures[measure], measure in with_interval) for measure in MEASURES),
+        )
+        for row, name, before in zip(rows, names, [None, *names], strict=False)
+    ]
+    return table_of((title, "ranker", "encoder", "queries", *MEASURES), cells, n_left=3)

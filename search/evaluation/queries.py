@@ -3,7 +3,7 @@
 A query file is JSONL: `{"query": "throw away", "kind": "means", "relevant": ["trash", "bin"]}` a line, with an optional
 "set" where only one set's icons are meant. Where icons are right by set, `"relevant": {"lucide": ["trash-2"], "tabler":
 ["trash"]}`, the line is a question for each of its sets that the library holds, asked among that set's icons alone.
-`"in": {"de": "wegwerfen"}` says the query in other languages, for `icons evaluate --languages`.
+`"in": {"de": "wegwerfen"}` says the query in other languages, which data/making/language measures.
 """
 
 import json
@@ -175,7 +175,7 @@ class _Answers:
     def __init__(self, queries: Sequence[BenchmarkQuery], corpus: Corpus) -> None:
         self.unknown: set[str] = set()
         self._corpus = corpus
-        self._bearers = _bearers({normalise(name) for query in queries for name in _names(query)}, corpus)
+        self._rows_by_name = _rows_by_name({normalise(name) for query in queries for name in _names(query)}, corpus)
         self._outside: dict[frozenset[str], Ids] = {}
 
     def questions(self, query: BenchmarkQuery) -> Iterator[Question]:
@@ -195,7 +195,8 @@ class _Answers:
         """Rows of the icons of some sets, or of all, that bear some names, with their variants."""
         rows = []
         for name in names:
-            found = [row for row in self._bearers[normalise(name)] if keys is None or self._corpus.sets[row] in keys]
+            everywhere = self._rows_by_name[normalise(name)]
+            found = [row for row in everywhere if keys is None or self._corpus.sets[row] in keys]
             rows += found
             if not found:
                 self.unknown.add(name)
@@ -228,13 +229,13 @@ def _why_nothing(queries: Sequence[BenchmarkQuery], unknown: Iterable[str]) -> s
     return f"this library holds none of the sets that are asked about ({sets})"
 
 
-def _bearers(names: set[str], corpus: Corpus) -> defaultdict[str, list[int]]:
-    """Rows of the icons that bear each of some names."""
-    bearers: defaultdict[str, list[int]] = defaultdict(list)
+def _rows_by_name(names: set[str], corpus: Corpus) -> defaultdict[str, list[int]]:
+    """Rows of the icons that have each of some names."""
+    rows: defaultdict[str, list[int]] = defaultdict(list)
     for row, (name, place) in enumerate(zip(corpus.names, corpus.name_rows.tolist(), strict=True)):
         for spelling in {normalise(name), corpus.words[int(corpus.name_ids[place])]} & names:
-            bearers[spelling].append(row)
-    return bearers
+            rows[spelling].append(row)
+    return rows
 
 
 def _read(fields: Fields) -> BenchmarkQuery:

@@ -152,7 +152,7 @@ def _encoders(library: Library) -> Iterator[EncoderFacts]:
 def _lacks_vectors(model: str, n_missing: int | None = None) -> LibraryError:
     what = f" for {n_missing:,} pictures, names and tags" if n_missing else ""
     return LibraryError(
-        f'this library has no vectors of model "{model}"{what}; `icons embed --model {model}` makes them'
+        f'this library has no vectors of model "{model}"{what}; `icons index --only embed --model {model}` makes them'
     )
 
 
@@ -196,8 +196,8 @@ def _stating(opened: Opened, corpus: Corpus, known: Tags) -> Opened:
         (name, corpus.words[name], " ; ".join(sorted(tags[row])), "")
         for row, name in enumerate(corpus.name_ids.tolist())
     ]
-    bearers = zip(corpus.name_ids[corpus.name_rows].tolist(), corpus.icon_ids.tolist(), strict=True)
-    lexicon = Lexicon.of_keywords(keywords, bearers)
+    named = zip(corpus.name_ids[corpus.name_rows].tolist(), corpus.icon_ids.tolist(), strict=True)
+    lexicon = Lexicon.of_keywords(keywords, named)
     of_names = (set(f"{words} {tag_words}".split()) for _, words, tag_words, _ in keywords)
     vocabulary = Counter(word for words in of_names for word in words if len(word) > 1)
     speller = Speller.of(lambda: vocabulary, lexicon, opened.encoder)

@@ -1,4 +1,4 @@
-"""What does an evaluation look like? One HTML page: figures, charts, and the worst queries as pictures to look at."""
+"""An evaluation as one HTML page: figures, charts, and the worst queries as pictures to look at."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -6,13 +6,10 @@ from html import escape
 
 from indexer.errors import IconsError
 from indexer.reports.charts import Bar, Chart, Curve, bar_chart, line_chart
-from indexer.reports.measures import short
 from indexer.reports.page import figure_html, page, section, table_html
 from search.evaluation.asking import Case, Shown
-from search.evaluation.described import DescribedAnswer
-from search.evaluation.findings import MEASURES, Evaluation, Row
+from search.evaluation.findings import MEASURES, Evaluation, Row, headline
 from search.evaluation.screenshots import BAR, CHANGES, SIZES, USUAL_SIZE, Condition, png
-from search.evaluation.summary import counted, headline
 from search.showing.sheets import data_uri, is_drawn_in_white
 
 ReadPicture = Callable[[int], bytes]
@@ -29,12 +26,9 @@ def report_html(evaluation: Evaluation, read_picture: ReadPicture) -> str:
     pictures = _Pictures(read_picture)
     sections = [
         *_words(evaluation),
-        *_judged(evaluation),
         *_screenshots(evaluation),
         *_empty_answers(evaluation),
-        *_described(evaluation),
         *_worst(evaluation, pictures),
-        *_failed(evaluation, pictures),
     ]
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     facts = [*headline(evaluation), *_sources(evaluation), made]
@@ -56,26 +50,6 @@ def _words(evaluation: Evaluation) -> Iterator[str]:
             charts.append(bar_chart(measure, bars))
         table = _table("ranker", [(_name(row, several), row) for row in rows], bold=True)
         yield section(task, small=f"{rows[0].n_queries:,} queries", charts=charts, table=table)
-
-
-def _judged(evaluation: Evaluation) -> Iterator[str]:
-    rows = evaluation.judged
-    if not rows:
-        return
-    several = len(evaluation.encoders) > 1
-    names = [f"{row.ranker}, {row.encoder}" if several else row.ranker for row in rows]
-    charts = []
-    for measure in rows[0].figures:
-        bars = [
-            Bar(name, row.figures[measure], _RANKER_COLOURS[row.ranker]) for name, row in zip(names, rows, strict=True)
-        ]
-        charts.append(bar_chart(measure, bars))
-    cells = [
-        [name, *map(figure_html, row.figures.values()), short(row.unjudged)]
-        for name, row in zip(names, rows, strict=True)
-    ]
-    table = table_html(["judged", *rows[0].figures, "unjudged"], cells)
-    yield section("judged by looking", small=f"{rows[0].n_queries:,} queries", charts=charts, table=table)
 
 
 def _name(row: Row, several: bool) -> str:
@@ -104,15 +78,6 @@ def _empty_answers(evaluation: Evaluation) -> Iterator[str]:
     yield section("empty answers", small="where a least score errs", charts=[chart])
 
 
-def _described(evaluation: Evaluation) -> Iterator[str]:
-    if not evaluation.described:
-        return
-    chart = bar_chart("Share that holds", [Bar(row.title, row.holds, 0) for row in evaluation.described])
-    cells = [[row.title, f"{row.n_queries:,}", figure_html(row.holds)] for row in evaluation.described]
-    table = table_html(["described drawings", "queries", "hold"], cells)
-    yield section("described drawings", small="by the names of the first five hits", charts=[chart], table=table)
-
-
 def _curves(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[Chart]:
     """R@1 over sizes: one chart of all kinds for one encoder, or one chart a kind with all encoders in it."""
     found = {(row.encoder, row.condition): row.figures["R@1"] for row in rows}
@@ -134,10 +99,10 @@ def _curves(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[Chart]:
 def _changes(evaluation: Evaluation, rows: Sequence[Row]) -> Chart:
     """R@1 at the usual size, by what was done."""
     labels = [encoder.label for encoder in evaluation.encoders]
-    wanted = [(), *((change,) for change in CHANGES), BAR, CHANGES]
+    compared = [(), *((change,) for change in CHANGES), BAR, CHANGES]
     found = {(row.encoder, row.condition): row.figures["R@1"] for row in rows}
     bars = []
-    for changes in wanted:
+    for changes in compared:
         condition = Condition(USUAL_SIZE, changes)
         for colour, label in enumerate(labels):
             name = condition.name if len(labels) == 1 else f"{condition.name}, {label}"
@@ -180,19 +145,6 @@ def _card(case: Case, pictures: "_Pictures") -> str:
         f'<div class="case"><div class="asked">{asked}<small>{rank}{n_right}</small>'
         f"<small>{escape(case.task)}</small>{'</div>' if case.picture else ''}</div>"
         f"{_group('right', case.right, pictures)}{_group('came first', case.instead, pictures)}</div>"
-    )
-
-
-def _failed(evaluation: Evaluation, pictures: "_Pictures") -> Iterator[str]:
-    if failed := evaluation.failed():
-        cards = "".join(_failed_card(answer, pictures) for answer in failed)
-        yield f"<section><h2>Described drawings that were not found</h2><div>{cards}</div></section>"
-
-
-def _failed_card(answer: DescribedAnswer, pictures: "_Pictures") -> str:
-    return (
-        f'<div class="case"><div class="asked"><b>{escape(answer.query)}</b><small>{counted(answer)}</small>'
-        f"<small>{escape(answer.kind)}</small></div>{_group('came first', answer.hits, pictures)}</div>"
     )
 
 

@@ -1,6 +1,6 @@
 """How well are icons found and named in prepared screens? Boxes and names as `icons locate` shows them.
 
-icons evaluate --screens-from FOLDER
+icons lab evaluate --screens-from FOLDER
 """
 
 from collections.abc import Iterator, Sequence
@@ -61,22 +61,22 @@ class Answer:
 
     def is_found(self) -> Mask:
         """Whether a box holds each icon of the screen."""
-        found = np.zeros(len(self.truth.icons), bool)
+        found = np.zeros(len(self.truth.right), bool)
         found[self.icons[self.icons != NO_ICON]] = True
         return found
 
     def is_named(self) -> Mask:
         """Whether each icon of the screen is found and named rightly."""
-        named = np.zeros(len(self.truth.icons), bool)
+        named = np.zeros(len(self.truth.right), bool)
         for name, icon in zip(self.names, self.icons.tolist(), strict=True):
             if icon != NO_ICON:
-                named[icon] = name.rank(self.truth.icons[icon].right) == 1
+                named[icon] = name.rank(self.truth.right[icon]) == 1
         return named
 
     def true_ranks(self) -> Scores:
         """Place of each icon's first right name among those of its true box, infinite where none is right."""
-        pairs = zip(self.true_names, self.truth.icons, strict=True)
-        return np.array([name.rank(icon.right) or np.inf for name, icon in pairs], np.float64)
+        pairs = zip(self.true_names, self.truth.right, strict=True)
+        return np.array([name.rank(right) or np.inf for name, right in pairs], np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +144,8 @@ def evaluate_screens(subject: Subject, folder: Path, progress: Progress, *, seed
         generation=subject.manifest.number,
         screens=str(folder),
         n_screens=len(truths),
-        n_empty=sum(not truth.icons for truth in truths),
-        n_icons=sum(len(truth.icons) for truth in truths),
+        n_empty=sum(not truth.right for truth in truths),
+        n_icons=sum(len(truth.right) for truth in truths),
         n_held=sum(int(truth.is_held.sum()) for truth in truths),
         boxes=quality_of_boxes(threshold, answers, seed=seed),
         false_on_empty=false_on_empty(answers, seed=seed),
@@ -203,7 +203,7 @@ def quality(threshold: float, counts: Sequence[tuple[int, int, int]], *, seed: i
 
 def quality_of_boxes(threshold: float, answers: Sequence[Answer], *, seed: int) -> Quality:
     """Count as right what is found."""
-    counts = [(int(one.is_found().sum()), len(one.icons), len(one.truth.icons)) for one in answers]
+    counts = [(int(one.is_found().sum()), len(one.icons), len(one.truth.right)) for one in answers]
     return quality(threshold, counts, seed=seed)
 
 
@@ -219,7 +219,7 @@ def end_to_end(threshold: float, answers: Sequence[Answer], *, seed: int) -> Qua
 
 def false_on_empty(answers: Sequence[Answer], *, seed: int) -> Figure | None:
     """Boxes on an icon-free screen, on average; None where there is no such screen."""
-    counts = [len(one.icons) for one in answers if not one.truth.icons]
+    counts = [len(one.icons) for one in answers if not one.truth.right]
     return means({"false": np.array(counts, np.float64)}, seed=seed)["false"] if counts else None
 
 

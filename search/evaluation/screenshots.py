@@ -77,21 +77,21 @@ def take_screenshot(icon: Pixels, neighbours: Sequence[Pixels], condition: Condi
     `icon` and `neighbours` are RGBA, (height, width, 4), drawn with their longer side at the condition's size.
     """
     random = {change: np.random.default_rng([*seed, number]) for number, change in enumerate(CHANGES)}
-    wanted, size = condition.changes, condition.size
+    changes, size = condition.changes, condition.size
     icon = _squared(icon, size)
-    look = _themed(icon, random["theme"]) if "theme" in wanted else _plain(icon)
+    look = _themed(icon, random["theme"]) if "theme" in changes else _plain(icon)
     canvas = np.tile(look.ground, (3 * size, 3 * size, 1))  # the icon stands in the middle
-    if "background" in wanted:
+    if "background" in changes:
         canvas = _background(look.ground, 3 * size, random["background"])
     _lay(canvas, icon, look.ink, top=size, left=size)
     window = slice(size, -size), slice(size, -size)
-    if "crop" in wanted:
+    if "crop" in changes:
         window = _window(size, random["crop"])
         _lay_neighbours(canvas, [_squared(other, size) for other in neighbours], look, random["crop"])
     picture = Image.fromarray(canvas[window].clip(0, 255).round().astype(np.uint8))
-    if "blur" in wanted:
+    if "blur" in changes:
         picture = picture.filter(ImageFilter.GaussianBlur(random["blur"].uniform(0.4, 0.8)))
-    return _compressed(picture, random["jpeg"]) if "jpeg" in wanted else _encoded(picture, "PNG")
+    return _compressed(picture, random["jpeg"]) if "jpeg" in changes else _encoded(picture, "PNG")
 
 
 def _squared(icon: Pixels, size: int) -> Pixels:
@@ -144,7 +144,7 @@ def _themed(icon: Pixels, random: np.random.Generator) -> _Look:
 
 
 def _theme(random: np.random.Generator) -> tuple[Colour, Colour]:
-    """Draw ink and ground until they can be told apart."""
+    """Draw ink and ground until they differ enough."""
     kind = random.choice(("light", "dark", "coloured ground", "coloured ink"))
     while True:
         if kind == "light":
@@ -237,7 +237,7 @@ N_NEAR = 64
 
 @dataclass(frozen=True, slots=True)
 class Shots:
-    """Icons to take screenshots of; pictures are given by their places in a corpus."""
+    """Icons to take screenshots of; pictures by their places in a corpus."""
 
     images: Ids
     """(n,), ascending."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from indexer.arrays import Floats, Ids, Mask
 from indexer.errors import UnsupportedError
 from indexer.merging.vector_index import Neighbours
+from indexer.sources.records import PictureAddress
 
 
 class Ability(Enum):
@@ -25,9 +26,9 @@ class Ability(Enum):
     SORTED_LIBRARY = "sorting and counting more icons than one answer of the server holds"
     MAP = "`icons map`"
     LINT = "`icons lint` of a library"
-    EVALUATE = "`icons evaluate`"
+    EVALUATE = "`icons lab evaluate`"
     USAGE = "`icons usage`"
-    PUBLISH = "`icons publish` of it to another server"
+    PUBLISH = "`icons lab publish` of it to another server"
     REPAIR = "`icons doctor --repair`"
 
 
@@ -121,6 +122,10 @@ class IconRow:
     location: str
     path: str
     member: str
+
+    def address(self, digest: bytes) -> PictureAddress:
+        """Where its picture of a digest is read from."""
+        return PictureAddress(self.kind, self.location, self.path, self.member, digest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class Facets(IconTable):
             """For each icon, in the order of the rows, where it stands by name; older generations don't tell."""
         except (OSError, ValueError) as error:
             raise LibraryError(
-                f'facets of "{generation.folder}" can\'t be read ({error}); `icons merge` builds a new generation'
+                f'facets of "{generation.folder}" can\'t be read ({error}); `icons index` builds a new generation'
             ) from error
 
     def __len__(self) -> int:

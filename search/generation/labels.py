@@ -43,7 +43,7 @@ class Labels:
             with closing(sqlite3.connect(uri, uri=True)) as connection:
                 rows = connection.execute(query, (kind,)).fetchall()
         except sqlite3.Error as error:
-            raise LibraryError(f'"{path}" can\'t be read ({error}); `icons merge` builds a new generation') from error
+            raise LibraryError(f'"{path}" can\'t be read ({error}); `icons index` builds a new generation') from error
         values, titles, n = zip(*rows, strict=True) if rows else ((), (), ())
         return cls(kind, values, titles, np.array(n, np.int64))
 

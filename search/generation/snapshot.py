@@ -73,7 +73,7 @@ class Snapshot:
             self._of_thread = threading.local()
             self._connection.execute("SELECT 1 FROM icons LIMIT 1").fetchone()
         except sqlite3.Error as error:
-            raise LibraryError(f'"{path}" can\'t be read ({error}); `icons merge` builds a new generation') from error
+            raise LibraryError(f'"{path}" can\'t be read ({error}); `icons index` builds a new generation') from error
 
     @property
     def _connection(self) -> sqlite3.Connection:

@@ -1,1 +1,1 @@
-"""What is inconsistent or wrong in a set of icons?"""
+"""What is inconsistent or wrong in a set of icons."""

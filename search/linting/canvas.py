@@ -6,15 +6,14 @@ from typing import TypeVar
 import numpy as np
 
 from search.linting.drawing import BLACK, IMPLICIT, Box, Drawing
-from search.linting.findings import LEAST_SHARE, Find, Found, Group, Habit, Rule, habit_of, number
+from search.linting.findings import LEAST_SHARE, Find, Group, Habit, Rule, Violation, each_drawing, habit_of, number
 from search.linting.ink import unpacked
-from search.linting.inspecting import Icon
 
 Value = TypeVar("Value", bound=Hashable)
 USUAL_UNITS = 24.0
 """Side of a canvas, where the set has no habit of its own."""
 LEAST_LARGE = 24
-"""Icons from which on the usual place and spread of a measure can be told."""
+"""Icons from which on a set has a usual place and spread of a measure."""
 
 
 def differing(
@@ -22,21 +21,21 @@ def differing(
     value_of: Callable[[Drawing], Value | None],
     spell: Callable[[Value], str],
     *,
-    tells_mixture: bool = True,
+    reports_mixture: bool = True,
 ) -> Find:
-    """Make a rule of a value that each SVG has; None: this one has none. A mixture is told once, if at all."""
+    """Make a rule of a value that each SVG has; None: this one has none. A mixture is one finding, if at all."""
 
-    def find(group: Group) -> Iterator[Found]:
-        values = {row: value for row, icon in group.icons() if (value := _value(icon, value_of)) is not None}
+    def find(group: Group) -> Iterator[Violation]:
+        values = {row: value for row, drawing in group.drawings() if (value := value_of(drawing)) is not None}
         habit = habit_of(values.values())
         if habit is None:
             return
         if habit.holds:
             for row, value in values.items():
                 if value != habit.value:
-                    yield Found((row,), f"{what} is {spell(value)}; {habit.counted} have {spell(habit.value)}")
-        elif habit.is_mixed and tells_mixture:
-            yield Found((), mixture(what, habit, spell), is_note=True)
+                    yield Violation((row,), f"{what} is {spell(value)}; {habit.counted} have {spell(habit.value)}")
+        elif habit.is_mixed and reports_mixture:
+            yield Violation((), mixture(what, habit, spell), is_note=True)
 
     return find
 
@@ -47,13 +46,9 @@ def mixture(what: str, habit: Habit[Value], spell: Callable[[Value], str]) -> st
     return f"{what} is mixed: {', '.join(parts)} of {habit.n_icons:,} icons"
 
 
-def _value(icon: Icon, value_of: Callable[[Drawing], Value | None]) -> Value | None:
-    return None if icon.drawing is None else value_of(icon.drawing)
-
-
 def units_of(group: Group) -> float:
     """Side of the canvas in the units of the set."""
-    sides = (max(icon.drawing.view_box[2:]) for _, icon in group.icons() if icon.drawing and icon.drawing.view_box)
+    sides = (max(drawing.view_box[2:]) for _, drawing in group.drawings() if drawing.view_box)
     habit = habit_of(sides)
     return habit.value if habit is not None and habit.holds and habit.value > 0 else USUAL_UNITS
 
@@ -72,10 +67,6 @@ _SHARE_INSIDE = 0.05
 _OFF_GRID = 1e-3
 
 
-def _spell_box(box: Box) -> str:
-    return " ".join(map(number, box))
-
-
 def _view_box(drawing: Drawing) -> tuple[Box, bool] | None:
     return (drawing.view_box or (0.0, 0.0, 0.0, 0.0), drawing.states_view_box)
 
@@ -83,11 +74,11 @@ def _view_box(drawing: Drawing) -> tuple[Box, bool] | None:
 def _spell_view_box(stated: tuple[Box, bool]) -> str:
     box, is_stated = stated
     if is_stated:
-        return f'"{_spell_box(box)}"'
+        return f'"{" ".join(map(number, box))}"'
     return f"missing (width and height say {number(box[2])} x {number(box[3])})" if box[2] else "missing"
 
 
-def find_off_centre(group: Group) -> Iterator[Found]:
+def find_off_centre(group: Group) -> Iterator[Violation]:
     """Find drawings whose box lies beside the middle, farther than the set's own ones do."""
     rows = group.rows[group.seen.boxes[group.rows].any(axis=1)]
     if len(rows) < LEAST_LARGE:
@@ -101,7 +92,7 @@ def find_off_centre(group: Group) -> Iterator[Found]:
         row = int(rows[place])
         if not _is_part(group, row):
             across, down = off[place].tolist()
-            yield Found(
+            yield Violation(
                 (row,),
                 f"lies {_aside(across, down, units)} the middle; "
                 f"99 of 100 icons by at most {number(usual[0] * units)} and {number(usual[1] * units)}",
@@ -131,7 +122,7 @@ def _is_part(group: Group, row: int) -> bool:
     return False
 
 
-def find_beside_live_area(group: Group) -> Iterator[Found]:
+def find_beside_live_area(group: Group) -> Iterator[Violation]:
     """Find drawings that come nearer to the edge than nearly all of the set does."""
     rows = group.rows[group.seen.boxes[group.rows].any(axis=1)]
     if len(rows) < LEAST_LARGE:
@@ -141,34 +132,29 @@ def find_beside_live_area(group: Group) -> Iterator[Found]:
     usual = float(np.quantile(margins, _SHARE_INSIDE))
     for place in np.flatnonzero(margins < usual - _LEAST_BESIDE / USUAL_UNITS).tolist():
         message = f"comes within {number(max(0.0, margins[place]) * units)} of the edge; "
-        yield Found((int(rows[place]),), f"{message}95 of 100 icons keep {number(usual * units)} or more")
+        yield Violation((int(rows[place]),), f"{message}95 of 100 icons keep {number(usual * units)} or more")
 
 
-def find_out_of_bounds(group: Group) -> Iterator[Found]:
-    """Find drawings that reach out of their canvas, where they are cut off."""
-    for row, icon in group.icons():
-        if (over := _over(icon)) is not None:
-            yield Found((row,), f"reaches {number(over)} out of its viewBox, where it is cut off")
-
-
-def _over(icon: Icon) -> float | None:
-    if icon.drawing is None or icon.drawing.extent is None or icon.drawing.view_box is None:
+def out_of_bounds(drawing: Drawing) -> str | None:
+    """Say how far a drawing reaches out of its canvas, where it is cut off."""
+    if drawing.extent is None or drawing.view_box is None:
         return None
-    (x, y, width, height), (left, top, right, bottom) = icon.drawing.view_box, icon.drawing.extent
+    (x, y, width, height), (left, top, right, bottom) = drawing.view_box, drawing.extent
     over = max(x - left, y - top, right - x - width, bottom - y - height)
-    return over if over > _LEAST_CUT * max(width, height) else None
+    is_cut = over > _LEAST_CUT * max(width, height)
+    return f"reaches {number(over)} out of its viewBox, where it is cut off" if is_cut else None
 
 
-def find_off_grid(group: Group) -> Iterator[Found]:
+def find_off_grid(group: Group) -> Iterator[Violation]:
     """Find straight lines beside the half-pixel grid, in a set that keeps to it."""
-    shares = {row: _off_grid(icon.drawing) for row, icon in group.icons() if icon.drawing and icon.drawing.corners}
+    shares = {row: _off_grid(drawing) for row, drawing in group.drawings() if drawing.corners}
     n_on = sum(n == 0 for n, _ in shares.values())
     if len(shares) < LEAST_LARGE or n_on < _GRID_SHARE * len(shares):
         return
     for row, (n, first) in shares.items():
         if n:
             where = f"{n:,} ends of straight lines are off the half-pixel grid, such as {number(first)}"
-            yield Found((row,), f"{where}; in {n_on:,} of {len(shares):,} icons none is")
+            yield Violation((row,), f"{where}; in {n_on:,} of {len(shares):,} icons none is")
 
 
 def _off_grid(drawing: Drawing) -> tuple[int, float]:
@@ -189,7 +175,7 @@ RULES = (
         "warning",
         "shapes that reach out of the viewBox",
         "move or shrink the drawing into its canvas",
-        find_out_of_bounds,
+        each_drawing(out_of_bounds),
     ),
     Rule(
         "live-area",
@@ -215,7 +201,7 @@ RULES = (
 )
 
 
-def find_stroke_widths(group: Group) -> Iterator[Found]:
+def find_stroke_widths(group: Group) -> Iterator[Violation]:
     """Find other widths than the set's. An icon on a larger canvas is measured as it looks beside the others."""
     units = units_of(group)
 
@@ -271,7 +257,7 @@ STROKE_RULES = (
             "the corner of a rectangle",
             _is_sharp,
             lambda is_sharp: "sharp" if is_sharp else "rounded",
-            tells_mixture=False,
+            reports_mixture=False,
         ),
     ),
 )
@@ -282,11 +268,9 @@ _MOST_SHOWN = 3
 Paint = tuple[str, ...]
 
 
-def _paint(icon: Icon) -> Paint | None:
+def _paint(drawing: Drawing) -> Paint:
     """What an icon is painted with: currentColor, no paint at all (which is black), or colours as they are spelled."""
-    if icon.drawing is None or not icon.drawing.paints:
-        return None
-    return tuple(sorted(_CURRENT if paint == "currentcolor" else paint for paint in icon.drawing.paints))
+    return tuple(sorted(_CURRENT if paint == "currentcolor" else paint for paint in drawing.paints))
 
 
 def _spell(paint: Paint) -> str:
@@ -294,21 +278,21 @@ def _spell(paint: Paint) -> str:
     return f"{shown} and {len(paint) - _MOST_SHOWN} more" if len(paint) > _MOST_SHOWN else shown
 
 
-def find_colours(group: Group) -> Iterator[Found]:
+def find_colours(group: Group) -> Iterator[Violation]:
     """Find what has other paints than a set of one colour. A set of many colours is left alone."""
-    paints = {row: paint for row, icon in group.icons() if (paint := _paint(icon)) is not None}
+    paints = {row: _paint(drawing) for row, drawing in group.drawings() if drawing.paints}
     habit = habit_of(paints.values())
     if habit is None or habit.n_icons < 1 or not _is_monochrome(list(paints.values())):
         return
     if habit.holds:
         for row, paint in paints.items():
             if paint != habit.value:
-                yield Found((row,), f"painted with {_spell(paint)}; {habit.counted} with {_spell(habit.value)}")
+                yield Violation((row,), f"painted with {_spell(paint)}; {habit.counted} with {_spell(habit.value)}")
         if habit.value not in ((_CURRENT,), (IMPLICIT,)):
             message = f"{habit.counted} are painted with {_spell(habit.value)}: they can't take the colour of a text"
-            yield Found((), message, is_note=True)
+            yield Violation((), message, is_note=True)
     elif habit.is_mixed:
-        yield Found((), mixture("paint", habit, _spell), is_note=True)
+        yield Violation((), mixture("paint", habit, _spell), is_note=True)
 
 
 def _is_monochrome(paints: list[Paint]) -> bool:

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from search.linting.findings import LEAST_ICONS, LEAST_SHARE, Found, Group, Rule
-from search.linting.inspecting import Icon
+from search.linting.findings import LEAST_ICONS, LEAST_SHARE, Group, Rule, Violation, each, each_drawing
 
 _LEAST_BYTES = 100
 _LEAST_SHARE_OF_FILE = 0.15
@@ -14,62 +13,35 @@ _TIMES_HEAVIER = 4
 _LEAST_HEAVY = 10_000
 
 
-def find_raster(group: Group) -> Iterator[Found]:
+def find_raster(group: Group) -> Iterator[Violation]:
     """Find pictures in pixels: inside an SVG, or among SVGs."""
     n_svgs = sum(icon.drawing is not None for _, icon in group.icons())
     for row, icon in group.icons():
         if icon.drawing is not None and icon.drawing.n_images:
             n = icon.drawing.n_images
-            yield Found((row,), f"holds {n} picture{'s' if n > 1 else ''} in pixels (<image>)")
+            yield Violation((row,), f"holds {n} picture{'s' if n > 1 else ''} in pixels (<image>)")
         elif icon.drawing is None and icon.error is None and n_svgs >= max(LEAST_ICONS, LEAST_SHARE * len(group)):
-            yield Found((row,), f"is a picture in pixels; {n_svgs:,} of {len(group):,} icons are SVG")
+            yield Violation((row,), f"is a picture in pixels; {n_svgs:,} of {len(group):,} icons are SVG")
 
 
-def find_text(group: Group) -> Iterator[Found]:
-    """Find letters that are drawn with whatever font is there."""
-    for row, icon in group.icons():
-        if icon.drawing is not None and icon.drawing.n_texts:
-            yield Found((row,), "holds text (<text>), which looks otherwise where its font is missing")
-
-
-def find_active(group: Group) -> Iterator[Found]:
-    """Find what runs or loads something where an icon is put into a page."""
-    for row, icon in group.icons():
-        if icon.drawing is not None and icon.drawing.active:
-            yield Found((row,), f"holds {', '.join(icon.drawing.active[:3])}")
-
-
-def find_bloat(group: Group) -> Iterator[Found]:
-    """Find files of which much could go; what most of the set has is told once."""
-    svgs = [(row, icon) for row, icon in group.icons() if icon.drawing is not None and icon.n_bytes]
-    usual = _usual_kinds([icon for _, icon in svgs])
+def find_bloat(group: Group) -> Iterator[Violation]:
+    """Find files of which much could go; what most of the set has is one finding."""
+    svgs = [(row, icon.n_bytes, icon.drawing.excess) for row, icon in group.icons() if icon.drawing and icon.n_bytes]
+    counts = Counter(kind for _, _, excess in svgs for kind in excess)
+    usual = {kind for kind, n in counts.items() if n >= LEAST_ICONS and 2 * n > len(svgs)}
     if usual:
-        yield _of_all(svgs, usual)
-    for row, icon in svgs:
-        assert icon.drawing is not None
-        parts = {kind: n for kind, n in icon.drawing.excess.items() if kind not in usual}
+        total = Counter[str]()
+        for _, _, excess in svgs:
+            total.update({kind: n for kind, n in excess.items() if kind in usual})
+        n_bytes = sum(n for _, n, _ in svgs)
+        share = f"{total.total():,} of {n_bytes:,} bytes ({total.total() / n_bytes:.0%})"
+        yield Violation((), f"{share} can go in most icons: {_spell(total)}", is_note=True)
+    for row, n_bytes, excess in svgs:
+        parts = {kind: n for kind, n in excess.items() if kind not in usual}
         n = sum(parts.values())
-        if n >= _LEAST_BYTES and n >= _LEAST_SHARE_OF_FILE * icon.n_bytes:
-            yield Found((row,), f"{n:,} of {icon.n_bytes:,} bytes can go: {_spell(parts)}")
-    yield from _heavy(svgs)
-
-
-def _usual_kinds(icons: list[Icon]) -> set[str]:
-    """Kinds of excess that most icons of a set have: no icon is odd for them."""
-    counts = Counter(kind for icon in icons if icon.drawing for kind in icon.drawing.excess)
-    return {kind for kind, n in counts.items() if n >= LEAST_ICONS and 2 * n > len(icons)}
-
-
-def _of_all(svgs: list[tuple[int, Icon]], kinds: set[str]) -> Found:
-    total = Counter[str]()
-    for _, icon in svgs:
-        assert icon.drawing is not None
-        total.update({kind: n for kind, n in icon.drawing.excess.items() if kind in kinds})
-    n_bytes = sum(icon.n_bytes for _, icon in svgs)
-    share = total.total() / n_bytes
-    return Found(
-        (), f"{total.total():,} of {n_bytes:,} bytes ({share:.0%}) can go in most icons: {_spell(total)}", is_note=True
-    )
+        if n >= _LEAST_BYTES and n >= _LEAST_SHARE_OF_FILE * n_bytes:
+            yield Violation((row,), f"{n:,} of {n_bytes:,} bytes can go: {_spell(parts)}")
+    yield from _heavy([(row, n_bytes) for row, n_bytes, _ in svgs])
 
 
 def _spell(parts: dict[str, int]) -> str:
@@ -77,15 +49,16 @@ def _spell(parts: dict[str, int]) -> str:
     return ", ".join(f"{n:,} of {kind}" for kind, n in ordered)
 
 
-def _heavy(svgs: list[tuple[int, Icon]]) -> Iterator[Found]:
+def _heavy(svgs: list[tuple[int, int]]) -> Iterator[Violation]:
     """Files that weigh far more than all but a hundredth: traced pictures, outlines of outlines."""
     if len(svgs) < 2 * LEAST_ICONS:
         return
-    usual = float(np.quantile([icon.n_bytes for _, icon in svgs], 0.99, method="lower"))
-    median = float(np.median([icon.n_bytes for _, icon in svgs]))
-    for row, icon in svgs:
-        if icon.n_bytes > max(_LEAST_HEAVY, _TIMES_HEAVIER * max(usual if usual < 10 * median else median, median)):
-            yield Found((row,), f"weighs {icon.n_bytes:,} bytes; half of the set weighs {median:,.0f} or less")
+    weights = [n_bytes for _, n_bytes in svgs]
+    usual, median = float(np.quantile(weights, 0.99, method="lower")), float(np.median(weights))
+    limit = max(_LEAST_HEAVY, _TIMES_HEAVIER * max(usual if usual < 10 * median else median, median))
+    for row, n_bytes in svgs:
+        if n_bytes > limit:
+            yield Violation((row,), f"weighs {n_bytes:,} bytes; half of the set weighs {median:,.0f} or less")
 
 
 RULES = (
@@ -96,13 +69,23 @@ RULES = (
         "draw it as shapes",
         find_raster,
     ),
-    Rule("text", "warning", "letters that need a font", "turn its text into shapes", find_text),
+    Rule(
+        "text",
+        "warning",
+        "letters that need a font",
+        "turn its text into shapes",
+        each_drawing(
+            lambda drawing: (
+                "holds text (<text>), which looks otherwise where its font is missing" if drawing.n_texts else None
+            )
+        ),
+    ),
     Rule(
         "active",
         "error",
         "scripts, event handlers, and addresses outside the file",
         "take them out; a page that holds this icon would run or load them",
-        find_active,
+        each_drawing(lambda drawing: f"holds {', '.join(drawing.active[:3])}" if drawing.active else None),
     ),
     Rule(
         "bloat",
@@ -114,21 +97,13 @@ RULES = (
 )
 
 
-def find_blank(group: Group) -> Iterator[Found]:
-    """Find pictures that show nothing."""
-    for row, icon in group.icons():
-        if icon.is_blank:
-            yield Found((row,), "nothing is drawn")
-
-
-def find_broken(group: Group) -> Iterator[Found]:
-    """Find pictures that can't be drawn."""
-    for row, icon in group.icons():
-        if icon.error is not None:
-            yield Found((row,), icon.error)
-
-
 DRAWN_RULES = (
-    Rule("broken", "error", "whether a picture can be drawn at all", "export it again", find_broken),
-    Rule("blank", "error", "whether anything is seen", "export it again, or delete it", find_blank),
+    Rule("broken", "error", "whether a picture can be drawn at all", "export it again", each(lambda icon: icon.error)),
+    Rule(
+        "blank",
+        "error",
+        "whether anything is seen",
+        "export it again, or delete it",
+        each(lambda icon: "nothing is drawn" if icon.is_blank else None),
+    ),
 )

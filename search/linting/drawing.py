@@ -1,11 +1,14 @@
 """What an SVG says of its drawing: canvas, strokes, corners, paints, and bytes that could go."""
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from search.linting.geometry import NUMBER, Matrix, Point, length, outline, transform
+from picosvg.svg_transform import Affine2D
+
+from search.linting.geometry import NUMBER, Point, length, outline, transform
 from search.linting.markup import Element, Markup, Sheet, Style, parse
 
 _EDITORS = (
@@ -134,7 +137,7 @@ class Drawing:
     paints: frozenset[str]
     """What shapes are painted with, as it is spelled in lower case; without `none`."""
     extent: Box | None
-    """(left, top, right, bottom) of all that is drawn, strokes included; None where that can't be told from shapes."""
+    """(left, top, right, bottom) of all that is drawn, strokes included; None where shapes don't say it."""
     corners: tuple[Point, ...]
     """Ends of straight lines along an axis, on the canvas."""
     n_images: int
@@ -163,7 +166,7 @@ class _Shape:
 
     element: Element
     style: Style
-    matrix: Matrix
+    matrix: Affine2D
 
     @property
     def stroke_width(self) -> float:
@@ -172,7 +175,17 @@ class _Shape:
             return 0.0
         if self.style.get("stroke-opacity") == "0":
             return 0.0
-        return length(self.style.get("stroke-width"), 1.0) * self.matrix.scale
+        return length(self.style.get("stroke-width"), 1.0) * self.scale
+
+    @property
+    def scale(self) -> float:
+        """How much longer its groups make a line, on average of the directions."""
+        return math.sqrt(abs(self.matrix.determinant()))
+
+    def placed(self, points: Sequence[Point]) -> list[Point]:
+        """Its points on the canvas, as far as they are finite."""
+        moved = (self.matrix.map_point(point) for point in points)
+        return [(x, y) for x, y in moved if math.isfinite(x) and math.isfinite(y)]
 
     @property
     def fill(self) -> str:
@@ -225,16 +238,16 @@ class _Reader:
             elif element.is_svg and element.tag in SHAPES:
                 yield _Shape(element, self._sheet.style_of(element), self._placed(element))
 
-    def _placed(self, element: Element) -> Matrix:
+    def _placed(self, element: Element) -> Affine2D:
         own = element.attributes.get("transform")
-        around = self._matrix_of(element.parent) if element.parent else Matrix()
-        return around.after(transform(own)) if own else around
+        around = self._matrix_of(element.parent) if element.parent else Affine2D.identity()
+        return around @ transform(own) if own else around
 
     def _radii(self) -> Iterator[float]:
         for shape in self._shapes:
             if shape.element.tag == "rect":
                 stated = shape.element.attributes.get("rx") or shape.element.attributes.get("ry")
-                yield round(length(stated) * shape.matrix.scale, 3)
+                yield round(length(stated) * shape.scale, 3)
 
     def _paints(self) -> Iterator[str]:
         for shape in self._shapes:
@@ -256,7 +269,7 @@ class _Reader:
         left = top = float("inf")
         right = bottom = float("-inf")
         for shape, drawn in zip(self._shapes, self._outlines, strict=True):
-            points = shape.matrix.of(drawn.points)
+            points = shape.placed(drawn.points)
             if points:
                 half = shape.stroke_width / 2
                 xs, ys = zip(*points, strict=True)
@@ -273,7 +286,7 @@ class _Reader:
 
     def _corners(self) -> Iterator[Point]:
         for shape, drawn in zip(self._shapes, self._outlines, strict=True):
-            yield from shape.matrix.of(drawn.corners)
+            yield from shape.placed(drawn.corners)
 
     def _active(self) -> Iterator[str]:
         for element in self._markup.elements:

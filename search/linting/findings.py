@@ -1,14 +1,15 @@
 """What a rule is, what it finds, what a set does as a rule, and what was accepted in `.iconslint`."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from search.linting.inspecting import Gathered, Icon, Inspection, Seer
+from search.linting.drawing import Drawing
+from search.linting.inspecting import Icon, IconFile, Inspection, PairEncoder
 
 Severity = Literal["error", "warning", "note"]
 
@@ -20,19 +21,22 @@ class Group:
     seen: Inspection
     rows: NDArray[np.int64]
     """Of these icons in the inspection."""
-    seer: Seer | None
+    encoder: PairEncoder | None
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def icons(self) -> Iterator[tuple[int, Icon]]:
         """Rows and icons."""
-        for row in self.rows.tolist():
-            yield row, self.seen.icons[row]
+        return ((row, self.seen.icons[row]) for row in self.rows.tolist())
+
+    def drawings(self) -> Iterator[tuple[int, Drawing]]:
+        """Rows and what the SVGs among the icons say."""
+        return ((row, icon.drawing) for row, icon in self.icons() if icon.drawing)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Violation:
     """What a rule says of one icon, of several that belong together, or, with none, of their whole set."""
 
     rows: tuple[int, ...]
@@ -40,10 +44,26 @@ class Found:
     looks_like: tuple[int, ...] = ()
     """Icons to show beside them: what the drawing looks like instead."""
     is_note: bool = False
-    """Whether it is less than the rule's findings usually are: a mixture, told once."""
+    """Whether it is less than the rule's findings usually are: a mixture, of which there is one finding a set."""
 
 
-Find = Callable[[Group], Iterator[Found]]
+Find = Callable[[Group], Iterator[Violation]]
+
+
+def each(message_of: Callable[[Icon], str | None]) -> Find:
+    """Make a rule that looks at icons one by one; None: there is nothing to say of this one."""
+
+    def find(group: Group) -> Iterator[Violation]:
+        for row, icon in group.icons():
+            if message := message_of(icon):
+                yield Violation((row,), message)
+
+    return find
+
+
+def each_drawing(message_of: Callable[[Drawing], str | None]) -> Find:
+    """The same of what SVGs say."""
+    return each(lambda icon: message_of(icon.drawing) if icon.drawing else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +90,8 @@ class Finding:
     set: str
     message: str
     mend: str
-    icons: tuple[Gathered, ...]
-    beside: tuple[Gathered, ...] = ()
+    icons: tuple[IconFile, ...]
+    beside: tuple[IconFile, ...] = ()
     """What to show beside them: a typical icon, or those that it looks like."""
 
 
@@ -85,7 +105,7 @@ class Report:
     """By set and rule, those that were accepted left out."""
     n_accepted: int = 0
     unused_exceptions: tuple[str, ...] = ()
-    on_dark: frozenset[Gathered] = frozenset()
+    on_dark: frozenset[IconFile] = frozenset()
     """Icons that vanish on white."""
 
     @property
@@ -102,24 +122,14 @@ class Report:
             "n_accepted": self.n_accepted,
             "unused_exceptions": list(self.unused_exceptions),
             "counts": dict(self.counts),
-            "findings": [_finding_json(finding) for finding in self.findings],
+            "findings": list(map(_finding_json, self.findings)),
         }
 
 
 def _finding_json(finding: Finding) -> dict[str, Any]:
-    return {
-        "rule": finding.rule,
-        "severity": finding.severity,
-        "set": finding.set,
-        "message": finding.message,
-        "mend": finding.mend,
-        "icons": _icons_json(finding.icons),
-        "beside": _icons_json(finding.beside),
-    }
-
-
-def _icons_json(icons: Sequence[Gathered]) -> list[dict[str, str]]:
-    return [{"key": icon.key, "path": icon.place} for icon in icons]
+    plain = {name: getattr(finding, name) for name in ("rule", "severity", "set", "message", "mend")}
+    icons = {"icons": finding.icons, "beside": finding.beside}
+    return plain | {name: [{"key": icon.key, "path": icon.place} for icon in some] for name, some in icons.items()}
 
 
 Value = TypeVar("Value", bound=Hashable)

@@ -6,7 +6,10 @@ Curves are followed by points on them, not by their control points, which may li
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
+
+from picosvg.svg_transform import Affine2D
 
 Point = tuple[float, float]
 _COMMAND = re.compile(r"([MmZzLlHhVvCcSsQqTtAa])([^MmZzLlHhVvCcSsQqTtAa]*+)")
@@ -20,7 +23,7 @@ _N_NUMBERS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2, "A
 _STEPS = (0.2, 0.35, 0.5, 0.65, 0.8)
 """Of a curve, at which points are taken beside its end."""
 _LENGTH = re.compile(rf"\s*+({NUMBER.pattern})\s*+(?:px)?\s*+")
-_TRANSFORM = re.compile(r"(matrix|translate|scale|rotate|skewX|skewY)\s*\(([^()]{0,200})\)")
+_TRANSFORM = re.compile(r"(?:matrix|translate|scale|rotate|skewX|skewY)\s*\([^()]{0,200}\)")
 
 
 class Outline(NamedTuple):
@@ -31,72 +34,13 @@ class Outline(NamedTuple):
     """Those of them at which straight lines along an axis end: what a designer snaps to a grid."""
 
 
-class Matrix(NamedTuple):
-    """An affine map, as SVG's `matrix(a, b, c, d, e, f)`."""
-
-    a: float = 1.0
-    b: float = 0.0
-    c: float = 0.0
-    d: float = 1.0
-    e: float = 0.0
-    f: float = 0.0
-
-    def after(self, other: "Matrix") -> "Matrix":
-        """The map that does `other` first."""
-        a, b, c, d, e, f = other
-        return Matrix(
-            self.a * a + self.c * b,
-            self.b * a + self.d * b,
-            self.a * c + self.c * d,
-            self.b * c + self.d * d,
-            self.a * e + self.c * f + self.e,
-            self.b * e + self.d * f + self.f,
-        )
-
-    def of(self, points: Sequence[Point]) -> list[Point]:
-        """Map points."""
-        if self == _IDENTITY:
-            return list(points)
-        a, b, c, d, e, f = self
-        return [(a * x + c * y + e, b * x + d * y + f) for x, y in points]
-
-    @property
-    def scale(self) -> float:
-        """How much longer it makes a line, on average of the directions."""
-        return math.sqrt(abs(self.a * self.d - self.b * self.c))
-
-
-_IDENTITY = Matrix()
-
-
-def transform(text: str) -> Matrix:
-    """Read a transform attribute."""
-    whole = _IDENTITY
-    for kind, given in _TRANSFORM.findall(text):
-        numbers = [float(number) for number in NUMBER.findall(given)]
-        whole = whole.after(_matrix(kind, numbers))
+def transform(text: str) -> Affine2D:
+    """Read a transform attribute; what is wrong in it moves nothing."""
+    whole: Affine2D = Affine2D.identity()
+    for found in _TRANSFORM.finditer(text):
+        with suppress(ValueError, TypeError):
+            whole = whole @ Affine2D.fromstring(found[0])
     return whole
-
-
-def _matrix(kind: str, n: list[float]) -> Matrix:
-    match kind, len(n):
-        case "matrix", 6:
-            made = Matrix(*n)
-        case "translate", 1 | 2:
-            made = Matrix(e=n[0], f=n[1] if len(n) == 2 else 0.0)
-        case "scale", 1 | 2:
-            made = Matrix(a=n[0], d=n[-1])
-        case "rotate", 1 | 3:
-            cos, sin = math.cos(math.radians(n[0])), math.sin(math.radians(n[0]))
-            x, y = n[1:] or (0.0, 0.0)
-            made = Matrix(cos, sin, -sin, cos, x - cos * x + sin * y, y - sin * x - cos * y)
-        case "skewX", 1:
-            made = Matrix(c=math.tan(math.radians(n[0])))
-        case "skewY", 1:
-            made = Matrix(b=math.tan(math.radians(n[0])))
-        case _:
-            made = _IDENTITY
-    return made
 
 
 def length(text: str | None, otherwise: float = 0.0) -> float:
@@ -162,12 +106,12 @@ class _Pen:
             self._at = (n[5] + x, n[6] + y)
             self.drawn.points.extend(_arc(before, self._at, n))
         else:
-            given = [(n[i] + x, n[i + 1] + y) for i in range(0, len(n), 2)]
+            points = [(n[i] + x, n[i + 1] + y) for i in range(0, len(n), 2)]
             if kind in "ST":
                 mirrored = (2 * before[0] - self._control[0], 2 * before[1] - self._control[1])
-                given.insert(0, mirrored if self._before in ("CS" if kind == "S" else "QT") else before)
-            self._control, self._at = given[-2], given[-1]
-            self.drawn.points.extend(_bezier([before, *given]))
+                points.insert(0, mirrored if self._before in ("CS" if kind == "S" else "QT") else before)
+            self._control, self._at = points[-2], points[-1]
+            self.drawn.points.extend(_bezier([before, *points]))
         if kind != "M":
             self.drawn.points.extend((before, self._at))
         self._before = kind

@@ -1,12 +1,11 @@
 """What there is to be seen of each icon: read, parsed, drawn, and looked at by an encoder."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +20,11 @@ from indexer.library.folder import Library
 from indexer.merging.manifest import Manifest
 from indexer.process import cores
 from indexer.rendering.pool import RenderPool
+from indexer.rendering.render import BLANK
 from indexer.rendering.slots import Job
 from indexer.reports.terminal import Progress
 from indexer.sources.folders import reason_of
-from indexer.sources.records import Record
+from indexer.sources.records import PictureAddress, Record
 from indexer.sources.source import Source, open_sources, read_picture
 from search.generation.backend import Ability
 from search.generation.opened import Opened
@@ -35,7 +35,7 @@ from search.query import Filters
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class IconFile:
     """One icon, found but not read yet."""
 
     name: str
@@ -44,12 +44,7 @@ class Gathered:
     set: str
     style: str | None
     size: int | None
-    kind: str
-    location: str
-    path: str
-    member: str
-    """By these four `indexer.sources.source.read_picture` finds it."""
-    digest: bytes
+    address: PictureAddress
 
     @property
     def key(self) -> str:
@@ -59,66 +54,46 @@ class Gathered:
     @property
     def place(self) -> str:
         """The file in which it lies."""
-        file = str(Path(self.location, self.path)) if self.path else self.location
-        return f"{file}#{self.member}" if self.member else file
+        return self.address.place
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """Something of a source that gave no icon, and why."""
-
-    set: str
-    place: str
-    reason: str
-
-
-def of_folders(folders: Sequence[Path], *, exclude: Sequence[str]) -> tuple[list[Gathered], list[Unreadable]]:
-    """Find the icons below some folders, files or packages.
+def of_folders(folders: Sequence[Path], *, exclude: Sequence[str]) -> tuple[list[IconFile], list[tuple[str, str]]]:
+    """Find the icons below some folders, files or packages; and what gave none: its set, and where and why.
 
     Raises:
         SourceError: one of them is not there, or holds no icons.
     """
-    icons: list[Gathered] = []
-    unread: list[Unreadable] = []
+    icons: list[IconFile] = []
+    unread: list[tuple[str, str]] = []
     for source in (source for folder in folders for source in open_sources(folder, exclude=exclude)):
-        found = list(_scanned(source, unread))
-        by_set: dict[str, list[tuple[str, Record]]] = defaultdict(list)
-        for path, record in found:
-            by_set[record.set.key].append((path, record))
-        for records in by_set.values():
-            icons.extend(_named(source, records))
+        records: dict[str, list[tuple[str, Record]]] = defaultdict(list)
+        for scan in source.scan({}):
+            place = str(source.location / scan.path) if scan.path else str(source.location)
+            failures = [(place, scan.error)] if scan.error is not None else []
+            failures += [(f"{place}#{member}", reason) for member, reason in scan.broken]
+            unread += [(source.location.name, f"{where}: {reason}") for where, reason in failures]
+            for record in scan.records or ():
+                records[record.set.key].append((scan.path, record))
+        for of_set in records.values():
+            icons.extend(_named(source, of_set))
     if not icons and not unread:
         raise IconsError(f'no icons below "{folders[0]}"; give a folder of pictures, an Iconify set or an npm package')
     return icons, unread
 
 
-def _scanned(source: Source, unread: list[Unreadable]) -> Iterator[tuple[str, Record]]:
-    for scan in source.scan({}):
-        place = str(source.location / scan.path) if scan.path else str(source.location)
-        if scan.error is not None:
-            unread.append(Unreadable(source.location.name, place, scan.error))
-        unread.extend(Unreadable(source.location.name, f"{place}#{member}", reason) for member, reason in scan.broken)
-        for record in scan.records or ():
-            yield scan.path, record
-
-
-def _named(source: Source, records: Sequence[tuple[str, Record]]) -> Iterator[Gathered]:
+def _named(source: Source, records: Sequence[tuple[str, Record]]) -> Iterator[IconFile]:
     """Read the names of one set together, as a library does."""
     affixes = common_affixes(record.name for _, record in records)
     parsed = [parse(record.name, affixes, style=record.style, size=record.size) for _, record in records]
     english = _in_english([name.words for name in parsed])
     for (path, record), name, words in zip(records, parsed, english, strict=True):
-        yield Gathered(
+        yield IconFile(
             name=record.name,
             words=words,
             set=record.set.key,
             style=name.style,
             size=name.size,
-            kind=source.kind,
-            location=str(source.location),
-            path=path,
-            member=record.member,
-            digest=record.digest,
+            address=PictureAddress(source.kind, str(source.location), path, record.member, record.digest),
         )
 
 
@@ -134,7 +109,7 @@ def _in_english(names: Sequence[str]) -> list[str]:
     return [read.words if (read := reader.name(words)) else words for words in names]
 
 
-def of_library(opened: Opened, sets: Sequence[str]) -> list[Gathered]:
+def of_library(opened: Opened, sets: Sequence[str]) -> list[IconFile]:
     """Find the icons of some sets of a library.
 
     Raises:
@@ -146,46 +121,40 @@ def of_library(opened: Opened, sets: Sequence[str]) -> list[Gathered]:
     looks = dict(zip(ids.tolist(), facets.looks(facets.at(ids)), strict=True))
     digests = opened.snapshot.digests(list({row.image_id for row in rows.values()}))
     return [
-        Gathered(
+        IconFile(
             name=row.name,
             words=row.words,
             set=row.set,
             style=looks[row.id],
             size=row.size,
-            kind=row.kind,
-            location=row.location,
-            path=row.path,
-            member=row.member,
-            digest=digests[row.image_id],
+            address=row.address(digests[row.image_id]),
         )
         for row in sorted(rows.values(), key=lambda row: row.id)
     ]
 
 
-def by_set(icons: Iterable[Gathered]) -> dict[str, list[Gathered]]:
+def by_set(icons: Iterable[IconFile]) -> dict[str, list[IconFile]]:
     """Icons by their set, in the order of its first one."""
-    found: dict[str, list[Gathered]] = defaultdict(list)
+    found: dict[str, list[IconFile]] = {}
     for icon in icons:
-        found[icon.set].append(icon)
-    return dict(found)
+        found.setdefault(icon.set, []).append(icon)
+    return found
 
 
 _AT_ONCE = 32
 
 
-class Seer(Protocol):
-    """Turns pictures and words into unit vectors."""
+@dataclass(frozen=True, slots=True)
+class PairEncoder:
+    """Turns pictures and words into unit vectors, (n, dim)."""
 
     image_size: int
-
-    def pictures(self, pixels: Pixels) -> Floats:
-        """Encode pictures (n, size, size, 3), (n, dim)."""
-
-    def words(self, texts: Sequence[str]) -> Floats:
-        """Encode texts, (n, dim)."""
+    pictures: Callable[[Pixels], Floats]
+    """Of (n, size, size, 3)."""
+    words: Callable[[Sequence[str]], Floats]
 
 
-def open_seer(library: Library | None) -> Seer:
+def open_encoder(library: Library | None) -> PairEncoder:
     """Open the encoder that answers in a library, if there is one that needs no torch; else the bundled one.
 
     Raises:
@@ -198,12 +167,12 @@ def open_seer(library: Library | None) -> Seer:
         with suppress(OSError, ValueError):
             facts = read_facts(folder)
             if facts.served == "onnx":
-                return _OfLibrary(OnnxQueryEncoder(folder, facts))
+                return _of_library(OnnxQueryEncoder(folder, facts))
     graphs = find_graphs(checkpoint)
     if graphs is None:
         raise ModelError(f'the graphs of model "{checkpoint.name}" are missing; install `icons` again')
     # In int8 six times as many pictures a second; what is compared here are pictures of one encoder among each other.
-    return _Bundled(OnnxEncoder(graphs, precision="int8" if graphs.has_int8 else "fp32", threads=cores()))
+    return _bundled(OnnxEncoder(graphs, precision="int8" if graphs.has_int8 else "fp32", threads=cores()))
 
 
 def _fingerprint(library: Library | None) -> str | None:
@@ -216,33 +185,25 @@ def _fingerprint(library: Library | None) -> str | None:
     return None
 
 
-class _Bundled:
-    def __init__(self, encoder: OnnxEncoder) -> None:
-        self._encoder = encoder
-        self.image_size = encoder.image_size
+def _bundled(encoder: OnnxEncoder) -> PairEncoder:
+    def pictures(pixels: Pixels) -> Floats:
+        return np.concatenate([encoder.encode_images(some) for some in _batches(pixels)]).astype(np.float32)
 
-    def pictures(self, pixels: Pixels) -> Floats:
-        parts = [self._encoder.encode_images(some) for some in _batches(pixels)]
-        return np.concatenate(parts).astype(np.float32)
-
-    def words(self, texts: Sequence[str]) -> Floats:
-        return self._encoder.encode_texts(texts).astype(np.float32)
+    return PairEncoder(encoder.image_size, pictures, lambda texts: encoder.encode_texts(texts).astype(np.float32))
 
 
-class _OfLibrary:
+def _of_library(encoder: OnnxQueryEncoder) -> PairEncoder:
     """A query encoder has one thread a call; here so many calls run at once as there are cores."""
+    threads = ThreadPoolExecutor(cores(), "encode")
 
-    def __init__(self, encoder: OnnxQueryEncoder) -> None:
-        self._encoder = encoder
-        self.image_size = encoder.image_size
-        self._threads = ThreadPoolExecutor(cores(), "encode")
+    def pictures(pixels: Pixels) -> Floats:
+        return np.concatenate(list(threads.map(encoder.encode_many_pictures, _batches(pixels))))
 
-    def pictures(self, pixels: Pixels) -> Floats:
-        return np.concatenate(list(self._threads.map(self._encoder.encode_many_pictures, _batches(pixels))))
-
-    def words(self, texts: Sequence[str]) -> Floats:
+    def words(texts: Sequence[str]) -> Floats:
         some = [texts[start : start + _AT_ONCE] for start in range(0, len(texts), _AT_ONCE)]
-        return np.concatenate(list(self._threads.map(self._encoder.encode_many_words, some)))
+        return np.concatenate(list(threads.map(encoder.encode_many_words, some)))
+
+    return PairEncoder(encoder.image_size, pictures, words)
 
 
 def _batches(pixels: Pixels) -> Iterator[Pixels]:
@@ -257,7 +218,7 @@ _CHUNK = 64
 class Icon:
     """One icon, and what its file says."""
 
-    found: Gathered
+    file: IconFile
     n_bytes: int
     drawing: Drawing | None
     """None where it is no SVG, or one that can't be parsed."""
@@ -270,12 +231,12 @@ class Icon:
     @property
     def name(self) -> str:
         """As its file has it."""
-        return self.found.name
+        return self.file.name
 
     @property
     def words(self) -> str:
         """What its name says."""
-        return self.found.words
+        return self.file.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,69 +252,52 @@ class Inspection:
     """(n, dim); (n, 0) where nobody looked."""
 
 
-def inspect(icons: Sequence[Gathered], *, seer: Seer | None, progress: Progress) -> Inspection:
-    """Look at the icons of one set, with an encoder where vectors are wanted."""
-    n = len(icons)
-    read = list(_read_all(icons, progress))
+def inspect(files: Sequence[IconFile], *, encoder: PairEncoder | None, progress: Progress) -> Inspection:
+    """Look at the icons of one set, with an encoder where vectors are needed."""
+    n = len(files)
+    facts = list(_read_all(files, progress))
     masks = np.zeros((n, GRID, GRID // 8), np.uint8)
     boxes, drawn = np.zeros((n, 4), np.float32), np.zeros(n, np.int64)
-    vectors: list[tuple[NDArray[np.int64], Floats]] = []
+    vectors = np.zeros((n, 0), np.float32)
     failures: dict[int, str] = {}
     on_dark: set[int] = set()
-    side = GRID if seer is None else max(GRID, seer.image_size)
+    side = GRID if encoder is None else max(GRID, encoder.image_size)
+    jobs = [Job(row, file.address) for row, file in enumerate(files)]
     with RenderPool(size=side, workers=max(1, cores() - 1), chunk=_CHUNK) as pool:
         n_done = 0
-        for chunk in pool.render([_jobs(icons)]):
+        for chunk in pool.render([jobs]):
             rows = chunk.ids
             if len(rows):
-                pixels = chunk.pixels
-                depth, is_dark = depth_of(_shrunk(pixels, GRID))
+                depth, is_dark = depth_of(_shrunk(chunk.pixels, GRID))
                 on_dark.update(rows[is_dark].tolist())
                 masks[rows], boxes[rows], drawn[rows] = masks_of(depth), boxes_of(depth), chunk.traits["drawing"]
-                if seer is not None:
-                    vectors.append((rows, seer.pictures(_shrunk(pixels, seer.image_size))))
+                if encoder is not None:
+                    some = encoder.pictures(_shrunk(chunk.pixels, encoder.image_size))
+                    vectors = vectors if vectors.shape[1] else np.zeros((n, some.shape[1]), np.float32)
+                    vectors[rows] = some
             failures.update({failure.id: failure.reason for failure in chunk.failures})
             n_done += len(rows) + len(chunk.failures)
             progress("Drawing icons", n_done, n)
-    return Inspection(
-        [
-            _icon(found, facts, failures.get(row), is_on_dark=row in on_dark)
-            for row, (found, facts) in enumerate(zip(icons, read, strict=True))
-        ],
-        masks,
-        boxes,
-        drawn,
-        _gathered(n, vectors),
-    )
+    icons = []
+    for row, (file, (n_bytes, drawing, error)) in enumerate(zip(files, facts, strict=True)):
+        is_blank = failures.get(row) == BLANK
+        reason = None if is_blank else failures.get(row) or error
+        icons.append(Icon(file, n_bytes, drawing, reason, is_blank, row in on_dark))
+    return Inspection(icons, masks, boxes, drawn, vectors)
 
 
-_Facts = tuple[int, Drawing | None, str | None]
-
-
-def _read_all(icons: Sequence[Gathered], progress: Progress) -> Iterator[_Facts]:
-    for number, icon in enumerate(icons):
-        progress("Reading icons", number, len(icons))
+def _read_all(files: Sequence[IconFile], progress: Progress) -> Iterator[tuple[int, Drawing | None, str | None]]:
+    """Bytes of each file, what it says, and why it can't be read or parsed."""
+    for number, file in enumerate(files):
+        progress("Reading icons", number, len(files))
+        content = b""
         try:
-            content = read_picture(icon.kind, Path(icon.location), icon.path, icon.member, digest=icon.digest)
+            content = read_picture(file.address)
+            yield len(content), read_drawing(content), None
         except (OSError, SourceError, ChangedError) as error:
             yield 0, None, f"can't be read: {reason_of(error)}"
-            continue
-        try:
-            yield len(content), read_drawing(content), None
         except MarkupError as error:
             yield len(content), None, str(error)
-
-
-def _icon(found: Gathered, facts: _Facts, failure: str | None, *, is_on_dark: bool) -> Icon:
-    from indexer.rendering.render import BLANK
-
-    n_bytes, drawing, error = facts
-    is_blank = failure == BLANK
-    return Icon(found, n_bytes, drawing, None if is_blank else failure or error, is_blank, is_on_dark)
-
-
-def _jobs(icons: Sequence[Gathered]) -> list[Job]:
-    return [Job(row, icon.kind, icon.location, icon.path, icon.member, icon.digest) for row, icon in enumerate(icons)]
 
 
 def _shrunk(pixels: Pixels, side: int) -> Pixels:
@@ -370,10 +314,3 @@ def _shrunk(pixels: Pixels, side: int) -> Pixels:
         for across in range(by):
             total += pixels[:, down::by, across::by]
     return np.asarray((total + by * by // 2) // (by * by), np.uint8)
-
-
-def _gathered(n: int, parts: Sequence[tuple[NDArray[np.int64], Floats]]) -> Floats:
-    vectors = np.zeros((n, parts[0][1].shape[1] if parts else 0), np.float32)
-    for rows, some in parts:
-        vectors[rows] = some
-    return vectors

@@ -10,21 +10,20 @@ from pathlib import Path
 import numpy as np
 
 from indexer.errors import IconsError, SourceError
-from indexer.library.folder import Library
+from indexer.library.folder import Library, require
 from indexer.reports.terminal import Progress
 from indexer.sources.records import read_regular
 from search.linting import canvas, contents, naming, twins
-from search.linting.findings import Finding, Found, Group, Report, Rule
+from search.linting.findings import Finding, Group, Report, Rule, Violation
 from search.linting.inspecting import (
-    Gathered,
+    IconFile,
     Inspection,
-    Seer,
-    Unreadable,
+    PairEncoder,
     by_set,
     inspect,
     of_folders,
     of_library,
-    open_seer,
+    open_encoder,
 )
 
 RULES: dict[str, Rule] = {
@@ -139,7 +138,7 @@ _LEAST_GROUP = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class LintOptions:
     """What is to be looked at, and by which rules."""
 
     folders: tuple[Path, ...] = ()
@@ -149,25 +148,30 @@ class Asked:
     without_rules: tuple[str, ...] = ()
 
 
-def lint(asked: Asked, *, library: Library, progress: Progress) -> Report:
+def lint(options: LintOptions, *, library: Library, progress: Progress) -> Report:
     """Look at folders of icons, or at sets of a library.
 
     Raises:
         IconsError: a folder, a set or a rule is not there, or a file of exceptions is wrong.
     """
-    rules = choose(asked.rules, asked.without_rules)
-    accepted = read_accepted(asked.folders)
-    icons, unread = _gather(asked, library)
-    seer = open_seer(library) if any(rule.needs_vectors for rule in rules) else None
+    rules = choose(options.rules, options.without_rules)
+    accepted = read_accepted(options.folders)
+    icons, unread = of_folders(options.folders, exclude=options.exclude) if options.folders else ([], [])
+    if options.sets:
+        from search.generation.opened import open_current
+
+        icons += of_library(open_current(require(library)), options.sets)
+    encoder = open_encoder(library) if any(rule.needs_vectors for rule in rules) else None
     findings: list[Finding] = []
-    on_dark: set[Gathered] = set()
+    on_dark: set[IconFile] = set()
     sets = by_set(icons)
     for key, members in sets.items():
-        seen = inspect(members, seer=seer, progress=progress)
-        findings.extend(_of_set(key, seen, rules, seer, progress))
-        on_dark.update(icon.found for icon in seen.icons if icon.is_on_dark)
-    if not asked.rules or "broken" in asked.rules:
-        findings.extend(_of_unread(unread))
+        seen = inspect(members, encoder=encoder, progress=progress)
+        findings.extend(_of_set(key, seen, rules, encoder, progress))
+        on_dark.update(icon.file for icon in seen.icons if icon.is_on_dark)
+    if not options.rules or "broken" in options.rules:
+        mend = "mend the file, or leave it out with --exclude"
+        findings += [Finding("broken", "error", key, message, mend, ()) for key, message in unread]
     kept = [finding for finding in findings if not accepted.accepts(finding)]
     return Report(
         n_icons=len(icons),
@@ -179,49 +183,36 @@ def lint(asked: Asked, *, library: Library, progress: Progress) -> Report:
     )
 
 
-def _gather(asked: Asked, library: Library) -> tuple[list[Gathered], list[Unreadable]]:
-    icons: list[Gathered] = []
-    unread: list[Unreadable] = []
-    if asked.folders:
-        icons, unread = of_folders(asked.folders, exclude=asked.exclude)
-    if asked.sets:
-        from indexer.library.folder import require
-        from search.generation.opened import open_current
-
-        icons.extend(of_library(open_current(require(library)), asked.sets))
-    return icons, unread
-
-
 def _of_set(
-    key: str, seen: Inspection, rules: Sequence[Rule], seer: Seer | None, progress: Progress
+    key: str, seen: Inspection, rules: Sequence[Rule], encoder: PairEncoder | None, progress: Progress
 ) -> Iterator[Finding]:
-    whole = Group(seen, np.arange(len(seen.icons)), seer)
+    whole = Group(seen, np.arange(len(seen.icons)), encoder)
     groups = list(_groups(whole))
-    told: list[tuple[Rule, Group, Found]] = []
+    violations: list[tuple[Rule, Group, Violation]] = []
     for number, rule in enumerate(rules):
         progress("Comparing icons", number, len(rules))
         for group in [whole] if rule.is_of_whole_set else groups:
-            told.extend((rule, group, found) for found in rule.find(group))
-    odd = {row for _, _, found in told for row in found.rows}
+            violations.extend((rule, group, one) for one in rule.find(group))
+    odd = {row for _, _, one in violations for row in one.rows}
     typical = {id(group): _typical(group, odd) for group in (whole, *groups)}
-    for rule, group, found in told:
-        yield _finding(rule, key, seen, found, typical[id(group)])
+    for rule, group, one in violations:
+        yield _finding(rule, key, seen, one, typical[id(group)])
 
 
 def _groups(whole: Group) -> Iterator[Group]:
     """Icons of one style and size each; those of which there are few join the largest."""
     by_look: dict[tuple[str | None, int | None], list[int]] = defaultdict(list)
     for row, icon in whole.icons():
-        by_look[icon.found.style, icon.found.size].append(row)
+        by_look[icon.file.style, icon.file.size].append(row)
     ordered = sorted(by_look.values(), key=len, reverse=True)
     large = [rows for rows in ordered if len(rows) >= _LEAST_GROUP] or ordered[:1]
     few = [row for rows in ordered[len(large) :] for row in rows]
     for rows in ([*large[0], *few], *large[1:]) if large else ():
-        yield Group(whole.seen, np.array(sorted(rows), np.int64), whole.seer)
+        yield Group(whole.seen, np.array(sorted(rows), np.int64), whole.encoder)
 
 
 def _typical(group: Group, odd: set[int]) -> int | None:
-    """A usual icon: of those of which nothing is told, that whose picture is nearest to the mean, else the first."""
+    """A usual icon: of those without a finding, that whose picture is nearest to the mean, else the first."""
     sound: list[int] = [row for row in group.rows.tolist() if group.seen.drawn[row] and row not in odd]
     if not sound or not group.seen.vectors.shape[1]:
         return sound[0] if sound else None
@@ -229,23 +220,16 @@ def _typical(group: Group, odd: set[int]) -> int | None:
     return sound[int(np.argmax(vectors @ vectors.mean(axis=0)))]
 
 
-def _finding(rule: Rule, key: str, seen: Inspection, found: Found, typical: int | None) -> Finding:
-    beside = found.looks_like
-    if not beside and typical is not None and len(found.rows) == 1 and seen.drawn[found.rows[0]]:
+def _finding(rule: Rule, key: str, seen: Inspection, violation: Violation, typical: int | None) -> Finding:
+    beside = violation.looks_like
+    if not beside and typical is not None and len(violation.rows) == 1 and seen.drawn[violation.rows[0]]:
         beside = (typical,)
     return Finding(
         rule=rule.id,
-        severity="note" if found.is_note else rule.severity,
+        severity="note" if violation.is_note else rule.severity,
         set=key,
-        message=found.message,
+        message=violation.message,
         mend=rule.mend,
-        icons=tuple(seen.icons[row].found for row in found.rows),
-        beside=tuple(seen.icons[row].found for row in beside),
+        icons=tuple(seen.icons[row].file for row in violation.rows),
+        beside=tuple(seen.icons[row].file for row in beside),
     )
-
-
-def _of_unread(unread: Sequence[Unreadable]) -> Iterator[Finding]:
-    """What a source could not read is broken as well."""
-    for place in unread:
-        message = f"{place.place}: {place.reason}"
-        yield Finding("broken", "error", place.set, message, "mend the file, or leave it out with --exclude", ())

@@ -1,5 +1,7 @@
 """The elements of an SVG, parsed by expat within limits, and what each is painted with.
-drawn, no entity is read from anywhere, and no address is followed."""
+
+Nothing is drawn, no entity is read from anywhere, and no address is followed.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,6 +11,7 @@ from xml.parsers import expat
 
 from indexer.errors import RenderError
 from indexer.rendering.render import svg_document
+from search.drawings.shapes import declarations as all_declarations
 
 SVG = "http://www.w3.org/2000/svg"
 _MOST_ELEMENTS = 20_000
@@ -218,11 +221,5 @@ def _selectors_of(element: Element) -> Iterator[list[str]]:
 @lru_cache(maxsize=4096)
 def declarations(text: str) -> dict[str, str]:
     """Read `fill:none;stroke:#000` of a style; only what is known is kept."""
-    return dict(_declared(text[:_MOST_CSS]))
-
-
-def _declared(text: str) -> Iterator[tuple[str, str]]:
-    for part in text.split(";"):
-        name, colon, value = part.partition(":")
-        if colon and (name := name.strip().lower()) in PROPERTIES:
-            yield name, value.replace("!important", "").strip()
+    stated = ((name.lower(), value) for name, value in all_declarations(text[:_MOST_CSS]))
+    return {name: value.replace("!important", "").strip() for name, value in stated if name in PROPERTIES}

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats
-from search.linting.findings import Found, Group, Rule
+from search.linting.findings import Group, Rule, Violation
 
 LEAST_DOUBT = 3.9
-"""Measured on lucide, tabler, mdi and phosphor with names changed about; docs/linting.md has the figures."""
+"""Measured on lucide, tabler, mdi and phosphor with names changed about: finds about two of three."""
 _LEAST_ICONS = 40
 """Of which the encoder knows what is usual."""
 _WEIGHT_OF_ALIKE = 0.34
@@ -36,17 +36,17 @@ class Doubt:
     """Names that fit each picture best, (n, _N_SHOWN), the best first."""
 
 
-def find_misnamed(group: Group) -> Iterator[Found]:
+def find_misnamed(group: Group) -> Iterator[Violation]:
     """Find pictures that fit another name of the set far better than their own."""
     seen = group.seen
     rows = np.array([row for row in group.rows.tolist() if seen.drawn[row]], np.int64)
-    if group.seer is None or len(rows) < _LEAST_ICONS or not seen.vectors.shape[1]:
+    if group.encoder is None or len(rows) < _LEAST_ICONS or not seen.vectors.shape[1]:
         return
     names = sorted({seen.icons[row].words for row in rows.tolist()})
     number = {words: place for place, words in enumerate(names)}
     own = np.array([number[seen.icons[row].words] for row in rows.tolist()])
-    doubts = judge(seen.vectors[rows], group.seer.words(names), own)
-    bearers = {int(name): int(row) for name, row in zip(own[::-1], rows[::-1], strict=True)}
+    doubts = judge(seen.vectors[rows], group.encoder.words(names), own)
+    icon_of = {int(name): int(row) for name, row in zip(own[::-1], rows[::-1], strict=True)}
     for place in np.argsort(-doubts.doubt).tolist():
         if doubts.doubt[place] < LEAST_DOUBT:
             return
@@ -54,10 +54,10 @@ def find_misnamed(group: Group) -> Iterator[Found]:
         likely = [int(name) for name in doubts.likely[place] if name != own[place]]
         if not _BRANDS & set(words.split()) and not _shares_word(words, [names[name] for name in likely]):
             shown = ", ".join(f'"{names[name]}"' for name in likely)
-            yield Found(
+            yield Violation(
                 (int(rows[place]),),
                 f'is called "{words}", and looks like {shown}',
-                looks_like=tuple(bearers[name] for name in likely),
+                looks_like=tuple(icon_of[name] for name in likely),
             )
 
 
@@ -85,9 +85,9 @@ def judge(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> Doubt:
 
 def _alike(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> NDArray[np.float64]:
     """How much each picture looks like that one, of those named alike, which it looks like most; standardised."""
-    bearers: dict[int, list[int]] = defaultdict(list)
+    icons_of: dict[int, list[int]] = defaultdict(list)
     for place, name in enumerate(own.tolist()):
-        bearers[name].append(place)
+        icons_of[name].append(place)
     mean, spread = _usual_cosine(pictures)
     nearest = np.empty((len(texts), min(_N_ALIKE, len(texts))), np.int64)
     for start in range(0, len(texts), _BLOCK):
@@ -95,7 +95,7 @@ def _alike(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> NDArray[n
         nearest[start : start + _BLOCK] = np.argpartition(-cosines, nearest.shape[1] - 1, axis=1)[:, : nearest.shape[1]]
     alike = np.full(len(pictures), 0.0)
     for place, name in enumerate(own.tolist()):
-        others = [other for near in {name, *nearest[name].tolist()} for other in bearers[near] if other != place]
+        others = [other for near in {name, *nearest[name].tolist()} for other in icons_of[near] if other != place]
         if others:
             alike[place] = (float((pictures[others] @ pictures[place]).max()) - mean) / spread
     return alike

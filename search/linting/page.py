@@ -3,7 +3,6 @@
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
-from pathlib import Path
 
 from indexer.errors import RenderError, SourceError
 from indexer.languages.words import printable
@@ -12,7 +11,7 @@ from indexer.reports.page import page
 from indexer.reports.terminal import Progress
 from indexer.sources.source import read_picture
 from search.linting.findings import Finding, Report
-from search.linting.inspecting import Gathered
+from search.linting.inspecting import IconFile
 from search.linting.lint import RULES
 from search.showing.sheets import data_uri
 
@@ -46,7 +45,7 @@ def lint_page(report: Report, *, progress: Progress) -> str:
     sections = [_STYLE, _links(shown)]
     with DrawPool(workers=1) as pool:
 
-        def picture(icon: Gathered) -> str:
+        def picture(icon: IconFile) -> str:
             return _picture(icon, pool, is_on_dark=icon in report.on_dark)
 
         for rule, findings in shown.items():
@@ -86,7 +85,7 @@ def _section(rule: str, findings: Sequence[Finding], finds: Sequence[str]) -> st
     return f'<section>{head}{mend}<div class="finds">{"".join(finds)}</div></section>'
 
 
-def _find(finding: Finding, picture: Callable[[Gathered], str]) -> str:
+def _find(finding: Finding, picture: Callable[[IconFile], str]) -> str:
     shown = finding.icons[:_MOST_PICTURES] if finding.rule != "broken" else ()
     figures = [_figure(icon, picture) for icon in shown]
     figures += [_figure(icon, picture, kind=' class="beside"') for icon in finding.beside[:_MOST_PICTURES]]
@@ -97,14 +96,14 @@ def _find(finding: Finding, picture: Callable[[Gathered], str]) -> str:
     return f'<div class="find{wide}">{pictures}<p>{label}{_shown(finding.message)}</p></div>'
 
 
-def _figure(icon: Gathered, picture: Callable[[Gathered], str], *, kind: str = "") -> str:
+def _figure(icon: IconFile, picture: Callable[[IconFile], str], *, kind: str = "") -> str:
     name = _shown(icon.name)
     return f'<figure{kind} title="{_shown(icon.place)}">{picture(icon)}<figcaption>{name}</figcaption></figure>'
 
 
-def _picture(icon: Gathered, pool: DrawPool, *, is_on_dark: bool) -> str:
+def _picture(icon: IconFile, pool: DrawPool, *, is_on_dark: bool) -> str:
     try:
-        content = read_picture(icon.kind, Path(icon.location), icon.path, icon.member, digest=icon.digest)
+        content = read_picture(icon.address)
         if len(content) > _MOST_PICTURE_BYTES or b"<script" in content:
             content = pool.png(content, size=_DRAWN_SIDE)
         address = data_uri(content)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from search.linting.findings import Found, Group, Rule
+from search.linting.findings import Group, Rule, Violation
 from search.linting.ink import GRID, strays, unpacked
 
 _MOST_SHIFT = 8
@@ -29,16 +29,16 @@ _MOST_HEAVIER = 1.5
 _BLOCK = 1024
 
 
-def find_identical(group: Group) -> Iterator[Found]:
+def find_identical(group: Group) -> Iterator[Violation]:
     """Find icons whose pixels are equal. Styles or sizes of one name may well be."""
     for rows in _drawn_alike(group).values():
-        looks = {(group.seen.icons[row].found.style, group.seen.icons[row].found.size) for row in rows}
+        looks = {(group.seen.icons[row].file.style, group.seen.icons[row].file.size) for row in rows}
         of_words = {group.seen.icons[row].words: row for row in reversed(rows)}
         alike = rows if len(looks) == 1 else sorted(of_words.values())
         if len(alike) > 1:
             names = ", ".join(group.seen.icons[row].name for row in alike[:4])
             more = f" and {len(alike) - 4} more" if len(alike) > 4 else ""
-            yield Found(tuple(alike), f"{len(alike)} icons show the same picture: {names}{more}")
+            yield Violation(tuple(alike), f"{len(alike)} icons show the same picture: {names}{more}")
 
 
 def _drawn_alike(group: Group) -> dict[int, list[int]]:
@@ -49,7 +49,7 @@ def _drawn_alike(group: Group) -> dict[int, list[int]]:
     return {digest: rows for digest, rows in alike.items() if len(rows) > 1}
 
 
-def find_near(group: Group) -> Iterator[Found]:
+def find_near(group: Group) -> Iterator[Violation]:
     """Find pairs that differ by less than can be seen at a glance."""
     firsts = {rows[0]: rows for rows in _drawn_alike(group).values()}
     repeated = {row for rows in firsts.values() for row in rows[1:]}
@@ -58,7 +58,7 @@ def find_near(group: Group) -> Iterator[Found]:
         different = _near(unpacked(group.seen.masks[one]), unpacked(group.seen.masks[other]))
         if different is not None:
             names = group.seen.icons[one].name, group.seen.icons[other].name
-            yield Found((one, other), f"{names[0]} and {names[1]} differ in {_percent(different)} of their ink")
+            yield Violation((one, other), f"{names[0]} and {names[1]} differ in {_percent(different)} of their ink")
 
 
 def _percent(share: float) -> str:

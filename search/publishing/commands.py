@@ -1,4 +1,4 @@
-"""The commands that know servers beside folders: `icons publish`, `rollback` and `doctor`."""
+"""The commands that know servers beside folders: `icons lab publish`, `rollback` and `doctor`."""
 
 import json
 from typing import TYPE_CHECKING
@@ -38,8 +38,8 @@ def publish(library: "Library", address: str, sends_pictures: bool | None, repli
 
     \b
     Examples:
-      icons publish milvus://localhost:19530/icons
-      icons publish milvus+tls://vectors.example/icons --replicas 2
+      icons lab publish milvus://localhost:19530/icons
+      icons lab publish milvus+tls://vectors.example/icons --replicas 2
       icons search "arrow" --library milvus://localhost:19530/icons
     """
     from indexer.reports.terminal import ProgressLine
@@ -125,6 +125,8 @@ def doctor(library: "Library", address: str | None, mends: bool, sample: int, as
         MILVUS.require(Ability.REPAIR)
     report = examine(library, address, sample=sample)
     n_faults = sum(finding.is_fault for finding in report.findings)
-    verdict = "what was published is sound" if not n_faults else f"faults: {n_faults}; `icons publish` sends it again"
+    verdict = (
+        "what was published is sound" if not n_faults else f"faults: {n_faults}; `icons lab publish` sends it again"
+    )
     facts = ", ".join(f"{name} {value}" for name, value in report.facts.items())
     say_report(report, [*finding_lines(report), f"library   {report.library}: {facts}", verdict], as_json=as_json)

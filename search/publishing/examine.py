@@ -81,7 +81,9 @@ def examine(library: Library, address: str, *, sample: int) -> Report:
     version = ".".join(map(str, connection.version))
     report = Report(address, {"server": version, "generation": current, "sample": sample})
     if current is None:
-        report.findings.append(Finding("pointer", f'nothing was published at "{address}"; `icons publish {address}`'))
+        report.findings.append(
+            Finding("pointer", f'nothing was published at "{address}"; `icons lab publish {address}`')
+        )
         return report
     try:
         said = read_said(connection, names, current)
@@ -132,7 +134,7 @@ def _check_others(connection: Connection, names: Names, current: int) -> Iterato
             read_said(connection, names, number)
         except LibraryError:
             what = f"generation {number} is there in part, as a publication that was killed leaves it"
-            yield Finding("leftover", f"{what}; the next `icons publish` uses or removes it", is_fault=False)
+            yield Finding("leftover", f"{what}; the next `icons lab publish` uses or removes it", is_fault=False)
 
 
 def _compare(library: Library, connection: Connection, names: Names, said: Said, *, sample: int) -> Iterator[Finding]:
@@ -165,7 +167,7 @@ def _differences(collection: str, wanted: list[Row], found: dict[int, Row]) -> I
             yield Finding("sample", f'"{collection}" lacks {row["id"]}')
         elif other[DIGEST] == without_picture(row[DIGEST]):
             what = f'{row["id"]} of "{collection}" has no picture: its source could not be read'
-            yield Finding("sample", f"{what}; `icons publish` tries again", is_fault=False)
+            yield Finding("sample", f"{what}; `icons lab publish` tries again", is_fault=False)
         elif differing := [name for name, value in row.items() if not _is_same(name, value, other[name])]:
             yield Finding("sample", f'{row["id"]} of "{collection}" differs in {", ".join(differing)}')
 

@@ -1,6 +1,6 @@
 """A generation of a library's folder -> the generation that a server answers with, and back.
 
-    icons publish milvus://host:19530/icons
+    icons lab publish milvus://host:19530/icons
 
 Rows are sent to two collections that nobody asks yet; they are indexed, loaded, counted and asked. Then the alias is
 switched, in one step. Killed at any moment, the alias stands where it stood; the next run sends what is missing.
@@ -372,7 +372,7 @@ def go_back(library: LibraryElsewhere, *, forward: bool = False) -> int:
         where = "after" if forward else "before"
         raise LibraryError(
             f'"{library.address}" holds no whole generation {where} the current one ({current}); '
-            "`icons publish` sends one"
+            "`icons lab publish` sends one"
         )
     for collection in (names.icons(found), names.pictures(found)):
         connection.load(collection)

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -80,6 +79,7 @@ class GenerationRows:
 
     def add_pictures(self, rows: Sequence[Row]) -> None:
         """Add to rows of pictures what they show, as sources hold it; counts those that can't be read."""
+        from indexer.sources.records import PictureAddress
         from indexer.sources.source import read_indexed
 
         ids = np.array([row["id"] for row in rows], np.int64)
@@ -87,9 +87,8 @@ class GenerationRows:
         for row in rows:
             row["picture"] = ""
             if self._sends_pictures:
-                kind, location, path, member, digest = sources[row["id"]]
                 try:
-                    row["picture"] = packed(read_indexed(kind, Path(location), path, member, digest=digest))
+                    row["picture"] = packed(read_indexed(PictureAddress(*sources[row["id"]])))
                 except SourceError:
                     self.n_unread += 1
                     row[DIGEST] = without_picture(row[DIGEST])

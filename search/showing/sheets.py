@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from indexer.errors import IconsError, RenderError
 from indexer.languages.words import printable
-from indexer.rendering.render import render
+from indexer.rendering.render import render, svg_document
 from search.results import Hit
 
 MOST_HITS = 1_000
@@ -19,6 +19,15 @@ _PICTURE = 96
 _TILE_WIDTH, _TILE_HEIGHT = 160, 168
 _MARGIN, _HEADER = 24, 48
 _MOST_COLUMNS = 10
+_SUFFIXES = {
+    "image/svg+xml": ".svg",
+    "image/png": ".png",
+    "image/jpeg": ".jpg",
+    "image/gif": ".gif",
+    "image/bmp": ".bmp",
+    "image/webp": ".webp",
+    "image/x-icon": ".ico",
+}
 _TEXT, _DIM, _PAPER, _FRAME = "#1b1c1e", "#6b6e76", "#ffffff", "#dfe1e6"
 
 
@@ -73,8 +82,6 @@ def _write(
 
 def data_uri(content: bytes) -> str:
     """Spell a picture as an address that holds it."""
-    from indexer.rendering.render import svg_document
-
     unpacked = svg_document(content) or content  # no browser unpacks an .svgz that stands in a page
     return f"data:{media_type(unpacked)};base64,{base64.b64encode(unpacked).decode('ascii')}"
 
@@ -86,11 +93,13 @@ def media_type(content: bytes) -> str:
     return next((kind for start, kind in starts.items() if content.startswith(start)), "image/svg+xml")
 
 
+def suffix_of(content: bytes) -> str:
+    """How the name of a picture's file ends."""
+    return ".svgz" if content.startswith(b"\x1f\x8b") else _SUFFIXES[media_type(content)]
+
+
 def is_drawn_in_white(content: bytes) -> bool:
     """Tell whether a picture was indexed on dark because it vanishes on white."""
-    from indexer.errors import RenderError
-    from indexer.rendering.render import render
-
     try:
         return render(content, size=32).background == "dark"
     except RenderError:

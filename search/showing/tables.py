@@ -114,13 +114,13 @@ def print_hits(console: Console, hits: Sequence[Hit], *, first: int = 1, is_rank
     longest = max(length for length in map(cell_len, keys) if length <= most)
     widths = _widths(facts, room - longest)
     for start, key, row in zip(starts, keys, facts, strict=True):
-        told = "".join(" " * _GAP + fitted(text, width) for text, width in zip(row, widths, strict=True) if width)
+        shown = "".join(" " * _GAP + fitted(text, width) for text, width in zip(row, widths, strict=True) if width)
         style = "dim" if key is keys[0] else None
         if cell_len(key) <= longest:
-            print_line(console, start + fitted(key, longest) + told, style=style)
+            print_line(console, start + fitted(key, longest) + shown, style=style)
         else:
             print_line(console, start + key)
-            print_line(console, " " * (cell_len(start) + longest) + told)
+            print_line(console, " " * (cell_len(start) + longest) + shown)
 
 
 def print_long_hits(console: Console, hits: Sequence[Hit], *, first: int = 1, is_ranked: bool = True) -> None:
@@ -149,14 +149,14 @@ def _starts(hits: Sequence[Hit], *, first: int, is_ranked: bool) -> Iterator[str
 
 def _widths(facts: Sequence[Sequence[str]], room: int) -> list[int]:
     """Columns for each kind of fact; 0 for the first, the set, where there is no room: its key stands there already."""
-    wanted = [min(_WIDEST, max(map(cell_len, column))) for column in zip(*facts, strict=True)]
-    least = [min(_LEAST, width) for width in wanted]
+    widest = [min(_WIDEST, max(map(cell_len, column))) for column in zip(*facts, strict=True)]
+    least = [min(_LEAST, width) for width in widest]
     if sum(least) + len(least) * _GAP > room:
-        wanted[0] = least[0] = 0
+        widest[0] = least[0] = 0
     spare = room - sum(least) - sum(_GAP for width in least if width)
     widths = []
-    for want, have in zip(reversed(wanted), reversed(least), strict=True):
-        taken = min(max(0, spare), want - have)
+    for most, have in zip(reversed(widest), reversed(least), strict=True):
+        taken = min(max(0, spare), most - have)
         widths.append(have + taken)
         spare -= taken
     return widths[::-1]

@@ -220,5 +220,5 @@ def _has_colours(ink: Floats) -> bool:
 
 
 def _is_lost(ink: Floats, paper: Floats) -> bool:
-    """Whether a part of what is drawn can't be told from its ground: the black letters of a coloured logo."""
+    """Whether a part of what is drawn can't be seen on its ground: the black letters of a coloured logo."""
     return bool((np.abs(ink - paper).max(axis=1) < _CONTRAST).mean() > 10 * _SHARE) if len(ink) else True

@@ -162,7 +162,7 @@ class SearchParameters(HitParameters):
     languages: Languages = ()
     prefer: Annotated[tuple[Text, ...] | None, Field(max_length=50)] = Field(
         None,
-        description="A set that comes first where several have an icon. Repeatable; `icons prefer` if not given.",
+        description="A set that comes first where several have an icon. Repeatable; `icons config sets` if not given.",
     )
     like: str | None = Field(
         None,

@@ -334,7 +334,7 @@ async def export(request: Request, service: Served) -> Response:
         asked.collection, asked.kind, asked.options, is_whole=not asked.skip_unreadable
     )
     headers = {"Content-Disposition": f'attachment; filename="{made.file_name}"', ABOUT: _summary_of(made)}
-    return Response(content, media_type=made.media_type, headers=headers)
+    return Response(content, media_type="application/zip", headers=headers)
 
 
 def _summary_of(made: Exported) -> str:

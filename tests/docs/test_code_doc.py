@@ -6,12 +6,12 @@ from pathlib import Path
 from search.drawings.frameworks import FRAMEWORKS, Framework
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "code.md"
-_TABLE = re.compile(r"(?<=\| format \| what it is \| sets \| packages \|\n\|---\|---\|---\|---\|\n)(?:\|.*\n)*")
+_TABLE = re.compile(r"(?<=\| format \| what it is \| sets \|\n\|---\|---\|---\|\n)(?:\|.*\n)*")
 
 
 def _row(one: Framework) -> str:
     sets = ", ".join(one.sets) or ("all of Iconify" if one.form in ("key", "class") and one.name != "name" else "any")
-    return f"| `{one.name}` | {one.title} | {sets} | {', '.join(one.packages)} |\n"
+    return f"| `{one.name}` | {one.title} | {sets} |\n"
 
 
 def _table() -> str:

@@ -1,9 +1,10 @@
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from click.testing import CliRunner
 
+from data.making.model.words import WORDS
 from indexer.sources.npm import PACKAGES
 from search.cli import main
 from search.reference import reference
@@ -15,23 +16,37 @@ def test_the_command_reference_is_what_the_help_says() -> None:
     assert (ROOT / "docs" / "commands.md").read_text() == reference(), "python -m search.reference > docs/commands.md"
 
 
-def test_every_command_shows_an_example() -> None:
-    runner, context = CliRunner(), click.Context(main)
-    names = main.list_commands(context)
-    assert len(names) > 20
-    for name in names:
-        command = main.get_command(context, name)
+def leaves(group: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command]]:
+    """All commands with their paths."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         assert command is not None
-        if name != "db":
-            assert f"icons {name}" in runner.invoke(main, [name, "--help"]).output, name
-        assert command.help
+        inner = click.Context(command, info_name=name, parent=context)
+        if isinstance(command, click.Group):
+            yield from leaves(command, inner)
+        else:
+            yield inner.command_path, command
+
+
+COMMANDS = dict(leaves(main, click.Context(main, info_name="icons")))
+
+
+def test_every_command_shows_an_example() -> None:
+    assert len(COMMANDS) > 30
+    for path, command in COMMANDS.items():
+        if not command.hidden and path != "icons completion":
+            assert f"      {path}" in (command.help or ""), path
 
 
 def test_every_command_in_the_readme_exists() -> None:
     readme = (ROOT / "README.md").read_text()
-    used = set(re.findall(r"^\s*(?:\S+ && )*icons ([a-z]+)", readme, re.MULTILINE))
-    assert used
-    assert used <= set(main.list_commands(click.Context(main)))
+    used = re.findall(r"^\s*(?:\S+ && )*(icons [a-z]+(?: [a-z]+)?(?: [a-z]+)?)", readme, re.MULTILINE)
+    assert len(used) > 30
+    groups = {path.rpartition(" ")[0] for path in COMMANDS} - {"icons"}
+    for line in used:
+        words = line.split()
+        known = [" ".join(words[:n]) for n in (4, 3, 2) if " ".join(words[:n]) in COMMANDS | dict.fromkeys(groups)]
+        assert known and known[0] != "icons lab", line
 
 
 def test_every_test_that_holds_a_promise_exists() -> None:
@@ -55,6 +70,6 @@ def test_the_packages_that_training_takes_words_from_are_known_to_bring_some() -
         (ROOT / "data" / "making" / "README.md").read_text(),
     )
     named = {re.sub(r"(?<=.)@.*", "", name) for name in line.replace("\\\n", " ").split()}
-    known = {name for name, package in PACKAGES.items() if package.tags_files}
+    known = {name for name, package in (PACKAGES | WORDS).items() if package.tags_files}
     assert len(named) > 10
     assert named - known == {"@openstreetmap/id-tagging-schema"}

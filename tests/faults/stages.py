@@ -27,7 +27,7 @@ import numpy as np
 from conftest import Silent
 from usage_screens import plain_sight
 
-from indexer.catalog.database import upgrade_catalog
+from indexer.catalog.database import open_catalog
 from indexer.doctor.examine import examine as examine_library
 from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
@@ -61,9 +61,9 @@ def roll_back(library: Library) -> object:
         return library.rollback().number
 
 
-def upgrade(library: Library) -> object:
+def upgrade(library: Library) -> None:
     with library.writing():
-        return upgrade_catalog(library.catalog)[1]
+        open_catalog(library.catalog).dispose()
 
 
 def add_shots(library: Library, *, shots: list[str]) -> object:

@@ -92,7 +92,10 @@ def test_a_watchdog_tells_what_a_rank_that_stands_still_is_at() -> None:
 
 def test_a_rank_that_gets_on_or_waits_for_others_is_not_given_up() -> None:
     watchdog = Watchdog(limit=1e-9)
-    slow, waiting = RankProgress(rank=0, world=2, at="a picture"), RankProgress(rank=1, world=2, at="x", waits=True)
+    slow, waiting = (
+        RankProgress(rank=0, world=2, at="a picture"),
+        RankProgress(rank=1, world=2, at="x", waits=True),
+    )
     for _ in range(5):
         slow.steps += 1
         assert watchdog.look([slow, waiting]) is None
@@ -157,8 +160,8 @@ def _fail_rank(stages: Stages, library: Path, start: Path, model: Path, *, at: i
 def planned(stages: Stages, unfinished: Path, tiny_model: Path, tmp_path: Path) -> Path:
     """A library with a plan for ranks."""
     how = ["--devices", "cpu", "--workers", "0", "--precision", "fp32"]
-    arguments = ["embed", "--plan-only", *how, "--model", f"local-dir:{tiny_model}"]
-    stages.result("command", unfinished, given={"arguments": ["scan"]})
+    arguments = ["index", "--only", "plan", *how, "--model", f"local-dir:{tiny_model}"]
+    stages.result("command", unfinished, given={"arguments": ["index", "--only", "scan"]})
     assert stages.result("command", unfinished, given={"arguments": arguments}, block=1)["code"] == 0
     return copy_library(unfinished, tmp_path / "planned")
 
@@ -195,10 +198,10 @@ def test_ranks_without_the_memory_to_start_end_the_run_in_one_line(unfinished: P
 
 
 def _finetune(stages: Stages, folder: Path, icons: Path, start: Path, *more: str, **asked: Any) -> dict[str, Any]:
-    """Run `icons finetune` for two steps, with a checkpoint after each; what it makes lies in the watched folder."""
+    """Run `icons lab finetune` for two steps, a checkpoint after each; what it makes lies in the watched folder."""
     quick = ["--devices", "cpu", "--workers", "0", "--batch", "16", "--steps", "2", "--validate-steps", "1"]
     model = ["--model", f"local-dir:{start}", "--precision", "fp32", "--held-out", "5", "--allow-regression"]
-    arguments = ["finetune", str(icons), "--out", str(folder / "mine"), *model, *quick, *more]
+    arguments = ["lab", "finetune", str(icons), "--out", str(folder / "mine"), *model, *quick, *more]
     return stages.run("command", folder, given={"arguments": arguments}, **asked)
 
 
@@ -263,7 +266,16 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def _train_on(disk: Path, icons: Path, model: Path, *more: str) -> str:
-    command = [sys.executable, "-c", "from search.cli import main; main()", "finetune", str(icons), "--workers", "0"]
+    command = [
+        sys.executable,
+        "-c",
+        "from search.cli import main; main()",
+        "lab",
+        "finetune",
+        str(icons),
+        "--workers",
+        "0",
+    ]
     options = ["--out", str(disk / "mine"), "--model", f"local-dir:{model}", "--batch", "16", "--steps", "2", *more]
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr

@@ -22,13 +22,13 @@ from indexer.doctor.examine import examine
 from indexer.doctor.repair import repair
 from indexer.embedding.gauges import Gauge
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress, Reporter, Watchdog
+from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Watchdog
 from indexer.embedding.shard_writer import OVER
 from indexer.embedding.torchrun import _remove_leftovers
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, read_blocks
-from indexer.library.shards import pieces_by_block, read_coverage, read_shard, shard_paths
+from indexer.library.shards import partial_shards_by_block, read_coverage, read_shard, shard_paths
 from indexer.merging.merge import merge as merge_shards
 from indexer.pipeline import embed, merge, plan_only, scan
 from indexer.run import IndexOptions
@@ -209,8 +209,8 @@ def test_a_rank_that_waits_says_so_at_once_and_is_not_given_up() -> None:
     import torch
 
     said: list[dict[str, object]] = []
-    progress = RankProgress(rank=0, world=2)
-    reporter = Reporter(lambda now: said.append(asdict(now)), progress, Gauge(torch.device("cpu"), 1))
+    progress = EmbeddingProgress(rank=0, world=2)
+    reporter = EmbeddingReporter(lambda now: said.append(asdict(now)), progress, Gauge(torch.device("cpu"), 1))
     reporter.begin("writing its last vectors")
     reporter.wait("waiting for the other ranks")
     assert (said[-1]["at"], said[-1]["waits"]) == ("waiting for the other ranks", True)
@@ -224,7 +224,7 @@ def test_a_rank_that_waits_says_so_at_once_and_is_not_given_up() -> None:
 
 def test_a_rank_that_never_says_anything_is_named(library: Library, dots: Path, tiny_model: Path) -> None:
     watchdog = Watchdog(limit=1e-9)
-    absent = [RankProgress(1, 2, at="starting")]
+    absent = [EmbeddingProgress(1, 2, at="starting")]
     watchdog.look(absent)
     assert watchdog.look(absent) == (1, "nothing got done for 1e-09 s, at starting; --stall-limit allows more")
 
@@ -232,7 +232,7 @@ def test_a_rank_that_never_says_anything_is_named(library: Library, dots: Path, 
 def test_a_block_that_takes_long_leaves_pieces_and_a_rank_that_is_ended_on_the_way_loses_none_of_them(
     library: Library, icon_folder: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.embedding.shard_writer.FIRST_PIECE_SECONDS", 0.0)
+    monkeypatch.setattr("indexer.embedding.shard_writer.FIRST_PART_SECONDS", 0.0)
     how = EmbedOptions(workers=0, batch_size=2, precision="fp32")
     choice = ModelChoice(f"local-dir:{tiny_model}")
     options = IndexOptions(sources=[icon_folder], choice=choice, devices="cpu", embed=how)
@@ -250,7 +250,7 @@ def test_a_block_that_takes_long_leaves_pieces_and_a_rank_that_is_ended_on_the_w
     n_kept = len(read_coverage(folder).images)
     assert n_kept >= 4
     (block,) = (block for block in read_blocks(_plan(library)) if block.kind == "images")
-    assert len(pieces_by_block(folder)[block.name]) == n_kept // 2
+    assert len(partial_shards_by_block(folder)[block.name]) == n_kept // 2
 
     rest = embed(library, options, Silent())
     assert rest.images == 11 - n_kept
@@ -287,9 +287,9 @@ def test_a_rank_that_is_started_again_by_hand_does_what_pieces_lack(
     shard = read_shard(whole, fingerprint=fingerprint)
     half = len(shard.ids) // 2
     piece = type(shard)("images", shard.ids[:half], shard.vectors[:half], {}, shard.traits[:half])  # type: ignore[index]
-    from indexer.library.shards import piece_name, write_shard
+    from indexer.library.shards import partial_shard_name, write_shard
 
-    write_shard(folder / piece_name(whole.stem, piece.ids.tolist()), piece, fingerprint=fingerprint, facts={})
+    write_shard(folder / partial_shard_name(whole.stem, piece.ids.tolist()), piece, fingerprint=fingerprint, facts={})
     whole.unlink()
     assert _run_rank(stages, library) == 0
     assert read_shard(whole, fingerprint=fingerprint).ids.tolist() == shard.ids[half:].tolist()
@@ -341,7 +341,7 @@ def test_a_generation_that_was_published_without_what_failed_is_found_and_mended
         store_setting(connection, "model", ModelChoice(f"local-dir:{tiny_model}").to_json())
     engine.dispose()
     (found,) = (finding for finding in examine(library, sample=0).findings if finding.is_fault)
-    assert found.message == "1 pictures failed, and the catalog does not say why; `icons merge` brings that in"
+    assert found.message == "1 pictures failed, and the catalog does not say why; `icons index` brings that in"
     report = repair(library, sample=0, stage=lambda _: None)
     assert report.is_sound
     assert len(list(read_failures(library))) == 1

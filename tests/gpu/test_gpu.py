@@ -42,7 +42,7 @@ def setting(tmp_path: Path) -> Setting:
 
 
 def measured(setting: Setting, name: str) -> list[Row]:
-    """Rows of one part of `icons bench gpu`."""
+    """Rows of one part of `icons lab bench gpu`."""
     with Bars() as bars:
         (part,) = (part for part in Parts(setting, bars).all() if part.name == name)
         rows = part.measure()
@@ -107,7 +107,7 @@ def test_batches_under_way_are_never_overwritten(shared: Any, has_graphs: bool) 
     with opened(shared, batch_size=32) as device:
         one_by_one = np.concatenate([device.enqueue(shared[at : at + 32])() for at in range(0, 512, 32)])
         if has_graphs:
-            device.settle(n_images=512, largest=32)
+            device.prepare(n_images=512, largest=32)
             assert device.not_captured is None
         for _ in range(5):
             found = encode_all(device, in_batches(shared))
@@ -140,7 +140,7 @@ def test_batches_are_halved_where_there_is_no_room(shared: Any) -> None:
 
 def test_a_batch_size_is_found_and_its_graphs_are_captured(shared: Any) -> None:
     with opened(shared, batch_size=None) as device:
-        device.settle(n_images=100_000, largest=512)
+        device.prepare(n_images=100_000, largest=512)
         assert device.batch_size in (64, 128, 256, 512)
         assert device.not_captured is None
         assert device.busy_seconds == 0.0

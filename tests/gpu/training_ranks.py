@@ -17,7 +17,7 @@ from lessons import tiny_lesson, tiny_model, tiny_options
 
 from indexer.embedding.distributed import Rank, process_group
 from indexer.finetune.batches import Feed
-from indexer.finetune.checkpoints import Standing, restore, save_checkpoint
+from indexer.finetune.checkpoints import TrainingState, restore, save_checkpoint
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.rank import wrap
 from indexer.finetune.sharding import sharded
@@ -35,7 +35,7 @@ def main() -> None:
     with process_group(rank, backend="nccl" if where == "cuda" else "gloo", device=device):
         session = open_session(options, rank=rank, device=device)
         losses = [loss_of(session, step) for step in range(N_STEPS - 1)]
-        save_checkpoint(session, None, Standing(step=N_STEPS - 1), file, made_by={})
+        save_checkpoint(session, None, TrainingState(step=N_STEPS - 1), file, made_by={})
         dist.barrier()
         losses.append(loss_of(session, N_STEPS - 1))
         session = open_session(options, rank=rank, device=device)
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def open_session(options: FinetuneOptions, *, rank: Rank, device: torch.device) -> Session:
-    """A tiny student as ranks of `icons finetune` have it, in shards under FSDP."""
+    """A tiny student as ranks of `icons lab finetune` have it, in shards under FSDP."""
     model = tiny_model()
     lesson = tiny_lesson(model, options)
     torch.manual_seed(options.schedule.seed)

@@ -26,7 +26,7 @@ NAMES = st.one_of(
                 "_",
                 " ",
                 "Filled",
-                "outline",
+                "header",
                 "@2x",
                 "20x20",
                 "é",

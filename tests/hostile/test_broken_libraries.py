@@ -74,8 +74,8 @@ def sources_of(library: Library) -> dict[str, Callable[[], object]]:
 def test_a_library_whose_catalog_is_lost_answers_is_not_begun_anew_and_is_restored(broken: Library, way: str) -> None:
     sources_of(broken)[way]()
     assert run(broken, "search", "dot", "--min-score", "0").exit_code == 0
-    for command in ("status", "failures", "index", "merge"):
-        done = run(broken, command)
+    for command in (["status"], ["status", "--failures"], ["index"], ["index", "--only", "merge"]):
+        done = run(broken, *command)
         assert done.exit_code == 2
         assert f'"{broken.catalog}" is missing or empty, but generation 2 was made from it' in done.stderr
         assert "`icons doctor --repair` restores it" in done.stderr
@@ -174,7 +174,11 @@ def test_nothing_goes_behind_a_link_that_leads_out_of_a_library(broken: Library,
     (tmp_path / "icons").mkdir()
     (tmp_path / "icons" / "new.svg").write_text(disc(9, 4))
     before = sorted((path, path.stat().st_mtime_ns) for path in victim.rglob("*") if path.is_file())
-    for command in (["index", str(tmp_path / "icons")], ["doctor", "--repair", "--sample", "0"], ["merge"]):
+    for command in (
+        ["index", str(tmp_path / "icons")],
+        ["doctor", "--repair", "--sample", "0"],
+        ["index", "--only", "merge"],
+    ):
         run(broken, *command)
     kept = sorted((path, path.stat().st_mtime_ns) for path in victim.rglob("*") if path.is_file())
     assert [one for one in kept if one in before] == before
@@ -190,7 +194,14 @@ def test_a_library_that_names_a_model_of_a_hub_fetches_nothing(
         catalog.execute("UPDATE settings SET value = ? WHERE key = 'model'", (choice,))
     facts = {**asdict(read_facts(encoder_of(broken))), "served": "torch", "reason": "so", "choice": choice}
     (encoder_of(broken) / "encoder.json").write_text(json.dumps(with_checksum(facts)))
-    for command in (["index"], ["status"], ["search", "dot"], ["doctor"], ["merge"], ["evaluate"]):
+    for command in (
+        ["index"],
+        ["status"],
+        ["search", "dot"],
+        ["doctor"],
+        ["index", "--only", "merge"],
+        ["lab", "evaluate"],
+    ):
         done = run(broken, *command)
         assert done.exit_code in (0, 2)
         assert done.exit_code == 0 or "not on this machine; `--model hf-hub:someone/clip`" in done.output
@@ -212,10 +223,10 @@ def test_a_catalog_that_another_program_locks_is_told_as_that_and_answers(
         browser.execute("BEGIN EXCLUSIVE")
         assert run(broken, "search", "dot", "--min-score", "0").exit_code == 0
         (broken.root / "icons").mkdir()
-        done = run(broken, "scan", str(broken.root / "icons"))
+        done = run(broken, "index", "--only", "scan", str(broken.root / "icons"))
     assert done.exit_code == 2
     assert "(database is locked); another program has it open and is writing" in done.stderr
-    assert run(broken, "scan", str(broken.root / "icons")).exit_code == 0
+    assert run(broken, "index", "--only", "scan", str(broken.root / "icons")).exit_code == 0
 
 
 def test_what_may_not_be_read_or_written_is_one_line_and_the_rest_answers(broken: Library) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from fuzzing import NAMES, SECONDS, Inputs, fuzz_at_length, fuzz_shortly
 from hypothesis import strategies as st
+from small_icons import picture_at
 
 from indexer.errors import IconsError, RenderError
 from indexer.languages.names import common_affixes, parse, path_hints
@@ -209,7 +210,7 @@ def check_source(location: Path) -> None:
         for record in found.records or ():
             (record.name + record.set.key + record.set.title + "".join((*record.tags, *record.categories))).encode()
             parse(record.name, style=record.style, size=record.size)
-            content = read_picture(source.kind, location, found.path, record.member)
+            content = read_picture(picture_at(source.kind, location, found.path, record.member))
             assert content_digest(content) == record.digest
 
 

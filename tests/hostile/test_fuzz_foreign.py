@@ -31,8 +31,8 @@ from fuzzing import SECONDS
 from shared_work import do_here, options_of, scanned
 from usage_screens import plain_sight, save_screen
 
-from indexer.embedding.plan_store import LibraryWork
-from indexer.embedding.progress import RankProgress, read_progress, write_progress
+from indexer.embedding.plan_store import LibraryPlanStore
+from indexer.embedding.progress import EmbeddingProgress, read_progress, write_progress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import find_graphs
 from indexer.encoders.stored_graphs import write_graphs
@@ -128,10 +128,10 @@ def worked(place: Path) -> None:
     """Do what a library's own plan says, up to reading it."""
     library = Library(place / "planned")
     [plan] = library.root.glob("work/*/plan.jsonl")
-    work = LibraryWork(library, plan.parent.name)
-    for outline in work.missing():
-        work.read(outline)
-        work.settled(outline.name)
+    work = LibraryPlanStore(library, plan.parent.name)
+    for header in work.missing():
+        work.read(header)
+        work.finished_items(header.name)
     work.is_over()
     library.begin_run(work.plan.fingerprint, work.plan.run)
 
@@ -153,13 +153,20 @@ TARGETS = [
     Target(
         file="library/generations/2/manifest.json",
         is_signed=True,
-        commands=("search dot", "status", "doctor --sample 0", "doctor --repair --sample 0", "rollback", "merge"),
+        commands=(
+            "search dot",
+            "status",
+            "doctor --sample 0",
+            "doctor --repair --sample 0",
+            "rollback",
+            "index --only merge",
+        ),
     ),
     Target(file="library/generations/2/manifest.json", commands=("search dot",)),
     Target(
         file="library/encoders/*/encoder.json",
         is_signed=True,
-        commands=("search dot", "doctor", "doctor --repair --sample 0", "lint --set icons", "evaluate"),
+        commands=("search dot", "doctor", "doctor --repair --sample 0", "lint --set icons", "lab evaluate"),
     ),
     Target(
         file="library/usage/generations/*/manifest.json",
@@ -170,17 +177,24 @@ TARGETS = [
     Target(file="library/usage/generations/*/places.jsonl", spelt=Lines, commands=("usage failures", "usage disc")),
     Target(file="library/usage/shots.json", commands=("usage status", "doctor --sample 0"), reads=shot),
     Target(file="library/usage/files.jsonl", spelt=Lines, commands=("usage status",), reads=shot),
-    Target(file="library/changed.jsonl", spelt=Lines, commands=("scan",)),
-    Target(file="library/CURRENT", commands=("search dot", "status", "merge", "rollback")),
-    Target(file="library/model.json", commands=("status", "merge", "doctor --repair")),
-    Target(file="planned/work/shared.json", commands=("embed --collect {work}", "embed --plan-only --work {work}")),
+    Target(file="library/changed.jsonl", spelt=Lines, commands=("index --only scan",)),
+    Target(file="library/CURRENT", commands=("search dot", "status", "index --only merge", "rollback")),
+    Target(file="library/model.json", commands=("status", "index --only merge", "doctor --repair")),
+    Target(
+        file="planned/work/shared.json",
+        commands=("index --only collect --work {work}", "index --only plan --work {work}"),
+    ),
     Target(file="planned/work/*/plan.jsonl", spelt=Lines, reads=worked),
-    Target(file="work/plan.json", commands=("embed --collect {work}",), reads=lambda place: do_here(place / "work")),
+    Target(
+        file="work/plan.json",
+        commands=("index --only collect --work {work}",),
+        reads=lambda place: do_here(place / "work"),
+    ),
     Target(file="work/*/outlines.jsonl", spelt=Lines, reads=lambda place: do_here(place / "work")),
     Target(file="work/*/blocks/0000/*.json", reads=lambda place: do_here(place / "work")),
     Target(file="work/encoders/*/encoder.json", reads=lambda place: do_here(place / "work")),
-    Target(file="work/*/workers/one.json", commands=("embed --collect {work}",)),
-    Target(file="ranks/rank-0.json", reads=lambda place: read_progress(place / "ranks", RankProgress)),
+    Target(file="work/*/workers/one.json", commands=("index --only collect --work {work}",)),
+    Target(file="ranks/rank-0.json", reads=lambda place: read_progress(place / "ranks", EmbeddingProgress)),
     Target(file="model/graphs.json", is_signed=True, reads=lambda place: found(place / "model")),
     Target(file="model/open_clip_config.json", reads=lambda place: found(place / "model")),
     Target(file="tuned.work/plan.json", reads=tuned),
@@ -235,9 +249,9 @@ def _build(place: Path) -> None:
     notes = planned.root / "work" / "shared.json"
     removed = {"store": str(work), "library": str(planned.root), "removed_at": 0.0, "is_missed": False}
     notes.write_text(json.dumps({**json.loads(notes.read_bytes()), "0123456789ab": removed}))
-    (run / "workers" / "one.json").write_text(json.dumps(asdict(RankProgress(0, 1))))
+    (run / "workers" / "one.json").write_text(json.dumps(asdict(EmbeddingProgress(0, 1))))
     (place / "ranks").mkdir()
-    write_progress(place / "ranks", RankProgress(0, 1))
+    write_progress(place / "ranks", EmbeddingProgress(0, 1))
     assert runs("export icons:dot-a --out {export}", place) == 0
     places = Places(place / "tuned")
     fingerprint = library.encoder("x").parent.iterdir().__next__().name

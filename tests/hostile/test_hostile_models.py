@@ -137,7 +137,7 @@ def test_a_number_that_no_model_has_ends_index_and_finetune_in_one_line(icon_fol
     folder = save_tiny_model(tmp_path / "model", seed=1)
     said = f'"{change(folder, "vision_cfg.image_size", 100_000)}" says vision_cfg.image_size "100000", not a number'
     model = ["--model", f"local-dir:{folder}", "--devices", "cpu", "--library", str(tmp_path / "library")]
-    for command in (["index"], ["finetune", "--out", str(tmp_path / "out")]):
+    for command in (["index"], ["lab", "finetune", "--out", str(tmp_path / "out")]):
         done = CliRunner().invoke(main, [*command, str(icon_folder), *model])
         assert done.exit_code == 2
         assert [line for line in done.stderr.splitlines() if line.startswith("Error: ")] == [
@@ -193,7 +193,7 @@ def test_a_model_that_says_nothing_ends_index_and_finetune_in_one_line(icon_fold
     folder = ruined(tmp_path / "model", 0.0, "")
     library, out = tmp_path / "library", tmp_path / "out"
     model = ["--model", f"local-dir:{folder}", "--devices", "cpu", "--library", str(library)]
-    for command in (["index"], ["finetune", "--out", str(out)]):
+    for command in (["index"], ["lab", "finetune", "--out", str(out)]):
         done = CliRunner().invoke(main, [*command, str(icon_folder), *model])
         assert done.exit_code == 2, done.output
         (error,) = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]

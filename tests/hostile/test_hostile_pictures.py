@@ -30,7 +30,7 @@ from indexer.library.shards import read_vectors
 from indexer.rendering.pool import RenderPool
 from indexer.rendering.render import render
 from indexer.rendering.slots import Job
-from indexer.sources.records import content_digest, to_text
+from indexer.sources.records import PictureAddress, content_digest, to_text
 
 LONG_AGO = 1_000_000_000
 
@@ -121,7 +121,7 @@ def test_every_hostile_picture_is_drawn_rightly_or_refused_with_a_reason(corpus:
     square = render(plain_square("neighbour"), size=32).pixels
     neighbour = "names/Twin.svg"
     jobs = [
-        Job(number, "folder", str(corpus.folder), to_text(case.path), "", content_digest(case.content))
+        Job(number, PictureAddress("folder", str(corpus.folder), to_text(case.path), "", content_digest(case.content)))
         for number, case in enumerate(corpus.cases)
         if not case.is_slow
     ]

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from small_icons import picture_at
 
-from indexer.catalog.database import open_catalog, upgrade_catalog
+from indexer.catalog.database import open_catalog
 from indexer.catalog.scan import remember, scan
 from indexer.errors import SourceError
 from indexer.sources.records import FileScan
@@ -31,7 +32,6 @@ def iconify(folder: Path, **facts: Any) -> Path:
 
 def assert_catalogued(location: Path, folder: Path, *, n_icons: int) -> None:
     """What was read can be stored, named and found again, whatever it holds."""
-    upgrade_catalog(folder / "catalog.sqlite")
     engine = open_catalog(folder / "catalog.sqlite")
     with engine.begin() as connection:
         remember(connection, location, exclude=())
@@ -215,8 +215,8 @@ def test_an_icon_whose_set_became_a_link_out_is_not_served(tmp_path: Path) -> No
     (package / "collections.json").write_text("{}")
     outside = iconify(tmp_path, icons={"good": {"body": "secret"}})
     (package / "json" / "set.json").write_text(json.dumps({"prefix": "x", "icons": {"good": GOOD}}))
-    assert b"secret" not in read_picture("iconify", package, "json/set.json", "good")
+    assert b"secret" not in read_picture(picture_at("iconify", package, "json/set.json", "good"))
     (package / "json" / "set.json").unlink()
     (package / "json" / "set.json").symlink_to(outside)
     with pytest.raises(SourceError, match="leads out of the source"):
-        read_picture("iconify", package, "json/set.json", "good")
+        read_picture(picture_at("iconify", package, "json/set.json", "good"))

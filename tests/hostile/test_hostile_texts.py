@@ -72,15 +72,15 @@ def obeyed(text: str) -> list[str]:
     "asked",
     [
         ("search", "dot", "--min-score", "0", "--facets"),
-        ("search", "dot", "--min-score", "0", "--paths"),
-        ("similar", "plain", "--min-score", "0"),
+        ("search", "dot", "--min-score", "0", "--long"),
+        ("search", "--like", "plain", "--min-score", "0"),
         ("show", "plain"),
         ("show", EVIL),
-        ("failures",),
+        ("status", "--failures"),
         ("sources",),
         ("status",),
         ("doctor", "--sample", "0"),
-        ("scan",),
+        ("index", "--only", "scan"),
         ("search", EVIL, "--keyword"),
         ("search", "dot", "--set", EVIL),
         ("search", EVIL, EVIL, "--min-score", "1"),
@@ -88,7 +88,7 @@ def obeyed(text: str) -> list[str]:
         (EVIL,),
         ("show", f"x:{EVIL}"),
         ("show", "9" * 5_000),
-        ("forget", EVIL),
+        ("sources", "--forget", EVIL),
     ],
     ids=lambda asked: "-".join(asked)[:20].encode("ascii", "replace").decode(),
 )
@@ -102,7 +102,7 @@ def test_nothing_that_is_printed_orders_a_terminal(hostile: Path, asked: tuple[s
 def test_names_and_reasons_are_shown_sign_by_sign(hostile: Path) -> None:
     assert SHOWN in run(hostile, "show", EVIL).stdout
     assert r"two\nlines" in run(hostile, "search", "two", "--min-score", "0").stdout
-    lines = run(hostile, "failures").stdout.splitlines()
+    lines = run(hostile, "status", "--failures").stdout.splitlines()
     assert len(lines) == 3
     assert all(len(line.split("\t")) == 2 and r"broken\x1b[31m[red]\u202e/" in line for line in lines)
     files = [line.split("\t")[0].rpartition("/")[2] for line in lines]
@@ -163,8 +163,8 @@ def test_no_value_is_completed_that_a_shell_or_terminal_would_obey(hostile: Path
 
 @pytest.mark.parametrize("text", ["\udcff", "dot\ud800", "\udcff:x"])
 def test_what_is_no_unicode_text_is_refused_as_a_query(hostile: Path, text: str) -> None:
-    searches = [["search", text], *(["search", "dot", option, text] for option in ("--not", "--tag", "--set"))]
-    for command in (*searches, ["similar", text], ["show", text]):
+    searches = [["search", text], *(["search", "dot", option, text] for option in ("--not", "--style", "--set"))]
+    for command in (*searches, ["search", "--like", text], ["show", text]):
         done = run(hostile, *command)
         assert done.exit_code == 2
         assert done.stderr == f'Error: "{printable(text)}" is not Unicode text; type it again, in UTF-8\n'

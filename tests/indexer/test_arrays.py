@@ -1,4 +1,4 @@
-"""Are ids told apart and numbered as numpy would, only sooner?"""
+"""Ids are told apart and numbered as numpy would, only sooner."""
 
 import numpy as np
 

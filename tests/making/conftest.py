@@ -1,13 +1,19 @@
-"""A folder as npm's @iconify/json is, of three small sets, and a browser where there is one."""
+"""A folder as npm's @iconify/json is, of three small sets; a library of Lucide; a browser where there is one."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tools import lacking
 
 from data.making.detector.browser import PROGRAMS, Browser, find_browser, open_browser
+from indexer.library.bundled import bundled
+from indexer.library.folder import Library
+from search.cli import main
+from search.evaluation.evaluate import Subject
 
 _SQUARE = '<path fill="currentColor" d="M4 4h16v16H4z"/>'
 _LINE = '<path fill="none" stroke="currentColor" stroke-width="2" d="M4 12h16"/>'
@@ -41,3 +47,30 @@ def browser() -> Iterator[Browser]:
         lacking(f"no browser here, looked for {', '.join(PROGRAMS)}; on Debian: apt install chromium")
     with open_browser() as opened:
         yield opened
+
+
+NAMES = (
+    "arrow-up", "arrow-down", "arrow-left", "arrow-right", "arrow-up-left", "bell", "camera", "cloud", "heart", "house",
+    "house-plus", "house-wifi", "house-plug", "house-heart", "key", "lock", "moon", "sun", "trash", "trash-2", "zap",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="package")
+def lucide(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """Some icons of Lucide with the bundled model: the bell under a second name, a star that its folder calls solid."""
+    root = tmp_path_factory.mktemp("lucide")
+    (root / "drawn" / "solid").mkdir(parents=True)
+    samples = bundled("samples/lucide-static") / "icons"
+    for name in NAMES:
+        shutil.copy(samples / f"{name}.svg", root / "drawn")
+    shutil.copy(samples / "bell.svg", root / "drawn" / "alarm-old.svg")
+    shutil.copy(samples / "star.svg", root / "drawn" / "solid")
+    arguments = ["index", str(root / "drawn"), "--library", str(root / "library"), "--devices", "cpu", "--workers", "0"]
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 0, done.output
+    return Library(root / "library")
+
+
+@pytest.fixture(scope="package")
+def subject(lucide: Library) -> Subject:
+    return Subject(lucide)

@@ -1,5 +1,6 @@
 """Queries that ship are what their scripts make, and sketches find what they were meant to be."""
 
+import hashlib
 import json
 import re
 import subprocess
@@ -19,6 +20,7 @@ from indexer.library.bundled import bundled
 from indexer.library.named import read_text
 from search.code.known import KnownIcons
 from search.engine import SearchEngine
+from search.evaluation.queries import read_queries
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +86,17 @@ def test_looks_that_are_seen_are_held_against_those_that_are_stated() -> None:
     shares, confusion = agreement_tables(Stated(np.array(keys).repeat(60), styles, looks, likely))
     assert "| its picture alone | 1.000 | 1.000 | 1.000 | 1.000 |" in shares
     assert "| outline | 30 | 0 | 0 | 0 | 1.000 |" in confusion
+
+
+def test_halves_of_the_concepts_are_as_their_hashes_say_and_lucides_names_exist() -> None:
+    halves = {half: read_queries(bundled("eval") / f"concepts-{half}.jsonl.xz") for half in ("open", "kept")}
+    texts = [query.text for lines in halves.values() for query in lines]
+    assert len(texts) == len(set(texts)) == 294
+    for half, lines in halves.items():
+        for query in lines:
+            is_even = hashlib.blake2b(query.text.encode()).digest()[0] % 2 == 0
+            assert half == ("open" if is_even else "kept"), query.text
+            assert list(query.by_set) == ["lucide", "tabler", "material-symbols"]
+    samples = {path.stem for path in bundled("samples/lucide-static/icons").glob("*.svg")}
+    named = {name for lines in halves.values() for query in lines for name in query.by_set["lucide"]}
+    assert named <= samples

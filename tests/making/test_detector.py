@@ -8,7 +8,7 @@ import pytest
 import torch
 from PIL import Image
 
-from data.making.detector.judging import Matched, _fit, icons_among, threshold_of, write_judges
+from data.making.detector.judging import Matched, _fit, write_judges
 from data.making.detector.net import boxes_of, loss_of, targets_of
 from data.making.detector.render import ScreenWriter
 from data.making.detector.tiles import SIDE, Screens
@@ -118,22 +118,3 @@ def test_what_the_encoder_sees_decides_and_judges_are_read_as_they_were_written(
     write_judges(judges, tmp_path, fingerprint="abc")
     read = read_judge("abc", tmp_path)
     assert (read.scores(matched.boxes, vectors) == judges[WITH_ENCODER].scores(matched.boxes, vectors)).all()
-
-
-def test_the_threshold_has_the_best_f1_that_leaves_few_boxes_on_screens_without_icons() -> None:
-    scores = np.array([0.9, 0.8, 0.7, 0.6, 0.5], np.float32)
-    matched = _matched(scores, np.zeros((5, 1), np.float32), np.array([1, 1, 0, 1, 0]), screens=[0] * 5, n_icons=[3, 0])
-    assert threshold_of(scores, matched, most_false=1.5) == pytest.approx(0.6)
-    scores = np.array([0.9, 0.8, 0.8, 0.8, 0.7, 0.7, 0.7], np.float32)
-    is_icon, screens = np.array([1, 0, 0, 0, 1, 1, 1]), [0, 1, 1, 1, 0, 0, 0]
-    matched = _matched(scores, np.zeros((7, 1), np.float32), is_icon, screens=screens, n_icons=[4, 0])
-    assert threshold_of(scores, matched, most_false=1.5) > 0.75
-
-
-def test_each_icon_has_one_box_and_what_lies_beside_is_false() -> None:
-    icons = tuple(ScreenIcon(box, "set:a", "inline") for box in ((0, 0, 20, 20), (40, 0, 60, 20)))
-    screen = Screen("0.png", 100, 100, 1, "t", "light", 0, icons)
-    corners = np.array([[0, 0, 20, 20], [1, 1, 21, 21], [50, 0, 70, 20], [80, 80, 90, 90]], np.float32)
-    is_icon, is_false = icons_among(Boxes(corners, np.array([0.9, 0.8, 0.7, 0.6], np.float32)), screen)
-    assert is_icon.tolist() == [True, False, False, False]
-    assert is_false.tolist() == [False, False, False, True]

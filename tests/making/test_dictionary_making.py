@@ -12,10 +12,6 @@ from data.making.language.questions import SIGN, TEXT, Question, make_questions
 from data.making.language.texts import Text, leaves, objects
 from data.making.language.weighing import Neighbours, Sources, Weighed, align, prune, weigh
 from data.making.language.words import Annotation, is_left_out, read_signs
-from indexer.errors import SourceError
-from indexer.languages.letters import fold
-from indexer.library.bundled import bundled
-from indexer.library.named import read_text
 
 OTHERS = [f"x{letter}" for letter in "abcdefghijklmnopqrs"]
 """Languages enough, beside German and French, for a text to be asked."""
@@ -89,10 +85,6 @@ def _by_query(questions: list[Question], kind: str) -> dict[str, Question]:
     return {question.query: question for question in questions if question.kind == kind}
 
 
-def _by_query(questions: list[Question], kind: str) -> dict[str, Question]:
-    return {question.query: question for question in questions if question.kind == kind}
-
-
 def test_questions_are_texts_in_all_languages_and_signs_that_are_left_out(modules: Path, tmp_path: Path) -> None:
     texts = _by_query(make_questions(modules), TEXT)
     assert list(texts) == ["copy", "delete", "lock", "remove"]
@@ -106,21 +98,6 @@ def test_questions_are_texts_in_all_languages_and_signs_that_are_left_out(module
     done = CliRunner().invoke(main, ["questions", str(modules), "--out", str(out)])
     assert done.output == "interface text\t4\nsign\t1\nlanguages\t21\n"
     assert json.loads(out.read_text("utf-8").splitlines()[0])["relevant"] == ["copy"]
-
-
-def test_a_package_that_is_not_there_is_named(modules: Path) -> None:
-    (modules / "@uppy/locales/lib").rename(modules / "elsewhere")
-    with pytest.raises(SourceError, match='@uppy/locales/lib" holds no locales'):
-        make_questions(modules)
-
-
-def test_the_bundled_questions_are_of_many_languages() -> None:
-    questions = [json.loads(line) for line in read_text(bundled("eval") / "languages-open.jsonl.xz").splitlines()]
-    counted = [language for question in questions for language in question["in"]]
-    assert len({language for language in counted if counted.count(language) >= 40}) >= 40
-    assert len({(question["query"], question["kind"]) for question in questions}) == len(questions) == 125
-    for question in questions:
-        assert question["relevant"][0] == fold(question["query"])
 
 
 def test_texts_of_a_script_are_read_without_running_it() -> None:

@@ -1,36 +1,19 @@
 """First hits are laid out as sheets, judged by numbers, and judged once."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+from data.making.eval.judged import Judgement, read_judgements
 from data.making.eval.pooling import join, main, pool_hits, read_answers, write_judgements
 from indexer.errors import QueryFileError
-from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from search.cli import main as icons
 from search.evaluation.evaluate import Subject
-from search.evaluation.judged import Judgement, read_judgements
 
-NAMES = ("arrow-up", "arrow-down", "bell", "house", "house-plus", "star", "trash", "trash-2", "zap")
 ARROW = Judgement("arrow", "means", {"right": ("arrow-up", "Arrow Down"), "fair": ("zap",), "wrong": ("bell", "star")})
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    """A few icons of Lucide with the bundled model, none of them tagged."""
-    root = tmp_path_factory.mktemp("judged")
-    (root / "drawn").mkdir()
-    for name in NAMES:
-        shutil.copy(bundled("samples/lucide-static") / "icons" / f"{name}.svg", root / "drawn")
-    arguments = ["index", str(root / "drawn"), "--library", str(root / "library"), "--devices", "cpu", "--workers", "0"]
-    done = CliRunner().invoke(icons, arguments)
-    assert done.exit_code == 0, done.output
-    return Library(root / "library")
 
 
 def _lines(file: Path, *lines: dict[str, object]) -> Path:
@@ -38,39 +21,39 @@ def _lines(file: Path, *lines: dict[str, object]) -> Path:
     return file
 
 
-def test_what_is_pooled_is_judged_and_then_nothing_is_left(library: Library, tmp_path: Path) -> None:
-    asked = ({"query": query, "kind": "means", "relevant": ["bell"]} for query in ("alarm", "dwelling"))
+def test_what_is_pooled_is_judged_and_then_nothing_is_left(lucide: Library, tmp_path: Path) -> None:
+    asked = ({"query": query, "kind": "means", "relevant": ["key"]} for query in ("unlock", "dwelling"))
     queries, judged, out = _lines(tmp_path / "queries.jsonl", *asked), tmp_path / "judged.jsonl", tmp_path / "pool"
-    given = ["--library", str(library.root), "--queries", str(queries), "--judged", str(judged)]
+    given = ["--library", str(lucide.root), "--queries", str(queries), "--judged", str(judged)]
     done = CliRunner().invoke(main, ["pool", *given, "--out", str(out)])
     assert done.exit_code == 0, done.output
     pooled = json.loads((out / "pool.json").read_text())
-    assert [found["query"] for found in pooled] == ["alarm", "dwelling"]
-    assert all(5 <= len(found["icons"]) <= len(NAMES) and "bell" in found["icons"] for found in pooled)
+    assert [found["query"] for found in pooled] == ["unlock", "dwelling"]
+    assert all(5 <= len(found["icons"]) <= 20 and "key" in found["icons"] for found in pooled)
     with Image.open(out / "sheet-00.png") as sheet:
         assert len(sheet.convert("RGB").getcolors(1 << 20) or ()) > 3
     again = CliRunner().invoke(main, ["pool", *given, "--out", str(out)])
     assert (again.exit_code, "holds a pool already" in again.output) == (2, True)
     said = [
-        {"query": found["query"], "kind": found["kind"], "right": [found["icons"].index("bell")], "fair": []}
+        {"query": found["query"], "kind": found["kind"], "right": [found["icons"].index("key")], "fair": []}
         for found in pooled
     ]
     answers = _lines(out / "answers.jsonl", *said)
     done = CliRunner().invoke(main, ["add", str(out), str(answers), "--judged", str(judged)])
     assert done.exit_code == 0, done.output
-    assert [line.grades["right"] for line in read_judgements(judged)] == [("bell",), ("bell",)]
+    assert [line.grades["right"] for line in read_judgements(judged)] == [("key",), ("key",)]
     done = CliRunner().invoke(main, ["pool", *given, "--out", str(tmp_path / "again")])
     assert "0 icons of 0 queries" in done.output
 
 
-def test_lines_that_agree_in_query_and_kind_are_pooled_as_one(library: Library, tmp_path: Path) -> None:
-    asked = ({"query": "alarm", "kind": kind, "relevant": ["bell"]} for kind in ("means", "other", "means"))
-    queries, subject = _lines(tmp_path / "queries.jsonl", *asked), Subject(library)
-    known = [Judgement("alarm", "means", {"right": ("bell",), "fair": (), "wrong": ()})]
+def test_lines_that_agree_in_query_and_kind_are_pooled_as_one(lucide: Library, tmp_path: Path) -> None:
+    asked = ({"query": "unlock", "kind": kind, "relevant": ["key"]} for kind in ("means", "other", "means"))
+    queries, subject = _lines(tmp_path / "queries.jsonl", *asked), Subject(lucide)
+    known = [Judgement("unlock", "means", {"right": ("key",), "fair": (), "wrong": ()})]
     pooled = pool_hits(subject, queries, n=3, judged=known, seed=0, progress=lambda *_: None)
     names = {found.kind: [subject.corpus.names[row] for row in found.rows] for found in pooled}
     assert list(names) == ["means", "other"]
-    assert "bell" in names["other"] and "bell" not in names["means"]
+    assert "key" in names["other"] and "key" not in names["means"]
 
 
 @pytest.mark.parametrize(

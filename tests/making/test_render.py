@@ -70,13 +70,6 @@ def test_each_way_of_drawing_has_the_box_of_its_pixels(browser: Browser, way: st
         assert found.box == tuple(side * scale for side in (44, 26, 60, 38))
 
 
-def test_icons_that_overlap_keep_boxes_of_their_own_and_unseen_ones_have_none(browser: Browser) -> None:
-    pen = OneWay("inline")
-    icons = [pen.draw(SQUARE, 24, colour) for colour in ("#00c", "#c00", "#fefefe")]
-    body = placed(icons[0]) + placed(icons[1], left=50) + placed(icons[2], left=100)
-    assert [icon.box for icon in shown(browser, pen, body)] == [(44, 26, 54, 38), (54, 26, 70, 38)]
-
-
 def test_a_box_is_tight_around_what_has_changed_enough() -> None:
     change = np.zeros((30, 40), np.uint8)
     change[10:20, 5:25] = 200

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from known_screens import build_known_library, truths_of, write_screens
 
-from data.making.eval.curves import average_precision, curve, ranked
+from data.making.eval.curves import average_precision, ranked
 from data.making.eval.screens import (
     COMPONENTS,
     FALSE_BOXES,
@@ -20,12 +20,14 @@ from data.making.eval.screens import (
     group_rows,
     main,
     open_contender,
+    size_class,
 )
 from data.making.eval.screens_page import BADLY, EMPTY, FALSE, MISSED, comparison_html, faults_of
 from indexer.arrays import Mask, Pixels
 from indexer.reports.measures import Figure
 from indexer.screens.boxes import Boxes
 from search.evaluation.evaluate import Subject
+from search.evaluation.prepared_screens import ScreenIcon
 
 
 @pytest.fixture(scope="module")
@@ -87,12 +89,6 @@ def test_average_precision_is_the_mean_best_precision_over_all_icons(seed: int) 
     assert found.low <= found.value <= found.high
 
 
-def test_nothing_found_is_no_precision_at_all() -> None:
-    nothing = ranked([np.zeros(0)] * 3, [np.zeros(0, bool)] * 3, [2, 0, 1])
-    assert average_precision(nothing, seed=0).value == 0
-    assert len(curve(nothing).scores) == 0
-
-
 def test_figures_count_what_is_found(planned: tuple[Contender, Answers]) -> None:
     row = contender_row(*planned, seed=0)
     assert [value(getattr(row.fixed, name)) for name in ("precision", "recall", "f1")] == [0.6, 0.6, 0.6]
@@ -105,7 +101,7 @@ def test_figures_count_what_is_found(planned: tuple[Contender, Answers]) -> None
 
 
 def test_parts_of_screens_and_kinds_of_icons_have_figures_of_their_own(planned: tuple[Contender, Answers]) -> None:
-    rows = list(group_rows([planned], seed=0))
+    rows = list(group_rows([planned], {}, seed=0))
     found = {(row.by, row.value): row for row in rows}
     assert value(found["template", "mail"].figures["recall"]) == pytest.approx(2 / 3, abs=1e-4)
     assert value(found["template", "chart"].figures[FALSE_BOXES]) == 1
@@ -113,6 +109,10 @@ def test_parts_of_screens_and_kinds_of_icons_have_figures_of_their_own(planned: 
     assert [row.value for row in rows if row.by == "size"] == ["12-16 px", "16-24 px"]
     assert value(found["size", "12-16 px"].figures["recall"]) == 0.5
     assert found["drawn", "inline"].n_icons == 5
+    sides = [((0, 0, 16, 10), 1), ((0, 0, 16, 10), 2), ((0, 0, 10, 99), 1.5), ((0, 0, 7, 7), 1)]
+    assert [size_class(ScreenIcon(box, "", ""), scale) for box, scale in sides] == [
+        "16-24 px", "8-12 px", "48 px and more", "below 8 px",
+    ]  # fmt: skip
 
 
 def test_faults_are_told_apart(planned: tuple[Contender, Answers]) -> None:

@@ -94,19 +94,19 @@ def test_no_other_command_speaks_to_anybody(guarded: Guarded, own: Path, own_ico
     where, out = ["--library", own], guarded.folder / "out"
     for arguments in (
         ["status"],
-        ["failures"],
+        ["status", "--failures"],
         ["sources"],
         ["doctor"],
-        ["evaluate"],
-        ["similar", "house"],
+        ["lab", "evaluate"],
+        ["search", "--like", "house"],
         ["show", "house"],
         ["search", "house", "--sheet", guarded.folder / TEMPORARY / "sheet.png"],
         ["index"],
-        ["merge"],
+        ["index", "--only", "merge"],
     ):
         guarded.run([*ICONS, *arguments, *where])
-    training = ["--out", out, "--model", f"local-dir:{tiny_model}", "--devices", "cpu:2", "--steps", "2"]
-    guarded.run([*ICONS, "finetune", own_iconify, *training])
+    training = ["--out", out, "--model", f"local-dir:{tiny_model}", "--devices", "cpu:2", "--set", "steps=2"]
+    guarded.run([*ICONS, "lab", "finetune", own_iconify, *training])
     aside = out.with_name(f".aside-{out.name}")
     assert guarded.seen(allowed=[own, out, aside]) == FREE_PORT["cpu:2"]
 

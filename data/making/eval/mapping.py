@@ -92,7 +92,6 @@ def measure(engine: SearchEngine, table: Sequence[Row], *, source: str, to: str)
 
 def _measure(opened: Opened, table: Sequence[Row], source: Side, to: Side) -> Mapping[str, Measured]:
     target = Target(opened, to)
-    target.ready_for(source)
     rows = [row for row in table if row.name in source.by_name]
     found: dict[str, list[Judged]] = {}
     compared = target.compare(source, [source.by_name[row.name] for row in rows])

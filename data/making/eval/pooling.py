@@ -20,6 +20,7 @@ import click
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from data.making.eval.judged import GAINS, LINE, Judgement, drawn_alike, first_rows, read_judgements
 from indexer.arrays import Floats, Ids
 from indexer.commands.options import library_option
 from indexer.commands.program import IconsGroup
@@ -31,7 +32,6 @@ from indexer.rendering.render import draw
 from indexer.reports.terminal import Progress, ProgressLine
 from search.evaluation.corpus import Corpus, Originals
 from search.evaluation.evaluate import Subject
-from search.evaluation.judged import GAINS, LINE, Judgement, first_rows, read_judgements
 from search.evaluation.queries import Fields, Format, Question, check_line, find_answers, read_lines, read_queries
 from search.evaluation.rankers import VectorRankers, find_contenders, in_blocks, read_vectors_of
 
@@ -76,7 +76,7 @@ def _unjudged(rows: Ids, corpus: Corpus, known: Collection[str], order: random.R
     """Leave out what a grade of a known name says already, and what that of another icon will say; shuffle the rest."""
     names, new = set(known), []
     for row in rows.tolist():
-        if names.isdisjoint(normalise(corpus.names[other]) for other in corpus.alike(np.array([row]))):
+        if names.isdisjoint(normalise(corpus.names[other]) for other in drawn_alike(corpus, np.array([row]))):
             names.add(normalise(corpus.names[row]))
             new.append(row)
     order.shuffle(new)

@@ -9,12 +9,14 @@ what a user is shown. Screens are those of a folder, or 200 that are rendered fr
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
+from data.making.eval.components import connected_components
 from data.making.eval.curves import (
     RankedBoxes,
     average_precision,
@@ -32,10 +34,10 @@ from indexer.reports.measures import RESAMPLES, Figure, Scores, means, shares, s
 from indexer.reports.terminal import Progress, ProgressLine, open_console, table_of
 from indexer.screens.boxes import Boxes
 from indexer.screens.detector import FLOOR, Detector, read_judge
-from indexer.screens.located import connected_components, open_locator
+from indexer.screens.located import open_locator
 from search.engine import SearchEngine
 from search.evaluation.evaluate import Subject
-from search.evaluation.prepared_screens import KnownIcon, KnownIcons, Truth, read_screens, size_classes
+from search.evaluation.prepared_screens import KnownIcons, ScreenIcon, Truth, read_screens
 from search.evaluation.screens import (
     NO_ICON,
     Answer,
@@ -50,6 +52,7 @@ from search.evaluation.screens import (
     quality_cells,
     quality_of_boxes,
 )
+from search.generation.backend import Ability
 from search.generation.opened import forgetful
 
 if TYPE_CHECKING:
@@ -202,14 +205,14 @@ def compare(
     answers = ask(contenders, truths, subject.engine, progress)
     pairs = list(zip(contenders, answers, strict=True))
     facts = (
-        f"{len(truths):,} screens, {sum(not truth.icons for truth in truths):,} of them without icons; "
-        f"{sum(len(truth.icons) for truth in truths):,} icons, of which {subject.library.root}, generation "
+        f"{len(truths):,} screens, {sum(not truth.screen.icons for truth in truths):,} of them without icons; "
+        f"{sum(len(truth.screen.icons) for truth in truths):,} icons, of which {subject.library.root}, generation "
         f"{subject.manifest.number}, holds {sum(int(truth.is_held.sum()) for truth in truths):,}; {folder}",
         f"measured on {processor()}, {cores()} cores",
     )
     rows = [contender_row(contender, own, seed=seed) for contender, own in pairs]
     ceiling = naming([one.shown for one in answers[0]], seed=seed)
-    return Comparison(facts, rows, ceiling, list(group_rows(pairs, seed=seed))), answers
+    return Comparison(facts, rows, ceiling, list(group_rows(pairs, colours_of(subject), seed=seed))), answers
 
 
 def contender_row(contender: Contender, own: Answers, *, seed: int) -> ContenderRow:
@@ -235,7 +238,7 @@ def contender_row(contender: Contender, own: Answers, *, seed: int) -> Contender
 def rank_boxes(own: Answers, *, strictly: bool = False) -> RankedBoxes:
     """Rank what one contender found in all screens."""
     held = [(one.icons_strictly if strictly else one.icons) != NO_ICON for one in own]
-    return ranked([one.scores for one in own], held, [len(one.shown.truth.icons) for one in own])
+    return ranked([one.scores for one in own], held, [len(one.shown.truth.screen.icons) for one in own])
 
 
 def _above(threshold: float, own: Answers, *, seed: int) -> Quality:
@@ -243,7 +246,7 @@ def _above(threshold: float, own: Answers, *, seed: int) -> Quality:
     for one in own:
         is_shown = one.scores >= threshold
         n_right = int((one.icons[is_shown] != NO_ICON).sum())
-        counts.append((n_right, int(is_shown.sum()), len(one.shown.truth.icons)))
+        counts.append((n_right, int(is_shown.sum()), len(one.shown.truth.screen.icons)))
     return quality(threshold, counts, seed=seed)
 
 
@@ -252,25 +255,51 @@ _OF_SCREENS: dict[str, Callable[[Truth], str]] = {
     "theme": lambda truth: truth.screen.theme,
     "scale": lambda truth: f"{truth.screen.scale:g}",
 }
-_OF_ICONS: dict[str, Callable[[KnownIcon], str]] = {
-    "size": lambda icon: icon.size,
-    "drawn": lambda icon: icon.drawn,
-    "colours": lambda icon: icon.colours,
-}
+NOT_KNOWN = "not known"
+SIZES = (8.0, 12.0, 16.0, 24.0, 48.0)
+"""CSS pixels: where the classes of size begin, after the first."""
 
 
-def group_rows(pairs: Sequence[tuple[Contender, Answers]], *, seed: int) -> Iterator[GroupRow]:
+def size_classes() -> list[str]:
+    """All classes of size, small ones first."""
+    between = [f"{low:g}-{high:g} px" for low, high in pairwise(SIZES)]
+    return [f"below {SIZES[0]:g} px", *between, f"{SIZES[-1]:g} px and more"]
+
+
+def size_class(icon: ScreenIcon, scale: float) -> str:
+    """Class of the longer painted side of an icon, in CSS pixels: "12-16 px"."""
+    side = max(icon.box[2] - icon.box[0], icon.box[3] - icon.box[1]) / scale
+    return size_classes()[int(np.searchsorted(SIZES, side, side="right"))]
+
+
+def colours_of(subject: Subject) -> dict[str, str]:
+    """Whether each icon of a library has colours of its own, by its key."""
+    coloured = subject.opened.in_memory(Ability.EVALUATE).column("coloured").tolist()
+    names = zip(subject.corpus.sets, subject.corpus.names, coloured, strict=True)
+    words = {1: "coloured", 0: "one colour"}
+    return {f"{key}:{name}": words.get(value, NOT_KNOWN) for key, name, value in names}
+
+
+def group_rows(
+    pairs: Sequence[tuple[Contender, Answers]], colours: Mapping[str, str], *, seed: int
+) -> Iterator[GroupRow]:
     """Figures of every contender on every part of the screens, and on every kind of icon."""
+    kinds: dict[str, Callable[[Truth, ScreenIcon], str]] = {
+        "size": lambda truth, icon: size_class(icon, truth.screen.scale),
+        "drawn": lambda _, icon: icon.drawn,
+        "colours": lambda _, icon: colours.get(icon.key, NOT_KNOWN),
+    }
     truths = [one.shown.truth for one in pairs[0][1]]
     for by, part_of in _OF_SCREENS.items():
         for value in sorted({part_of(truth) for truth in truths}):
             for contender, own in pairs:
                 part = [one for one in own if part_of(one.shown.truth) == value]
-                n_icons = sum(len(one.shown.truth.icons) for one in part)
+                n_icons = sum(len(one.shown.truth.screen.icons) for one in part)
                 yield GroupRow(by, value, contender.name, len(part), n_icons, _of_screens(contender, part, seed=seed))
-    for by, kind_of in _OF_ICONS.items():
-        for kind in sorted({kind_of(icon) for truth in truths for icon in truth.icons}, key=_place):
-            chosen = [np.array([kind_of(icon) == kind for icon in truth.icons], bool) for truth in truths]
+    for by, kind_of in kinds.items():
+        of_each = [[kind_of(truth, icon) for icon in truth.screen.icons] for truth in truths]
+        for kind in sorted({kind for of_truth in of_each for kind in of_truth}, key=_place):
+            chosen = [np.array([one == kind for one in of_truth], bool) for of_truth in of_each]
             n_screens, n_icons = sum(bool(some.any()) for some in chosen), sum(int(some.sum()) for some in chosen)
             for contender, own in pairs:
                 yield GroupRow(by, kind, contender.name, n_screens, n_icons, _of_icons(own, chosen, seed=seed))
@@ -286,7 +315,7 @@ def _of_screens(contender: Contender, part: Answers, *, seed: int) -> dict[str, 
     found = np.array([one.is_found().sum() for one in shown], np.float64)
     boxes = np.array([len(one.icons) for one in shown], np.float64)
     false = means({FALSE_BOXES: boxes - found}, seed=seed)
-    if not any(one.truth.icons for one in shown):
+    if not any(one.truth.screen.icons for one in shown):
         return false
     named = end_to_end(contender.threshold, shown, seed=seed)
     of_boxes = quality_of_boxes(contender.threshold, shown, seed=seed)

@@ -17,6 +17,8 @@ from data.making.eval.screens import (
     Comparison,
     count,
     group_table,
+    size_class,
+    size_classes,
 )
 from indexer.arrays import Floats, Pixels
 from indexer.errors import SourceError
@@ -24,7 +26,7 @@ from indexer.reports.charts import Bar, Chart, Curve, Scale, bar_chart, line_cha
 from indexer.reports.measures import Figure, short, spell
 from indexer.reports.page import figure_html, page, section, table_html
 from indexer.screens.boxes import iou_matrix
-from search.evaluation.prepared_screens import KnownIcon, Truth, size_classes
+from search.evaluation.prepared_screens import ScreenIcon, Truth
 from search.evaluation.screens import LEAST_IOU, NO_ICON, Name
 from search.showing.sheets import data_uri
 
@@ -167,18 +169,20 @@ def faults_of(answered: Answered) -> list[Fault]:
     scores = dict(zip(answered.icons.tolist(), answered.scores.tolist(), strict=True))
     found = []
     for icon in np.flatnonzero(~is_found).tolist():
-        known, score = truth.icons[icon], scores.get(icon, 0.0)
+        known, score = truth.screen.icons[icon], scores.get(icon, 0.0)
         below = f", a box with {score:.2f} was not shown" if score else ""
-        found.append(Fault(MISSED, truth.corners[icon], score, f"{_about(known)}{below}", f"{score:.2f} {known.key}"))
+        found.append(
+            Fault(MISSED, truth.corners[icon], score, f"{_about(known, truth)}{below}", f"{score:.2f} {known.key}")
+        )
     overlaps = iou_matrix(shown.boxes.corners, truth.corners)
     for row, icon in enumerate(shown.icons.tolist()):
         box, score = shown.boxes.corners[row], float(shown.boxes.scores[row])
         if icon == NO_ICON:
-            why = _why(float(overlaps[row].max())) if truth.icons else EMPTY
+            why = _why(float(overlaps[row].max())) if truth.right else EMPTY
             found.append(Fault(FALSE, box, score, f"{why}, {score:.2f}", f"{score:.2f} {why}"))
             continue
-        known, name = truth.icons[icon], shown.names[row]
-        title = f"{_about(known)}, {score:.2f}{_called(name)}"
+        known, name = truth.screen.icons[icon], shown.names[row]
+        title = f"{_about(known, truth)}, {score:.2f}{_called(name)}"
         if is_named[icon] or not truth.is_held[icon]:
             found.append(Fault(FOUND, box, score, title, known.key))
         else:
@@ -192,8 +196,14 @@ def _why(overlap: float) -> str:
     return DOUBLE if overlap >= LEAST_IOU else BADLY if overlap >= NEAR else ELSEWHERE
 
 
-def _about(icon: KnownIcon) -> str:
-    return f"{icon.key}, {icon.size}, {icon.drawn}"
+def _about(icon: ScreenIcon, truth: Truth) -> str:
+    return f"{icon.key}, {size_class(icon, truth.screen.scale)}, {icon.drawn}"
+
+
+def _title(truth: Truth) -> str:
+    """Which screen it is, and what it is made of."""
+    screen = truth.screen
+    return f"{screen.file}: {screen.template}, {screen.theme}, scale {screen.scale:g}, seed {screen.seed}"
 
 
 def _called(name: Name) -> str:
@@ -222,7 +232,7 @@ def framed_screen(truth: Truth, faults: Sequence[Fault]) -> str:
         for left, top, right, bottom in ([round(float(side), 1) for side in fault.box],)
     )
     return (
-        f"<h3>{escape(truth.title)} <small>{counts}</small></h3>"
+        f"<h3>{escape(_title(truth))} <small>{counts}</small></h3>"
         f'<div class="screen"><img alt="" src="{_in_short(truth.read_pixels())}">'
         f'<svg viewBox="0 0 {screen.width} {screen.height}" preserveAspectRatio="none">{frames}</svg></div>'
     )
@@ -240,7 +250,7 @@ def _galleries(answers: Answers, name: str, read_picture: ReadPicture) -> Iterat
 
 def _figure(fault: Fault, truth: Truth, read_picture: ReadPicture) -> str:
     crop = _in_short(_framed(truth.read_pixels(), fault, truth.screen.scale))
-    title, caption = escape(f"{fault.title}; {truth.title}"), escape(fault.caption)
+    title, caption = escape(f"{fault.title}; {_title(truth)}"), escape(fault.caption)
     return (
         f'<figure title="{title}"><img alt="" src="{crop}">{_picture(fault.called, read_picture)}'
         f"<figcaption>{caption}</figcaption></figure>"

@@ -10,7 +10,9 @@ import click
 
 from data.making.language.building import Recipe, build
 from data.making.language.questions import make_questions, write_questions
+from indexer.commands.options import json_option, library_option
 from indexer.commands.program import IconsGroup
+from indexer.library.folder import Library
 
 Folder = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -48,7 +50,7 @@ def build_command(folders: tuple[Path, ...], out: Path, cache: Path, languages: 
 @click.argument("modules", type=Folder)
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
 def questions_command(modules: Path, out: Path) -> None:
-    """Make the questions of `icons evaluate --languages` from MODULES, a folder that npm has installed into.
+    """Make the questions of `evaluate` from MODULES, a folder that npm has installed into.
 
     \b
     Example:
@@ -74,6 +76,44 @@ def signs_command(modules: Path) -> None:
     from data.making.language.words import read_signs
 
     click.echo(json.dumps(read_signs(modules / "cldr-annotations-full"), ensure_ascii=False, indent=0))
+
+
+@main.command(name="evaluate")
+@click.option(
+    "--queries",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help='Query file with "in": {"de": "wegwerfen"} in its lines; the bundled ones if not given. Repeatable.',
+)
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of intervals.")
+@click.option("--report", type=click.Path(dir_okay=False, path_type=Path), help="Write an HTML page.")
+@library_option
+@json_option
+def evaluate_command(
+    queries: tuple[Path, ...], seed: int, report: Path | None, library: Library, as_json: bool
+) -> None:
+    """Ask a library in English and in every language of the dictionary, and compare what is found.
+
+    \b
+    Example:
+      python -m data.making.language evaluate --report languages.html
+    """
+    from data.making.language.comparing import LanguageOptions, evaluate_languages, language_json
+    from data.making.language.page import languages_html, print_languages
+    from indexer.reports.page import check_page, write_page
+    from indexer.reports.terminal import ProgressLine
+    from search.evaluation.evaluate import Subject
+
+    if report:
+        check_page(report)
+    with ProgressLine() as progress:
+        evaluation = evaluate_languages(Subject(library), LanguageOptions(queries, seed), progress)
+    if as_json:
+        click.echo(json.dumps(language_json(evaluation)))
+    else:
+        print_languages(evaluation)
+    if report:
+        write_page(report, languages_html(evaluation))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 Most are what the dictionary is made of: JSON by language with the same keys, and gettext's .mo files, whose keys are
 English; `PACKAGES` says what is read and under which licence. Those of `@excalidraw/excalidraw` and `@uppy/locales`
-(npm, both MIT) are left out of it: `icons evaluate --languages` asks for some. They lie in object literals of
+(npm, both MIT) are left out of it: `python -m data.making.language evaluate` asks for some. They lie in literals of
 JavaScript, which are read as trees; nothing is run.
 """
 

@@ -2,7 +2,7 @@
 words count as English.
 
 Signs are read from CLDR's annotations (npm, Unicode-3.0 licence); one in ten is left out of the dictionary, in all
-languages: `icons evaluate --languages` asks for these. Names of icons are those of all sets of `@iconify/json` but
+languages, as questions that measure it. Names of icons are those of all sets of `@iconify/json` but
 logos, flags and maps. English are words of interfaces, of icons' names, and usual ones that no other language says
 more; a word that counts is read as another language's only where the user reads that first.
 """

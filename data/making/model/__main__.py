@@ -1,4 +1,4 @@
-"""The commands that lead to the encoder that ships, beside `icons finetune`: what it learns from, its words, its files.
+"""Commands that lead to the encoder that ships, beside `icons lab finetune`: what it learns from, its words, its files.
 
 python -m data.making.model corpus|synonyms|words|distill|relate|blend|graphs|record
 """
@@ -33,7 +33,7 @@ _WRITTEN = click.option(
 
 @click.group(cls=IconsGroup)
 def main() -> None:
-    """Make what `icons finetune` trains an icon encoder from, teach its words, and complete its folder."""
+    """Make what `icons lab finetune` trains an icon encoder from, teach its words, and complete its folder."""
 
 
 @main.command()
@@ -49,16 +49,18 @@ def corpus(
     sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], written: Path | None, workers: int, **chosen: Any
 ) -> None:
     """Choose, caption and render the icons to learn from."""
+    from data.making.model.admission import add_described, refuse
     from data.making.model.words import read_written, words_of_packages
     from indexer.finetune.gather import Limits, gather, read_sources
     from indexer.finetune.lesson import build_corpus
 
-    limits = Limits(**chosen)
+    limits = Limits(admit="shippable", **chosen)
     written_words = read_written(written)
     extra_tags = (words_of_packages(packages), written_words.tags_by_name())
     unread: list[tuple[str, str]] = []
     placed = read_sources(sources, skipped=unread)
-    gathered = gather(placed, extra_tags=extra_tags, limits=limits, looks=written_words.of_drawing)
+    gathered = gather(placed, limits=limits, refuse=refuse, extra_tags=extra_tags)
+    add_described(gathered, written_words.of_drawing)
     gathered.skipped = unread + gathered.skipped
     build_corpus(gathered, out, limits=limits, workers=workers)
     click.echo(f"{out}: {len(gathered.icons):,} icons chosen; refused {dict(gathered.refused.most_common())}", err=True)
@@ -107,7 +109,7 @@ def distill(corpus_folder: Path, out: Path, **chosen: Any) -> None:
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--seed", default=0, show_default=True)
 def words(corpus_folder: Path, wordnet: Path, out: Path, seed: int) -> None:
-    """List the everyday words that no icon carries, a text a line, for `icons finetune --keep-words`."""
+    """List the everyday words that no icon carries, a text a line, for `icons lab finetune --keep-words`."""
     from data.making.model.english import teaching_texts
     from indexer.finetune.lesson import read_facts
 
@@ -160,7 +162,7 @@ def graphs(model: Path) -> None:
 
 @main.command()
 @click.option("--model", required=True, type=Existing)
-@click.option("--evaluation", required=True, type=File, help="What `icons evaluate --json` printed; - for stdin.")
+@click.option("--evaluation", required=True, type=File, help="What `icons lab evaluate --json` printed; - for stdin.")
 def record(model: Path, evaluation: Path) -> None:
     """Write a model's figures on a benchmark into its training.json and its card."""
     from data.making.model.card import record_figures
@@ -168,7 +170,7 @@ def record(model: Path, evaluation: Path) -> None:
     try:
         facts = json.loads(read_text(evaluation))
     except (ValueError, RecursionError) as error:
-        raise SourceError(f'"{evaluation}" is not what `icons evaluate --json` prints ({error})') from error
+        raise SourceError(f'"{evaluation}" is not what `icons lab evaluate --json` prints ({error})') from error
     record_figures(model, facts)
 
 

@@ -68,7 +68,7 @@ def record_figures(model: Path, evaluation: Mapping[str, Any]) -> None:
     if not labels:
         raise SourceError(
             f'the evaluation is of other encoders than "{model}" ({fingerprint}); '
-            f"run `icons index --model {LOCAL}{model}`, then `icons evaluate --json`"
+            f"run `icons index --model {LOCAL}{model}`, then `icons lab evaluate --json`"
         )
     measured: dict[str, dict[str, Any]] = {}
     for row in evaluation["rows"]:

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from data.making.model.english import TEACHER, Vectors, glossed_vectors, teacher_vectors, teaching_texts
+from data.making.model.learning import WORDS, learn
 from indexer.arrays import Ids, Mask
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Precision, TextTower, autocast, load_model, resolve_device, resolve_precision
@@ -29,7 +30,6 @@ from indexer.errors import ModelError
 from indexer.finetune.folder import PREPROCESS_CONFIG, FolderFacts, check_replaceable, read_lineage, write_model
 from indexer.finetune.lesson import read_facts
 from indexer.finetune.student import text_parameters
-from indexer.finetune.train import WORDS, learn
 
 _START_TEMPERATURE = 0.05
 MODEL_CONFIG: dict[str, Any] = {

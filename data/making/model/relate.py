@@ -20,17 +20,17 @@ from torch.nn import functional
 
 from data.making.model.distill import tokenize, write_folder
 from data.making.model.english import Vectors, glossed_vectors, synonyms, teaching_texts
+from data.making.model.learning import WORDS, learn
 from data.making.model.words import read_written
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Precision, TextTower, autocast, load_model, resolve_device, resolve_precision
-from indexer.finetune.captions import is_held_out, parts_of, phrase, share_held_out
+from indexer.finetune.captions import parts_of, phrase
 from indexer.finetune.folder import check_replaceable, read_lineage
-from indexer.finetune.gather import Lists, base_of
+from indexer.finetune.gather import Lists, base_of, is_held_out, share_held_out
 from indexer.finetune.lesson import read_facts
-from indexer.finetune.objective import both_ways, keeping_loss
 from indexer.finetune.options import Loss
+from indexer.finetune.step import both_ways, keeping_loss
 from indexer.finetune.student import limit_scale, text_parameters
-from indexer.finetune.train import WORDS, learn
 from indexer.reports.measures import figures, first_ranks
 
 MAX_QUERIES = 2000

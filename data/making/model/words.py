@@ -10,6 +10,7 @@ Synonyms are the names under which sets draw what a word says, for `search.words
 
 import math
 import os
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,15 +18,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from data.making.model.admission import is_reserved, named_icons
 from indexer.errors import SourceError
-from indexer.finetune.gather import Lists, Placed, TrainingIcon, base_of, is_reserved, named_icons, refuse_licence
+from indexer.finetune.gather import Lists, Placed, TrainingIcon, base_of, refuse_licence
 from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning, write_dictionary
 from indexer.languages.letters import fold
 from indexer.languages.names import common_affixes, parse
 from indexer.languages.words import normalise
 from indexer.library.named import PACKED, read_text
-from indexer.sources.npm import is_package, packages_in, read_words
-from indexer.sources.records import load_facts
+from indexer.sources.folders import reason_of
+from indexer.sources.npm import PACKAGES, Package, describe, is_package, packages_in, read_descriptions
+from indexer.sources.records import IconSet, load_facts
+from indexer.sources.tags import About, clean, listed, spaced
 
 KEYWORDS, PICTURES, DRAWINGS = "keywords.txt", "pictures.txt", "drawings.tsv"
 _DIGITS = 10
@@ -142,6 +146,20 @@ def words_in(folder: Path) -> dict[str, list[str]]:
     return dict(found)
 
 
+def read_words(location: Path) -> tuple[IconSet, dict[str, About]]:
+    """Read what a package says about icons, by path or file name; a package that is not known says nothing.
+
+    Raises:
+        SourceError: a file of it can't be read, or is not built as is known.
+    """
+    icon_set = describe(location)
+    problems: dict[str, Exception] = {}
+    found = read_descriptions((PACKAGES | WORDS).get(icon_set.key, Package(())), location, problems)
+    for file, error in problems.items():
+        raise SourceError(f'"{location / file}": {reason_of(error)}') from error
+    return icon_set, found
+
+
 def _words_of(package: Path) -> dict[str, list[str]]:
     icon_set, said = read_words(package)
     by_icon = {about.name or key.rsplit("/", 1)[-1]: about.tags for key, about in said.items()}
@@ -232,7 +250,7 @@ def write_synonyms(placed: Sequence[Placed], path: Path, *, extra_tags: Sequence
 
     `extra_tags` are tags by name that come without pictures; each of the lists counts as one set.
     """
-    icons = list(named_icons(placed, "shippable"))
+    icons = named_icons(placed)
     borne: dict[str, set[str]] = defaultdict(set)
     for icon in icons:
         borne[icon.words].add(icon.placed.record.set.key)
@@ -281,3 +299,54 @@ def weighed(names: Mapping[str, set[str]]) -> tuple[tuple[str, float], ...]:
     order = sorted(names, key=lambda name: (-len(names[name]), name))[:MOST_NAMES]
     most = math.log1p(len(names[order[0]]))
     return tuple((name, math.log1p(len(names[name])) / most) for name in order)
+
+
+def emojilib(emoji: Any) -> dict[str, About]:
+    """Words of each emoji, the first of which is its name."""
+    words = ([spaced(word.replace("_", " ")) for word in given] for given in emoji.values())
+    return {
+        given[0]: About(clean(word for word in given[1:] if any(map(str.isalpha, word)))) for given in words if given
+    }
+
+
+def kendo(icons: Any) -> dict[str, About]:
+    """Tags and aliases; categories stand among the tags."""
+    return {
+        icon["name"]: About(
+            clean(
+                [*(tag for tag in icon.get("tags", ()) if tag not in icon["categories"]), *map(spaced, icon["aliases"])]
+            ),
+            clean(icon["categories"]),
+        )
+        for icon in icons
+    }
+
+
+def proicons(code: str) -> dict[str, About]:
+    """Calls that make icons; names are words, "Add Circle"."""
+    return {
+        name.lower().replace(" ", "-"): About(clean(re.findall(r'"([^"\n]{1,100})"', words)))
+        for name, words in _PROICON.findall(code)
+    }
+
+
+_PROICON = re.compile(r'\bname: "([^"\n]{1,100})",\s+tags: \[([^\]]{0,5000})\]')
+
+
+def vibe(code: str) -> dict[str, About]:
+    """A list of objects without line breaks; names as of components, tags with commas between."""
+    return {name: About(clean(words.split(","))) for name, words in _VIBE_ICON.findall(code)}
+
+
+_VIBE_ICON = re.compile(r'\{name:"(\w+)",file:"[^"]{1,200}"(?:,description:"[^"]{0,500}")?,tags:"([^"]{0,1000})"')
+
+
+WORDS = {
+    "@blueprintjs/icons": Package((), ("icons.json",), listed("iconName", "tags")),
+    "@icon-park/svg": Package((), ("icons.json",), listed("name", "title", "tag", categories="category")),
+    "@progress/kendo-svg-icons": Package((), ("dist/icons.json",), kendo),
+    "@vibe/icons": Package((), ("dist/iconsMetaData.js",), vibe),
+    "emojilib": Package((), ("dist/emoji-en-US.json",), emojilib),
+    "proicons": Package((), ("dist/cjs/proicons.cjs",), proicons),
+}
+"""Packages that say something of icons, and whose own pictures are no set."""

@@ -290,10 +290,10 @@ def _ours(error: Exception, what: str, spelling: str) -> LibraryError | None:
     if "RpcError" in kinds or any(word in said.lower() for word in _AWAY):
         return _unreachable(spelling, error)
     if code == _NOT_FOUND or "collection not found" in said:
-        return GoneError(f'"{spelling}" holds no such generation any more ({said}); `icons publish` sends one')
+        return GoneError(f'"{spelling}" holds no such generation any more ({said}); `icons lab publish` sends one')
     hint = "`icons doctor` examines it"
     if what == "load_collection" and "node" in said.lower():  # "nodes not enough", "insufficient nodes"
-        hint = "`icons publish --replicas` says how many query nodes are to hold it"
+        hint = "`icons lab publish --replicas` says how many query nodes are to hold it"
     return LibraryError(f'"{spelling}" refuses to {what.replace("_", " ")} ({said}); {hint}')
 
 

@@ -78,7 +78,7 @@ def read_said(connection: Connection, names: Names, number: int, *, consistency:
     """
     rows = connection.query(names.files, f'id == "{ready(number)}"', ["content"], consistency_level=consistency)
     if not rows:
-        raise GoneError(f'"{connection.spelling}" holds no generation {number}; `icons publish` sends one')
+        raise GoneError(f'"{connection.spelling}" holds no generation {number}; `icons lab publish` sends one')
     try:
         said = from_json(Said, rows[0]["content"])
         if said.number != number:
@@ -86,7 +86,7 @@ def read_said(connection: Connection, names: Names, number: int, *, consistency:
     except ValueError as error:
         raise LibraryError(
             f'generation {number} of "{connection.spelling}" is of another format ({error}); '
-            "`pip install --upgrade icons` here, or `icons publish` there"
+            "`pip install --upgrade icons` here, or `icons lab publish` there"
         ) from error
     return said
 
@@ -174,9 +174,13 @@ def _read(connection: Connection, names: Names, name: str, facts: FileFacts) -> 
     try:
         content = zlib.decompressobj().decompress(b"".join(b64decode(held[key]) for key in keys), facts.bytes)
     except (KeyError, ValueError, zlib.error) as error:
-        raise LibraryError(f'"{connection.spelling}" lacks a piece of "{name}"; `icons publish` sends it') from error
+        raise LibraryError(
+            f'"{connection.spelling}" lacks a piece of "{name}"; `icons lab publish` sends it'
+        ) from error
     if hashlib.sha256(content).hexdigest() != facts.sha256:
-        raise LibraryError(f'"{name}" of "{connection.spelling}" does not match its checksum; `icons publish` mends it')
+        raise LibraryError(
+            f'"{name}" of "{connection.spelling}" does not match its checksum; `icons lab publish` mends it'
+        )
     return content
 
 
@@ -235,7 +239,7 @@ class Published:
         current = self.current()
         if current is None:
             address = self._library.address
-            raise LibraryError(f'no library was published at "{address}" yet; `icons publish {address}` does it')
+            raise LibraryError(f'no library was published at "{address}" yet; `icons lab publish {address}` does it')
         return self.open(current)
 
     def open(self, number: int) -> Opened:

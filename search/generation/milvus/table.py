@@ -256,7 +256,7 @@ class MilvusTable(IconTable):
         except KeyError:
             raise LibraryError(
                 f'"{self._connection.spelling}" has an icon of the {kind} "{value}", which its files do not know; '
-                "`icons publish` mends it"
+                "`icons lab publish` mends it"
             ) from None
 
     @property

@@ -1,4 +1,4 @@
-"""`icons bench embed`, `train` and `index`, really run in small: rows, files, Ctrl-C, and what they refuse."""
+"""`icons lab bench embed`, `train` and `index`, really run in small: rows, files, Ctrl-C, and what they refuse."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from search.cli import main
 
 def _bench(command: str, out: Path, model: Path, *arguments: str) -> Result:
     options = ["--model", f"local-dir:{model}", "--out", str(out), "--devices", "cpu:2", "--json"]
-    return CliRunner().invoke(main, ["bench", command, *options, *arguments])
+    return CliRunner().invoke(main, ["lab", "bench", command, *options, *arguments])
 
 
 def _rows(result: Result) -> dict[str, list[dict[str, Any]]]:
@@ -80,14 +80,26 @@ def test_a_row_that_can_not_be_measured_says_why_and_the_others_go_on(tmp_path: 
     int8, exact = _rows(result)["precision"]
     assert "can't be embedded in int8" in int8["error"] and int8["runs"] == []
     assert len(exact["runs"]) == 2
-    assert Report.read(tmp_path / "report.json", command="icons bench embed").is_whole
+    assert Report.read(tmp_path / "report.json", command="icons lab bench embed").is_whole
 
 
 @pytest.mark.slow
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path, tiny_model: Path) -> None:
     program = "import sys; from search.cli import main; main(sys.argv[1:])"
     options = ["--model", f"local-dir:{tiny_model}", "--out", str(tmp_path), "--images", "16", "--repeats", "1000"]
-    command = [sys.executable, "-c", program, "bench", "embed", *options, "--sweep", "batch=8,16", "--only", "batch"]
+    command = [
+        sys.executable,
+        "-c",
+        program,
+        "lab",
+        "bench",
+        "embed",
+        *options,
+        "--sweep",
+        "batch=8,16",
+        "--only",
+        "batch",
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     file, until = tmp_path / "report.json", time.monotonic() + 300
     while not (file.is_file() and '"images/s"' in file.read_text()) and time.monotonic() < until:
@@ -96,7 +108,7 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path, tiny_model: Path) -> Non
     said, complaints = process.communicate(timeout=120)
     assert process.returncode == 1, complaints
     assert "cut off: what was measured until then is kept" in said
-    report = Report.read(file, command="icons bench embed")
+    report = Report.read(file, command="icons lab bench embed")
     assert not report.is_whole
     assert sum(len(row.runs) for row in report.rows) >= 1
     assert "cut off" in (tmp_path / "report.html").read_text()
@@ -104,7 +116,17 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path, tiny_model: Path) -> Non
 
 @pytest.mark.slow
 def test_a_whole_indexing_is_timed_by_stage(icon_folder: Path, tiny_model: Path) -> None:
-    arguments = ["bench", "index", str(icon_folder), "--model", f"local-dir:{tiny_model}", "--devices", "cpu", "--json"]
+    arguments = [
+        "lab",
+        "bench",
+        "index",
+        str(icon_folder),
+        "--model",
+        f"local-dir:{tiny_model}",
+        "--devices",
+        "cpu",
+        "--json",
+    ]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
     [whole, *stages] = _rows(result)[str(icon_folder)]
@@ -133,7 +155,9 @@ def test_what_can_not_be_is_refused_before_anything_is_measured(
     tiny_model: Path, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     out = tmp_path / "out"
-    result = CliRunner().invoke(main, ["bench", *arguments, "--model", f"local-dir:{tiny_model}", "--out", str(out)])
+    result = CliRunner().invoke(
+        main, ["lab", "bench", *arguments, "--model", f"local-dir:{tiny_model}", "--out", str(out)]
+    )
     assert result.exit_code == 2, result.output
     assert message in result.stderr
     assert "Traceback" not in result.output

@@ -1,4 +1,4 @@
-"""`icons bench gpu`: its parts and their order, how it goes on, and its goals; on the CPU, in small."""
+"""`icons lab bench gpu`: its parts and their order, how it goes on, and its goals; on the CPU, in small."""
 
 import json
 import os
@@ -159,7 +159,7 @@ def test_without_a_gpu_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setattr("indexer.encoders.devices._count_gpus", lambda: 0)
     with pytest.raises(DeviceError, match=r"no GPU is here: torch .* sees none; look at `nvidia-smi`"):
         find_gpus("auto")
-    done = CliRunner().invoke(main, ["bench", "gpu", "--out", str(tmp_path / "out")])
+    done = CliRunner().invoke(main, ["lab", "bench", "gpu", "--out", str(tmp_path / "out")])
     assert done.exit_code == 2
     assert "try all parts in small with --devices cpu" in done.output
     assert not (tmp_path / "out").exists()

@@ -18,7 +18,7 @@ MACHINE = {
 
 
 def _report(*rows: Row) -> Report:
-    return Report(command="icons bench embed", main="images/s", rows=list(rows), machine=MACHINE)
+    return Report(command="icons lab bench embed", main="images/s", rows=list(rows), machine=MACHINE)
 
 
 def _row(group: str, name: str, rates: list[float], **setting: int) -> Row:
@@ -81,16 +81,16 @@ def test_a_report_is_a_page_with_charts_and_a_file_that_reads_back(tmp_path: Pat
     }
     with Image.open(tmp_path / "charts" / "batch-images-a-s.png") as picture:
         assert len(picture.getcolors(1 << 24) or ()) > 50
-    assert Report.read(tmp_path / "report.json", command="icons bench embed") == report
+    assert Report.read(tmp_path / "report.json", command="icons lab bench embed") == report
     assert json.loads((tmp_path / "report.json").read_text())["laws"]["devices"][0]["law"] == "Amdahl"
 
 
 def test_a_file_of_another_command_is_refused(tmp_path: Path) -> None:
     _report().save(tmp_path)
-    with pytest.raises(BenchError, match=r"is no report.json of `icons bench gpu`"):
-        Report.read(tmp_path / "report.json", command="icons bench gpu")
+    with pytest.raises(BenchError, match=r"is no report.json of `icons lab bench gpu`"):
+        Report.read(tmp_path / "report.json", command="icons lab bench gpu")
     with pytest.raises(BenchError, match=r"is no report.json"):
-        Report.read(tmp_path / "none.json", command="icons bench embed")
+        Report.read(tmp_path / "none.json", command="icons lab bench embed")
 
 
 def test_a_headline_says_on_what() -> None:

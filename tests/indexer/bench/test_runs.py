@@ -12,7 +12,7 @@ from indexer.bench.knobs import PLAIN
 from indexer.bench.pictures import distinct_jobs, gather, make, png_files
 from indexer.bench.processes import busy_seconds, machine_cores, on_cores, run_icons, run_module
 from indexer.bench.runs import Bench, Reports, embed, make_lesson, steady_from, train
-from indexer.embedding.progress import RankProgress
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
 from indexer.errors import BenchError
@@ -22,8 +22,8 @@ from indexer.sources.iconify import read_icon_alone
 HERE = Bench("cpu", machine_cores()[:1], limit=300)
 
 
-def _progress(rank: int, began: float, seconds: float, images: int, **facts: Any) -> RankProgress:
-    return RankProgress(rank, 2, images=images, began_at=began, seconds=seconds, **facts)
+def _progress(rank: int, began: float, seconds: float, images: int, **facts: Any) -> EmbeddingProgress:
+    return EmbeddingProgress(rank, 2, images=images, began_at=began, seconds=seconds, **facts)
 
 
 def test_the_first_fifth_of_the_pictures_is_left_out_of_every_rate(tmp_path: Path) -> None:
@@ -55,14 +55,14 @@ def test_steps_are_counted_once_three_in_a_row_are_as_fast_as_the_later_ones() -
 
 def test_made_pictures_are_as_many_as_asked_for_and_found_by_their_lines(tmp_path: Path) -> None:
     pictures = make(tmp_path, choice=ModelChoice.bundled(), n=2300)
-    assert len({job.digest for job in pictures.jobs}) == len(pictures.jobs) == 2300
+    assert len({job.address.digest for job in pictures.jobs}) == len(pictures.jobs) == 2300
     assert [job.id for job in pictures.first(3).jobs] == [0, 1, 2]
     assert read_icon_alone(tmp_path / "2300.json", "icon-0002299") is not None
 
 
 def test_pictures_are_chosen_evenly_and_taken_again_where_there_are_too_few(tmp_path: Path, icon_folder: Path) -> None:
     pictures = gather(tmp_path, icon_folder, choice=ModelChoice.bundled(), n=30)
-    assert (pictures.n_distinct, len({job.digest for job in pictures.jobs})) == (11, 11)
+    assert (pictures.n_distinct, len({job.address.digest for job in pictures.jobs})) == (11, 11)
     assert [job.id for job in pictures.jobs] == list(range(30))
     assert len(gather(tmp_path, icon_folder, choice=ModelChoice.bundled(), n=4).jobs) == 4
     (tmp_path / "empty").mkdir()

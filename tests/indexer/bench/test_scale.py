@@ -76,7 +76,7 @@ def test_what_is_built_has_vectors_among_real_ones_and_answers(real: Real, sampl
 
 @pytest.mark.slow
 def test_every_stage_is_measured_once(sampled: Library, tmp_path: Path) -> None:
-    arguments = ["bench", "scale", "--icons", "1000", "--out", str(tmp_path), "--json"]
+    arguments = ["lab", "bench", "scale", "--icons", "1000", "--out", str(tmp_path), "--json"]
     done = CliRunner().invoke(main, [*arguments, "--library", str(sampled.root)], catch_exceptions=False)
     rows = [Row(**row) for row in json.loads(done.stdout)["rows"]]
     steps = {row.name: row.runs[0] for row in rows}
@@ -94,7 +94,7 @@ def test_a_stage_that_fails_says_why_and_what_is_too_small_is_refused(
 ) -> None:
     with pytest.raises(LibraryError, match="holds no generation to ask"):
         bench_scale(Library(tmp_path / "none"), tmp_path, [1000], keep=False, progress=lambda *_: None)
-    with pytest.raises(BenchError, match="`icons merge` failed: "):
+    with pytest.raises(BenchError, match="`icons index --only merge` failed: "):
         Place(tmp_path / "new", sampled, 1000).measure("merge")
     build(icon_folder)
     with pytest.raises(LibraryError, match="holds 12 icons, too few to draw from; index a larger source"):

@@ -1,4 +1,4 @@
-"""Does `icons bench search` measure what it says, leave the library alone, and say what went wrong?"""
+"""Does `icons lab bench search` measure what it says, leave the library alone, and say what went wrong?"""
 
 import hashlib
 import json
@@ -29,7 +29,7 @@ def _quiet(title: str, done: int, total: int) -> None:
 
 
 def _run(library: Library, *arguments: str) -> Result:
-    return CliRunner().invoke(main, ["bench", "search", *arguments, "--library", str(library.root)])
+    return CliRunner().invoke(main, ["lab", "bench", "search", *arguments, "--library", str(library.root)])
 
 
 @pytest.fixture(scope="module")

@@ -6,14 +6,14 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from old_schema import migrate
 from sqlalchemy import create_engine, text
 
-from indexer.catalog.database import REVISION, connect_to_read, metadata, open_catalog, upgrade_catalog
+from indexer.catalog.database import REVISION, connect_to_read, metadata, open_catalog, read_catalog
 from indexer.errors import LibraryError
 from indexer.library.bundled import migrations
 
@@ -35,7 +35,7 @@ def test_migrations_build_exactly_the_tables_of_the_schema(tmp_path: Path) -> No
 def test_a_new_catalog_is_what_all_migrations_make_of_an_empty_one(tmp_path: Path) -> None:
     """It is laid without alembic, whose import takes a tenth of a second."""
     open_catalog(tmp_path / "new.sqlite").dispose()
-    upgrade_catalog(tmp_path / "migrated.sqlite")
+    migrate(tmp_path / "migrated.sqlite", "upgrade", "head")
     schemas = []
     for name in ("new", "migrated"):
         with closing(sqlite3.connect(tmp_path / f"{name}.sqlite")) as connection:
@@ -52,28 +52,29 @@ def _parts(sql: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("revision", "advice"), [("0000", "run `icons db upgrade`"), ("9999", "pip install --upgrade icons")]
+    ("revision", "advice"), [("0001", "`icons index` brings it there"), ("9999", "pip install --upgrade icons")]
 )
-def test_another_schema_is_refused_with_the_command_to_run(tmp_path: Path, revision: str, advice: str) -> None:
+def test_whoever_reads_refuses_another_schema_with_the_command_to_run(
+    tmp_path: Path, revision: str, advice: str
+) -> None:
     path = tmp_path / "catalog.sqlite"
     open_catalog(path).dispose()
     _set_revision(path, revision)
+    before = path.read_bytes()
     with pytest.raises(LibraryError, match=advice):
+        read_catalog(path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("revision", "reason"), [("0000", "can't be brought to schema"), ("9999", "pip install --upgrade icons")]
+)
+def test_a_writer_refuses_a_schema_that_it_does_not_know(tmp_path: Path, revision: str, reason: str) -> None:
+    path = tmp_path / "catalog.sqlite"
+    open_catalog(path).dispose()
+    _set_revision(path, revision)
+    with pytest.raises(LibraryError, match=reason):
         open_catalog(path)
-
-
-def test_upgrade_refuses_a_catalog_from_the_future(tmp_path: Path) -> None:
-    path = tmp_path / "catalog.sqlite"
-    open_catalog(path).dispose()
-    _set_revision(path, "9999")
-    with pytest.raises(LibraryError, match="newer than"):
-        upgrade_catalog(path)
-
-
-def test_upgrading_a_current_catalog_changes_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "catalog.sqlite"
-    open_catalog(path).dispose()
-    assert upgrade_catalog(path) == (REVISION, REVISION)
 
 
 @pytest.mark.parametrize("folder", ["a?mode=memory&b", "a%41", "a#b", "file:a?b", "%(here)s", "a%"])
@@ -83,7 +84,8 @@ def test_a_catalog_lies_where_its_path_says_whatever_that_means_in_an_address(
     path = tmp_path / folder / "catalog?%41.sqlite"
     shutil.copytree(migrations(), path.parent / "migrations")
     monkeypatch.setattr("indexer.library.bundled.migrations", lambda: path.parent / "migrations")
-    assert upgrade_catalog(path) == (None, REVISION)
+    migrate(tmp_path / "old.sqlite", "upgrade", "0001")
+    (tmp_path / "old.sqlite").rename(path)
     open_catalog(path).dispose()
     with closing(connect_to_read(path)) as connection:
         assert connection.execute("SELECT COUNT(*) FROM icons").fetchone() == (0,)
@@ -95,7 +97,6 @@ def test_names_keep_their_ids_and_bearers_when_they_learn_other_languages(tmp_pa
     path = tmp_path / "catalog.sqlite"
     with _as_of(path, "0001") as connection:
         connection.executescript(_OF_0001)
-    assert upgrade_catalog(path) == ("0001", REVISION)
     open_catalog(path).dispose()
     with closing(sqlite3.connect(path)) as connection:
         borne = (
@@ -109,21 +110,6 @@ def test_names_keep_their_ids_and_bearers_when_they_learn_other_languages(tmp_pa
         assert connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'names'").fetchone() == (41,)
         assert connection.execute("SELECT read_by, tag_languages FROM sets").fetchone() == (None, "")
         assert connection.execute("SELECT names_language FROM sources").fetchone() == ("auto",)
-        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-
-
-def test_going_back_a_schema_leaves_names_as_they_are_written(tmp_path: Path) -> None:
-    path = tmp_path / "catalog.sqlite"
-    with _as_of(path, REVISION) as connection:
-        connection.executescript(_OF_0001)
-        connection.execute("UPDATE names SET words = 'arrow', own = 'pfeil', language = 'de' WHERE id = 7")
-        connection.execute("INSERT INTO names (words) VALUES ('arrow')")
-        connection.commit()
-    _alembic(path, "downgrade", "0001")
-    with closing(sqlite3.connect(path)) as connection:
-        borne = "SELECT icons.name, words FROM icons LEFT JOIN names ON names.id = name_id"
-        assert connection.execute(borne).fetchall() == [("pfeil", "pfeil"), ("star", "star"), ("new", None)]
-        assert connection.execute("SELECT id FROM names WHERE words = 'pfeil'").fetchone() == (43,)
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
@@ -142,20 +128,9 @@ INSERT INTO icons (file_id, member, set_id, image_id, name_id, name)
 @contextmanager
 def _as_of(path: Path, revision: str) -> Iterator[sqlite3.Connection]:
     """A catalog of some schema, to be written into."""
-    _alembic(path, "upgrade", revision)
+    migrate(path, "upgrade", revision)
     with closing(sqlite3.connect(path)) as connection:
         yield connection
-
-
-def _alembic(path: Path, verb: str, revision: str) -> None:
-    config = Config()
-    config.set_main_option("script_location", str(migrations()))
-    engine = create_engine(f"sqlite:///{path}")
-    with engine.begin() as connection:
-        connection.execute(text("PRAGMA foreign_keys = ON"))
-        config.attributes["connection"] = connection
-        getattr(command, verb)(config, revision)
-    engine.dispose()
 
 
 def _set_revision(path: Path, revision: str) -> None:

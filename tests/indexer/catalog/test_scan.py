@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from conftest import disc, svg
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Engine, select
 
 from indexer.catalog import questions
-from indexer.catalog.database import files, icons, images, names, open_catalog, sets, sources
+from indexer.catalog.database import files, icons, names, open_catalog, sets, sources
 from indexer.catalog.scan import forget, remember, scan
 from indexer.errors import SourceError
 
@@ -18,65 +18,54 @@ def engine(tmp_path: Path) -> Engine:
     return open_catalog(tmp_path / "catalog.sqlite")
 
 
-def _remember(engine: Engine, folder: Path) -> None:
+def _remember(engine: Engine, folder: Path, *exclude: str, names_language: str = "auto") -> None:
     with engine.begin() as connection:
-        remember(connection, folder, exclude=())
+        remember(connection, folder, exclude=exclude, names_language=names_language)
 
 
-def _icons(connection: Connection) -> dict[str, tuple[int, int, str]]:
+def _forget(engine: Engine, place: Path) -> int:
+    with engine.begin() as connection:
+        return forget(connection, place)
+
+
+def _icons(engine: Engine) -> dict[str, tuple[int, int, str]]:
     query = select(icons.c.name, icons.c.id, icons.c.image_id, names.c.words).select_from(icons.join(names))
-    return {row.name: (row.id, row.image_id, row.words) for row in connection.execute(query)}
+    with engine.connect() as connection:
+        return {row.name: (row.id, row.image_id, row.words) for row in connection.execute(query)}
+
+
+def _revision(engine: Engine) -> int:
+    with engine.connect() as connection:
+        return questions.revision(connection)
 
 
 def test_a_first_scan_adds_every_icon_and_a_second_finds_nothing_new(engine: Engine, icon_folder: Path) -> None:
     _remember(engine, icon_folder)
     first = scan(engine)
     assert (first.files, first.icons, first.added) == (12, 12, 12)
-    with engine.connect() as connection:
-        before = questions.revision(connection)
+    before, found = _revision(engine), _icons(engine)
+    assert found["copy-of-dot"][1] == found["dot-a"][1], "equal pictures are one image"
+    assert len({image for _, image, _ in found.values()}) == 11
+    assert found["arrow-up"][2] == found["arrow-up-filled"][2] == "arrow up", "styles are variants"
     second = scan(engine)
     assert (second.files, second.icons, second.added, second.changed, second.gone) == (12, 0, 0, 0, 0)
-    with engine.connect() as connection:
-        assert questions.revision(connection) == before
+    assert _revision(engine) == before
 
 
-def test_equal_pictures_are_one_image_and_styles_are_variants(engine: Engine, icon_folder: Path) -> None:
+def test_a_renamed_a_moved_and_a_changed_icon_keep_their_ids(engine: Engine, icon_folder: Path) -> None:
     _remember(engine, icon_folder)
     scan(engine)
-    with engine.connect() as connection:
-        found = _icons(connection)
-    assert found["copy-of-dot"][1] == found["dot-a"][1]
-    assert found["arrow-up"][2] == found["arrow-up-filled"][2] == "arrow up"
-    assert len({image for _, image, _ in found.values()}) == 11
-
-
-def test_a_renamed_and_a_moved_icon_keep_their_ids(engine: Engine, icon_folder: Path) -> None:
-    _remember(engine, icon_folder)
-    scan(engine)
-    with engine.connect() as connection:
-        before = _icons(connection)
+    before = _icons(engine)
     (icon_folder / "deep").mkdir()
     (icon_folder / "dot-b.svg").rename(icon_folder / "deep" / "dot-b.svg")
     (icon_folder / "arrow-up.svg").rename(icon_folder / "north.svg")
+    (icon_folder / "dot-c.svg").write_text(disc(3, 3))
     tally = scan(engine)
-    assert (tally.added, tally.changed, tally.moved, tally.gone) == (0, 0, 2, 0)
-    with engine.connect() as connection:
-        after = _icons(connection)
+    assert (tally.added, tally.changed, tally.moved, tally.gone) == (0, 1, 2, 0)
+    after = _icons(engine)
     assert after["dot-b"][:2] == before["dot-b"][:2]
     assert after["north"][:2] == before["arrow-up"][:2]
     assert after["north"][2] == "north"
-
-
-def test_a_changed_picture_keeps_its_icon_and_gets_another_image(engine: Engine, icon_folder: Path) -> None:
-    _remember(engine, icon_folder)
-    scan(engine)
-    with engine.connect() as connection:
-        before = _icons(connection)
-    (icon_folder / "dot-c.svg").write_text(disc(3, 3))
-    tally = scan(engine)
-    assert (tally.added, tally.changed, tally.gone) == (0, 1, 0)
-    with engine.connect() as connection:
-        after = _icons(connection)
     assert after["dot-c"][0] == before["dot-c"][0]
     assert after["dot-c"][1] != before["dot-c"][1]
 
@@ -84,33 +73,13 @@ def test_a_changed_picture_keeps_its_icon_and_gets_another_image(engine: Engine,
 def test_a_gone_icon_leaves_and_its_id_is_never_given_again(engine: Engine, icon_folder: Path) -> None:
     _remember(engine, icon_folder)
     scan(engine)
-    with engine.connect() as connection:
-        newest = max(icon for icon, _, _ in _icons(connection).values())
-        n_images = len(connection.execute(select(images.c.id)).all())
+    newest = max(icon for icon, _, _ in _icons(engine).values())
     for path in icon_folder.glob("dot-*.svg"):
         path.unlink()
     assert scan(engine).gone == 9
     (icon_folder / "new.svg").write_text(svg('<rect width="9" height="9"/>'))
     scan(engine)
-    with engine.connect() as connection:
-        assert _icons(connection)["new"][0] > newest
-        assert len(connection.execute(select(images.c.id)).all()) == n_images + 1
-
-
-def test_a_whole_source_that_moved_and_was_given_again_keeps_its_ids(engine: Engine, icon_folder: Path) -> None:
-    _remember(engine, icon_folder)
-    scan(engine)
-    with engine.connect() as connection:
-        before = {icon for icon, _, _ in _icons(connection).values()}
-    moved = icon_folder.with_name("elsewhere")
-    shutil.copytree(icon_folder, moved)
-    _remember(engine, moved)
-    with engine.begin() as connection:
-        forget(connection, icon_folder)
-    tally = scan(engine)
-    assert tally.added == 12
-    with engine.connect() as connection:
-        assert not before & {icon for icon, _, _ in _icons(connection).values()}
+    assert _icons(engine)["new"][0] > newest
 
 
 def _set_of(*names: str) -> str:
@@ -169,7 +138,7 @@ def test_a_source_that_lost_all_its_icons_stays_as_it_was_until_it_is_forgotten(
     assert (first.added, first.gone, second.added, second.gone) == (1, 0, 0, 0)
     for tally in (first, second):
         [kept] = tally.kept
-        assert (kept.location, kept.icons, kept.command) == (str(place), 2, f"icons forget {place}")
+        assert (kept.location, kept.icons, kept.command) == (str(place), 2, f"icons sources --forget {place}")
         assert said in kept.reason
     after = _rows(engine)
     assert {table: rows[: len(before[table])] for table, rows in after.items()} == before
@@ -178,11 +147,9 @@ def test_a_source_that_lost_all_its_icons_stays_as_it_was_until_it_is_forgotten(
     back = scan(engine)
     assert (back.kept, back.added, back.gone) == ([], 0, 0)
     lose(place)
-    with engine.begin() as connection:
-        assert forget(connection, place) == 2
+    assert _forget(engine, place) == 2
     assert scan(engine).kept == []
-    with engine.connect() as connection:
-        assert len(_icons(connection)) == 13
+    assert len(_icons(engine)) == 13
 
 
 def test_a_pattern_that_leaves_out_every_icon_of_a_source_leaves_it_as_it_was(
@@ -190,10 +157,9 @@ def test_a_pattern_that_leaves_out_every_icon_of_a_source_leaves_it_as_it_was(
 ) -> None:
     _remember(engine, icon_folder)
     scan(engine)
-    with engine.begin() as connection:
-        remember(connection, icon_folder, exclude=["*"])
+    _remember(engine, icon_folder, "*")
     [kept] = scan(engine).kept
-    assert (kept.icons, kept.command) == (12, f"icons forget {icon_folder}")
+    assert (kept.icons, kept.command) == (12, f"icons sources --forget {icon_folder}")
 
 
 def _change_set(engine: Engine, file: Path, before: int, after: int) -> tuple[int, list[str]]:
@@ -207,18 +173,16 @@ def _change_set(engine: Engine, file: Path, before: int, after: int) -> tuple[in
 def test_a_source_that_lost_more_than_half_of_a_thousand_icons_stays_as_it_was(engine: Engine, tmp_path: Path) -> None:
     file = tmp_path / "set.json"
     file.write_text(_set_of("icon-0"))
-    with engine.begin() as connection:
-        remember(connection, file, exclude=["it's"], names_language="en")
+    _remember(engine, file, "it's", names_language="en")
     assert _change_set(engine, file, 999, 1) == (998, [])
     assert _change_set(engine, file, 1000, 500) == (500, [])
-    command = f"icons forget {file} && icons index {file} --exclude 'it'\"'\"'s' --names-language en"
+    command = f"icons sources --forget {file} && icons index {file} --exclude 'it'\"'\"'s' --names-language en"
     assert _change_set(engine, file, 1000, 499) == (0, [command])
     file.write_text(_set_of(*(f"other-{number}" for number in range(1000))))
     assert scan(engine).kept == [], "as many others are there"
     assert _change_set(engine, file, 1000, 400) == (0, [command])
-    with engine.begin() as connection:
-        assert forget(connection, file) == 1000
-        remember(connection, file, exclude=["it's"], names_language="en")
+    assert _forget(engine, file) == 1000
+    _remember(engine, file, "it's", names_language="en")
     tally = scan(engine)
     assert (tally.added, tally.kept) == (400, [])
 
@@ -233,14 +197,16 @@ def test_a_package_that_left_node_modules_stays_until_it_is_forgotten(engine: En
     assert scan(engine).added == 2
     shutil.rmtree(modules / "@acme")
     [kept] = scan(engine).kept
-    assert (kept.location, kept.command) == (str(modules / "@acme/icons"), f"icons forget {modules}/@acme/icons")
-    with engine.begin() as connection:
-        assert forget(connection, modules / "@acme" / "icons") == 1
+    assert (kept.location, kept.command) == (
+        str(modules / "@acme/icons"),
+        f"icons sources --forget {modules}/@acme/icons",
+    )
+    assert _forget(engine, modules / "@acme" / "icons") == 1
     assert scan(engine).kept == []
     assert [row[4] for row in _rows(engine)["sources"]] == [str(modules / "other-icons")]
     shutil.rmtree(modules / "other-icons")
     [kept] = scan(engine).kept
-    assert (kept.location, kept.icons, kept.command) == (str(modules), 1, f"icons forget {modules}")
+    assert (kept.location, kept.icons, kept.command) == (str(modules), 1, f"icons sources --forget {modules}")
     assert "no icon package in" in kept.reason
 
 
@@ -251,14 +217,12 @@ def test_icons_that_moved_to_another_source_keep_their_ids_and_are_not_lost(
     for folder in (icon_folder, tmp_path / "other"):
         _remember(engine, folder)
     scan(engine)
-    with engine.connect() as connection:
-        before = _icons(connection)
+    before = _icons(engine)
     for path in icon_folder.iterdir():
         path.rename(tmp_path / "other" / path.name)
     tally = scan(engine)
     assert (tally.moved, tally.gone, tally.kept) == (12, 0, [])
-    with engine.connect() as connection:
-        assert _icons(connection) == before
+    assert _icons(engine) == before
 
 
 def test_a_set_whose_last_icon_goes_or_is_put_into_another_set_leaves(engine: Engine, icon_folder: Path) -> None:
@@ -282,25 +246,12 @@ def test_a_folder_or_file_inside_a_source_is_forgotten_alone(engine: Engine, ico
     (tmp_path / "link").symlink_to(icon_folder)
     _remember(engine, icon_folder)
     scan(engine)
+    with pytest.raises(SourceError, match="`icons sources` lists them"):
+        _forget(engine, tmp_path)
     for part, left in ((tmp_path / "link" / "deep", 14), (icon_folder / "dot-a.svg", 13)):
-        with engine.begin() as connection:
-            assert forget(connection, part) == 1
-        with engine.connect() as connection:
-            assert connection.execute(select(func.count()).select_from(icons)).scalar_one() == left
+        assert _forget(engine, part) == 1
+        assert len(_rows(engine)["icons"]) == left
     paths = {row[2] for row in _rows(engine)["files"]}
     assert {"Deep/home.svg", "deeper/home.svg"} <= paths
     assert not {"deep/home.svg", "dot-a.svg"} & paths
     assert scan(engine).added == 2, "what is still there is found again"
-
-
-def test_forgetting_what_was_never_given_is_an_error(engine: Engine, icon_folder: Path) -> None:
-    with engine.begin() as connection, pytest.raises(SourceError, match="`icons sources` lists them"):
-        forget(connection, icon_folder)
-
-
-def test_excluded_files_are_left_out_and_come_back_when_the_pattern_goes(engine: Engine, icon_folder: Path) -> None:
-    with engine.begin() as connection:
-        remember(connection, icon_folder, exclude=["dot-*"])
-    assert scan(engine).added == 3
-    _remember(engine, icon_folder)
-    assert scan(engine).added == 9

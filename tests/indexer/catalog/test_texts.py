@@ -1,8 +1,7 @@
-"""Which words of a catalog need a vector: each name and each tag once, as long as an icon bears or states it?"""
+"""Words of a catalog that need a vector: each name and each tag once, as long as an icon bears or states it."""
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from conftest import draw_icons
 from sqlalchemy import Engine, func, select
@@ -56,16 +55,6 @@ def test_tags_get_a_row_each_once_and_one_that_is_a_name_has_its_row_already(eng
     assert _n_rows(engine) == len(first)
 
 
-def test_asking_again_changes_nothing_and_ids_ascend(engine: Engine) -> None:
-    first = _texts(engine)
-    assert _texts(engine) == first
-    assert _n_rows(engine) == len(first)
-    with engine.begin() as connection:
-        ids = text_ids(connection)
-        assert (np.diff(ids) > 0).all()
-        assert np.isin(name_ids(connection), ids).all()
-
-
 def test_a_tag_that_the_source_no_longer_states_is_not_asked_for_and_keeps_its_id(engine: Engine, folder: Path) -> None:
     before = _texts(engine)
     _state(folder, {"dot-a": "ROUND"})
@@ -74,11 +63,3 @@ def test_a_tag_that_the_source_no_longer_states_is_not_asked_for_and_keeps_its_i
     _state(folder, TAGS)
     scan(engine)
     assert _texts(engine) == before
-
-
-def test_without_tags_the_names_are_all(engine: Engine, folder: Path) -> None:
-    _state(folder, {})
-    scan(engine)
-    with engine.begin() as connection:
-        assert text_ids(connection).tolist() == name_ids(connection).tolist()
-    assert _n_rows(engine) == 3

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from conftest import Build, svg
+from old_schema import migrate
 
 from indexer.commands.console import ProgressView
 from indexer.commands.options import model_choice
-from indexer.embedding.progress import RankProgress
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
@@ -51,11 +52,11 @@ def test_search_before_any_library_exists_says_what_to_run(library: Library) -> 
         (["index", "--precision", "fp8"], "'fp8'"),
         (["index", "--exclude", "drafts/"], "--exclude needs the SOURCES"),
         (["index", "--batch-size", "0"], "0 is not in the range"),
-        (["embed", "--backend", "mpi"], "'mpi'"),
+        (["index", "--only", "embed", "--backend", "mpi"], "'mpi'"),
         (["status"], "no library at"),
-        (["failures"], "no library at"),
+        (["status", "--failures"], "no library at"),
+        (["sources"], "no library at"),
         (["rollback"], "no library at"),
-        (["db", "upgrade"], "no library at"),
         (["search", "arrow", "-k", "0"], "0 is not in the range"),
         (["serve"], "no library at"),
         (["serve", "--port", "70000"], "70000 is not in the range"),
@@ -80,10 +81,10 @@ def test_status_failures_and_sources_speak_to_people_and_programs(
     lines = _run(library, "status").stdout
     assert "13  (sources: 1, sets: 1)" in lines
     assert "0 coloured, 12 of one colour, 0 animated\n" in lines
-    assert _run(library, "failures").stdout == f"{icon_folder}/blank.svg\tblank: nothing is drawn\n"
+    assert _run(library, "status", "--failures").stdout == f"{icon_folder}/blank.svg\tblank: nothing is drawn\n"
     assert json.loads(_run(library, "sources", "--json").stdout)["icons"] == 13
     assert _run(library, "rollback").exit_code == 2
-    assert _run(library, "forget", str(icon_folder)).exit_code == 0
+    assert _run(library, "sources", "--forget", str(icon_folder)).exit_code == 0
     assert _run(library, "sources").stdout == ""
 
 
@@ -91,9 +92,9 @@ def test_after_all_sources_were_forgotten_nothing_comes_back_by_itself(
     build: Build, library: Library, icon_folder: Path
 ) -> None:
     build(icon_folder)
-    assert _run(library, "forget", str(icon_folder)).exit_code == 0
-    for command in ("index", "scan"):
-        again = _run(library, command)
+    assert _run(library, "sources", "--forget", str(icon_folder)).exit_code == 0
+    for command in (["index"], ["index", "--only", "scan"]):
+        again = _run(library, *command)
         assert (again.exit_code, again.stdout) == (2, "")
         assert "has no source any more: all were forgotten. `icons index SOURCE` adds one" in again.stderr
         assert again.stderr.rstrip().endswith("generation 1 answers until then")
@@ -111,7 +112,12 @@ def test_a_run_that_leaves_a_source_as_it_was_does_the_rest_and_names_the_comman
     build(icon_folder, lost)
     (lost / "ring.svg").unlink()
     (icon_folder / "new.svg").write_text(svg('<path d="M1 1h5v5z"/>'))
-    for command in (("index", "--devices", "cpu"), ("scan",), ("index", str(lost)), ("index", "--json")):
+    for command in (
+        ("index", "--devices", "cpu"),
+        ("index", "--only", "scan"),
+        ("index", str(lost)),
+        ("index", "--json"),
+    ):
         done = _run(library, *command)
         line = done.stderr.splitlines()[-1]
         assert done.exit_code == 2
@@ -144,11 +150,11 @@ def test_a_rollback_is_told_and_can_be_taken_back(build: Build, library: Library
     assert (refused.exit_code, "holds no generation after the current one (2)" in refused.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("command", ["bench", "db", "completion"])
+@pytest.mark.parametrize("command", ["lab", "lab bench", "completion"])
 def test_a_command_alone_that_needs_more_prints_its_help(command: str) -> None:
-    done = CliRunner().invoke(main, [command])
+    done = CliRunner().invoke(main, command.split())
     assert done.exit_code == 2
-    assert done.output == CliRunner().invoke(main, [command, "--help"]).output
+    assert done.output == CliRunner().invoke(main, [*command.split(), "--help"]).output
 
 
 def test_the_summary_says_what_became_of_an_entry_that_could_not_be_read(
@@ -167,9 +173,9 @@ def test_progress_counts_names_as_names_and_pictures_as_pictures(capsys: pytest.
         view.live = False
         for images, names in ((0, 300), (0, 900), (1000, 900)):
             view._noted_at = float("-inf")
-            view.embedded(plan, [RankProgress(0, 1, images=images, names=names, seconds=2.0)])
+            view.embedded(plan, [EmbeddingProgress(0, 1, images=images, names=names, seconds=2.0)])
         view._noted_at = float("-inf")
-        ranks = [RankProgress(rank, 2, images=500 * rank, names=400, seconds=1.0) for rank in (0, 1)]
+        ranks = [EmbeddingProgress(rank, 2, images=500 * rank, names=400, seconds=1.0) for rank in (0, 1)]
         view.embedded(plan, ranks)
     told = [line.strip() for line in capsys.readouterr().err.splitlines()]
     assert told == [
@@ -188,6 +194,32 @@ def test_index_reports_and_runs_again(library: Library, icon_folder: Path, tiny_
     again = json.loads(_run(library, "index", "--json").stdout)
     assert again["generation"] is None
     assert again["counts"]["found"] == 12
+
+
+def test_stages_run_alone_do_together_what_index_does(library: Library, icon_folder: Path, tiny_model: Path) -> None:
+    options = ["--model", f"local-dir:{tiny_model}", "--devices", "cpu"]
+    scanned = _run(library, "index", "--only", "scan", str(icon_folder))
+    assert scanned.stdout == "12 files: icons: 12 added, 0 changed, 0 moved, 0 gone\n"
+    planned = _run(library, "index", "--only", "plan", *options)
+    assert "torchrun" in planned.stdout and planned.stdout.count("\n") == 1
+    assert "11 pictures and " in _run(library, "index", "--only", "embed", *options).stdout
+    assert json.loads(_run(library, "index", "--only", "merge", *options[:2], "--json").stdout) == {"generation": 1}
+    assert _run(library, "index", "--only", "merge").stdout == "the current generation holds everything already\n"
+    assert "nothing had changed" in _run(library, "index", "--devices", "cpu").stdout
+
+
+def test_an_older_catalog_is_refused_by_a_reader_and_upgraded_by_the_next_index(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
+    build(icon_folder)
+    for left in library.root.glob("catalog.sqlite*"):
+        left.unlink()
+    migrate(library.catalog, "upgrade", "0001")
+    refused = _run(library, "status")
+    assert (refused.exit_code, "`icons index` brings it there" in refused.stderr) == (2, True)
+    assert _run(library, "search", "arrow up", "-k", "1").exit_code == 0
+    assert "12 added" in _run(library, "index", str(icon_folder), "--devices", "cpu").stdout
+    assert json.loads(_run(library, "status", "--json").stdout)["found"] == 12
 
 
 def test_a_model_and_a_source_that_were_relative_are_found_from_any_folder(

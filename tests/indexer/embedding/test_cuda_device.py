@@ -4,13 +4,14 @@ Whether CUDA does the same is what `pytest -m gpu` asks, where there is a GPU.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from played_cuda import play
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -92,27 +93,10 @@ class Event:
 
 @pytest.fixture
 def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
-    played, empty = Cuda(), torch.empty
-
-    @contextmanager
-    def stream(_: object) -> Iterator[None]:
-        yield
-
-    def without_pinning(*size: Any, pin_memory: bool = False, **how: Any) -> torch.Tensor:
-        return empty(*size, **how)
-
-    monkeypatch.setattr(cuda_device.torch, "empty", without_pinning)
-    for name, part in {
-        "Stream": Stream,
-        "Event": Event,
-        "stream": stream,
-        "CUDAGraph": Graph,
-        "graph": played.capture,
-        "cudart": lambda: played,
-        "synchronize": lambda _: played.said.append("synchronize"),
-        "empty_cache": lambda: None,
-    }.items():
-        monkeypatch.setattr(cuda_device.torch.cuda, name, part)
+    played = Cuda()
+    parts = {"Stream": Stream, "Event": Event, "stream": lambda _: nullcontext(), "CUDAGraph": Graph}
+    asked = {"synchronize": lambda _: played.said.append("synchronize"), "empty_cache": lambda: None}
+    play(monkeypatch, **parts, **asked, graph=played.capture, cudart=lambda: played)
     return played
 
 
@@ -141,30 +125,17 @@ def test_batches_are_encoded_with_graphs_and_without(cuda: Cuda, encoder: Encode
     with CudaDevice(encoder, None, batch_size=4) as device:
         _assert_encoded(device, encoder)
         device.clear()
-        device.settle(n_images=12, largest=64)
+        device.prepare(n_images=12, largest=64)
         assert device.not_captured is None
         _assert_encoded(device, encoder)
         assert sum(place.graph.n_replays for place in device._places) == 2 + 3
         assert device.busy_seconds == pytest.approx(3 * 0.002)
 
 
-def test_graphs_share_their_memory(cuda: Cuda, encoder: Encoder) -> None:
-    with CudaDevice(encoder, None, batch_size=4) as device:
-        assert device.capture() is None
-    assert cuda.pools == [None, "pool"]
-
-
-def test_a_place_is_filled_before_anything_is_copied_to_it(cuda: Cuda, encoder: Encoder) -> None:
-    with CudaDevice(encoder, None, batch_size=4) as device:
-        collect = device.enqueue(_pixels(4))
-        assert cuda.said == ["synchronize"]
-        collect()
-
-
 def test_a_pass_that_cannot_be_captured_says_why_and_goes_without(cuda: Cuda, encoder: Encoder) -> None:
     cuda.fails = "a copy from the host\nat line 3"
     with CudaDevice(encoder, None, batch_size=4) as device:
-        device.settle(n_images=12, largest=64)
+        device.prepare(n_images=12, largest=64)
         assert device.not_captured == "a copy from the host"
         assert len(device._failed_captures) == 1, "torch goes on asking it"
         _assert_encoded(device, encoder)
@@ -180,22 +151,15 @@ def test_graphs_that_differ_are_left(cuda: Cuda, encoder: Encoder, monkeypatch: 
 def test_who_collects_keeps_nothing_of_the_device(cuda: Cuda, encoder: Encoder) -> None:
     """The place of a batch that is under way is given back where a later one finds no room."""
     with CudaDevice(encoder, None, batch_size=4) as device:
-        device.settle(n_images=12, largest=64)
+        device.prepare(n_images=12, largest=64)
         pixels = _pixels(4)
         collect = device.enqueue(pixels)
         kept = [cell.cell_contents for cell in collect.__closure__ or ()]
         assert not any(isinstance(held, cuda_device._Place) for held in kept)
         device.halve()
-        assert (collect() * encoder.encode_images(pixels)).sum(axis=1).min() > 0.999
-
-
-def test_smaller_batches_are_captured_anew(cuda: Cuda, encoder: Encoder) -> None:
-    with CudaDevice(encoder, None, batch_size=4) as device:
-        device.settle(n_images=12, largest=64)
-        device.halve()
         assert (device.batch_size, device.not_captured) == (2, None)
         assert all(place.graph is not None for place in device._places)
-    assert device.not_captured is None
+        assert (collect() * encoder.encode_images(pixels)).sum(axis=1).min() > 0.999
 
 
 def test_a_small_batch_keeps_its_vectors_where_the_next_one_goes_in_parts(cuda: Cuda, encoder: Encoder) -> None:
@@ -241,5 +205,4 @@ def test_sizes_are_tried_on_the_memory_that_batches_come_from(cuda: Cuda, encode
     with CudaDevice(encoder, memory, batch_size=4) as device:
         assert np.shares_memory(device.sample(8), memory)
         assert device.sample(16).shape == (16, 32, 32, 3)
-    assert cuda.said[0] == f"lock {memory.nbytes}"
-    assert cuda.said[-1] == "release"
+    assert (cuda.said[0], cuda.said[-1]) == (f"lock {memory.nbytes}", "release")

@@ -9,7 +9,16 @@ import pytest
 import torch
 
 from indexer.arrays import Halves, Ids, Pixels
-from indexer.embedding.device import Batch, Collect, CpuDevice, Layout, default_workers, in_batches, n_lanes, through
+from indexer.embedding.device import (
+    Batch,
+    Collect,
+    CpuDevice,
+    Layout,
+    default_workers,
+    encode_pipelined,
+    in_batches,
+    n_lanes,
+)
 from indexer.embedding.queued_device import QueuedDevice, find_batch_size
 from indexer.encoders.loaded import LoadedEncoder
 from indexer.errors import EmbedError
@@ -107,22 +116,7 @@ def test_vectors_come_in_the_order_of_the_batches() -> None:
             assert first_may_end.wait(60), "the second was begun before the first had ended"
 
     with CpuDevice(Means(wait=wait), batch_size=1, n_lanes=2) as device:
-        assert numbers_of(through(device, batches_of(range(5)))) == [(n, float(n)) for n in range(5)]
-
-
-@pytest.mark.parametrize("lanes", [1, 3])
-def test_no_more_is_asked_for_than_is_under_way(lanes: int) -> None:
-    taken = 0
-
-    def given() -> Iterator[Batch]:
-        nonlocal taken
-        for batch in batches_of(range(10)):
-            taken += 1
-            yield batch
-
-    with CpuDevice(Means(), batch_size=1, n_lanes=lanes) as device:
-        for number, _ in enumerate(through(device, given())):
-            assert taken <= number + lanes
+        assert numbers_of(encode_pipelined(device, batches_of(range(5)))) == [(n, float(n)) for n in range(5)]
 
 
 def test_an_error_is_raised_in_its_turn() -> None:
@@ -130,7 +124,7 @@ def test_an_error_is_raised_in_its_turn() -> None:
         assert number != 1, "the second"
 
     with CpuDevice(Means(wait=wait), batch_size=1, n_lanes=2) as device:
-        made = through(device, batches_of(range(3)))
+        made = encode_pipelined(device, batches_of(range(3)))
         assert numbers_of([next(made)]) == [(0, 0.0)]
         with pytest.raises(AssertionError, match="the second"):
             next(made)
@@ -139,7 +133,7 @@ def test_an_error_is_raised_in_its_turn() -> None:
 def test_each_lane_has_its_share_of_the_cores() -> None:
     encoder = Means()
     with CpuDevice(encoder, batch_size=1, n_lanes=2) as device:
-        list(through(device, batches_of(range(4))))
+        list(encode_pipelined(device, batches_of(range(4))))
     assert set(encoder.threads) == {max(1, cores_of_rank() // 2)}
     assert 1 <= n_lanes() <= 4
 
@@ -147,9 +141,9 @@ def test_each_lane_has_its_share_of_the_cores() -> None:
 def test_a_batch_of_few_pictures_is_encoded_with_rows_of_anything_and_of_none_not_at_all() -> None:
     encoder = Means()
     with CpuDevice(encoder, batch_size=64, n_lanes=1) as device:
-        found = numbers_of(through(device, batches_of(range(70), size=64, n_slots=2, failed=range(64, 68))))
+        found = numbers_of(encode_pipelined(device, batches_of(range(70), size=64, n_slots=2, failed=range(64, 68))))
         assert found == [(n, float(n)) for n in [*range(64), 68, 69]]
-        list(through(device, batches_of(range(3), size=64, failed=range(3))))
+        list(encode_pipelined(device, batches_of(range(3), size=64, failed=range(3))))
     assert encoder.sizes == [64, 16]
 
 
@@ -158,42 +152,38 @@ def test_batches_of_several_chunks_are_one_array_and_are_not_overwritten_while_u
     device = Queue(Means(), batch_size=4 * n_chunks)
     n_slots = n_chunks * (device.n_under_way + 1)
     chunks = chunks_of(range(103), size=4, n_slots=n_slots, failed=[5, 17, 18, 102])
-    found = through(device, in_batches(chunks, chunk=4, n_chunks=lambda: n_chunks))
+    found = encode_pipelined(device, in_batches(chunks, chunk=4, n_chunks=lambda: n_chunks))
     assert numbers_of(found) == [(n, float(n)) for n in range(103) if n not in (5, 17, 18, 102)]
     assert device.enqueued[:-1] == [4 * n_chunks] * (len(device.enqueued) - 1)
 
 
-def test_a_queue_without_room_takes_smaller_batches_from_then_on() -> None:
-    device = Queue(Means(), batch_size=16, room=5)
-    chunks = chunks_of(range(160), size=4, n_slots=16)
-    found = through(device, in_batches(chunks, chunk=4, n_chunks=lambda: max(1, device.batch_size // 4)))
-    assert numbers_of(found) == [(n, float(n)) for n in range(160)]
-    assert device.batch_size == 4
-    assert device.enqueued[:2] == [16, 8]
-    assert set(device.enqueued[2:]) == {4}
-    assert device.n_cleared == 2
-
-
-def test_memory_that_another_process_takes_later_is_done_without() -> None:
-    device = Queue(Means(), batch_size=8)
-    found = []
-    for at, (batch, vectors) in enumerate(through(device, batches_of(range(80), size=8, n_slots=4))):
-        device.room = 8 if at < 3 else 3  # while the next one is under way
+def test_a_queue_whose_memory_another_process_takes_goes_on_in_smaller_batches() -> None:
+    device, found = Queue(Means(), batch_size=16), []
+    batches = in_batches(
+        chunks_of(range(160), size=4, n_slots=16), chunk=4, n_chunks=lambda: max(1, device.batch_size // 4)
+    )
+    for at, (batch, vectors) in enumerate(encode_pipelined(device, batches)):
+        device.room = 16 if at < 3 else 5  # while the next one is under way
         found += numbers_of([(batch, vectors)])
-    assert found == [(n, float(n)) for n in range(80)]
-    assert device.batch_size == 2
+    assert found == [(n, float(n)) for n in range(160)]
+    assert device.batch_size == 4
+    sizes = device.enqueued
+    assert sizes == sorted(sizes, reverse=True)
+    assert set(sizes) == {16, 8, 4}
 
 
 def test_a_queue_without_room_for_one_picture_says_so() -> None:
     device = Queue(Means(), batch_size=4, room=0)
     with pytest.raises(EmbedError, match='device "queue" has no room for one picture'):
-        list(through(device, batches_of(range(8), size=4)))
+        list(encode_pipelined(device, batches_of(range(8), size=4)))
 
 
 def test_a_cpu_without_room_encodes_halves() -> None:
     encoder = Means(most=3)
     with CpuDevice(encoder, batch_size=16, n_lanes=1) as device:
-        assert numbers_of(through(device, batches_of(range(16), size=16))) == [(n, float(n)) for n in range(16)]
+        assert numbers_of(encode_pipelined(device, batches_of(range(16), size=16))) == [
+            (n, float(n)) for n in range(16)
+        ]
 
 
 class Timed(Queue):
@@ -230,12 +220,6 @@ def test_the_batch_size_is_doubled_while_that_pays(
     assert device.batch_size == expected
 
 
-def test_a_batch_size_that_was_given_is_taken() -> None:
-    device = Queue(Means(), batch_size=96)
-    device.settle(n_images=1000, largest=96)
-    assert (device.batch_size, device.enqueued) == (96, [])
-
-
 @pytest.mark.parametrize(
     ("batch_size", "size", "expected"),
     [
@@ -264,24 +248,3 @@ def test_workers_leave_one_of_many_cores_to_what_feeds_a_gpu(
     monkeypatch.setattr("indexer.embedding.device.cores_of_rank", lambda: cores)
     assert (default_workers(5000, is_fed=False), default_workers(5000, is_fed=True)) == (on_cpu, on_gpu)
     assert default_workers(499, is_fed=True) == 1
-
-
-def test_no_more_is_under_way_while_a_size_is_tried_than_later() -> None:
-    under_way: list[int] = []
-
-    class Counting(Queue):
-        n = 0
-
-        def enqueue(self, pixels: Pixels) -> Collect:
-            self.n += 1
-            under_way.append(self.n)
-            collect = super().enqueue(pixels)
-
-            def collected() -> Halves:
-                self.n -= 1
-                return collect()
-
-            return collected
-
-    find_batch_size(Counting(Means()), n_images=64, largest=64)
-    assert max(under_way) == 2

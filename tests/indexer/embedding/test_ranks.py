@@ -5,103 +5,60 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
-from click import ClickException
-from conftest import Silent, disc, kill_rank
+from conftest import Silent, kill_rank
+from shared_work import assert_same, draw_many, of_one_process, options_of, scanned, vectors_of
 
 from indexer.embedding.distributed import Rank
-from indexer.embedding.embed import Post, plan_command, run_rank, run_ranks
+from indexer.embedding.embed import WorkerContext, plan_command, run_ranks
 from indexer.embedding.embed import embed as embed_share
-from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress
-from indexer.encoders.checkpoint import ModelChoice
+from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.encoders.devices import Devices
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
-from indexer.library.plans import BLOCK_SIZE, Plan, read_blocks, write_plan
-from indexer.library.shards import read_coverage, read_shard, shard_path, shard_paths
-from indexer.pipeline import embed, plan_only, scan
-from indexer.run import IndexOptions
+from indexer.library.plans import BLOCK_SIZE, Plan, write_plan
+from indexer.library.shards import read_coverage
+from indexer.pipeline import embed, plan_only
 
 
 @pytest.fixture
 def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Sixty pictures in blocks of eight."""
     monkeypatch.setitem(BLOCK_SIZE, "images", 8)
-    folder = tmp_path / "many"
-    folder.mkdir()
-    for number in range(60):
-        (folder / f"dot {number:02}.svg").write_text(disc(4 + number % 8 * 2, 4 + number // 8 * 2))
-    return folder
-
-
-def _options(source: Path, model: Path, devices: str) -> IndexOptions:
-    how = EmbedOptions(workers=0, batch_size=8, precision="fp32")
-    return IndexOptions(sources=[source], choice=ModelChoice(f"local-dir:{model}"), devices=devices, embed=how)
-
-
-def _vectors(library: Library, fingerprint: str) -> dict[int, np.ndarray]:
-    found: dict[int, np.ndarray] = {}
-    for path in shard_paths(library.vectors(fingerprint), "images"):
-        shard = read_shard(path, fingerprint=fingerprint)
-        assert not set(shard.ids.tolist()) & set(found)
-        found.update(zip(shard.ids.tolist(), shard.vectors, strict=True))
-    return found
+    return draw_many(tmp_path / "many", 60)
 
 
 def test_two_ranks_make_the_shards_of_one(many: Path, tiny_model: Path, tmp_path: Path) -> None:
-    found = {}
-    for devices in ("cpu", "cpu:2"):
-        library = Library(tmp_path / devices.replace(":", ""))
-        watcher = Silent()
-        options = _options(many, tiny_model, devices)
-        scan(library, options, watcher)
-        fingerprint = embed(library, options, watcher).fingerprint
-        found[devices] = _vectors(library, fingerprint)
-        assert [rank.rank for rank in watcher.ranks] == list(range(len(watcher.ranks)))
-        assert sum(rank.images for rank in watcher.ranks) == 60
-    assert len(watcher.ranks) == 2
-    assert found["cpu"].keys() == found["cpu:2"].keys()
-    for image, vector in found["cpu"].items():
-        assert np.abs(vector - found["cpu:2"][image]).max() < 1e-3
-
-
-@pytest.mark.slow
-def test_a_picture_for_two_ranks_is_embedded_by_one(tiny_model: Path, tmp_path: Path) -> None:
-    (tmp_path / "one").mkdir()
-    (tmp_path / "one" / "dot.svg").write_text(disc(4, 4))
-    library, options = Library(tmp_path / "library"), _options(tmp_path / "one", tiny_model, "cpu:2")
-    scan(library, options, Silent())
-    assert len(_vectors(library, embed(library, options, Silent()).fingerprint)) == 1
+    options, watcher = options_of(many, tiny_model, devices="cpu:2"), Silent()
+    library = scanned(tmp_path / "library", options)
+    fingerprint = embed(library, options, watcher).fingerprint
+    assert [rank.rank for rank in watcher.ranks] == [0, 1]
+    assert sum(rank.images for rank in watcher.ranks) == 60
+    assert_same(vectors_of(library, fingerprint), of_one_process(tmp_path, many, tiny_model))
 
 
 @pytest.mark.slow
 def test_a_killed_rank_ends_the_stage_by_name_and_any_number_of_ranks_finishes_the_rest(
     many: Path, tiny_model: Path, tmp_path: Path
 ) -> None:
-    library = Library(tmp_path / "library")
-    options = _options(many, tiny_model, "cpu:2")
-    scan(library, options, Silent())
+    options = options_of(many, tiny_model, devices="cpu:2")
+    library = scanned(tmp_path / "library", options)
     killer = threading.Thread(target=kill_rank, args=("indexer.embedding.embed", library.root, "1"))
     killer.start()
     with pytest.raises(EmbedError, match=r"rank 1 was killed by SIGKILL.*finished blocks are kept"):
         embed(library, options, Silent())
     killer.join()
-    alone = _options(many, tiny_model, "cpu")
-    fingerprint = embed(library, alone, Silent()).fingerprint
-    assert len(_vectors(library, fingerprint)) == 60
+    fingerprint = embed(library, options_of(many, tiny_model), Silent()).fingerprint
+    assert len(vectors_of(library, fingerprint)) == 120
 
 
 def test_a_rank_that_finds_another_encoder_says_so(many: Path, tiny_model: Path, tmp_path: Path) -> None:
-    library = Library(tmp_path / "library")
-    options = _options(many, tiny_model, "cpu")
-    scan(library, options, Silent())
+    options = options_of(many, tiny_model)
+    library = scanned(tmp_path / "library", options)
 
     class Swap(Silent):
         """Changes the plan's fingerprint just before the ranks read it."""
@@ -121,11 +78,8 @@ def test_ranks_of_several_machines_do_one_plan_by_the_printed_line(
     many: Path, tiny_model: Path, tmp_path: Path
 ) -> None:
     """Two ranks started by hand, as two machines would start them over a shared folder."""
-    from indexer.pipeline import plan_only
-
-    library = Library(tmp_path / "library")
-    options = _options(many, tiny_model, "cpu")
-    scan(library, options, Silent())
+    options = options_of(many, tiny_model)
+    library = scanned(tmp_path / "library", options)
     line = plan_only(library, options, Silent()).split()
     command = [sys.executable, *line[line.index("-m") :]]
     environment = {**os.environ, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29533"}
@@ -138,46 +92,12 @@ def test_ranks_of_several_machines_do_one_plan_by_the_printed_line(
     assert len(read_coverage(folder).images) == 60
 
 
-def test_progress_counts_every_rank(many: Path, tiny_model: Path, tmp_path: Path) -> None:
-    seen: list[tuple[int, int]] = []
-
-    class Count(Silent):
-        def embedded(self, plan: Plan, ranks: Sequence[RankProgress]) -> None:
-            seen.append((plan.n_images, sum(rank.images for rank in ranks)))
-
-    library = Library(tmp_path / "library")
-    options = _options(many, tiny_model, "cpu")
-    scan(library, options, Silent())
-    embed(library, options, Count())
-    assert seen[-1] == (60, 60)
-
-
-@pytest.mark.slow
-def test_blocks_whose_shard_exists_are_not_done_again(many: Path, tiny_model: Path, tmp_path: Path) -> None:
-    library = Library(tmp_path / "library")
-    options = _options(many, tiny_model, "cpu")
-    scan(library, options, Silent())
-    fingerprint = embed(library, options, Silent()).fingerprint
-    plan = library.work(fingerprint) / "plan.jsonl"
-    blocks = [block for block in read_blocks(plan) if block.kind == "images"]
-    kept = {path: path.stat().st_mtime_ns for path in shard_paths(library.vectors(fingerprint))}
-    lost = shard_path(library.vectors(fingerprint), blocks[3].name)
-    lost.unlink()
-    assert embed(library, options, Silent()).images == 8
-    assert {path: path.stat().st_mtime_ns for path in kept if path != lost} == {
-        path: stamp for path, stamp in kept.items() if path != lost
-    }
-
-
-def test_the_line_for_several_machines_names_library_and_rendezvous(tmp_path: Path) -> None:
-    line = plan_command(Library(tmp_path), "f00d", devices=Devices("cuda", 8))
-    assert line.startswith("torchrun --nnodes N --rdzv-backend c10d --rdzv-endpoint HOST:29400 --nproc-per-node 8")
-    assert f"-m indexer.embedding.embed --library {tmp_path} --fingerprint f00d" in line
-
-
-def test_the_line_for_several_machines_keeps_the_gpus_that_were_asked_for(tmp_path: Path) -> None:
+def test_the_line_for_several_machines_names_library_rendezvous_and_gpus(tmp_path: Path) -> None:
     line = plan_command(Library(tmp_path), "f00d", devices=Devices("cuda", 2, "GPU-1f 0,MIG-7"))
-    assert line.startswith("CUDA_VISIBLE_DEVICES='GPU-1f 0,MIG-7' torchrun --nnodes N ")
+    assert line == (
+        "CUDA_VISIBLE_DEVICES='GPU-1f 0,MIG-7' torchrun --nnodes N --rdzv-backend c10d --rdzv-endpoint HOST:29400 "
+        f"--nproc-per-node 2 -m indexer.embedding.embed --library {tmp_path} --fingerprint f00d"
+    )
 
 
 @pytest.mark.slow
@@ -186,9 +106,10 @@ def test_ranks_on_gpus_need_no_nccl_to_count(
     many: Path, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, used: str
 ) -> None:
     """What a rank does before it meets the others, on GPUs that are only said to be there."""
-    library, options = Library(tmp_path / "library"), _options(many, tiny_model, "cpu")
-    scan(library, options, Silent())
-    fingerprint = _planned(library, replace(options, embed=replace(options.embed, backend=asked)))
+    options = options_of(many, tiny_model)
+    library = scanned(tmp_path / "library", options)
+    options = replace(options, embed=replace(options.embed, backend=asked))
+    fingerprint = plan_only(library, options, Silent()).split()[-1]
     done: list[object] = []
 
     def meet(backend: str, **_: object) -> None:
@@ -200,7 +121,9 @@ def test_ranks_on_gpus_need_no_nccl_to_count(
     monkeypatch.setattr(torch.cuda, "set_device", done.append)
     monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
     with pytest.raises(EmbedError, match="met"):
-        embed_share(library, fingerprint, Post(Rank(1, 1, 2), "cuda:1", lambda _: None, pytest.fail))
+        embed_share(
+            LibraryPlanStore(library, fingerprint), WorkerContext(Rank(1, 1, 2), "cuda:1", lambda _: None, pytest.fail)
+        )
     assert done == [torch.device("cuda", 1), used]
 
 
@@ -208,8 +131,8 @@ def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypa
     library = Library(tmp_path)
     write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
 
-    def embed_on(_: Library, __: str, post: Post) -> None:
-        raise EmbedError(post.device)
+    def embed_on(_: LibraryPlanStore, context: WorkerContext) -> None:
+        raise EmbedError(context.device)
 
     monkeypatch.setattr("indexer.embedding.embed.embed", embed_on)
     with pytest.raises(EmbedError, match=r"^cuda:3$"):
@@ -225,11 +148,5 @@ def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypa
 def test_a_rank_names_how_a_plan_of_another_program_is_written_anew(tmp_path: Path) -> None:
     library = Library(tmp_path)
     write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0, options={"is_timed": True}), [])
-    with pytest.raises(ClickException, match="is not known"):
-        run_rank(library, "f00d")
-
-
-def _planned(library: Library, options: IndexOptions) -> str:
-    """Write a plan; its encoder's fingerprint."""
-    line = plan_only(library, options, Silent())
-    return line.split()[-1]
+    with pytest.raises(EmbedError, match=r"the plan is of another version .*is not known.*; plan again"):
+        LibraryPlanStore(library, "f00d")

@@ -8,34 +8,47 @@ from typing import Any
 import numpy as np
 import pytest
 
-from indexer.embedding.block_queue import Share
-from indexer.embedding.plan_store import LibraryWork
+from indexer.embedding.block_queue import BlockQueue
+from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.shard_writer import MOST_WAITING, Ended, ShardWriter
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import Plan, write_plan
-from indexer.library.shards import pieces_by_block, read_settled
+from indexer.library.shards import partial_shards_by_block, read_finished
 from indexer.library.traits import TRAITS
 
+ENCODER: Any = SimpleNamespace(precision="fp32", dim=4)
 
-def test_a_device_waits_for_a_slow_drive_before_memory_fills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drive_works, written, handed_over = threading.Event(), list[str](), list[int]()
+
+@pytest.fixture
+def queue(tmp_path: Path) -> BlockQueue:
     library = Library(tmp_path)
     write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
     library.begin_run("f00d", "0")
+    return BlockQueue(LibraryPlanStore(library, "f00d"))
 
-    def write(_: LibraryWork, block: str, name: str, content: bytes) -> None:
+
+def add(writer: ShardWriter, *ids: int) -> None:
+    n = len(ids)
+    writer.add(np.array(ids), np.ones((n, 4), np.float16), dict.fromkeys(ids, 0), np.zeros(n, TRAITS))
+
+
+def test_a_device_waits_for_a_slow_drive_before_memory_fills(
+    queue: BlockQueue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drive_works, written, handed_over = threading.Event(), list[str](), list[int]()
+
+    def write(_: LibraryPlanStore, block: str, name: str, content: bytes) -> None:
         del block, content
         assert drive_works.wait(60)
         written.append(name)
 
-    monkeypatch.setattr(LibraryWork, "write", write)
-    encoder: Any = SimpleNamespace(precision="fp32", dim=4)
-    with ShardWriter(Share(LibraryWork(library, "f00d")), worker="rank 0", encoder=encoder) as writer:
+    monkeypatch.setattr(LibraryPlanStore, "write", write)
+    with ShardWriter(queue, worker="rank 0", encoder=ENCODER) as writer:
 
         def embed() -> None:
             for number in range(2 * MOST_WAITING):
-                writer.add(np.array([number]), np.ones((1, 4), np.float16), {number: 0}, np.zeros(1, TRAITS))
+                add(writer, number)
                 writer.write(f"images-{number}", "images")
                 handed_over.append(number)
 
@@ -51,45 +64,39 @@ def test_a_device_waits_for_a_slow_drive_before_memory_fills(tmp_path: Path, mon
     assert written == [f"images-{number}.safetensors" for number in range(2 * MOST_WAITING)]
 
 
-def test_a_worker_that_is_asked_to_end_leaves_what_it_has_as_a_piece(tmp_path: Path) -> None:
-    library = Library(tmp_path)
-    write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
-    library.begin_run("f00d", "0")
-    encoder: Any = SimpleNamespace(precision="fp32", dim=4)
+def test_a_worker_that_is_asked_to_end_leaves_what_it_has_as_a_part(queue: BlockQueue, tmp_path: Path) -> None:
     for cause, kept in ((EmbedError("lost"), {}), (Ended("asked"), {"images-0": [3, 4]})):
         with (
             pytest.raises(type(cause)),
-            ShardWriter(Share(LibraryWork(library, "f00d")), worker="a", encoder=encoder) as writer,
+            ShardWriter(queue, worker="a", encoder=ENCODER) as writer,
         ):
-            writer.add(np.array([4, 3]), np.ones((2, 4), np.float16), {3: 30, 4: 40}, np.zeros(2, TRAITS))
-            writer.write_due_piece("images-0", "images")
+            add(writer, 4, 3)
+            writer.write_due_part("images-0", "images")
             raise cause
-        pieces = pieces_by_block(library.vectors("f00d"))
-        assert {block: read_settled(path)[1].tolist() for block, [path] in pieces.items()} == kept
+        parts = partial_shards_by_block(Library(tmp_path).vectors("f00d"))
+        assert {block: read_finished(path)[1].tolist() for block, [path] in parts.items()} == kept
 
 
-def test_after_a_piece_that_could_not_be_written_no_shard_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    library = Library(tmp_path)
-    write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
-    library.begin_run("f00d", "0")
-    real, goes_on, calls = LibraryWork.write, threading.Event(), iter(range(10))
+def test_after_a_part_that_could_not_be_written_no_shard_is(
+    queue: BlockQueue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, goes_on, calls = LibraryPlanStore.write, threading.Event(), iter(range(10))
 
-    def write(work: LibraryWork, block: str, name: str, content: bytes) -> None:
+    def write(work: LibraryPlanStore, block: str, name: str, content: bytes) -> None:
         if next(calls) == 0:
             assert goes_on.wait(60)
             raise OSError("the drive is away")
         real(work, block, name, content)
 
-    monkeypatch.setattr(LibraryWork, "write", write)
-    encoder: Any = SimpleNamespace(precision="fp32", dim=4)
+    monkeypatch.setattr(LibraryPlanStore, "write", write)
     with (
         pytest.raises(OSError, match="is away"),
-        ShardWriter(Share(LibraryWork(library, "f00d")), worker="a", encoder=encoder) as writer,
+        ShardWriter(queue, worker="a", encoder=ENCODER) as writer,
     ):
-        writer.piece_seconds = 0.0
-        writer.add(np.array([1]), np.ones((1, 4), np.float16), {1: 0}, np.zeros(1, TRAITS))
-        writer.write_due_piece("images-0", "images")
-        writer.add(np.array([2]), np.ones((1, 4), np.float16), {2: 0}, np.zeros(1, TRAITS))
+        writer.part_seconds = 0.0
+        add(writer, 1)
+        writer.write_due_part("images-0", "images")
+        add(writer, 2)
         writer.write("images-0", "images")
         goes_on.set()
-    assert list(library.vectors("f00d").glob("*.safetensors")) == []
+    assert list(Library(tmp_path).vectors("f00d").glob("*.safetensors")) == []

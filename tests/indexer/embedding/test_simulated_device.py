@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Barrier
 
@@ -12,13 +11,13 @@ import pytest
 from conftest import Silent, disc
 
 from indexer.arrays import Halves, Pixels
-from indexer.embedding.block_queue import Share
-from indexer.embedding.device import Collect
+from indexer.embedding.block_queue import BlockQueue
+from indexer.embedding.device import Collect, DeviceSpec
 from indexer.embedding.gauges import Gauge
 from indexer.embedding.leases import Claims
-from indexer.embedding.plan_store import LibraryWork
+from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import RankProgress, Reporter
+from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter
 from indexer.embedding.queued_device import QueuedDevice
 from indexer.embedding.work import Work
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
@@ -52,22 +51,16 @@ class SimulatedDevice(QueuedDevice):
         return collect
 
 
-@dataclass(frozen=True, slots=True)
-class SimulatedSpec:
+def simulated(rate: float, look: Callable[[Pixels], object]) -> DeviceSpec:
     """A device of `rate` pictures a second; `look` sees the memory that pictures will lie in, before it is there."""
 
-    rate: float
-    look: Callable[[Pixels], object] = lambda _: None
-    is_fed = True
-    n_under_way = QueuedDevice.n_under_way
-    batch_size = 8
-
-    def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> SimulatedDevice:
-        """Load the encoder that makes its vectors, once `look` is done."""
+    def load(checkpoint: Checkpoint, memory: Pixels | None, n_images: int) -> SimulatedDevice:
         assert memory is not None
-        self.look(memory)
+        look(memory)
         encoder = load_encoder(checkpoint, device=HOST, precision="fp32", n_images=n_images)
-        return SimulatedDevice(encoder, rate=self.rate)
+        return SimulatedDevice(encoder, rate=rate)
+
+    return DeviceSpec(True, 8, QueuedDevice.n_under_way, load)
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +68,7 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BLOCK_SIZE, "images", 8)
 
 
-def _planned(tmp_path: Path, model: Path, *, workers: int) -> LibraryWork:
+def _planned(tmp_path: Path, model: Path, *, workers: int) -> LibraryPlanStore:
     """Ninety-six pictures, to be drawn by so many processes."""
     folder = tmp_path / "dots"
     folder.mkdir()
@@ -84,15 +77,17 @@ def _planned(tmp_path: Path, model: Path, *, workers: int) -> LibraryWork:
     library, how = Library(tmp_path / "library"), EmbedOptions(workers=workers)
     options = IndexOptions(sources=[folder], choice=ModelChoice(f"local-dir:{model}"), devices="cpu", embed=how)
     scan(library, options, Silent())
-    return LibraryWork(library, plan_only(library, options, Silent()).split()[-1])
+    return LibraryPlanStore(library, plan_only(library, options, Silent()).split()[-1])
 
 
-def _work(place: LibraryWork, spec: SimulatedSpec, claims: Claims | None = None, number: int = 0) -> RankProgress:
+def _work(
+    place: LibraryPlanStore, spec: DeviceSpec, claims: Claims | None = None, number: int = 0
+) -> EmbeddingProgress:
     """What one worker has reported in the end."""
     n = 1 if claims is None else 2
-    progress = RankProgress(number, n)
-    reporter = Reporter(lambda _: None, progress, Gauge(HOST, 1))
-    Work(f"rank {number}", n, Share(place, claims), spec, reporter).do()
+    progress = EmbeddingProgress(number, n)
+    reporter = EmbeddingReporter(lambda _: None, progress, Gauge(HOST, 1))
+    Work(f"rank {number}", n, BlockQueue(place, claims), spec, reporter).do()
     return progress
 
 
@@ -105,7 +100,7 @@ def test_pictures_are_drawn_while_the_encoder_loads(tmp_path: Path, tiny_model: 
             time.sleep(0.01)
         seen.append(memory.any())
 
-    progress = _work(_planned(tmp_path, tiny_model, workers=1), SimulatedSpec(10_000.0, look))
+    progress = _work(_planned(tmp_path, tiny_model, workers=1), simulated(10_000.0, look))
     assert np.all(seen)
     assert (progress.images, progress.batch_size) == (96, 8)
     assert progress.busy_seconds == pytest.approx(96 / 10_000)
@@ -114,13 +109,13 @@ def test_pictures_are_drawn_while_the_encoder_loads(tmp_path: Path, tiny_model: 
 def test_unequal_devices_share_the_work_by_what_they_can_do(tmp_path: Path, tiny_model: Path) -> None:
     planned, both = _planned(tmp_path, tiny_model, workers=0), Barrier(2)
 
-    def work(number: int, rate: float) -> RankProgress:
+    def work(number: int, rate: float) -> EmbeddingProgress:
         with Claims(FolderStore(planned.run), worker=f"rank {number}", lease_seconds=60.0) as claims:
-            return _work(planned, SimulatedSpec(rate, lambda _: both.wait(60)), claims, number)
+            return _work(planned, simulated(rate, lambda _: both.wait(60)), claims, number)
 
     with ThreadPoolExecutor(2) as threads:
         fast, slow = threads.map(work, range(2), (200.0, 10.0))
     assert fast.images + slow.images == 96
     assert slow.images > 0
     assert fast.images > 2 * slow.images, "dealt out evenly they would be equal"
-    assert Share(planned).count_undone() == 0
+    assert BlockQueue(planned).count_undone() == 0

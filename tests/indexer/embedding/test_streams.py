@@ -1,4 +1,4 @@
-"""Do a GPU's three streams wait for each other where they have to? Played by threads that keep no step by themselves.
+"""A GPU's three streams wait for each other where they have to: played by threads that keep no step by themselves.
 
 Whatever is called within `torch.cuda.stream(it)` is done later, by the thread of that stream; events order threads.
 """
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from played_cuda import play
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from indexer.embedding import cuda_device
 from indexer.embedding.cuda_device import CudaDevice
 from indexer.embedding.device import Batch
 
@@ -100,16 +100,11 @@ class Greys:
 
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> CudaDevice:
-    empty = torch.empty
-
-    def without_pinning(*size: Any, pin_memory: bool = False, **how: Any) -> torch.Tensor:
-        return empty(*size, **how)
-
-    monkeypatch.setattr(torch, "empty", without_pinning)
-    played = {"Stream": Stream, "Event": Event, "stream": stream, "synchronize": lambda _: None}
-    for name, part in played.items():
-        monkeypatch.setattr(cuda_device.torch.cuda, name, part)
+    play(monkeypatch, Stream=Stream, Event=Event, stream=stream, synchronize=lambda _: None)
     return CudaDevice(Greys(), None, batch_size=4)  # type: ignore[arg-type]
+
+
+EXPECTED = [[float(number)] * (4 if number < N_BATCHES else 3) for number in range(1, N_BATCHES + 1)]
 
 
 def greys_of(device: CudaDevice) -> list[list[float]]:
@@ -125,8 +120,7 @@ def greys_of(device: CudaDevice) -> list[list[float]]:
 
 
 def test_batches_get_their_own_vectors_however_streams_run(device: CudaDevice) -> None:
-    expected = [[float(number)] * (4 if number < N_BATCHES else 3) for number in range(1, N_BATCHES + 1)]
-    assert greys_of(device) == expected
+    assert greys_of(device) == EXPECTED
 
 
 @pytest.mark.parametrize("hurried", [1, 2])
@@ -137,5 +131,4 @@ def test_without_one_of_the_waits_they_would_not(
     for at, stream in enumerate(device._streams):
         stream.delay = 0.0 if at == hurried else 0.01
     monkeypatch.setattr(device._streams[hurried], "wait_event", lambda _: None)
-    expected = [[float(number)] * (4 if number < N_BATCHES else 3) for number in range(1, N_BATCHES + 1)]
-    assert greys_of(device) != expected
+    assert greys_of(device) != EXPECTED

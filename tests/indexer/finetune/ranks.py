@@ -14,7 +14,7 @@ from torch.distributed.fsdp import FSDPModule
 from indexer.embedding.distributed import Rank, process_group
 from indexer.finetune.batches import Feed
 from indexer.finetune.checkpoints import (
-    Standing,
+    TrainingState,
     gathered,
     keep_best,
     load_best,
@@ -37,8 +37,9 @@ def main() -> None:
             name: cut_and_resumed(chosen, rank, folder / f"{name}.checkpoint")
             for name, chosen in cases["resumed"].items()
         }
-        found |= {"shares": shares_of(rank), "most at once": most_at_once(rank)}
-        found |= {"gradients held": gradients_held(rank)}
+        if cases.get("memory"):
+            found |= {"shares": shares_of(rank), "most at once": most_at_once(rank)}
+            found |= {"gradients held": gradients_held(rank)}
         found |= {name: examined(chosen, rank, folder / f"{name}.best") for name, chosen in cases["examined"].items()}
         if rank.index == 0:
             torch.save(found, folder / "found.pt")
@@ -71,7 +72,7 @@ def cut_and_resumed(chosen: dict[str, object], rank: Rank, file: Path) -> dict[s
 
     def run(first: int) -> dict[str, object]:
         session = tiny_session(options, rank=rank)
-        average, standing = Average(session.student, decay=options.schedule.ema), Standing()
+        average, standing = Average(session.student, decay=options.schedule.ema), TrainingState()
         feed = Feed(session.lesson, options, rank)
         if first:
             standing = restore(session, average, file, made_by={})
@@ -171,7 +172,7 @@ def examined(chosen: dict[str, object], rank: Rank, file: Path) -> dict[str, obj
     with average.in_use():
         averaged = features(session.student)
     live = features(session.student)
-    keep_best(session, average, Standing(step=3), file, made_by={})
+    keep_best(session, average, TrainingState(step=3), file, made_by={})
     dist.barrier()
     found = {"averaged": averaged, "live": live, "live saved": said_by_saved(session)}
     load_best(session, file)

@@ -11,8 +11,7 @@ from PIL import Image
 from torch import Tensor
 from torch.nn import functional
 
-from indexer.finetune.augment import _ways_to_resample, augment, compressed, edges
-from indexer.finetune.changes import asked_for, draw_changes
+from indexer.finetune.augment import _ways_to_resample, asked_for, augment, compressed, draw_changes, edges
 from indexer.finetune.options import Augmentation
 from indexer.finetune.preview import SHARES, write_sheet
 
@@ -50,14 +49,6 @@ def test_the_mix_repeats_with_its_seed_and_stays_in_range() -> None:
     assert not torch.equal(first, other)
     assert first.min() >= 0
     assert first.max() <= 1
-
-
-def test_a_picture_changes_alike_alone_and_in_its_batch() -> None:
-    images, change = icons(16), replace(Augmentation(), neighbours=0.0)
-    changes = draw_changes(range(16), 16, change, seed=(3,))
-    whole = augment(images.clone(), changes)
-    parts = [augment(images[rows].clone(), changes.of(rows)) for rows in (slice(0, 5), slice(5, 16))]
-    assert torch.allclose(whole, torch.cat(parts), atol=1e-6)
 
 
 def test_changes_of_a_place_are_the_same_whatever_else_is_drawn() -> None:
@@ -102,11 +93,6 @@ def test_grain_is_grey_small_and_over_the_whole_picture() -> None:
     for picture in noise:
         assert 0.005 < picture.std() < 0.09
         assert picture.mean().abs() < 0.02
-
-
-def test_a_shift_keeps_the_ground_of_a_dark_picture() -> None:
-    dark = changed(replace(STILL, smallest_scale=0.5, largest_scale=0.5, shift=0.2), 1 - icons())
-    assert dark[:, :, 0, :].max() < 1e-5
 
 
 def test_neighbours_come_from_the_batch_and_stand_beside_the_icon() -> None:

@@ -14,9 +14,9 @@ from test_finetune import QUICK, arguments, run
 
 from indexer.errors import TrainError
 from indexer.finetune.batches import Feed
-from indexer.finetune.checkpoints import Standing, restore, save_checkpoint
+from indexer.finetune.checkpoints import TrainingState, restore, save_checkpoint
 from indexer.finetune.options import Places
-from indexer.finetune.prepare import Request, working
+from indexer.finetune.session import Request, working
 from indexer.finetune.step import take_step
 from search.cli import main
 
@@ -68,7 +68,7 @@ def test_broken_pictures_are_listed_and_the_rest_is_learnt(icons: Path, start: P
 @pytest.mark.slow
 def test_captions_longer_than_the_context_are_counted_and_cut(icons: Path, start: Path, tmp_path: Path) -> None:
     written = tmp_path / "captions.jsonl"
-    run("captions", str(icons), "--out", str(written))
+    run("lab", "captions", str(icons), "--out", str(written))
     rows = [json.loads(line) for line in written.read_text().splitlines()]
     rows[0]["captions"] = ["a very long caption " * 20]
     written.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -82,9 +82,11 @@ def test_captions_longer_than_the_context_are_counted_and_cut(icons: Path, start
 def test_a_batch_that_the_ranks_do_not_divide_shrinks_and_too_few_icons_are_refused(
     icons: Path, start: Path, tmp_path: Path
 ) -> None:
-    told = run(*arguments(icons, start, tmp_path / "mine", "--batch", "511", "--accumulate", "4", "--allow-regression"))
+    told = run(
+        *arguments(icons, start, tmp_path / "mine", "--batch", "511", "--set", "accumulate=4", "--allow-regression")
+    )
     assert "instead of 511" in told.output
-    told = refused(icons, start, tmp_path / "other", "--accumulate", "40")
+    told = refused(icons, start, tmp_path / "other", "--set", "accumulate=40")
     assert "less than two for each of 1 ranks x 40 micro-batches" in told
 
 
@@ -102,7 +104,7 @@ def test_a_checkpoint_of_other_options_a_damaged_one_and_none_are_refused(tmp_pa
     session, file = tiny_session(tiny_options()), tmp_path / "last.checkpoint"
     with pytest.raises(TrainError, match=r'no checkpoint at ".*"; run without --resume'):
         restore(session, None, file, made_by={})
-    save_checkpoint(session, None, Standing(), file, made_by={"schedule": {"warm_up": 0.1}, "corpus": "a"})
+    save_checkpoint(session, None, TrainingState(), file, made_by={"schedule": {"warm_up": 0.1}, "corpus": "a"})
     with pytest.raises(TrainError, match=r'made with other options \(warm_up was "0.1", now "0.2"\)'):
         restore(session, None, file, made_by={"schedule": {"warm_up": 0.2}, "corpus": "a"})
     file.write_bytes(file.read_bytes()[:500])
@@ -118,13 +120,13 @@ def test_a_model_of_another_shape_than_its_weights_is_refused(icons: Path, tmp_p
     assert "check that weights and --model belong together" in refused(icons, folder, tmp_path / "mine")
 
 
-RUIN = ["--rate", "1e30", "--clip", "1e30"]
+RUIN = ["--rate", "1e30", "--set", "clip=1e30"]
 
 
 def test_a_model_that_gives_no_numbers_is_neither_measured_nor_kept(icons: Path, start: Path, tmp_path: Path) -> None:
     """Of a huge rate the loss of the first step, and the gradient, still are numbers; the weights after it are not."""
     out = tmp_path / "mine"
-    told = refused(icons, start, out, *RUIN, "--steps", "1", "--warm-up", "0", "--checkpoint-seconds", "0")
+    told = refused(icons, start, out, *RUIN, "--set", "steps=1", "--set", "warm_up=0", "--set", "checkpoint_seconds=0")
     assert 'the model is "nan" at step 1; the last good checkpoint stays: give a lower --rate' in told
     assert not out.exists()
     assert not Places(out).checkpoint.exists()
@@ -136,14 +138,14 @@ def test_after_a_loss_that_is_no_number_a_run_goes_on_with_a_lower_rate(
     icons: Path, start: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "mine"
-    given = arguments(icons, start, out, "--steps", "6", "--validate-steps", "1", "--allow-regression")
-    run(*given, "--rate", "1e-12", "--patience", "2")  # nothing improves, so that it stops in the middle
+    given = arguments(icons, start, out, "--set", "steps=6", "--set", "validate_steps=1", "--allow-regression")
+    run(*given, "--rate", "1e-12", "--set", "patience=2")  # nothing improves, so that it stops in the middle
     before = torch.load(Places(out).checkpoint, weights_only=True)
     assert before["standing"]["step"] == 3
-    told = run(*given, "--resume", "--patience", "0", *RUIN, code=2).output
+    told = run(*given, "--resume", "--set", "patience=0", *RUIN, code=2).output
     assert 'is "nan" at step 4; the last good checkpoint stays' in told
     assert torch.load(Places(out).checkpoint, weights_only=True)["standing"]["step"] == 3
-    run(*given, "--resume", "--patience", "0", "--rate", "1e-3")
+    run(*given, "--resume", "--set", "patience=0", "--rate", "1e-3")
     after = torch.load(Places(out).checkpoint, weights_only=True)
     assert after["standing"]["step"] == 6
     assert max(group["peak"] for group in after["optimizer"]["param_groups"]) == 1e-3
@@ -184,7 +186,7 @@ def test_a_model_or_an_earlier_run_is_replaced_where_that_is_asked_for_and_else_
     assert contents(tmp_path) == before
     run(*given, "--resume")
     written = (out / "training.json").read_text()
-    run(*given, "--replace", "--seed", "1")
+    run(*given, "--replace", "--set", "seed=1")
     assert json.loads((out / "training.json").read_text()) != json.loads(written)
     assert "give one of them" in run(*given, "--replace", "--resume", code=2).output
 
@@ -196,19 +198,10 @@ def test_a_run_that_is_under_way_is_not_meddled_with(icons: Path, start: Path, t
         for how in ([], ["--resume"], ["--replace"]):
             told = refused(icons, start, out, *how)
             assert told == (
-                f'Error: "{out}" is being made by another `icons finetune`; wait for it to end, or give another --out\n'
+                f'Error: "{out}" is being made by another `icons lab finetune`; '
+                "wait for it to end, or give another --out\n"
             )
         assert contents(tmp_path) == before
-
-
-@pytest.mark.slow
-def test_a_foreign_lineage_beside_the_parent_is_left_out(icons: Path, start: Path, tmp_path: Path) -> None:
-    parent, out = tmp_path / "parent", tmp_path / "mine"
-    shutil.copytree(start, parent)
-    for foreign in ("[1]", "{", '{"training": {"epochs": 3}}'):
-        (parent / "training.json").write_text(foreign)
-        run(*arguments(icons, parent, out, "--allow-regression", "--replace"))
-        assert len(json.loads((out / "training.json").read_text())["training"]) == 1
 
 
 def test_weights_are_untouched_by_a_step_whose_loss_is_no_number() -> None:
@@ -229,7 +222,7 @@ def test_out_of_memory_says_what_helps(icons: Path, tmp_path: Path) -> None:
     start = save_model(tmp_path / "model", size=512)
     given = arguments(icons, start, tmp_path / "mine", "--batch", "46")
     script = (
-        "import resource, sys; from indexer.finetune.run import train; steps = train._steps\n"
+        "import resource, sys; from indexer.finetune import train; steps = train._steps\n"
         "def limited(*given):\n"
         "    used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"
         "    resource.setrlimit(resource.RLIMIT_AS, (used + (300 << 20), resource.RLIM_INFINITY))\n"
@@ -240,23 +233,23 @@ def test_out_of_memory_says_what_helps(icons: Path, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script, *given], capture_output=True, check=False, timeout=120)
     assert done.returncode == 2, done.stderr.decode()
     assert b'out of memory with "46" pictures at once' in done.stderr
-    assert b"larger --accumulate, or --grad-checkpointing" in done.stderr
+    assert b"larger --set accumulate=" in done.stderr
 
 
 def test_options_that_fit_nothing_are_refused(icons: Path, start: Path, tmp_path: Path) -> None:
     both = ["--picture-tower", "locked", "--text-tower", "locked"]
     assert "both towers are locked" in refused(icons, start, tmp_path / "mine", *both)
-    alone = refused(icons, start, tmp_path / "mine", "--strategy", "fsdp")
-    assert "--strategy fsdp needs several processes" in alone
-    synced = refused(icons, start, tmp_path / "mine", "--sync-batch-norm")
-    assert '--sync-batch-norm works on GPUs, not on "cpu"' in synced
+    alone = refused(icons, start, tmp_path / "mine", "--set", "strategy=fsdp")
+    assert "strategy=fsdp needs several processes" in alone
+    synced = refused(icons, start, tmp_path / "mine", "--set", "sync_batch_norm=true")
+    assert 'sync_batch_norm works on GPUs, not on "cpu"' in synced
     words = tmp_path / "words.txt"
     words.write_text("one\n")
-    kept = ["--keep-words-weight", "1", "--keep-words", str(words)]
+    kept = ["--set", "keep_words_weight=1", "--set", f"keep_words={words}"]
     assert 'holds "1" texts' in refused(icons, start, tmp_path / "mine", *kept)
-    swapped = ["--lowest-quality", "90", "--highest-quality", "20"]
+    swapped = ["--set", "lowest_quality=90", "--set", "highest_quality=20"]
     told = refused(icons, start, tmp_path / "mine", *swapped)
-    assert '--lowest-quality "90" is above --highest-quality "20"' in told
+    assert 'lowest_quality "90" is above highest_quality "20"' in told
     told = refused(icons, start, tmp_path / "mine", "--pretrained", str(words))
     assert "has its own weights; --pretrained goes with an open_clip name" in told
 
@@ -266,10 +259,16 @@ def test_a_corpus_is_not_gathered_anew_and_a_damaged_one_is_refused(icons: Path,
     out = tmp_path / "mine"
     run(*arguments(icons, start, out, "--allow-regression"))
     corpus = Places(out).corpus
-    given = ["finetune", "--corpus", str(corpus), *arguments(icons, start, out, "--allow-regression", "--replace")[2:]]
+    given = [
+        "lab",
+        "finetune",
+        "--corpus",
+        str(corpus),
+        *arguments(icons, start, out, "--allow-regression", "--replace")[3:],
+    ]
     run(*given)
-    told = run(*given, "--captions", str(icons), "--admit", "permissive", code=2).output
-    assert "--corpus was made with its own --admit, --captions" in told
+    told = run(*given, "--captions", str(icons), "--set", "admit=permissive", code=2).output
+    assert "--corpus was made with its own admit, captions" in told
     whole = (corpus / "pixels.npy").read_bytes()
     (corpus / "pixels.npy").write_bytes(whole[:60])
     assert 'pixels.npy" is damaged' in run(*given, code=2).output
@@ -291,7 +290,7 @@ def test_a_config_that_is_no_model_is_refused(icons: Path, start: Path, tmp_path
 def test_nothing_to_learn_from_says_what_to_give(tmp_path: Path) -> None:
     library = str(tmp_path / "library")
     result: Result = CliRunner().invoke(
-        main, ["finetune", "--out", str(tmp_path / "mine"), "--library", library, *QUICK]
+        main, ["lab", "finetune", "--out", str(tmp_path / "mine"), "--library", library, *QUICK]
     )
     assert result.exit_code == 2
     assert "no library at" in result.output

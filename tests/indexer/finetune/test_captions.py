@@ -8,18 +8,13 @@ import torch
 from lessons import TOKENIZER, tiny_model
 
 from indexer.errors import SourceError
-from indexer.finetune.captions import KINDS, SHARES, is_held_out, make_captions, share_held_out
+from indexer.finetune.captions import KINDS, SHARES, make_captions
+from indexer.finetune.gather import is_held_out, share_held_out
 from indexer.finetune.lesson import encode_texts, read_material, tokenize
 from indexer.finetune.options import Learning
 
 WORDS = ["trash", "bin", "trash", "arrow up"]
 TAGS = [["delete", "remove"], ["trash"], [], []]
-
-
-def test_an_icon_without_tags_is_called_by_its_name_alone() -> None:
-    captions = make_captions(["trash", "arrow"], [["delete"], []], seed=0)
-    drawn = captions.draw(np.full(200, 1), np.random.default_rng(0))
-    assert {captions.texts[number] for number in drawn} == {"arrow"}
 
 
 def test_a_name_of_several_words_is_called_by_its_words_too_but_not_by_small_ones() -> None:
@@ -56,26 +51,6 @@ def test_what_a_growing_library_holds_out_was_held_out_before() -> None:
     names = [f"name {number}" for number in range(5000)]
     held = [{name for name in names if is_held_out(name, one_in=one_in)} for one_in in counts]
     assert held[2] < held[1] < held[0]
-
-
-def test_every_caption_of_an_icon_is_drawn_some_time() -> None:
-    captions = make_captions(WORDS, TAGS, seed=0)
-    drawn = captions.draw(np.zeros(500, np.int64), np.random.default_rng(0))
-    found = {captions.texts[number] for number in drawn}
-    assert {"trash", "delete", "remove"} < found
-    assert found == {captions.texts[number] for number in captions.of(0)}
-
-
-def test_drawing_repeats_with_its_seed() -> None:
-    captions = make_captions(WORDS, TAGS, seed=0)
-    icons = np.arange(4).repeat(10)
-    draws = [captions.draw(icons, np.random.default_rng(4)).tolist() for _ in range(2)]
-    assert draws[0] == draws[1]
-
-
-def test_one_base_name_in_fifty_is_held_out() -> None:
-    share = sum(is_held_out(f"name {number}") for number in range(10_000)) / 10_000
-    assert 0.015 < share < 0.025
 
 
 def test_captions_are_encoded_in_their_own_order() -> None:

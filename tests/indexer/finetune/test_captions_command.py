@@ -8,15 +8,14 @@ from typing import Any
 from PIL import Image
 from test_finetune import arguments, run
 
-from indexer.finetune.captions import is_held_out
-from indexer.finetune.gather import base_of
+from indexer.finetune.captions import gather_icons
+from indexer.finetune.gather import base_of, is_held_out
 from indexer.finetune.lesson import read_material
 from indexer.finetune.options import Learning, Places
-from indexer.finetune.selection import gather_icons
 
 
 def test_a_sample_is_shown_as_a_table(icons: Path) -> None:
-    shown = run("captions", str(icons), "-n", "64").output
+    shown = run("lab", "captions", str(icons), "-n", "64").output
     assert "disc left" in shown
     assert "round" in shown
     assert "64 icons; --out FILE.csv writes all of them" in shown
@@ -26,7 +25,7 @@ def test_captions_written_and_corrected_are_learnt_instead_of_mined_ones(
     icons: Path, start: Path, tmp_path: Path
 ) -> None:
     file, out = tmp_path / "captions.csv", tmp_path / "mine"
-    run("captions", str(icons), "--out", str(file))
+    run("lab", "captions", str(icons), "--out", str(file))
     with file.open(newline="") as opened:
         rows = list(csv.DictReader(opened))
     assert len(rows) == 64
@@ -49,7 +48,7 @@ def test_captions_written_and_corrected_are_learnt_instead_of_mined_ones(
 
 def test_jsonl_holds_lists_and_the_held_out_flag(icons: Path, tmp_path: Path) -> None:
     file = tmp_path / "captions.jsonl"
-    run("captions", str(icons), "--out", str(file))
+    run("lab", "captions", str(icons), "--out", str(file))
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     assert all(isinstance(row["captions"], list) and row["captions"][0] == row["name"] for row in rows)
     assert 0 < sum(row["held_out"] for row in rows) < 40
@@ -60,12 +59,12 @@ def test_jsonl_holds_lists_and_the_held_out_flag(icons: Path, tmp_path: Path) ->
 def test_what_is_learnt_from_is_chosen_as_for_a_training(icons: Path, tmp_path: Path) -> None:
     def rows(*options: str) -> list[dict[str, Any]]:
         file = tmp_path / "captions.jsonl"
-        run("captions", str(icons), "--out", str(file), *options)
+        run("lab", "captions", str(icons), "--out", str(file), *options)
         return [json.loads(line) for line in file.read_text().splitlines()]
 
-    assert sum(row["held_out"] for row in rows("--held-out", "2")) > sum(row["held_out"] for row in rows())
-    assert {row["set"] for row in rows("--names-per-set", "3")} == {"icons"}
-    assert len({row["base"] for row in rows("--names-per-set", "3")}) == 3
+    assert sum(row["held_out"] for row in rows("--set", "held_out=2")) > sum(row["held_out"] for row in rows())
+    assert {row["set"] for row in rows("--set", "names_per_set=3")} == {"icons"}
+    assert len({row["base"] for row in rows("--set", "names_per_set=3")}) == 3
 
 
 def test_a_name_that_is_held_out_lends_no_tags(icons: Path) -> None:
@@ -93,9 +92,9 @@ def test_what_can_not_be_read_as_captions_says_so(icons: Path, start: Path, tmp_
     ):
         file.write_text(content)
         assert reason in run(*arguments(icons, start, tmp_path / "mine", "--captions", str(file)), code=2).output
-    told = run("captions", str(icons), "--out", str(tmp_path / "captions.txt"), code=2).output
+    told = run("lab", "captions", str(icons), "--out", str(tmp_path / "captions.txt"), code=2).output
     assert "ends in neither .csv nor .jsonl" in told
-    told = run("captions", str(icons), "--out", "/proc/captions.csv", code=2).output
+    told = run("lab", "captions", str(icons), "--out", "/proc/captions.csv", code=2).output
     assert '"/proc/captions.csv" can\'t be written' in told
 
 
@@ -107,11 +106,11 @@ def test_rows_of_another_form_say_so_or_are_read_as_text(icons: Path, tmp_path: 
         ('{"file": "a.svg", "captions": {}}', 'line 1 has no "captions"'),
     ):
         file.write_text(row)
-        assert reason in run("captions", str(icons), "--captions", str(file), code=2).output
+        assert reason in run("lab", "captions", str(icons), "--captions", str(file), code=2).output
     first = icons / "disc-left.svg"
     file.write_text(f'{{"file": "{first}", "captions": 3}}\n{{"file": "{first}", "captions": ["half \\ud800"]}}\n')
     out = tmp_path / "out.jsonl"
-    run("captions", str(icons), "--captions", str(file), "--out", str(out))
+    run("lab", "captions", str(icons), "--captions", str(file), "--out", str(out))
     (found,) = [row for line in out.read_text().splitlines() if (row := json.loads(line))["file"] == str(first)]
     assert found["captions"] == ["3", "half ?"]
 
@@ -121,10 +120,10 @@ def test_no_list_is_read_from_an_endless_device(icons: Path, start: Path, tmp_pa
     endless.symlink_to("/dev/zero")
     train = arguments(icons, start, tmp_path / "mine")
     for given in (
-        ["captions", str(icons), "--captions", str(endless)],
+        ["lab", "captions", str(icons), "--captions", str(endless)],
         [*train, "--captions", str(endless)],
         [*train, "--new-model", str(endless)],
-        [*train, "--keep-words-weight", "1", "--keep-words", str(endless)],
+        [*train, "--set", "keep_words_weight=1", "--set", f"keep_words={endless}"],
     ):
         told = run(*given, code=2).output
         assert f'"{endless}"' in told.splitlines()[-1]
@@ -140,7 +139,7 @@ def test_a_manifest_of_captions_teaches_them_each(icons: Path, start: Path, tmp_
         for name in ("box-top", "bar-top", "disc-right", "cross-left", "dots-left", "slope-top")
     ]
     manifest.write_text("file_path,caption\n" + "".join(lines))
-    run(*arguments(manifest, start, out, "--batch", "4", "--allow-regression", "--held-out", "50"))
+    run(*arguments(manifest, start, out, "--batch", "4", "--allow-regression", "--set", "held_out=50"))
     facts = json.loads((Places(out).corpus / "corpus.json").read_text())
     assert ["a ring", "wedding"] in facts["own"]
     assert len(facts["words"]) == 7
@@ -148,8 +147,18 @@ def test_a_manifest_of_captions_teaches_them_each(icons: Path, start: Path, tmp_
 
 def test_the_sheet_of_augmentations_is_drawn_without_training(icons: Path, start: Path, tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.png"
-    run("finetune", str(icons), "--model", f"local-dir:{start}", "--show-augmentations", str(sheet), "--workers", "0")
+    run(
+        "lab",
+        "finetune",
+        str(icons),
+        "--model",
+        f"local-dir:{start}",
+        "--show-augmentations",
+        str(sheet),
+        "--workers",
+        "0",
+    )
     with Image.open(sheet) as drawn:
         assert drawn.format == "PNG"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sheet.png"]
-    assert "Missing option '--out'" in run("finetune", str(icons), code=2).output
+    assert "Missing option '--out'" in run("lab", "finetune", str(icons), code=2).output

@@ -1,4 +1,4 @@
-"""Does `icons finetune` make a model that `icons index` takes, cut or not, on one rank or two?"""
+"""Does `icons lab finetune` make a model that `icons index` takes, cut or not, on one rank or two?"""
 
 import json
 import os
@@ -24,15 +24,21 @@ from indexer.finetune.student import Student
 from indexer.finetune.watch import Log
 from search.cli import main
 
+
+def settings(**chosen: object) -> list[str]:
+    """Type settings that have no option of their own."""
+    return [part for name, value in chosen.items() for part in ("--set", f"{name}={value}")]
+
+
 QUICK = [
-    "--devices", "cpu", "--workers", "0", "--batch", "16", "--steps", "4", "--log-steps", "1", "--precision", "fp32",
-    "--rate", "1e-3", "--validate-steps", "2", "--held-out", "5",
-]  # fmt: skip
+    *("--devices", "cpu", "--workers", "0", "--batch", "16", "--rate", "1e-3"),
+    *settings(steps=4, log_steps=1, precision="fp32", validate_steps=2, held_out=5),
+]
 Finetune = Callable[..., Result]
 
 
 def arguments(icons: Path, start: Path, out: Path, *more: str) -> list[str]:
-    return ["finetune", str(icons), "--out", str(out), "--model", f"local-dir:{start}", *QUICK, *more]
+    return ["lab", "finetune", str(icons), "--out", str(out), "--model", f"local-dir:{start}", *QUICK, *more]
 
 
 def run(*given: str, code: int = 0) -> Result:
@@ -52,7 +58,7 @@ def weights(out: Path) -> dict[str, torch.Tensor]:
 
 def test_a_finetuned_model_is_indexed_with_and_asked(icons: Path, start: Path, tmp_path: Path) -> None:
     out, library = tmp_path / "mine", str(tmp_path / "library")
-    report = run(*arguments(icons, start, out, "--allow-regression", "--ema", "0.5"))
+    report = run(*arguments(icons, start, out, "--allow-regression", "--set", "ema=0.5"))
     assert "wrote" in report.output
     assert sorted(path.name for path in out.iterdir()) == [
         "README.md", "graphs.json", "image.onnx", "open_clip_config.json", "open_clip_model.safetensors", "text.onnx",
@@ -61,13 +67,13 @@ def test_a_finetuned_model_is_indexed_with_and_asked(icons: Path, start: Path, t
     model, _, _ = open_clip.create_model_and_transforms(f"local-dir:{out}")
     assert model.visual.image_size in (16, (16, 16))
     run("index", str(icons), "--model", f"local-dir:{out}", "--library", library, "--devices", "cpu")
-    hits = run("search", "ring left", "--jsonl", "--library", library).output.splitlines()
-    assert json.loads(hits[0])["name"].startswith("ring")
+    hits = run("search", "ring left", "--json", "--library", library).output
+    assert json.loads(hits)["hits"][0]["name"].startswith("ring")
 
 
 def test_the_lineage_names_parent_data_options_and_figures(icons: Path, start: Path, tmp_path: Path) -> None:
     out = tmp_path / "mine"
-    run(*arguments(icons, start, out, "--allow-regression", "--caption-pair-weight", "0.5"))
+    run(*arguments(icons, start, out, "--allow-regression", "--set", "caption_pair_weight=0.5"))
     lineage = json.loads((out / "training.json").read_text())
     assert lineage["parent"]["fingerprint"] == find_checkpoint(ModelChoice(f"local-dir:{start}")).fingerprint
     (told,) = lineage["training"]
@@ -84,10 +90,10 @@ def test_the_lineage_names_parent_data_options_and_figures(icons: Path, start: P
 
 @pytest.mark.slow
 def test_a_run_that_was_killed_goes_on_to_the_same_losses_and_weights(icons: Path, start: Path, tmp_path: Path) -> None:
-    long = ["--steps", "12", "--validate-steps", "5", "--ema", "0.9", "--allow-regression", "--patience", "0"]
+    long = ["--allow-regression", *settings(steps=12, validate_steps=5, ema=0.9, patience=0)]
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     assert start_process(*arguments(icons, start, whole, *long)).wait() == 0
-    given = arguments(icons, start, cut, *long, "--checkpoint-seconds", "0")
+    given = arguments(icons, start, cut, *long, "--set", "checkpoint_seconds=0")
     process = start_process(*given)
     wait_for_step(cut, 3)
     process.send_signal(signal.SIGKILL)
@@ -122,7 +128,7 @@ def test_a_model_that_falls_below_its_parent_is_not_written_unless_allowed(
 ) -> None:
     """The bundled encoder tells pictures apart; thrown far off by a huge rate it does not."""
     bad = tmp_path / "bad"
-    ruin = ["--model", "bundled", "--text-tower", "locked", "--rate", "2", "--warm-up", "0", "--held-out", "2"]
+    ruin = ["--model", "bundled", "--text-tower", "locked", "--rate", "2", "--set", "warm_up=0", "--set", "held_out=2"]
     refused = run(*arguments(icons, start, bad, *ruin), code=1)
     assert "below the parent's interval: " in refused.output
     assert "--resume --allow-regression writes it" in refused.output
@@ -133,7 +139,7 @@ def test_a_model_that_falls_below_its_parent_is_not_written_unless_allowed(
 
 
 def test_training_ends_early_where_nothing_improves(icons: Path, start: Path, tmp_path: Path) -> None:
-    still = ["--rate", "1e-12", "--steps", "40", "--validate-steps", "1", "--patience", "2", "--json"]
+    still = ["--rate", "1e-12", "--set", "steps=40", "--set", "validate_steps=1", "--set", "patience=2", "--json"]
     outcome = json.loads(run(*arguments(icons, start, tmp_path / "mine", *still)).stdout)
     assert (outcome["best_step"], outcome["steps"]) == (1, 3)
 
@@ -142,7 +148,7 @@ def test_training_ends_early_where_nothing_improves(icons: Path, start: Path, tm
 @pytest.mark.parametrize("precision", ["bf16", pytest.param("fp16", marks=pytest.mark.slow)])
 def test_other_precisions_learn_what_fp32_learns(icons: Path, start: Path, tmp_path: Path, precision: str) -> None:
     for kind in ("fp32", precision):
-        run(*arguments(icons, start, tmp_path / kind, "--allow-regression", "--precision", kind, "--seed", "1"))
+        run(*arguments(icons, start, tmp_path / kind, "--allow-regression", *settings(precision=kind, seed=1)))
     exact, found = losses(tmp_path / "fp32"), losses(tmp_path / precision)
     assert found[1] == pytest.approx(exact[1], abs=0.01)
     assert all(found[step] == pytest.approx(exact[step], abs=0.1) for step in exact)  # fp16 may leave out a first step
@@ -161,8 +167,8 @@ def test_the_log_is_json_where_a_gradient_was_infinite(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")  # of torch itself, while it compiles
 def test_compiled_towers_learn_what_plain_ones_learn(icons: Path, start: Path, tmp_path: Path) -> None:
-    for out, extra in ((tmp_path / "plain", []), (tmp_path / "compiled", ["--compile"])):
-        run(*arguments(icons, start, out, "--allow-regression", "--steps", "2", *extra))
+    for out, extra in ((tmp_path / "plain", []), (tmp_path / "compiled", ["--set", "compile=true"])):
+        run(*arguments(icons, start, out, "--allow-regression", "--set", "steps=2", *extra))
     exact, found = losses(tmp_path / "plain"), losses(tmp_path / "compiled")
     assert all(found[step] == pytest.approx(exact[step], abs=1e-3) for step in exact)
 
@@ -181,8 +187,8 @@ def test_two_ranks_make_a_model_and_log_the_losses_of_one(icons: Path, start: Pa
 @pytest.mark.slow
 @pytest.mark.parametrize("tower", ["full", "lora"])
 def test_sharded_ranks_resume_and_write_a_whole_model(icons: Path, start: Path, tmp_path: Path, tower: str) -> None:
-    alone = ["--allow-regression", "--ema", "0.5", "--picture-tower", tower, "--text-tower", tower]
-    sharded = ["--devices", "cpu:2", "--strategy", "fsdp", *alone]
+    alone = ["--allow-regression", "--set", "ema=0.5", "--picture-tower", tower, "--text-tower", tower]
+    sharded = ["--devices", "cpu:2", "--set", "strategy=fsdp", *alone]
     for out, extra in ((tmp_path / "one", alone), (tmp_path / "two", sharded)):
         run(*arguments(icons, start, out, *extra))
     expected = weights(tmp_path / "one")
@@ -194,7 +200,7 @@ def test_sharded_ranks_resume_and_write_a_whole_model(icons: Path, start: Path, 
 @pytest.mark.slow
 def test_a_killed_rank_is_named_and_its_checkpoint_stays(icons: Path, start: Path, tmp_path: Path) -> None:
     out = tmp_path / "mine"
-    given = arguments(icons, start, out, "--devices", "cpu:2", "--steps", "4000", "--checkpoint-seconds", "0")
+    given = arguments(icons, start, out, "--devices", "cpu:2", "--set", "steps=4000", "--set", "checkpoint_seconds=0")
     command = [sys.executable, "-c", "from search.cli import main; main()", *given]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
@@ -218,7 +224,7 @@ def test_a_new_model_begins_with_random_weights_by_its_config(icons: Path, start
 
 def test_settings_for_torch_come_before_torch_is_loaded() -> None:
     told = "import sys, indexer.process as it; it.prepare_for_batches = lambda: sys.exit(3 + ('torch' in sys.modules))"
-    command = f"{told}; from search.cli import main; main(['finetune', 'x', '--out', 'y'])"
+    command = f"{told}; from search.cli import main; main(['lab', 'finetune', 'x', '--out', 'y'])"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     assert subprocess.run([sys.executable, "-c", command], env=environment, check=False).returncode == 3
 
@@ -245,14 +251,14 @@ def test_training_in_fp32_rounds_nothing_to_tf32(
         return encode(student, images)
 
     monkeypatch.setattr(Student, "encode_images", watch)
-    run(*arguments(icons, start, tmp_path / "mine", "--steps", "1", "--allow-regression"))
+    run(*arguments(icons, start, tmp_path / "mine", "--set", "steps=1", "--allow-regression"))
     assert seen == {False}
     assert torch.backends.cudnn.allow_tf32
 
 
 @pytest.mark.slow
 def test_devices_that_train_are_watched_line_by_line(icons: Path, start: Path, tmp_path: Path) -> None:
-    result = run(*arguments(icons, start, tmp_path / "mine", "--watch-devices", "--allow-regression"))
+    result = run(*arguments(icons, start, tmp_path / "mine", "--set", "watch_devices=true", "--allow-regression"))
     told = re.findall(
         r"rank 0, device cpu, images/s ([\d,]+), waits \d+%, memory (\S+) GB, busy \d+%, power -", result.stderr
     )
@@ -265,7 +271,7 @@ def test_events_profile_and_log_are_written_when_asked_for(icons: Path, start: P
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     out = tmp_path / "mine"
-    run(*arguments(icons, start, out, "--tensorboard", "--profile-steps", "2", "--allow-regression"))
+    run(*arguments(icons, start, out, "--set", "tensorboard=true", "--set", "profile_steps=2", "--allow-regression"))
     events = EventAccumulator(str(Places(out).work / "tensorboard"))
     events.Reload()
     tags = set(events.Tags()["scalars"])

@@ -14,7 +14,6 @@ from torch.nn import functional
 from data.making.model.distill import MODEL_CONFIG, new_model, write_folder
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
-from indexer.errors import ModelError
 from indexer.finetune.folder import PREPROCESS_CONFIG, FolderFacts, write_model
 from indexer.finetune.gather import Limits, gather, read_sources
 from indexer.finetune.lesson import build_corpus
@@ -75,29 +74,29 @@ def test_icons_encodes_with_the_saved_folder(saved: tuple[Path, torch.Tensor, to
     assert functional.cosine_similarity(torch.from_numpy(words), expected[2:]).min() > 0.9999
 
 
-def test_an_older_model_is_replaced_and_nothing_else(tmp_path: Path) -> None:
-    (tmp_path / "model").mkdir()
-    (tmp_path / "model" / "left.txt").write_text("old")
-    for _ in range(2):
-        with pytest.raises(ModelError, match=r'holds "left.txt", which a model would replace'):
-            write_folder(torch.nn.Linear(1, 1), tmp_path / "model", lineage={}, card="new\n")
-        assert (tmp_path / "model" / "left.txt").read_text() == "old"
-        (tmp_path / "model" / "training.json").write_text("{}")
-    (tmp_path / "model" / "left.txt").rename(tmp_path / "model" / "README.md")
-    write_folder(torch.nn.Linear(1, 1), tmp_path / "model", lineage={}, card="new\n")
-    assert (tmp_path / "model" / "README.md").read_text("utf-8") == "new\n"
-
-
 @pytest.mark.slow
 def test_the_shipped_model_is_trained_from_a_corpus_and_keeps_its_teaching(own_iconify: Path, tmp_path: Path) -> None:
-    gathered = gather(read_sources([own_iconify]), extra_tags=(), limits=Limits())
+    gathered = gather(read_sources([own_iconify]), limits=Limits(), refuse=lambda _: None)
     build_corpus(gathered, tmp_path / "corpus", limits=Limits(), workers=0)
     torch.manual_seed(0)
     write_folder(new_model(), tmp_path / "text", lineage={"distillation": ["first"]}, card="text\n")
     given = ["--corpus", str(tmp_path / "corpus"), "--model", f"local-dir:{tmp_path / 'text'}", "--batch", "4"]
-    given += ["--text-tower", "locked", "--passes", "1", "--precision", "fp32", "--devices", "cpu", "--held-out", "50"]
+    given += [
+        "--text-tower",
+        "locked",
+        "--passes",
+        "1",
+        "--set",
+        "precision=fp32",
+        "--devices",
+        "cpu",
+        "--set",
+        "held_out=50",
+    ]
 
-    result = CliRunner().invoke(main, ["finetune", *given, "--out", str(tmp_path / "model"), "--allow-regression"])
+    result = CliRunner().invoke(
+        main, ["lab", "finetune", *given, "--out", str(tmp_path / "model"), "--allow-regression"]
+    )
 
     assert result.exit_code == 0, result.output
     lineage = json.loads((tmp_path / "model" / "training.json").read_text("utf-8"))

@@ -14,14 +14,13 @@ from lessons import tiny_options, tiny_session, with_parts
 
 from indexer.embedding.distributed import Rank
 from indexer.finetune.batches import Feed, order_of_pass
-from indexer.finetune.changes import Changes, draw_changes
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.step import compute_gradients
 
 TERMS = {"caption_pair_weight": 0.5, "keep_words_weight": 3.0}
+BY_HAND: dict[str, dict[str, Any]] = {"ddp": {}, "by hand": {"by_hand": True}}
 CASES: dict[str, dict[str, Any]] = {
-    "ddp": {},
-    "by hand": {"by_hand": True},
+    **BY_HAND,
     "all terms": TERMS,
     "all with all": {"local": False, **TERMS},
     "sigmoid masked": {"kind": "sigmoid", "related": "masked"},
@@ -47,8 +46,15 @@ EXAMINED: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def from_two_ranks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    cases = {"gradients": CASES, "resumed": RESUMED, "examined": EXAMINED}
+    cases = {"gradients": CASES, "resumed": RESUMED, "examined": {}}
     return found_by_two_ranks(tmp_path_factory.mktemp("gradients"), cases)
+
+
+@pytest.fixture(scope="module")
+def few_from_two_ranks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What every run of the tests sees."""
+    cases = {"gradients": BY_HAND, "resumed": {}, "examined": EXAMINED}
+    return found_by_two_ranks(tmp_path_factory.mktemp("few"), cases)
 
 
 def found_by_two_ranks(folder: Path, cases: dict[str, dict[str, dict[str, Any]]]) -> dict[str, Any]:
@@ -129,12 +135,12 @@ def test_two_ranks_that_were_cut_go_on_to_the_same_weights_and_averages(
 
 
 @pytest.mark.parametrize("case", EXAMINED)
-def test_the_exam_is_sat_with_the_weights_that_are_saved(case: str, from_two_ranks: dict[str, Any]) -> None:
-    assert_examined_as_saved(from_two_ranks[case])
+def test_the_exam_is_sat_with_the_weights_that_are_saved(case: str, few_from_two_ranks: dict[str, Any]) -> None:
+    assert_examined_as_saved(few_from_two_ranks[case])
 
 
-def test_ddp_gives_what_averaging_by_hand_gives(from_two_ranks: dict[str, Any]) -> None:
-    assert_equal(from_two_ranks["ddp"], from_two_ranks["by hand"])
+def test_ddp_gives_what_averaging_by_hand_gives(few_from_two_ranks: dict[str, Any]) -> None:
+    assert_equal(few_from_two_ranks["ddp"], few_from_two_ranks["by hand"])
 
 
 @pytest.mark.parametrize("chosen", [{}, TERMS, {"kind": "sigmoid"}, {"text_tower": "locked", **TERMS}])
@@ -153,19 +159,6 @@ def test_every_rank_count_sees_the_same_icons_captions_and_pictures() -> None:
     assert torch.equal(whole.texts, torch.cat([part.texts for part in parts]))
     assert torch.equal(whole.changes.dark, torch.cat([part.changes.dark for part in parts]))
     assert torch.equal(whole.neighbours, torch.cat([part.neighbours for part in parts]))
-
-
-def test_a_rank_draws_the_changes_of_its_own_pictures_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[int] = []
-
-    def counted(rows: range, *given: Any, **more: Any) -> Changes:
-        drawn.append(len(rows))
-        return draw_changes(rows, *given, **more)
-
-    monkeypatch.setattr("indexer.finetune.batches.draw_changes", counted)
-    options = tiny_options(accumulate=2)
-    Feed(tiny_session(options).lesson, options, Rank(1, 1, 4)).read(0)
-    assert drawn == [2, 2]
 
 
 def test_a_pass_shows_every_icon_once_and_spreads_groups_over_batches() -> None:

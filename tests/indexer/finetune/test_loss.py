@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from indexer.finetune.objective import keeping_loss, sigmoid_loss, softmax_loss
+from indexer.finetune.step import keeping_loss, sigmoid_loss, softmax_loss
 
 N = 5
 OWN = torch.arange(N)
@@ -54,16 +54,6 @@ def test_sigmoid_loss_is_the_sum_of_each_pairs_log_loss(masked: bool) -> None:
             total += math.log(1 + math.exp(-sign * (logit(images, texts, row, column) + float(BIAS))))
     found = sigmoid_loss(images, texts, (SCALE, BIAS), right, OWN, masked=masked)
     assert float(found) == pytest.approx(total / N)
-
-
-def test_rows_may_be_a_part_of_the_columns() -> None:
-    images, texts, right = vectors(1), vectors(2), pairs()
-    whole = softmax_loss(images, texts, SCALE, right, OWN, masked=True)
-    halves = [
-        softmax_loss(images[rows], texts, SCALE, right[rows], OWN[rows], masked=True) * len(OWN[rows])
-        for rows in (slice(0, 2), slice(2, N))
-    ]
-    assert float(sum(halves)) / N == pytest.approx(float(whole))
 
 
 def test_similarities_that_are_kept_cost_nothing_whatever_the_axes() -> None:

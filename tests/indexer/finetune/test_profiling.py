@@ -3,16 +3,9 @@
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-import torch
-from lessons import tiny_options, tiny_session, with_parts
 from torch.autograd import DeviceType
-from torch.autograd.profiler import record_function
-from torch.profiler import ProfilerActivity, profile
 
-from indexer.finetune.batches import Feed
-from indexer.finetune.profiling import shares_of
-from indexer.finetune.step import take_step
+from indexer.finetune.watch import shares_of
 
 
 def _event(name: str, start: float, end: float, *, on_gpu: bool = False, is_mark: bool = False) -> Any:
@@ -58,25 +51,3 @@ def test_without_kernels_the_host_tells_of_communication_and_counts_it_once() ->
     shares = shares_of(events)
     assert shares["communication share"] == 0.4
     assert "kernels share" not in shares
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("accumulate", [1, 2])
-def test_what_the_host_waits_for_in_a_step_is_data_or_compute(accumulate: int) -> None:
-    options = with_parts(tiny_options(), accumulate)
-    session = tiny_session(options)
-    draw, parts = Feed(session.lesson, options, session.rank).read(0)
-    take_step(session, draw, parts, step=0)
-    with profile(activities=[ProfilerActivity.CPU]) as profiler, record_function("icons: step"):
-        take_step(session, draw, parts, step=1)
-        torch.ones(1).cumsum(0)  # what stands outside of both
-    events = list(profiler.events())
-    marked = [event for event in events if event.name in ("icons: data", "icons: compute")]
-    waits = [event for event in events if event.name in ("aten::_local_scalar_dense", "aten::stack", "aten::cumsum")]
-    outside = [event.name for event in waits if not any(_lies_in(event, mark) for mark in marked)]
-    assert outside == ["aten::cumsum"]
-    assert shares_of(events)["compute share"] > 0.5
-
-
-def _lies_in(event: Any, mark: Any) -> bool:
-    return bool(mark.time_range.start <= event.time_range.start and event.time_range.end <= mark.time_range.end)

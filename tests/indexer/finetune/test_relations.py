@@ -10,7 +10,7 @@ from lessons import tiny_lesson, tiny_model, tiny_options
 from torch import Tensor
 
 from indexer.embedding.distributed import Rank
-from indexer.finetune.batches import Relations, draw_step, list_relations
+from indexer.finetune.batches import draw_step, list_relations
 from indexer.finetune.captions import make_captions
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import Loss
@@ -77,18 +77,3 @@ def test_every_ranks_rows_are_those_of_all_pairs_asked_one_by_one(local: bool, t
             assert torch.equal(there, expected[rows])
             assert torch.equal(back, expected.T[rows])
             assert 24 < int(expected.sum()) < 24 * 24
-
-
-def test_looks_are_compared_once_a_step_and_by_each_rank_for_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    shapes: list[tuple[int, ...]] = []
-    alike = Relations._alike
-
-    def counted(self: Relations, device: torch.device, *, twins: float) -> Tensor:
-        shapes.append(tuple((found := alike(self, device, twins=twins)).shape))
-        return found
-
-    monkeypatch.setattr(Relations, "_alike", counted)
-    options = tiny_options(caption_pair_weight=1.0)
-    draw = draw_step(tiny_lesson(tiny_model(), options), np.arange(16), options, step=0, rank=Rank(1, 1, 2))
-    draw.relations.spelled(CPU, twins=0.98)
-    assert shapes == [(8, 16)]

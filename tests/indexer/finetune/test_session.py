@@ -8,7 +8,7 @@ import torch
 
 from indexer.errors import TrainError
 from indexer.finetune import session
-from indexer.finetune.prepare import Request
+from indexer.finetune.session import Request
 
 
 @pytest.mark.parametrize(("devices", "where"), [("3,", "cuda:3"), ("3,1", "7,5")])

@@ -7,11 +7,8 @@ import pytest
 import torch
 from lessons import TOKENIZER, tiny_model, tiny_options, tiny_session
 from torch import nn
-from torch.nn import functional
 
-from indexer.errors import ModelError
 from indexer.finetune.batches import Feed
-from indexer.finetune.lesson import encode_texts, tokenize
 from indexer.finetune.options import FinetuneOptions, Schedule
 from indexer.finetune.step import Session, compute_gradients, take_step
 from indexer.finetune.student import Average, Student, make_student
@@ -102,22 +99,6 @@ def test_what_is_locked_stays_and_the_rest_moves(chosen: dict[str, Any], still: 
         if name.startswith(still):
             assert torch.equal(after[name], tensor), name
     assert any(not torch.equal(after[name], before[name]) for name in before if name.startswith(moving))
-
-
-def test_both_towers_locked_is_refused() -> None:
-    with pytest.raises(ModelError, match="both towers are locked"):
-        tiny_session(tiny_options(picture_tower="locked", text_tower="locked", text_map=False))
-
-
-def test_a_locked_tower_gives_the_vectors_that_its_tokens_give() -> None:
-    model = tiny_model()
-    locked = Student(model, tiny_options(text_tower="locked"), precision="fp32").eval()
-    tokens = tokenize(WORDS, TOKENIZER)
-    with torch.no_grad():
-        cosines = functional.cosine_similarity(
-            locked.encode_texts(encode_texts(model, tokens)), locked.encode_texts(tokens.long())
-        )
-    assert cosines.min() > 0.999
 
 
 def test_the_average_is_the_running_mean_it_says() -> None:

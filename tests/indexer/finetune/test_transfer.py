@@ -9,8 +9,8 @@ from lessons import tiny_options, tiny_session
 from torch import Tensor
 
 from indexer.embedding.distributed import Rank
-from indexer.finetune.batches import STEPS_AHEAD, Feed, pictures_of
-from indexer.finetune.transfer import Courier, moved
+from indexer.finetune.augment import moved
+from indexer.finetune.batches import STEPS_AHEAD, Courier, Feed, pictures_of
 
 CPU, ELSEWHERE = torch.device("cpu"), torch.device("meta")
 """The meta device stands for a GPU: nothing is computed there, but how things get there can be seen."""

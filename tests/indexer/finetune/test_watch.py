@@ -11,15 +11,15 @@ import torch
 from lessons import tiny_options
 
 from indexer.embedding.distributed import Rank
-from indexer.embedding.progress import Overseer, Watchdog
+from indexer.embedding.progress import Overseer, Reporter, Watchdog
 from indexer.embedding.torchrun import Ranks
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
 from indexer.errors import TrainError
 from indexer.finetune import rank as rank_module
 from indexer.finetune.options import Places
-from indexer.finetune.prepare import Request, prepare, working
-from indexer.finetune.watch import Reporter, TrainingProgress, TrainingView
+from indexer.finetune.session import Request, prepare, working
+from indexer.finetune.watch import TrainingProgress, TrainingView
 from indexer.library.folder import Library
 
 

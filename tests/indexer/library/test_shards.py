@@ -14,7 +14,7 @@ from indexer.library.plans import (
     cut_blocks,
     read_block,
     read_blocks,
-    read_outlines,
+    read_headers,
     read_plan,
     write_plan,
 )
@@ -24,7 +24,7 @@ from indexer.library.shards import (
     Shard,
     block_of,
     content_of,
-    piece_name,
+    partial_shard_name,
     read_coverage,
     read_shard,
     read_traits,
@@ -67,7 +67,7 @@ def test_a_plan_names_its_blocks_and_gives_back_each_by_its_place(tmp_path: Path
     blocks = list(cut_blocks("names", items, n=len(items), attempt=""))
     path = write_plan(tmp_path, PLAN, blocks)
     assert read_plan(path) == PLAN
-    outlines = dict(read_outlines(path))
+    outlines = dict(read_headers(path))
     assert [(outline.name, outline.n_items) for outline in outlines] == [
         (block.name, len(block.items)) for block in blocks
     ]
@@ -79,7 +79,7 @@ def test_a_plan_names_its_blocks_and_gives_back_each_by_its_place(tmp_path: Path
 
 
 def test_pieces_of_a_block_that_two_have_cut_in_other_places_are_two_files() -> None:
-    names = {piece_name("images-1", ids) for ids in ([3, 4, 5], [5, 4, 3], [3, 4], [4, 3, 5, 6])}
+    names = {partial_shard_name("images-1", ids) for ids in ([3, 4, 5], [5, 4, 3], [3, 4], [4, 3, 5, 6])}
     assert len(names) == 3
     assert {block_of(name) for name in (*names, shard_name("images-1"))} == {"images-1"}
 

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
+from data.making.eval.components import connected_components
 from indexer.arrays import Mask
 from indexer.screens.boxes import Boxes, iou_matrix, without_overlaps
-from indexer.screens.located import _component_corners, connected_components, crops
+from indexer.screens.located import component_corners, crops
 
 
 def _flooded(mask: Mask) -> list[tuple[int, int, int, int]]:
@@ -25,7 +26,7 @@ def _flooded(mask: Mask) -> list[tuple[int, int, int, int]]:
 @pytest.mark.parametrize("share", [0, 0.1, 0.3, 0.5, 1])
 def test_components_are_those_of_a_flood_fill(share: float) -> None:
     mask = np.random.default_rng(1).random((30, 41)) < share
-    assert sorted(map(tuple, _component_corners(mask).tolist())) == _flooded(mask)
+    assert sorted(map(tuple, component_corners(mask).tolist())) == _flooded(mask)
 
 
 def test_a_square_mark_is_found_and_a_line_of_text_is_not() -> None:

@@ -120,7 +120,7 @@ def test_tags_that_were_scanned_and_not_embedded_are_told_with_the_command_that_
 ) -> None:
     build(icon_folder)
     scan(library, IndexOptions(sources=[tagged]), Silent())
-    with pytest.raises(ShardError, match="7 tags have no vector yet; `icons embed` makes them"):
+    with pytest.raises(ShardError, match="7 tags have no vector yet; `icons index` makes them"):
         merge(library, None, print)
     assert library.current() == 1
     embed(library, IndexOptions(devices="cpu"), Silent())
@@ -137,5 +137,5 @@ def test_a_tag_whose_vector_was_lost_is_told_with_the_command_that_makes_it(
     [of_tags] = set(shard_paths(folder, "names")) - set(before)
     of_tags.unlink()
     generation = library.generation(2)
-    with pytest.raises(ShardError, match="7 names have no vector yet; `icons embed` makes them"):
+    with pytest.raises(ShardError, match="7 names have no vector yet; `icons index` makes them"):
         gather(generation, read_rows(generation.catalog), folder, fingerprint=fingerprint)

@@ -71,5 +71,5 @@ def test_a_lexicon_of_rows_is_that_of_the_keyword_index(lexicon: Lexicon) -> Non
 
 def test_a_damaged_lexicon_says_what_to_run(tmp_path: Path) -> None:
     (tmp_path / "lexicon").write_bytes(b"half")
-    with pytest.raises(LibraryError, match="`icons merge` builds a new generation"):
+    with pytest.raises(LibraryError, match="`icons index` builds a new generation"):
         Lexicon.open(tmp_path / "lexicon")

@@ -9,12 +9,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 from click.testing import CliRunner
+from conftest import exported_once
 
-from indexer.commands import console
-from indexer.commands.console import TrainingDeviceView, cells
+from indexer.embedding import rank_view
 from indexer.embedding.gauges import Gauge, Reading
-from indexer.embedding.progress import RankProgress
-from indexer.finetune.watch import TrainingProgress
+from indexer.embedding.progress import RankProgress, Reporter
+from indexer.embedding.rank_view import cells
+from indexer.finetune.watch import TrainingProgress, TrainingView
 from indexer.library.folder import Library
 from search.cli import main
 
@@ -59,23 +60,23 @@ def test_a_gpu_is_read_through_nvml_with_its_power_where_it_tells_it(
     gauge = Gauge(torch.device("cuda", 0), cores=1)
     assert gauge.read() == Reading(3_000_000_000, 0.98, watts)
     progress = TrainingProgress(0, 1)
-    gauge.read_into(progress)
+    Reporter(lambda _: None, progress, gauge).read_gauge()
     assert (progress.memory_bytes, progress.utilisation, progress.power_watts) == (3_000_000_000, 0.98, watts)
 
 
 def test_a_watched_training_tells_the_rate_since_the_last_look(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(console, "WATCH_SECONDS", 0.0)
-    view = TrainingDeviceView()
+    monkeypatch.setattr(rank_view, "WATCH_SECONDS", 0.0)
+    view = TrainingView(watch_devices=True)
     ranks = [TrainingProgress(rank, 2, device=f"cuda:{rank}", images=1000, seconds=10.0) for rank in range(2)]
     view.trained([TrainingProgress(0, 2, note="opening model and corpus")])
     view.trained(ranks)
     for rank in ranks:
         rank.images, rank.seconds, rank.power_watts = 1600, 12.0, 300.0
-    monkeypatch.setattr(console, "WATCH_SECONDS", 5.0)
+    monkeypatch.setattr(rank_view, "WATCH_SECONDS", 5.0)
     view.trained(ranks)  # too soon
-    monkeypatch.setattr(console, "WATCH_SECONDS", 0.0)
+    monkeypatch.setattr(rank_view, "WATCH_SECONDS", 0.0)
     view.trained(ranks)
     for rank in ranks:
         rank.finished = True
@@ -97,7 +98,8 @@ def test_watched_devices_are_told_line_by_line_where_no_terminal_is(
     library: Library, icon_folder: Path, tiny_model: Path
 ) -> None:
     options = ["--model", f"local-dir:{tiny_model}", "--devices", "cpu", "--watch-devices"]
-    done = CliRunner().invoke(main, ["index", str(icon_folder), "--library", str(library.root), *options])
+    with exported_once(library, tiny_model):
+        done = CliRunner().invoke(main, ["index", str(icon_folder), "--library", str(library.root), *options])
     assert done.exit_code == 0, done.output
     told = re.findall(
         r"rank 0, device cpu, images/s [\d,]+, waits \d+%, memory (\S+) GB, busy \d+%, power -", done.stderr

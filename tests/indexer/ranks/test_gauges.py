@@ -1,4 +1,4 @@
-"""Is the memory that a process took its own, and not that of the process that started it?"""
+"""The memory that a process took is its own, not that of the process that started it."""
 
 import subprocess
 import sys

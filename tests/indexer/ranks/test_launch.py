@@ -23,14 +23,15 @@ run_as_rank(work)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "cause"),
     [
-        pytest.param("pass", None, marks=pytest.mark.slow),
+        ("pass", None),
         ("raise EmbedError('no room on cuda:1')", "rank 1: no room on cuda:1"),
-        pytest.param("raise ValueError('17')", "rank 1: ValueError: 17", marks=pytest.mark.slow),
-        pytest.param("os.kill(os.getpid(), 9)", 'rank 1 was killed by SIGKILL, see "{log}"', marks=pytest.mark.slow),
-        pytest.param("os._exit(7)", 'rank 1 ended with exit code 7, see "{log}"', marks=pytest.mark.slow),
+        ("raise ValueError('17')", "rank 1: ValueError: 17"),
+        ("os.kill(os.getpid(), 9)", 'rank 1 was killed by SIGKILL, see "{log}"'),
+        ("os._exit(7)", 'rank 1 ended with exit code 7, see "{log}"'),
     ],
 )
 def test_the_first_rank_to_end_is_named_with_its_error(

@@ -22,7 +22,7 @@ from indexer.library.bundled import bundled
 from indexer.rendering.pool import RenderPool
 from indexer.rendering.slots import Job
 from indexer.rendering.worker import Worker
-from indexer.sources.records import content_digest
+from indexer.sources.records import PictureAddress, content_digest
 
 MOST_COST, MOST_BYTES = 0.10, 20_000_000
 SIZE, REPEATS = 64, 8
@@ -70,7 +70,7 @@ def forward_seconds() -> float:
 def test_isolation_takes_at_most_a_tenth_of_indexing_and_20_mb_a_worker() -> None:
     files = sorted((bundled("samples/lucide-static") / "icons").glob("*.svg"))[::4]
     jobs = [
-        Job(number, "folder", str(file.parent), file.name, "", content_digest(file.read_bytes()))
+        Job(number, PictureAddress("folder", str(file.parent), file.name, "", content_digest(file.read_bytes())))
         for number, file in enumerate(files)
     ]
     before = family(os.getpid())

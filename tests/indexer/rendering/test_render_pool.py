@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from indexer.embedding.device import Layout, hold, in_batches
+from indexer.embedding.device import Layout, configure_ring, in_batches
 from indexer.errors import EmbedError
 from indexer.library.traits import digest_of
 from indexer.rendering.pool import Failure, RenderedChunk, RenderPool
 from indexer.rendering.render import render
 from indexer.rendering.slots import Job
-from indexer.sources.records import content_digest
+from indexer.sources.records import PictureAddress, content_digest
 
 
 def icon(number: int) -> bytes:
@@ -34,7 +34,7 @@ def slow_icon() -> bytes:
 
 def job(folder: Path, number: int, content: bytes) -> Job:
     (folder / f"{number}.svg").write_bytes(content)
-    return Job(number, "folder", str(folder), f"{number}.svg", "", content_digest(content))
+    return Job(number, PictureAddress("folder", str(folder), f"{number}.svg", "", content_digest(content)))
 
 
 def jobs_of(folder: Path, numbers: Iterable[int]) -> list[Job]:
@@ -127,8 +127,8 @@ def test_a_chunk_tells_pictures_and_failures_apart(tmp_path: Path, workers: int)
         job(tmp_path, 2, b"no picture"),
         job(tmp_path, 3, white),
         job(tmp_path, 4, icon(4)[:-3]),
-        Job(5, "folder", str(tmp_path), "gone.svg", "", b""),
-        job(tmp_path, 6, icon(6))._replace(digest=content_digest(b"as it was")),
+        Job(5, PictureAddress("folder", str(tmp_path), "gone.svg", "", b"")),
+        Job(6, job(tmp_path, 6, icon(6)).address._replace(digest=content_digest(b"as it was"))),
     ]
     with RenderPool(size=32, workers=workers) as pool:
         [chunk] = pool.render([jobs])
@@ -257,7 +257,7 @@ def test_a_picture_beyond_the_memory_limit_fails_alone(tmp_path: Path) -> None:
     jobs = jobs_of(tmp_path, range(4))
     Image.new("RGBA", (5000, 5000), "red").save(tmp_path / "large.png", compress_level=1)
     content = (tmp_path / "large.png").read_bytes()
-    jobs.insert(2, Job(99, "folder", str(tmp_path), "large.png", "", content_digest(content)))
+    jobs.insert(2, Job(99, PictureAddress("folder", str(tmp_path), "large.png", "", content_digest(content))))
     with RenderPool(size=32, workers=1, memory_bytes=64 << 20) as pool:
         pixels, failures = everything(pool, [jobs])
     assert [failure.id for failure in failures] == [99]
@@ -317,11 +317,12 @@ from pathlib import Path
 import torch
 from indexer.library.traits import digest_of
 from indexer.rendering.pool import Job, RenderPool
-from indexer.sources.records import content_digest
+from indexer.sources.records import PictureAddress, content_digest
 Path(sys.argv[1], f"main-{os.getpid()}").touch()
 folder = Path(sys.argv[1])
 digests = [content_digest((folder / f"{number}.svg").read_bytes()) for number in range(4)]
-jobs = [Job(number, "folder", str(folder), f"{number}.svg", "", digest) for number, digest in enumerate(digests)]
+places = [PictureAddress("folder", str(folder), f"{number}.svg", "", digest) for number, digest in enumerate(digests)]
+jobs = [Job(number, place) for number, place in enumerate(places)]
 with RenderPool(size=32, workers=2, chunk=2, seconds_per_item=2) as pool:
     for chunk in pool.render([jobs]):
         print(chunk.ids.tolist(), flush=True)
@@ -422,7 +423,7 @@ def test_batches_go_round_in_as_few_slots_as_they_take(tmp_path: Path) -> None:
     with RenderPool(size=32, workers=1, chunk=2, n_slots=24) as pool:
         pool.ahead = pool.usual_ahead = 2
         chunks = pool.render([jobs_of(tmp_path, range(60))])
-        hold(pool, n_under_way=2, n_chunks=3)  # six chunks, and four ahead
+        configure_ring(pool, n_under_way=2, n_chunks=3)  # six chunks, and four ahead
         batches = in_batches(chunks, chunk=2, n_chunks=lambda: 3)
         places = [batch.chunks[0].place.start for batch in batches]
     assert places == [start % 24 for start in range(0, 60, 6)]
@@ -433,7 +434,7 @@ def test_what_was_drawn_beyond_the_slots_that_are_kept_is_given_out_in_place(tmp
         pool.ahead = 16  # 17 chunks are drawn, and room for the 18th is left, so that batches of three are whole
         chunks = pool.render([jobs_of(tmp_path, range(72))])
         pool.usual_ahead = 2
-        hold(pool, n_under_way=2, n_chunks=3)
+        configure_ring(pool, n_under_way=2, n_chunks=3)
         pixels, places = {}, []
         for batch in in_batches(chunks, chunk=2, n_chunks=lambda: 3):
             places.append(batch.chunks[0].place.start)

@@ -23,6 +23,10 @@ export { n as icons };
 """
 
 
+ACORN = ("nut [edible]", 'the "seed"'), ("technology & development", "nature")
+SMILE = ("😀", "happy", "grin", "smile"), ("smileys emotion", "face smiling")
+
+
 def package(root: Path, name: str, *svgs: str, files: dict[str, Any] | None = None, **manifest: Any) -> Path:
     folder = root / "node_modules" / name
     written = {"package.json": {"name": name, "version": "1.2.3", "license": "MIT", **manifest}, **(files or {})}
@@ -66,13 +70,6 @@ def test_licences_of_old_packages_are_read(tmp_path: Path, stated: object, licen
 def test_only_the_tree_of_icons_is_read(tmp_path: Path) -> None:
     folder = package(tmp_path, "lucide-static", "icons/home.svg", "sprite.svg", "font/lucide.svg", "dist/home.svg")
     assert list(records(folder)) == ["icons/home.svg"]
-
-
-def test_lucide_has_tags(tmp_path: Path) -> None:
-    folder = package(
-        tmp_path, "lucide-static", "icons/home.svg", "icons/x.svg", files={"tags.json": {"home": ["a", "b"]}}
-    )
-    assert [record.tags for record in records(folder).values()] == [("a", "b"), ()]
 
 
 ATLASKIT = """const metadata = {
@@ -189,6 +186,27 @@ icons:
             (("jira status", "plus"), ()),
         ),
         (
+            "@primer/octicons",
+            "build/svg/alert-fill-24.svg",
+            "build/data.json",
+            {"alert": {"keywords": ["warning"]}, "alert-fill": {"keywords": ["danger"]}},
+            (("danger",), ()),
+        ),
+        (
+            "@mdi/svg",
+            "svg/abjad-arabic.svg",
+            "meta.json",
+            [{"name": "abjad-arabic", "aliases": ["writing-system-arabic"], "tags": ["Alpha / Numeric"]}],
+            (("writing system arabic",), ("Alpha / Numeric",)),
+        ),
+        (
+            "ionicons",
+            "dist/svg/home-sharp.svg",
+            "dist/ionicons.json",
+            {"icons": [{"name": "home", "tags": ["house"]}, {"name": "home-outline", "tags": ["house", "outline"]}]},
+            (("house",), ()),
+        ),
+        (
             "@vscode/codicons",
             "src/icons/home.svg",
             "dist/metadata.json",
@@ -218,93 +236,82 @@ def test_design_systems_tell_tags(
     assert (record.tags, record.categories) == said
 
 
-def test_tabler_has_tags_categories_and_styles_by_folder(tmp_path: Path) -> None:
-    icons = {"home": {"name": "home", "category": "Map", "tags": ["house", 4]}}
-    svgs = ("icons/outline/home.svg", "icons/filled/home.svg", "categories/outline/Map/home.svg")
-    found = records(package(tmp_path, "@tabler/icons", *svgs, files={"icons.json": icons}))
-    assert {path: record.style for path, record in found.items()} == {
-        "icons/filled/home.svg": "filled",
-        "icons/outline/home.svg": "outline",
-    }
-    assert {(record.tags, record.categories) for record in found.values()} == {(("house", "4"), ("Map",))}
+def _carbon(name: str, file: str) -> dict[str, Any]:
+    words = {"friendlyName": name.upper(), "aliases": ["x"], "category": "C", "subcategory": "D"}
+    return {"name": name, **words, "assets": [{"filepath": file}]}
 
 
-def test_material_aliases_are_tags_and_its_tags_are_categories(tmp_path: Path) -> None:
-    meta = [{"name": "abjad-arabic", "aliases": ["writing-system-arabic"], "tags": ["Alpha / Numeric"]}]
-    found = records(package(tmp_path, "@mdi/svg", "svg/abjad-arabic.svg", files={"meta.json": meta}))
-    record = found["svg/abjad-arabic.svg"]
-    assert (record.tags, record.categories) == (("writing system arabic",), ("Alpha / Numeric",))
+Told = tuple[str, str | None, int | None, tuple[str, ...], tuple[str, ...]]
+"""Name, style, size, tags, categories."""
 
 
-def test_phosphor_is_read_out_of_its_javascript(tmp_path: Path) -> None:
-    svgs = ("assets/bold/acorn-bold.svg", "assets/regular/acorn.svg", "assets/fill/asclepius-fill.svg")
-    found = records(package(tmp_path, "@phosphor-icons/core", *svgs, files={"dist/index.mjs": PHOSPHOR}))
-    bold, filled, regular = found.values()
-    assert (bold.name, bold.style, filled.style, regular.style) == ("acorn-bold", "bold", "filled", None)
-    assert bold.tags == regular.tags == ("nut [edible]", 'the "seed"')
-    assert bold.categories == ("technology & development", "nature")
-    assert filled.tags == ("snake staff",)
-
-
-def test_carbon_is_keyed_by_file(tmp_path: Path) -> None:
-    def icon(name: str, file: str) -> dict[str, Any]:
-        return {
-            "name": name, "friendlyName": name.upper(), "aliases": ["x"], "category": "C", "subcategory": "D",
-            "assets": [{"filepath": file}],
-        }  # fmt: skip
-
-    icons = [icon("h", "32/Q/h.svg"), icon("home", "16/home.svg")]
-    svgs = ("svg/32/Q/h.svg", "svg/16/home.svg", "svg/caret.svg")
-    home, h, caret = records(
-        package(tmp_path, "@carbon/icons", *svgs, files={"metadata.json": {"icons": icons}})
-    ).values()
-    assert (home.size, home.tags, home.categories) == (16, ("HOME", "x"), ("C", "D"))
-    assert (h.size, h.tags) == (32, ("H", "x"))
-    assert (caret.size, caret.tags) == (None, ())
-
-
-def test_font_awesome_has_search_terms_also_under_former_names(tmp_path: Path) -> None:
-    families = {"house": {"label": "House", "search": {"terms": ["abode"]}, "aliases": {"names": ["home-alt"]}}}
-    svgs = ("svgs/solid/house.svg", "svgs/solid/home-alt.svg", "svgs-full/solid/house.svg", "sprites/solid.svg")
-    files = {"metadata/icon-families.json": families}
-    found = records(package(tmp_path, "@fortawesome/fontawesome-free", *svgs, files=files))
-    assert [record.name for record in found.values()] == ["home-alt", "house"]
-    assert {record.tags for record in found.values()} == {("House", "abode", "home alt")}
-    assert {record.style for record in found.values()} == {"filled"}
-
-
-def test_ionicons_tags_hold_for_all_styles(tmp_path: Path) -> None:
-    icons = {"icons": [{"name": "home", "tags": ["house"]}, {"name": "home-outline", "tags": ["house", "outline"]}]}
-    svgs = ("dist/svg/home.svg", "dist/svg/home-outline.svg", "dist/svg/home-sharp.svg", "dist/ionicons/svg/home.svg")
-    found = records(package(tmp_path, "ionicons", *svgs, files={"dist/ionicons.json": icons}))
-    assert len(found) == 3
-    assert {record.tags for record in found.values()} == {("house",)}
-
-
-def test_octicons_keywords_hold_for_all_sizes(tmp_path: Path) -> None:
-    data = {"alert": {"keywords": ["warning"]}, "alert-fill": {"keywords": ["danger"]}}
-    svgs = ("build/svg/alert-16.svg", "build/svg/alert-fill-24.svg")
-    found = records(package(tmp_path, "@primer/octicons", *svgs, files={"build/data.json": data}))
-    assert [record.tags for record in found.values()] == [("warning",), ("danger",)]
-
-
-def test_spectrum_ships_its_icons_twice_and_they_are_read_once(tmp_path: Path) -> None:
-    name = "S2_Icon_AddCircle_20_N.svg"
-    svgs = (f"dist/assets/svg/{name}", f"icons/assets/svg/{name}", "dist/assets/svg-spriteSheet/sprite.svg")
-    assert list(records(package(tmp_path, "@adobe/spectrum-css-workflow-icons", *svgs))) == [f"dist/assets/svg/{name}"]
-
-
-def test_openmoji_files_are_named_by_their_annotation(tmp_path: Path) -> None:
-    emoji = {
-        "emoji": "😀", "hexcode": "1F600", "group": "smileys-emotion", "subgroups": "face-smiling",
-        "annotation": "grinning face", "tags": "happy, grin", "openmoji_tags": "smile, happy",
-    }  # fmt: skip
-    svgs = ("color/svg/1F600.svg", "black/svg/1F600.svg", "src/1F600.svg")
-    colour, black = records(package(tmp_path, "openmoji", *svgs, files={"data/openmoji.json": [emoji]})).values()
-    assert (colour.style, black.style) == ("color", "outline")
-    assert colour.name == black.name == "grinning face"
-    assert colour.tags == ("😀", "happy", "grin", "smile")
-    assert colour.categories == ("smileys emotion", "face smiling")
+@pytest.mark.parametrize(
+    ("name", "files", "left_alone", "expected"),
+    [
+        (
+            "@tabler/icons",
+            {"icons.json": {"home": {"name": "home", "category": "Map", "tags": ["house", 4]}}},
+            ["categories/outline/Map/home.svg"],
+            {
+                "icons/outline/home.svg": ("home", "outline", None, ("house", "4"), ("Map",)),
+                "icons/filled/home.svg": ("home", "filled", None, ("house", "4"), ("Map",)),
+            },
+        ),
+        (
+            "@phosphor-icons/core",
+            {"dist/index.mjs": PHOSPHOR},
+            [],
+            {
+                "assets/bold/acorn-bold.svg": ("acorn-bold", "bold", None, *ACORN),
+                "assets/regular/acorn.svg": ("acorn", None, None, *ACORN),
+                "assets/fill/asclepius-fill.svg": ("asclepius-fill", "filled", None, ("snake staff",), ()),
+            },
+        ),
+        (
+            "@carbon/icons",
+            {"metadata.json": {"icons": [_carbon("h", "32/Q/h.svg"), _carbon("home", "16/home.svg")]}},
+            [],
+            {
+                "svg/16/home.svg": ("home", None, 16, ("HOME", "x"), ("C", "D")),
+                "svg/32/Q/h.svg": ("h", None, 32, ("H", "x"), ("C", "D")),
+                "svg/caret.svg": ("caret", None, None, (), ()),
+            },
+        ),
+        (
+            "@fortawesome/fontawesome-free",
+            {
+                "metadata/icon-families.json": {
+                    "house": {"label": "House", "search": {"terms": ["abode"]}, "aliases": {"names": ["home-alt"]}}
+                }
+            },
+            ["svgs-full/solid/house.svg", "sprites/solid.svg"],
+            {
+                "svgs/solid/house.svg": ("house", "filled", None, ("House", "abode", "home alt"), ()),
+                "svgs/solid/home-alt.svg": ("home-alt", "filled", None, ("House", "abode", "home alt"), ()),
+            },
+        ),
+        (
+            "openmoji",
+            {
+                "data/openmoji.json": [
+                    {
+                        "emoji": "😀", "hexcode": "1F600", "group": "smileys-emotion", "subgroups": "face-smiling",
+                        "annotation": "grinning face", "tags": "happy, grin", "openmoji_tags": "smile, happy",
+                    }
+                ]
+            },
+            ["src/1F600.svg"],
+            {"color/svg/1F600.svg": ("grinning face", "color", None, *SMILE),
+             "black/svg/1F600.svg": ("grinning face", "outline", None, *SMILE)},
+        ),
+    ],
+)  # fmt: skip
+def test_packages_tell_names_styles_sizes_and_tags_of_their_own_tree_alone(
+    tmp_path: Path, name: str, files: dict[str, Any], left_alone: list[str], expected: dict[str, Told]
+) -> None:
+    found = records(package(tmp_path, name, *expected, *left_alone, files=files))
+    told = {path: (one.name, one.style, one.size, one.tags, one.categories) for path, one in found.items()}
+    assert told == expected
 
 
 def test_new_tags_are_seen_though_the_pictures_are_old(tmp_path: Path) -> None:

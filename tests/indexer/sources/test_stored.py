@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import Silent, disc
+from conftest import Silent, disc, exported_once
 from shared_work import options_of, scanned, vectors_of
+from small_icons import picture_at
 
 from indexer.commands.library import read_sources
 from indexer.errors import ChangedError, SourceError
 from indexer.library.folder import Library
-from indexer.library.object_store import ObjectStore, PatientStore, S3Store, open_object_store
+from indexer.library.object_store import ObjectStore, RetryingStore, S3Store, open_object_store
 from indexer.library.shards import read_coverage
 from indexer.library.stores import Stored, spelled
 from indexer.pipeline import embed, forget, index, scan
@@ -21,7 +22,7 @@ from indexer.rendering.pool import RenderPool
 from indexer.rendering.slots import Job
 from indexer.run import IndexOptions
 from indexer.sources import stored
-from indexer.sources.records import content_digest
+from indexer.sources.records import FileScan, PictureAddress, content_digest
 from indexer.sources.source import open_sources, read_indexed, read_picture, why_unreachable
 from search.engine import SearchEngine
 
@@ -51,6 +52,14 @@ def icons(bucket: ObjectStore) -> Path:
     return Path(f"{bucket.url}/icons")
 
 
+def records_of(location: Path) -> tuple[FileScan, dict[str, PictureAddress]]:
+    """What a set of a bucket holds: as it was scanned, and where each of its icons is read again."""
+    [source] = open_sources(location)
+    [found] = source.scan({})
+    assert found.records is not None
+    return found, {record.member: source.address_of(found, record) for record in found.records}
+
+
 def test_pictures_of_a_bucket_are_scanned_and_those_unchanged_are_not_read_again(
     icons: Path, bucket: ObjectStore, s3: "Faults"
 ) -> None:
@@ -75,13 +84,13 @@ def test_pictures_of_a_bucket_are_scanned_and_those_unchanged_are_not_read_again
 def test_what_has_changed_or_gone_since_the_scan_is_told(icons: Path, bucket: ObjectStore) -> None:
     [source] = open_sources(icons)
     digest = content_digest(disc(4, 12).encode())
-    assert read_picture(source.kind, icons, "arrow.svg", "", digest=digest) == disc(4, 12).encode()
+    assert read_picture(picture_at(source.kind, icons, "arrow.svg", "", digest=digest)) == disc(4, 12).encode()
     bucket.put("icons/arrow.svg", disc(9, 9).encode())
     with pytest.raises(ChangedError, match=r'arrow.svg" has changed since it was indexed'):
-        read_indexed(source.kind, icons, "arrow.svg", "", digest=digest)
+        read_indexed(picture_at(source.kind, icons, "arrow.svg", "", digest=digest))
     bucket.delete("icons/arrow.svg")
     with pytest.raises(SourceError, match="is not there any more"):
-        read_indexed(source.kind, icons, "arrow.svg", "", digest=digest)
+        read_indexed(picture_at(source.kind, icons, "arrow.svg", "", digest=digest))
 
 
 def test_a_picture_that_is_too_large_is_listed_without_being_read(
@@ -103,19 +112,19 @@ def test_a_store_that_is_away_and_a_cache_that_can_t_be_written_are_no_picture_s
     icons: Path, bucket: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     digest = content_digest(disc(4, 12).encode())
-    assert why_unreachable("stored", icons, "arrow.svg", "", digest=digest) == "a moment ago; now it can"
-    assert why_unreachable("stored", icons, "lost.svg", "", digest=digest) is None
-    assert why_unreachable("stored", icons, "arrow.svg", "", digest=b"another") is None
-    nowhere = why_unreachable("stored", Path("s3://nowhere/icons"), "arrow.svg", "", digest=digest)
+    assert why_unreachable(picture_at("stored", icons, "arrow.svg", "", digest=digest)) == "a moment ago; now it can"
+    assert why_unreachable(picture_at("stored", icons, "lost.svg", "", digest=digest)) is None
+    assert why_unreachable(picture_at("stored", icons, "arrow.svg", "", digest=b"another")) is None
+    nowhere = why_unreachable(picture_at("stored", Path("s3://nowhere/icons"), "arrow.svg", "", digest=digest))
     assert nowhere == '"s3://nowhere/icons/arrow.svg" is not there any more', "a bucket that this machine does not see"
     bucket.put("signs.json", json.dumps(SET).encode())
     (tmp_path / "a file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a file"))
-    reason = why_unreachable("stored-iconify", Path(f"{bucket.url}/signs.json"), "", "up", digest=digest)
+    reason = why_unreachable(picture_at("stored-iconify", Path(f"{bucket.url}/signs.json"), "", "up", digest=digest))
     assert reason is not None
     assert re.search(r'a file/icons/sets/\w+" can\'t be read or written .*; XDG_CACHE_HOME names another', reason)
-    monkeypatch.setattr("indexer.sources.stored._store", lambda url: PatientStore(Away(url), patience_seconds=0.2))
-    reason = why_unreachable("stored", icons, "arrow.svg", "", digest=digest)
+    monkeypatch.setattr("indexer.sources.stored._store", lambda url: RetryingStore(Away(url), patience_seconds=0.2))
+    reason = why_unreachable(picture_at("stored", icons, "arrow.svg", "", digest=digest))
     assert reason is not None
     assert reason.startswith(f'"{bucket.url}/icons" can\'t be read or written')
 
@@ -140,61 +149,45 @@ def test_iconify_sets_of_a_bucket_are_read_as_a_file_a_package_or_all(bucket: Ob
         bucket.put("sets/collections.json", b"{}")
         bucket.put("sets/json/signs.json", content)
     location = Path(f"{bucket.url}/sets{'/signs.json' if shape == 'file' else ''}")
-    [source] = open_sources(location)
-    [found] = list(source.scan({}))
+    found, addresses = records_of(location)
     assert found.path == {"file": "", "package": "icons.json", "all": "json/signs.json"}[shape]
-    assert found.records is not None
-    assert [(record.member, record.set.licence) for record in found.records] == [("up", "MIT"), ("dot", "MIT")]
-    for record in found.records:
-        content = read_picture(source.kind, location, found.path, record.member, digest=record.digest)
-        assert content_digest(content) == record.digest
+    assert [(record.member, record.set.licence) for record in found.records or ()] == [("up", "MIT"), ("dot", "MIT")]
+    for address in addresses.values():
+        assert content_digest(read_picture(address)) == address.digest
+    [source] = open_sources(location)
     assert [scanned.records for scanned in source.scan({found.path: found.stamp})] == [None]
 
 
-def test_a_set_that_is_replaced_is_fetched_again(bucket: ObjectStore) -> None:
-    bucket.put("signs.json", json.dumps(SET).encode())
-    location = Path(f"{bucket.url}/signs.json")
-    [source] = open_sources(location)
-    [found] = list(source.scan({}))
-    assert found.records is not None
-    other = {**SET, "icons": {"up": {"body": '<path d="M1 1h9v9z"/>'}}}
-    read_picture(source.kind, location, "", "up", digest=found.records[0].digest)
-    bucket.put("signs.json", json.dumps(other).encode())
-    [newer] = list(source.scan({found.path: found.stamp}))
-    assert newer.records is not None
-    content = read_picture(source.kind, location, "", "up", digest=newer.records[0].digest)
-    assert b"M1 1h9v9z" in content
-    with pytest.raises(ChangedError):
-        read_picture(source.kind, location, "", "up", digest=found.records[0].digest)
-
-
-def test_a_set_that_has_gone_is_the_reason_that_its_icons_are_listed_with(bucket: ObjectStore) -> None:
-    bucket.put("sets/lost.json", json.dumps(SET).encode())
+def test_a_set_that_is_replaced_is_fetched_again_and_one_that_has_gone_is_the_reason(bucket: ObjectStore) -> None:
+    location = Path(f"{bucket.url}/sets/signs.json")
+    bucket.put("sets/signs.json", json.dumps(SET).encode())
     bucket.put("sets/other.json", b"{}")
-    location = Path(f"{bucket.url}/sets/lost.json")
-    [source] = open_sources(location)
-    [found] = list(source.scan({}))
-    assert found.records is not None
-    digest = found.records[0].digest
-    bucket.delete("sets/lost.json")
+    before = records_of(location)[1]["up"]
+    read_picture(before)
+    bucket.put("sets/signs.json", json.dumps({**SET, "icons": {"up": {"body": '<path d="M1 1h9v9z"/>'}}}).encode())
+    after = records_of(location)[1]["up"]
+    assert b"M1 1h9v9z" in read_picture(after)
+    with pytest.raises(ChangedError):
+        read_picture(before)
+    bucket.delete("sets/signs.json")
     stored._copy.cache_clear()
-    [reason] = stored.read_all([stored.Wanted(source.kind, location, "", "up", digest)])
+    [reason] = stored.read_all([after])
     assert isinstance(reason, SourceError)
-    assert str(reason) == f'"{bucket.url}/sets/lost.json" is not there any more'
-    assert why_unreachable(source.kind, location, "", "up", digest=digest) is None
+    assert str(reason) == f'"{location}" is not there any more'.replace("s3:/", "s3://")
+    assert why_unreachable(after) is None
 
 
 def test_a_library_of_a_bucket_has_the_vectors_of_the_same_folder_and_answers(
     icons: Path, tiny_model: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "icons" / "filled").mkdir(parents=True)
-    (tmp_path / "icons" / "drafts").mkdir()
     for number, name in enumerate(("arrow.svg", "filled/arrow.svg", "drafts/late.svg")):
+        (tmp_path / "icons" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "icons" / name).write_text(disc(4 + number, 12))
     found = []
     for source in (icons, tmp_path / "icons"):
         library = Library(tmp_path / f"library-{len(found)}")
-        summary = index(library, options_of(source, tiny_model), Silent())
+        with exported_once(library, tiny_model):
+            summary = index(library, options_of(source, tiny_model), Silent())
         assert (summary.counts.embedded, summary.counts.failed) == (3, 0)
         found.append({vector.tobytes() for vector in vectors_of(library, summary.embed.fingerprint).values()})
     assert found[0] == found[1]
@@ -212,7 +205,7 @@ def test_render_workers_read_stores_within_their_limits(icons: Path, bucket: Obj
         bucket.put(f"icons/many/{number}.svg", disc(4 + number % 8, 4 + number // 8).encode())
     [source] = open_sources(icons)
     jobs = [
-        Job(number, source.kind, spelled(icons), scanned.path, "", scanned.records[0].digest)
+        Job(number, source.address_of(scanned, scanned.records[0]))
         for number, scanned in enumerate(source.scan({}))
         if scanned.records
     ]
@@ -231,7 +224,6 @@ def test_a_store_that_is_away_while_pictures_are_drawn_is_no_fault_of_theirs(
     fingerprint = embed(library, options, Silent()).fingerprint
     failures = read_coverage(library.vectors(fingerprint)).failures
     assert {(failed.reason, failed.is_final) for failed in failures.values()} == {("can't be read: away", False)}
-    monkeypatch.undo()
 
 
 def test_a_bucket_that_was_emptied_leaves_its_icons_as_they_were(
@@ -249,8 +241,8 @@ def test_a_bucket_that_was_emptied_leaves_its_icons_as_they_were(
     tally = scan(library, options, Silent())
     url = spelled(icons)
     assert {(kept.location, kept.icons, kept.command) for kept in tally.kept} == {
-        (url, 3, f"icons forget {url}"),
-        (spelled(sets), 2, f"icons forget {spelled(sets)}"),
+        (url, 3, f"icons sources --forget {url}"),
+        (spelled(sets), 2, f"icons sources --forget {spelled(sets)}"),
     }
     assert (tally.gone, list(read_sources(library))) == (0, before)
     for name, stored_before in held.items():
@@ -266,6 +258,6 @@ def test_a_bucket_without_icons_is_named(bucket: ObjectStore, tmp_path: Path) ->
     with pytest.raises(SourceError, match="holds no pictures and no Iconify set"):
         list(source.scan({}))
     with pytest.raises(
-        SourceError, match=r"holds no pictures.*`icons forget s3://.*/nothing` drops it from the library"
+        SourceError, match=r"holds no pictures.*`icons sources --forget s3://.*/nothing` drops it from the library"
     ):
         scan(Library(tmp_path / "library"), IndexOptions(sources=[nothing]), Silent())

@@ -1,4 +1,4 @@
-"""Does TAB know commands, options, and what the library holds?"""
+"""TAB completes commands, options, and what the library holds."""
 
 import os
 import subprocess
@@ -19,8 +19,10 @@ def completed(line: str, library: Path) -> list[str]:
     """What bash would offer at the end of a line."""
     words = line.split(" ")
     environment = {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1), "_ICONS_COMPLETE": "bash_complete"}
-    told = {**os.environ, **environment, "ICONS_LIBRARY": str(library)}
-    done = subprocess.run([sys.executable, "-c", _COMPLETE], env=told, capture_output=True, text=True, check=True)
+    environment = {**os.environ, **environment, "ICONS_LIBRARY": str(library)}
+    done = subprocess.run(
+        [sys.executable, "-c", _COMPLETE], env=environment, capture_output=True, text=True, check=True
+    )
     return [value.partition(",")[2] for value in done.stdout.splitlines() if value]
 
 
@@ -28,12 +30,14 @@ def completed(line: str, library: Path) -> list[str]:
     ("line", "values"),
     [
         ("icons sea", ["search"]),
-        ("icons search --anim", ["--animated"]),
+        ("icons lab ca", ["captions"]),
+        ("icons search --onl", ["--only"]),
         ("icons search house --set o", ["own", "other"]),
         ("icons search house --set ot", ["other"]),
         ("icons search house --style f", ["filled"]),
-        ("icons similar x --tag ho", ["home"]),
-        ("icons search house --category a", ["arrows"]),
+        ("icons search x --only ta", ["tag="]),
+        ("icons search x --only tag=ho", ["tag=home"]),
+        ("icons pick x --only category=a", ["category=arrows"]),
         ("icons search house --licence G", ["GPL-3.0-only"]),
         ("icons search house --set [", []),
         ("icons search house --style s", ["solid"]),
@@ -57,8 +61,8 @@ def test_a_tab_imports_nothing_heavy(asked: Path) -> None:
     program = _COMPLETE.replace("main(prog_name", "sys.exit = lambda *_: None; main(prog_name")
     program = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {program}"
     environment = {"COMP_WORDS": "icons search x --set o", "COMP_CWORD": "4", "_ICONS_COMPLETE": "bash_complete"}
-    told = {**os.environ, **environment, "ICONS_LIBRARY": str(asked)}
-    done = subprocess.run([sys.executable, "-c", program], env=told, capture_output=True, text=True, check=False)
+    environment = {**os.environ, **environment, "ICONS_LIBRARY": str(asked)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     assert "own" in done.stdout
     assert not {"numpy", "faiss", "onnxruntime", "PIL", "rich.table", "torch"} & set(done.stderr.split())
 

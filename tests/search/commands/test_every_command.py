@@ -1,4 +1,4 @@
-"""Does whatever surrounds a command end it in one line, with 2, or with 130 after Ctrl-C, and never with a trace?"""
+"""Whatever surrounds a command ends it in one line, with 2, or with 130 after Ctrl-C, and never with a trace."""
 
 import os
 import resource
@@ -18,36 +18,28 @@ Run = Callable[..., Result]
 ICONS = [sys.executable, "-c", "from search.cli import main; main()"]
 ODD = os.fsdecode(b"odd\xff\xc3")
 COMMANDS: Mapping[str, Sequence[str]] = {
-    "bench embed": [],
-    "bench gpu": [],
-    "bench index": ["icons"],
-    "bench scale": [],
-    "bench search": [],
-    "bench train": [],
-    "captions": ["icons"],
     "check": ["src", "--json"],
     "completion": ["bash"],
-    "db upgrade": [],
+    "config": ["sets", "own"],
     "doctor": ["--sample", "2"],
-    "embed": [],
-    "evaluate": ["--names", "5", "--tags", "0", "--screenshots", "0", "--scores", "0"],
-    "explain": ["house", "own:house"],
     "export": ["own:house", "--json", "--replace"],
-    "failures": [],
-    "finetune": ["icons", "--out", "model", "--steps", "1", "--passes", "1"],
-    "forget": ["icons"],
     "index": [],
+    "lab bench embed": [],
+    "lab bench gpu": [],
+    "lab bench index": ["icons"],
+    "lab bench scale": [],
+    "lab bench search": [],
+    "lab bench train": [],
+    "lab captions": ["icons"],
+    "lab evaluate": ["--names", "5", "--tags", "0", "--screenshots", "0", "--scores", "0"],
+    "lab finetune": ["icons", "--out", "model", "--set", "steps=1", "--passes", "1"],
+    "lab publish": ["milvus://127.0.0.1:1/x"],
     "lint": ["icons", "--json"],
     "locate": ["shot.png", "--json"],
     "map": ["--from", "own", "--to", "other", "--csv"],
     "mcp": [],
-    "merge": [],
     "pick": ["house", "--min-score", "0"],
-    "prefer": ["own"],
-    "publish": ["milvus://127.0.0.1:1/x"],
-    "repl": [],
     "rollback": [],
-    "scan": [],
     "search": ["house", "--min-score", "0"],
     "serve": ["--host", "no.such.invalid"],
     "show": ["own:house"],
@@ -60,11 +52,12 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "usage remove": ["shots"],
     "usage report": ["--set", "own"],
     "usage status": [],
+    "worker": ["work"],
 }
 """Every command, with what it needs to come to its end soon."""
-MEASURING = {"bench embed", "bench gpu", "bench scale", "bench search", "bench train"}
+MEASURING = {f"lab bench {name}" for name in ("embed", "gpu", "scale", "search", "train")}
 """Those take minutes."""
-SILENT = {"failures", "forget", "mcp", "publish", "rollback", "serve"}
+SILENT = {"lab publish", "mcp", "rollback", "serve", "worker"}
 SILENT |= {f"usage {name}" for name in ("failures", "find", "remove", "report", "status")}
 """Those that print nothing, or are refused before."""
 
@@ -203,28 +196,26 @@ def test_full_or_closed_streams_end_a_command_without_a_trace(name: str, surroun
             assert "2>&-" in how or done.stderr.endswith(tuple(STREAMS.values())), (how, done.stderr)
 
 
-def test_ctrl_c_is_130(asked: Path, tmp_path: Path) -> None:
-    environment = {**os.environ, "ICONS_LIBRARY": str(asked)}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([*ICONS, "repl"], **pipes, text=True, env=environment, cwd=tmp_path) as repl:  # type: ignore[call-overload]
-        repl.stdin.write("house --min-score 0 --jsonl -k 1\n")
-        repl.stdin.flush()
-        assert "house" in repl.stdout.readline()
-        repl.send_signal(signal.SIGINT)
-        assert (repl.stdout.read(), repl.stderr.read(), repl.wait()) == ("", "\n", 130)
+def test_ctrl_c_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("indexer.commands.library.read_status", interrupt)
+    done = CliRunner().invoke(main, ["status"])
+    assert (done.exit_code, done.stdout, done.stderr) == (130, "", "\n")
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (["index", ODD], f"the path \"{ODD}\" is not valid UTF-8; rename it, or give a link to it"),
-        (["scan", ODD], f"the path \"{ODD}\" is not valid UTF-8"),
-        (["captions", ODD], f"the path \"{ODD}\" is not valid UTF-8"),
+        (["index", "--only", "scan", ODD], f"the path \"{ODD}\" is not valid UTF-8"),
+        (["lab", "captions", ODD], f"the path \"{ODD}\" is not valid UTF-8"),
         (["lint", ODD], f"the path \"{ODD}\" is not valid UTF-8"),
-        (["forget", ODD], f"the path \"{ODD}\" is not valid UTF-8"),
+        (["sources", "--forget", ODD], f"the path \"{ODD}\" is not valid UTF-8"),
         (["usage", "add", ODD], "is not valid UTF-8; rename it, or give a link to it"),
         (["doctor", "--library", ODD], "is not valid UTF-8; rename it, or give a link to it"),
-        (["publish", f"milvus://{ODD}"], f'"milvus://{ODD}" is not Unicode text'),
+        (["lab", "publish", f"milvus://{ODD}"], f'"milvus://{ODD}" is not Unicode text'),
         (["serve", "--port", "0", "--host", ODD], f'nothing can listen on "{ODD}:0"'),
         (["export", "own:house", "--name", ODD], f'"{ODD}" is not Unicode text'),
         (["search", ODD], f'"{ODD}" is not Unicode text'),
@@ -253,7 +244,7 @@ def test_a_name_that_stdout_can_not_spell_is_printed_sign_by_sign(copied: Path, 
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
-        (["captions", "icons", "--out"], "out.csv"),
+        (["lab", "captions", "icons", "--out"], "out.csv"),
         (["export", "own:house", "--replace", "--out"], "out.zip"),
         (["lint", "icons", "--html"], "out.html"),
         (["map", "--from", "own", "--to", "other", "--html"], "out.html"),

@@ -1,4 +1,4 @@
-"""What does `icons pick` print, and with which exit code? And code of one icon by `show` and `search`."""
+"""What `icons pick` prints, and with which exit code; and code of one icon by `show`."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -52,14 +52,12 @@ def test_the_set_that_was_chosen_is_said(pick: Pick) -> None:
     assert done.stderr == "set: lucide, which answers 3 of 3 needs well; --set KEY takes another\n"
 
 
-def test_a_format_is_remembered_where_it_is_asked_for(pick: Pick) -> None:
-    pick("mdi", command="prefer")
-    assert "<template>" in pick("--set", "mdi", "--format", "vue", "--remember", "bell").stdout
+def test_the_format_of_the_configuration_is_taken_where_none_is_named(pick: Pick) -> None:
+    assert pick("format", "vue", command="config").stdout == "sets    -\nformat  vue\n"
     assert "<template>" in pick("--set", "mdi", "--first", "bell").stdout
     assert pick("--set", "mdi", "bell").stdout.startswith("bell\n  1  ")  # nothing is chosen
     assert pick("--set", "mdi", "--format", "name", "bell").stdout == "mdi:bell\n"
     assert "<template>" in pick("--set", "mdi", "--choose", "1", "bell").stdout  # the other was for once
-    assert pick(command="prefer").stdout == "mdi\n"
 
 
 def test_a_need_that_finds_nothing_is_told_and_costs_the_exit_code(pick: Pick) -> None:
@@ -85,7 +83,7 @@ def test_json_is_one_object(pick: Pick) -> None:
         (["--first", "--choose", "1", "bell"], "two ways to choose"),
         (["--choose", "1 x", "bell"], '"x" is none of 0, 1, 2, 3'),
         (["--choose", "1 2", "bell"], "2 numbers chosen for 1 needs"),
-        (["--remember", "bell"], "--remember keeps a format"),
+        (["--first", "--only", "tag=no-such", "bell"], 'no tag "no-such"'),
         (["--first", "--colour", "red", "bell"], "say which with --format"),
         (["--format", "lucide-raect", "bell"], 'no format "lucide-raect"; near: lucide-react'),
         (["--format", "svg", "--colour", "url(x)", "bell"], 'colour is "url(x)"'),
@@ -104,19 +102,12 @@ def test_no_needs_are_refused(pick: Pick) -> None:
     assert "it is not UTF-8" in pick(given=b"\xff\xfe\n").stderr
 
 
-def test_one_icon_is_written_by_show_and_by_search(pick: Pick) -> None:
+def test_one_icon_is_written_by_show(pick: Pick) -> None:
     shown = pick("mdi:bell", "--format", "@mdi/js", "--colour", "navy", command="show")
     assert shown.stdout.endswith('<Icon path={mdiBell} color="navy" />\n')
-    searched = pick("bell", "--set", "mdi", "--format", "unocss", command="search")
-    assert searched.stdout == '<span class="i-mdi-bell"></span>\n'
     left_out = pick("mdi:bell", "--format", "unocss", "--corner", "sharp", command="show")
     assert left_out.stderr == "--corner left out: unocss has no way to say it; --format react does\n"
-    both = pick("bell", "--format", "svg", "--json", command="search")
-    assert both.exit_code == 2 and "two forms of output" in both.stderr
-    assert pick("mdi:bell", "--colour", "red", command="show").exit_code == 2
-    assert pick("mdi:bell", "--format", "lucide-react", command="show").exit_code == 2
-
-
-def test_a_copy_has_the_size_asked_for(pick: Pick) -> None:
-    done = pick("mdi:bell", "--format", "svg", "--size", "48", command="show")
-    assert done.stdout.startswith('<svg xmlns="http://www.w3.org/2000/svg" width="48" height="48"')
+    copied = pick("mdi:bell", "--format", "svg", "--size", "48", command="show")
+    assert copied.stdout.startswith('<svg xmlns="http://www.w3.org/2000/svg" width="48" height="48"')
+    for wrong in (["--format", "svg", "--json"], ["--colour", "red"], ["--format", "lucide-react"]):
+        assert pick("mdi:bell", *wrong, command="show").exit_code == 2

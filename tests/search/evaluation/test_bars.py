@@ -57,7 +57,7 @@ def rows(tagged: Library) -> dict[tuple[str, str, str], dict[str, float]]:
     """Figures by regime, task and ranker."""
     files = [f"--queries={file}" for file in (BENCHMARK, *CONCEPTS)]
     none = [f"--{task}=0" for task in ("names", "tags", "screenshots", "scores")]
-    done = CliRunner().invoke(main, ["evaluate", f"--library={tagged.root}", *files, *none, "--json"])
+    done = CliRunner().invoke(main, ["lab", "evaluate", f"--library={tagged.root}", *files, *none, "--json"])
     assert done.exit_code == 0, done.stderr
     return {
         (row["regime"], row["task"], row["ranker"]): {name: one["value"] for name, one in row["figures"].items()}

@@ -13,7 +13,7 @@ from indexer.reports.measures import Figure
 from indexer.screens.boxes import NO_BOXES, Boxes
 from search.cli import main
 from search.evaluation.evaluate import Subject
-from search.evaluation.prepared_screens import read_screens, size_class
+from search.evaluation.prepared_screens import read_screens
 from search.evaluation.screens import (
     NO_ICON,
     Answer,
@@ -78,21 +78,14 @@ def test_icons_that_the_library_lacks_are_left_aside_when_names_count(answers: l
 
 
 def test_names_are_right_up_to_equal_pictures(subject: Subject, folder: Path) -> None:
-    right = {icon.key: icon.right for icon in truths_of(subject, folder)[0].icons}
+    [truth, *_] = truths_of(subject, folder)
+    right = dict(zip((icon.key for icon in truth.screen.icons), truth.right, strict=True))
     names = {key: {subject.engine.show(icon).hit.name for icon in icons} for key, icons in right.items()}
     assert names == {"own:disc": {"disc"}, "own:box": {"box", "copy-of-box"}, "own:arrow": {"arrow"}}
 
 
-def test_sizes_are_painted_ones_in_css_pixels() -> None:
-    sizes = [
-        size_class(box, scale)
-        for box, scale in (((0, 0, 16, 10), 1), ((0, 0, 16, 10), 2), ((0, 0, 10, 99), 1.5), ((0, 0, 7, 7), 1))
-    ]
-    assert sizes == ["16-24 px", "8-12 px", "48 px and more", "below 8 px"]
-
-
 def test_the_command_tells_people_and_programs(subject: Subject, folder: Path) -> None:
-    given = ["evaluate", "--screens-from", str(folder), "--library", str(subject.library.root)]
+    given = ["lab", "evaluate", "--screens-from", str(folder), "--library", str(subject.library.root)]
     done = CliRunner().invoke(main, given)
     assert done.exit_code == 0, done.output
     shown = " ".join(done.stdout.split())
@@ -104,7 +97,7 @@ def test_the_command_tells_people_and_programs(subject: Subject, folder: Path) -
 
 
 def test_what_does_not_go_together_is_refused(subject: Subject, folder: Path) -> None:
-    given = ["evaluate", "--screens-from", str(folder), "--library", str(subject.library.root), "--names", "0"]
+    given = ["lab", "evaluate", "--screens-from", str(folder), "--library", str(subject.library.root), "--names", "0"]
     done = CliRunner().invoke(main, given)
     assert done.exit_code == 2
     assert "measures boxes and names in screens alone; leave out --names" in " ".join(done.output.split())

@@ -1,6 +1,5 @@
 """Is a query that says which icons are right by set a question of each set, asked among its icons alone?"""
 
-import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from conftest import Build, disc, svg
 
 from indexer.errors import QueryFileError
-from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from search.evaluation.corpus import Corpus
 from search.evaluation.queries import (
@@ -119,20 +117,6 @@ def test_a_query_without_an_answer_in_any_set_is_dropped_and_its_names_are_liste
 )
 def test_a_set_is_meant_by_its_key_or_by_a_word_of_it(keys: set[str], meant: set[str]) -> None:
     assert keys_of_set("lucide", keys) == meant
-
-
-def test_halves_of_the_concepts_are_as_their_hashes_say_and_lucides_names_exist() -> None:
-    halves = {half: read_queries(bundled("eval") / f"concepts-{half}.jsonl.xz") for half in ("open", "kept")}
-    texts = [query.text for queries in halves.values() for query in queries]
-    assert len(texts) == len(set(texts)) == 294
-    for half, queries in halves.items():
-        for query in queries:
-            is_even = hashlib.blake2b(query.text.encode()).digest()[0] % 2 == 0
-            assert half == ("open" if is_even else "kept"), query.text
-            assert list(query.by_set) == ["lucide", "tabler", "material-symbols"]
-    samples = {path.stem for path in bundled("samples/lucide-static/icons").glob("*.svg")}
-    named = {name for queries in halves.values() for query in queries for name in query.by_set["lucide"]}
-    assert named <= samples
 
 
 def test_what_is_aside_stays_aside_where_half_of_the_tags_are_hidden() -> None:

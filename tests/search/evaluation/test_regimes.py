@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -61,12 +60,6 @@ def test_half_hides_the_larger_half_of_each_icon_s_tags_by_a_lot_of_its_own() ->
     assert not np.array_equal(MANY.half(seed=1), MANY.half(seed=2))
     hidden = Counter(MANY.codes[~MANY.half(seed=1)].tolist())
     assert min(hidden.values()) > 0
-
-
-def test_who_states_a_tag_is_known_by_its_words() -> None:
-    tags = _tags("ab", "", "b", "ca")
-    assert {words: tags.stating(words).tolist() for words in "abcd"} == {"a": [0, 3], "b": [0, 2], "c": [3], "d": []}
-    assert _stated(tags.some(tags.codes == 0)) == [(0, "a"), (3, "a")]
 
 
 def _question(text: str, *right: int) -> Question:
@@ -208,15 +201,8 @@ def test_all_three_regimes_are_measured_and_the_engine_finds_every_tag_that_it_k
     assert {case.task for case in found.worst} <= {title.removesuffix(f", {ALL_TAGS}") for title in tables}
 
 
-def test_weights_and_the_number_of_tags_are_those_that_were_given(subject: Subject) -> None:
-    weighted = EvaluateOptions(n_names=0, n_screenshots=0, n_scored=0, tag_weight=0.9, picture_weight=0.1)
-    found = evaluate(subject, weighted, _quiet)
-    assert (found.picture_weight, found.tag_weight) == (0.1, 0.9)
-    assert evaluate(subject, replace(weighted, n_tags=2), _quiet).rows[0].n_queries == 2
-
-
 def _run(subject: Subject, *arguments: str) -> str:
-    done = CliRunner().invoke(main, ["evaluate", *arguments, "--library", str(subject.library.root)])
+    done = CliRunner().invoke(main, ["lab", "evaluate", *arguments, "--library", str(subject.library.root)])
     assert done.exit_code == 0, done.output
     return done.stdout
 

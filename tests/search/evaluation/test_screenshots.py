@@ -9,7 +9,6 @@ from PIL import Image
 
 from indexer.rendering.render import draw
 from search.evaluation.screenshots import (
-    BAR,
     CHANGES,
     LEAST_CONTRAST,
     SIZES,
@@ -17,7 +16,6 @@ from search.evaluation.screenshots import (
     conditions,
     contrast,
     is_of_one_colour,
-    png,
     take_screenshot,
 )
 
@@ -80,11 +78,6 @@ def test_themes_are_light_dark_and_coloured() -> None:
     assert any(np.ptp(ground) > 60 for ground in grounds)
 
 
-def test_blur_lowers_the_steepest_edge() -> None:
-    steepest = [np.abs(np.diff(_pixels(_take(*changes))[..., 0], axis=1)).max() for changes in ((), ("blur",))]
-    assert steepest[1] < steepest[0]
-
-
 def test_careless_cuts_differ_in_frame_and_let_neighbours_in() -> None:
     shapes = {_pixels(_take("crop", seed=seed)).shape for seed in range(20)}
     assert len(shapes) > 5
@@ -107,20 +100,3 @@ def test_an_oblong_icon_stands_in_a_square_as_in_the_index() -> None:
     pixels = _pixels(_take(icon=wide))
     assert pixels.shape == (24, 24, 3)
     assert (pixels[:7].min(), pixels[9:15].max(), pixels[17:].min()) == (255, 0, 255)
-
-
-def test_conditions_hold_three_curves_and_each_change_alone() -> None:
-    every = conditions()
-    assert len(set(every)) == len(every) == 3 * len(SIZES) + len(CHANGES)
-    assert [condition.label for condition in every if condition.size == 24][:3] == [
-        "24 px clean",
-        "24 px theme+background+blur",
-        "24 px all",
-    ]
-    assert Condition(24, BAR) in every
-
-
-def test_drawn_pixels_survive_png() -> None:
-    drawn = draw(FLAG, size=24)
-    with Image.open(io.BytesIO(png(drawn))) as image:
-        assert np.array_equal(np.asarray(image), drawn)

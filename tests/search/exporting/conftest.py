@@ -15,6 +15,7 @@ from search.engine import SearchEngine
 
 SAMPLES = bundled("samples/lucide-static")
 N_SAMPLES = 120
+EVIL_TITLE = '--><script>alert(1)</script>*/ }\n\u202e" /> `${x}`'
 _GRADIENT = (
     '<defs><linearGradient id="a" x1="0" x2="1"><stop stop-color="{}"/><stop offset="1" stop-color="{}"/>'
     '</linearGradient><clipPath id="b"><circle cx="12" cy="12" r="{}"/></clipPath></defs>'
@@ -81,7 +82,27 @@ def write_sources(root: Path) -> list[Path]:
     files = sorted((SAMPLES / "icons").glob("*.svg"))
     for file in {*files[:: len(files) // N_SAMPLES][:N_SAMPLES], SAMPLES / "icons" / "bell.svg"}:
         shutil.copy(file, package / "icons")
-    return [folder / "icons.jsonl", package]
+    return [folder / "icons.jsonl", package, *_write_hostile(root)]
+
+
+def _write_hostile(root: Path) -> list[Path]:
+    """A set whose title, author and names are attacks, and drawings that are too much."""
+    wild = '<path fill="none" stroke="#000" stroke-width="9" stroke-dasharray=".0001" d="M0 0h24v24H0z"/>'
+    twins = '<g id="a"><path id="a" d="M1 1h9v9H1z"/></g><use href="#a" x="9"/>'
+    info = {"name": EVIL_TITLE, "author": {"name": EVIL_TITLE}, "license": {"title": EVIL_TITLE}}
+    icons = {
+        "ok": {"body": '<path d="M2 2h20v9H2z"/>'},
+        "dashes": {"body": wild},
+        "twins": {"body": twins},
+        '"><x y="': {"body": '<path d="M2 2h9v9H2z"/>'},
+        "flat": {"body": '<path d="M2 2h9v9H2z"/>', "width": 200, "height": 10},
+    }
+    whole = {"prefix": "evil", "info": info, "icons": icons, "width": 24, "height": 24}
+    (root / "evil.json").write_text(json.dumps(whole))
+    (root / "bombs").mkdir()
+    (root / "bombs" / "bomb.svg").write_bytes(BOMB)
+    (root / "bombs" / "fine.svg").write_text(drawn('<path d="M2 2h20v9H2z"/>'))
+    return [root / "evil.json", root / "bombs"]
 
 
 @pytest.fixture(scope="package")

@@ -1,24 +1,15 @@
 """Some icons of a set of Iconify, in a library of their own, out of a node_modules folder with `@iconify-json`."""
 
 import json
-import os
 from pathlib import Path
 
-import pytest
 from conftest import build_library
+from node_packages import node_modules
 
 from indexer.library.folder import Library
 from search.engine import SearchEngine
 
 N_OF_SET = 80
-
-
-def node_modules() -> Path:
-    """The folder of npm packages that slow tests may use."""
-    packages = os.environ.get("ICONS_NODE_MODULES")
-    if packages is None:
-        pytest.skip("set ICONS_NODE_MODULES to a node_modules folder; docs/exporting.md says what it holds")
-    return Path(packages)
 
 
 def sampled(folder: Path, model: Path, icon_set: str) -> tuple[SearchEngine, tuple[str, ...]]:

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,9 +10,7 @@ import numpy as np
 import pytest
 from iconify_sample import N_OF_SET, sampled
 from numpy.typing import NDArray
-from PIL import Image
 
-from data.making.detector.browser import find_browser
 from indexer.rendering.render import draw
 from search.drawings.collection import Collection
 from search.drawings.export import Exported, Options, export
@@ -88,45 +85,6 @@ def test_symbols_of_sets_of_iconify_look_so_too(icon_set: str, tmp_path: Path, t
     ]
     # Where a width is no whole number of pixels, libvips cuts the group of an opacity at another one.
     assert len(differing) <= N_OF_SET // 20, differing
-
-
-@pytest.mark.slow
-def test_a_browser_shows_symbols_as_the_icons_alone(tmp_path: Path, tiny_model: Path) -> None:
-    program = find_browser()
-    if program is None:
-        pytest.skip("no browser here; on Debian: apt install chromium")
-    shots = []
-    for icon_set in ("logos", "noto"):
-        engine, keys = sampled(tmp_path / icon_set, tiny_model, icon_set)
-        exported = export(engine, Collection("x", keys), "sprite")
-        shots.append(shown_beside(tmp_path / icon_set, exported, engine, program))
-    for alone, used in shots:
-        assert np.asarray(alone).std() > 10
-        assert (np.abs(alone.astype(int) - used.astype(int)).max(axis=2) > 24).mean() < 0.001
-
-
-def shown_beside(
-    folder: Path, exported: Exported, engine: SearchEngine, program: str
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Screenshots of all icons as documents of their own, and as uses of the sprite in the page."""
-    sprite = exported.files["sprite.svg"].decode()
-    icons = json.loads(exported.files["collection.json"])["icons"]
-    style = "<style>body{margin:0}i,svg.u{float:left;width:48px;height:48px}i>svg{width:48px;height:48px}</style>"
-    pages = {"alone": "", "used": sprite}
-    for number, icon in enumerate(icons):
-        (folder / f"{number}.svg").write_bytes(engine.picture(engine.find(icon["key"])))
-        pages["alone"] += f'<i><img src="{number}.svg" width="48" height="48"></i>'
-        pages["used"] += f'<i><svg class="u"><use href="#{icon["name"]}"/></svg></i>'
-    taken = []
-    for name, body in pages.items():
-        (folder / f"{name}.html").write_text(f"<!doctype html>{style}{body}")
-        arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=480,480"]
-        shot, page = folder / f"{name}.png", (folder / f"{name}.html").as_uri()
-        subprocess.run(
-            [program, *arguments, f"--screenshot={shot}", page], check=True, capture_output=True, timeout=120
-        )
-        taken.append(np.asarray(Image.open(shot).convert("RGB")))
-    return taken[0], taken[1]
 
 
 def difference(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> int:

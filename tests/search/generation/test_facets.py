@@ -257,7 +257,7 @@ def test_facets_that_are_cut_short_are_refused_with_the_command_that_mends(
 ) -> None:
     broken = _copy(generation, tmp_path)
     broken.facets.write_bytes(generation.facets.read_bytes()[:100])
-    with pytest.raises(LibraryError, match="`icons merge` builds a new generation"):
+    with pytest.raises(LibraryError, match="`icons index` builds a new generation"):
         Facets(broken)
 
 

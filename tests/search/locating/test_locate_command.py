@@ -53,9 +53,9 @@ def test_json_is_what_the_engine_says(run: Run, shot: Path, engine: SearchEngine
 def test_a_broken_file_among_many_is_told_and_the_rest_goes_on(run: Run, shot: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.png"
     broken.write_bytes(shot.read_bytes()[:200])
-    done = run(broken, shot, tmp_path / "gone.png", "--jsonl")
+    done = run(broken, shot, tmp_path / "gone.png", "--json")
     assert done.exit_code == 2
-    lines = list(map(json.loads, done.stdout.splitlines()))
+    lines = json.loads(done.stdout)
     assert [line["file"] for line in lines] == [str(broken), str(shot), str(tmp_path / "gone.png")]
     assert lines[0]["error"] == f'no icons can be found in "{broken}": truncated PNG'
     assert lines[1]["n_found"] == 8
@@ -103,12 +103,12 @@ def test_what_is_found_is_written_as_code_row_by_row(run: Run, shot: Path) -> No
     assert uses[1::2] == [f"<{name} size={{20}} />" for name in names]
     assert all(use.startswith("{/* at ") for use in uses[::2])
     assert done.stderr == "to install: npm install lucide-react\n"
-    assert run(shot, "--svg").stdout.count("<svg") == len(KEYS)
+    assert run(shot, "--format", "svg").stdout.count("<svg") == len(KEYS)
     assert run(shot, "--format", "@mdi/js").exit_code == 2  # the library has no set that it serves
 
 
 def test_two_forms_of_output_are_refused(run: Run, shot: Path) -> None:
-    assert "--json and --svg are two forms of output" in run(shot, "--json", "--svg").stderr
+    assert "--json and --format are two forms of output" in run(shot, "--json", "--format", "svg").stderr
     assert "say which with --format" in run(shot, "--colour", "navy").stderr
 
 

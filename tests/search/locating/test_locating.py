@@ -6,9 +6,10 @@ import pytest
 from PIL import Image
 from screens_with_icons import KEYS, screen
 
+from data.making.eval.components import connected_components
 from indexer.arrays import Pixels
 from indexer.screens import located
-from indexer.screens.located import Locator, connected_components, crops
+from indexer.screens.located import Locator, crops
 from search.engine import SearchEngine
 from search.generation import vectors
 from search.query import Filters, Query, Window

@@ -1,6 +1,5 @@
 """Does the nearest of another set stand for each icon, and is what is not sure marked?"""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,23 +7,23 @@ import numpy as np
 import pytest
 from called_icons import build_called
 
+from indexer.arrays import Floats
 from indexer.errors import IconsError
-from indexer.library.folder import Library
 from search.code.choices import COLUMNS, Choice, choose, read_choices, to_csv
-from search.code.compare import BY_BOTH, N_CANDIDATES, best_of, open_side, spread_of
+from search.code.compare import BY_BOTH, N_CANDIDATES, Side, best_of, open_side, spread_of
 from search.code.map import Mapped, Name, map_icons, mapped_json, names_of_set, source_names, source_sets, target_set
 from search.engine import SearchEngine
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return build_called(tmp_path_factory.mktemp("mapping"))
+def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
+    """A library of lucide, map, mdi and fa6-solid."""
+    return SearchEngine.open(build_called(tmp_path_factory.mktemp("mapping")).root)
 
 
 @pytest.fixture(scope="module")
-def engine(built: Library) -> Iterator[SearchEngine]:
-    """A library of lucide, map, mdi and fa6-solid."""
-    return SearchEngine.open(built.root)
+def side(engine: SearchEngine) -> Side:
+    return engine.with_generation(lambda opened: open_side(opened, "lucide"))
 
 
 def mapped(engine: SearchEngine, *names: Name, to: str = "lucide") -> Mapped:
@@ -38,8 +37,7 @@ def targets(found: Mapped) -> list[str | None]:
 def test_each_icon_of_a_set_gets_the_one_that_is_drawn_and_called_like_it(engine: SearchEngine) -> None:
     found = mapped(engine, *names_of_set(engine, "mdi"))
     pairs = {one.source.name: one.target.name.name for one in found.mappings if one.target}
-    assert pairs["star"].startswith("star")
-    assert pairs["bell"] == "bell"
+    assert pairs["star"].startswith("star") and pairs["bell"] == "bell"
     assert all(one.image is not None for one in found.mappings)
 
 
@@ -49,15 +47,12 @@ def test_what_the_library_has_no_picture_of_is_mapped_by_its_name(engine: Search
     assert len(found.without_picture) == 3
 
 
-def test_answers_come_in_the_order_that_was_asked_for_each_once(engine: SearchEngine) -> None:
+def test_answers_come_in_the_order_that_was_asked_for_each_once_with_progress(engine: SearchEngine) -> None:
+    steps: list[tuple[int, int]] = []
     asked = [Name("", "plus"), Name("mdi", "star"), Name("fa6-solid", "bell"), Name("", "plus")]
-    assert [one.source for one in mapped(engine, *asked).mappings] == asked[:3]
-
-
-def test_how_far_the_work_is_gets_told(engine: SearchEngine) -> None:
-    told: list[tuple[int, int]] = []
-    map_icons(engine, [Name("mdi", "star"), Name("", "bell")], "lucide", progress=lambda _, *done: told.append(done))
-    assert told == [(1, 2), (2, 2)]
+    found = map_icons(engine, asked, "lucide", progress=lambda _, *done: steps.append(done))
+    assert [one.source for one in found.mappings] == asked[:3]
+    assert steps == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_a_set_is_not_mapped_to_itself(engine: SearchEngine) -> None:
@@ -71,11 +66,9 @@ def test_candidates_are_other_drawings_and_other_names_best_first(engine: Search
     assert len(names) == len(set(names)) == N_CANDIDATES
 
 
-def test_of_variants_the_plain_one_is_taken_or_the_one_of_a_look(engine: SearchEngine) -> None:
-    side = engine.with_generation(lambda opened: open_side(opened, "lucide"))
+def test_of_variants_the_plain_one_is_taken_or_the_one_of_a_look(side: Side) -> None:
     plain, filled = side.by_name["star"], side.by_name["star-filled"]
-    evidence = np.zeros(len(side.ids), np.float32)
-    evidence[[plain, filled]] = 20, 25
+    evidence = evidence_for(side, {plain: 20, filled: 25})
     assert best_of(evidence, side, BY_BOTH).rows[0] == plain
     assert best_of(evidence, side, BY_BOTH, look=side.looks[filled]).rows[0] == filled
     assert best_of(evidence, side, BY_BOTH, look="sharp").rows[0] == plain
@@ -83,35 +76,32 @@ def test_of_variants_the_plain_one_is_taken_or_the_one_of_a_look(engine: SearchE
     assert side.own_look(side.by_name["bell"]) is None
 
 
-def test_of_the_names_of_a_drawing_the_sources_own_is_taken_else_one_with_tags_else_the_first(
-    engine: SearchEngine,
-) -> None:
-    side = engine.with_generation(lambda opened: open_side(opened, "lucide"))
+def evidence_for(side: Side, values: dict[int, float]) -> Floats:
+    evidence = np.zeros(len(side.ids), np.float32)
+    evidence[list(values)] = list(values.values())
+    return evidence
+
+
+def test_of_the_names_of_a_drawing_the_sources_own_is_taken_else_one_with_tags_else_the_first(side: Side) -> None:
     rows = [side.by_name[name] for name in ("arrow-right", "bell-plus", "map-pin", "cigarette")]
     drawings = side.drawings.copy()
     drawings[rows] = drawings[rows[0]]
     side = replace(side, drawings=drawings)
     assert side.is_tagged[rows].tolist() == [False, False, True, True]
-    evidence = np.zeros(len(side.ids), np.float32)
-    evidence[rows[0]] = 20
-
-    def taken(name: str | None) -> str:
-        return side.rows[best_of(evidence, side, BY_BOTH, name=name).rows[0]].name
-
-    tagged = min(rows[2:])
-    assert [taken("bell-plus"), taken("bell"), taken(None)] == ["bell-plus", *[side.rows[tagged].name] * 2]
+    evidence = evidence_for(side, {rows[0]: 20})
+    taken = [
+        side.rows[best_of(evidence, side, BY_BOTH, name=name).rows[0]].name for name in ("bell-plus", "bell", None)
+    ]
+    assert taken == ["bell-plus", *[side.rows[min(rows[2:])].name] * 2]
     side = replace(side, is_tagged=np.zeros(len(side.ids), bool))
-    assert taken("bell") == side.rows[min(rows)].name
+    assert best_of(evidence, side, BY_BOTH, name="bell").rows[0] == min(rows)
 
 
-def test_a_lead_and_evidence_make_an_answer_surer(engine: SearchEngine) -> None:
-    side = engine.with_generation(lambda opened: open_side(opened, "lucide"))
-    weak, strong = np.zeros(len(side.ids), np.float32), np.zeros(len(side.ids), np.float32)
+def test_a_lead_and_evidence_make_an_answer_surer(side: Side) -> None:
     bell = side.by_name["bell"]
-    weak[bell], strong[bell] = 1, 25
-    assert best_of(weak, side, BY_BOTH).probability < 0.1
-    assert best_of(strong, side, BY_BOTH).probability > 0.95
-    assert best_of(strong, side, BY_BOTH).rows[0] == bell
+    assert best_of(evidence_for(side, {bell: 1}), side, BY_BOTH).probability < 0.1
+    strong = best_of(evidence_for(side, {bell: 25}), side, BY_BOTH)
+    assert strong.probability > 0.95 and strong.rows[0] == bell
 
 
 def test_the_spread_of_all_pairs_is_what_the_pairs_have() -> None:
@@ -124,27 +114,20 @@ def test_the_spread_of_all_pairs_is_what_the_pairs_have() -> None:
 
 
 def test_names_are_of_the_set_that_is_given_beside(engine: SearchEngine) -> None:
-    assert source_names(engine, ["home", " mdi:bell ", "# no", "", "home"], ["mdi"]) == [
-        Name("mdi", "home"),
-        Name("mdi", "bell"),
-    ]
+    names = source_names(engine, ["home", " mdi:bell ", "# no", "", "home"], ["mdi"])
+    assert names == [Name("mdi", "home"), Name("mdi", "bell")]
     assert source_names(engine, ["home"], []) == [Name("", "home")]
     assert len(source_names(engine, [], ["mdi"])) >= 3
-    with pytest.raises(IconsError, match="no name to map"):
-        source_names(engine, [], [])
-    with pytest.raises(IconsError, match='"ti:home" is of "ti"'):
-        source_names(engine, ["ti:home"], ["mdi"])
+    for lines, sets, why in (([], [], "no name to map"), (["ti:home"], ["mdi"], '"ti:home" is of "ti"')):
+        with pytest.raises(IconsError, match=why):
+            source_names(engine, lines, sets)
 
 
-def test_a_set_of_iconify_may_be_elsewhere_and_any_other_is_refused(engine: SearchEngine) -> None:
-    assert source_sets(engine, ["tabler", "mdi"]) == ["tabler", "mdi"]
+def test_sets_are_called_by_key_or_title_and_may_be_of_iconify_alone(engine: SearchEngine) -> None:
+    assert source_sets(engine, ["tabler", "Material Design Icons", "mdi"]) == ["tabler", "mdi"]
+    assert target_set(engine, "Font Awesome 6 Solid") == "fa6-solid"
     with pytest.raises(IconsError, match="no-such"):
         source_sets(engine, ["no-such"])
-
-
-def test_a_set_may_be_called_by_its_title_and_one_is_meant(engine: SearchEngine) -> None:
-    assert source_sets(engine, ["Material Design Icons", "mdi"]) == ["mdi"]
-    assert target_set(engine, "Font Awesome 6 Solid") == "fa6-solid"
 
 
 def test_csv_comes_back_as_what_a_person_chose(engine: SearchEngine, tmp_path: Path) -> None:
@@ -157,9 +140,8 @@ def test_csv_comes_back_as_what_a_person_chose(engine: SearchEngine, tmp_path: P
     choices["mdi:bell"] = Choice("", is_doubtful=False)
     chosen = choose(engine, found, choices)
     assert targets(chosen)[:2] == ["map-pin", None]
-    assert chosen.mappings[0].is_chosen
-    assert chosen.mappings[0].probability == 1.0
-    assert found.mappings[0].target in chosen.mappings[0].candidates
+    first = chosen.mappings[0]
+    assert first.is_chosen and first.probability == 1.0 and found.mappings[0].target in first.candidates
 
 
 def test_a_doubtful_row_that_nobody_touched_stays_doubtful(engine: SearchEngine, tmp_path: Path) -> None:

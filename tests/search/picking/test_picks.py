@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from called_icons import build_called
@@ -78,16 +79,12 @@ def test_all_icons_are_of_the_set_that_answers_most(engine: SearchEngine) -> Non
     assert keys(found) == ["lucide:bell", "lucide:star", "lucide:map-pin", "lucide:cigarette"]
 
 
-def test_the_preferred_set_is_taken_unasked(engine: SearchEngine) -> None:
+def test_the_preferred_set_is_taken_unless_another_is_asked_for(engine: SearchEngine) -> None:
     write_preferences(engine.library, Preferences(("mdi",)))
     found = picked(engine, "bell", "star")
     assert found.set is not None
     assert (found.set.key, found.set.why) == ("mdi", "which you prefer")
     assert keys(found) == ["mdi:bell", "mdi:star"]
-
-
-def test_a_set_that_is_asked_for_is_taken(engine: SearchEngine) -> None:
-    write_preferences(engine.library, Preferences(("mdi",)))
     found = picked(engine, "bell", sets=("fa6-solid",))
     assert found.set is None and keys(found) == ["fa6-solid:bell"]
 
@@ -97,19 +94,29 @@ def test_a_framework_narrows_sets_down(engine: SearchEngine) -> None:
     found = picked(engine, "bell", served=framework("@mdi/js").sets)
     assert found.set is not None
     assert (found.set.key, found.set.why) == ("mdi", "the only one that serves here")
-    with pytest.raises(IconsError, match='"lucide" is no set that the format serves'):
-        picked(engine, "bell", sets=("lucide",), served=framework("@mdi/js").sets)
-    with pytest.raises(IconsError, match="no set that the format serves"):
-        picked(engine, "bell", served=framework("@heroicons/vue").sets)
+
+
+@pytest.mark.parametrize(
+    ("needs", "how", "why"),
+    [
+        (["bell"], {"sets": ("lucide",), "served": framework("@mdi/js").sets}, '"lucide" is no set that the format'),
+        (["bell"], {"served": framework("@heroicons/vue").sets}, "no set that the format serves"),
+        (["bell", "star"], {"choice": Choice(numbers=[1])}, "1 numbers chosen for 2 needs"),
+        (
+            ["bell"],
+            {"sets": ("mdi",), "choice": Choice(numbers=[9])},
+            r'"bell" has \d to choose from, and 9 was chosen',
+        ),
+    ],
+)
+def test_what_can_not_be_picked_is_refused(engine: SearchEngine, needs: list[str], how: Any, why: str) -> None:
+    with pytest.raises(IconsError, match=why):
+        picked(engine, *needs, **how)
 
 
 def test_numbers_choose_and_none_takes_nothing(engine: SearchEngine) -> None:
     found = picked(engine, "bell", "star", sets=("lucide",), choice=Choice(numbers=[2, 0]))
     assert keys(found) == [found.picks[0].hits[1].key, None]
-    with pytest.raises(IconsError, match="1 numbers chosen for 2 needs"):
-        picked(engine, "bell", "star", choice=Choice(numbers=[1]))
-    with pytest.raises(IconsError, match=r'"bell" has \d to choose from, and 9 was chosen'):
-        picked(engine, "bell", sets=("mdi",), choice=Choice(numbers=[9]))
 
 
 def test_what_finds_nothing_is_listed_and_the_rest_is_written(engine: SearchEngine) -> None:

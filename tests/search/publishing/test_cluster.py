@@ -108,5 +108,5 @@ def test_a_query_node_may_be_killed_while_searches_go_on(
 
 
 def test_more_replicas_than_query_nodes_are_refused(library: Library, cluster: Cluster) -> None:
-    with pytest.raises(LibraryError, match=r"`icons publish --replicas` says how many query nodes"):
+    with pytest.raises(LibraryError, match=r"`icons lab publish --replicas` says how many query nodes"):
         publish(library, f"{cluster.address}/many", replicas=3)

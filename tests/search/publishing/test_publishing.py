@@ -368,7 +368,7 @@ def test_an_examination_finds_what_is_not_as_it_was_published(drawn: Drawn, plac
 
 def test_the_commands_publish_search_go_back_and_examine(drawn: Drawn, place: str) -> None:
     own = ["--library", str(drawn.library.root)]
-    done = CliRunner().invoke(main, ["publish", place, *own])
+    done = CliRunner().invoke(main, ["lab", "publish", place, *own])
     assert done.exit_code == 0, done.output
     assert f"generation {drawn.library.current()} answers at {place}" in done.output
     found = CliRunner().invoke(main, ["search", "shape", "--library", place, "--json"])

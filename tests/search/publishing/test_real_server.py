@@ -59,7 +59,7 @@ def test_a_publication_may_be_killed_at_any_moment(server: str, tmp_path: Path, 
     drawn = Drawn(tmp_path, ModelChoice(f"local-dir:{tiny_model}"))
     drawn.edit(rng, n=14)
     publish(drawn.library, address)
-    command = [sys.executable, "-c", "from search.cli import main; main()", "publish", address]
+    command = [sys.executable, "-c", "from search.cli import main; main()", "lab", "publish", address]
     for _ in range(N_KILLS):
         before = answers(address)
         drawn.edit(rng, n=3)

@@ -201,7 +201,7 @@ Run = Callable[..., Result]
 
 
 def test_the_command_shows_the_icon_beside_the_first(run: Run, library: Library) -> None:
-    done = run("explain", "star not filled", "lucide:bell", library=library.root)
+    done = run("search", "star not filled", "--why", "lucide:bell", library=library.root)
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert lines[0] == "asked: star"
@@ -219,13 +219,13 @@ def test_the_command_shows_the_icon_beside_the_first(run: Run, library: Library)
 
 
 def test_the_first_icon_stands_alone(run: Run, library: Library) -> None:
-    done = run("explain", "bell plus", "lucide:bell-plus", library=library.root)
+    done = run("search", "bell plus", "--why", "lucide:bell-plus", library=library.root)
     assert "lucide:bell-plus is a hit" in done.stdout
     assert [line.split() for line in done.stdout.splitlines() if line.startswith("rank")] == [["rank", "1"]]
 
 
 def test_the_command_speaks_json(run: Run, library: Library, engine: SearchEngine) -> None:
-    done = run("explain", "star", "lucide:bell", "--not", "filled", "--json", library=library.root)
+    done = run("search", "star", "--why", "lucide:bell", "--not", "filled", "--json", library=library.root)
     told = json.loads(done.stdout)
     assert done.stdout.count("\n") == 1
     assert told["icon"]["hit"]["key"] == "lucide:bell"
@@ -234,12 +234,12 @@ def test_the_command_speaks_json(run: Run, library: Library, engine: SearchEngin
 
 
 def test_an_unknown_icon_is_an_error_that_names_near_ones(run: Run, library: Library) -> None:
-    done = run("explain", "star", "lucide:bel", library=library.root)
+    done = run("search", "star", "--why", "lucide:bel", library=library.root)
     assert (done.exit_code, done.stdout) == (2, "")
     assert 'no icon "lucide:bel" in this library; near: lucide:bell' in done.stderr
 
 
 def test_an_empty_query_is_an_error(run: Run, library: Library) -> None:
-    done = run("explain", " ", "lucide:bell", library=library.root)
+    done = run("search", " ", "--why", "lucide:bell", library=library.root)
     assert (done.exit_code, done.stdout) == (2, "")
     assert "the query is empty" in done.stderr

@@ -2,9 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from called_icons import build_called
@@ -17,6 +16,8 @@ from search.code.known import slip_of
 from search.engine import SearchEngine
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><path d="M0 0h2v2z"/></svg>'
+SPRITE = f'{SVG[:-6]}<!-- <symbol id="old"/> --><symbol id="cart"/><symbol id="icon-home"/></svg>'
+LOGO = '<use href="/sprite.svg#cart"/>'
 GOOD = """import { Bell, Home as House, ArrowRightCircle, type LucideIcon } from "lucide-react";
 import { FaHouse } from "react-icons/fa6";
 const menu = [{ icon: "mdi:home", event: "token:refresh" }];
@@ -25,6 +26,111 @@ BAD = """import { ArrowRigth, CigaretteOf, Plus } from "lucide-react";
 const menu = [{ icon: "mdi:hoem-outline" }];
 export const Menu = () => <i className="p-2 i-lucide-bel fa-solid fa-hose" />;
 """
+FOUND_BAD = [
+    'Bad.tsx:1:10: lucide has no icon "arrow-rigth"; near: ArrowRight',
+    'Bad.tsx:1:22: lucide has no icon "cigarette-of"; near: CigaretteOff',
+    'Bad.tsx:2:24: mdi has no icon "hoem-outline"; near: mdi:home-outline',
+    'Bad.tsx:3:45: lucide has no icon "bel"; near: i-lucide-bell',
+    'Bad.tsx:3:67: fa6-solid has no icon "hose"; near: fa-house',
+]
+MANY_SETS = {
+    "a.json": '["lucide:bell", "lucide:star", "mdi:home", "fa6-solid:house", "logos:react", "fa6-regular:bell"]',
+    "b.json": '["mdi:star", "mdi:home"]',
+}
+INSTALLED = {
+    "node_modules/lucide-react/package.json": '{"name": "lucide-react", "types": "dist/lucide-react.d.ts"}',
+    "node_modules/lucide-react/dist/lucide-react.d.ts": "declare const Bell: Icon;\n"
+    'export { Bell, Bell as BellIcon, Filter };\nexport * from "./more";\n',
+    "node_modules/lucide-react/dist/more.d.ts": "export declare const Brandnew: Icon;",
+}
+OWN = {
+    "App.tsx": 'import Home from "./icons/hone.svg"; <img src="/icons/cart.svg" /><Own name="star" />',
+    "index.html": '<symbol id="icon-x"/><use href="#icon-x"/><use href="#icon-home"/><use href="#gone"/>',
+    **{f"icons/{name}.svg": SVG for name in ("home", "cart", "star", "forgotten")},
+}
+Files = Mapping[str, str | bytes]
+PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # files, arguments, stdout, part of stderr
+    "all there": (
+        *({"App.tsx": GOOD}, (), ()),
+        "files: 1; names of icons: 5 (lucide 3, fa6-solid 1, mdi 1)\nnothing to be mended",
+    ),
+    "not there": ({"Bad.tsx": BAD}, (), FOUND_BAD, "5 to be mended"),
+    "no slip, but near by meaning": (
+        *({"a.ts": 'import { NoSmoking } from "lucide-react"; const a = { icon: "fa6-solid:person" }'}, ()),
+        (
+            'a.ts:1:10: lucide has no icon "no-smoking"; near: CigaretteOff',
+            'a.ts:1:62: fa6-solid has no icon "person"; near: fa6-solid:user',
+        ),
+        "",
+    ),
+    "a component spelt otherwise": (
+        *({"a.ts": 'import { Arrowright, ArrowRightIcon, LucideArrowRight } from "lucide-react"'}, ()),
+        *(('a.ts:1:10: lucide has no icon "arrowright"; near: ArrowRight',), ""),
+    ),
+    "the installed package decides": (
+        {**INSTALLED, "a.ts": 'import { Bell, BellIcon, Filter, Brandnew, Star, Flter } from "lucide-react"'},
+        (),
+        ('a.ts:1:44: lucide has no icon "star"; near: Bell', 'a.ts:1:50: lucide has no icon "flter"; near: Filter'),
+        "",
+    ),
+    "a set that the library lacks": (
+        *({"a.tsx": '<Icon icon="tabler:nonsense" />'}, (), ()),
+        'set "tabler" is not in this library, 1 of its names not looked up; `icons index',
+    ),
+    "own icons": (
+        *(OWN, ("--icons", "icons")),
+        (
+            'App.tsx:1:19: there is no file "./icons/hone.svg"; near: home.svg',
+            'icons/forgotten.svg: no code names "forgotten.svg"',
+            'index.html:1:79: no part "gone" is defined in this code',
+        ),
+        "",
+    ),
+    "parts of sprites": (
+        {
+            "public/sprite.svg": SPRITE,
+            "a.html": '<use href="/sprite.svg#cat"/> <use href="/sprit.svg#cart"/> <use href="./gone.svg#cart"/>\n'
+            '<use href="/sprite.svg#old"/> <use href="#icon-hom"/>',
+        },
+        (),
+        (
+            'a.html:1:24: "/sprite.svg" has no part "cat"; near: cart',
+            'a.html:1:42: there is no file "/sprit.svg"; near: sprite.svg',
+            'a.html:1:72: there is no file "./gone.svg"',
+            'a.html:2:24: "/sprite.svg" has no part "old"',
+            'a.html:2:43: no part "icon-hom" is defined in this code; near: icon-home',
+        ),
+        "",
+    ),
+    "a sprite that is used": (
+        {
+            "App.tsx": '<use href="./icons/sprite.svg#icon-home"/>',
+            "icons/sprite.svg": SPRITE,
+            "icons/other.svg": SVG,
+        },
+        *(("--icons", "icons"), ('icons/other.svg: no code names "other.svg"',), ""),
+    ),
+    "more sets than may be": (
+        *(MANY_SETS, ("--max-sets", "1")),
+        (
+            "a.json:1:3: 3 sets are used, 1 may be: lucide 2 times",
+            "a.json:1:45: 3 sets are used, 1 may be: fa 2 times",
+        ),
+        "sets beside each other: 1\n  a.json: fa, lucide, mdi",
+    ),
+    "as many sets as may be": (MANY_SETS, ("--max-sets", "3"), (), ""),
+    "what is not read": (
+        {
+            **dict.fromkeys(("ignored/a.tsx", "node_modules/x/a.tsx", "dist/a.js", "a.min.js"), BAD),
+            **{".gitignore": "ignored/\n", "App.tsx": GOOD},
+        },
+        *((), (), "files: 1; "),
+    ),
+    "what can't be read": (
+        *({"a.tsx": GOOD, "b.tsx": b"\xff\xfe\x00", "c.js": b"x" * 2_000_001}, (), ()),
+        "b.tsx: not read: it is not UTF-8\nc.js: not read: file of 2 MB, the limit is 2 MB",
+    ),
+}
 
 
 @pytest.fixture(scope="module")
@@ -32,52 +138,42 @@ def called(tmp_path_factory: pytest.TempPathFactory) -> Library:
     return build_called(tmp_path_factory.mktemp("checked"))
 
 
-def _check(library: Library, *arguments: "Path | str") -> Result:
-    return CliRunner().invoke(main, ["check", *map(str, arguments), "--library", str(library.root)])
+@pytest.fixture
+def check(called: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Write files into the working directory, and check them."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(files: Files, *arguments: str) -> Result:
+        for name, content in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return CliRunner().invoke(main, ["check", *(arguments or ["."]), "--library", str(called.root)])
+
+    return run
 
 
-def _write(folder: Path, files: Mapping[str, "str | bytes"]) -> Path:
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return folder
+Run = Callable[..., Result]
 
 
-def _found(result: Result) -> Sequence[tuple[str, int, int, str]]:
-    return [(one["kind"], one["line"], one["column"], one["text"]) for one in json.loads(result.stdout)["findings"]]
-
-
-def test_code_whose_icons_are_all_there_is_clean(called: Library, tmp_path: Path) -> None:
-    result = _check(called, _write(tmp_path, {"App.tsx": GOOD}))
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert "files: 1; names of icons: 5 (lucide 3, fa6-solid 1, mdi 1)\nnothing to be mended" in result.stderr
-
-
-def test_what_is_not_there_is_named_with_its_place_and_the_nearest_in_the_codes_own_form(
-    called: Library, tmp_path: Path
+@pytest.mark.parametrize(("files", "arguments", "lines", "told"), PROJECTS.values(), ids=PROJECTS)
+def test_what_is_wrong_is_a_line_with_its_place_and_all_else_is_on_stderr(
+    check: Run, files: Files, arguments: Sequence[str], lines: Sequence[str], told: str
 ) -> None:
-    source = _write(tmp_path, {"src/Bad.tsx": BAD}) / "src"
-    result = _check(called, source)
-    assert result.exit_code == 1
-    assert result.stdout.splitlines() == [
-        f'{source}/Bad.tsx:1:10: lucide has no icon "arrow-rigth"; near: ArrowRight',
-        f'{source}/Bad.tsx:1:22: lucide has no icon "cigarette-of"; near: CigaretteOff',
-        f'{source}/Bad.tsx:2:24: mdi has no icon "hoem-outline"; near: mdi:home-outline',
-        f'{source}/Bad.tsx:3:45: lucide has no icon "bel"; near: i-lucide-bell',
-        f'{source}/Bad.tsx:3:67: fa6-solid has no icon "hose"; near: fa-house',
-    ]
-    plain = json.loads(_check(called, source, "--json").stdout)
+    result = check(files, ".", *arguments)
+    assert (result.exit_code, result.stdout.splitlines()) == (int(bool(lines)), list(lines))
+    assert told in result.stderr
+
+
+def test_json_has_counts_places_and_how_near_the_nearest_is(check: Run) -> None:
+    plain = json.loads(check({"Bad.tsx": BAD}, ".", "--json").stdout)
     assert (plain["is_clean"], plain["n_files"], plain["n_references"]) == (False, 1, 6)
-    assert plain["findings"][0]["nearest"] == {
-        "set": "lucide", "name": "arrow-right", "text": "ArrowRight", "by": "name", "score": pytest.approx(1 - 1 / 11),
-    }  # fmt: skip
-
-
-def test_a_name_that_is_no_slip_is_looked_for_by_what_it_means(called: Library, tmp_path: Path) -> None:
-    _write(tmp_path, {"a.ts": 'import { NoSmoking } from "lucide-react"; const a = { icon: "fa6-solid:person" }'})
-    near = [one["nearest"] for one in json.loads(_check(called, tmp_path, "--json").stdout)["findings"]]
-    assert [(one["text"], one["by"]) for one in near] == [("CigaretteOff", "meaning"), ("fa6-solid:user", "meaning")]
+    score = pytest.approx(1 - 1 / 11)
+    nearest = {"set": "lucide", "name": "arrow-right", "text": "ArrowRight", "by": "name", "score": score}
+    assert plain["findings"][0] == {
+        **{"kind": "no-icon", "path": "Bad.tsx", "line": 1, "column": 10, "text": "ArrowRigth", "nearest": nearest},
+        "message": 'lucide has no icon "arrow-rigth"; near: ArrowRight',
+    }
 
 
 @pytest.mark.parametrize(
@@ -90,50 +186,16 @@ def test_letters_left_out_doubled_or_in_other_places_come_before_replaced_ones(t
     assert found is not None and found[0] == meant
 
 
-def test_a_component_must_be_spelt_as_it_is_exported(called: Library, tmp_path: Path) -> None:
-    _write(tmp_path, {"a.ts": 'import { Arrowright, ArrowRightIcon, LucideArrowRight } from "lucide-react"'})
-    assert _found(_check(called, tmp_path, "--json")) == [("no-icon", 1, 10, "Arrowright")]
+def test_links_are_not_followed(check: Run, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    other = tmp_path_factory.mktemp("other")
+    (other / "Bad.tsx").write_text(BAD)
+    (tmp_path / "linked").symlink_to(other)
+    (tmp_path / "linked.tsx").symlink_to(other / "Bad.tsx")
+    result = check({"App.tsx": GOOD}, ".")
+    assert result.exit_code == 0 and "files: 1; " in result.stderr
 
 
-def test_the_package_that_is_installed_decides_what_may_be_imported(called: Library, tmp_path: Path) -> None:
-    types = 'declare const Bell: Icon;\nexport { Bell, Bell as BellIcon, Filter };\nexport * from "./more";\n'
-    package = {
-        "package.json": '{"name": "lucide-react", "types": "dist/lucide-react.d.ts"}',
-        "dist/lucide-react.d.ts": types,
-        "dist/more.d.ts": "export declare const Brandnew: Icon;",
-    }
-    code = 'import { Bell, BellIcon, Filter, Brandnew, Star, Flter } from "lucide-react"'
-    installed = {f"node_modules/lucide-react/{name}": content for name, content in package.items()}
-    result = _check(called, _write(tmp_path, {**installed, "src/a.ts": code}) / "src", "--json")
-    assert _found(result) == [("no-icon", 1, 44, "Star"), ("no-icon", 1, 50, "Flter")]
-    assert json.loads(result.stdout)["findings"][1]["nearest"]["text"] == "Filter"
-
-
-def test_sets_that_the_library_lacks_are_told_and_are_no_finding(called: Library, tmp_path: Path) -> None:
-    result = _check(called, _write(tmp_path, {"a.tsx": '<Icon icon="tabler:nonsense" />'}))
-    assert result.exit_code == 0
-    assert 'set "tabler" is not in this library, 1 of its names not looked up; `icons index' in result.stderr
-
-
-def test_own_icons_that_are_missing_or_unused_are_told(called: Library, tmp_path: Path) -> None:
-    files = {
-        "src/App.tsx": 'import Home from "./icons/hone.svg"; <img src="/icons/cart.svg" /><Own name="star" />',
-        "src/index.html": '<symbol id="icon-x"/><use href="#icon-x"/><use href="#icon-home"/><use href="#gone"/>',
-        **{f"src/icons/{name}.svg": SVG for name in ("home", "cart", "star", "forgotten")},
-    }
-    source = _write(tmp_path, files) / "src"
-    result = _check(called, source, "--icons", source / "icons")
-    assert result.stdout.splitlines() == [
-        f'{source}/App.tsx:1:19: there is no file "./icons/hone.svg"; near: home.svg',
-        f'{source}/icons/forgotten.svg: no code names "forgotten.svg"',
-        f'{source}/index.html:1:79: no part "gone" is defined in this code',
-    ]
-
-
-SPRITE = f'{SVG[:-6]}<!-- <symbol id="old"/> --><symbol id="cart"/><symbol id="icon-home"/></svg>'
-LOGO = '<use href="/sprite.svg#cart"/>'
-
-
+@pytest.mark.parametrize("place", [".", "src", "src/App.vue"])
 @pytest.mark.parametrize(
     ("sprite", "code"),
     [
@@ -149,107 +211,40 @@ LOGO = '<use href="/sprite.svg#cart"/>'
     ],
 )
 def test_parts_of_a_sprite_file_are_looked_for_in_it_wherever_in_the_project_it_lies(
-    called: Library, tmp_path: Path, sprite: str, code: str
+    check: Run, sprite: str, code: str, place: str
 ) -> None:
     font = SVG.replace("<path", '<font id="Own"/><path')
     content = SPRITE if "sprite" in sprite else font if "font" in sprite else SVG
-    source = _write(tmp_path, {"package.json": "{}", sprite: content, "src/App.vue": code})
-    for place in (source, source / "src", source / "src/App.vue"):
-        result = _check(called, place)
-        assert (result.exit_code, result.stdout) == (0, "")
+    result = check({"package.json": "{}", sprite: content, "src/App.vue": code}, place)
+    assert (result.exit_code, result.stdout) == (0, "")
 
 
-def test_a_missing_part_of_a_sprite_and_a_missing_sprite_are_told_with_the_nearest(
-    called: Library, tmp_path: Path
-) -> None:
-    code = """<use href="/sprite.svg#cat"/> <use href="/sprit.svg#cart"/> <use href="./gone.svg#cart"/>
-<use href="/sprite.svg#old"/> <use href="#icon-hom"/>"""
-    _write(tmp_path, {"public/sprite.svg": SPRITE, "index.html": code})
-    file = tmp_path / "index.html"
-    result = _check(called, tmp_path)
-    assert (result.exit_code, result.stdout.splitlines()) == (1, [
-        f'{file}:1:24: "/sprite.svg" has no part "cat"; near: cart',
-        f'{file}:1:42: there is no file "/sprit.svg"; near: sprite.svg',
-        f'{file}:1:72: there is no file "./gone.svg"',
-        f'{file}:2:24: "/sprite.svg" has no part "old"',
-        f'{file}:2:43: no part "icon-hom" is defined in this code; near: icon-home',
-    ])  # fmt: skip
-    assert _found(_check(called, tmp_path, "--json"))[1] == ("no-file", 1, 42, "/sprit.svg")
-
-
-def test_a_sprite_that_code_names_is_used(called: Library, tmp_path: Path) -> None:
-    code = '<use href="./icons/sprite.svg#icon-home"/>'
-    source = _write(tmp_path, {"App.tsx": code, "icons/sprite.svg": SPRITE, "icons/other.svg": SVG})
-    result = _check(called, source, "--icons", source / "icons")
-    assert result.stdout.splitlines() == [f'{source}/icons/other.svg: no code names "other.svg"']
-
-
-def test_a_text_alone_is_read_as_a_part_of_the_project_or_of_none(
-    called: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_alone_is_read_as_a_part_of_the_project_or_of_none(called: Library, check: Run) -> None:
     engine = SearchEngine.open(called.root)
     code = f'{LOGO}<use href="/sprite.svg#gone"/><use href="#gone"/><img src="./star.svg"/><img src="./gone.svg"/>'
-    monkeypatch.chdir(_write(tmp_path, {"public/sprite.svg": SPRITE, "src/star.svg": SVG}))
+    check({"public/sprite.svg": SPRITE, "src/star.svg": SVG})
     assert check_text(engine, code, name="App.tsx").findings == []
-    _write(tmp_path, {"package.json": "{}"})
-    assert [(one.kind, one.text) for one in check_text(engine, code, name="App.tsx").findings] == [
-        ("no-part", "gone"),
-        ("no-part", "gone"),
-        ("no-file", "./gone.svg"),
-    ]
-    assert check_text(engine, '<symbol id="x"/><use href="#x"/>', name="a.html").findings == []
-
-
-def test_more_sets_than_may_be_are_a_finding_brands_and_styles_aside(called: Library, tmp_path: Path) -> None:
-    code = '["lucide:bell", "lucide:star", "mdi:home", "fa6-solid:house", "logos:react", "fa6-regular:bell"]'
-    source = _write(tmp_path, {"a.json": code, "b.json": '["mdi:star", "mdi:home"]'})
-    result = _check(called, source, "--max-sets", "1", "--json")
-    assert _found(result) == [("too-many-sets", 1, 3, "lucide:bell"), ("too-many-sets", 1, 45, "fa6-solid:house")]
-    assert json.loads(result.stdout)["mixed"] == {str(source / "a.json"): ["fa", "lucide", "mdi"]}
-    assert _check(called, source, "--max-sets", "3").exit_code == 0
-
-
-def test_what_git_ignores_packages_and_links_are_not_read(called: Library, tmp_path: Path) -> None:
-    other = _write(tmp_path / "other", {"Bad.tsx": BAD})
-    files = dict.fromkeys(("ignored/a.tsx", "node_modules/x/a.tsx", "dist/a.js", "src/a.min.js"), BAD)
-    source = _write(tmp_path / "project", {**files, ".gitignore": "ignored/\n", "src/App.tsx": GOOD})
-    (source / "src" / "linked").symlink_to(other)
-    (source / "src" / "linked.tsx").symlink_to(other / "Bad.tsx")
-    result = _check(called, source, "--json")
-    assert (result.exit_code, json.loads(result.stdout)["n_files"]) == (0, 1)
-
-
-def test_files_that_can_not_be_read_are_listed(called: Library, tmp_path: Path) -> None:
-    source = _write(tmp_path, {"a.tsx": GOOD, "b.tsx": b"\xff\xfe\x00", "c.js": b"x" * 2_000_001})
-    result = _check(called, source)
-    assert result.exit_code == 0
-    assert f"{source}/b.tsx: not read: it is not UTF-8" in result.stderr
-    assert f"{source}/c.js: not read: file of 2 MB, the limit is 2 MB" in result.stderr
+    check({"package.json": "{}"})
+    found = [(one.kind, one.text) for one in check_text(engine, code, name="App.tsx").findings]
+    assert found == [("no-part", "gone"), ("no-part", "gone"), ("no-file", "./gone.svg")]
 
 
 @pytest.mark.parametrize(
-    ("files", "arguments", "told"),
+    ("file", "arguments", "why"),
     [
-        ({"a.png": ""}, (), "holds no code"),
-        ({"a.png": ""}, ("a.png",), "is no file of code that is read"),
-        ({"a.ts": ""}, ("--icons", "."), "holds no SVG"),
-        ({"a.ts": ""}, ("--json", "--sarif"), "two forms of output"),
+        ("a.png", (".",), "holds no code"),
+        ("a.png", ("a.png",), "is no file of code that is read"),
+        ("a.ts", (".", "--icons", "."), "holds no SVG"),
+        ("a.ts", (".", "--json", "--sarif"), "two forms of output"),
     ],
 )
-def test_what_makes_no_sense_is_refused(
-    called: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], arguments: Any, told: str
-) -> None:
-    monkeypatch.chdir(_write(tmp_path, files))
-    result = _check(called, *(arguments if arguments and not arguments[0].startswith("-") else (".", *arguments)))
-    assert result.exit_code == 2
-    assert told in result.stderr
+def test_what_makes_no_sense_is_refused(check: Run, file: str, arguments: Sequence[str], why: str) -> None:
+    result = check({file: ""}, *arguments)
+    assert result.exit_code == 2 and why in result.stderr
 
 
-def test_sarif_tells_rules_places_and_messages(
-    called: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(_write(tmp_path, {"src/Bad?%41.tsx": BAD}))
-    result = _check(called, "src", "--sarif")
+def test_sarif_tells_rules_places_and_messages(check: Run) -> None:
+    result = check({"src/Bad?%41.tsx": BAD}, "src", "--sarif")
     [run] = json.loads(result.stdout)["runs"]
     rules = run["tool"]["driver"]["rules"]
     assert result.exit_code == 1

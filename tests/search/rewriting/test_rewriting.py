@@ -4,7 +4,9 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,8 @@ from called_icons import build_called
 from search.code.choices import Choice, choose
 from search.code.edits import ecosystem
 from search.code.map import map_icons
-from search.code.rewrite import Rewritten, diff_of, read_names, rewrite, rewritten_json, write_changes
+from search.code.rewrite import Rewritten, diff_of, read_names, rewritten_json, write_changes
+from search.code.rewrite import rewrite as rewrite_code
 from search.engine import SearchEngine
 
 STANDS = {
@@ -25,6 +28,8 @@ STANDS = {
     "mdi:star": "lucide:star",
     "mdi:bell": "lucide:bell",
 }
+HOME = 'x("mdi:home");'
+Rewrite = Callable[..., Rewritten]
 KEPT = ("st_mode", "st_uid", "st_gid", "st_nlink")
 REACT = ('import { FaHouse } from "react-icons/fa6";', 'import { Home as FaHouse } from "lucide-react";')
 CASES = {
@@ -99,70 +104,67 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
     return SearchEngine.open(build_called(tmp_path_factory.mktemp("rewriting")).root)
 
 
-def rewritten(engine: SearchEngine, *places: Path, stands: dict[str, str] = STANDS, **how: bool) -> Rewritten:
-    code = read_names(engine, places, sets=["fa6-solid", "mdi"], to="lucide")
-    mapped = map_icons(engine, code.names, "lucide", progress=lambda *_: None)
-    chosen = choose(engine, mapped, {source: Choice(target, is_doubtful=False) for source, target in stands.items()})
-    return rewrite(engine, code, chosen, also_doubtful=how.get("also_doubtful", False), progress=lambda *_: None)
+@pytest.fixture
+def rewrite(engine: SearchEngine, tmp_path: Path) -> Rewrite:
+    """Write files and rewrite them as STANDS says."""
+
+    def run(files: dict[str, str], *, stands: dict[str, str] = STANDS, also_doubtful: bool = False) -> Rewritten:
+        for name, text in files.items():
+            (tmp_path / name).write_bytes(text.encode())
+        code = read_names(engine, [tmp_path], sets=["fa6-solid", "mdi", "map"], to="lucide")
+        mapped = map_icons(engine, code.names, "lucide", progress=lambda *_: None)
+        choices = {source: Choice(target, is_doubtful=False) for source, target in stands.items()}
+        chosen = choose(engine, mapped, choices)
+        return rewrite_code(engine, code, chosen, also_doubtful=also_doubtful, progress=lambda *_: None)
+
+    return run
 
 
 @pytest.mark.parametrize(("name", "before", "after"), CASES.values(), ids=CASES)
 def test_code_names_the_stand_in_and_nothing_else_changes(
-    engine: SearchEngine, tmp_path: Path, name: str, before: str, after: str
+    rewrite: Rewrite, tmp_path: Path, name: str, before: str, after: str
 ) -> None:
-    file = tmp_path / name
-    file.write_bytes(before.encode())
-    (change,) = rewritten(engine, tmp_path).changes
+    (change,) = rewrite({name: before}).changes
     assert change.after == after
     assert write_changes([change]) == []
-    assert file.read_bytes().decode() == after
-    assert rewritten(engine, tmp_path).changes == []
+    assert (tmp_path / name).read_bytes().decode() == after
+    assert rewrite({}).changes == []
 
 
 @pytest.mark.parametrize("code", BY_HAND.values(), ids=BY_HAND)
-def test_what_is_not_safe_is_left_to_a_person(engine: SearchEngine, tmp_path: Path, code: str) -> None:
-    (tmp_path / "a.tsx").write_text(code)
-    found = rewritten(engine, tmp_path)
-    assert found.changes == []
-    assert found.by_hand
+def test_what_is_not_safe_is_left_to_a_person(rewrite: Rewrite, code: str) -> None:
+    found = rewrite({"a.tsx": code})
+    assert found.changes == [] and found.by_hand
     assert all(one.to == "lucide:home" and one.why for one in found.by_hand)
 
 
-def test_a_name_that_is_computed_is_told(engine: SearchEngine, tmp_path: Path) -> None:
-    (tmp_path / "a.tsx").write_text("const a = `mdi:${name}`; const b = 'mdi:home';")
-    found = rewritten(engine, tmp_path)
-    assert [one.text for one in found.computed] == ["mdi:${name}"]
-    assert found.n_places == 1
+def test_a_name_that_is_computed_is_listed(rewrite: Rewrite) -> None:
+    found = rewrite({"a.tsx": "const a = `mdi:${name}`; const b = 'mdi:home';"})
+    assert ([one.text for one in found.computed], found.n_places) == (["mdi:${name}"], 1)
 
 
-def test_doubtful_ones_stay_unless_they_are_asked_for(engine: SearchEngine, tmp_path: Path) -> None:
-    (tmp_path / "a.ts").write_text('x("mdi:account"); y("mdi:home");')
-    found = rewritten(engine, tmp_path)
+def test_doubtful_ones_stay_unless_they_are_asked_for(rewrite: Rewrite) -> None:
+    code = {"a.ts": 'x("mdi:account"); y("mdi:home");'}
+    found = rewrite(code)
     assert [stand.source.name for _, stand in found.doubtful] == ["account"]
     assert found.changes[0].after.startswith('x("mdi:account"); y("lucide:home")')
-    forced = rewritten(engine, tmp_path, also_doubtful=True)
-    assert "mdi:" not in forced.changes[0].after
-    assert forced.n_places == 2
+    forced = rewrite(code, also_doubtful=True)
+    assert "mdi:" not in forced.changes[0].after and forced.n_places == 2
 
 
-def test_a_word_that_may_be_no_icon_is_left_to_a_person(engine: SearchEngine, tmp_path: Path) -> None:
-    (tmp_path / "a.ts").write_text('emit("map:home"); x({ icon: "map:pin" });')
-    code = read_names(engine, [tmp_path], sets=["map"], to="lucide")
-    mapped = map_icons(engine, code.names, "lucide", progress=lambda *_: None)
-    found = rewrite(engine, code, mapped, also_doubtful=True, progress=lambda *_: None)
+def test_a_word_that_may_be_no_icon_is_left_to_a_person(rewrite: Rewrite) -> None:
+    found = rewrite({"a.ts": 'emit("map:home"); x({ icon: "map:pin" });'}, also_doubtful=True)
     assert [one.reference.text for one in found.by_hand] == ["map:home"]
     assert found.changes[0].after.startswith('emit("map:home"); x({ icon: "lucide:')
 
 
-def test_an_icon_that_nothing_stands_for_stays(engine: SearchEngine, tmp_path: Path) -> None:
-    (tmp_path / "a.ts").write_text('x("mdi:home");')
-    assert rewritten(engine, tmp_path, stands={"mdi:home": ""}).changes == []
+def test_an_icon_that_nothing_stands_for_stays(rewrite: Rewrite) -> None:
+    assert rewrite({"a.ts": HOME}, stands={"mdi:home": ""}).changes == []
 
 
-def test_a_file_that_changed_meanwhile_is_not_written(engine: SearchEngine, tmp_path: Path) -> None:
+def test_a_file_that_changed_meanwhile_is_not_written(rewrite: Rewrite, tmp_path: Path) -> None:
+    found = rewrite({"a.ts": HOME})
     file = tmp_path / "a.ts"
-    file.write_text('x("mdi:home");')
-    found = rewritten(engine, tmp_path)
     file.write_text('x("mdi:home", 1);')
     assert write_changes(found.changes) == [(file, "it has changed since it was read")]
     assert file.read_text() == 'x("mdi:home", 1);'
@@ -171,54 +173,40 @@ def test_a_file_that_changed_meanwhile_is_not_written(engine: SearchEngine, tmp_
 
 
 def test_a_file_keeps_its_owner_its_permissions_its_attributes_and_a_link_to_it(
-    engine: SearchEngine, tmp_path: Path
+    rewrite: Rewrite, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.ts"
-    file.write_text('x("mdi:home");')
-    file.chmod(0o750)
+    file.touch(0o750)
     if os.geteuid() == 0:
         os.chown(file, 1234, 2345)
     with suppress(OSError):  # not every disk has them
         os.setxattr(file, "user.mine", b"kept")
-    os.utime(file, (0, 0))
     (tmp_path / "b.ts").symlink_to("a.ts")
+    changes = [replace(change, path=tmp_path / "b.ts") for change in rewrite({"a.ts": HOME}).changes]
     before = file.stat()
-    assert write_changes(rewritten(engine, tmp_path / "b.ts").changes) == []
+    assert write_changes(changes) == []
     after = file.stat()
     assert file.read_text() == 'x("lucide:home");'
     assert [getattr(after, name) for name in KEPT] == [getattr(before, name) for name in KEPT]
-    assert after.st_mtime > 0
     with suppress(OSError):
         assert os.getxattr(file, "user.mine") == b"kept"
-    assert (tmp_path / "b.ts").is_symlink()
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.ts", "b.ts"]
+    assert (tmp_path / "b.ts").is_symlink() and len(list(tmp_path.iterdir())) == 2
 
 
-def test_a_file_that_would_lose_something_stays_and_the_others_are_written(
-    engine: SearchEngine, tmp_path: Path
-) -> None:
-    named = {name: tmp_path / name for name in ("linked.ts", "long.ts", "read-only.ts")}
-    named["long.ts"] = tmp_path / f"{'n' * 252}.ts"
-    for file in named.values():
-        file.write_text('x("mdi:home");')
-    (tmp_path / "linked.js").hardlink_to(named["linked.ts"])
-    named["read-only.ts"].chmod(0o444)
-    left = dict(write_changes(rewritten(engine, tmp_path).changes))
-    assert left == {
-        tmp_path / "linked.js": "it has 2 hard links",
-        named["linked.ts"]: "it has 2 hard links",
-        named["read-only.ts"]: "it is read-only",
-    }
-    assert {file.read_text() for file in left} == {'x("mdi:home");'}
-    assert named["long.ts"].read_text() == 'x("lucide:home");'
+def test_a_file_that_would_lose_something_stays_and_the_others_are_written(rewrite: Rewrite, tmp_path: Path) -> None:
+    changes = rewrite({"linked.ts": HOME, "read-only.ts": HOME, f"{'n' * 252}.ts": HOME}).changes
+    (tmp_path / "linked.js").hardlink_to(tmp_path / "linked.ts")
+    (tmp_path / "read-only.ts").chmod(0o444)
+    left = {path.name: why for path, why in write_changes(changes)}
+    assert left == {"linked.ts": "it has 2 hard links", "read-only.ts": "it is read-only"}
+    assert {(tmp_path / name).read_text() for name in left} == {HOME}
+    assert (tmp_path / f"{'n' * 252}.ts").read_text() == 'x("lucide:home");'
 
 
 def test_a_file_that_can_not_be_written_is_told_and_the_others_are_written(
-    engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rewrite: Rewrite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "a.ts").write_text('x("mdi:home");' + " " * 100)
-    (tmp_path / "b.ts").write_text('x("mdi:home");')
-    changes = rewritten(engine, tmp_path).changes
+    changes = rewrite({"a.ts": HOME + " " * 100, "b.ts": HOME}).changes
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:
@@ -232,40 +220,34 @@ def test_a_file_that_can_not_be_written_is_told_and_the_others_are_written(
     assert write_changes(changes[:1]) == [(tmp_path / "a.ts", "it belongs to somebody else")]
 
 
-def test_what_a_killed_writer_has_left_goes_with_the_next_one(engine: SearchEngine, tmp_path: Path) -> None:
+def test_what_a_killed_writer_has_left_goes_with_the_next_one(rewrite: Rewrite, tmp_path: Path) -> None:
     """Killed where the file aside is whole and about to take its name."""
-    (tmp_path / "a.ts").write_text('x("mdi:home");')
+    changes = rewrite({"a.ts": HOME}).changes
     (tmp_path / f".aside-{os.getppid()}-0123abcd-a.ts").write_text("of one who still writes")
     writer = "import os, signal, sys; from pathlib import Path; from indexer.library.durable import replace_file\n"
     writer += "Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
     writer += "replace_file(Path(sys.argv[1]), b'half')"
     subprocess.run([sys.executable, "-c", writer, tmp_path / "a.ts"], check=False)
     assert len(list(tmp_path.iterdir())) == 3
-    assert write_changes(rewritten(engine, tmp_path).changes) == []
+    assert write_changes(changes) == []
     assert sorted(one.name for one in tmp_path.iterdir()) == [f".aside-{os.getppid()}-0123abcd-a.ts", "a.ts"]
 
 
-def test_the_diff_is_what_patch_takes(engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_diff_is_what_patch_takes(rewrite: Rewrite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     bodies = {"a.ts": 'x("mdi:home");\n\x0cy();\n', "b.ts": 'x("mdi:star");', "c.ts": 'x("mdi:bell");\r\nz();\r\n'}
-    for name, text in bodies.items():
-        (tmp_path / name).write_bytes(text.encode())
-    found = rewritten(engine, tmp_path)
-    diff = "".join(line for change in found.changes for line in diff_of(change))
+    changes = rewrite(bodies).changes
+    diff = "".join(line for change in changes for line in diff_of(change))
     subprocess.run(["git", "apply", "-"], input=diff.encode(), cwd=tmp_path, check=True)
-    assert {change.path.name: change.path.read_bytes().decode() for change in found.changes} == {
-        change.path.name: change.after for change in found.changes
-    }
+    assert [change.path.read_bytes().decode() for change in changes] == [change.after for change in changes]
 
 
-def test_json_names_places_and_packages(engine: SearchEngine, tmp_path: Path) -> None:
-    (tmp_path / "a.tsx").write_text(f'{REACT[0]}\n<i class="fa-solid fa-bell"/>')
-    plain = rewritten_json(rewritten(engine, tmp_path))
+def test_json_names_places_and_packages(rewrite: Rewrite, tmp_path: Path) -> None:
+    plain = rewritten_json(rewrite({"a.tsx": f'{REACT[0]}\n<i class="fa-solid fa-bell"/>'}))
     assert plain["packages"] == ["lucide-react"]
     assert plain["files"] == [{"path": str(tmp_path / "a.tsx"), "n_places": 1}]
-    assert [(one["line"], one["text"], one["target"]) for one in plain["by_hand"]] == [
-        (2, "fa-bell", "lucide:bell-plus")
-    ]
+    [by_hand] = plain["by_hand"]
+    assert (by_hand["line"], by_hand["text"], by_hand["target"]) == (2, "fa-bell", "lucide:bell-plus")
 
 
 @pytest.mark.parametrize(

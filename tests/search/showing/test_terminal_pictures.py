@@ -97,13 +97,10 @@ def test_a_sixel_terminal_gets_sixels(asked: Path) -> None:
     assert "▀" not in shown and "\U0010eeee" not in shown
 
 
-def test_pictures_can_be_turned_off_by_option_and_by_environment(asked: Path) -> None:
-    for code, shown in (
-        in_terminal(*house(asked, "--no-pictures"), answers=KITTY),
-        in_terminal(*house(asked), answers=KITTY, ICONS_PICTURES="0"),
-    ):
-        assert code == 0 and "house" in shown
-        assert "\x1b_G" not in shown and "▀" not in shown and "\x1b[c" not in shown
+def test_pictures_can_be_turned_off_by_the_environment(asked: Path) -> None:
+    code, shown = in_terminal(*house(asked), answers=KITTY, ICONS_PICTURES="0")
+    assert code == 0 and "house" in shown
+    assert "\x1b_G" not in shown and "▀" not in shown and "\x1b[c" not in shown
 
 
 @pytest.mark.parametrize("environment", [{"TERM": "dumb"}, pytest.param({"NO_COLOR": "1"}, marks=pytest.mark.slow)])
@@ -111,13 +108,10 @@ def test_a_terminal_that_can_draw_nothing_is_not_asked(asked: Path, environment:
     code, shown = in_terminal(*house(asked), **environment)
     assert code == 0 and "house" in shown
     assert "▀" not in shown and "\x1b[c" not in shown
-    code, shown = in_terminal(*house(asked, "--pictures"), **environment)
-    assert code == 2 and "--pictures needs a terminal" in shown
 
 
-@pytest.mark.parametrize("form", ["--json", "--paths", "--svg"])
-def test_what_is_meant_for_programs_brings_no_pictures(asked: Path, form: str) -> None:
-    code, shown = in_terminal(*house(asked, form), answers=KITTY)
+def test_what_is_meant_for_programs_brings_no_pictures(asked: Path) -> None:
+    code, shown = in_terminal(*house(asked, "--json"), answers=KITTY)
     assert code == 0 and "\x1b" not in shown
 
 

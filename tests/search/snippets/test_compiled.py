@@ -1,6 +1,7 @@
 """Does code compile where it goes? TypeScript with the packages' types, Vue, Svelte, UnoCSS, and a parser of HTML."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from drawn_icons import MORE, SAMPLES, drawing
-from package_exports import node_modules
+from node_packages import node_modules
 
 from data.making.exports import icons_of, run_node
 from indexer.errors import IconsError
@@ -78,37 +79,30 @@ def codes_of(one: Framework, modules: Path) -> Mapping[str, str]:
     assert len(good) >= 30, one.name
     if one.form != "drawn":
         snippet = write(good, one, AS_IT_IS)
-        uses = snippet.uses if one.language != "tsx" else ["export const all = <>", *snippet.uses, "</>;"]
         remarks = ["it's {a} `need` */ -->"] * len(snippet.uses)
-        if one.language == "tsx":
-            body = laid_out("", snippet.uses, one, remarks=remarks)
-            found["all"] = f"{snippet.imports}\n\nexport const all = <>\n{body}\n</>;"
-        else:
-            found["all"] = laid_out(snippet.imports, uses, one, remarks=remarks)
+        body = laid_out("" if one.language == "tsx" else snippet.imports, snippet.uses, one, remarks=remarks)
+        whole = f"{snippet.imports}\n\nexport const all = <>\n{body}\n</>;"
+        found["all"] = whole if one.language == "tsx" else body
     return found
 
 
 @pytest.mark.slow
 def test_components_of_react_are_what_typescript_takes(modules: Path) -> None:
     folder = modules.parent / "compiled-tsx"
-    folder.mkdir(exist_ok=True)
-    for file in folder.iterdir():
-        file.unlink()
-    n = 0
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
     for one in FRAMEWORKS.values():
-        if one.language in ("tsx", "jsx"):
-            for number, code in enumerate(codes_of(one, modules).values()):
-                is_use = one.form != "drawn" and "export const" not in code
-                imports, _, use = code.partition("\n\n")
-                text = f"{imports}\n\nexport const used = {use};\n" if is_use else f"{code}\n"
-                name = one.name.replace("/", "-").strip("@")
-                (folder / f"{name}-{number}.{one.language}").write_text(text, "utf-8")
-                n += 1
+        codes = codes_of(one, modules).values() if one.language in ("tsx", "jsx") else ()
+        for number, code in enumerate(codes):
+            is_use = one.form != "drawn" and "export const" not in code
+            imports, _, use = code.partition("\n\n")
+            text = f"{imports}\n\nexport const used = {use};\n" if is_use else f"{code}\n"
+            name = one.name.replace("/", "-").strip("@")
+            (folder / f"{name}-{number}.{one.language}").write_text(text, "utf-8")
+    assert len(list(folder.iterdir())) > 1_500
     (folder / "tsconfig.json").write_text(json.dumps(_CONFIG))
-    assert n > 1_500
-    done = subprocess.run(
-        [modules / ".bin" / "tsc", "-p", folder], cwd=modules.parent, capture_output=True, text=True, check=False
-    )
+    command = [modules / ".bin" / "tsc", "-p", folder]
+    done = subprocess.run(command, cwd=modules.parent, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-4000:]
 
 

@@ -5,7 +5,7 @@ from drawn_icons import drawing, sample
 
 from indexer.errors import IconsError
 from search.drawings.drawn import AS_IT_IS, Look, NamedIcon
-from search.drawings.frameworks import FRAMEWORKS, framework
+from search.drawings.frameworks import FRAMEWORKS, Framework, framework
 from search.drawings.write import Snippet, laid_out, write
 
 LOOK = Look(size=20, colour="#08f", stroke_width=1.5, corner="sharp")
@@ -95,16 +95,29 @@ def test_an_icon_is_imported_and_used_as_its_package_exports_it(
     assert use in snippet.code
 
 
-def test_a_look_is_stated_in_the_properties_of_each_framework() -> None:
-    assert of("lucide-react", sample("bell"), look=LOOK).uses == (
-        '<Bell size={20} color="#08f" strokeWidth={1.5} strokeLinecap="square" strokeLinejoin="miter" />',
-    )
-    assert of("@lucide/vue", sample("bell"), look=LOOK).uses == (
-        '<Bell :size="20" color="#08f" :stroke-width="1.5" stroke-linecap="square" stroke-linejoin="miter" />',
-    )
-    told = of("unocss", sample("bell"), look=LOOK)
-    assert told.uses == ('<span class="i-lucide-bell" style="font-size: 20px; color: #08f"></span>',)
-    assert told.left_out == ("stroke_width", "corner")
+@pytest.mark.parametrize(
+    ("name", "use", "left_out"),
+    [
+        (
+            "lucide-react",
+            '<Bell size={20} color="#08f" strokeWidth={1.5} strokeLinecap="square" strokeLinejoin="miter" />',
+            (),
+        ),
+        (
+            "@lucide/vue",
+            '<Bell :size="20" color="#08f" :stroke-width="1.5" stroke-linecap="square" stroke-linejoin="miter" />',
+            (),
+        ),
+        (
+            "unocss",
+            '<span class="i-lucide-bell" style="font-size: 20px; color: #08f"></span>',
+            ("stroke_width", "corner"),
+        ),
+    ],
+)
+def test_a_look_is_stated_in_the_properties_of_each_framework(name: str, use: str, left_out: tuple[str, ...]) -> None:
+    snippet = of(name, sample("bell"), look=LOOK)
+    assert (snippet.uses, snippet.left_out) == ((use,), left_out)
 
 
 def test_many_icons_come_with_one_import_and_what_to_install() -> None:
@@ -112,18 +125,16 @@ def test_many_icons_come_with_one_import_and_what_to_install() -> None:
     assert snippet.imports == 'import { Bell, Moon } from "lucide-react";'
     assert snippet.uses == ("<Bell />", "<Moon />", "<Bell />")
     assert snippet.install == "npm install lucide-react"
-    told = of("@fortawesome/react-fontawesome", sample("bell", of="fa7-solid"), sample("bell", of="fa7-regular"))
-    assert told.install is not None
-    assert told.install.endswith("@fortawesome/free-solid-svg-icons @fortawesome/free-regular-svg-icons")
 
 
 def test_one_name_of_two_modules_is_imported_under_two() -> None:
-    told = of("@fortawesome/react-fontawesome", sample("star", of="fa7-solid"), sample("star", of="fa7-regular"))
-    assert told.imports.split("\n")[1:] == [
+    stars = of("@fortawesome/react-fontawesome", sample("star", of="fa7-solid"), sample("star", of="fa7-regular"))
+    assert stars.imports.split("\n")[1:] == [
         'import { faStar } from "@fortawesome/free-solid-svg-icons";',
         'import { faStar as faStarRegular } from "@fortawesome/free-regular-svg-icons";',
     ]
-    assert told.uses[1] == "<FontAwesomeIcon icon={faStarRegular} />"
+    assert stars.uses[1] == "<FontAwesomeIcon icon={faStarRegular} />"
+    assert f"{stars.install}".endswith("@fortawesome/free-solid-svg-icons @fortawesome/free-regular-svg-icons")
     both = of("@heroicons/react", sample("bell", of="heroicons"), sample("bell-solid", of="heroicons"))
     assert both.uses == ("<BellIcon />", "<BellIcon24Solid />")
 
@@ -140,8 +151,7 @@ def test_remarks_stand_before_uses_and_close_nothing() -> None:
 def test_one_drawing_for_two_needs_is_defined_once() -> None:
     snippet = of("react", sample("bell"), sample("bell"))
     text = laid_out(snippet.imports, snippet.uses, framework("react"), remarks=["alarm", "news"])
-    assert text.count("function Bell") == 1
-    assert "/* alarm, news */" in text
+    assert text.count("function Bell") == 1 and "/* alarm, news */" in text
 
 
 @pytest.mark.parametrize("name", ["path", "data-uri", "vue", "svelte"])
@@ -161,65 +171,52 @@ def test_one_line_of_signs_bears_no_remark() -> None:
 
 
 def test_drawings_of_one_name_are_told_apart() -> None:
-    one, other = drawing("<path d='M0 0h1'/>", name="bell"), NamedIcon("a:bell", "a", "Bell", sample("bell").svg)
-    assert "function Bell(" in of("react", one, other).uses[0]
-    assert "function Bell2(" in of("react", one, other).uses[1]
-    assert ".icon-bell-2 {" in of("css", one, other).code
+    two = drawing("<path d='M0 0h1'/>", name="bell"), NamedIcon("a:bell", "a", "Bell", sample("bell").svg)
+    first, second = of("react", *two).uses
+    assert "function Bell(" in first and "function Bell2(" in second
+    assert ".icon-bell-2 {" in of("css", *two).code
 
 
-def test_a_component_of_react_hands_its_properties_on() -> None:
-    code = of(
-        "react", drawing('<g style="fill:red;mix-blend-mode:multiply"><path class="a" stroke-width="2" d="M0 0"/></g>')
-    ).code
-    assert code.startswith(
-        'import type { SVGProps } from "react";\n\nexport function Drawn(props: SVGProps<SVGSVGElement>) {'
-    )
-    assert '<path className="a" d="M0 0" strokeWidth="2" />' in code
-    assert 'style={{ fill: "red", mixBlendMode: "multiply" } as object}' in code
-    assert " {...props}>" in code
-    untyped = of("jsx", drawing('<g style="fill:red;mix-blend-mode:multiply"/>')).code
-    assert untyped.startswith("export function Drawn(props) {")
-    assert "as object" not in untyped
+_TEXT = drawing("<text>{{ 1 }} {a} ${b} `c` &lt;d&gt; \\ </text>")
+_STYLED = drawing('<g style="fill:red;mix-blend-mode:multiply"><path class="a" stroke-width="2" d="M0 0"/></g>')
+_SUN = drawing(
+    '<style>.a{fill:url(#g)}.b,.c{opacity:.5}</style><linearGradient id="g"><stop offset="0"/></linearGradient>'
+    '<title id="t">Sun</title><path class="a b" d="M0 0h9v9z"/><use xlink:href="#g"/>',
+    root=' role="img" aria-labelledby="t"',
+    name="sun",
+)
+_SHEET = drawing("<style>@keyframes k{to{opacity:0}}.a>path{fill:red}</style><g class='a'><path d='M0 0'/></g>")
+_START = 'import type { SVGProps } from "react";\n\nexport function Drawn(props: SVGProps<SVGSVGElement>) {'
+_COLOURED = drawing('<path fill="#f00" d="M0 0h9v9z"/>')
 
 
-def test_text_is_no_code_in_any_language() -> None:
-    icon = drawing("<text>{{ 1 }} {a} ${b} `c` &lt;d&gt; \\ </text>")
-    assert "v-pre>" in of("vue", icon).code and "{{ 1 }}" in of("vue", icon).code
-    assert "&#123;&#123; 1 &#125;&#125; &#123;a&#125;" in of("svelte", icon).code
-    assert '{"{{ 1 }} {a} ${b} `c` \\u003cd> \\\\ "}' in of("react", icon).code
-    assert "v-pre" not in of("vue", sample("bell")).code
-
-
-def test_ids_bear_the_name_of_the_icon_and_rules_lie_on_elements() -> None:
-    body = (
-        '<style>.a{fill:url(#g)}.b,.c{opacity:.5}</style><linearGradient id="g"><stop offset="0"/></linearGradient>'
-        '<path class="a b" d="M0 0h9v9z"/><use xlink:href="#g"/>'
-    )
-    code = of("html", drawing(body, name="sun")).code
-    assert 'id="sun-g"' in code and 'href="#sun-g"' in code
-    assert 'style="fill:url(#sun-g);opacity:.5"' in code
-    assert "<style" not in code and "class=" not in code
-    assert "<style" in of("svg", drawing(body)).code  # a file is a world of its own
-
-
-def test_what_tells_of_an_icon_follows_its_id() -> None:
-    told = drawing('<title id="t">Sun</title><path d="M0 0"/>', root=' role="img" aria-labelledby="t"', name="sun")
-    assert 'aria-labelledby="sun-t"' in of("html", told).code and 'id="sun-t"' in of("html", told).code
-    assert "aria-hidden" not in of("html", told).code
-
-
-def test_a_sheet_that_does_more_stays_and_vue_refuses_it() -> None:
-    icon = drawing("<style>@keyframes k{to{opacity:0}}.a>path{fill:red}</style><g class='a'><path d='M0 0'/></g>")
-    assert "@keyframes" in of("react", icon).code
-    with pytest.raises(IconsError, match="holds a <style>, which Vue's templates refuse"):
-        of("vue", icon)
-
-
-def test_css_is_a_mask_or_the_colours_of_the_icon() -> None:
-    mask = of("css", sample("bell"), look=Look(colour="red", size=20)).code
-    assert "background: red;" in mask and "mask: var(--icon)" in mask and "width: 20px;" in mask
-    coloured = of("css", drawing('<path fill="#f00" d="M0 0h9v9z"/>')).code
-    assert 'background: url("data:image/svg+xml,' in coloured and "mask" not in coloured
+@pytest.mark.parametrize(
+    ("name", "icon", "parts", "others"),
+    [
+        ("react", _STYLED, (_START, " {...props}>", '<path className="a" d="M0 0" strokeWidth="2" />'), ()),
+        ("react", _STYLED, ('style={{ fill: "red", mixBlendMode: "multiply" } as object}',), ()),
+        ("jsx", _STYLED, ("export function Drawn(props) {",), ("as object",)),
+        ("vue", _TEXT, ("v-pre>", "{{ 1 }}"), ()),
+        ("vue", sample("bell"), (), ("v-pre",)),
+        ("svelte", _TEXT, ("&#123;&#123; 1 &#125;&#125; &#123;a&#125;",), ()),
+        ("react", _TEXT, ('{"{{ 1 }} {a} ${b} `c` \\u003cd> \\\\ "}',), ()),
+        (
+            *("html", _SUN),
+            ('id="sun-g"', 'href="#sun-g"', 'style="fill:url(#sun-g);opacity:.5"', 'aria-labelledby="sun-t"'),
+            ("<style", "class=", "aria-hidden"),
+        ),
+        ("svg", _SUN, ("<style",), ()),  # a file is a world of its own
+        ("react", _SHEET, ("@keyframes",), ()),
+        ("css", sample("bell"), ("background: #08f;", "mask: var(--icon)", "width: 20px;"), ()),
+        ("css", _COLOURED, ('background: url("data:image/svg+xml,',), ("mask",)),
+    ],
+)
+def test_code_of_a_drawing_is_what_its_language_takes(
+    name: str, icon: NamedIcon, parts: tuple[str, ...], others: tuple[str, ...]
+) -> None:
+    code = of(name, icon, look=LOOK if name == "css" else AS_IT_IS).code
+    assert [part for part in parts if part not in code] == []
+    assert [part for part in others if part in code] == []
 
 
 def test_a_data_uri_stands_between_double_quotes() -> None:
@@ -279,6 +276,7 @@ def test_what_path_data_cannot_say_is_refused(body: str, why: str) -> None:
         ("svg", NamedIcon("a:b", "a", "b", b"\x89PNG\r\n"), '"a:b" is a bitmap and no SVG'),
         ("svg", NamedIcon("a:b", "a", "b", None), 'the drawing of "a:b" is not at hand'),
         ("svg", NamedIcon("a:b", "a", "b", b"<svg><path"), "it is no well-formed SVG"),
+        ("vue", _SHEET, "holds a <style>, which Vue's templates refuse"),
     ],
 )
 def test_what_cannot_be_written_is_refused_with_a_way_out(name: str, icon: NamedIcon, why: str) -> None:
@@ -302,10 +300,8 @@ def test_a_look_that_could_mean_more_is_refused(given: dict[str, object]) -> Non
         Look(**given)  # type: ignore[arg-type]
 
 
-def test_every_framework_says_what_it_is_and_writes_a_sample() -> None:
-    assert len(FRAMEWORKS) >= 25
-    for one in FRAMEWORKS.values():
-        icon = sample("bell", of=one.sets[0] if one.sets else "lucide")
-        snippet = write([icon], one, AS_IT_IS)
-        assert snippet.code and one.title
-        assert (snippet.install is not None) == bool(one.packages)
+@pytest.mark.parametrize("one", FRAMEWORKS.values(), ids=FRAMEWORKS)
+def test_every_framework_says_what_it_is_and_writes_a_sample(one: Framework) -> None:
+    snippet = of(one.name, sample("bell", of=one.sets[0] if one.sets else "lucide"))
+    assert snippet.code and one.title
+    assert (snippet.install is not None) == bool(one.packages)

@@ -3,26 +3,19 @@
 import json
 import subprocess
 import sys
-from collections import defaultdict
 from pathlib import Path
 
-import numpy as np
 import pytest
 from conftest import Silent
 from s3_server import Faults, Written
-from shared_work import draw_many, options_of, scanned, vectors_of
+from shared_work import assert_same, draw_many, of_one_process, options_of, scanned, vectors_of
 
 from indexer.library.plans import BLOCK_SIZE
-from indexer.pipeline import collect, embed, plan_only
+from indexer.pipeline import collect, plan_only
 
 SLACK_SECONDS = 3.0
 """Beyond a lease: S3 tells whole seconds, requests are late or asked again, and some come between look and claim."""
 NURSERY = Path(__file__).parents[3] / "worker_nursery.py"
-
-
-@pytest.fixture(autouse=True)
-def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def run_nursery(work: str, *arguments: str) -> dict[str, int]:
@@ -38,25 +31,6 @@ def run_nursery(work: str, *arguments: str) -> dict[str, int]:
 def is_shard(write: Written) -> bool:
     """Whether that has written what a block has become."""
     return write.method == "PUT" and "/shards/" in write.path and "+" not in write.path
-
-
-def waits(writes: list[Written]) -> dict[str, float]:
-    """For each block, the longest time without a sign of life between its first claim and its shard, in seconds."""
-    longest: defaultdict[str, float] = defaultdict(float)
-    last: dict[str, float] = {}
-    done = set()
-    for write in writes:
-        name = write.path.rpartition("/")[2]
-        block = name.partition(".")[0].partition("+")[0]
-        if block in done:
-            continue
-        if "/claims/" in write.path:
-            longest[block] = max(longest[block], write.seconds - last.get(block, write.seconds))
-            last[block] = write.seconds
-        elif is_shard(write):
-            longest[block] = max(longest[block], write.seconds - last[block])
-            done.add(block)
-    return longest
 
 
 def passed_over(writes: list[Written], *, seconds: float) -> list[str]:
@@ -80,7 +54,7 @@ def passed_over(writes: list[Written], *, seconds: float) -> list[str]:
 
 def kill_workers(
     s3: Faults, tmp_path: Path, model: Path, *, n: int, lease: float, arguments: tuple[str, ...]
-) -> dict[str, float]:
+) -> dict[str, int]:
     """Have a plan done by workers that are killed, hold what came of it against one process, and count."""
     work = f"s3://{s3.bucket}/plans"
     options = options_of(draw_many(tmp_path / "many", n), model, work=work, lease_seconds=lease)
@@ -90,18 +64,10 @@ def kill_workers(
     found = collect(library, work)
     assert (found.blocks, found.damaged) == (found.of, 0)
     s3.fail_every = s3.late_every = 0
-    alone = options_of(tmp_path / "many", model)
-    one = scanned(tmp_path / "alone", alone)
-    expected = vectors_of(one, embed(one, alone, Silent()).fingerprint)
     assert found.fingerprint is not None
-    vectors = vectors_of(library, found.fingerprint)
-    assert vectors.keys() == expected.keys()
-    assert max(np.abs(vectors[key] - vector).max() for key, vector in expected.items()) < 1e-3
-    n_twice = sum(map(is_shard, s3.writes)) - found.of
-    longest = waits(s3.writes)
-    print(sorted(longest.items(), key=lambda wait: -wait[1])[:5])
+    assert_same(vectors_of(library, found.fingerprint), of_one_process(tmp_path, tmp_path / "many", model))
     assert passed_over(s3.writes, seconds=lease + SLACK_SECONDS) == []
-    return {**counts, "blocks": found.of, "twice": n_twice, "longest wait": max(longest.values()), "calls": s3.n}
+    return {**counts, "blocks": found.of}
 
 
 @pytest.mark.slow
@@ -120,8 +86,6 @@ def test_workers_that_are_killed_leave_a_plan_that_others_finish(
 def test_200_kills(s3: Faults, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BLOCK_SIZE, "images", 16)
     s3.fail_every, s3.late_every, s3.late_seconds = 13, 9, 0.3
-    lease = 2.5
     arguments = ("--at-once", "8", "--kills", "200", "--seed", "7", "--pause", "1.2", "--batch-seconds", "1.5")
-    counts = kill_workers(s3, tmp_path, tiny_model, n=8000, lease=lease, arguments=arguments)
-    print(json.dumps(counts))
+    counts = kill_workers(s3, tmp_path, tiny_model, n=8000, lease=2.5, arguments=arguments)
     assert counts["killed"] == 200

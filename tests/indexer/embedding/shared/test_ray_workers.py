@@ -8,27 +8,22 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import Silent
-from shared_work import assert_same, draw_many, of_one_process, options_of, scanned, vectors_of
+from shared_work import assert_same, vectors_of
 
 from indexer.embedding.crew import start_on_ray
 from indexer.embedding.plan_store import open_work
 from indexer.errors import EmbedError
+from indexer.library.folder import Library
 from indexer.library.object_store import open_store
-from indexer.library.plans import BLOCK_SIZE
 from indexer.pipeline import embed, plan_only
+from indexer.run import IndexOptions
 
 
 @pytest.fixture
-def work(tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setitem(BLOCK_SIZE, "images", 8)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    yield str(tmp_path / "work")
-
-
-@pytest.fixture
-def cluster(work: str) -> Iterator[str]:
+def cluster(work: Path) -> Iterator[str]:
     """A cluster of one node, its head; it gets the environment of this test."""
     pytest.importorskip("ray")
     ray = [sys.executable, "-m", "ray.scripts.scripts"]
@@ -43,16 +38,20 @@ def cluster(work: str) -> Iterator[str]:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_plan_is_done_by_actors_that_remove_themselves_also_where_they_fail(
-    cluster: str, work: str, tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: str,
+    work: Path,
+    library: Library,
+    options: IndexOptions,
+    expected: dict[tuple[str, int], np.ndarray],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    options = options_of(draw_many(tmp_path / "many", 60), tiny_model, work="work")
-    library = scanned(tmp_path / "library", options)
+    monkeypatch.chdir(work.parent)
+    options = replace(options, work="work")
     plan_only(library, options, Silent())
-    [weights] = Path(work).rglob("encoders/*/open_clip_model.safetensors")
+    [weights] = work.rglob("encoders/*/open_clip_model.safetensors")
     content = weights.read_bytes()
     weights.unlink()
-    place = open_work(open_store(work))
+    place = open_work(open_store(str(work)))
     with suppress(EmbedError):  # or it is up for a moment
         start_on_ray(cluster, "work", n_workers=1)
     wait_until(lambda: bool(place.ends()))
@@ -70,7 +69,7 @@ def test_a_plan_is_done_by_actors_that_remove_themselves_also_where_they_fail(
     tally = embed(library, replace(options, ray=cluster), watcher)  # the same plan, as after Ctrl-C
     assert "Embedding elsewhere, by 1 worker on Ray" in watcher.stages
     assert (tally.images, tally.names) == (60, 60), "all of it was under way"
-    assert_same(vectors_of(library, tally.fingerprint), of_one_process(tmp_path, tmp_path / "many", tiny_model))
+    assert_same(vectors_of(library, tally.fingerprint), expected)
     wait_until(lambda: actors(cluster) == [])
 
 
@@ -93,12 +92,11 @@ def actors(cluster: str) -> list[object]:
 
 
 def test_without_a_plan_or_without_ray_there_is_one_line(
-    work: str, tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+    library: Library, options: IndexOptions, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(EmbedError, match="holds no plan"):
-        start_on_ray("127.0.0.1:1", work)
-    options = options_of(draw_many(tmp_path / "many", 3), tiny_model, work=work)
-    plan_only(scanned(tmp_path / "library", options), options, Silent())
+        start_on_ray("127.0.0.1:1", str(work))
+    plan_only(library, options, Silent())
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(EmbedError, match=r"--ray needs Ray; `pip install"):
-        start_on_ray("127.0.0.1:1", work)
+        start_on_ray("127.0.0.1:1", str(work))

@@ -1,27 +1,28 @@
-"""Whether drawings are found that are described, and how often an answer is wrongly empty.
+"""Whether drawings are found that are described: `data/eval/described-*.jsonl`.
+
+    python -m data.making.eval.described data/eval/described-open.jsonl --library DIR
 
 A file is JSONL, a query a line: `{"query": "arrow without circle", "kind": "without", "must": [["arrow|arrows"]],
 "must_not": [["circle|circled"]]}`. A group, `["cart|basket", "x|cross"]`, is in a name that has one word of each entry;
 an icon is right with any group of "must", wrong with any of "must_not".
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 
-from indexer.languages.words import normalise
-from indexer.library.bundled import bundled
-from indexer.merging.calibration import made_up_words
-from indexer.reports.measures import Figure, means
-from indexer.reports.terminal import Progress
+from indexer.commands.options import json_option, library_option
+from indexer.languages.words import normalise, printable
+from indexer.library.folder import Library
+from indexer.reports.measures import Figure, means, spell
 from search.engine import Query, SearchEngine, Window
 from search.evaluation.asking import Shown
-from search.evaluation.corpus import Corpus
-from search.evaluation.queries import Fields, Format, Question, read_lines
-from search.ranking.order import BEST_SCORE, GOOD_SCORE
+from search.evaluation.queries import Fields, Format, read_lines
 from search.results import Hit
 
 N_FIRST = 5
@@ -88,17 +89,13 @@ def read_described(file: Path) -> list[DescribedQuery]:
     ]
 
 
-def ask_described(
-    engine: SearchEngine, files: Mapping[str, Sequence[DescribedQuery]], progress: Progress
-) -> list[DescribedAnswer]:
+def ask_described(engine: SearchEngine, files: Mapping[str, Sequence[DescribedQuery]]) -> list[DescribedAnswer]:
     """Ask the queries of some files as a user does."""
-    asked = [(file, query) for file, queries in files.items() for query in queries]
-    answers = []
-    for done, (file, query) in enumerate(asked, 1):
-        hits = engine.ask(Query(words=query.text), window=_FIRST_HITS).hits
-        answers.append(_judge(file, query, hits))
-        progress("Asking for described drawings", done, len(asked))
-    return answers
+    return [
+        _judge(file, query, engine.ask(Query(words=query.text), window=_FIRST_HITS).hits)
+        for file, queries in files.items()
+        for query in queries
+    ]
 
 
 def described_rows(answers: Sequence[DescribedAnswer], *, seed: int) -> list[DescribedRow]:
@@ -166,55 +163,23 @@ _LINE = Format(
 )
 
 
-LIMITS = (0.05, BEST_SCORE, 0.15, 0.2, 0.25, 0.3, 0.4, GOOD_SCORE)
-"""Least scores of the best hit that are tried."""
-EMPTY, OFF_TOPIC, MADE_UP = "wrongly empty", "off topic, answered", "made up, answered"
-N_MADE_UP, MADE_UP_SEED = 100, 1
-_HITS_LOOKED_AT = Window(k=10, min_score=0)
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@library_option
+@json_option
+def described(files: tuple[Path, ...], library: Library, as_json: bool) -> None:
+    """Tell how many described drawings of FILES are found, and what came instead of the others."""
+    answers = ask_described(SearchEngine.open(library.root), {str(file): read_described(file) for file in files})
+    rows = described_rows(answers, seed=0)
+    if as_json:
+        click.echo(json.dumps({"rows": [asdict(row) for row in rows], "answers": [asdict(one) for one in answers]}))
+        return
+    for row in rows:
+        click.echo(f"{row.title}: {spell(row.holds, with_interval=True)} of {row.n_queries:,}")
+    for one in (answer for answer in answers if not answer.holds):
+        names = ", ".join(f"{hit.set}:{hit.name}" for hit in one.hits) or "nothing"
+        click.echo(printable(f"  {one.query}: {one.n_right} right, {one.n_wrong} wrong: {names}"))
 
 
-@dataclass(frozen=True, slots=True)
-class EmptyRow:
-    """How often each limit errs on one kind of queries."""
-
-    kind: str
-    n_queries: int
-    figures: Mapping[str, Figure]
-    """Share of the queries by limit, spelt as a number."""
-
-
-def measure_empty_answers(
-    engine: SearchEngine, corpus: Corpus, questions: Sequence[Question], *, n: int, seed: int, progress: Progress
-) -> list[EmptyRow]:
-    """Ask `n` of the questions, by lot, and everything that has no answer.
-
-    Of the former only those count that have a right icon among the first ten hits: the others have nothing to lose.
-    """
-    lot = np.sort(np.random.default_rng(seed).permutation(len(questions))[:n]).tolist()
-    held_out = []
-    for done, place in enumerate(lot, 1):
-        hits = _ask(engine, questions[place].query.text)
-        right = corpus.icon_ids[questions[place].right]
-        if np.isin([hit.id for hit in hits], right).any():
-            held_out.append(hits[0].score)
-        progress("Asking for what is there", done, len(lot))
-    rows = [_empty_row(EMPTY, held_out, is_answered=False, seed=seed)] if held_out else []
-    off_topic = (bundled("eval") / "off-topic.txt").read_text("utf-8").splitlines()
-    made_up = made_up_words(N_MADE_UP, seed=MADE_UP_SEED)
-    for kind, texts in ((OFF_TOPIC, off_topic), (MADE_UP, made_up)):
-        scores = []
-        for done, text in enumerate(texts, 1):
-            scores.append(max((hit.score for hit in _ask(engine, text)), default=0.0))
-            progress(f"Asking what is {kind.partition(',')[0]}", done, len(texts))
-        rows.append(_empty_row(kind, scores, is_answered=True, seed=seed))
-    return rows
-
-
-def _ask(engine: SearchEngine, text: str) -> Sequence[Hit]:
-    return engine.ask(Query(words=text), window=_HITS_LOOKED_AT).hits
-
-
-def _empty_row(kind: str, best: Sequence[float], *, is_answered: bool, seed: int) -> EmptyRow:
-    scores = np.array(best)
-    errors = {f"{limit:g}": ((scores >= limit) == is_answered).astype(np.float64) for limit in LIMITS}
-    return EmptyRow(kind, len(scores), means(errors, seed=seed))
+if __name__ == "__main__":
+    described()

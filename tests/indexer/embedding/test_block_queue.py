@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexer.embedding.block_queue import Share
+from indexer.embedding.block_queue import BlockQueue
 from indexer.embedding.leases import Claims
-from indexer.embedding.plan_store import LibraryWork
+from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.library.folder import Library
 from indexer.library.plans import Block, Plan, write_plan
-from indexer.library.shards import Failed, Shard, pack_shard, piece_name, shard_name
+from indexer.library.shards import Failed, Shard, pack_shard, partial_shard_name, shard_name
 from indexer.library.stores import FolderStore
 
 SHOWN = ("folder", "/icons", "a.svg", "", "0" * 32)
@@ -28,20 +28,20 @@ def library(tmp_path: Path) -> Library:
     return library
 
 
-def share(library: Library, *, alone: bool = False) -> Share:
+def a_queue(library: Library, *, alone: bool = False) -> BlockQueue:
     claims = Claims(FolderStore(library.root / "claims"), worker="a", lease_seconds=60)
-    return Share(LibraryWork(library, "f00d"), None if alone else claims)
+    return BlockQueue(LibraryPlanStore(library, "f00d"), None if alone else claims)
 
 
-def write(share: Share, block: str, ids: list[int], *, is_piece: bool = False) -> None:
+def write(queue: BlockQueue, block: str, ids: list[int], *, is_piece: bool = False) -> None:
     settled = Shard("images", np.array(ids[:-1], np.int64), np.zeros((len(ids) - 1, 2), np.float16), {})
     settled.failures[ids[-1]] = Failed("broken", is_final=True)
-    name = piece_name(block, ids) if is_piece else shard_name(block)
-    share.place.write(block, name, pack_shard(settled, fingerprint="f00d", facts={}))
+    name = partial_shard_name(block, ids) if is_piece else shard_name(block)
+    queue.place.write(block, name, pack_shard(settled, fingerprint="f00d", facts={}))
 
 
 def test_every_block_is_claimed_once_and_who_is_fast_claims_more(library: Library) -> None:
-    fast, slow = share(library), share(library)
+    fast, slow = a_queue(library), a_queue(library)
     by_fast, by_slow = fast.claim("images"), slow.claim("images")
     found = [next(by_fast), next(by_slow), next(by_fast), next(by_fast), *by_slow, *by_fast]
     assert [block.name for block in found] == [block.name for block in BLOCKS]
@@ -50,13 +50,8 @@ def test_every_block_is_claimed_once_and_who_is_fast_claims_more(library: Librar
     assert list(slow.claimed) == ["images-1", "images-4", "images-5"]
 
 
-def test_kinds_are_claimed_apart(library: Library) -> None:
-    assert [block.name for block in share(library).claim("names")] == [NAMES.name]
-    assert [block.name for block in share(library).claim("images")] == [block.name for block in BLOCKS]
-
-
 def test_what_is_done_is_not_claimed_and_what_is_begun_is_cut_to_its_rest(library: Library) -> None:
-    mine = share(library, alone=True)
+    mine = a_queue(library, alone=True)
     write(mine, "images-0", [0, 1])
     write(mine, "images-1", [2], is_piece=True)
     claimed = list(mine.claim("images"))
@@ -65,7 +60,7 @@ def test_what_is_done_is_not_claimed_and_what_is_begun_is_cut_to_its_rest(librar
 
 
 def test_what_was_claimed_and_not_done_counts_and_what_nobody_claimed(library: Library) -> None:
-    mine, other = share(library), share(library)
+    mine, other = a_queue(library), a_queue(library)
     assert mine.count_undone() == 7, "nobody has claimed anything"
     others = other.claim("images")
     next(others), next(others)
@@ -74,11 +69,11 @@ def test_what_was_claimed_and_not_done_counts_and_what_nobody_claimed(library: L
     list(mine.claim("names"))
     write(mine, "images-5", [10, 11])
     assert (mine.count_undone(), other.count_undone()) == (4, 2)
-    assert share(library, alone=True).count_undone() == 6
+    assert a_queue(library, alone=True).count_undone() == 6
 
 
 def test_a_block_that_another_has_just_done_is_passed_over(library: Library) -> None:
-    mine, other = share(library), share(library)
+    mine, other = a_queue(library), a_queue(library)
     claimed = mine.claim("images")
     next(claimed)
     write(other, "images-1", [2, 3])
@@ -87,18 +82,18 @@ def test_a_block_that_another_has_just_done_is_passed_over(library: Library) -> 
 
 
 def test_what_another_gives_back_is_claimed_before_what_comes_later(library: Library) -> None:
-    mine, other = share(library), share(library)
+    mine, other = a_queue(library), a_queue(library)
     others, claimed = other.claim("images"), mine.claim("images")
     assert [next(others).name, next(claimed).name] == ["images-0", "images-1"]
     assert other.claims is not None
-    other.claims.settle("images-0")
+    other.claims.release("images-0")
     assert next(claimed).name == "images-0"
 
 
 def test_names_that_a_dead_worker_has_left_are_not_kept_waiting_until_all_pictures_are_done(library: Library) -> None:
     claims = Claims(FolderStore(library.root / "claims"), worker="dead", lease_seconds=0.3)
     assert claims.take(NAMES.name)
-    mine = replace(share(library), claims=Claims(claims.store, worker="a", lease_seconds=0.3), stays=True)
+    mine = replace(a_queue(library), claims=Claims(claims.store, worker="a", lease_seconds=0.3), stays=True)
     assert list(mine.claim("names")) == []
     pictures = mine.claim("images")
     assert next(pictures).name == "images-0"
@@ -114,7 +109,7 @@ def test_who_finds_blocks_free_and_never_gets_one_says_so_and_pauses(
 ) -> None:
     """So that it can be ended, and leaves the store in peace."""
     monkeypatch.setattr(Claims, "take", lambda *_: False)
-    mine = replace(share(library), stays=True)
+    mine = replace(a_queue(library), stays=True)
     told = list[str]()
 
     def tell(what: str) -> None:

@@ -1,23 +1,30 @@
-"""Are the first hits right by the judgement of whoever looked at them? Reads judgements, measures rankers by them.
+"""Whether the first hits are right by the judgement of whoever looked at them: `data/eval/judged-lucide.jsonl`.
+
+    python -m data.making.eval.judged data/eval/judged-lucide.jsonl --library DIR
 
 A file is JSONL, a query a line: `{"query": "planet", "kind": "meaning", "right": ["orbit"], "fair": ["earth"], "wrong":
-["eclipse"]}`, names of icons. What nobody judged counts as wrong, and how often that happened is told.
+["eclipse"]}`, names of icons. What nobody judged counts as wrong, and how often that happened is counted.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import click
 import numpy as np
 
 from indexer.arrays import Floats, Ids
+from indexer.commands.options import json_option, library_option
 from indexer.languages.words import normalise
-from indexer.reports.measures import Figure, Scores, means
-from indexer.reports.terminal import Progress
+from indexer.library.folder import Library
+from indexer.reports.measures import Figure, Scores, means, short, spell
+from indexer.reports.terminal import Progress, ProgressLine
 from search.evaluation.corpus import Corpus
+from search.evaluation.evaluate import Subject
 from search.evaluation.queries import Fields, Format, read_lines
-from search.evaluation.rankers import Rankers, in_blocks
+from search.evaluation.rankers import Rankers, VectorRankers, find_contenders, in_blocks, read_vectors_of
 from search.ranking.order import group
 
 N_FIRST = 5
@@ -69,12 +76,12 @@ def ask_judged(
 
     A name stands for all icons that bear it, and for those that are drawn as one of them.
     """
-    bearers = _rows_by_name(corpus)
+    by_name = _rows_by_name(corpus)
     best: list[float] = []
     firsts: defaultdict[str, list[Floats]] = defaultdict(list)
     for block in in_blocks(len(judged), n_candidates=len(corpus)):
         part = judged[block]
-        gains = [_gains(line, bearers, corpus) for line in part]
+        gains = [_gains(line, by_name, corpus) for line in part]
         best += [_discounted(_best_gains(of_line, corpus)) for of_line in gains]
         for ranker, scores in rankers.scores([line.query for line in part]).items():
             for of_icons, of_line in zip(scores, gains, strict=True):
@@ -102,16 +109,21 @@ def _rows_by_name(corpus: Corpus) -> Mapping[str, Sequence[int]]:
     return rows
 
 
-def _gains(line: Judgement, bearers: Mapping[str, Sequence[int]], corpus: Corpus) -> Floats:
+def _gains(line: Judgement, by_name: Mapping[str, Sequence[int]], corpus: Corpus) -> Floats:
     """What each icon gains for a query, (n,); no number where nobody judged it.
 
     Of a drawing with two grades, under two names, the better one counts.
     """
     gains = np.full(len(corpus), np.nan, np.float32)
     for grade, gain in reversed(GAINS.items()):
-        rows = [row for name in line.grades[grade] for row in bearers.get(normalise(name), ())]
-        gains[corpus.alike(np.array(rows, np.int64))] = gain
+        rows = [row for name in line.grades[grade] for row in by_name.get(normalise(name), ())]
+        gains[drawn_alike(corpus, np.array(rows, np.int64))] = gain
     return gains
+
+
+def drawn_alike(corpus: Corpus, rows: Ids) -> Ids:
+    """Rows of all icons that have the drawing of some rows, those included; ascending."""
+    return np.flatnonzero(np.isin(corpus.drawing_rows, corpus.drawing_rows[rows]))
 
 
 def _best_gains(gains: Floats, corpus: Corpus) -> Floats:
@@ -150,3 +162,29 @@ LINE = Format(
     _problems,
     '{"query": "planet", "kind": "meaning", "right": ["orbit"], "fair": ["earth"], "wrong": ["eclipse"]}',
 )
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--model", "models", multiple=True, metavar="NAME", help="As for `icons lab evaluate`. Repeatable.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of intervals.")
+@library_option
+@json_option
+def main(files: tuple[Path, ...], models: tuple[str, ...], seed: int, library: Library, as_json: bool) -> None:
+    """Measure rankers by the judgements in FILES."""
+    subject = Subject(library)
+    judged = [line for file in files for line in read_judgements(file)]
+    rows = []
+    with ProgressLine() as progress:
+        for contender in find_contenders(library, models, in_use=subject.manifest.fingerprint):
+            vectors = read_vectors_of(library, contender, subject.corpus)
+            rankers = VectorRankers(subject.opened, subject.corpus, vectors, subject.manifest.weights)
+            rows += ask_judged(rankers, judged, subject.corpus, encoder=contender.label, seed=seed, progress=progress)
+    for row in rows:
+        figures = "  ".join(f"{name} {spell(one, with_interval=True)}" for name, one in row.figures.items())
+        plain = f"{row.encoder} {row.ranker:<9} {row.n_queries:,} queries  {figures}  unjudged {short(row.unjudged)}"
+        click.echo(json.dumps(asdict(row)) if as_json else plain)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,19 +3,24 @@
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from html import escape
-from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+from data.making.language.comparing import (
+    CUTS,
+    LEAST_QUESTIONS,
+    MEASURES,
+    KindRow,
+    LanguageEvaluation,
+    LanguageGoal,
+    LanguageRow,
+    Missed,
+)
 from indexer.languages.words import printable
 from indexer.reports.charts import Bar, bar_chart
 from indexer.reports.measures import Figure, short, spell
 from indexer.reports.page import figure_html, page, section, table_html
 from indexer.reports.terminal import open_console, table_of
-from search.evaluation.other_languages import CUTS, LEAST_QUESTIONS, MEASURES, LanguageEvaluation, LanguageRow, Missed
-
-if TYPE_CHECKING:
-    from search.evaluation.other_languages import KindRow, LanguageEvaluation, LanguageGoal, LanguageRow
 
 SHARED = MEASURES[:2]
 """Measures whose share of English is shown."""
@@ -27,7 +32,7 @@ _NOTES = (
 _WIDTH = 80
 
 
-def print_languages(evaluation: "LanguageEvaluation") -> None:
+def print_languages(evaluation: LanguageEvaluation) -> None:
     """Print what was asked, the figures of every language, and which goals are met."""
     console = open_console()
 
@@ -46,14 +51,14 @@ def print_languages(evaluation: "LanguageEvaluation") -> None:
         say([f"found in English, not in the language: {len(evaluation.missed):,}; --report and --json list them"])
 
 
-def headline(evaluation: "LanguageEvaluation") -> Iterator[str]:
+def headline(evaluation: LanguageEvaluation) -> Iterator[str]:
     """Say what was asked, and how much of it could not be."""
     yield f"{evaluation.n_icons:,} icons; {evaluation.library}, generation {evaluation.generation}"
     dropped = f"; {evaluation.n_dropped:,} not asked: no right icon is here" if evaluation.n_dropped else ""
     yield f"{evaluation.n_asked:,} questions{dropped}"
 
 
-def left_out(evaluation: "LanguageEvaluation") -> Iterator[str]:
+def left_out(evaluation: LanguageEvaluation) -> Iterator[str]:
     """Say which languages have no figures."""
     if evaluation.few:
         few = ", ".join(f"{name} {n}" for name, n in evaluation.few.items())
@@ -62,7 +67,7 @@ def left_out(evaluation: "LanguageEvaluation") -> Iterator[str]:
         yield f"not in the dictionary, not asked: {', '.join(evaluation.lacking)}"
 
 
-def _languages(evaluation: "LanguageEvaluation") -> Table:
+def _languages(evaluation: LanguageEvaluation) -> Table:
     head = ("language", "n", *MEASURES, *(f"{name} of English" for name in SHARED), "unknown")
     own = [short(evaluation.english[name].value) for name in MEASURES]
     cells = [("English", f"{evaluation.n_asked:,}", *own, "", "", "")]
@@ -73,26 +78,26 @@ def _two_lines(head: tuple[str, ...]) -> list[str]:
     return [title.replace(" of ", "\nof ") for title in head]
 
 
-def _summary_cells(row: "LanguageRow") -> tuple[str, ...]:
+def _summary_cells(row: LanguageRow) -> tuple[str, ...]:
     figures = [short(row.known.figures[name].value) for name in MEASURES]
     of_english = [two_digits(row.known.shares[name]) for name in SHARED]
     unknown = "/".join(_two(row.unknown.shares[name].value) for name in SHARED)
     return (row.name, f"{row.n_queries:,}", *figures, *of_english, unknown)
 
 
-def _kind_lines(evaluation: "LanguageEvaluation") -> Table:
+def _kind_lines(evaluation: LanguageEvaluation) -> Table:
     head = ("share of English", "languages", *SHARED, "of the ten", *SHARED, f"least {SHARED[-1]}")
     return table_of(head, [_kind_cells(row) for row in evaluation.kinds])
 
 
-def _kind_cells(row: "KindRow") -> tuple[str, ...]:
+def _kind_cells(row: KindRow) -> tuple[str, ...]:
     ten = [short(row.ten[name]) if row.ten else "" for name in SHARED]
     least = f"{_two(row.least_share)} {row.least}"
     mean = [short(row.mean[name]) for name in SHARED]
     return (row.kind or OF_ALL, str(row.n_languages), *mean, str(row.n_of_ten), *ten, least)
 
 
-def _goal_lines(evaluation: "LanguageEvaluation") -> Table:
+def _goal_lines(evaluation: LanguageEvaluation) -> Table:
     return table_of(GOAL_HEAD, [goal_cells(goal) for goal in evaluation.goals])
 
 
@@ -100,7 +105,7 @@ GOAL_HEAD = ("goal, over the ten", "at least", "reached", "")
 _MET = {True: "met", False: "missed", None: ""}
 
 
-def goal_cells(goal: "LanguageGoal") -> tuple[str, ...]:
+def goal_cells(goal: LanguageGoal) -> tuple[str, ...]:
     """Spell a goal for a table: what it is, how much, what was reached, and whether that is enough."""
     reached = "no figures" if goal.reached is None else short(goal.reached)
     return (goal.name, _two(goal.least), reached, _MET[goal.is_met])

@@ -2,7 +2,7 @@
 
 Reads query files whose lines say the query in other languages, too; what a search reads, and nothing else.
 
-    icons evaluate --languages --report languages.html
+    python -m data.making.language evaluate --library DIR --report languages.html
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What is written to disk: whole, under names of its own, and said?"""
+"""Sheets of hits: every picture in one file, written whole."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,27 +15,6 @@ from search.showing.sheets import sheet_png
 
 Run = Callable[..., Result]
 ALL = ("--min-score", "0", "--flat", "-k", "50")
-
-
-def test_copies_keep_their_bytes_and_collide_with_nothing(run: Run, asked: Path, tmp_path: Path) -> None:
-    done = run("search", "house", *ALL, "--copy-to", tmp_path / "mine")
-    copies = {path.name: path.read_bytes() for path in (tmp_path / "mine").iterdir()}
-    sources = {path.read_bytes() for path in (asked.parent / "icons").iterdir() if path.suffix != ".jsonl"}
-    assert set(copies.values()) == sources
-    assert {"logo.png", "packed.svgz", "arrow-left-filled.svg", "red-odd-nothing-31mname.svg"} <= set(copies)
-    assert "house.svg" in copies and {"house-own.svg", "house-other.svg"} & set(copies)
-    assert {f"wrote {tmp_path}/mine/{name}" for name in copies} == set(done.stderr.splitlines())
-
-
-def test_copying_again_writes_nothing_and_overwrites_nothing(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "HOUSE.svg").write_text("mine")
-    options = ("search", "house", "--set", "own", "-k", "1", "--copy-to", tmp_path)
-    assert run(*options).stderr.splitlines()[0] == f"wrote {tmp_path}/house-own.svg"
-    assert run(*options).stderr.splitlines()[0] == f"{tmp_path}/house-own.svg is there already"
-    (tmp_path / "house-own.svg").write_text("mine too")
-    assert run(*options).stderr.splitlines()[0] == f"wrote {tmp_path}/house-own-2.svg"
-    assert (tmp_path / "HOUSE.svg").read_text() == "mine"
-    assert (tmp_path / "house-own.svg").read_text() == "mine too"
 
 
 def test_a_png_sheet_shows_every_hit_as_it_was_indexed(run: Run, asked: Path, tmp_path: Path) -> None:
@@ -69,7 +48,7 @@ def test_a_png_of_more_hits_than_memory_holds_is_refused(asked: Path) -> None:
 def test_a_sheet_is_written_whole_over_an_old_one(run: Run, tmp_path: Path, name: str) -> None:
     sheet = tmp_path / name
     sheet.write_bytes(b"old")
-    assert run("similar", "own:house", *ALL, "--sheet", sheet).exit_code == 0
+    assert run("search", "--like", "own:house", *ALL, "--sheet", sheet).exit_code == 0
     assert sheet.stat().st_size > 1000
     assert [path.name for path in tmp_path.iterdir()] == [name]
 

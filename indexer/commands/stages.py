@@ -1,0 +1,99 @@
+"""What a run of `icons index`, or one stage of it, says when it has ended: to people in lines, to programs as JSON."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from indexer import pipeline
+from indexer.catalog.scan import Kept, ScanTally
+from indexer.languages.dictionary import Dictionary
+from indexer.library.folder import Library
+from indexer.run import IndexOptions, Watcher
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run, or one stage of it, has to say."""
+
+    plain: Any
+    """For programs, as JSON."""
+    lines: Sequence[str]
+    advice: str = ""
+    """For people, on stderr."""
+    kept: Sequence[Kept] = ()
+    """Sources that were left as they were."""
+
+
+def _index(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
+    summary = pipeline.index(library, options, view)
+    counts, scan = summary.counts, summary.scan
+    unread = f", {scan.broken:,} of them unread" if scan.broken else ""
+    shares = f"{counts.embedded:,} pictures, {counts.duplicate:,} duplicates, {counts.failed:,} failed{unread}"
+    state = "nothing had changed" if summary.generation is None else f"generation {summary.generation} answers"
+    lines = [
+        f"{counts.found:,} icons: {shares}",
+        _changes(scan),
+        *_languages_read(scan),
+        f"{state}; {summary.seconds:.1f} s; {library.root}",
+    ]
+    advice = "`icons status --failures` lists what failed and why" if counts.failed else ""
+    return Outcome(asdict(summary), lines, advice, scan.kept)
+
+
+def _scan(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
+    tally = pipeline.scan(library, options, view)
+    lines = [f"{tally.files:,} files: {_changes(tally)}", *_languages_read(tally)]
+    unread = f"{tally.broken:,} entries can't be read; `icons status --failures` lists them" if tally.broken else ""
+    return Outcome(asdict(tally), lines, unread, tally.kept)
+
+
+def _plan(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
+    line = pipeline.plan_only(library, options, view)
+    return Outcome({"command": line}, [line])
+
+
+def _embed(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
+    tally = pipeline.embed(library, options, view)
+    line = f"{tally.images:,} pictures and {tally.names:,} names embedded in {tally.seconds:.1f} s"
+    return Outcome(asdict(tally), [line])
+
+
+def _collect(library: Library, options: IndexOptions, _: Watcher) -> Outcome:
+    assert options.work is not None
+    found = pipeline.collect(library, options.work)
+    damaged = f"; {found.damaged:,} were damaged and are free again" if found.damaged else ""
+    line = f"{found.blocks:,} of {found.of:,} blocks are here{damaged}"
+    if found.fingerprint is None:
+        line = f"{options.work} holds no plan any more: all of it is collected"
+    return Outcome(asdict(found), [line])
+
+
+def _merge(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
+    generation = pipeline.merge(library, options.choice, view.stage)
+    number = generation and generation.number
+    line = f"generation {number} answers" if number else "the current generation holds everything already"
+    return Outcome({"generation": number}, [line])
+
+
+STAGES: Mapping[str | None, Callable[[Library, IndexOptions, Watcher], Outcome]] = {
+    None: _index,
+    "scan": _scan,
+    "plan": _plan,
+    "embed": _embed,
+    "collect": _collect,
+    "merge": _merge,
+}
+
+
+def _changes(tally: ScanTally) -> str:
+    return f"icons: {tally.added:,} added, {tally.changed:,} changed, {tally.moved:,} moved, {tally.gone:,} gone"
+
+
+def _languages_read(tally: ScanTally) -> Iterator[str]:
+    """Name the sets that were not read as English, so that nobody wonders how their icons are found."""
+    languages = Dictionary.bundled().languages
+    for read in tally.read:
+        names = ", ".join(f"{languages.get(code, code)} ({n:,})" for code, n in read.names.items())
+        tags = ", ".join(languages.get(code, code) for code in read.tags)
+        parts = [f"names read as {names}"] * bool(names) + [f"tags read as {tags}"] * bool(tags)
+        yield f"{read.set}: {'; '.join(parts)}"
