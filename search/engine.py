@@ -17,8 +17,7 @@ from indexer.library.folder import Generation, Library, LibraryElsewhere, librar
 from indexer.library.preferences import known_preferences, read_preferences
 from indexer.merging.manifest import Manifest
 from search.deadline import refuse_late
-from search.generation.opened import Opened
-from search.generation.sources import Source, source_of
+from search.generation.opened import Opened, Source, source_of
 from search.pictures import StoredPicture, look_up, showing
 from search.query import Filters, Query, Window, refuse_empty
 from search.ranking.answer import answer
@@ -198,7 +197,7 @@ class SearchEngine:
         preferred = self._with_preferred(Query()).prefer or ()
 
         def locate(opened: Opened) -> LocatedPicture:
-            return locate_icons(opened, pixels, icon, options, opened.standing(preferred))
+            return locate_icons(opened, pixels, icon, options, opened.set_priority(preferred))
 
         return self.with_generation(locate)
 

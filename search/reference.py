@@ -1,4 +1,4 @@
-"""What every command says of itself: writes the command reference from the help texts.
+"""The command reference, written from the help texts.
 
 python -m search.reference > docs/commands.md
 """
@@ -19,18 +19,22 @@ Written by `python -m search.reference` from the help texts. `icons COMMAND --he
 
 def reference() -> str:
     """Lay out what each command does, an example, and the names of its options, as Markdown."""
-    return "\n".join([_INTRO, *_pages(main, click.Context(main, info_name="icons", **main.context_settings))])
+    pages = [_page(command, context) for command, context in commands() if not command.hidden]
+    return "\n".join([_INTRO, *pages])
 
 
-def _pages(command: click.Command, context: click.Context) -> Iterator[str]:
-    if not isinstance(command, click.Group):
-        yield _page(command, context)
-        return
-    for name in sorted(command.list_commands(context)):
-        child = command.get_command(context, name)
-        assert child is not None
-        if not child.hidden:
-            yield from _pages(child, click.Context(child, info_name=name, parent=context))
+def commands(context: click.Context | None = None) -> Iterator[tuple[click.Command, click.Context]]:
+    """All commands that are no groups, by name, with their contexts."""
+    context = context or click.Context(main, info_name="icons", **main.context_settings)
+    assert isinstance(context.command, click.Group)
+    for name in context.command.list_commands(context):
+        command = context.command.get_command(context, name)
+        assert command is not None
+        inner = click.Context(command, info_name=name, parent=context)
+        if isinstance(command, click.Group):
+            yield from commands(inner)
+        else:
+            yield command, inner
 
 
 def _page(command: click.Command, context: click.Context) -> str:

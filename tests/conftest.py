@@ -252,6 +252,14 @@ def index_by_command(sources: Path, library: Path, model: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def called(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """Icons of four sets that have much in common, with the bundled model; no test changes it."""
+    from called_icons import build_called  # which imports from here
+
+    return build_called(tmp_path_factory.mktemp("called"))
+
+
+@pytest.fixture(scope="session")
 def asked(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Path:
     """A library of eight icons in two sets; no test changes it or its sources."""
     folder = tmp_path_factory.mktemp("asked")

@@ -1,6 +1,6 @@
 """A Milvus cluster on this machine: etcd, a broker, coordinators, a proxy and nodes, each a process of its own.
 
-The server is that of `search/publishing/standalone.py`. The broker is librdkafka's mock broker: one that keeps messages
+The server is that of `milvus_standalone.py`. The broker is librdkafka's mock broker: one that keeps messages
 in memory. Segments lie in a folder that all nodes share.
 """
 
@@ -18,9 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from milvus_standalone import free_port, install
+
 from indexer.errors import LibraryError
 from search.generation.milvus.connection import Address, Connection
-from search.publishing.standalone import free_port, install
 
 STARTING_SECONDS = 240.0
 _BROKER = """

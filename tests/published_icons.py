@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from called_icons import build_called
 
 from indexer.library.folder import Library
 from search.engine import SearchEngine
@@ -22,8 +21,8 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return build_called(tmp_path_factory.mktemp("called"))
+def library(called: Library) -> Library:
+    return called
 
 
 @pytest.fixture(scope="session")

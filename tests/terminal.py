@@ -6,7 +6,7 @@ import pty
 import struct
 import sys
 import termios
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from select import select
 
@@ -22,7 +22,6 @@ KITTY = {DEVICE: b"\x1b[?62;22c", GRAPHICS: b"\x1b_Gi=1;OK\x1b\\"}
 def in_terminal(
     *arguments: str | Path,
     answers: Mapping[bytes, bytes] = PLAIN,
-    typed: Sequence[tuple[bytes, bytes]] = (),
     piped: bytes | None = None,
     pixels: tuple[int, int] = (1000, 800),
     cells: tuple[int, int] = (40, 100),
@@ -30,7 +29,7 @@ def in_terminal(
 ) -> tuple[int, str]:
     """Run a command with a terminal as stdout, and as stdin unless something is piped in; exit code and output.
 
-    `answers` is what a terminal says to each request; `typed` what a person types, once what is awaited has been shown.
+    `answers` is what a terminal says to each request.
     """
     command = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
     told = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **environment}
@@ -45,16 +44,12 @@ def in_terminal(
     os.close(source)
     with os.fdopen(sink, "wb") as pipe:
         pipe.write(piped or b"")
-    shown, seen, awaited = b"", 0, list(typed)
+    shown = b""
     while chunk := _read(terminal):
         shown += chunk
         for asked, answer in answers.items():
             if asked in chunk:
                 os.write(terminal, answer)
-        while awaited and (at := shown.find(awaited[0][0], seen)) >= 0:
-            text, keys = awaited.pop(0)
-            seen = at + len(text)
-            os.write(terminal, keys)
     os.close(terminal)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), shown.decode()
 

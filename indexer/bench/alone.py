@@ -1,4 +1,4 @@
-"""What do the parts of an embedding take by themselves, and how right are they? Each question in a process of its own.
+"""What the parts of an embedding take by themselves, and how right they are; each question in a process of its own.
 
     python -m indexer.bench.alone limit '{"choice": ..., "kind": "cpu"}' ROWS.jsonl
 

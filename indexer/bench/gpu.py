@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from indexer.bench import knobs
 from indexer.bench.compare import LIMIT_BATCHES, rows_of, usual_batch
 from indexer.bench.knobs import EMBED, PLAIN, TRAIN, Config, turned
-from indexer.bench.pictures import Pictures, make
+from indexer.bench.pictures import Pictures, gather
 from indexer.bench.processes import ask_alone, machine_cores
 from indexer.bench.report import EACH, SAME, Report, Row, number
 from indexer.bench.runs import Bench, Lesson, embed, make_lesson, train
@@ -181,7 +181,9 @@ class Parts:
 
     def _make_pictures(self) -> Pictures:
         most = max(self.setting.n(model) for model in self.setting.models) * self.setting.n_devices
-        return make(self.setting.out / "pictures", choice=ModelChoice.bundled(), n=most)
+        folder = self.setting.out / "pictures"
+        make_folder(folder)
+        return gather(folder, None, choice=ModelChoice.bundled(), n=most)
 
     def _make_lesson(self) -> Lesson:
         setting, folder = self.setting, self.setting.out / "lesson"

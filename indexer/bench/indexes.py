@@ -1,4 +1,4 @@
-"""How large, how fast, how right is each kind of index? One after the other, in a folder that is deleted afterwards.
+"""How large, fast and right each kind of index is: one after the other, in a folder that is deleted afterwards.
 
 Where a library has fewer vectors, others are made: a real one is moved along the difference of two others, as far as a
 real picture is from its nearest neighbour. So it stays among directions that icons differ in, and neighbourhoods are as

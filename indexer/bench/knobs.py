@@ -1,4 +1,4 @@
-"""What can be turned when pictures become vectors, or when a model learns? One table for each, and what is compared.
+"""Knobs of embedding and of training, a table for each, and what is compared.
 
 A run holds the knobs that are not as usual. What `icons index` and `icons lab finetune` do is measured by them
 (`program=product`); other knobs are turned in the script that everyone writes first (`program=plain`), and then all

@@ -1,4 +1,4 @@
-"""How far do more devices help? Speed-up, efficiency, and the parallel share P that two laws say they have.
+"""How far more devices help: speed-up, efficiency, and the parallel share P that two laws say they have.
 
 Amdahl (AFIPS 1967), the same work on N devices: S = 1 / ((1 - P) + P / N). Gustafson (CACM 31, 1988), N times the work
 on N devices: S = (1 - P) + P * N. Each is a straight line through the origin in the right coordinates, so P is found by

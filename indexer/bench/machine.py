@@ -1,4 +1,4 @@
-"""What is measured on? Processors, devices and their links, versions, settings in force, and bandwidths."""
+"""What is measured on: processors, devices and their links, versions, settings in force, and bandwidths."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""Which pictures are measured with? Those of a source, or made ones of any number; never those of the user's library.
+"""Pictures to measure with: those of a source or the bundled samples, never those of the user's library.
 
 Every run of embedding gets a library of its own in a temporary folder, which holds nothing but a plan.
 """
@@ -15,7 +15,6 @@ from indexer.embedding.planning import EmbedOptions, image_item
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import BenchError
 from indexer.library.bundled import bundled
-from indexer.library.durable import make_folder
 from indexer.library.folder import Library
 from indexer.library.plans import Plan, cut_blocks, write_plan
 from indexer.rendering.pool import RenderPool
@@ -52,25 +51,6 @@ def gather(folder: Path, source: Path | None, *, choice: ModelChoice, n: int) ->
     places = np.linspace(0, len(jobs) - 1, n) if n <= len(jobs) else np.arange(n) % len(jobs)
     chosen = [jobs[place]._replace(id=number) for number, place in enumerate(places.astype(int))]
     return Pictures(folder, choice, chosen, min(n, len(jobs)))
-
-
-def make(folder: Path, *, choice: ModelChoice, n: int) -> Pictures:
-    """Make as many pictures as are asked for: the bundled samples again and again, each with a comment of its own."""
-    file = folder / f"{n}.json"
-    if not file.is_file():
-        make_folder(folder)
-        samples = sorted((bundled(SAMPLES) / "icons").glob("*.svg"))
-        drawn = [_inner(sample.read_text("utf-8")) for sample in samples]
-        icons = ((f"icon-{number:07d}", f"{drawn[number % len(drawn)]}<!-- {number} -->") for number in range(n))
-        write_set(file, icons, prefix="made")
-    jobs = [job._replace(id=number) for number, job in enumerate(distinct_jobs(file))]
-    return Pictures(folder, choice, jobs, n)
-
-
-def _inner(svg: str) -> str:
-    """Take what a sample draws, with what its root says of strokes."""
-    inner = svg[svg.index(">", svg.index("<svg")) + 1 : svg.rindex("</svg>")]
-    return f'<g fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round">{inner.strip()}</g>'
 
 
 def write_set(file: Path, icons: Iterable[tuple[str, str]], *, prefix: str, **facts: Any) -> None:

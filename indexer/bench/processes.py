@@ -1,4 +1,4 @@
-"""How is the product started and watched? Its ranks, its commands and its server, each in a process of its own.
+"""The product, started and watched: its ranks, its commands and its server, each in a process of its own.
 
 What they report is read from their progress and answers; beside it stand the memory of their processes and how busy the
 machine was.

@@ -1,4 +1,4 @@
-"""What was measured, and how is it shown? Rows of figures: a table a group, charts, one page, JSON.
+"""What was measured, and how it is shown: rows of figures, a table a group, charts, one page, JSON.
 
 `report.json` is written after each run, so that whatever ends a measuring leaves what there is.
 """
@@ -94,7 +94,7 @@ class Report:
         try:
             plain = json.loads(path.read_text("utf-8"))
             if (plain.pop("format"), plain["command"]) != (FORMAT, command):
-                raise ValueError("of another command or format")  # noqa: TRY301 - told with all others
+                raise ValueError("of another command or format")  # noqa: TRY301 - refused as all others are
             del plain["laws"]
             return cls(**{**plain, "rows": [Row(**row) for row in plain["rows"]]})
         except (OSError, ValueError, KeyError, TypeError) as error:

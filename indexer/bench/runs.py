@@ -1,4 +1,4 @@
-"""What does one run of a configuration say? Ranks of `icons index` and `icons lab finetune`, the plain script.
+"""One run of a configuration, and its figures: ranks of `icons index` and `icons lab finetune`, the plain script.
 
 Rates of the product are those that its ranks report: of embedding the first fifth of the pictures is left out, as some
 are drawn while the encoder loads; of training the steps that warm up.

@@ -9,9 +9,8 @@ from sqlalchemy import Connection, Row, Select, bindparam, select, update
 from indexer.catalog.database import icons, names, sets, sources
 from indexer.catalog.writer import write_rows
 from indexer.languages.dictionary import Dictionary
-from indexer.languages.identifying import Judge
 from indexer.languages.names import Name, common_affixes, parse
-from indexer.languages.own_names import RECIPE, SetReader
+from indexer.languages.own_names import RECIPE, Judge, SetReader
 from indexer.languages.words import normalise_tag
 
 _OF_NAME = ("words", "own", "language", "others")

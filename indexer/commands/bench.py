@@ -20,7 +20,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Folder = click.Path(file_okay=False, path_type=Path)
 _Source = click.Path(exists=True, path_type=Path)
 _PARTS = ("cold", "warm", "filters", "pictures", "clients", "page", "indexes")
-_out = click.option("--out", type=_Folder, help="Folder for the report; a new one in icons-bench/ if not given.")
+_out = click.option("--out", type=_Folder, help="Folder for the report; a new one in icons-bench/ by default.")
 _repeats = click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Counted runs of each.")
 
 
@@ -29,7 +29,7 @@ def bench() -> None:
     """Measure this machine: how fast icons are embedded and found, how fast a model learns, and what decides it.
 
     Nothing here changes your library: embedding and training work on the bundled samples or a folder that you name, in
-    temporary folders, and searches only read. docs/performance.md and docs/search-speed.md say what each figure means.
+    temporary folders, and searches only read. docs/performance.md says what each figure means.
 
     \b
     Examples:
@@ -213,14 +213,14 @@ def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | 
     "--queries",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="JSONL file of queries, as for `icons lab evaluate`. Repeatable; names of the library's icons if not given.",
+    help="JSONL file of queries, as for `icons lab evaluate`. Repeatable; names of the library's icons by default.",
 )
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(list(KINDS)), help="Build this kind of index.")
 @click.option(
     "--vectors",
     type=click.IntRange(100),
     metavar="N",
-    help="Build indexes of 20 thousand, 380 thousand, 1 and 10 million vectors, up to N of them; 380000 if not given.",
+    help="Build indexes of 20 thousand, 380 thousand, 1 and 10 million vectors, up to N of them; 380000 by default.",
 )
 @click.option("--runs", "n_cold", type=click.IntRange(1), default=10, show_default=True, help="Of each cold start.")
 @click.option("--clients", type=click.IntRange(1, 256), default=16, show_default=True, help="Who use the page at once.")
@@ -234,7 +234,7 @@ def search(library: "Library", out: Path | None, as_json: bool, **options: Any) 
     """Measure how fast icons are found here: cold, warm, filtered, with many asking, and by kind of index.
 
     Starts `icons search` and `icons serve` on a free port of this machine, and only reads the library. Indexes are
-    built one after the other in a temporary folder (TMPDIR). docs/search-speed.md says how to read the figures. Exit
+    built one after the other in a temporary folder (TMPDIR). docs/performance.md says how to read the figures. Exit
     code 1: cut off, or a request was not answered as it should be.
 
     \b

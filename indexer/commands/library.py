@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,10 @@ from indexer.library.durable import bytes_on_disk
 from indexer.library.folder import Library, require
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from indexer.doctor.findings import Report
+    from indexer.encoders.checkpoint import ModelChoice
 
 
 @click.command()
@@ -68,22 +72,28 @@ def sources(library: Library, forget: Path | None, as_json: bool) -> None:
         click.echo(json.dumps(source) if as_json else printable(line))
 
 
-def read_status(library: Library) -> dict[str, Any]:
-    """Count icons by state, and say which encoder and generation answer."""
-
-    from indexer.catalog import questions
+@contextmanager
+def _questions(library: Library) -> "Iterator[tuple[Connection, ModelChoice]]":
+    """The catalog, open for questions, and the encoder in use."""
     from indexer.catalog.database import read_catalog
     from indexer.embedding.planning import choice_in_use
+
+    engine = read_catalog(require(library).catalog)
+    with engine.connect() as connection:
+        yield connection, choice_in_use(engine)
+
+
+def read_status(library: Library) -> dict[str, Any]:
+    """Count icons by state, and say which encoder and generation answer."""
+    from indexer.catalog import questions
     from indexer.encoders.checkpoint import find_checkpoint
     from indexer.library.shards import read_coverage
 
-    engine = read_catalog(require(library).catalog)
-    choice = choice_in_use(engine)
-    try:
-        fingerprint = find_checkpoint(choice).fingerprint
-    except ModelError:
-        fingerprint = "missing"
-    with engine.connect() as connection:
+    with _questions(library) as (connection, choice):
+        try:
+            fingerprint = find_checkpoint(choice).fingerprint
+        except ModelError:
+            fingerprint = "missing"
         embedded = read_coverage(library.vectors(fingerprint)).images
         counts = questions.account(connection, fingerprint=fingerprint, embedded=embedded)
         last = questions.last_run(connection)
@@ -110,7 +120,6 @@ def read_status(library: Library) -> dict[str, Any]:
 
 def _read_answering(library: Library) -> dict[str, Any]:
     """Say what the generation that answers knows of its pictures, or why this program refuses it."""
-
     from indexer.merging.facets import count_traits
     from indexer.merging.manifest import Manifest
 
@@ -160,27 +169,19 @@ def _spell_looks(looks: dict[str, int]) -> str:
 
 def read_failures(library: Library) -> Iterator[dict[str, str]]:
     """Yield every entry without a vector and its reason."""
-
     from indexer.catalog import questions
-    from indexer.catalog.database import read_catalog
-    from indexer.embedding.planning import choice_in_use
     from indexer.encoders.checkpoint import find_checkpoint
 
-    engine = read_catalog(require(library).catalog)
-    fingerprint = find_checkpoint(choice_in_use(engine)).fingerprint
-    with engine.connect() as connection:
-        for file, reason in questions.list_failures(connection, fingerprint):
+    with _questions(library) as (connection, choice):
+        for file, reason in questions.list_failures(connection, find_checkpoint(choice).fingerprint):
             yield {"file": file, "reason": reason}
 
 
 def read_sources(library: Library) -> Iterator[dict[str, Any]]:
     """Yield every remembered source with its counts."""
-
     from indexer.catalog import questions
-    from indexer.catalog.database import read_catalog
 
-    engine = read_catalog(require(library).catalog)
-    with engine.connect() as connection:
+    with _questions(library) as (connection, _):
         yield from (dict(row) for row in questions.count_by_source(connection))
 
 
@@ -190,8 +191,7 @@ def examine_folder(library: Library, *, mends: bool, sample: int, as_json: bool)
     Raises:
         click.exceptions.Exit: with 2, it is not sound.
     """
-    from indexer.doctor.examine import examine
-    from indexer.doctor.repair import repair
+    from indexer.doctor.examine import examine, repair
     from indexer.reports.terminal import Bars
 
     with Bars() as view:

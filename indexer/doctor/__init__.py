@@ -1,1 +1,1 @@
-"""Is a library whole, and can what is not be made again? `icons doctor` examines and repairs."""
+"""Whether a library is whole, and the rest made again: `icons doctor` examines and repairs."""

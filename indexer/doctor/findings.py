@@ -1,8 +1,13 @@
 """What an examination has found: faults, which need mending, and notes, which do not."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
+
+from indexer.errors import IconsError, LibraryError
+from indexer.library.durable import Files, differences
+from indexer.library.generations import AnyGeneration
 
 Kind = Literal[
     "catalog",
@@ -19,6 +24,17 @@ Kind = Literal[
     "room",
     "usage",
 ]
+
+
+class _Lists(Protocol):
+    """A manifest, which lists files."""
+
+    @property
+    def files(self) -> Files:
+        """All others of the generation."""
+
+
+AnyManifest = TypeVar("AnyManifest", bound=_Lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +67,29 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """Spell the report for programs."""
         findings = [
-            {
-                "kind": finding.kind,
-                "fault": finding.is_fault,
-                "message": finding.message,
-                "path": None if finding.path is None else str(finding.path),
-            }
-            for finding in self.findings
+            {"kind": one.kind, "fault": one.is_fault, "message": one.message, "path": one.path and str(one.path)}
+            for one in self.findings
         ]
-        return {
-            "library": self.library,
-            "sound": self.is_sound,
-            "findings": findings,
-            "repairs": self.repairs,
-            **self.facts,
-        }
+        facts = {"library": self.library, "sound": self.is_sound, "findings": findings, "repairs": self.repairs}
+        return facts | self.facts
+
+
+def refusals(kind: Kind, path: Path, read: Callable[[], object]) -> Iterator[Finding]:
+    """The fault of a file or folder that `read` refuses."""
+    try:
+        read()
+    except IconsError as error:
+        yield Finding(kind, str(error), path=path)
+
+
+def read_whole(
+    kind: Kind, generation: AnyGeneration, read: Callable[[AnyGeneration], AnyManifest]
+) -> tuple[AnyManifest | None, list[Finding]]:
+    """Read the manifest of a generation; None, and what is wrong, where it or one of its files is not as written."""
+    try:
+        manifest = read(generation)
+    except LibraryError as error:
+        return None, [Finding(kind, str(error), path=generation.folder)]
+    differs = differences(generation.folder, manifest.files, sums=True)
+    damaged = [Finding(kind, f'"{path}" {how}', path=generation.folder) for path, how in differs]
+    return None if damaged else manifest, damaged

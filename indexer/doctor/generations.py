@@ -1,4 +1,4 @@
-"""Is a generation what its manifest says, and do its catalog, its indexes and the vectors say the same?"""
+"""Whether a generation is what its manifest says, and its catalog, its indexes and the vectors say the same."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -9,10 +9,9 @@ import numpy as np
 
 from indexer.arrays import distinct
 from indexer.catalog.database import connect_to_read
-from indexer.doctor.findings import Finding
+from indexer.doctor.findings import Finding, read_whole
 from indexer.doctor.sample import compare_shards
-from indexer.errors import IconsError, LibraryError, ShardError
-from indexer.library.durable import differences
+from indexer.errors import IconsError, ShardError
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import KINDS, count_others, read_shard
 from indexer.merging.facets import read_array
@@ -66,23 +65,18 @@ def check_generation(library: Library, generation: Generation, *, answers: bool)
 
     `answers`: whether searches read it; vectors that are missing for one kept for going back are only noted.
     """
-    try:
-        manifest = Manifest.read(generation)
-    except LibraryError as error:
-        yield Finding("generation", str(error), path=generation.folder)
-        return
-    damaged = list(_check_files(generation, manifest))
+    manifest, damaged = read_whole("generation", generation, Manifest.read)
     yield from damaged
-    if any(finding.is_fault for finding in damaged):
+    if manifest is None:
         return
+    yield from _foreign_files(generation, manifest)
     if _is_of_another_library(library, generation, manifest):
         yield Finding("generation", f"{_called(generation)} belongs to another library", path=generation.folder)
         return
     try:
-        differences = list(_compare(library, generation, manifest, answers=answers))
+        yield from _compare(library, generation, manifest, answers=answers)
     except (sqlite3.Error, RuntimeError, ValueError, OSError) as error:
-        differences = [Finding("generation", f"{_called(generation)} can't be read ({error})", path=generation.folder)]
-    yield from differences
+        yield Finding("generation", f"{_called(generation)} can't be read ({error})", path=generation.folder)
     if answers:
         try:
             yield from _compare_catalog(library, generation, manifest)
@@ -124,9 +118,7 @@ def _compare_catalog(library: Library, generation: Generation, manifest: Manifes
                 yield Finding("catalog", what_differs, path=library.catalog)
 
 
-def _check_files(generation: Generation, manifest: Manifest) -> Iterator[Finding]:
-    for path, how in differences(generation.folder, manifest.files, sums=True):
-        yield Finding("generation", f'"{path}" {how}', path=generation.folder)
+def _foreign_files(generation: Generation, manifest: Manifest) -> Iterator[Finding]:
     known = {*manifest.files, generation.manifest.name}
     for path in generation.folder.iterdir():
         if path.name not in known:
@@ -141,7 +133,7 @@ def _is_of_another_library(library: Library, generation: Generation, manifest: M
             if not manifest.library or found is None or found[0] == manifest.library:
                 return False
             contents = [{kind: read_contents(one, kind) for kind in KINDS.values()} for one in (own, other)]
-    except (sqlite3.Error, UnicodeDecodeError):  # the catalog is damaged, which other checks tell
+    except (sqlite3.Error, UnicodeDecodeError):  # the catalog is damaged, other checks report that
         return False
     n_others = [0, 0]
     for path in (library.root / "vectors").glob("*/[!.]*.safetensors"):

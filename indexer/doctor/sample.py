@@ -1,4 +1,4 @@
-"""Does an encoder still make the vectors that a library holds? Some are rendered and embedded again, and compared."""
+"""Whether an encoder still makes the vectors that a library holds: some are embedded again and compared."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, suppress
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Halves, Ids, Pixels
+from indexer.arrays import Halves, Ids, Pixels
 from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
@@ -72,15 +72,16 @@ def _compare(
 ) -> tuple[Compared, list[Finding]]:
     from indexer.encoders.graphs import load_encoder
 
-    is_int8 = "int8" in precisions(library.vectors(checkpoint.fingerprint))
-    precision: AnyPrecision = "int8" if is_int8 else "fp32"
+    folder = library.vectors(checkpoint.fingerprint)
+    precision: AnyPrecision = "int8" if "int8" in precisions(folder) else "fp32"
     encoder = load_encoder(checkpoint, device=HOST, precision=precision, n_images=len(pictures))
-    ids, vectors = _draw_and_encode(pictures, encoder.encode_images, size=encoder.image_size)
-    cosines = [_cosines(library, "images", ids, vectors, checkpoint.fingerprint)] if len(ids) else []
-    name_ids = np.array([number for number, _ in names], np.int64)
-    again = encoder.encode_texts([words for _, words in names])
-    cosines.append(_cosines(library, "names", name_ids, again, checkpoint.fingerprint))
-    compared = Compared(len(ids), len(names), len(pictures) - len(ids), float(np.concatenate(cosines).min()))
+    drawn = _draw_and_encode(pictures, encoder.encode_images, size=encoder.image_size)
+    again = {"images": drawn, "names": _encode_names(names, encoder.encode_texts)}
+    some = [_stored(folder, kind, again[kind][0]) for kind in KINDS.values() if len(again[kind][0])]
+    n_drawn, least = len(drawn[0]), [_least_cosine(one, *again[one.kind]) for one in some]
+    compared = Compared(
+        n_drawn, len(names), len(pictures) - n_drawn, min((c for c in least if c is not None), default=None)
+    )
     return compared, list(_findings(compared))
 
 
@@ -101,9 +102,16 @@ def _draw_and_encode(
     return np.concatenate(ids), np.concatenate(vectors) if vectors else np.empty((0, 0))
 
 
+def _encode_names(
+    names: Sequence[tuple[int, str]], encode: Callable[[list[str]], NDArray[Any]]
+) -> tuple[Ids, NDArray[Any]]:
+    ids = np.array([number for number, _ in names], np.int64)
+    return ids, encode([words for _, words in names]) if names else np.empty((0, 0))
+
+
 @dataclass(frozen=True, slots=True)
 class _Some:
-    """Some vectors of a shard."""
+    """Some vectors of a shard, or of a folder of them."""
 
     path: Path
     kind: Kind
@@ -128,13 +136,13 @@ def compare_shards(library: Library, fingerprint: str, catalog: Path) -> tuple[l
             return [], len(some)
         encoder = open_query_encoder(folder)
         drawn, named = (sorted({*chain(*(one.ids.tolist() for one in some if one.kind == kind))}) for kind in KINDS)
-        ids, vectors = _draw_and_encode(
-            [pictures[number] for number in drawn], encoder.encode_many_pictures, size=encoder.image_size
-        )
-        words = encoder.encode_many_words([names[number] for number in named]) if named else vectors[:0]
-    except (EmbedError, LibraryError, OSError, RuntimeError, ValueError, KeyError):  # told by other checks
+        rows = [pictures[number] for number in drawn]
+        again = {
+            "images": _draw_and_encode(rows, encoder.encode_many_pictures, size=encoder.image_size),
+            "names": _encode_names([(number, names[number]) for number in named], encoder.encode_many_words),
+        }
+    except (EmbedError, LibraryError, OSError, RuntimeError, ValueError, KeyError):  # other checks report that
         return [], len(some)
-    again = {"images": (ids, vectors), "names": (np.array(named, np.int64), words)}
     least = [_least_cosine(one, *again[one.kind]) for one in some]
     wrong = [
         Finding("shard", f'shard "{one.path}" {_WRONG.format(one.kind, cosine)}; {ADVICE}', path=one.path)
@@ -147,7 +155,7 @@ def compare_shards(library: Library, fingerprint: str, catalog: Path) -> tuple[l
 def _of_older_shards(folder: Path, known: Mapping[Kind, Set[int]]) -> Iterator[_Some]:
     """Take some vectors of each shard that does not say what its items are, of items that are known."""
     for path in shard_paths(folder):
-        with suppress(ShardError):  # which other checks tell
+        with suppress(ShardError):  # other checks report that
             shard = read_shard(path, fingerprint=folder.name)
             if shard.contents is None and len(shard.ids):
                 rows = [row for row, number in enumerate(shard.ids.tolist()) if number in known[shard.kind]]
@@ -180,11 +188,11 @@ def _checkpoint(library: Library, fingerprint: str) -> Checkpoint:
     return checkpoint
 
 
-def _cosines(library: Library, kind: Kind, ids: Ids, again: Halves, fingerprint: str) -> Floats:
-    stored, filled = read_vectors(library.vectors(fingerprint), kind, ids, fingerprint=fingerprint)
+def _stored(folder: Path, kind: Kind, ids: Ids) -> "_Some":
+    stored, filled = read_vectors(folder, kind, ids, fingerprint=folder.name)
     if not filled.all():
         raise ShardError(f"{int((~filled).sum())} {kind} of it have no vector; `icons index` makes them")
-    return np.asarray((stored.astype(np.float32) * again.astype(np.float32)).sum(axis=1))
+    return _Some(folder, kind, ids, stored)
 
 
 def _spaced(rows: Sequence[Any], n: int) -> Sequence[Any]:

@@ -1,15 +1,17 @@
-"""Are the catalog, the shards and the query encoders of a library whole, and is anything left that nobody needs?"""
+"""Whether catalog, shards, query encoders and what is known of screenshots are whole, and what nobody needs."""
 
 import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from safetensors import SafetensorError, safe_open
 
 from indexer.catalog.database import REVISION, connect_to_read, metadata
-from indexer.doctor.findings import Finding
+from indexer.doctor.findings import Finding, read_whole, refusals
 from indexer.encoders.query_encoder import read_facts
 from indexer.errors import LibraryError, ShardError
 from indexer.library.durable import bytes_on_disk, differences
@@ -29,6 +31,9 @@ from indexer.library.shards import (
 )
 from indexer.merging.manifest import answering_manifest
 from indexer.merging.snapshot import read_contents
+from indexer.merging.vector_index import VectorIndex
+from indexer.screens.files import UsageFolder, UsageGeneration, read_places, read_shots
+from indexer.screens.looks import LookKey, UsageManifest, look_paths, read_looks
 
 UNIT = 1e-2
 """Largest difference of a vector's length from one."""
@@ -106,17 +111,13 @@ def check_failures(library: Library) -> Iterator[Finding]:
             with closing(connect_to_read(library.catalog)) as connection:
                 known = connection.execute("SELECT image_id FROM failures WHERE fingerprint = ?", (folder.name,))
                 n_unexplained = len(failed.keys() - {image for (image,) in known})
-        except (ShardError, sqlite3.Error, UnicodeError):  # told by other checks
+        except (ShardError, sqlite3.Error, UnicodeError):  # other checks report that
             continue
         if n_unexplained:
             what = f"{n_unexplained} pictures failed, and the catalog does not say why; `icons index` brings that in"
-            yield Finding("failures", what, is_fault=_is_published_without(library, folder.name))
-
-
-def _is_published_without(library: Library, fingerprint: str) -> bool:
-    """Whether the generation that answers was made of an encoder's shards and lacks icons for no reason."""
-    manifest = answering_manifest(library)
-    return manifest is not None and manifest.fingerprint == fingerprint and manifest.counts.missing > 0
+            made = answering_manifest(library)
+            lacks_icons = made is not None and made.fingerprint == folder.name and made.counts.missing > 0
+            yield Finding("failures", what, is_fault=lacks_icons)
 
 
 def check_encoders(library: Library) -> Iterator[Finding]:
@@ -139,10 +140,7 @@ def check_encoders(library: Library) -> Iterator[Finding]:
 
 def check_preferences(library: Library) -> Iterator[Finding]:
     """Whether what is preferred can be read."""
-    try:
-        read_preferences(library)
-    except LibraryError as error:
-        yield Finding("preferences", str(error), path=library.preferences)
+    return refusals("preferences", library.preferences, partial(read_preferences, library))
 
 
 def check_leftovers(library: Library) -> Iterator[Finding]:
@@ -166,3 +164,57 @@ def check_room(library: Library) -> Iterator[Finding]:
     if free < needed:
         what = f"{free / 1e6:,.0f} MB are free, the next generation needs about {needed / 1e6:,.0f} MB"
         yield Finding("room", what, is_fault=False)
+
+
+_DAMAGES = (LibraryError, SafetensorError, OSError, KeyError, RuntimeError, ValueError, TypeError)
+
+
+def check_screenshots(library: Library) -> Iterator[Finding]:
+    """Hold what is known of screenshots against receipts and manifests; nothing is found where there are none."""
+    folder = UsageFolder(library)
+    if not folder.root.is_dir():
+        return
+    yield from refusals("usage", folder.settings, partial(read_shots, folder))
+    for looks in folders_in(folder.looks):
+        fingerprint, _, detector = looks.name.partition("+")
+        for path in look_paths(looks):
+            read = partial(read_looks, path, key=LookKey(fingerprint, detector, dim=0))
+            yield from refusals("usage", path, read)
+    current, numbers = folder.current(), folder.numbers()
+    if current is None and numbers:
+        yield Finding("usage", f'"{folder.pointer}" names no generation that is there', path=folder.pointer)
+    for number in numbers:
+        yield from _check_screens(folder.generation(number))
+
+
+def _check_screens(generation: UsageGeneration) -> Iterator[Finding]:
+    """Whether its files are what its manifest says, and say the same of each other."""
+    manifest, damaged = read_whole("usage", generation, UsageManifest.read)
+    yield from damaged
+    if manifest is None:
+        return
+    try:
+        wrong = list(_contradictions(generation, manifest))
+    except _DAMAGES as error:
+        wrong = [f"can't be read ({error})"]
+    for what in wrong:
+        yield Finding("usage", f"generation {generation.number} of screenshots {what}", path=generation.folder)
+
+
+def _contradictions(generation: UsageGeneration, manifest: UsageManifest) -> Iterator[str]:
+    counts = manifest.counts
+    with safe_open(generation.boxes, framework="numpy") as file:
+        digests, shown, crop_starts = (file.get_tensor(name) for name in ("digests", "shown", "crop_starts"))
+    placed = read_places(generation)
+    screens = {one.screen for one in placed if one.screen is not None}
+    n_vectors = VectorIndex.open(generation.drawings, spec=manifest.spec).ids.size if manifest.spec else 0
+    claims = {
+        "screens": (counts.indexed, len(digests), len(screens)),
+        "files": (counts.found, len(placed)),
+        "boxes": (counts.icons, len(shown)),
+        "drawings": (counts.drawings, len(crop_starts) - 1, n_vectors, int(np.max(shown, initial=-1)) + 1),
+        "bytes of crops": (generation.crops.stat().st_size, int(crop_starts[-1])),
+    }
+    for what, counted in claims.items():
+        if len(set(counted)) > 1:
+            yield f"says of its {what}: {', '.join(map(str, counted))}"

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from indexer.encoders.config import check_config, image_side, read_config
 from indexer.errors import ModelError
 from indexer.library.bundled import bundled
-from indexer.library.foreign import from_json, from_plain
+from indexer.library.foreign import from_json
 from indexer.rendering.render import RECIPE
 from indexer.sources.records import stamp_of
 
@@ -22,7 +22,7 @@ CONFIG_NAME = "open_clip_config.json"
 WEIGHT_NAMES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
 TOKENIZER_NAMES = ("tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt", "special_tokens_map.json")
 _FEW_WEIGHTS = 1 << 26
-"""A model of so many does no harm: what is wrong with its file is told by whoever loads it."""
+"""A model of so many does no harm: who loads it says what is wrong with its file."""
 OPENAI_MEAN, OPENAI_STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 
 
@@ -60,14 +60,6 @@ class ModelChoice:
             return from_json(cls, text)
         except ValueError as error:
             raise ModelError(f"no encoder is chosen ({error}); name one with `icons index --model`") from error
-
-
-@dataclass(frozen=True, slots=True)
-class _Vision:
-    """What is checked of a config of a picture tower."""
-
-    timm_model_name: Annotated[str, re.compile(r"[\w.-]+")] | None = None
-    """Of timm's own: it would ask a hub, or look into a folder, for others."""
 
 
 @dataclass(frozen=True)
@@ -173,10 +165,6 @@ def _in_folder(name: str, folder: Path) -> Checkpoint:
         )
     config = read_config(config_path)
     check_config(config, config_path, most_weights=max(weights.stat().st_size, _FEW_WEIGHTS))  # a byte each at least
-    try:
-        from_plain(_Vision, config["model_cfg"]["vision_cfg"], ignores_others=True)
-    except ValueError as error:
-        raise ModelError(f'"{config_path}" is not an open_clip config ({error}); save the model again') from error
     tokenizer = tuple(folder / name for name in TOKENIZER_NAMES if (folder / name).is_file())
     return Checkpoint(name, f"{LOCAL}{folder}", None, config, weights, tokenizer)
 
@@ -259,8 +247,7 @@ def _fetch(repository: str) -> None:
             "run the command once without, or download the folder and give --model local-dir:PATH"
         )
     try:
-        wanted = [CONFIG_NAME, *WEIGHT_NAMES, *TOKENIZER_NAMES]
-        snapshot_download(repository, allow_patterns=wanted)
+        snapshot_download(repository, allow_patterns=[CONFIG_NAME, *WEIGHT_NAMES, *TOKENIZER_NAMES])
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise ModelError(

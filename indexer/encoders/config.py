@@ -1,6 +1,7 @@
-"""Is what a model says of itself possible? Every number of its config is looked at before anything is made of it."""
+"""The config of a model: every number of it is looked at before anything is made of it."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,11 @@ def check_config(config: Mapping[str, Any], file: Path, *, most_weights: int) ->
         ModelError: that is not so.
     """
     model = config["model_cfg"]
+    timm = model["vision_cfg"].get("timm_model_name")
+    if timm is not None and not (isinstance(timm, str) and re.fullmatch(r"[\w.-]+", timm)):
+        # Of others it would ask a hub, or look into a folder.
+        reason = f'"timm_model_name" may not be "{shown(timm)}"'
+        raise ModelError(f'"{file}" is not an open_clip config ({reason}); save the model again')
     parts = {f"{name}.": part for name in ("vision_cfg", "text_cfg", "multimodal_cfg") if (part := model.get(name))}
     found = [where + what for where, part in {"": model, **parts}.items() for what in impossible_numbers(part)]
     found += _impossible_colours(_preprocess(config))

@@ -68,18 +68,18 @@ def parse_devices(text: str) -> Devices:
     if text == "auto":
         return Devices("cuda", n_there, os.environ.get(MASK)) if n_there else Devices("cpu", 1)
     if re.fullmatch(r"[1-9][0-9]{0,3}", text):
-        wanted = list(range(int(text)))
+        places = list(range(int(text)))
     elif re.fullmatch(r"[0-9]{1,4}(,[0-9]{1,4})*,?", text) and "," in text:
-        wanted = [int(number) for number in text.rstrip(",").split(",")]
+        places = [int(number) for number in text.rstrip(",").split(",")]
     else:
         raise DeviceError(f'--devices "{text}" is not one of auto, cpu, cpu:2, a number of GPUs, or a list such as 0,2')
-    if len(set(wanted)) != len(wanted):
+    if len(set(places)) != len(places):
         raise DeviceError(f'--devices "{text}" names a GPU twice')
-    if max(wanted) >= n_there:
+    if max(places) >= n_there:
         mask = os.environ.get(MASK)
         there = f"this machine has {n_there}" if mask is None else f'{MASK} "{mask}" shows {n_there}'
-        raise DeviceError(f'--devices "{text}" asks for GPU {max(wanted)}, {there}; try --devices cpu')
-    return _gpus(wanted)
+        raise DeviceError(f'--devices "{text}" asks for GPU {max(places)}, {there}; try --devices cpu')
+    return _gpus(places)
 
 
 def first_devices(kind: str, n: int) -> Devices:

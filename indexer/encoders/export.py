@@ -1,30 +1,43 @@
-"""Both towers -> ONNX in the library, with a tokenizer that needs no torch; accepted only if they agree.
+"""Both towers -> ONNX, in a library or beside a model's weights; accepted only if they agree with torch.
 
-Reads a loaded encoder; writes `encoders/FINGERPRINT/`: text.onnx, image.onnx, tokenizer.json, encoder.json.
+`export` reads a loaded encoder and writes `encoders/FINGERPRINT/`: text.onnx, image.onnx, tokenizer.json, encoder.json.
+`write_graphs` reads a model folder and writes text.onnx, image.onnx, image-int8.onnx and graphs.json beside its weights
+(`indexer.encoders.graphs`).
 """
 
 import io
+import json
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import open_clip
 import torch
 from numpy.typing import NDArray
 from open_clip.tokenizer import SimpleTokenizer
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from indexer.encoders.checkpoint import ModelChoice
+from indexer.encoders.checkpoint import LOCAL, WEIGHT_NAMES, Checkpoint, ModelChoice, find_checkpoint
+from indexer.encoders.graphs import FILE_NAME, GraphFacts
+from indexer.encoders.int8 import write_int8_graph
+from indexer.encoders.loaded import sample_names, sample_pixels
+from indexer.encoders.places import places_in, refer
 from indexer.encoders.query_encoder import Shape, write_facts
 from indexer.encoders.tokens import Tower, clip_tokenizer
-from indexer.encoders.torch_encoder import Encoder
-from indexer.library.durable import describe_file, folder_aside
+from indexer.encoders.torch_encoder import Encoder, ImageTower, TextTower, load_model, normalisation
+from indexer.errors import ModelError
+from indexer.library.durable import describe_file, folder_aside, with_checksum, write_file
 
 OPSET = 17
-REFUSALS = (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError)
+PARITY, GRAPH_PARITY = 0.999, 0.9999
+"""Least cosine between a vector from torch and the same input's from ONNX Runtime, both fp32: exported, by graphs."""
+_REFUSALS = (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError)
 """What a tower that has no such form raises, here or when it is opened."""
 
 
@@ -64,12 +77,28 @@ def traceable() -> Iterator[None]:
         torch.backends.mha.set_fastpath_enabled(fast)
 
 
-PARITY = 0.999
-"""Least cosine between a vector from torch and the same input's from ONNX Runtime, both fp32."""
+@torch.inference_mode()
+def _parity(path: Path, inputs: Tensor, tower: nn.Module, whole: Tensor | None = None) -> float:
+    """Least cosine between vectors of an exported tower and those of torch; `whole`: what torch sees instead."""
+    found = Tower(path, threads=0).run(_input_of(path), inputs.cpu().numpy())
+    expected = tower(inputs if whole is None else whole).cpu().numpy()
+    return float((found * expected).sum(axis=1).min())
 
 
-class ExportError(Exception):
-    """The towers can't leave torch; the message says why. Never leaves this module."""
+def _input_of(path: Path) -> str:
+    return {"text.onnx": "tokens", "image.onnx": "pixels"}[path.name]
+
+
+def _shape(tokenizer: Any, *, dim: int, image_size: int, **agreement: Any) -> Shape:
+    start, end = (int(getattr(tokenizer, f"{mark}_token_id", 0)) for mark in ("sot", "eot"))
+    return Shape(
+        dim=dim,
+        image_size=image_size,
+        context_length=int(tokenizer.context_length),
+        start_token=start,
+        end_token=end,
+        **agreement,
+    )
 
 
 def export(
@@ -81,49 +110,33 @@ def export(
     sha256 of every other file of the folder.
     """
     with folder_aside(folder) as aside:
-        parity: tuple[float, float] | None = None
-        reason = None
         try:
-            (aside / "tokenizer.json").write_text(_tokenizer(encoder.tokenizer).to_str(), "utf-8")
-            parity = _export_towers(encoder, aside, texts=texts, pixels=pixels)
-        except ExportError as refusal:
-            reason = str(refusal)
-        shape = Shape(
-            dim=encoder.dim,
-            image_size=encoder.image_size,
-            context_length=encoder.context_length,
-            start_token=int(getattr(encoder.tokenizer, "sot_token_id", 0)),
-            end_token=int(getattr(encoder.tokenizer, "eot_token_id", 0)),
-            reason=reason,
-            text_parity=parity[0] if parity else None,
-            image_parity=parity[1] if parity else None,
-        )
+            agreement = _export_towers(encoder, aside, texts=texts, pixels=pixels)
+        except _REFUSALS as error:
+            agreement = {"reason": str(error).strip().splitlines()[0]}
         files = {path.name: describe_file(path) for path in sorted(aside.iterdir())}
+        shape = _shape(encoder.tokenizer, dim=encoder.dim, image_size=encoder.image_size, **agreement)
         write_facts(aside, encoder.checkpoint, choice, shape, files)
 
 
 def _export_towers(
     encoder: Encoder, folder: Path, *, texts: Sequence[str], pixels: NDArray[np.uint8]
-) -> tuple[float, float]:
-    """Write both ONNX files; return the least cosine of each with torch."""
-    tokens = encoder.tokenizer(list(texts))
-    text = _export_tower(encoder.text_tower, folder / "text.onnx", "tokens", tokens.to(encoder.device))
-    images = torch.from_numpy(pixels).to(encoder.device)
-    image = _export_tower(encoder.image_tower, folder / "image.onnx", "pixels", images)
-    if min(text, image) < PARITY:
-        raise ExportError(f"ONNX and torch differ: cosine {text:.5f} on words, {image:.5f} on pictures")
-    return text, image
-
-
-@torch.inference_mode()
-def _export_tower(tower: nn.Module, path: Path, name: str, inputs: torch.Tensor) -> float:
-    try:
-        path.write_bytes(trace(tower, name, inputs))
-        found = Tower(path, threads=0).run(name, inputs.cpu().numpy())
-    except REFUSALS as error:
-        raise ExportError(f"the {name} tower does not export: {str(error).strip().splitlines()[0]}") from error
-    expected = tower(inputs).cpu().numpy()
-    return float((found * expected).sum(axis=1).min())
+) -> dict[str, Any]:
+    """Write a tokenizer and both ONNX files; return the least cosine of each with torch."""
+    (folder / "tokenizer.json").write_text(_tokenizer(encoder.tokenizer).to_str(), "utf-8")
+    tokens, pictures = encoder.tokenizer(list(texts)), torch.from_numpy(pixels)
+    found = {}
+    for name, tower, inputs in (("text", encoder.text_tower, tokens), ("image", encoder.image_tower, pictures)):
+        path, on_device = folder / f"{name}.onnx", inputs.to(encoder.device)
+        try:
+            path.write_bytes(trace(tower, _input_of(path), on_device))
+            found[f"{name}_parity"] = _parity(path, on_device, tower)
+        except _REFUSALS as error:
+            raise ValueError(f"the {name} tower does not export: {str(error).strip().splitlines()[0]}") from error
+    if min(found.values()) < PARITY:
+        differ = ", ".join(f"{cosine:.5f} by {name}" for name, cosine in found.items())
+        raise ValueError(f"ONNX and torch differ: cosine {differ}")
+    return found
 
 
 def _tokenizer(tokenizer: Any) -> Tokenizer:
@@ -132,5 +145,109 @@ def _tokenizer(tokenizer: Any) -> Tokenizer:
         return clip_tokenizer()
     backend = getattr(getattr(tokenizer, "tokenizer", None), "backend_tokenizer", None)
     if backend is None:
-        raise ExportError(f"tokenizer {type(tokenizer).__name__} has no form without torch")
+        raise ValueError(f"tokenizer {type(tokenizer).__name__} has no form without torch")
     return Tokenizer.from_str(backend.to_str())
+
+
+def write_graphs(folder: Path) -> None:
+    """Write the graphs of a model folder.
+
+    Raises:
+        ModelError: it is no model folder, or its towers, tokenizer or weights have no such form; then nothing is left.
+    """
+    checkpoint = find_checkpoint(ModelChoice(f"{LOCAL}{folder}"))
+    text, image, int8 = (checkpoint.weights.with_name(f"{name}.onnx") for name in ("text", "image", "image-int8"))
+    try:
+        shape = _write_graphs(checkpoint, text, image)
+    except _REFUSALS as error:
+        for path in (text, image):
+            path.unlink(missing_ok=True)
+        reason = str(error).strip().splitlines()[0]
+        raise ModelError(f'"{folder}" gets no graphs ({reason}); its towers are exported by `icons index`') from error
+    int8_parity = write_int8_graph(image, checkpoint.weights, size=checkpoint.image_size)
+    files = {path.name: describe_file(path) for path in (text, image, int8) if path.exists()}
+    facts = GraphFacts(checkpoint.weights_digest, shape, files, int8_parity)
+    write_file(folder / FILE_NAME, (json.dumps(with_checksum(asdict(facts)), indent=2) + "\n").encode())
+
+
+def _write_graphs(checkpoint: Checkpoint, text_path: Path, image_path: Path) -> Shape:
+    """Write both graphs; return what there is to know of the encoder."""
+    tokenizer = open_clip.get_tokenizer(checkpoint.open_clip_name)
+    if type(tokenizer) is not SimpleTokenizer:
+        raise ValueError(f"tokenizer {type(tokenizer).__name__} is not CLIP's own")
+    if checkpoint.weights.name != WEIGHT_NAMES[0]:
+        raise ValueError(f'tensors of "{checkpoint.weights.name}" have no place that a graph can name')
+    model = load_model(checkpoint)
+    mean, std = normalisation(model.visual.preprocess_cfg)
+    image, text = ImageTower(model, mean=mean, std=std).eval(), TextTower(model).eval()
+    pixels, tokens = torch.from_numpy(sample_pixels(checkpoint.image_size)), tokenizer(sample_names())
+    is_cut = text.cut_names is not None
+    cut = tokens[:, : int(text.lengths(tokens).max())]
+    _write_graph(_AnyLength(text) if is_cut else text, text_path, cut)
+    _write_graph(image, image_path, pixels)
+    agreement = {
+        "text_parity": _parity(text_path, cut, text, tokens),
+        "image_parity": _parity(image_path, pixels, image),
+    }
+    if not (least := min(agreement.values())) >= GRAPH_PARITY:
+        raise ValueError(f"its graphs and torch differ: cosine {least:.5f}")
+    dim = int(checkpoint.config["model_cfg"]["embed_dim"])
+    return _shape(tokenizer, dim=dim, image_size=checkpoint.image_size, cuts_texts=is_cut, **agreement)
+
+
+def _write_graph(tower: nn.Module, path: Path, inputs: Tensor) -> None:
+    """Write the graph of a tower, whose tensors are places in the weights beside it."""
+    prefix, free = ("tower.model.", ("n", "length")) if isinstance(tower, _AnyLength) else ("model.", ("n",))
+    places = {prefix + key: place for key, place in places_in(path.with_name(WEIGHT_NAMES[0])).items()}
+    write_file(path, refer(trace(tower, _input_of(path), inputs, folds=False, free=free), places))
+
+
+class _AnyLength(nn.Module):
+    """A text tower whose graph takes tokens (n, length) of any length up to its context.
+
+    Its position table and its causal mask are cut as `TextTower.encode_short` has it, but by hand: what that uses can't
+    be traced. Nor can torch's own attention, whose trace holds the length of the texts that it was traced with.
+    """
+
+    def __init__(self, tower: TextTower) -> None:
+        super().__init__()
+        self.tower = tower
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Encode a batch that is cut already."""
+        positions = torch.ones_like(tokens[0]).cumsum(dim=0) - 1
+        with ExitStack() as stack:
+            for name in self.tower.cut_names or ():
+                stack.enter_context(_cut(self.tower, name, positions))
+            for module in self.tower.modules():
+                if isinstance(module, nn.MultiheadAttention):
+                    module.forward = partial(_attend, module)  # type: ignore[method-assign]
+                    stack.callback(delattr, module, "forward")
+            return cast(Tensor, self.tower(tokens))
+
+
+@contextmanager
+def _cut(tower: nn.Module, name: str, positions: Tensor) -> Iterator[None]:
+    """Have a tensor of a tower hold some positions alone, under its name and in its place."""
+    path, _, key = name.rpartition(".")
+    owner = tower.get_submodule(path)
+    kept = cast(dict[str, Tensor], owner._parameters if key in owner._parameters else owner._buffers)
+    whole = kept[key]
+    kept[key] = whole[positions][:, positions] if key == "attn_mask" else whole[positions]
+    try:
+        yield
+    finally:
+        kept[key] = whole
+
+
+def _attend(
+    module: nn.MultiheadAttention, query: Tensor, *_: Tensor, attn_mask: Tensor, need_weights: bool = False
+) -> tuple[Tensor, None]:
+    """Attention of a sequence (n, length, width) to itself."""
+    del need_weights
+    packed = nn.functional.linear(query, module.in_proj_weight, module.in_proj_bias)
+    heads = [part.reshape(part.shape[0], -1, module.num_heads, module.head_dim) for part in packed.chunk(3, dim=-1)]
+    queries, keys, values = (part.transpose(1, 2) for part in heads)
+    weights = (queries @ keys.transpose(2, 3) * module.head_dim**-0.5 + attn_mask).softmax(dim=-1)
+    attended = (weights @ values).transpose(1, 2).reshape(query.shape[0], -1, module.embed_dim)
+    return module.out_proj(attended), None

@@ -5,12 +5,12 @@ in the same folder. `graphs.json` says which weights they belong to, and how wel
 `indexer.encoders.export` writes all three.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from indexer.arrays import Halves, Ids
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.devices import HOST, Device
-from indexer.encoders.loaded import AnyPrecision, check_answers
+from indexer.encoders.loaded import AnyPrecision, LoadedEncoder, check_answers
 from indexer.encoders.query_encoder import Shape, write_facts
-from indexer.encoders.tokens import Tokens, Tower, clip_tokenizer, rows_by_length
+from indexer.encoders.tokens import Tower, clip_tokenizer
 from indexer.errors import ModelError, SourceError
 from indexer.library.durable import (
     Files,
@@ -30,18 +30,11 @@ from indexer.library.durable import (
     differences,
     folder_aside,
     from_signed,
-    write_parts,
+    write_file,
 )
 from indexer.library.foreign import Digest, parsed
 from indexer.process import computes_in_bf16, cores_of_rank
 from indexer.sources.records import read_regular
-
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from indexer.encoders.torch_encoder import Encoder
-
-    AnyEncoder: TypeAlias = "Encoder | OnnxEncoder"
 
 FILE_NAME = "graphs.json"
 _AT_ONCE = 1 << 20
@@ -50,7 +43,7 @@ _AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class GraphFacts:
-    """What `graphs.json` says, which `indexer.encoders.stored_graphs` writes."""
+    """What `graphs.json` says, which `indexer.encoders.export` writes."""
 
     weights: Digest
     """Which weights they belong to."""
@@ -115,17 +108,16 @@ def keep_own_weights(checkpoint: Checkpoint, folder: Path) -> None:
     weights = folder / checkpoint.weights.name
     if weights.is_file() and weights.samefile(checkpoint.weights):
         with weights.open("rb") as file:
-            write_parts(weights, iter(partial(file.read, _AT_ONCE), b""))
+            write_file(weights, iter(partial(file.read, _AT_ONCE), b""))
 
 
-class OnnxEncoder:
+class OnnxEncoder(LoadedEncoder):
     """Does what `torch_encoder.Encoder` does, a few seconds sooner; several threads may ask it at once.
 
     Attributes: `image_size` in pixels, `dim` of a vector, `precision` of its picture tower.
     """
 
     device = HOST
-    device_type = "cpu"
     out_of_memory = MemoryError
     texts_at_once = 32
 
@@ -147,42 +139,26 @@ class OnnxEncoder:
         except RuntimeError as error:
             folder = self.checkpoint.weights.parent
             raise ModelError(f'a graph in "{folder}" can\'t be opened ({error}); delete "graphs.json" there') from error
-        tokens = {"context_length": shape.context_length, "start": shape.start_token, "end": shape.end_token}
-        self._tokens = Tokens(clip_tokenizer(), **tokens)
+        self._tokens = shape.tokens(clip_tokenizer())
 
     def take_threads(self, n: int) -> None:
         """All calls share those that it was opened with."""
 
     def make_room(self) -> None:
-        """Nothing is kept that could be given back."""
+        """Nothing is kept for later."""
 
     def encode_images(self, pixels: NDArray[np.uint8]) -> Halves:
         """Encode uint8 pixels (n, size, size, 3) into unit vectors fp16 (n, dim)."""
         return self._image.run("pixels", pixels).astype(np.float16)
 
-    def encode_texts(self, texts: Sequence[str]) -> Halves:
-        """Encode texts into unit vectors fp16 (n, dim), in the order given; longer ones than the context are cut."""
-        vectors = np.empty((len(texts), self.dim), dtype=np.float16)
-        for rows, encoded in self.encode_text_batches(texts):
-            vectors[rows] = encoded
-        return vectors
-
-    def encode_text_batches(
-        self, texts: Sequence[str], *, batch_size: int | None = None
-    ) -> Iterator[tuple[Ids, Halves]]:
-        """Yield places of some of the texts, with their unit vectors fp16 (n, dim), until all were encoded.
-
-        Texts of one length go together, in batches that are filled up to one size: so a text has the same vector, bit
-        by bit, in any company.
-        """
-        batch_size = batch_size or self.texts_at_once
+    def tokens(self, texts: Sequence[str]) -> tuple[Ids, Ids]:
+        """Tokens (n, context) of texts, and to how many of them each may be cut, (n,)."""
         tokens = self._tokens.of(texts)
-        lengths = (tokens != 0).sum(axis=1) if self._cuts_texts else np.full(len(tokens), tokens.shape[1])
-        for rows in rows_by_length(lengths, at_once=batch_size):
-            batch = tokens[rows, : lengths[rows[0]]]
-            filling = np.repeat(batch[:1], batch_size - len(rows), axis=0)
-            vectors = self._text.run("tokens", np.concatenate([batch, filling]))[: len(rows)]
-            yield rows, vectors.astype(np.float16)
+        return tokens, (tokens != 0).sum(axis=1) if self._cuts_texts else np.full(len(tokens), tokens.shape[1])
+
+    def encode_batch(self, tokens: Ids) -> Halves:
+        """Encode tokens (n, length)."""
+        return self._text.run("tokens", tokens).astype(np.float16)
 
 
 MANY = 1 << 40
@@ -207,7 +183,7 @@ def find_device(name: str) -> Device:
 
 def load_encoder(
     checkpoint: Checkpoint, *, device: Device, precision: AnyPrecision, n_images: int, lanes: int = 1
-) -> "AnyEncoder":
+) -> LoadedEncoder:
     """Load an encoder the way that is done soonest with so many pictures.
 
     `lanes` is how many threads will ask it at once: with those that they share, there is one a core. Vectors in int8
@@ -222,8 +198,8 @@ def load_encoder(
 
 
 def _load(
-    checkpoint: Checkpoint, device: Device, precision: "AnyPrecision", *, n_images: int, lanes: int
-) -> "AnyEncoder":
+    checkpoint: Checkpoint, device: Device, precision: AnyPrecision, *, n_images: int, lanes: int
+) -> LoadedEncoder:
     if device.type == "cpu" and (graphs := find_graphs(checkpoint)):
         threads = max(1, cores_of_rank() - lanes + 1)
         if graphs.has_int8 and precision == "int8":

@@ -7,7 +7,7 @@ Runtime reads the weights from their places and quantises them when the tower is
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,40 +36,14 @@ Shifts = Mapping[str, NDArray[np.float64]]
 """By a convolution's output: what is added to each of its channels, (channels,)."""
 
 
-def inner_tensors(graph: bytes) -> list[str]:
-    """Names of the tensors between layers that are to be quantised; none where the tower is of another kind."""
-    return _Quantising(onnx.load_from_string(graph), {}, {}, {}).inner()
+class Quantising:
+    """One graph, whose weights are places, on its way into int8: `weights` by name, `ranges` of its inner tensors."""
 
-
-def convolved(graph: bytes) -> list[str]:
-    """Names of what convolutions give, their norm included, in the order in which they are computed."""
-    return _Quantising(onnx.load_from_string(graph), {}, {}, {}).convolved()
-
-
-def with_outputs(graph: bytes, names: Sequence[str]) -> bytes:
-    """Have a graph give tensors of its middle, beside its output."""
-    model = onnx.load_from_string(graph)
-    model.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names)
-    return bytes(model.SerializeToString())
-
-
-def quantise(graph: bytes, weights: Weights, ranges: Ranges, shifts: Shifts) -> bytes:
-    """Quantise a graph whose weights are places, by the `ranges` of its inner tensors; `weights` by name."""
-    model = onnx.load_from_string(graph)
-    quantising = _Quantising(model, weights, ranges, shifts)
-    nodes = _needed(quantising.nodes(), model.graph)
-    needed = {name for node in nodes for name in node.input}
-    replace_parts(model.graph, nodes, [tensor for tensor in quantising.tensors if tensor.name in needed])
-    return bytes(model.SerializeToString())
-
-
-class _Quantising:
-    """One graph on its way into int8."""
-
-    def __init__(self, model: onnx.ModelProto, weights: Weights, ranges: Ranges, shifts: Shifts) -> None:
-        self.graph: GraphProto = model.graph
+    def __init__(self, graph: bytes, weights: Weights, ranges: Ranges, shifts: Shifts) -> None:
+        self.model = onnx.load_from_string(graph)
+        self.graph: GraphProto = self.model.graph
         self.weights, self.ranges, self.shifts = weights, ranges, shifts
-        self.tensors: list[TensorProto] = list(model.graph.initializer)
+        self.tensors: list[TensorProto] = list(self.graph.initializer)
         self._made_by = {name: node for node in self.graph.node for name in node.output}
         self._used_by: dict[str, list[NodeProto]] = defaultdict(list)
         for node in self.graph.node:
@@ -77,8 +51,15 @@ class _Quantising:
                 self._used_by[name].append(node)
         self._quantised: set[str] = set()
 
+    def quantised(self) -> bytes:
+        """The graph in int8."""
+        nodes = _needed(self.nodes(), self.graph)
+        needed = {name for node in nodes for name in node.input}
+        replace_parts(self.graph, nodes, [tensor for tensor in self.tensors if tensor.name in needed])
+        return bytes(self.model.SerializeToString())
+
     def inner(self) -> list[str]:
-        """What goes into a layer that is quantised and was made by another one."""
+        """Names of tensors that one layer makes for one that is quantised; none where the tower is of another kind."""
         convolutions = [node for node in self.graph.node if node.op_type == "Conv"]
         if not convolutions or any(self._norm_of(node) is None for node in convolutions):
             return []
@@ -92,8 +73,8 @@ class _Quantising:
         })  # fmt: skip
 
     def convolved(self) -> list[str]:
-        """What the norms behind convolutions give."""
-        norms = [self._norm_of(node) for node in self.graph.node if node.op_type == "Conv"]
+        """Names of what convolutions give, their norm included, in the order in which they are computed."""
+        norms = (self._norm_of(node) for node in self.graph.node if node.op_type == "Conv")
         return [norm.output[0] for norm in norms if norm is not None]
 
     def nodes(self) -> Iterator[NodeProto]:
@@ -104,8 +85,9 @@ class _Quantising:
                 continue
             changed = NodeProto.FromString(node.SerializeToString())
             if node.op_type in _QUANTISED:
-                for name in inner.intersection(node.input):
-                    yield from self._there_and_back(name)
+                for name in node.input:
+                    if name in inner:
+                        yield from self._there_and_back(name)
                 changed.input[:] = [f"{name}.dq" if name in inner else name for name in node.input]
             if node.op_type == "Conv":
                 norm = self._norm_of(node)
@@ -168,11 +150,11 @@ class _Quantising:
 
 def _needed(nodes: Iterator[NodeProto], graph: GraphProto) -> list[NodeProto]:
     """Those of some nodes, in order, that a graph's outputs depend on."""
-    wanted = {output.name for output in graph.output}
+    needed = {output.name for output in graph.output}
     kept = []
     for node in reversed(list(nodes)):
-        if wanted.intersection(node.output):
-            wanted.update(node.input)
+        if needed.intersection(node.output):
+            needed.update(node.input)
             kept.append(node)
     return kept[::-1]
 
@@ -194,17 +176,17 @@ def write_int8_graph(image: Path, weights: Path, *, size: int) -> float | None:
     """
     graph, path = image.read_bytes(), image.with_name("image-int8.onnx")
     path.unlink(missing_ok=True)
-    if not (inner := inner_tensors(graph)):
+    if not (inner := Quantising(graph, {}, {}, {}).inner()):
         return None
     icons = _in_other_colours(sample_pixels(size, n=N_ICONS))
     ranges = _ranges(image, inner, icons)
     with safe_open(weights, "numpy") as held:
         stored = {f"model.{name}": held.get_tensor(name) for name in held.keys() if name.startswith("visual.")}  # noqa: SIM118
     shifts = _shifts(image, stored, ranges, icons[:: N_ICONS // _N_COMPARED])
-    write_file(path, quantise(graph, stored, ranges, shifts))
+    write_file(path, Quantising(graph, stored, ranges, shifts).quantised())
     others = sample_pixels(size, n=N_ICONS, first=1)
     expected, found = (Tower(tower, threads=0).run("pixels", others) for tower in (image, path))
-    cosines = _cosines(expected, found)
+    cosines = (expected * found).sum(axis=1)
     if cosines.min() < LEAST_COSINE or cosines.mean() < LEAST_MEAN_COSINE:
         path.unlink()
         return None
@@ -240,22 +222,20 @@ def _shifts(image: Path, weights: Weights, ranges: Ranges, pixels: Pixels) -> Sh
         parts = [found.mean(axis=(0, 2, 3), dtype=np.float64) for [found] in _watch(image, graph, [name], pixels)]
         return np.asarray(np.mean(parts, axis=0), np.float64)
 
-    for name in convolved(graph):
-        shifts[name] = means(graph, name) - means(quantise(graph, weights, ranges, shifts), name)
+    for name in Quantising(graph, {}, {}, {}).convolved():
+        shifts[name] = means(graph, name) - means(Quantising(graph, weights, ranges, shifts).quantised(), name)
     return shifts
 
 
 def _watch(image: Path, graph: bytes, names: list[str], pixels: Pixels) -> Iterator[list[Floats]]:
     """Yield what tensors of the middle of a graph are for some pictures, a few at a time."""
+    model = onnx.load_from_string(graph)
+    model.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names)
     watched = image.with_name(f".watched-{image.name}")  # beside its weights
-    watched.write_bytes(with_outputs(graph, names))
+    watched.write_bytes(model.SerializeToString())
     try:
         tower = Tower(watched, threads=0)
         for start in range(0, len(pixels), _AT_ONCE):
             yield tower.run_all("pixels", pixels[start : start + _AT_ONCE])[1:]
     finally:
         watched.unlink()
-
-
-def _cosines(expected: Floats, found: Floats) -> Floats:
-    return np.asarray((expected * found).sum(axis=1))

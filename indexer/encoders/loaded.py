@@ -39,10 +39,38 @@ class LoadedEncoder(Protocol):
     def encode_images(self, pixels: Pixels) -> Halves:
         """Encode pictures (n, size, size, 3), (n, dim)."""
 
+    def tokens(self, texts: Sequence[str]) -> tuple[Ids, Ids]:
+        """Tokens (n, context) of texts, and to how many of them each may be cut, (n,)."""
+        raise NotImplementedError
+
+    def encode_batch(self, tokens: Ids) -> Halves:
+        """Encode tokens (n, length), (n, dim)."""
+        raise NotImplementedError
+
+    def encode_texts(self, texts: Sequence[str]) -> Halves:
+        """Encode texts, (n, dim), in their order; longer ones than the context are cut."""
+        vectors = np.empty((len(texts), self.dim), dtype=np.float16)
+        for rows, encoded in self.encode_text_batches(texts):
+            vectors[rows] = encoded
+        return vectors
+
     def encode_text_batches(
         self, texts: Sequence[str], *, batch_size: int | None = None
     ) -> Iterator[tuple[Ids, Halves]]:
-        """Yield places of some of the texts with their vectors, until all were encoded."""
+        """Yield places of some of the texts with their vectors, until all were encoded.
+
+        Texts of one length go together, in batches that are filled up to one size: so a text has the same vector, bit
+        by bit, in any company.
+        """
+        batch_size = batch_size or self.texts_at_once
+        tokens, lengths = self.tokens(texts)
+        for length in np.unique(lengths):
+            alike = np.flatnonzero(lengths == length)
+            for start in range(0, len(alike), batch_size):
+                rows = alike[start : start + batch_size]
+                batch = tokens[rows, :length]
+                filling = np.repeat(batch[:1], batch_size - len(rows), axis=0)
+                yield rows, self.encode_batch(np.concatenate([batch, filling]))[: len(rows)]
 
 
 _NO_ROOM = ("out of memory", "_ALLOC_FAILED", "allocate memory", "bad_alloc", "start new thread", "create a primitive")

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,28 +54,30 @@ def refer(graph: bytes, places: Mapping[str, Place]) -> bytes:
     for node in model.graph.node:
         for name in node.input:
             users[name].append(node)
-    first: list[NodeProto] = []
-    after: dict[int, list[NodeProto]] = {}
+    nodes: list[NodeProto] = []
+    tables: dict[str, str] = {}
     tensors = []
     for tensor in model.graph.initializer:
         place = places.get(tensor.name)
         tensors.append(_external(tensor, place) if place else tensor)
         if not place or place.kind == "F32":
             continue
-        tensors[-1].name = stored = f"{tensor.name}.stored"
+        tensors[-1].name = f"{tensor.name}.stored"
         if all(user.op_type == "Gather" and user.input[0] == tensor.name for user in users[tensor.name]):
-            for user in users[tensor.name]:  # only what is taken from a table is cast: 49,408 tokens stay as they are
-                user.input[0], taken = stored, user.output[0]
-                user.output[0] = f"{taken}.stored"
-                widened = _looked_up if place.kind == "F8_E4M3" else _cast
-                after[id(user)] = widened(user.output[0], taken)
+            tables[tensor.name] = place.kind
         elif place.kind == "F8_E4M3":
             raise ValueError(f'"{tensor.name}" is {place.kind}, and no table')
         else:
-            first += _cast(stored, tensor.name)
+            nodes += _cast(f"{tensor.name}.stored", tensor.name)
     if any(place.kind == "F8_E4M3" for place in places.values()):
         tensors.append(numpy_helper.from_array(values_of_bytes(), _OF_BYTES))
-    nodes = [*first, *_with(model.graph, after)]
+    for node in model.graph.node:
+        nodes.append(node)
+        if node.input and (kind := tables.get(node.input[0])):
+            # Only what is taken from a table is cast: 49,408 tokens stay as they are.
+            taken, node.input[0] = node.output[0], f"{node.input[0]}.stored"
+            node.output[0] = f"{taken}.stored"
+            nodes += (_looked_up if kind == "F8_E4M3" else _cast)(node.output[0], taken)
     replace_parts(model.graph, nodes, tensors)
     return bytes(model.SerializeToString())
 
@@ -87,12 +89,6 @@ def replace_parts(graph: GraphProto, nodes: list[NodeProto], tensors: list[Tenso
     del graph.node[:], graph.initializer[:]
     graph.node.extend(copies)
     graph.initializer.extend(held)
-
-
-def _with(graph: GraphProto, after: Mapping[int, list[NodeProto]]) -> Iterator[NodeProto]:
-    for node in graph.node:
-        yield node
-        yield from after.get(id(node), ())
 
 
 def _external(tensor: TensorProto, place: Place) -> TensorProto:

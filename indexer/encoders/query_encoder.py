@@ -17,6 +17,8 @@ from indexer.library.durable import Files, from_signed, with_checksum
 from indexer.library.foreign import Name, parsed
 
 if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
     from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 
 FILE_NAME = "encoder.json"
@@ -38,6 +40,10 @@ class Shape:
     """The least cosines with torch."""
     reason: str | None = None
     """Why it is served through torch, if it is."""
+
+    def tokens(self, tokenizer: "Tokenizer") -> Tokens:
+        """A tokenizer with what its text tower takes."""
+        return Tokens(tokenizer, context_length=self.context_length, start=self.start_token, end=self.end_token)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,12 +134,7 @@ class OnnxQueryEncoder(QueryEncoder):
         self.image_size = facts.image_size
         self._folder = folder
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokens = Tokens(
-            self._tokenizer,
-            context_length=facts.context_length,
-            start=facts.start_token,
-            end=facts.end_token,
-        )
+        self._tokens = facts.tokens(self._tokenizer)
         self._cuts_texts = facts.cuts_texts
         self._towers: dict[str, Tower] = {}
 
@@ -147,21 +148,14 @@ class OnnxQueryEncoder(QueryEncoder):
 
     def encode_many_words(self, texts: Sequence[str]) -> Floats:
         """Encode several texts of normalised words, (n, dim)."""
-        return self.encode_tokens(self._tokens.of(texts))
+        tokens = self._tokens.of(texts)
+        if self._cuts_texts:
+            tokens = tokens[:, : int((tokens != 0).sum(axis=1).max())]
+        return self._run("text", "tokens", tokens)
 
     def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Floats:
         """Encode uint8 pixels (n, size, size, 3), (n, dim)."""
         return self._run("image", "pixels", pixels)
-
-    def tokenize(self, words: str) -> NDArray[np.int64]:
-        """Turn words into token ids, padded with zeros to (context_length,), as open_clip does."""
-        return np.asarray(self._tokens.of([words])[0])
-
-    def encode_tokens(self, tokens: NDArray[np.int64]) -> Floats:
-        """Encode token ids (n, context_length), (n, dim)."""
-        if self._cuts_texts:
-            tokens = tokens[:, : int((tokens != 0).sum(axis=1).max())]
-        return self._run("text", "tokens", tokens)
 
     def _run(self, tower: str, name: str, inputs: NDArray[Any]) -> Floats:
         if tower not in self._towers:

@@ -1,7 +1,7 @@
 """Texts -> tokens -> a tower, without torch: `tokenizers`, and the only importer of onnxruntime."""
 
 import gzip
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -15,8 +15,6 @@ from indexer.arrays import Floats
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-START_TOKEN, END_TOKEN = 49406, 49407
-"""The marks around a text in CLIP's vocabulary."""
 _MERGES_FILE = "bpe_simple_vocab_16e6.txt.gz"
 _N_MERGES = 49152 - 256 - 2
 _MAKING = Lock()
@@ -38,14 +36,6 @@ class Tokens:
             ids = self.tokenizer.encode(text, add_special_tokens=False).ids[: self.context_length - 2]
             row[: len(ids) + 2] = [self._start, *ids, self._end]
         return tokens
-
-
-def rows_by_length(lengths: NDArray[np.int64], *, at_once: int) -> Iterator[NDArray[np.int64]]:
-    """Cut texts of these lengths into batches of up to `at_once` texts of one length: yield their places."""
-    for length in np.unique(lengths):
-        alike = np.flatnonzero(lengths == length)
-        for start in range(0, len(alike), at_once):
-            yield alike[start : start + at_once]
 
 
 def clip_tokenizer() -> "Tokenizer":
@@ -98,7 +88,7 @@ class Tower:
         """
         import onnxruntime as ort
 
-        ort.disable_telemetry_events()  # for whoever imported it before `indexer` told it so by the environment
+        ort.disable_telemetry_events()  # where it was imported before `indexer` set the environment
         options = ort.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
@@ -110,7 +100,7 @@ class Tower:
             raise RuntimeError(str(error)) from error
 
     def run(self, name: str, inputs: NDArray[Any]) -> Floats:
-        """Encode a batch, given under the name of the input."""
+        """Encode a batch, under the name of the input."""
         return self.run_all(name, inputs)[0]
 
     def run_all(self, name: str, inputs: NDArray[Any]) -> list[Floats]:

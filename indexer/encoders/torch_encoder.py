@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.fx.experimental.optimization import fuse
 
+from indexer.arrays import Halves, Ids
 from indexer.encoders.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
-from indexer.encoders.convolutions import fuse_rectified, multiply_small_maps
-from indexer.encoders.loaded import is_no_room
-from indexer.encoders.tokens import rows_by_length
+from indexer.encoders.convolutions import multiply_small_maps
+from indexer.encoders.loaded import LoadedEncoder, is_no_room
 from indexer.errors import DeviceError, ModelError
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
@@ -36,7 +36,6 @@ class ImageTower(nn.Module):
     def __init__(self, model: Any, *, mean: Sequence[float], std: Sequence[float]) -> None:
         super().__init__()
         self.model: Any = model
-        self.kind = next(model.visual.parameters()).dtype
         self.register_buffer("scale", 1 / (255 * torch.tensor(std)))
         self.register_buffer("shift", -torch.tensor(mean) / torch.tensor(std))
 
@@ -45,8 +44,7 @@ class ImageTower(nn.Module):
         width = pixels.shape[2]  # a row at a time: over three numbers a CPU takes ten times as long
         rows = pixels.flatten(2).float() * self.scale.repeat(width) + self.shift.repeat(width)
         images = rows.reshape(pixels.shape).permute(0, 3, 1, 2)
-        # A replica of `nn.DataParallel` has no parameters to be asked for, only tensors of their names.
-        kind = next((weight.dtype for weight in self.model.visual.parameters()), self.kind)
+        kind = next(self.model.visual.parameters()).dtype
         if images.dtype != kind:  # an exported graph would keep a cast that changes nothing
             images = images.to(kind)
         return nn.functional.normalize(self.model.encode_image(images).float(), dim=-1)
@@ -67,15 +65,15 @@ class TextTower(nn.Module):
 
     def encode_short(self, tokens: Tensor) -> Tensor:
         """Encode a batch after cutting it to its longest text: the same vectors, several times faster."""
+        return self.encode_cut(tokens[:, : int(self.lengths(tokens).max())])
+
+    def encode_cut(self, tokens: Tensor) -> Tensor:
+        """Encode a batch that is cut already."""
         if self.cut_names is None:
             return cast(Tensor, self(tokens))
-        length = int((tokens != 0).sum(dim=1).max())
-        positions, mask = self.cut_names
-        cut = {
-            positions: attrgetter(positions)(self)[:length],
-            mask: attrgetter(mask)(self)[:length, :length],
-        }
-        return cast(Tensor, functional_call(self, cut, (tokens[:, :length],)))
+        n, (positions, mask) = tokens.shape[1], self.cut_names
+        cut = {positions: attrgetter(positions)(self)[:n], mask: attrgetter(mask)(self)[:n, :n]}
+        return cast(Tensor, functional_call(self, cut, (tokens,)))
 
     def lengths(self, tokens: Tensor) -> Tensor:
         """To how many tokens each text (n, context) may be cut, (n,)."""
@@ -104,7 +102,7 @@ def _names_to_cut(model: Any) -> tuple[str, str] | None:
     return f"{prefix}positional_embedding", f"{prefix}attn_mask"
 
 
-class Encoder:
+class Encoder(LoadedEncoder):
     """A loaded encoder on one device.
 
     Attributes: `image_size` in pixels, `dim` of a vector, `context_length` in tokens, `precision` as it was resolved.
@@ -115,7 +113,6 @@ class Encoder:
     def __init__(self, checkpoint: Checkpoint, *, device: torch.device, precision: Precision = "auto") -> None:
         self.checkpoint = checkpoint
         self.device = device
-        self.device_type = device.type
         self.texts_at_once = TEXTS_AT_ONCE[device.type]
         self.precision = resolve_precision(precision, device)
         self.model = load_model(checkpoint)
@@ -126,20 +123,19 @@ class Encoder:
         self.model.to(device, _TYPES[self.precision], memory_format=torch.channels_last)
         self.tokenizer = open_clip.get_tokenizer(checkpoint.open_clip_name)
         self.mean, self.std = normalisation(preprocess)
-        self.image_size = _side(preprocess["size"])
-        if self.image_size != checkpoint.image_size:  # by which pictures are drawn before the model is there
+        self.image_size, size = checkpoint.image_size, preprocess["size"]
+        if {self.image_size} != ({size} if isinstance(size, int) else set(size)):
             raise ModelError(
                 f'config of model "{checkpoint.name}" says image_size "{checkpoint.image_size}", the tower takes '
-                f'"{self.image_size}"; save the model again'
+                f'"{size}"; save the model again'
             )
         self.context_length = int(self.tokenizer.context_length)
-        # The exporter restores the mode of what it was given, down to the model inside.
+        # The exporter restores the mode of what it exports, down to the model inside.
         self.image_tower = ImageTower(self.model, mean=self.mean, std=self.std).to(device).eval()
         self.text_tower = TextTower(self.model).eval()
         if device.type == "cpu" and self.precision in ("fp32", resolve_precision("auto", device)):
             images = torch.zeros(2, 3, self.image_size, self.image_size, dtype=_TYPES[self.precision])
             multiply_small_maps(self.model.visual, images)
-            fuse_rectified(self.model.visual, images)
         tokens, text = self.tokenizer(["icon"]), checkpoint.config["model_cfg"]["text_cfg"]
         if (n_known := text.get("vocab_size")) and not text.get("hf_model_name") and int(tokens.max()) >= n_known:
             raise ModelError(
@@ -166,28 +162,16 @@ class Encoder:
         """Encode uint8 pixels (n, size, size, 3) on the device: unit vectors fp32 (n, dim), which stay there."""
         return cast(Tensor, self.image_tower(pixels))
 
-    def encode_texts(self, texts: Sequence[str]) -> NDArray[np.float16]:
-        """Encode texts into unit vectors fp16 (n, dim), in the order given; longer ones than the context are cut."""
-        vectors = np.empty((len(texts), self.dim), dtype=np.float16)
-        for rows, encoded in self.encode_text_batches(texts):
-            vectors[rows] = encoded
-        return vectors
-
-    def encode_text_batches(
-        self, texts: Sequence[str], *, batch_size: int | None = None
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float16]]]:
-        """Yield places of some of the texts, with their unit vectors fp16 (n, dim), until all were encoded.
-
-        Texts of one length go together, in batches that are filled up to one size: so a text has the same vector, bit
-        by bit, in any company.
-        """
-        batch_size = batch_size or self.texts_at_once
+    def tokens(self, texts: Sequence[str]) -> tuple[Ids, Ids]:
+        """Tokens (n, context) of texts, and to how many of them each may be cut, (n,)."""
         tokens = self.tokenizer(list(texts))
-        for rows in rows_by_length(self.text_tower.lengths(tokens).numpy(), at_once=batch_size):
-            batch = tokens[torch.from_numpy(rows)]
-            filling = batch[:1].expand(batch_size - len(rows), -1)
-            vectors = self.encode_tokens(torch.cat([batch, filling]))[: len(rows)]
-            yield rows, vectors.half().cpu().numpy()
+        return tokens.numpy(), self.text_tower.lengths(tokens).numpy()
+
+    @torch.inference_mode()
+    def encode_batch(self, tokens: Ids) -> Halves:
+        """Encode tokens (n, length)."""
+        vectors = self.text_tower.encode_cut(torch.from_numpy(tokens).to(self.device))
+        return cast(Halves, vectors.half().cpu().numpy())
 
     def encode_tokens(self, tokens: Tensor) -> Tensor:
         """Encode tokens (n, context) as they are, all at once: unit vectors fp32 (n, dim), on the device."""
@@ -274,21 +258,11 @@ def products_in(precision: str) -> Iterator[None]:
     By itself cuDNN rounds to tf32, while matrix products are exact.
     """
     backends: tuple[Any, ...] = (torch.backends.cuda.matmul, torch.backends.cudnn)
-    before = [backend.allow_tf32 for backend in backends]
-    _allow_tf32(backends, [False, False] if precision == "fp32" else before)
+    before = [(backend, backend.allow_tf32) for backend in backends]
+    for backend, is_allowed in before:
+        backend.allow_tf32 = is_allowed and precision != "fp32"
     try:
         yield
     finally:
-        _allow_tf32(backends, before)
-
-
-def _allow_tf32(backends: Sequence[Any], values: Sequence[bool]) -> None:
-    for backend, value in zip(backends, values, strict=True):
-        backend.allow_tf32 = value
-
-
-def _side(size: int | Sequence[int]) -> int:
-    sides = {size} if isinstance(size, int) else set(size)
-    if len(sides) != 1:
-        raise ModelError(f'input size "{size}" is not square; `icons` takes encoders with square input')
-    return int(sides.pop())
+        for backend, is_allowed in before:
+            backend.allow_tf32 = is_allowed

@@ -17,8 +17,8 @@ from indexer.embedding.progress import Overseer, clear_progress, read_progress
 from indexer.embedding.torchrun import Ranks
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import HOST, Devices, parse_devices
+from indexer.encoders.export import write_graphs
 from indexer.encoders.graphs import load_encoder
-from indexer.encoders.stored_graphs import write_graphs
 from indexer.errors import ModelError, SourceError, TrainError
 from indexer.finetune.captions import gather_icons
 from indexer.finetune.folder import Outcome, check_replaceable, write_random_model

@@ -1,7 +1,7 @@
-"""What does a word of another language mean in English? A file of which a query reads a few kilobytes.
+"""Meanings of words in English: a file of which a query reads a few kilobytes.
 
 `data/language/dictionary.bin`: keys of all languages in one order, as `fold` spells them, in blocks of deflate that are
-opened when they are asked for. `data/making/language` makes it.
+opened when they are asked for. `data/making/language/writing.py` writes it.
 
     magic, 8 bytes | length of the header, 4 bytes | header in JSON | sections, as long as the header says | blocks
 
@@ -14,7 +14,7 @@ import json
 import mmap
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
@@ -25,16 +25,13 @@ import numpy as np
 
 from indexer.errors import LibraryError
 from indexer.library.bundled import bundled
-from indexer.library.named import write_result
 
 MAGIC, FORMAT = b"ICONWORD", 1
 HEAVIEST = 15
 """Weight of a key's first term."""
 ENGLISH, ANY = "en", "mul"
 """Codes of English, and of words whose language nobody has said."""
-_BLOCK_BYTES = 16_384
-"""Of lines, before deflate: each look-up opens one block or two."""
-_BASE, _FIRST_DIGIT = 240, 16
+BASE, FIRST_DIGIT = 240, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +48,8 @@ class Dictionary:
     """Keys and their meanings, on disk; safe for any number of threads."""
 
     def __init__(self, path: Path) -> None:
-        self._bytes = _mapped(path)
+        with path.open("rb") as file:  # an empty one can't be mapped
+            self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""
         if self._bytes[: len(MAGIC)] != MAGIC:
             raise LibraryError(f'"{path}" is no dictionary; install icons anew')
         try:
@@ -127,14 +125,14 @@ class Dictionary:
         return inflate.decompress(self._bytes[self._ends[number] : self._ends[number + 1]]).split(b"\n")
 
     def _groups(self, line: bytes) -> Iterator[Meaning]:
-        digits = [byte - _FIRST_DIGIT for byte in line]
+        digits = [byte - FIRST_DIGIT for byte in line]
         at = 0
         while at < len(digits):
             after = at + 1 + digits[at]
             languages = frozenset(self._codes[number] for number in digits[at + 1 : after])
             at, end = after + 1, after + 1 + 3 * digits[after]
             terms = (digits[place : place + 3] for place in range(at, end, 3))
-            yield Meaning(languages, tuple((self._terms[a * _BASE + b], w / HEAVIEST) for a, b, w in terms))
+            yield Meaning(languages, tuple((self._terms[a * BASE + b], w / HEAVIEST) for a, b, w in terms))
             at = end
 
     @classmethod
@@ -142,78 +140,3 @@ class Dictionary:
     def bundled(cls) -> Self:
         """The dictionary that comes with `icons`."""
         return cls(bundled("language") / "dictionary.bin")
-
-
-def _mapped(path: Path) -> mmap.mmap | bytes:
-    """The bytes of a file, read when they are asked for; an empty one can't be mapped."""
-    with path.open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""
-
-
-def write_dictionary(path: Path, keys: Mapping[str, Sequence[Meaning]], *, names: Mapping[str, str]) -> None:
-    """Write a dictionary; `names` are the English names of its languages, in the order in which they count.
-
-    Raises:
-        ValueError: it has more terms or languages than the format holds.
-    """
-    numbers = {code: number for number, code in enumerate(names)}
-    terms = _terms_by_use(keys.values())
-    if len(terms) > _BASE**2 or len(numbers) > _BASE:
-        raise ValueError(f"{len(terms):,} terms in {len(numbers)} languages; {_BASE**2:,} and {_BASE} fit")
-    lines = sorted(key.encode() + b"\t" + _spelled(meanings, numbers, terms) for key, meanings in keys.items())
-    blocks = list(_in_blocks(lines))
-    common = _common_of(blocks)
-    packed = [_deflate(b"\n".join(block), common) for block in blocks]
-    ends = np.cumsum([len(block) for block in packed]).astype("<u4").tobytes()
-    firsts = b"\n".join(block[0].partition(b"\t")[0] for block in blocks)
-    sections = [zlib.compress(part, 9) for part in ("\n".join(terms).encode(), firsts, ends, common)]
-    header = json.dumps(
-        {"format": FORMAT, "languages": dict(names), "sections": [len(section) for section in sections]},
-        ensure_ascii=False,
-    ).encode()
-    write_result(path, b"".join([MAGIC, len(header).to_bytes(4, "little"), header, *sections, *packed]), option="--out")
-
-
-def _terms_by_use(meanings: Iterable[Sequence[Meaning]]) -> dict[str, int]:
-    """Number the terms, those that are used most first: small numbers repeat, which deflate likes."""
-    uses: dict[str, int] = {}
-    for groups in meanings:
-        for group in groups:
-            for term, _ in group.terms:
-                uses[term] = uses.get(term, 0) + 1
-    order = sorted(uses, key=lambda term: (-uses[term], term))
-    return {term: number for number, term in enumerate(order)}
-
-
-def _spelled(meanings: Sequence[Meaning], numbers: Mapping[str, int], terms: Mapping[str, int]) -> bytes:
-    digits: list[int] = []
-    for meaning in meanings:
-        digits += [len(meaning.languages), *sorted(numbers[code] for code in meaning.languages)]
-        digits.append(len(meaning.terms))
-        for term, weight in meaning.terms:
-            digits += [*divmod(terms[term], _BASE), max(1, round(HEAVIEST * weight))]
-    return bytes(digit + _FIRST_DIGIT for digit in digits)
-
-
-def _in_blocks(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
-    block: list[bytes] = []
-    size = 0
-    for line in lines:
-        block.append(line)
-        size += len(line) + 1
-        if size >= _BLOCK_BYTES:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
-
-
-def _common_of(blocks: Sequence[Sequence[bytes]]) -> bytes:
-    """What deflate may point back to from the first byte of a block on: some lines from all over the file."""
-    chosen = blocks[:: max(1, len(blocks) // 32)]
-    return b"\n".join(line for block in chosen for line in block[:20])[-32_768:]
-
-
-def _deflate(content: bytes, common: bytes) -> bytes:
-    deflate = zlib.compressobj(9, zlib.DEFLATED, -15, zdict=common)
-    return deflate.compress(content) + deflate.flush()

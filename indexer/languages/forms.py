@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import takewhile
 
@@ -57,15 +57,11 @@ def is_form(word: str, other: str) -> bool:
     return n_differing <= 1 or (n_differing == _LONGEST_ENDING_OF_A_NAME and shared >= _LONG_STEM)
 
 
-SOUNDS = "zxx"
-"""Code under which a dictionary holds English words by their consonants."""
-_MARK = "~"
+MARK = "~"
 """Before a key of consonants: no word is spelt with it."""
-MOST_WORDS = 24
-"""Of the same consonants."""
-_LEAST_CLASSES = 2
+LEAST_CLASSES = 2
 _BY_CLASS = 0.9
-"""What it counts that two words are alike once their consonants are told by class, beside 1 for their letters."""
+"""What it counts that two words are alike once their consonants are compared by class, beside 1 for their letters."""
 _VOWELS = "aeiou"
 _SKIPPED = frozenset(("small", "capital", "final", "short", "long", "mkhedruli", "chillu"))
 _SPECIAL = {"alef": "a", "ain": "a", "ayin": "a", "ie": "e", "yeh": "i", "yod": "i"}
@@ -106,27 +102,13 @@ def _classed(latin: str) -> str:
 def key_of(word: str) -> str | None:
     """Key of a word of another script; None where there is too little to go by."""
     classes = consonants(letters(word)) if not word.isascii() else ""
-    return _MARK + classes if len(classes) >= _LEAST_CLASSES else None
+    return MARK + classes if len(classes) >= LEAST_CLASSES else None
 
 
-def keys_of_english(word: str) -> set[str]:
-    """Keys of an English word: c and g may be soft, and r may be mute."""
-    return {_MARK + classes for way in _ways_to_say(word) if len(classes := consonants(way)) >= _LEAST_CLASSES}
-
-
-def _ways_to_say(word: str) -> set[str]:
+def ways_to_say(word: str) -> set[str]:
+    """Ways to say an English word: c and g may be soft, and r may be mute."""
     ways = {way for soft in (word, _SOFT.sub("s", word)) for way in (soft, _DROPPED_R.sub("", soft))}
     return ways | {_AGENT.sub("a", word)}
-
-
-def group_by_sound(words: Iterable[str]) -> Mapping[str, list[str]]:
-    """Group English words, the most used first, by their keys."""
-    found: dict[str, list[str]] = {}
-    for word in words:
-        for key in keys_of_english(word):
-            if len(held := found.setdefault(key, [])) < MOST_WORDS:
-                held.append(word)
-    return found
 
 
 def sounding_like(word: str, candidates: Iterable[str]) -> Iterator[tuple[str, float]]:
@@ -137,7 +119,7 @@ def sounding_like(word: str, candidates: Iterable[str]) -> Iterator[tuple[str, f
     said = _classed(spelled)
     alike = []
     for other in candidates:
-        by_sound = _BY_CLASS * max(fuzz.ratio(said, _classed(way)) for way in _ways_to_say(other))
+        by_sound = _BY_CLASS * max(fuzz.ratio(said, _classed(way)) for way in ways_to_say(other))
         by_letter = fuzz.ratio(spelled, other)
         alike.append((max(by_letter, by_sound) / 100, by_letter, other))
     yield from ((other, weight) for weight, _, other in sorted(alike, key=lambda it: (-it[0], -it[1])))

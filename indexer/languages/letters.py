@@ -151,6 +151,12 @@ def runs(word: str) -> Iterator[str]:
     return (found[0] for found in _RUN.finditer(word))
 
 
+def known_pieces(word: str, is_known: Callable[[str], bool]) -> Iterator[str]:
+    """A word as it is, or, of scripts without spaces, its known pieces and the signs between them."""
+    for run in runs(word):
+        yield from cut(run, is_known) if is_unspaced(run) else (run,)
+
+
 def cut(run: str, is_known: Callable[[str], bool]) -> list[str]:
     """Cut a run without spaces into known pieces and single characters: the fewest of the latter, then of all."""
     best: list[tuple[int, int, int]] = [(0, 0, 0)]

@@ -81,8 +81,8 @@ def asked_style(text: str) -> str:
 
 def path_hints(parts: Sequence[str]) -> tuple[str | None, int | None]:
     """Read style and size off folder names that say nothing else: ("24px", "filled") -> ("filled", 24)."""
-    telling = [part for part in parts if all(map(_is_look, tokens_of(part)))]
-    return canonical_style(" ".join(token for part in telling for token in tokens_of(part) if token not in FILLERS))
+    looks = [part for part in parts if all(map(_is_look, tokens_of(part)))]
+    return canonical_style(" ".join(token for part in looks for token in tokens_of(part) if token not in FILLERS))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -124,8 +124,8 @@ def join_styles(styles: Iterable[str | None]) -> str | None:
 @lru_cache
 def words_for(styles: str | None) -> frozenset[str]:
     """List the words that spell one of these styles."""
-    wanted = (styles or "").split()
-    return frozenset(word for word, style in STYLES.items() if style in wanted)
+    spelled = (styles or "").split()
+    return frozenset(word for word, style in STYLES.items() if style in spelled)
 
 
 def _is_look(token: str) -> bool:
@@ -327,7 +327,7 @@ def _peel_end(
 
 
 def _is_style(word: str, taken: list[str], affixes: Affixes, *, doubtful: frozenset[str]) -> bool:
-    """Tell whether the last word of a name is a style, given the words already taken off behind it."""
+    """Tell whether the last word of a name is a style, behind which some words were taken off."""
     if any(STYLES.get(word, word) == STYLES[other] for other in taken):
         return False
     if affixes.is_sized is None:

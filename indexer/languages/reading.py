@@ -1,28 +1,134 @@
-"""What does a text say in English? Read with a dictionary, in the language that knows most of it."""
+"""Texts in any language, read in English with a dictionary: which language one is in, and what it says."""
 
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from types import MappingProxyType
 
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary
 from indexer.languages.forms import is_form, is_like, key_of, n_shared, sounding_like, split
-from indexer.languages.identifying import MARKS, Typed, identify, is_english, knows, letters_known, words_of
 from indexer.languages.letters import (
     IN_TWO_LETTERS,
     LONG_VOWEL,
     cut,
     fold,
+    is_accented,
     is_ending,
     is_loanword,
     is_unspaced,
+    known_pieces,
+    may_be_of,
     respelled,
     runs,
 )
 
+MOST_WORDS = 24
+"""Of a text that are read: an encoder's context holds no more."""
+_SHORT = 2
+"""Latin letters of a word that tells no language: every such pair is a word somewhere."""
+MARKS = ".,:;!?\"'()"
+"""Around a word."""
+_OF_USER = 1.5
+"""What the letters count that a language knows which the user reads."""
+_LEAST_SHARE = 4
+"""One letter in so many of a Latin text must be foreign for it to be read as that of a user who reads English alone."""
+Typed = Sequence[tuple[str, str]]
+"""The words of a text as they are typed, and folded."""
+
+
+def words_of(text: str) -> list[tuple[str, str]]:
+    """The words of a text as they are typed, and folded."""
+    return [(word, key) for word in text.split() for key in fold(word).split()][:MOST_WORDS]
+
+
+def _accented(typed: Typed) -> dict[str, str]:
+    """The words whose accents a fold has taken, by their keys: "Bär" is no bar."""
+    composed = ((unicodedata.normalize("NFC", word.strip(MARKS)), key) for word, key in typed)
+    return {key: word for word, key in composed if key.isascii() and any(map(is_accented, word))}
+
+
+def is_english(dictionary: Dictionary, words: Sequence[str]) -> bool:
+    """Tell whether all words are English, whatever else they are."""
+    return all(knows(dictionary, ENGLISH, word) for word in words)
+
+
+def identify(dictionary: Dictionary, words: Typed, preferred: Sequence[str]) -> tuple[str | None, bool]:
+    """Name the language of a text, and whether it is known to be that; None for English, or where nobody knows it.
+
+    A text of English words is of another language where that is `preferred` first and knows all of them.
+    """
+    keys = [key for _, key in words]
+    if not keys:
+        return None, False
+    own = preferred[0] if preferred else ENGLISH
+    has_english = is_english(dictionary, keys)
+    if has_english and own != ENGLISH and all(knows(dictionary, own, key) for key in keys):
+        return own, True
+    known = letters_known(dictionary, keys, accented=_accented(words))
+    if known and (preferred or _is_much_of(keys, max(known.values()))):
+        order = list(dict.fromkeys((*preferred, *dictionary.languages)))
+        share = {code: n * (_OF_USER if code in preferred else 1) for code, n in known.items()}
+        return min(known, key=lambda code: (-share[code], order.index(code))), True
+    foreign = [code for code in preferred if code != ENGLISH]
+    return foreign[0] if foreign and not has_english else None, False
+
+
+def _is_much_of(keys: Sequence[str], letters: int) -> bool:
+    """Tell whether so many letters are more than one odd word in an English text: "two bent arrows, one above"."""
+    return not all(map(str.isascii, keys)) or letters * _LEAST_SHARE >= sum(map(len, keys))
+
+
+def letters_known(
+    dictionary: Dictionary, words: Sequence[str], *, accented: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, int]:
+    """How many letters of some words each language knows that English does not, or would not write so."""
+    known: dict[str, int] = {}
+    for piece in _rough_pieces(dictionary, words):
+        parts = piece.split()
+        spelt = [accented[part] for part in parts if part in accented]
+        if (tells_nothing(piece) or is_english(dictionary, parts)) and not spelt:
+            continue
+        for code in languages_of(dictionary, piece) - {ENGLISH}:
+            if all(may_be_of(code, word) for word in spelt):
+                known[code] = known.get(code, 0) + len(piece)
+    return known
+
+
+def tells_nothing(word: str) -> bool:
+    """Tell whether a folded word is too short to be of any language."""
+    return word.isascii() and len(word) <= _SHORT
+
+
+def languages_of(dictionary: Dictionary, key: str) -> frozenset[str]:
+    """Codes of the languages that know a folded word or phrase; those of umlauts also where these are two letters."""
+    known = _speaking(dictionary, key)
+    if not known and key.isascii():
+        known = frozenset[str]().union(*(_speaking(dictionary, spelt) & IN_TWO_LETTERS for spelt in respelled(key)))
+    return known - {ANY}
+
+
+def _speaking(dictionary: Dictionary, key: str) -> frozenset[str]:
+    return frozenset(code for meaning in dictionary.meanings(key) if meaning.terms for code in meaning.languages)
+
+
+def _rough_pieces(dictionary: Dictionary, words: Sequence[str]) -> Iterator[str]:
+    """Words, phrases of two, and known pieces of runs without spaces."""
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        yield from known_pieces(word, lambda part: bool(dictionary.meanings(part)))
+        if after:
+            yield f"{word} {after}"
+
+
+def knows(dictionary: Dictionary, language: str, key: str) -> bool:
+    """Tell whether a language has a folded word or phrase, or English a word."""
+    return any(language in meaning.languages for meaning in dictionary.meanings(key))
+
+
 LONGEST_PHRASE = 5
 """Words that are looked up as one."""
 N_OTHERS = 3
-"""Readings beside the first that are given at most."""
+"""Readings beside the first at most."""
 _SURE_SOUND, _LIKELY_SOUND = 0.7, 0.45
 """How alike a word of another script is spelt to an English one: surely the same, and the same for want of better."""
 _N_SOUNDS = 3
@@ -34,11 +140,11 @@ _ARTICLES = {"ar": ("ال", "لل", "وال", "بال"), "he": ("ה",)}
 FUNCTION_WORDS = frozenset(
     ("a", "an", "and", "are", "as", "at", "be", "by", "do", "for", "from", "in", "is", "it", "its", "of", "on", "or")
 ) | {"that", "the", "this", "to"}
-"""English words by which no icon is told from another; "with" joins the parts of a drawing."""
+"""English words by which no icon differs from another; "with" joins the parts of a drawing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Segment:
     """A word or phrase of a text, as it is typed where it is whole, and what it means in English."""
 
     text: str
@@ -52,7 +158,7 @@ class Reading:
 
     language: str
     """ISO 639 code."""
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Segment, ...]
     english: str
     others: tuple[tuple[str, float], ...]
     """Other ways to say it, with weights below 1, the likeliest first."""
@@ -131,14 +237,14 @@ def _terms(dictionary: Dictionary, language: str, key: str) -> tuple[tuple[str, 
 
 def _pieces(
     dictionary: Dictionary, words: Sequence[str], spelled: Sequence[str], language: str, *, is_strict: bool
-) -> Iterator[Piece]:
+) -> Iterator[Segment]:
     """Read words in one language, the longest phrases first."""
     at = 0
     while at < len(words):
         for n in range(min(LONGEST_PHRASE, len(words) - at), 0, -1):
             phrase = " ".join(words[at : at + n])
             if terms := _terms(dictionary, language, phrase):
-                yield Piece(" ".join(spelled[at : at + n]), terms)
+                yield Segment(" ".join(spelled[at : at + n]), terms)
                 break
         else:
             n = 1
@@ -147,29 +253,29 @@ def _pieces(
         at += n
 
 
-def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> Iterator[Piece]:
+def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> Iterator[Segment]:
     """Read a word that the language does not know as it is: its pieces, its parts, or a word that begins like it."""
     if any(map(is_unspaced, word)):
         for run in runs(word):
             yield from _joined(dictionary, _cut(dictionary, run, language), language)
         return
     if knows(dictionary, ENGLISH, word):
-        yield Piece(word, ())
+        yield Segment(word, ())
         return
     if terms := _terms_as_spelt(dictionary, word, language):
-        yield Piece(word, terms)
+        yield Segment(word, terms)
         return
     sounds = _sounds(dictionary, word)
     if sounds and sounds[0][1] >= _SURE_SOUND:
-        yield Piece(word, sounds)
+        yield Segment(word, sounds)
         return
     shortest = _SHORTEST_SURE_PART if is_strict else _SHORTEST_PART
     for spelling in _spellings(word, language):
         if parts := split(spelling, lambda part: bool(_terms(dictionary, language, part)), shortest=shortest):
-            yield from (Piece(part, _terms(dictionary, language, part)) for part in parts)
+            yield from (Segment(part, _terms(dictionary, language, part)) for part in parts)
             return
     like = _stem_mate(dictionary, word, language, is_strict=is_strict)
-    yield Piece(word, _terms(dictionary, language, like) if like else sounds)
+    yield Segment(word, _terms(dictionary, language, like) if like else sounds)
 
 
 def _cut(dictionary: Dictionary, run: str, language: str) -> list[str]:
@@ -191,14 +297,14 @@ def _sounds(dictionary: Dictionary, word: str) -> tuple[tuple[str, float], ...]:
     return tuple(alike[:_N_SOUNDS])
 
 
-def _joined(dictionary: Dictionary, parts: Sequence[str], language: str) -> Iterator[Piece]:
+def _joined(dictionary: Dictionary, parts: Sequence[str], language: str) -> Iterator[Segment]:
     """Read the pieces of a run without spaces; signs that nobody knows are read by their sound, endings left out."""
     for is_known, group in groupby(parts, lambda part: bool(_terms(dictionary, language, part))):
         if is_known:
-            yield from (Piece(part, _terms(dictionary, language, part)) for part in group)
+            yield from (Segment(part, _terms(dictionary, language, part)) for part in group)
         elif not is_ending(unknown := "".join(group)):
             sounds = _sounds(dictionary, unknown)
-            yield from [Piece(unknown, sounds)] if sounds else [Piece(sign, ()) for sign in unknown]
+            yield from [Segment(unknown, sounds)] if sounds else [Segment(sign, ()) for sign in unknown]
 
 
 def _terms_as_spelt(dictionary: Dictionary, word: str, language: str) -> tuple[tuple[str, float], ...]:
@@ -221,12 +327,12 @@ def _stem_mate(dictionary: Dictionary, word: str, language: str, *, is_strict: b
     return min(mates)[2] if mates else None
 
 
-def _ways_to_say(pieces: Sequence[Piece]) -> list[tuple[str, float]]:
+def _ways_to_say(pieces: Sequence[Segment]) -> list[tuple[str, float]]:
     """Put the likeliest terms together, then each piece's next ones beside the likeliest of all others."""
-    telling = [piece for piece in pieces if not _says_nothing(piece)] or list(pieces)
-    best = [piece.terms[0][0] if piece.terms else piece.text for piece in telling]
+    meaningful = [piece for piece in pieces if not _says_nothing(piece)] or list(pieces)
+    best = [piece.terms[0][0] if piece.terms else piece.text for piece in meaningful]
     ways = {" ".join(best): 1.0}
-    for place, piece in enumerate(telling):
+    for place, piece in enumerate(meaningful):
         for term, weight in piece.terms[1:]:
             said = " ".join([*best[:place], term, *best[place + 1 :]])
             if weight >= _LEAST_WEIGHT:
@@ -235,5 +341,5 @@ def _ways_to_say(pieces: Sequence[Piece]) -> list[tuple[str, float]]:
     return [first, *sorted(others, key=lambda way: -way[1])[:N_OTHERS]]
 
 
-def _says_nothing(piece: Piece) -> bool:
+def _says_nothing(piece: Segment) -> bool:
     return bool(piece.terms) and set(piece.terms[0][0].split()) <= FUNCTION_WORDS

@@ -60,18 +60,13 @@ def make_folder(path: Path) -> None:
         sync(folder.parent)
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """Write `content` under its final name, all of it or nothing; parent folders are made."""
-    write_parts(path, (content,))
-
-
-def write_parts(path: Path, parts: Iterable[bytes]) -> None:
-    """Write what never stands in memory as a whole, part after part, all of it or nothing; parent folders are made."""
-    write_by(path, lambda file: file.writelines(parts))
+def write_file(path: Path, content: bytes | Iterable[bytes]) -> None:
+    """Write `content`, parts one after the other, under its final name, all or nothing; parent folders are made."""
+    write_by(path, lambda file: file.writelines((content,) if isinstance(content, bytes) else content))
 
 
 def write_by(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write what `write` puts into the file that it is given, all of it or nothing; parent folders are made."""
+    """Write what `write` puts into an open file, all of it or nothing; parent folders are made."""
     with _written_aside(path, write) as aside:
         aside.replace(path)
 

@@ -11,13 +11,12 @@ A library is one folder:
     CURRENT                     the number of the generation that answers
     preferences.json            which sets come first (`indexer.library.preferences`)
     changed.jsonl               files that searches have found changed (`indexer.library.folder`)
-    usage/                      where icons are used in screenshots (`indexer.usage`), with generations of its own
+    usage/                      where icons are used in screenshots (`indexer.screens`), with generations of its own
     damaged/TIME/               what a repair has set aside, under the names that it had
 """
 
 import json
 import os
-import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -25,68 +24,15 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from indexer.errors import IconsError, LibraryError, UnsupportedError
-from indexer.library.durable import leftovers, make_folder, remove_folder, write_file
+from indexer.library.durable import leftovers, make_folder, remove_folder
 from indexer.library.foreign import below, folders_in, from_json
+from indexer.library.generations import GenerationFolder, Generations
 
 if TYPE_CHECKING:
     from filelock import FileLock
-
-_NUMBER = r"[0-9]{1,9}"
-Number = Annotated[int, range(10**9)]
-MANIFEST = "manifest.json"
-
-
-class Numbered:
-    """`generations/N/`, and `CURRENT`, which names one of them and is moved by a rename."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root.expanduser().absolute()
-        self.generations = self.root / "generations"
-        self.pointer = self.root / "CURRENT"
-
-    def folder(self, number: int) -> Path:
-        """Where a generation lies, whether it exists or not."""
-        return below(self.generations, str(number))
-
-    def numbers(self) -> list[int]:
-        """Numbers of all published generations, newest first."""
-        names = (path.name for path in folders_in(self.generations))
-        return sorted((int(name) for name in names if re.fullmatch(_NUMBER, name)), reverse=True)
-
-    def next_number(self) -> int:
-        """A number that no generation ever had, those that a repair has set aside included."""
-        folders = [self.generations, *self.root.glob("damaged/*/generations")]
-        names = (path.name for folder in folders if folder.is_dir() for path in folder.iterdir())
-        return 1 + max((int(name) for name in names if re.fullmatch(_NUMBER, name)), default=0)
-
-    def current(self) -> int | None:
-        """Number that the pointer names; None when it is missing, garbage, or names nothing."""
-        before, number = None, self._pointed()
-        while number != before:
-            if number is None or self.folder(number).is_dir():
-                return number
-            before, number = number, self._pointed()  # it may have made room since the pointer was read
-        return None
-
-    def _pointed(self) -> int | None:
-        try:
-            text = self.pointer.read_text("ascii").strip()
-        except (OSError, UnicodeDecodeError):
-            return None
-        return int(text) if re.fullmatch(_NUMBER, text) else None
-
-    def remove(self, number: int) -> None:
-        """Delete a generation; a folder that has no manifest is none, and stays."""
-        if (self.folder(number) / MANIFEST).is_file():
-            remove_folder(self.folder(number))
-
-    def point_to(self, number: int) -> None:
-        """Let a generation answer."""
-        write_file(self.pointer, f"{number}\n".encode("ascii"))
-
 
 _PATIENCE_SECONDS = 0.3
 """Longer than it takes `is_being_written` to look."""
@@ -94,12 +40,11 @@ ABANDONED_SECONDS = 3600
 """A file aside that is older than this belongs to no rank any more, wherever its machine is."""
 
 
-class Generation:
-    """Where the files of one published state of a library lie; it never changes once it has its name."""
+class Generation(GenerationFolder):
+    """Where the files of one published state of a library lie."""
 
     def __init__(self, number: int, folder: Path) -> None:
-        self.number = number
-        self.folder = folder
+        super().__init__(number, folder)
         self.catalog = folder / "catalog.sqlite"
         """Read-only snapshot of the catalog."""
         self.pictures = folder / "pictures.faiss"
@@ -129,16 +74,13 @@ class Generation:
             self.drawings,
             self.places,
         )
-        """All files but the manifest, which says how large they are and what their bytes add up to."""
-        self.manifest = folder / MANIFEST
-        """What the generation holds, with sizes and checksums."""
 
 
-class Library(Numbered):
+class Library(Generations[Generation]):
     """Paths of one library folder and the few operations that move its pointer."""
 
     def __init__(self, root: Path) -> None:
-        super().__init__(root)
+        super().__init__(root, Generation)
         self.catalog = self.root / "catalog.sqlite"
         self.preferences = self.root / "preferences.json"
         """Which sets searches put first (`indexer.library.preferences`)."""
@@ -170,26 +112,12 @@ class Library(Numbered):
             remove_folder(other)
         make_folder(folder)
 
-    def generation(self, number: int) -> Generation:
-        """Name a generation, whether it exists or not."""
-        return Generation(number, self.folder(number))
-
     def candidates(self) -> list[Generation]:
         """Generations in the order in which a search should try them: the current one, then older ones."""
         current, numbers = self.current(), self.numbers()
         if current is not None:
             numbers = [current, *(number for number in numbers if number < current)]
         return [self.generation(number) for number in numbers]
-
-    def publish(self, generation: Generation) -> None:
-        """Make `generation` the one that answers; the one that answered before is kept, all others are deleted."""
-        before = self.current()
-        self.point_to(generation.number)
-        others = [number for number in self.numbers() if number != generation.number]
-        kept = before if before in others else max(others, default=None)
-        for number in others:
-            if number != kept:
-                self.remove(number)
 
     def rollback(self, *, forward: bool = False) -> Generation:
         """Let the newest generation before the current one answer again; or, `forward`, the first one after it.

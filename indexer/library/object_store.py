@@ -3,8 +3,8 @@
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import itemgetter
@@ -61,7 +61,7 @@ class ObjectStore:
         self.fs.pipe_file(self._path(name), content)
 
     def create(self, name: str, content: bytes) -> str | None:
-        """Write an object unless it is there: Google's storage is told to look, other stores are asked before."""
+        """Write an object unless it is there: Google's storage looks by itself, other stores are asked before."""
         path = self._path(name)
         try:
             self.fs.pipe_file(path, content, mode="create")
@@ -199,19 +199,6 @@ def _file_system(url: str) -> tuple[Any, str]:
     return fs, str(root).rstrip("/")
 
 
-@contextmanager
-def as_os_errors() -> Iterator[None]:
-    """Turn what a client of a store raises beside OSError into one."""
-    try:
-        yield
-    except (OSError, StoreError):
-        raise
-    except Exception as error:
-        if not _is_of_a_client(error):
-            raise
-        raise OSError(f"{type(error).__name__}: {error}") from error
-
-
 def _is_of_a_client(error: Exception) -> bool:
     """Whether an error has come through a package that is neither this program's nor Python's."""
     rooms = {str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in walk_tb(error.__traceback__)}
@@ -224,16 +211,21 @@ def reason_of(error: Exception) -> str:
 
 
 def asked(ask: Callable[[], Answer]) -> Answer:
-    """Ask a store's client something; what it can't do is an OSError."""
-    with as_os_errors():
+    """Ask a store's client something; what else it raises becomes an OSError."""
+    try:
         return ask()
+    except (OSError, StoreError):
+        raise
+    except Exception as error:
+        if not _is_of_a_client(error):
+            raise
+        raise OSError(f"{type(error).__name__}: {error}") from error
 
 
 PATIENCE_SECONDS = 60.0
 """After the first failure; then the command ends, and can be run again."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 _HOPELESS = (PermissionError, NotADirectoryError, IsADirectoryError)
-Answered = TypeVar("Answered")
 
 
 @dataclass(slots=True)
@@ -281,7 +273,7 @@ class RetryingStore:
         there = self.get(name)
         return there.version if there is not None and there.content == content else None
 
-    def _ask(self, ask: Callable[[], Answered]) -> Answered:
+    def _ask(self, ask: Callable[[], Answer]) -> Answer:
         """Ask until there is an answer.
 
         Raises:
@@ -312,5 +304,4 @@ def open_store(place: str) -> Store:
     url = url_of(place)
     if url is None:
         return RetryingStore(FolderStore(local_path(place).absolute()))
-
     return RetryingStore(open_object_store(url))

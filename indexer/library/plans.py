@@ -1,17 +1,18 @@
-"""What is left to be embedded? The plan of one embedding, and its blocks, each of which becomes one shard."""
+"""The plan of one embedding: what is to be done, in blocks, each of which becomes one shard."""
 
 import hashlib
 import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any
 
 from indexer.errors import EmbedError
-from indexer.library.durable import write_parts
+from indexer.library.durable import write_file
 from indexer.library.foreign import Count, Name, from_json
 from indexer.library.shards import Kind
 
@@ -96,7 +97,7 @@ def write_plan(folder: Path, plan: Plan, blocks: Iterable[Block]) -> Path:
     """Write a plan where the ranks will read it; return its path. `Library.begin_run` lets them begin."""
     path = folder / "plan.jsonl"
     lines = chain([json.dumps(asdict(plan))], map(_line, blocks))
-    write_parts(path, (line.encode() + b"\n" for line in lines))
+    write_file(path, (line.encode() + b"\n" for line in lines))
     return path
 
 
@@ -110,11 +111,8 @@ def read_plan(path: Path) -> Plan:
     Raises:
         EmbedError: it can't be read.
     """
-    try:
-        with path.open("rb") as file:
-            return from_json(Plan, file.readline())
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
+    with _as_embed_error(path), path.open("rb") as file:
+        return from_json(Plan, file.readline())
 
 
 def read_headers(path: Path) -> Iterator[tuple[BlockHeader, int]]:
@@ -124,7 +122,9 @@ def read_headers(path: Path) -> Iterator[tuple[BlockHeader, int]]:
         EmbedError: one can't be read.
     """
     for place, line in _lines(path):
-        yield _read_line(path, line)[0], place
+        with _as_embed_error(path):
+            header = _split(line)[0]
+        yield header, place
 
 
 def read_block(path: Path, place: int) -> Block:
@@ -154,23 +154,22 @@ def block_from(header: BlockHeader, items: bytes) -> Block:
 
 
 def _block(path: Path, line: bytes) -> Block:
-    try:
-        return block_from(*_read_line(path, line))
-    except ValueError as error:
-        raise _unreadable(path, error) from error
+    with _as_embed_error(path):
+        return block_from(*_split(line))
 
 
-def _read_line(path: Path, line: bytes) -> tuple[BlockHeader, bytes]:
+def _split(line: bytes) -> tuple[BlockHeader, bytes]:
     """What a line says of a block, and its items."""
     header, _, items = line.partition(b"\t")  # JSON has no tab in its texts
+    return from_json(BlockHeader, header), items
+
+
+@contextmanager
+def _as_embed_error(path: Path) -> Iterator[None]:
     try:
-        return from_json(BlockHeader, header), items
-    except ValueError as error:
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Path, error: Exception) -> EmbedError:
-    return EmbedError(f'plan "{path}" can\'t be read ({error}); `icons index` writes another one')
+        yield
+    except (OSError, ValueError) as error:
+        raise EmbedError(f'plan "{path}" can\'t be read ({error}); `icons index` writes another one') from error
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -1,4 +1,4 @@
-"""What does the user of a library like? Sets that come first, and the format of code; a small file in its folder.
+"""What the user of a library prefers: sets that come first, and the format of code; a small file in its folder.
 
 A library whose file is damaged answers as one of which nobody prefers anything.
 """

@@ -1,4 +1,4 @@
-"""What became of the items of a plan? Shards: a file a block, with its receipt; and which ids they settle.
+"""Shards: what became of the items of a plan, a file a block, with its receipt.
 
 A shard is a safetensors file (`ids` int64, `vectors` fp16, `failed` int64, `contents` int64, of images also `traits`
 int8, `drawings` int64 and `ink` int8) whose metadata is its receipt. A block that takes long leaves pieces on the way.
@@ -7,13 +7,13 @@ int8, `drawings` int64 and `ink` int8) whose metadata is its receipt. A block th
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ KINDS: dict[str, Kind] = {"images": "images", "names": "names"}
 ADVICE = "`icons doctor --repair` sets it aside, `icons index` makes its vectors again"
 _DAMAGES = (SafetensorError, OSError, KeyError, TypeError, ValueError)
 _PIECE = "+"
+Tensors = dict[str, NDArray[Any]]
+Item = TypeVar("Item", int, bytes)
 _HASHED = ("ids", "vectors", "traits", "drawings", "ink")
 """In the order in which a receipt's hash takes them."""
 
@@ -116,7 +118,7 @@ def partial_shards_by_block(folder: Path) -> dict[str, list[Path]]:
 
 def pack_shard(shard: Shard, *, fingerprint: str, facts: dict[str, str]) -> bytes:
     """Make the file of a shard, with its receipt: count, hash of its arrays, fingerprint, and what made it."""
-    tensors: dict[str, NDArray[Any]] = {"ids": shard.ids, "vectors": shard.vectors, **_columns(shard.traits)}
+    tensors: Tensors = {"ids": shard.ids, "vectors": shard.vectors, **_columns(shard.traits)}
     receipt = {
         **facts,
         "fingerprint": fingerprint,
@@ -124,8 +126,7 @@ def pack_shard(shard: Shard, *, fingerprint: str, facts: dict[str, str]) -> byte
         "count": str(len(shard.ids)),
         "sha256": _content_hash(tensors),
         "failures_sha256": _failures_hash(shard.failures),
-        "reasons": json.dumps([failed.reason for failed in shard.failures.values()]),
-        "final": json.dumps([failed.is_final for failed in shard.failures.values()]),
+        **reasons_of(shard.failures),
     }
     tensors["failed"] = np.fromiter(shard.failures, dtype=np.int64)
     if shard.contents is not None:
@@ -146,11 +147,9 @@ def read_shard(path: Path, *, fingerprint: str) -> Shard:
         ShardError: the file is damaged, or belongs to another encoder.
     """
     try:
-        with safe_open(path, framework="numpy") as file:
-            receipt, failures, traits, contents = file.metadata(), _failures(file), _traits(file), _contents(file)
-            tensors = {name: file.get_tensor(name) for name in _HASHED if name in file.keys()}  # noqa: SIM118 (no dict)
-        ids, vectors = tensors["ids"], tensors["vectors"]
-        kind, owner = KINDS[receipt["kind"]], receipt["fingerprint"]
+        receipt, tensors = _open(path)
+        ids, vectors, contents = tensors["ids"], tensors["vectors"], tensors.get("contents")
+        kind, owner, failures = KINDS[receipt["kind"]], receipt["fingerprint"], _failures(receipt, tensors)
         whole = len(ids) == int(receipt["count"]) and _content_hash(tensors) == receipt["sha256"]
         whole &= receipt.get("failures_sha256") in (None, _failures_hash(failures))  # older shards have none
         whole &= receipt.get("contents_sha256") == (None if contents is None else _sum(contents))
@@ -160,19 +159,19 @@ def read_shard(path: Path, *, fingerprint: str) -> Shard:
     if not whole or owner != fingerprint:
         what = "does not match its receipt" if owner == fingerprint else f'belongs to encoder "{owner}"'
         raise ShardError(f'shard "{path}" {what}; {ADVICE}')
-    return Shard(kind, ids, vectors, failures, traits, contents)
+    return Shard(kind, ids, vectors, failures, _traits(tensors), contents)
 
 
 def read_vectors(
     folder: Path,
     kind: Kind,
-    wanted: Ids,
+    ids: Ids,
     *,
     fingerprint: str,
     contents: Contents | None = None,
     beside: Path | None = None,
 ) -> tuple[Halves, Mask]:
-    """Put the vectors of the wanted ids, which ascend, into one array (n, dim), whatever shard holds them.
+    """Put the vectors of some ids, which ascend, into one array (n, dim), whatever shard holds them.
 
     The second array (n,) says which of them have a vector; the rows of the others are zero. With `contents` shards are
     refused that hold something else under these ids. With `beside` the first array lies in a file without a name in
@@ -181,15 +180,15 @@ def read_vectors(
     Raises:
         ShardError: a shard is damaged, or belongs to another encoder or library.
     """
-    vectors = np.zeros((len(wanted), 0), dtype=np.float16)
-    filled = np.zeros(len(wanted), dtype=bool)
-    for path in shard_paths(folder, kind) if len(wanted) else ():
+    vectors = np.zeros((len(ids), 0), dtype=np.float16)
+    filled = np.zeros(len(ids), dtype=bool)
+    for path in shard_paths(folder, kind) if len(ids) else ():
         shard = read_shard(path, fingerprint=fingerprint)
         if contents is not None and (n_others := count_others(shard, contents)):
             raise ShardError(f'shard "{path}" {of_others(n_others, kind)}; {ADVICE}')
-        rows, known = _rows_of(shard.ids, wanted)
+        rows, known = _rows_of(shard.ids, ids)
         if not vectors.shape[1]:
-            vectors = _zeros((len(wanted), shard.vectors.shape[1]), beside)
+            vectors = _zeros((len(ids), shard.vectors.shape[1]), beside)
         vectors[rows] = shard.vectors[known]
         filled[rows] = True
     return vectors, filled
@@ -209,25 +208,24 @@ def _zeros(shape: tuple[int, int], beside: Path | None) -> Halves:
         return np.memmap(file, np.float16, "w+", shape=shape).view(np.ndarray)
 
 
-def read_traits(folder: Path, wanted: Ids) -> NDArray[np.void]:
-    """Read what is known of the wanted images beside their vectors (`TRAITS`), (n,); ids ascend.
+def read_traits(folder: Path, images: Ids) -> NDArray[np.void]:
+    """Read what is known of some images beside their vectors (`TRAITS`), (n,); ids ascend.
 
     Shards are not held against their receipts: `read_vectors` does that.
     """
-    traits = np.full(len(wanted), NOT_KNOWN, dtype=TRAITS)
-    for path in shard_paths(folder, "images") if len(wanted) else ():
-        with safe_open(path, framework="numpy") as file:
-            ids, found = file.get_tensor("ids"), _traits(file)
-        if found is not None:
-            rows, known = _rows_of(ids, wanted)
+    traits = np.full(len(images), NOT_KNOWN, dtype=TRAITS)
+    for path in shard_paths(folder, "images") if len(images) else ():
+        _, tensors = _open(path, but="vectors")
+        if (found := _traits(tensors)) is not None:
+            rows, known = _rows_of(tensors["ids"], images)
             traits[rows] = found[known]
     return traits
 
 
-def _rows_of(ids: Ids, wanted: Ids) -> tuple[Positions, Mask]:
-    """Rows among the wanted ids, which ascend, of those that are wanted, and which these are."""
-    rows = np.searchsorted(wanted, ids)
-    known = wanted[np.minimum(rows, len(wanted) - 1)] == ids
+def _rows_of(ids: Ids, among: Ids) -> tuple[Positions, Mask]:
+    """Rows that ids have among others, which ascend, and which of them are there."""
+    rows = np.searchsorted(among, ids)
+    known = among[np.minimum(rows, len(among) - 1)] == ids
     return rows[known], np.asarray(known)
 
 
@@ -246,13 +244,13 @@ def read_coverage(folder: Path) -> Coverage:
     Raises:
         ShardError: a shard is damaged.
     """
-    embedded: dict[str, list[Ids]] = {"images": [], "names": []}
+    embedded: dict[Kind, list[Ids]] = {"images": [], "names": []}
     failures: dict[int, Failed] = {}
     for path in shard_paths(folder):
-        kind, ids, failed = read_finished(path)
-        embedded[kind].append(ids)
-        failures.update((item, why) for item, why in failed.items() if why.is_final or item not in failures)
-    images, names = (_sorted(embedded[kind]) for kind in ("images", "names"))
+        shard = read_finished(path)
+        embedded[shard.kind].append(shard.ids)
+        failures.update((item, why) for item, why in shard.failures.items() if why.is_final or item not in failures)
+    images, names = (distinct(np.concatenate([np.empty(0, np.int64), *ids])) for ids in embedded.values())
     for image in np.intersect1d(images, np.fromiter(failures, dtype=np.int64)).tolist():
         del failures[image]
     return Coverage(images, names, failures)
@@ -268,25 +266,21 @@ def unread_images(vectors: Path) -> Iterator[int]:
             yield from (image for image, failed in read_coverage(folder).failures.items() if not failed.is_final)
 
 
-def read_finished(path: Path) -> tuple[Kind, Ids, Mapping[int, Failed]]:
-    """Read which ids of which kind a shard has vectors for, and what failed, without the vectors.
+class Finished(NamedTuple):
+    """Which ids of which kind a shard has vectors for, and what failed."""
 
-    What was read is remembered as long as the file stays the same: a run asks several times.
+    kind: Kind
+    ids: Ids
+    failures: Mapping[int, Failed]
+
+
+def read_finished(path: Path) -> Finished:
+    """Read what became of a block's items, without the vectors.
 
     Raises:
         ShardError: the file is damaged.
     """
-    try:
-        found = path.stat()
-        return _settled(path, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
-    except _DAMAGES as error:
-        raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
-
-
-@cache
-def _settled(path: Path, _: tuple[int, ...]) -> tuple[Kind, Ids, Mapping[int, Failed]]:
-    with safe_open(path, framework="numpy") as file:
-        return KINDS[file.metadata()["kind"]], file.get_tensor("ids"), _failures(file)
+    return _read_facts(path)[0]
 
 
 def precisions(folder: Path) -> set[str]:
@@ -295,14 +289,23 @@ def precisions(folder: Path) -> set[str]:
     Raises:
         ShardError: a shard is damaged.
     """
-    found = set()
-    for path in shard_paths(folder, "images"):
-        try:
-            with safe_open(path, framework="numpy") as file:
-                found.add(str(file.metadata().get("precision", "")))
-        except _DAMAGES as error:
-            raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
-    return found
+    return {_read_facts(path)[1] for path in shard_paths(folder, "images")}
+
+
+def _read_facts(path: Path) -> tuple[Finished, str]:
+    """What a shard holds, and in which precision; remembered as long as the file is the same: a run asks often."""
+    try:
+        found = path.stat()
+        return _remembered(path, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
+    except _DAMAGES as error:
+        raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
+
+
+@cache
+def _remembered(path: Path, _: tuple[int, ...]) -> tuple[Finished, str]:
+    receipt, tensors = _open(path, but="vectors")
+    finished = Finished(KINDS[receipt["kind"]], tensors["ids"], _failures(receipt, tensors))
+    return finished, receipt.get("precision", "")
 
 
 def shard_paths(folder: Path, kind: Kind | None = None) -> list[Path]:
@@ -310,18 +313,33 @@ def shard_paths(folder: Path, kind: Kind | None = None) -> list[Path]:
     return sorted(folder.glob(f"{kind or '[!.]'}*.safetensors"))
 
 
-def _sorted(parts: list[Ids]) -> Ids:
-    return distinct(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+def _open(path: Path, *, but: str = "") -> tuple[dict[str, str], Tensors]:
+    """Read a shard's receipt and its tensors, all but one."""
+    with safe_open(path, framework="numpy") as file:
+        return file.metadata(), {name: file.get_tensor(name) for name in file.keys() if name != but}  # noqa: SIM118
 
 
-def _failures(file: Any) -> dict[int, Failed]:
-    """Read what failed; shards of older programs do not say whether that is final, so it is tried once more."""
-    receipt, failed = file.metadata(), file.get_tensor("failed").tolist()
-    final = from_json(list[bool], receipt["final"]) if "final" in receipt else [False] * len(failed)
-    return dict(zip(failed, map(Failed, from_json(list[str], receipt["reasons"]), final), strict=True))
+def _failures(receipt: Mapping[str, str], tensors: Tensors) -> dict[int, Failed]:
+    return read_reasons(receipt, tensors["failed"].tolist())
 
 
-def _columns(traits: NDArray[np.void] | None) -> dict[str, NDArray[Any]]:
+def reasons_of(failures: Mapping[Any, Failed]) -> dict[str, str]:
+    """What a receipt says of items that failed."""
+    reasons, final = zip(*failures.values(), strict=True) if failures else ((), ())
+    return {"reasons": json.dumps(reasons), "final": json.dumps(final)}
+
+
+def read_reasons(receipt: Mapping[str, str], items: Sequence[Item]) -> dict[Item, Failed]:
+    """Read why some items failed; receipts of older programs do not say whether that is final, so it is tried again.
+
+    Raises:
+        ValueError: it says something else.
+    """
+    final = from_json(list[bool], receipt["final"]) if "final" in receipt else [False] * len(items)
+    return dict(zip(items, map(Failed, from_json(list[str], receipt["reasons"]), final), strict=True))
+
+
+def _columns(traits: NDArray[np.void] | None) -> Tensors:
     """Lay traits out as tensors: safetensors hold no structures."""
     if traits is None:
         return {}
@@ -329,31 +347,24 @@ def _columns(traits: NDArray[np.void] | None) -> dict[str, NDArray[Any]]:
     return {"traits": flags, "drawings": traits["drawing"].copy(), "ink": traits["ink"].copy()}
 
 
-def _traits(file: Any) -> NDArray[np.void] | None:
+def _traits(tensors: Tensors) -> NDArray[np.void] | None:
     """Read traits; older shards have none, or no drawings, or no ink."""
-    names = file.keys()
-    if "traits" not in names:
+    if "traits" not in tensors:
         return None
-    columns = file.get_tensor("traits")
-    traits = np.full(len(columns), NOT_KNOWN, dtype=TRAITS)
-    for flag, column in zip(FLAGS, columns.T, strict=True):
-        traits[flag] = column
-    for field, name in (("drawing", "drawings"), ("ink", "ink")):
-        if name in names:
-            traits[field] = file.get_tensor(name)
+    traits = np.full(len(tensors["traits"]), NOT_KNOWN, dtype=TRAITS)
+    columns = {**dict(zip(FLAGS, tensors["traits"].T, strict=True)), "drawing": tensors.get("drawings")}
+    for field, column in {**columns, "ink": tensors.get("ink")}.items():
+        if column is not None:
+            traits[field] = column
     return traits
 
 
-def _content_hash(tensors: Mapping[str, NDArray[Any]]) -> str:
+def _content_hash(tensors: Tensors) -> str:
     digest = hashlib.sha256()
     for name in _HASHED:
         if name in tensors:
             digest.update(np.ascontiguousarray(tensors[name]).data)
     return digest.hexdigest()
-
-
-def _contents(file: Any) -> Ids | None:
-    return np.asarray(file.get_tensor("contents")) if "contents" in file.keys() else None  # noqa: SIM118 (no dict)
 
 
 def _sum(array: NDArray[Any]) -> str:

@@ -1,4 +1,4 @@
-"""What similarity is a good hit: curves fitted for one library and one encoder, and evidence in log-odds.
+"""Which similarity is a good hit: curves fitted for one library and one encoder, and evidence in log-odds.
 
 Held against each other are the best hits of two kinds of queries. Some have an answer: the library's own names and
 pictures, each asked as if its icon were not there (its namesakes, its equal drawings left out). Some have none: made-up
@@ -153,7 +153,7 @@ hits to be right rise by 15 a unit of cosine, the curve of that library's answer
 N_FEW, ONE_IN = 256, 64
 """Pictures that a filter leaves: so many at least, or one in so many."""
 _DEPTH = 400
-"""Icons among which one of another name is looked for: a name of many sets has a few hundred bearers."""
+"""Icons among which one of another name is looked for: a name of many sets has a few hundred icons."""
 
 OFF_TOPIC = (
     "mitochondria in eukaryotic cells", "napoleon's retreat from moscow", "quarterly amortisation", "roman law",
@@ -179,23 +179,23 @@ class Answering:
     pictures: VectorIndex
     lexicon: Lexicon
     encoder: QueryEncoder
-    bearers: tuple[Ids, Ids]
+    names: tuple[Ids, Ids]
     """Ids of icons, ascending, and of their names."""
     drawings: tuple[Ids, Ids]
     """Ids of pictures, ascending, and the number of the drawing that each shows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class NamedQuery:
     """Words as a query, their vector, and the id of the name that they are."""
 
     words: str
     vector: Floats
     name: int = -1
-    """That of nonsense nobody bears."""
+    """Of nonsense one that no icon has."""
 
 
-def calibrate(by: Answering, names: Sequence[Asked]) -> Calibration:
+def calibrate(by: Answering, names: Sequence[NamedQuery]) -> Calibration:
     """Ask a generation for some of its names, for some of its pictures, and for what it does not have."""
     with ThreadPoolExecutor(1) as beside:
         pictures = beside.submit(_calibrate_pictures, by)
@@ -219,11 +219,11 @@ def _calibrate_pictures(by: Answering) -> CurveBySize:
     return CurveBySize(few=curve(few), n_few=len(few), every=curve(None), n_every=len(images))
 
 
-def _calibrate_words(by: Answering, names: Sequence[Asked]) -> tuple[float, Curve]:
+def _calibrate_words(by: Answering, names: Sequence[NamedQuery]) -> tuple[float, Curve]:
     """What a cosine is worth, by cosines alone; then what all the evidence is worth, names included."""
     nonsense = [*made_up_words(N_NONSENSE), *OFF_TOPIC]
     vectors = by.encoder.encode_many_words(nonsense)
-    found = [_others(by, asked) for asked in (*names, *map(Asked, nonsense, vectors))]
+    found = [_others(by, query) for query in (*names, *map(NamedQuery, nonsense, vectors))]
 
     def curve(measure: Callable[[Floats, Floats], Floats]) -> Curve:
         best = np.array([measure(*of_query).max() for of_query in found], np.float32)
@@ -234,18 +234,18 @@ def _calibrate_words(by: Answering, names: Sequence[Asked]) -> tuple[float, Curv
     return unit, Curve(round(of_answers.slope / TEMPERATURE, 4), of_answers.centre)
 
 
-def _others(by: Answering, asked: Asked) -> tuple[Floats, Floats]:
-    """Similarities of the nearest icons that bear another name, and what their names cover of the words.
+def _others(by: Answering, query: NamedQuery) -> tuple[Floats, Floats]:
+    """Similarities of the nearest icons of another name, and what their names cover of the words.
 
     Where there is no other, one that fits wholly.
     """
-    found = by.icons.search(asked.vector, k=_DEPTH)
-    ids, names = by.bearers
-    bearing = names[np.searchsorted(ids, found.ids)]
-    is_other = bearing != asked.name
+    found = by.icons.search(query.vector, k=_DEPTH)
+    ids, names = by.names
+    found_names = names[np.searchsorted(ids, found.ids)]
+    is_other = found_names != query.name
     if not is_other.any():
         return np.ones(1, np.float32), np.ones(1, np.float32)
-    return found.scores[is_other], by.lexicon.fits(asked.words)[by.lexicon.rows(bearing[is_other])]
+    return found.scores[is_other], by.lexicon.fits(query.words)[by.lexicon.rows(found_names[is_other])]
 
 
 def made_up_words(n: int, *, seed: int = 0) -> list[str]:
@@ -273,9 +273,9 @@ def pictures_of_nothing(n: int, *, size: int, seed: int = 0) -> Iterator[NDArray
         yield np.asarray(255 * (0.6 * noise + 0.4 * gradient), np.uint8)
 
 
-def spread(n: int, wanted: int) -> Ids:
-    """Choose `wanted` of `n` places, as evenly as they go."""
-    return np.unique(np.linspace(0, n - 1, min(n, wanted)).astype(np.int64))
+def spread(n: int, n_chosen: int) -> Ids:
+    """Choose some of `n` places, as evenly as they go."""
+    return np.unique(np.linspace(0, n - 1, min(n, n_chosen)).astype(np.int64))
 
 
 def _best_others(index: VectorIndex, queries: Floats, own: Ids, ids: Ids, owners: Ids, only: Ids | None) -> Floats:

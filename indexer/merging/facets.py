@@ -157,15 +157,15 @@ def _write_several(connection: sqlite3.Connection, kind: str) -> NDArray[np.int3
         numbers = dict.fromkeys(map(spelt.__getitem__, text.split("\n"))) if text else ()
         found.extend(numbers)
         n_found.append(len(numbers))
-    told, positions = np.array(found, np.int32), np.repeat(np.arange(len(n_found), dtype=np.int32), n_found)
-    says_something = told != NONE
-    told, positions = told[says_something], positions[says_something]
-    n_icons = np.bincount(told, minlength=len(spelt.numbers)).tolist()
+    stated, positions = np.array(found, np.int32), np.repeat(np.arange(len(n_found), dtype=np.int32), n_found)
+    says_something = stated != NONE
+    stated, positions = stated[says_something], positions[says_something]
+    n_icons = np.bincount(stated, minlength=len(spelt.numbers)).tolist()
     labels = sorted(zip(spelt.numbers, spelt.titles(), n_icons, strict=True))
     codes = np.empty(len(labels), np.int32)  # by number: values are numbered as they come, and coded in their order
     codes[[spelt.numbers[value] for value, _, _ in labels]] = np.arange(len(labels))
     connection.executemany(_INSERT, ((kind, code, *label) for code, label in enumerate(labels)))
-    return np.stack([positions, codes[told]])
+    return np.stack([positions, codes[stated]])
 
 
 def _write_looks(connection: sqlite3.Connection, named: list[str | None]) -> NDArray[np.int32]:

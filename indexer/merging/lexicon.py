@@ -26,7 +26,7 @@ MOST_BYTES = 32
 """Of a stem; longer ones are cut, in the lexicon and in queries."""
 STATED_SHARE = 0.5
 """What a word that only a tag says counts, beside 1 for a word of the name."""
-FUNCTION_WORDS = frozenset(
+STOPWORDS = frozenset(
     ["a", "an", "the", "of", "that", "this", "these", "those", "its", "is", "are", "some", "someone", "something"]
 )
 """Words that say nothing of an icon, though icons of letters bear "a". Those that tell log in from log out count."""
@@ -35,7 +35,7 @@ WHOLE = 0.5
 _ALL = 0.999
 _LONGEST_NAME = 50
 _LISTS = ("names", "told", "icons")
-"""As a generation's file calls them."""
+"""As a generation's file calls names that bear a stem, names whose tags do, and icons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Lexicon:
     names: Lists
     """Rows of the names that bear each stem."""
     tagged: Lists
-    """Rows of the names that do not bear a stem themselves, but are told it by tags of their icons."""
+    """Rows of the names that do not bear a stem themselves, while tags of their icons do."""
     name_ids: Ids
     """Ascending."""
     icons: Lists
@@ -96,8 +96,8 @@ class Lexicon:
         pairs = of_rows * len(name_ids) + names
         only_tagged = ~is_word & ~np.isin(pairs, pairs[is_word])
         borne, tagged = (Lists.group(of_rows[which], names[which], n=len(terms)) for which in (is_word, only_tagged))
-        bearers = np.fromiter(icons, [("name", np.int64), ("icon", np.int64)])
-        of_names = Lists.group(np.searchsorted(name_ids, bearers["name"]), bearers["icon"], n=len(name_ids))
+        named = np.fromiter(icons, [("name", np.int64), ("icon", np.int64)])
+        of_names = Lists.group(np.searchsorted(name_ids, named["name"]), named["icon"], n=len(name_ids))
         return cls(terms, _weights(borne, tagged, len(name_ids)), borne, tagged, name_ids, of_names)
 
     @classmethod
@@ -139,7 +139,7 @@ class Lexicon:
         Function words count where there are no others.
         """
         covered = np.zeros(len(self.name_ids), np.float32)
-        places = [self.place(term) for term in stems(telling(words))]
+        places = [self.place(term) for term in stems(without_stopwords(words))]
         weights = [1.0 if place is None else float(self.weights[place]) for place in places]
         total = sum(weights)
         for place, weight in zip(places, weights, strict=True):
@@ -153,7 +153,7 @@ class Lexicon:
 
         A single word is such a name itself, unless the words are a guess at what was misspelt.
         """
-        coverage, n_words = self.coverage(words), len(stems(telling(words)))
+        coverage, n_words = self.coverage(words), len(stems(without_stopwords(words)))
         if n_words < 2 and not is_guess:
             return coverage
         full = np.flatnonzero(coverage > _ALL)
@@ -199,9 +199,9 @@ class Lexicon:
 
     def place(self, term: str) -> int | None:
         """Place of a stem, None where no name and no tag bears it."""
-        wanted = np.array(as_term(term), dtype=f"S{MOST_BYTES}")
-        place = int(np.searchsorted(self.terms, wanted))
-        return place if place < len(self.terms) and self.terms[place] == wanted else None
+        spelled = np.array(as_term(term), dtype=f"S{MOST_BYTES}")
+        place = int(np.searchsorted(self.terms, spelled))
+        return place if place < len(self.terms) and self.terms[place] == spelled else None
 
 
 def says_all(coverage: Floats) -> Mask:
@@ -209,9 +209,9 @@ def says_all(coverage: Floats) -> Mask:
     return np.asarray(coverage > _ALL)
 
 
-def telling(words: str) -> str:
+def without_stopwords(words: str) -> str:
     """Leave out the function words of some normalised words, unless there are no others."""
-    return " ".join(word for word in words.split() if word not in FUNCTION_WORDS) or words
+    return " ".join(word for word in words.split() if word not in STOPWORDS) or words
 
 
 def write_lexicon(catalog: Path, target: Path) -> None:
@@ -229,8 +229,8 @@ def as_term(term: str) -> bytes:
 def stems(words: str) -> tuple[str, ...]:
     """Stem normalised words as the keyword index does, each once, in their order."""
     connection = _stemmer()
-    connection.execute("DELETE FROM given")
-    connection.execute("INSERT INTO given VALUES (?)", (words,))
+    connection.execute("DELETE FROM texts")
+    connection.execute("INSERT INTO texts VALUES (?)", (words,))
     found = connection.execute("SELECT term FROM spoken ORDER BY offset")
     return tuple(dict.fromkeys(row[0] for row in found))
 
@@ -243,15 +243,15 @@ def _stemmer() -> sqlite3.Connection:
     connection: sqlite3.Connection | None = getattr(_OF_THREAD, "connection", None)
     if connection is None:
         connection = _OF_THREAD.connection = sqlite3.connect(":memory:", isolation_level=None)
-        connection.execute(f'CREATE VIRTUAL TABLE given USING fts5(words, tokenize="porter {TOKENS}")')
-        connection.execute("CREATE VIRTUAL TABLE spoken USING fts5vocab('given', 'instance')")
+        connection.execute(f'CREATE VIRTUAL TABLE texts USING fts5(words, tokenize="porter {TOKENS}")')
+        connection.execute("CREATE VIRTUAL TABLE spoken USING fts5vocab('texts', 'instance')")
     return connection
 
 
 def _weights(borne: Lists, tagged: Lists, n_names: int) -> NDArray[np.float32]:
-    """By how many names bear a stem; where none does, by how many are told it."""
-    n_bearers, n_taggers = np.diff(borne.starts), np.diff(tagged.starts)
-    n_known = np.maximum(1, np.where(n_bearers > 0, n_bearers, n_taggers))
+    """By how many names bear a stem; where none does, by how many have a tag that does."""
+    n_borne, n_tagged = np.diff(borne.starts), np.diff(tagged.starts)
+    n_known = np.maximum(1, np.where(n_borne > 0, n_borne, n_tagged))
     return np.asarray(np.log1p(n_names / n_known) / np.log1p(max(1, n_names)), np.float32)
 
 

@@ -1,14 +1,15 @@
 """What a generation holds, as its `manifest.json` says; read by searches, so nothing heavy is imported."""
 
-import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from indexer.errors import LibraryError
-from indexer.library.durable import Files, from_signed, with_checksum
-from indexer.library.folder import Generation, Library, Number
-from indexer.library.foreign import Count, Name, parsed
+from indexer.library.durable import Files
+from indexer.library.folder import Generation, Library
+from indexer.library.foreign import Count, Name
+from indexer.library.generations import Number, read_manifest, write_manifest
 from indexer.library.traits import Accounting
 from indexer.merging.calibration import Calibration
 
@@ -64,7 +65,7 @@ class Manifest:
 
     def write(self, generation: Generation) -> None:
         """Write it into a generation, with a checksum of its own."""
-        generation.manifest.write_text(json.dumps(with_checksum(asdict(self)), indent=2), "utf-8")
+        write_manifest(generation, self)
 
     @classmethod
     def read(cls, generation: Generation) -> "Manifest":
@@ -73,28 +74,13 @@ class Manifest:
         Raises:
             LibraryError: it is missing, not whole, or of another format; the message says what mends that.
         """
-        try:
-            facts = parsed(generation.manifest.read_bytes())
-            _check_format(generation, facts)
-            manifest = from_signed(cls, facts)
-            if manifest.number != generation.number:
-                raise ValueError(f"it is of generation {manifest.number}")  # noqa: TRY301
-        except (OSError, ValueError) as error:
-            raise LibraryError(
-                f'"{generation.manifest}" can\'t be read ({error}); `icons index` builds a new one'
-            ) from error
-        return manifest
+        check = partial(_check_format, generation)
+        return read_manifest(cls, generation, advice="`icons index` builds a new one", check=check)
 
 
 def answering_manifest(library: Library) -> Manifest | None:
     """Read what the generation that answers says of itself; None where none does, or this program can't read it."""
-    current = library.current()
-    if current is None:
-        return None
-    try:
-        return Manifest.read(library.generation(current))
-    except LibraryError:
-        return None
+    return library.answering(Manifest.read)
 
 
 def _check_format(generation: Generation, facts: Any) -> None:
@@ -111,3 +97,5 @@ def _check_format(generation: Generation, facts: Any) -> None:
             f'generation {generation.number} has format "{found}", this program reads "{SNAPSHOT}"; '
             "`icons index` builds a new one from what is embedded already"
         )
+    if facts.get("number") != generation.number:
+        raise ValueError(f"it is of generation {facts.get('number')}")

@@ -12,31 +12,26 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Engine
 
 from indexer.arrays import Floats, Halves, Ids, distinct
 from indexer.catalog import questions
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import LibraryError, ShardError
-from indexer.library.durable import describe_file, folder_aside
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import read_traits
 from indexer.library.traits import find_drawings
-from indexer.merging.calibration import N_ASKED, Answering, Asked, Calibration, calibrate, spread
+from indexer.merging.calibration import N_ASKED, Answering, Calibration, NamedQuery, calibrate, spread
 from indexer.merging.facets import write_facets, write_places
-from indexer.merging.index_kinds import CHUNK, ENOUGH_RECALL, LEAST_RECALL, recommended
+from indexer.merging.index_kinds import ENOUGH_RECALL, LEAST_RECALL
 from indexer.merging.lexicon import Lexicon, write_lexicon
 from indexer.merging.manifest import SNAPSHOT, WEIGHTS, IndexFacts, Manifest
 from indexer.merging.snapshot import read_rows, read_words, write_snapshot
-from indexer.merging.vector_index import VectorIndex, fp32_chunks
+from indexer.merging.vector_index import VectorIndex, build_recommended, fp32_chunks
 from indexer.merging.vectors import ExactSearch, Vectors, gather, share_found
 
-N_LEARNT = 16_384
-"""Vectors that an index learns from, where it has to."""
 N_QUERIES = 64
 """Real names asked to measure recall."""
 N_FOUND = 10
@@ -54,16 +49,14 @@ def merge(
 ) -> Generation:
     """Build the next generation and make it current; `embedded` are the ids of images that have a vector.
 
-    It is tried with real names through `encoder`, or through that which the library carries. `stage` is told of each
-    step that begins.
+    It is tried with real names through `encoder`, or through that which the library carries. `stage` is called with
+    the title of each step.
 
     Raises:
         ShardError: a shard is missing or damaged, or a vector is not finite.
         LibraryError: nothing is embedded, or the new index does not answer as it should.
     """
-    generation = library.generation(library.next_number())
-    with folder_aside(generation.folder) as aside:
-        built = Generation(generation.number, aside)
+    with library.next_generation() as built:
         stage("Merging")
         write_snapshot(library.catalog, built.catalog, embedded=embedded)
         with engine.connect() as connection:
@@ -74,10 +67,10 @@ def merge(
         pictures, fused = _build_both(built, vectors, stage)
         stage("Asking both, to learn what their scores mean")
         # First: what was read from end to end is in memory when it is asked here and there.
-        files = {path.name: describe_file(path) for path in built.files}
+        files = built.describe()
         encoder = encoder or open_query_encoder(library.encoder(fingerprint))
         Manifest(
-            number=generation.number,
+            number=built.number,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
             schema=SNAPSHOT,
             revision=revision,
@@ -91,8 +84,7 @@ def merge(
             files=files,
             library=library_id,
         ).write(built)
-    library.publish(generation)
-    return generation
+    return library.generation(built.number)
 
 
 def _write_rows(built: Generation, shards: Path, *, fingerprint: str) -> tuple[Vectors, Ids]:
@@ -121,15 +113,6 @@ def _build_both(built: Generation, vectors: Vectors, stage: Callable[[str], None
     return pictures, _build(built.icons, vectors.icon_ids, summed, vectors.names, is_asked_by_names=True)
 
 
-def _one_ahead(chunks: Iterator[Floats]) -> Iterator[Floats]:
-    """Have the next chunk made while one is indexed: of both, neither keeps all cores busy."""
-    with ThreadPoolExecutor(1) as beside:
-        coming = beside.submit(next, chunks, None)
-        while (chunk := coming.result()) is not None:
-            coming = beside.submit(next, chunks, None)
-            yield chunk
-
-
 def _at(vectors: Halves, places: Ids | None) -> Iterator[Floats]:
     return fp32_chunks(vectors if places is None else vectors[places])
 
@@ -138,35 +121,43 @@ def _build(
     path: Path,
     ids: Ids,
     vectors_at: Callable[[Ids | None], Iterator[Floats]],
-    names: NDArray[Any],
+    names: Halves,
     *,
     is_asked_by_names: bool = False,
 ) -> IndexFacts:
     """Write one index, open it as a search would, and hold its answers against exact search.
 
-    `vectors_at` yields vectors at some places, None for all. It learns from vectors of all sources: ids ascend, so
-    the first chunk is what was indexed first.
+    `vectors_at` yields vectors at some places, None for all.
     """
-    n, dim = len(ids), names.shape[1]
-    kind = recommended(n)
-    spec, n_learnt = kind.spec(n, dim=dim), max(N_LEARNT, kind.n_trained(n))
+
+    def some_names(n: int) -> Floats:
+        return names[spread(len(names), n)].astype(np.float32)
+
     try:
-        sample = np.concatenate([*vectors_at(np.arange(0, n, n // n_learnt))]) if n > CHUNK else None
-        asked = names[spread(len(names), n_learnt)].astype(np.float32) if is_asked_by_names and kind.has_lists else None
-        exact = ExactSearch(names[spread(len(names), N_QUERIES)].astype(np.float32), k=min(n, N_FOUND))
-        chunks = _one_ahead(exact.among(vectors_at(None)))
-        index = VectorIndex.build(ids, chunks, dim=dim, spec=spec, sample=sample, asked=asked)
+        exact = ExactSearch(some_names(N_QUERIES), k=min(len(ids), N_FOUND))
+        chunks, asked = _one_ahead(exact.among(vectors_at(None))), some_names if is_asked_by_names else None
+        index = build_recommended(ids, chunks, vectors_at, dim=names.shape[1], asked=asked)
     except ValueError as error:
         what = "delete the shards of this encoder and run `icons index`, with another --model if that recurs"
         raise ShardError(f"{error}; {what}") from error
     found_of = partial(share_found, queries=exact.queries, least=exact.least_scores, k=N_FOUND)
-    index.settle(found_of, enough=ENOUGH_RECALL)
+    index.choose_probes(found_of, enough=ENOUGH_RECALL)
     index.save(path)
-    del index, sample, asked
+    spec = index.spec
+    del index
     found = found_of(VectorIndex.open(path, spec=spec))
     if found < LEAST_RECALL:
         raise LibraryError(f'index "{spec}" finds {found:.3f} of what exact search finds; nothing was published')
-    return IndexFacts(spec, n, round(found, 4))
+    return IndexFacts(spec, len(ids), round(found, 4))
+
+
+def _one_ahead(chunks: Iterator[Floats]) -> Iterator[Floats]:
+    """Have the next chunk made while one is indexed: of both, neither keeps all cores busy."""
+    with ThreadPoolExecutor(1) as beside:
+        coming = beside.submit(next, chunks, None)
+        while (chunk := coming.result()) is not None:
+            coming = beside.submit(next, chunks, None)
+            yield chunk
 
 
 def _calibrate(
@@ -186,7 +177,7 @@ def _calibrate(
         pictures=VectorIndex.open(built.pictures, spec=pictures.spec),
         lexicon=Lexicon.open(built.lexicon),
         encoder=encoder,
-        bearers=(vectors.icon_ids, vectors.name_ids[vectors.name_rows]),
+        names=(vectors.icon_ids, vectors.name_ids[vectors.name_rows]),
         drawings=(vectors.image_ids, drawings),
     )
-    return calibrate(answering, [*map(Asked, read_words(built.catalog, ids), looked_up, ids.tolist())])
+    return calibrate(answering, [*map(NamedQuery, read_words(built.catalog, ids), looked_up, ids.tolist())])

@@ -15,24 +15,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask
-from indexer.merging.index_kinds import CHUNK
+from indexer.merging.index_kinds import CHUNK, recommended
 from indexer.process import cores, known_to_blas
 
 with known_to_blas():
     import faiss
 
+N_LEARNT = 16_384
+"""Vectors that an index learns from, where it has to."""
 REFINED = 2000
-"""Candidates that codes hand to the exact scores, whatever few hits are wanted. At 365,328 real pictures asked with
+"""Candidates that codes hand to the exact scores, for however few hits. At 365,328 real pictures asked with
 words, recall@10 of product codes is .983 with 1,000, .998 with 2,000; that of one-bit codes .995 and .998. At icons
 with fused vectors both find all ten from 1,000; of the first thousand .91 with 2,000, .73 with 1,000. Codes in lists
 hand on twice as many: there are more to mistake."""
 REFINED_PER_HIT = 4
-"""The least candidates for each hit, where many are wanted."""
+"""The least candidates for each of many hits."""
 PROBES_PER_ROOT = 4
 """Lists read, for the root of how many there are: 90 of 512. Of 20,000 pictures asked with names 64 of 512 find .978 of
 the first ten, 128 find .992; words lie beside the pictures, so that their neighbours are spread over many lists."""
 PROBED_CODES = 8
-"""One of so many lists is read where codes lie in lists, unless a merge settles it; twice as many under a filter: of
+"""One of so many lists is read where codes lie in lists, unless a merge chooses; twice as many under a filter: of
 pictures among an eighth of all .94 to .99 are found with one in eight, .98 to 1 with one in four."""
 SHARES = (1 / 32, 1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8)
 """Of the lists, that a merge tries to read. Of 2 million icons made of Iconify's, in lists around names, 1/16 finds
@@ -91,7 +93,7 @@ class VectorIndex:
         """Index fp32 chunks (n, dim) that follow the order of `ids`, which ascend.
 
         What has to be trained learns from `sample`; without one, from the first chunk. Lists lie around what is
-        `asked` (n, dim), where given: queries that are no vectors of the index are near other vectors than these are.
+        `asked` (n, dim), if anything is: queries are near other vectors than those of the index are.
 
         Raises:
             ValueError: ids repeat or do not ascend, or a vector is not finite.
@@ -133,7 +135,7 @@ class VectorIndex:
         except RuntimeError as error:
             raise OSError(EIO, str(error).strip().splitlines()[-1], str(path)) from error
 
-    def settle(self, share_found: Callable[["VectorIndex"], float], *, enough: float) -> None:
+    def choose_probes(self, share_found: Callable[["VectorIndex"], float], *, enough: float) -> None:
         """Read as few of the lists, if any, as find `enough`, or the most that are tried; the file keeps it."""
         if self._lists is None:
             return
@@ -143,7 +145,7 @@ class VectorIndex:
                 break
 
     def search(self, query: Floats, *, k: int, only: Ids | None = None, per_hit: int = REFINED_PER_HIT) -> Neighbours:
-        """Find the `k` nearest to one unit vector (dim,), among the ids `only` where given, which ascend.
+        """Find the `k` nearest to one unit vector (dim,), among the ids `only` if that is not None, which ascend.
 
         Among up to `EXACT_AMONG` ids the answer is exact, whatever the index. A refined index scores `per_hit` vectors
         exactly for each hit, `REFINED` at least; 1 does where only the first of many hits count.
@@ -265,6 +267,29 @@ class VectorIndex:
         return faiss.IndexRefineSearchParameters(k_factor=k_factor, base_index_params=plain)
 
 
+def build_recommended(
+    ids: Ids,
+    chunks: Iterable[Floats],
+    vectors_at: Callable[[Ids], Iterable[Floats]],
+    *,
+    dim: int,
+    asked: Callable[[int], Floats] | None = None,
+) -> VectorIndex:
+    """Build the kind of index that so many vectors should have; `chunks` are all, `vectors_at` yields those at places.
+
+    It learns from vectors of all sources: ids ascend, so the first chunk is what was indexed first. Lists lie around
+    what is `asked`, so many vectors as that is called with.
+
+    Raises:
+        ValueError: ids repeat or do not ascend, or a vector is not finite.
+    """
+    n, kind = len(ids), recommended(len(ids))
+    n_learnt = max(N_LEARNT, kind.n_trained(n))
+    sample = np.concatenate([*vectors_at(np.arange(0, n, n // n_learnt))]) if n > CHUNK else None
+    around = asked(n_learnt) if asked is not None and kind.has_lists else None
+    return VectorIndex.build(ids, chunks, dim=dim, spec=kind.spec(n, dim=dim), sample=sample, asked=around)
+
+
 def _train(index: Any, sample: Floats, asked: Floats | None, *, spec: str) -> None:
     faiss.omp_set_num_threads(cores())
     if "IVF" in spec:
@@ -285,23 +310,23 @@ def _selector(is_kept: Mask) -> Any:
 
 def _plain_parameters(spec: str, selector: Any, *, n_probed: int) -> Any:
     """How an index of this spec, or the base of a refined one, is asked."""
-    given = {} if selector is None else {"sel": selector}
+    options = {} if selector is None else {"sel": selector}
     if "HNSW" in spec:
-        return faiss.SearchParametersHNSW(efSearch=GRAPH_WIDTH, **given)
+        return faiss.SearchParametersHNSW(efSearch=GRAPH_WIDTH, **options)
     if "RaBitQ" in spec:
         # Without parameters of its own the index quantises the query to 4 bits; a fresh parameter object says 0, which
         # is the same hits at 800 ms instead of 5 (413,000 vectors).
-        given["qb"] = 4
+        options["qb"] = 4
     if n_probed:
-        given["nprobe"] = n_probed
-        return (faiss.IVFRaBitQSearchParameters if "RaBitQ" in spec else faiss.SearchParametersIVF)(**given)
+        options["nprobe"] = n_probed
+        return (faiss.IVFRaBitQSearchParameters if "RaBitQ" in spec else faiss.SearchParametersIVF)(**options)
     if "RaBitQ" in spec:
-        return faiss.RaBitQSearchParameters(**given)
-    return faiss.SearchParameters(**given) if given else None  # product codes refuse any
+        return faiss.RaBitQSearchParameters(**options)
+    return faiss.SearchParameters(**options) if options else None  # product codes refuse any
 
 
 def _probes(n_lists: int, spec: str) -> int:
-    """How many of an index's lists are read, unless a merge has settled it."""
+    """How many of an index's lists are read, unless a merge has chosen."""
     if "PQ" in spec:
         return min(n_lists, max(_LEAST_PROBES, n_lists // PROBED_CODES))
     return min(n_lists, round(PROBES_PER_ROOT * math.sqrt(n_lists)))

@@ -89,7 +89,7 @@ class Vectors:
 
 
 def gather(built: Generation, rows: Ids, folder: Path, *, fingerprint: str, beside: Path | None = None) -> Vectors:
-    """Read the vectors of some icons, given as (icon, image, name) ids (n, 3), by icon; tags from their facets.
+    """Read the vectors of icons, whose (icon, image, name) ids are `rows` (n, 3), by icon; tags from their facets.
 
     They lie in memory, or in files without a name in the folder `beside`.
 
@@ -165,11 +165,9 @@ def with_others(names: Halves, read: Ids, others: Halves) -> Halves:
 
 
 def _assemble(
-    folder: Path, contents: dict[Kind, Contents], kind: Kind, wanted: Ids, *, fingerprint: str, beside: Path | None
+    folder: Path, contents: dict[Kind, Contents], kind: Kind, ids: Ids, *, fingerprint: str, beside: Path | None
 ) -> Halves:
-    vectors, filled = read_vectors(
-        folder, kind, wanted, fingerprint=fingerprint, contents=contents[kind], beside=beside
-    )
+    vectors, filled = read_vectors(folder, kind, ids, fingerprint=fingerprint, contents=contents[kind], beside=beside)
     if not filled.all():
         raise ShardError(f"{int((~filled).sum())} {kind} have no vector yet; `icons index` makes them")
     return vectors
@@ -177,15 +175,6 @@ def _assemble(
 
 FP16_ERROR = 5e-4
 """Largest error of an inner product of unit vectors kept in fp16."""
-
-
-def recall(index: VectorIndex, chunks: Iterable[Floats], queries: Floats, *, k: int = 10) -> float:
-    """Share of an index's first `k` answers that an exact fp32 search would give too; equal scores are equally right.
-
-    `chunks` are the indexed vectors, in any order; `queries` is (n, dim).
-    """
-    k = min(k, len(index))
-    return share_found(index, queries, least_scores(chunks, queries, k=k), k=k)
 
 
 def share_found(index: VectorIndex, queries: Floats, least: Floats, *, k: int) -> float:

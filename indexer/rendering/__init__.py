@@ -1,1 +1,1 @@
-"""What does a picture look like? Bytes of strangers -> pixels: `pool` draws many, `draw_pool` one at a time."""
+"""Bytes of strangers -> pixels: `pool` draws many, `draw_pool` one at a time."""

@@ -1,4 +1,4 @@
-"""How is one picture drawn while somebody waits, whoever made it? In a worker process that may hang or die.
+"""Single pictures of strangers drawn while somebody waits, in worker processes that may hang or die.
 
 Several threads may ask at once; each is lent a worker. A picture that takes too long, or brings its worker down, raises
 RenderError; the next one gets a new worker.
@@ -32,7 +32,7 @@ _GRACE_SECONDS = 5.0
 
 
 class _Order(NamedTuple):
-    """A picture, and what is wanted of it."""
+    """A picture, and what is drawn of it."""
 
     content: bytes
     size: int

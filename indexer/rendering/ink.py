@@ -1,4 +1,4 @@
-"""How does the ink of a picture lie: in lines or areas, in one tone or two, in how many hues? Pixels -> small numbers.
+"""How the ink of a picture lies, as small numbers: in lines or areas, in one tone or two, in how many hues.
 
 Measured on a grid of 64 x 64, whatever size the model sees, so that a stroke of 2 px of 24 is as thick for every model.
 A mask of the grid is one integer of 4,096 bits, row by row: an erosion is six shifts, which take a microsecond.

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice
 from multiprocessing.connection import wait
 from tempfile import TemporaryFile
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,8 @@ from indexer.rendering import slots
 from indexer.rendering.slots import Job, Settings, Slots
 from indexer.rendering.worker import Worker, cause_of_end
 
-PIECE = 32
+SENT_AT_ONCE = 32
+"""Pictures that a worker is sent, so that all workers draw on the chunk that is waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class RenderedChunk:
     """Some pictures of one block, in its order. Copy pixels before asking for the next chunk, which may reuse them."""
 
     block: int
-    """Position of the block in what `RenderPool.render` was given."""
+    """Position of the block among those that `RenderPool.render` got."""
     ends_block: bool
     jobs: Sequence[Job]
     """All its pictures."""
@@ -81,27 +83,20 @@ def _place_of(job: Job) -> tuple[str, str]:
 
 @dataclass(eq=False, slots=True)
 class Chunk:
-    """Pictures of one block that are drawn into one slot and given out together."""
+    """Pictures of one block that are drawn into one slot and yielded together."""
 
     block: int
     ends_block: bool
     jobs: Sequence[Job]
     slot: int = -1
-    n_pieces_left: int = 0
+    n_orders_left: int = 0
 
 
-@dataclass(eq=False, slots=True)
-class Piece:
-    """What a worker is sent at a time: some of a chunk, so that all workers draw on the one that is waited for."""
+class Order(NamedTuple):
+    """What a worker is sent at a time: some pictures of a chunk."""
 
     chunk: Chunk
     positions: range
-
-    @classmethod
-    def all_of(cls, chunk: Chunk) -> "Iterator[Piece]":
-        """A chunk in pieces."""
-        for start in range(0, len(chunk.jobs), PIECE):
-            yield cls(chunk, range(start, min(start + PIECE, len(chunk.jobs))))
 
 
 def cut(blocks: Iterable[Sequence[Job]], *, size: int) -> Iterator[Chunk]:
@@ -138,7 +133,7 @@ def rendered(chunk: Chunk, drawn: Slots) -> RenderedChunk:
 
 
 CHUNK = 64
-_PICTURES_AHEAD = 4 * PIECE
+_PICTURES_AHEAD = 4 * SENT_AT_ONCE
 _MAX_DEATHS_WITHOUT_CAUSE = 10
 
 
@@ -148,18 +143,18 @@ class _Busy:
 
     worker: Worker
     is_ready: bool = False
-    pieces: list[Piece] = field(default_factory=list)
+    orders: list[Order] = field(default_factory=list)
 
 
 class RenderPool(AbstractContextManager["RenderPool"]):
     """Renders lists of jobs in worker processes; a context manager.
 
     `workers=0` renders in the calling process, without limits of time and memory: for a few pictures, and for tests.
-    `chunk` is how many pictures are given out together. `memory_bytes` is what a worker may take beyond what it starts
+    `chunk` is how many pictures are yielded together. `memory_bytes` is what a worker may take beyond what it starts
     with (Linux only); shared pixels come on top of it.
 
-    Chunks go through `n_slots` slots in a circle, so that pixels of chunks given out one after the other lie so, too,
-    until the circle ends. The pixels of the last `held` chunks given out stay as they are, and `ahead` more are drawn
+    Chunks go through `n_slots` slots in a circle, so that pixels of consecutive chunks lie side by side, too,
+    until the circle ends. The pixels of the last `held` chunks stay as they are, and `ahead` more are drawn
     while the consumer is busy: at first `usual_ahead`, at least two, and 128 pictures a worker. Both may be changed
     within `n_slots`.
     `waited_seconds` is how long the consumer has waited for pixels so far.
@@ -198,7 +193,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         self.close()
 
     def close(self) -> None:
-        """End the workers at once, whatever they are at. Pixels that were given out stay readable."""
+        """End the workers at once, whatever they are at. Pixels of chunks that were yielded stay readable."""
         self._stop_workers()
         self._slots = slots.Slots(self._slots.pixels[:0].copy(), self._slots.notes[:0].copy())
         self._memory.close()
@@ -214,11 +209,11 @@ class RenderPool(AbstractContextManager["RenderPool"]):
     ) -> Iterator[RenderedChunk]:
         """Render blocks of jobs, a block at a time and in order; an empty block gives one empty chunk.
 
-        Workers begin now, before the first chunk is asked for. `waits_for` is told the jobs of the chunk that the
+        Workers begin now, before the first chunk is asked for. `waits_for` gets the jobs of the chunk that the
         consumer waits for, with each sign of life of a worker. One call at a time. Raises EmbedError when workers do
         not start, or die without a picture being at fault.
         """
-        if self._under_way:  # given up before its first chunk
+        if self._under_way:  # ended before its first chunk
             self._stop_workers()
         self._waits_for = waits_for
         self._start_missing_workers()
@@ -239,7 +234,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         self._n_kept = n_slots
 
     def _chunks(self) -> Iterator[RenderedChunk]:
-        given: deque[int] = deque()
+        yielded: deque[int] = deque()
         try:
             while True:
                 started = time.perf_counter()
@@ -250,17 +245,17 @@ class RenderPool(AbstractContextManager["RenderPool"]):
                 self._wait_for(self._under_way[0])
                 self.waited_seconds += time.perf_counter() - started
                 yield rendered(self._under_way[0], self._slots)
-                given.append(self._under_way.popleft().slot)
-                while len(given) >= self.held:
-                    if (slot := given.popleft()) < self._n_kept:
+                yielded.append(self._under_way.popleft().slot)
+                while len(yielded) >= self.held:
+                    if (slot := yielded.popleft()) < self._n_kept:
                         self._free.append(slot)
         finally:
-            if self._under_way:  # given up on the way: nobody waits for what the workers are drawing
+            if self._under_way:  # ended on the way: nobody waits for what the workers are drawing
                 self._stop_workers()
                 self._under_way.clear()
 
     def _begin_more(self) -> None:
-        """Have chunks drawn: the next one to be given out, and those ahead of it."""
+        """Have chunks drawn: the next one to be yielded, and those ahead of it."""
         n = min(self.ahead + 1 - len(self._under_way), len(self._free))
         for chunk in islice(self._todo, max(0, n)):
             self._under_way.append(chunk)
@@ -269,30 +264,31 @@ class RenderPool(AbstractContextManager["RenderPool"]):
     def _begin(self, chunk: Chunk, *, slot: int) -> None:
         chunk.slot = slot
         self._slots.notes["state"][slot] = slots.UNTOUCHED
-        for piece in Piece.all_of(chunk):
+        for start in range(0, len(chunk.jobs), SENT_AT_ONCE):
+            order = Order(chunk, range(start, min(start + SENT_AT_ONCE, len(chunk.jobs))))
             if self._workers:
-                self._send(piece)
+                self._send(order)
             else:
                 self._waits_for(chunk.jobs)
-                slots.draw_all(self._slots.of(slot), self._untouched(piece))
+                slots.draw_all(self._slots.of(slot), self._untouched(order))
 
-    def _send(self, piece: Piece) -> None:
-        """Give what is untouched of a piece to the worker with the least to do."""
-        jobs = self._untouched(piece)
+    def _send(self, order: Order) -> None:
+        """Give what is untouched of an order to the worker with the least to do."""
+        jobs = self._untouched(order)
         if not jobs:
             return
-        least = min(self._workers, key=lambda busy: len(busy.pieces))
-        least.pieces.append(piece)
-        piece.chunk.n_pieces_left += 1
+        least = min(self._workers, key=lambda busy: len(busy.orders))
+        least.orders.append(order)
+        order.chunk.n_orders_left += 1
         with suppress(ConnectionError):  # it has died: noticed, and sent again, where its answer is waited for
-            least.worker.connection.send((piece.chunk.slot, jobs))
+            least.worker.connection.send((order.chunk.slot, jobs))
 
-    def _untouched(self, piece: Piece) -> list[tuple[int, Job]]:
-        untouched = self._slots.notes["state"][piece.chunk.slot] == slots.UNTOUCHED
-        return [(position, piece.chunk.jobs[position]) for position in piece.positions if untouched[position]]
+    def _untouched(self, order: Order) -> list[tuple[int, Job]]:
+        untouched = self._slots.notes["state"][order.chunk.slot] == slots.UNTOUCHED
+        return [(position, order.chunk.jobs[position]) for position in order.positions if untouched[position]]
 
     def _wait_for(self, chunk: Chunk) -> None:
-        while chunk.n_pieces_left:
+        while chunk.n_orders_left:
             self._waits_for(chunk.jobs)
             heard = wait([busy.worker.connection for busy in self._workers])
             for busy in [busy for busy in self._workers if busy.worker.connection in heard]:
@@ -305,7 +301,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
             self._replace(busy)
             return
         if busy.is_ready:
-            busy.pieces.pop(0).chunk.n_pieces_left -= 1
+            busy.orders.pop(0).chunk.n_orders_left -= 1
             self._deaths_without_cause = 0
         busy.is_ready = True
 
@@ -320,20 +316,20 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         self._workers.remove(dead)
         self._start_missing_workers()
         self._blame(dead, cause, state=slots.UNREADABLE if is_killed else slots.FAILED)
-        for piece in dead.pieces:
-            piece.chunk.n_pieces_left -= 1
-            self._send(piece)
+        for order in dead.orders:
+            order.chunk.n_orders_left -= 1
+            self._send(order)
 
     def _last_said(self) -> str:
-        """The last line that a worker has said before it was ready."""
+        """The last line that a worker has said before it was ready; another one may be in the middle of a traceback."""
         self._said.seek(0)
         lines = self._said.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else ""
+        return next((line for line in reversed(lines) if not line.startswith((" ", "Traceback"))), "")
 
     def _blame(self, dead: _Busy, cause: str, *, state: int) -> None:
-        for piece in dead.pieces:
-            slot = self._slots.of(piece.chunk.slot)
-            for position in piece.positions:
+        for order in dead.orders:
+            slot = self._slots.of(order.chunk.slot)
+            for position in order.positions:
                 if slot.notes["state"][position] == slots.STARTED:
                     slots.fail(slot, position, cause, state=state)
                     return

@@ -1,6 +1,6 @@
 """A picture, SVG or bitmap -> RGB uint8 at the model's size, on a ground on which it shows.
 
-The kind is told from the content, never from the name. A picture keeps its aspect, is centred on a square canvas, and
+The content decides what kind it is, never the name. A picture keeps its aspect, is centred on a square canvas, and
 its alpha is composited on white; a picture that does not show on white, but does on black, is composited on black. What
 equals its ground everywhere on both is refused as blank. A shape of one colour that fills the whole canvas is an icon.
 """
@@ -36,7 +36,7 @@ _COLOUR_BITS = np.uint32(0x00FFFFFF)
 
 
 def composite(picture: NDArray[np.uint8], *, size: int) -> tuple[Planes, Background]:
-    """Lay RGB or RGBA, (height, width, 3 or 4), on the middle of a square, and say which ground it was given.
+    """Lay RGB or RGBA, (height, width, 3 or 4), on the middle of a square, and say which ground that got.
 
     Raises RenderError (`BLANK`) where nothing shows.
     """
@@ -184,7 +184,7 @@ _SVG_MOVES = (b"<animate", b"<set ", b"keyframes ")
 _MOVING_BITMAPS = ("GIF", "PNG", "WEBP")
 
 _CSS_DPI, _VIPS_DPI = 96, 72
-"""An inch is 96 px in CSS. libvips takes it for 72 unless told, and then draws everything larger by their ratio."""
+"""An inch is 96 px in CSS. libvips takes it for 72 unless set, and then draws everything larger by their ratio."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class Rendered:
     coloured: bool
     animated: bool
     ink: Ink
-    """How its ink lies, by which looks are told apart."""
+    """How its ink lies, by which styles differ."""
 
 
 def render(content: bytes, *, size: int) -> Rendered:
@@ -210,7 +210,8 @@ def render(content: bytes, *, size: int) -> Rendered:
     for channel in range(3):  # a plane at a time: three times as fast as transposing
         pixels[..., channel] = planes.channels[channel]
     ink = measure(planes, on_light=background == "light")
-    return Rendered(pixels, background, _is_coloured(planes), animated, ink)
+    is_coloured = bool(np.count_nonzero(planes.coloured) > _COLOURED_SHARE * planes.highest.size)
+    return Rendered(pixels, background, is_coloured, animated, ink)
 
 
 def draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
@@ -230,7 +231,7 @@ def draw_whole(content: bytes) -> NDArray[np.uint8]:
 
 
 def _draw(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool]:
-    """RGB or RGBA, (height, width, 3 or 4), and whether it is animated; natural size where none is given."""
+    """RGB or RGBA, (height, width, 3 or 4), and whether it is animated; natural size where `size` is None."""
     document = svg_document(content)
     if document is None:
         return _draw_bitmap(content, size=size)
@@ -248,14 +249,19 @@ def _vips() -> Any:
 
 
 def _draw_svg(document: bytes, *, size: int | None) -> NDArray[np.uint8]:
-    """RGBA, longer side `size` if that is given. A buffer has no address, so librsvg reads no file that it names."""
+    """RGBA, longer side `size`, or natural size. A buffer has no address, so librsvg reads no file that it names."""
     vips = _vips()
     try:
-        image, width, height = _scaled_svg(document, size=size) if size else _natural_svg(document)
+        loaded = _scaled_svg(document, size=size) if size else _load_svg(document, scale=_VIPS_DPI / _CSS_DPI)
+        image, width, height = loaded
+        if not size and width * height > MAX_SCREEN_PIXELS:
+            raise RenderError(f"svg: of more than {MAX_SCREEN_PIXELS // 1_000_000} million pixels")
         # A region is drawn in this thread; write_to_memory() starts a pool of threads first, a third of an icon's time.
         drawn = vips.Region.new(image).fetch(0, 0, width, height)
     except vips.Error as error:
-        raise RenderError(f"svg: {_vips_reason(error)}") from error
+        # The lines before the last one only say which operation it was.
+        last = [line.strip() for line in str(error).splitlines() if line.strip()][-1]
+        raise RenderError(f"svg: {re.sub(r'^(?:svgload_buffer|glib): ', '', last)}") from error
     return np.frombuffer(drawn, np.uint8).reshape(height, width, 4)
 
 
@@ -279,35 +285,25 @@ def _scaled_svg(document: bytes, *, size: int) -> tuple[Any, int, int]:
     raise RenderError(f"svg: cannot be scaled to {size} px")
 
 
-def _natural_svg(document: bytes) -> tuple[Any, int, int]:
-    """A vips image, not drawn yet, of the size that an SVG states; its width and height."""
-    image, width, height = _load_svg(document, scale=_VIPS_DPI / _CSS_DPI)
-    if width * height > MAX_SCREEN_PIXELS:
-        raise RenderError(f"svg: of more than {MAX_SCREEN_PIXELS // 1_000_000} million pixels")
-    return image, width, height
-
-
 def _load_svg(document: bytes, *, scale: float) -> tuple[Any, int, int]:
     image = _vips().Image.svgload_buffer(document, dpi=_CSS_DPI, scale=scale)
     return image, image.width, image.height
 
 
-def _vips_reason(error: Exception) -> str:
-    """The last line of libvips' report: the lines before it only say which operation it was."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return re.sub(r"^(?:svgload_buffer|glib): ", "", lines[-1])
-
-
 def _draw_bitmap(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool]:
-    """RGB or RGBA, longer side `size` if that is given: an animation's first frame, an ICO's largest entry."""
-    kind, most_pixels = _bitmap_kind(content), MAX_BITMAP_PIXELS if size else MAX_SCREEN_PIXELS
+    """RGB or RGBA, longer side `size`, or natural size: an animation's first frame, an ICO's largest entry."""
+    kind = next((kind for start, kind in _BITMAP_STARTS.items() if content.startswith(start)), None)
+    if kind is None:
+        raise RenderError("not a picture" if content else "empty file")
+    most_pixels = MAX_BITMAP_PIXELS if size else MAX_SCREEN_PIXELS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         # An ICO's entries tell their true size only when they are decoded; there Pillow's own bound holds.
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         try:
             with Image.open(io.BytesIO(content), formats=[kind]) as image:
-                _refuse_too_many_pixels(image, most=most_pixels)
+                if image.width * image.height > most_pixels:
+                    raise Image.DecompressionBombError  # noqa: TRY301 - as Pillow's own
                 drawn = _resized(image, size=size) if size else _natural(image)
                 return np.asarray(drawn), _does_bitmap_move(image, kind)
         except Exception as error:  # hostile bytes make a decoder raise anything, from struct.error to IndexError
@@ -320,18 +316,6 @@ def _does_bitmap_move(image: Image.Image, kind: str) -> bool:
         return kind in _MOVING_BITMAPS and bool(getattr(image, "is_animated", False))
     except Exception:  # hostile bytes make a decoder raise anything; a second frame that can't be read moves nothing
         return False
-
-
-def _bitmap_kind(content: bytes) -> str:
-    kind = next((kind for start, kind in _BITMAP_STARTS.items() if content.startswith(start)), None)
-    if kind is None:
-        raise RenderError("not a picture" if content else "empty file")
-    return kind
-
-
-def _refuse_too_many_pixels(image: Image.Image, *, most: int) -> None:
-    if image.width * image.height > most:
-        raise Image.DecompressionBombError
 
 
 def _bitmap_reason(error: Exception, *, kind: str, most_pixels: int) -> str:
@@ -376,8 +360,3 @@ def _eight_bit(image: Image.Image) -> Image.Image:
     if isinstance(transparent, int):
         grey.putalpha(Image.fromarray(np.where(deep == transparent, 0, 255).astype(np.uint8)))
     return grey
-
-
-def _is_coloured(planes: Planes) -> bool:
-    """Whether a picture on its ground shows any colour, or shades of grey alone."""
-    return bool(np.count_nonzero(planes.coloured) > _COLOURED_SHARE * planes.highest.size)

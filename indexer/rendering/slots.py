@@ -1,4 +1,4 @@
-"""Where do render workers draw? Into slots of memory that they share with their pool, a chunk of pictures each.
+"""Render workers draw into slots of memory that they share with their pool, a chunk of pictures each.
 
     python -c "from indexer.rendering.slots import work; work()" SETTINGS MEMORY CONNECTION
 
@@ -46,7 +46,7 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What all workers of a pool are told at their start; `RenderPool` says what each means."""
+    """What all workers of a pool get at their start; `RenderPool` says what each means."""
 
     size: int
     chunk: int
@@ -66,7 +66,7 @@ class Slots:
 
     @classmethod
     def map(cls, settings: Settings, memory: int) -> Self:
-        """See shared memory, given by its file descriptor."""
+        """See shared memory by its file descriptor."""
         n, size = settings.n_slots * settings.chunk, settings.size
         memory_map = mmap.mmap(memory, 0)
         pixels = np.frombuffer(memory_map, np.uint8, n * size * size * 3).reshape(n, size, size, 3)

@@ -1,4 +1,4 @@
-"""What is an isolated worker? A fresh interpreter that may hang or die alone, with limits of time and memory.
+"""An isolated worker: a fresh interpreter that may hang or die alone, with limits of time and memory.
 
 It imports what its program names and nothing of its parent's, so it never holds torch, and libvips never sees a fork.
 Its answers are plain bytes: a picture that took a worker over could not make the other end run anything.

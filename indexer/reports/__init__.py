@@ -1,1 +1,1 @@
-"""How do figures look? Measures, charts, tables, bars and pages that any report is made of."""
+"""How figures look: measures, charts, tables, bars and pages that any report is made of."""

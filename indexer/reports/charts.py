@@ -1,4 +1,4 @@
-"""How do figures look? Bars with whiskers, bars of parts, and curves with bands, drawn by matplotlib.
+"""How figures look: bars with whiskers, bars of parts, and curves with bands, drawn by matplotlib.
 
 It takes half a second to import, which only reports wait for. In a page, colours are those of its style sheet.
 """

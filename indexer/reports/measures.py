@@ -1,4 +1,4 @@
-"""How good is a ranking? Ranks of right answers -> figures with bootstrap intervals. Pure functions.
+"""How good a ranking is: ranks of right answers -> figures with bootstrap intervals. Pure functions.
 
 A figure is a mean over queries. Its interval is the 95 % percentile bootstrap over queries (Efron and Tibshirani, An
 Introduction to the Bootstrap, 1993, ch. 13): the same mean over `RESAMPLES` draws of as many queries, with replacement.

@@ -1,4 +1,4 @@
-"""How does a report become a file? One HTML page that needs nothing beside it, and runs no script."""
+"""A report as a file: one HTML page that needs nothing beside it, and runs no script."""
 
 import errno
 import os

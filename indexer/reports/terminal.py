@@ -20,9 +20,9 @@ _PATIENCE_SECONDS = 2.0
 QUIET_SECONDS = 10.0
 """Between two plain lines where no terminal is watching."""
 _LEAST_SECONDS = 1.0
-"""After which it can be told how fast a step goes."""
+"""After which it is known how fast a step goes."""
 _WHOLE_RATE = 10
-"""A second; slower ones are told with a digit more."""
+"""A second; slower ones have a digit more."""
 
 
 class _Lines(RichProgress):
@@ -41,7 +41,7 @@ class Bars:
     """One step of work after the other, each with its bar; a context manager."""
 
     def __init__(self, *, estimate: bool = True) -> None:
-        """`estimate`: guess the time left from what is done; else what is told with `advance` says it."""
+        """`estimate`: guess the time left from what is done; else the remark of `advance` says it."""
         self._console = Console(stderr=True)
         self.live = self._console.file.isatty()
         self._bars = _Lines(
@@ -88,8 +88,8 @@ class Bars:
         self._console.print(printable(text), highlight=False, markup=False, soft_wrap=True)
 
     def advance(self, done: int, total: int | None, remark: str = "", *, unit: str = "", now: bool = False) -> None:
-        """Show how far the step is, in which unit, and what is told of it; `now`: in a plain line, too, however soon
-        after the last.
+        """Show how far the step is, in which unit, and a remark; `now`: in a plain line, too, however soon after the
+        last.
         """
         self._bars.update(self._task, completed=done, total=total, remark=", ".join(filter(None, (unit, remark))))
         if not self.live and (now or time.monotonic() - self._noted_at >= QUIET_SECONDS):
@@ -103,7 +103,7 @@ class ProgressLine(Bars):
 
     _title = ""
     _began: tuple[float, int] = (0.0, 0)
-    """When the step was first told of, and what was done by then."""
+    """When the step was first reported, and what was done by then."""
 
     def __call__(self, title: str, done: int, total: int) -> None:
         """Show it; another title begins another step."""
@@ -113,7 +113,7 @@ class ProgressLine(Bars):
         self.advance(done, total, self._pace(done, total))
 
     def _pace(self, done: int, total: int) -> str:
-        """Say how fast a step goes, once that can be told."""
+        """Say how fast a step goes, once that is known."""
         seconds = time.monotonic() - self._began[0]
         rate = (done - self._began[1]) / seconds if seconds >= _LEAST_SECONDS else 0.0
         if rate <= 0:

@@ -12,20 +12,20 @@ from typing import Annotated
 
 from indexer.errors import LibraryError, SourceError
 from indexer.library.durable import remove_folder, write_file
-from indexer.library.folder import MANIFEST, Library, Numbered
+from indexer.library.folder import Library
 from indexer.library.foreign import Absolute, Count, Location, below, folders_in, from_json
+from indexer.library.generations import GenerationFolder, Generations
 from indexer.process import cores
 from indexer.reports.terminal import Progress
 from indexer.sources.folders import Exclusion, find_pictures, reason_of
 from indexer.sources.records import UNREAD, content_digest, from_text, read_regular, refuse_undecoded, stamp_of, to_text
 
 
-class UsageGeneration:
-    """Where the files of one published state lie; it never changes once it has its name."""
+class UsageGeneration(GenerationFolder):
+    """Where the files of one published state lie."""
 
     def __init__(self, number: int, folder: Path) -> None:
-        self.number = number
-        self.folder = folder
+        super().__init__(number, folder)
         self.places = folder / "places.jsonl"
         """A line a file: its path, and the row of its screen or why there is none."""
         self.boxes = folder / "boxes.safetensors"
@@ -35,24 +35,17 @@ class UsageGeneration:
         self.crops = folder / "crops.bin"
         """PNGs of the drawings, one after the other; empty where no crops are kept."""
         self.files = (self.places, self.boxes, self.drawings, self.crops)
-        self.manifest = folder / MANIFEST
-        """What the generation holds, with sizes and checksums."""
 
 
-class UsageFolder(Numbered):
+class UsageFolder(Generations[UsageGeneration]):
     """Paths of what is known of screenshots, in one library."""
 
     def __init__(self, library: Library) -> None:
-        super().__init__(library.root / "usage")
+        super().__init__(library.root / "usage", UsageGeneration, library=library.root)
         self.library = library
         self.settings = self.root / "shots.json"
         self.files = self.root / "files.jsonl"
         self.looks = self.root / "looks"
-
-    def next_number(self) -> int:
-        """A number that no generation ever had: who has one open sees by its number that another answers."""
-        aside = self.library.root.glob("damaged/*/usage/generations/*/")
-        return max(super().next_number(), 1 + max((int(path.name) for path in aside if path.name.isdigit()), default=0))
 
     def exists(self) -> bool:
         """Whether screenshots were ever added."""
@@ -61,18 +54,6 @@ class UsageFolder(Numbered):
     def looks_of(self, key: object) -> Path:
         """Folder of the shards of one encoder and detector."""
         return below(self.looks, str(key))
-
-    def generation(self, number: int) -> UsageGeneration:
-        """Name a generation, whether it exists or not."""
-        return UsageGeneration(number, self.folder(number))
-
-    def publish(self, generation: UsageGeneration, *, keep_before: bool) -> None:
-        """Make a generation the one that answers; all others go but the one before, if it is to be kept."""
-        before = self.current() if keep_before else None
-        self.point_to(generation.number)
-        for number in self.numbers():
-            if number not in (generation.number, before):
-                self.remove(number)
 
     def remove_looks_but(self, key: object) -> None:
         """Delete what other encoders and detectors saw, once this one's has been published."""

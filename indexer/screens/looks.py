@@ -22,10 +22,11 @@ from safetensors.numpy import save
 
 from indexer.arrays import Floats, Halves, Ids
 from indexer.errors import IconsError, LibraryError, ShardError
-from indexer.library.durable import Files, bytes_on_disk, differences, from_signed, with_checksum, write_file
-from indexer.library.folder import Library, Number, require
-from indexer.library.foreign import Count, FileName, Name, from_json, parsed
-from indexer.library.shards import Failed
+from indexer.library.durable import Files, bytes_on_disk, differences, write_file
+from indexer.library.folder import Library, require
+from indexer.library.foreign import Count, FileName, Name, from_json
+from indexer.library.generations import Number, read_manifest, write_manifest
+from indexer.library.shards import Failed, read_reasons, reasons_of
 from indexer.merging.calibration import Curve
 from indexer.screens.files import UsageFolder, UsageGeneration, is_below, read_known, read_places, read_shots
 
@@ -126,8 +127,7 @@ def write_looks(folder: Path, shard: LookShard, *, key: LookKey) -> Path:
         "key": str(key),
         "sha256": digest,
         "crops": json.dumps(shard.has_crops),
-        "reasons": json.dumps([failed.reason for failed in shard.failures.values()]),
-        "final": json.dumps([failed.is_final for failed in shard.failures.values()]),
+        **reasons_of(shard.failures),
     }
     path = folder / f"looks-{digest[:20]}.safetensors"
     write_file(path, save(tensors, metadata=receipt))
@@ -157,12 +157,9 @@ def read_looks(path: Path, *, key: LookKey) -> LookShard:
 
 
 def _shard(tensors: Tensors, receipt: Mapping[str, str]) -> LookShard:
-    reasons = map(Failed, from_json(list[str], receipt["reasons"]), from_json(list[bool], receipt["final"]))
-    failed = [row.tobytes() for row in tensors["failed"]]
+    failures = read_reasons(receipt, [row.tobytes() for row in tensors["failed"]])
     arrays = {name: tensors[name] for name in LookShard.__dataclass_fields__ if name not in _NOT_TENSORS}
-    return LookShard(
-        **arrays, failures=dict(zip(failed, reasons, strict=True)), has_crops=from_json(bool, receipt["crops"])
-    )
+    return LookShard(**arrays, failures=failures, has_crops=from_json(bool, receipt["crops"]))
 
 
 def _content_hash(tensors: Mapping[str, NDArray[Any]]) -> str:
@@ -233,8 +230,7 @@ def _read_receipt(path: Path) -> tuple[bool, set[bytes], dict[bytes, Failed]]:
         receipt = file.metadata()
         seen = {row.tobytes() for row in file.get_tensor("digests")}
         failed = [row.tobytes() for row in file.get_tensor("failed")]
-    reasons = map(Failed, from_json(list[str], receipt["reasons"]), from_json(list[bool], receipt["final"]))
-    return from_json(bool, receipt["crops"]), seen, dict(zip(failed, reasons, strict=True))
+    return from_json(bool, receipt["crops"]), seen, read_reasons(receipt, failed)
 
 
 def damaged(folder: UsageFolder, key: LookKey) -> list[Path]:
@@ -327,7 +323,7 @@ class UsageManifest:
 
     def write(self, generation: UsageGeneration) -> None:
         """Write it into a generation, with a checksum of its own."""
-        generation.manifest.write_text(json.dumps(with_checksum(asdict(self)), indent=2), "utf-8")
+        write_manifest(generation, self)
 
     @classmethod
     def read(cls, generation: UsageGeneration) -> "UsageManifest":
@@ -336,10 +332,7 @@ class UsageManifest:
         Raises:
             LibraryError: it is missing, not whole, or of another format.
         """
-        try:
-            return from_signed(cls, parsed(generation.manifest.read_bytes()))
-        except (OSError, ValueError) as error:
-            raise LibraryError(f'"{generation.manifest}" can\'t be read ({error}); {ADVICE}') from error
+        return read_manifest(cls, generation, advice=ADVICE)
 
 
 @contextmanager
@@ -361,13 +354,7 @@ def damage_explained(generation: UsageGeneration, manifest: UsageManifest) -> It
 
 def answering_usage(folder: UsageFolder) -> UsageManifest | None:
     """Read what the generation that answers says of itself; None where none does, or this program can't read it."""
-    current = folder.current()
-    if current is None:
-        return None
-    try:
-        return UsageManifest.read(folder.generation(current))
-    except LibraryError:
-        return None
+    return folder.answering(UsageManifest.read)
 
 
 def usage_status(library: Library) -> dict[str, Any]:

@@ -13,10 +13,8 @@ from safetensors.numpy import save
 
 from indexer.arrays import Floats, Halves, Ids
 from indexer.errors import LibraryError
-from indexer.library.durable import describe_file, folder_aside
 from indexer.library.shards import Failed
-from indexer.merging.index_kinds import CHUNK, recommended
-from indexer.merging.vector_index import VectorIndex, fp32_chunks
+from indexer.merging.vector_index import build_recommended, fp32_chunks
 from indexer.screens.files import FileFacts, UsageFolder, UsageGeneration
 from indexer.screens.looks import (
     FORMAT,
@@ -29,9 +27,6 @@ from indexer.screens.looks import (
     look_paths,
     read_looks,
 )
-
-_N_LEARNT = 16_384
-"""Vectors that an index learns from, where it has to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +70,7 @@ def merge_usage(folder: UsageFolder, key: LookKey, content: UsageContent, *, kee
         ShardError: a shard is damaged.
         LibraryError: a screen was looked at and is in no shard.
     """
-    generation = folder.generation(folder.next_number())
-    with folder_aside(generation.folder) as aside:
-        built = UsageGeneration(generation.number, aside)
+    with folder.next_generation(keeps_before=keep_before) as built:
         with built.crops.open("wb") as crops:
             gathered = _gather(folder, key, content, crops)
         counts = _write_places(built, content, gathered)
@@ -85,7 +78,7 @@ def merge_usage(folder: UsageFolder, key: LookKey, content: UsageContent, *, kee
             raise LibraryError(f"{counts.missing} screenshots have neither a look nor a reason; run `icons usage add`")
         _write_boxes(built, gathered)
         manifest = UsageManifest(
-            number=generation.number,
+            number=built.number,
             format=FORMAT,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
             revision=content.revision(key),
@@ -96,10 +89,9 @@ def merge_usage(folder: UsageFolder, key: LookKey, content: UsageContent, *, kee
             has_crops=content.has_crops,
             same=content.same,
             counts=counts,
-            files={path.name: describe_file(path) for path in built.files},
+            files=built.describe(),
         )
         manifest.write(built)
-    folder.publish(generation, keep_before=keep_before)
     return manifest
 
 
@@ -188,9 +180,7 @@ def _write_index(path: Path, gathered: _Gathered, dim: int) -> str:
     if not n:
         path.touch()
         return ""
-    vectors = np.stack(gathered.vectors)
-    kind = recommended(n)
-    spec, n_learnt = kind.spec(n, dim=dim), max(_N_LEARNT, kind.n_trained(n))
-    sample = vectors[:: n // n_learnt].astype(np.float32) if n > CHUNK else None
-    VectorIndex.build(np.arange(n, dtype=np.int64), fp32_chunks(vectors), dim=dim, spec=spec, sample=sample).save(path)
-    return spec
+    vectors, ids = np.stack(gathered.vectors), np.arange(n, dtype=np.int64)
+    index = build_recommended(ids, fp32_chunks(vectors), lambda places: fp32_chunks(vectors[places]), dim=dim)
+    index.save(path)
+    return index.spec

@@ -17,10 +17,9 @@ from indexer.merging.facets import NO_STYLE
 from search.generation.backend import Ability, IconRow
 from search.generation.opened import Opened
 from search.query import Filters
-from search.ranking.asked import read_asked
-from search.ranking.candidates import name_fits
-from search.ranking.judging import added_up, evidence_for
+from search.ranking.candidates import added_up, evidence_for, name_fits
 from search.ranking.order import firsts_of, stand_ins
+from search.ranking.parsing import parse_query
 
 _NAMES_AT_ONCE = 256
 
@@ -175,7 +174,7 @@ class Target:
 
     def _spoken(self, names: Sequence[str]) -> Iterator[Floats]:
         vectors = self._opened.encoder.encode_many_words(list(names))
-        asked = [read_asked(self._opened, name, vector=vector) for name, vector in zip(names, vectors, strict=True)]
+        asked = [parse_query(self._opened, name, vector=vector) for name, vector in zip(names, vectors, strict=True)]
         # One product: on a busy machine the threads of a small one wait for each other longer than they compute.
         cosines = np.stack([one.vector for one in asked]) @ self.side.fused.T
         for one, of_one in zip(asked, cosines, strict=True):

@@ -21,7 +21,7 @@ from indexer.languages.words import normalise
 from indexer.library.folder import Library
 from indexer.library.foreign import folders_in
 from indexer.library.shards import Kind, read_coverage, read_vectors
-from indexer.merging.calibration import N_ASKED, Answering, Asked, calibrate, spread
+from indexer.merging.calibration import N_ASKED, Answering, NamedQuery, calibrate, spread
 from indexer.merging.index_kinds import FP16
 from indexer.merging.lexicon import Lexicon
 from indexer.merging.manifest import Weights
@@ -34,10 +34,10 @@ from search.generation.facets import Chosen
 from search.generation.opened import Opened
 from search.generation.vectors import FaissVectors
 from search.query import Query
-from search.ranking.asked import read_asked, read_avoided
-from search.ranking.candidates import Reach, by_words
-from search.ranking.gathering import N_CANDIDATES
-from search.ranking.order import good_enough
+from search.ranking.candidates import SearchScope, by_words
+from search.ranking.order import least_score
+from search.ranking.paging import N_CANDIDATES
+from search.ranking.parsing import parse_avoided, parse_query
 from search.words.spelling import Speller
 
 
@@ -176,10 +176,10 @@ class EngineRanker:
         return np.stack([self._of_icons(text, vector) for text, vector in zip(texts, vectors, strict=True)])
 
     def _of_icons(self, text: str, vector: Floats) -> Floats:
-        asked = read_asked(self._opened, text, vector=vector)
-        avoided = read_avoided(self._opened, Query(words=text), asked)
-        found = by_words(self._opened, asked, avoided, Reach(N_CANDIDATES, self._only))
-        kept = good_enough(np.arange(len(found.ids)), found.scores, None)
+        asked = parse_query(self._opened, text, vector=vector)
+        avoided = parse_avoided(self._opened, Query(words=text), asked)
+        found = by_words(self._opened, asked, avoided, SearchScope(N_CANDIDATES, self._only))
+        kept = np.flatnonzero(found.scores >= least_score(found.scores))
         scores = np.full(len(self._corpus), -np.inf, np.float32)
         ranked_by = np.stack([found.tiers[kept], -found.evidence[kept]])
         places = np.unique(ranked_by, axis=1, return_inverse=True)[1].reshape(-1)
@@ -201,7 +201,7 @@ def _stating(opened: Opened, corpus: Corpus, known: Tags) -> Opened:
     of_names = (set(f"{words} {tag_words}".split()) for _, words, tag_words, _ in keywords)
     vocabulary = Counter(word for words in of_names for word in words if len(word) > 1)
     speller = Speller.of(lambda: vocabulary, lexicon, opened.encoder)
-    facets = opened.in_memory(Ability.EVALUATE).telling("tag", np.stack([known.rows, known.codes]))
+    facets = opened.in_memory(Ability.EVALUATE).with_pairs("tag", np.stack([known.rows, known.codes]))
     return replace(opened, lexicon=lexicon, speller=speller, facets=facets)
 
 
@@ -230,11 +230,11 @@ def _published(opened: Opened, corpus: Corpus, vectors: CorpusVectors, weights: 
         pictures=pictures,
         lexicon=opened.lexicon,
         encoder=vectors.encoder,
-        bearers=(seen.icon_ids, corpus.name_ids[seen.name_rows]),
+        names=(seen.icon_ids, corpus.name_ids[seen.name_rows]),
         drawings=(corpus.image_ids[shown], opened.in_memory(Ability.EVALUATE).drawings[first_icons[shown]]),
     )
     names = [
-        Asked(corpus.words[int(corpus.name_ids[row])], vectors.names[row], int(corpus.name_ids[row]))
+        NamedQuery(corpus.words[int(corpus.name_ids[row])], vectors.names[row], int(corpus.name_ids[row]))
         for row in spread(len(corpus.name_ids), N_ASKED).tolist()
     ]
     manifest = replace(opened.manifest, calibration=calibrate(answering, names))

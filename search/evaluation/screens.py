@@ -184,7 +184,7 @@ def name_vectors(engine: SearchEngine, vectors: Floats, *, sets: tuple[str, ...]
     """Name what the encoder sees as some vectors (n, dim)."""
 
     def ask(opened: Opened) -> list[list[Hit]]:
-        return name_crops(opened, vectors, Filters(sets=sets), opened.standing(()), k=N_NAMES, min_score=0)
+        return name_crops(opened, vectors, Filters(sets=sets), opened.set_priority(()), k=N_NAMES, min_score=0)
 
     return [_name(hits) for hits in engine.with_generation(ask)]
 

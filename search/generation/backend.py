@@ -22,7 +22,7 @@ class Ability(Enum):
 
     KEYWORDS = "keyword queries (--keyword)"
     DEEP = "looking for hits beyond the 16,384 nearest icons"
-    SET_CARDS = "telling of every set"
+    SET_CARDS = "describing every set"
     SORTED_LIBRARY = "sorting and counting more icons than one answer of the server holds"
     MAP = "`icons map`"
     LINT = "`icons lint` of a library"
@@ -138,6 +138,14 @@ class SetRow:
     version: str | None
     author: str | None
     location: str
+
+
+def is_in(held: Ids, ids: Ids) -> Mask:
+    """Which of some ids are among others that ascend."""
+    if not len(held):
+        return np.zeros(len(ids), bool)
+    places = np.searchsorted(held, ids)
+    return np.asarray(held[np.minimum(places, len(held) - 1)] == ids)
 
 
 def numbered_key(set_key: str, name: str, icon: int) -> str:

@@ -17,7 +17,7 @@ from indexer.library.folder import Generation
 from indexer.library.traits import FLAGS, NOT_KNOWN
 from indexer.merging.facets import NONE, OF_LOOK, SEVERAL, Places, natural_ranks, places_by_name, read_array
 from indexer.merging.lexicon import Lexicon
-from search.generation.backend import Selection
+from search.generation.backend import Selection, is_in
 from search.generation.icon_table import FIELDS, IconTable, Tally
 from search.generation.snapshot import Snapshot
 from search.query import Filters, Sort
@@ -37,10 +37,7 @@ class Chosen:
 
     def has(self, ids: Ids) -> Mask:
         """Which of some ids it holds."""
-        if not len(self.ids) or not len(ids):
-            return np.zeros(len(ids), bool)
-        places = np.searchsorted(self.ids, ids)
-        return np.asarray(self.ids[np.minimum(places, len(self.ids) - 1)] == ids)
+        return is_in(self.ids, ids)
 
     def among(self, ids: Ids) -> Ids:
         """Those of some ids that it holds, in their order."""
@@ -119,15 +116,15 @@ class Facets(IconTable):
     def showing(self, images: Ids) -> Ids:
         """Ids of the icons that show some pictures, ascending."""
         shown = self.column("image")
-        is_wanted = np.zeros(self.keep("last image", lambda: int(shown.max(initial=0))) + 1, dtype=bool)
-        is_wanted[images] = True
-        return cast(Ids, self.column("icon")[is_wanted[shown]])
+        is_shown = np.zeros(self.keep("last image", lambda: int(shown.max(initial=0))) + 1, dtype=bool)
+        is_shown[images] = True
+        return cast(Ids, self.column("icon")[is_shown[shown]])
 
     def pairs(self, kind: str) -> Codes:
         """Which row bears which label of a kind that icons have several of: rows, which ascend, and codes, (2, n)."""
         return cast(Codes, self._pairs[kind])
 
-    def telling(self, kind: str, pairs: NDArray[np.integer]) -> "Facets":
+    def with_pairs(self, kind: str, pairs: NDArray[np.integer]) -> "Facets":
         """The same icons, as if these pairs of rows and codes were all that is known of a kind."""
         other = copy(self)
         other._pairs = {**self._pairs, kind: pairs}
@@ -135,7 +132,7 @@ class Facets(IconTable):
         return other
 
     def stating(self, tag: int) -> Ids:
-        """Ids of the icons that state a tag, given by its code, ascending."""
+        """Ids of the icons that state the tag of a code, ascending."""
         rows, borne = self._pairs["tag"]
         return cast(Ids, self.column("icon")[rows[borne == tag]])
 
@@ -146,9 +143,9 @@ class Facets(IconTable):
     def alike_rows(self, rows: Positions) -> list[Positions]:
         """For each of some rows all rows that show the same drawing, itself included; ascending."""
         order = self.keep("rows by drawing", lambda: np.argsort(self.drawings, kind="stable"))
-        wanted = self.drawings[rows]
-        starts = np.searchsorted(self.drawings, wanted, sorter=order)
-        ends = np.searchsorted(self.drawings, wanted, side="right", sorter=order)
+        drawings = self.drawings[rows]
+        starts = np.searchsorted(self.drawings, drawings, sorter=order)
+        ends = np.searchsorted(self.drawings, drawings, side="right", sorter=order)
         return [order[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
     def best_named(self, lexicon: Lexicon, coverage: Floats, *, most: int) -> Ids:
@@ -187,31 +184,24 @@ class Facets(IconTable):
             else:
                 yield self._bearing(kind, self.labels(kind).meant(asked))
         if filters.sizes:
-            yield self._of_sizes(filters.sizes)
+            self._refuse_sizes(filters.sizes)
+            yield np.isin(self.column("size"), filters.sizes)
         for flag in FLAGS:
-            if (wanted := getattr(filters, flag)) is not None:
-                yield self._being(flag, wanted)
+            if (value := getattr(filters, flag)) is not None:
+                column = self.column(flag)
+                if (column == NOT_KNOWN).all():
+                    self._refuse_unseen(flag)
+                yield column == value
 
     def _bearing(self, kind: str, codes: Sequence[int]) -> Mask:
-        wanted = np.zeros(len(self.labels(kind).values) + 1, dtype=bool)  # the last one stands for NONE
-        wanted[codes] = True
+        is_chosen = np.zeros(len(self.labels(kind).values) + 1, dtype=bool)  # the last one stands for NONE
+        is_chosen[codes] = True
         if kind not in SEVERAL:
-            return cast(Mask, wanted[self.column(kind)])
+            return cast(Mask, is_chosen[self.column(kind)])
         rows, borne = self._pairs[kind]
         mask = np.zeros(len(self), dtype=bool)
-        mask[rows[wanted[borne]]] = True
+        mask[rows[is_chosen[borne]]] = True
         return mask
-
-    def _of_sizes(self, sizes: Sequence[int]) -> Mask:
-        self._refuse_sizes(sizes)
-        column = self.column("size")
-        return cast(Mask, np.logical_or.reduce([column == size for size in sizes]))
-
-    def _being(self, trait: str, wanted: bool) -> Mask:
-        column = self.column(trait)
-        if (column == NOT_KNOWN).all():
-            self._refuse_unseen(trait)
-        return cast(Mask, column == wanted)
 
     @property
     def _name_bits(self) -> int:
@@ -233,7 +223,7 @@ class Facets(IconTable):
 
 
 def in_order(facets: IconTable, snapshot: Snapshot, ids: Ids, sort: Sort) -> Positions:
-    """Places of some icons, whose ids ascend, in the order that is wanted; "relevance" is told by nothing here."""
+    """Places of some icons, whose ids ascend, in an order; "relevance" is none of these."""
     if sort == "newest":
         return np.arange(len(ids))[::-1]
     places = _places(facets, snapshot, ids)

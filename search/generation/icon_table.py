@@ -1,4 +1,4 @@
-"""What is known of some icons of a generation, and how many of each set, style, licence ... are among them?
+"""What every engine knows of some icons, and counts among them: sets, styles, licences and so on.
 
 An engine says where the rows come from (`at`); which labels there are, and how they are counted, is the same for all.
 """
@@ -103,7 +103,7 @@ class IconTable(ABC):
 
     @abstractmethod
     def stating(self, tag: int) -> Ids:
-        """Ids of the icons that state a tag, given by its code, ascending."""
+        """Ids of the icons that state the tag of a code, ascending."""
 
     @abstractmethod
     def alike(self, ids: Ids) -> list[Ids]:
@@ -121,11 +121,11 @@ class IconTable(ABC):
     def whole_tally(self, kind: str) -> Tally:
         """Count the values of a kind among all icons."""
 
-    def told_order(self, sort: Sort, *, flat: bool) -> Order | None:
+    def precomputed_order(self, sort: Sort, *, flat: bool) -> Order | None:
         """All icons as they are browsed, where that was written when the generation was; None: it is to be made."""
         return None
 
-    def told_sets(self) -> list[SetFacts] | None:
+    def precomputed_sets(self) -> list[SetFacts] | None:
         """What was written of the sets when the generation was; None where all icons are at hand to be looked at."""
         return None
 
@@ -153,8 +153,8 @@ class IconTable(ABC):
 
     def _looks_in(self, style: str) -> Mask:
         """Which looks, by code, have all words of a style; the last one stands for none."""
-        wanted = frozenset(style.split())
-        fitting = [bool(wanted) and wanted <= words for words in self._words_of_looks()]
+        words = frozenset(style.split())
+        fitting = [bool(words) and words <= look for look in self._words_of_looks()]
         return np.array([*fitting, False])
 
     def count(
@@ -168,7 +168,7 @@ class IconTable(ABC):
         """Count the values of some icons, None for all: at most `most` of a kind, most frequent first, then by value.
 
         What is not known of an icon is not counted, but a licence that is not stated belongs to the unknown family.
-        Given places in `ids` and the code that each has of a kind, `choose` says which of these pairs count.
+        `choose` says which pairs of a place in `ids` and a code count.
         """
         if ids is None:
             tallies = {kind: self.keep(f"tally of {kind}", partial(self.whole_tally, kind)) for kind in kinds}

@@ -1,4 +1,4 @@
-"""What values has a kind (set, style, licence, category, tag), and which of them does somebody mean?"""
+"""The values of each kind (set, style, licence, category, tag) and which one is meant; which sets come first."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -12,9 +12,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.arrays import Floats, Ids, Mask
 from indexer.errors import IconsError, LibraryError, UnknownSetError
+from indexer.library.bundled import bundled
 from indexer.merging.facets import NONE, compared
 from indexer.sources.licences import FAMILIES, family
+from search.generation.backend import SetRow
 from search.words.codes import SetNames
 
 _NEAR = 5
@@ -58,23 +61,23 @@ class Labels:
         return [code for value in asked for code in self._meant(value)]
 
     def _meant(self, value: str) -> list[int]:
-        wanted = compared(self.kind, value)
-        if self.kind == "licence" and wanted in FAMILIES:
-            stated = [code for code, licence in enumerate(self.values) if family(licence) == wanted]
-            return [*stated, NONE] if family(None) == wanted else stated
+        folded = compared(self.kind, value)
+        if self.kind == "licence" and folded in FAMILIES:
+            stated = [code for code, licence in enumerate(self.values) if family(licence) == folded]
+            return [*stated, NONE] if family(None) == folded else stated
         if self.kind == "set" and (meant := self.set_names.meant(value)):
             return list(meant)
-        if wanted not in self._codes:
-            told = unknown(self.kind, value, self._near(wanted))
-            raise UnknownSetError(told, name=value) if self.kind == "set" else IconsError(told)
-        return self._codes[wanted]
+        if folded not in self._codes:
+            message = unknown(self.kind, value, self._near(folded))
+            raise UnknownSetError(message, name=value) if self.kind == "set" else IconsError(message)
+        return self._codes[folded]
 
-    def _near(self, wanted: str) -> list[str]:
+    def _near(self, folded: str) -> list[str]:
         """Values that are spelt, or titled, much like one that is none."""
         known = {title.lower(): value for title, value in zip(self.titles, self.values, strict=True)}
         known |= {family: family for family in (FAMILIES if self.kind == "licence" else ())}
-        known |= {folded: self.values[codes[0]] for folded, codes in self._codes.items()}
-        near = get_close_matches(wanted, known, n=_NEAR, cutoff=0.4) or sorted(known)[:_NEAR]
+        known |= {spelling: self.values[codes[0]] for spelling, codes in self._codes.items()}
+        near = get_close_matches(folded, known, n=_NEAR, cutoff=0.4) or sorted(known)[:_NEAR]
         return list(dict.fromkeys(known[name] for name in near))
 
     @cached_property
@@ -104,3 +107,64 @@ def unknown(kind: str, value: object, near: Sequence[object]) -> str:
     if not near:
         return f'no {kind} "{value}" in this library: no icon of it states one'
     return f'no {kind} "{value}" in this library; near: {", ".join(map(str, near))}'
+
+
+COMPLETE = 0.3
+"""Log-odds by which the largest set stands before one of a single icon."""
+FREE = 0.1
+"""What a permissive licence adds."""
+SAMPLE = -0.5
+"""What it costs to be a bundled sample: own sources come first."""
+PREFERRED = 1.0
+"""What the most preferred set gains; each further one a tenth less."""
+_STEP = 0.1
+OF_SAMPLES, OWN, CHOSEN = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class SetPriority:
+    """How sets stand, by code."""
+
+    evidence: Floats
+    """Log-odds, 0 for the set that stands best."""
+    sources: Ids
+    """Which of several icons with one drawing is shown: `OF_SAMPLES`, `OWN` or `CHOSEN`, the greatest."""
+
+    @property
+    def is_preferred(self) -> Mask:
+        """Which sets the user prefers."""
+        return np.asarray(self.sources == CHOSEN)
+
+    def of(self, codes: Ids) -> Floats:
+        """Log-odds of some icons, by the codes of their sets."""
+        return np.asarray(self.evidence[codes], np.float32)
+
+
+def own_priority(labels: Labels, sets: Sequence[SetRow]) -> SetPriority:
+    """Say how sets stand by themselves; `sets` are all rows of the catalog."""
+    sizes = np.log1p(labels.n)
+    evidence = COMPLETE * sizes / max(1e-9, float(sizes.max(initial=0)))
+    samples = str(bundled("samples"))
+    about = {one.key: one for one in sets}
+    sources = np.full(len(labels.values), OWN)
+    for code, key in enumerate(labels.values):
+        evidence[code] += FREE * (family(about[key].licence) == "permissive")
+        if about[key].location.startswith(samples):
+            evidence[code] += SAMPLE
+            sources[code] = OF_SAMPLES
+    best = evidence.max() if len(evidence) else 0
+    return SetPriority((evidence - best).astype(np.float32), sources)
+
+
+def with_preferred(own: SetPriority, labels: Labels, preferred: Sequence[str]) -> SetPriority:
+    """Say how sets stand for a user who prefers some, by key or title, best first.
+
+    Raises:
+        IconsError: a preferred set is unknown here.
+    """
+    evidence, sources = own.evidence.copy(), own.sources.copy()
+    for place, name in enumerate(preferred):
+        for code in labels.meant([name]):
+            evidence[code] += 0 if sources[code] == CHOSEN else PREFERRED * max(_STEP, 1 - _STEP * place)
+            sources[code] = CHOSEN
+    return SetPriority(evidence, sources)

@@ -4,28 +4,28 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder, read_facts
-from indexer.errors import IconsError, LibraryError
+from indexer.errors import IconsError, LibraryError, UnknownSetError
 from indexer.library.durable import differences
-from indexer.library.folder import Generation, Library
+from indexer.library.folder import Generation, Library, LibraryElsewhere, require
 from indexer.merging.lexicon import Lexicon
 from indexer.merging.manifest import Manifest
 from search.deadline import refuse_late
 from search.generation.backend import EMBEDDED, Ability, Engine, VectorSearch
 from search.generation.facets import Facets
 from search.generation.icon_table import IconTable
-from search.generation.set_priority import Standing, preferring, standing
+from search.generation.labels import Labels, SetPriority, own_priority, with_preferred
 from search.generation.snapshot import Snapshot
 from search.generation.vectors import FaissVectors
 from search.words.spelling import Speller
@@ -119,15 +119,23 @@ class Opened:
         assert isinstance(self.facets, Facets)
         return self.facets
 
-    def is_borne(self, words: str) -> bool:
+    @classmethod
+    def of(cls, generation: Generation, snapshot: Snapshot, *, encoder: Path, **parts: Any) -> "Opened":
+        """Put the parts together, and open what every engine reads from files here: encoder and lexicon."""
+        remembering = RememberingEncoder(open_query_encoder(encoder))
+        lexicon = Lexicon.open(generation.lexicon)
+        speller = Speller.of(snapshot.vocabulary, lexicon, remembering)
+        return cls(generation, snapshot=snapshot, encoder=remembering, lexicon=lexicon, speller=speller, **parts)
+
+    def is_name_or_tag(self, words: str) -> bool:
         """Tell whether an icon is called so or states it as a tag."""
         return len(self.snapshot.named(words)) > 0 or self.snapshot.tag_code(words) is not None
 
-    def standing(self, preferred: Sequence[str]) -> Standing:
-        """How the library's sets stand, given what is preferred."""
+    def set_priority(self, preferred: Sequence[str]) -> SetPriority:
+        """How the library's sets stand for a user who prefers some."""
         labels = self.facets.labels("set")
-        own = self.facets.keep("standing", lambda: standing(labels, self.snapshot.sets()))
-        return preferring(own, labels, preferred) if preferred else own
+        own = self.facets.keep("set priority", lambda: own_priority(labels, self.snapshot.sets()))
+        return with_preferred(own, labels, preferred) if preferred else own
 
     def images_of(self, ids: Ids) -> Ids:
         """Pictures that some icons show."""
@@ -150,8 +158,13 @@ def open_current(library: Library) -> Opened:
     """
     while True:
         pointed = library.current()
-        refusals: list[str] = []
-        opened = _first_readable(library, refusals)
+        opened, refusals = None, list[str]()
+        for generation in library.candidates():
+            try:
+                opened = open_generation(library, generation)
+                break
+            except LibraryError as error:
+                refusals.append(str(error))
         if opened is not None and pointed is None and library.pointer.exists():
             refusals.insert(0, f'"{library.pointer}" names no generation that is there; {ADVICE}')
         if not refusals or library.current() == pointed:
@@ -162,15 +175,6 @@ def open_current(library: Library) -> Opened:
     for refusal in refusals:
         warnings.warn(f"{refusal}; generation {opened.generation.number} answers instead", stacklevel=3)
     return opened
-
-
-def _first_readable(library: Library, refusals: list[str]) -> Opened | None:
-    for generation in library.candidates():
-        try:
-            return open_generation(library, generation)
-        except LibraryError as error:
-            refusals.append(str(error))
-    return None
 
 
 def open_generation(library: Library, generation: Generation) -> Opened:
@@ -190,18 +194,14 @@ def open_generation(library: Library, generation: Generation) -> Opened:
         pictures = beside.submit(FaissVectors.open, generation.pictures, manifest.pictures, dim=manifest.dim)
         snapshot, facets = Snapshot(generation.catalog), Facets(generation)
         _refuse_other(snapshot, facets, manifest)
-        encoder = RememberingEncoder(open_query_encoder(library.encoder(manifest.fingerprint)))
-        lexicon = Lexicon.open(generation.lexicon)
-        opened = Opened(
-            generation=generation,
+        opened = Opened.of(
+            generation,
+            snapshot,
+            encoder=library.encoder(manifest.fingerprint),
             manifest=manifest,
-            snapshot=snapshot,
-            encoder=encoder,
+            facets=facets,
             icons=icons.result(),
             pictures=pictures.result(),
-            facets=facets,
-            lexicon=lexicon,
-            speller=Speller.of(snapshot.vocabulary, lexicon, encoder),
             state=state,
         )
     refuse_changed(opened)
@@ -255,7 +255,7 @@ def damage_explained(library: Library, generation: Generation, manifest: Manifes
     except IconsError:
         raise
     except Exception as error:
-        refuse_late()  # SQLite was told to stop
+        refuse_late()  # SQLite was stopped
         if found := _damage(library, generation, manifest):
             raise LibraryError(f"{found} ({error}); {ADVICE}") from error
         raise
@@ -285,3 +285,106 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def refuse_unknown_set(library: Library, answering: int, error: UnknownSetError) -> None:
+    """Tell that a set came after the generation that answers; nothing where no newer one knows it either.
+
+    Raises:
+        UnknownSetError: a newer generation knows it.
+    """
+    for number in (number for number in library.numbers() if number > answering):
+        with suppress(IconsError):
+            Labels.read(library.generation(number).catalog, "set").meant([error.name])
+            message = (
+                f'set "{error.name}" is in the catalog but not in generation {answering}, which answers since '
+                f"`icons rollback`; `icons rollback --forward` lets generation {number} answer, which has it"
+            )
+            break
+    else:
+        return
+    raise UnknownSetError(message, name=error.name) from error
+
+
+class Source(Protocol):
+    """What a search engine opens its generations from."""
+
+    def current(self) -> int | None:
+        """Number of the generation that should answer."""
+
+    def state(self, number: int) -> object:
+        """What `Opened.state` would be of that generation now; None where it is not there."""
+
+    def library(self, number: int) -> str:
+        """Id of the library that a generation belongs to; "" where that is not known.
+
+        Raises:
+            LibraryError: it can't be read.
+        """
+
+    def open_current(self) -> Opened:
+        """Open it.
+
+        Raises:
+            LibraryError: nothing was published, or it can't be read.
+        """
+
+    def open(self, number: int) -> Opened:
+        """Open one generation.
+
+        Raises:
+            LibraryError: it can't be read.
+        """
+
+    def explaining(self, opened: Opened) -> AbstractContextManager[None]:
+        """Tell what goes wrong during the block as what it is, also where files were exchanged meanwhile."""
+
+    def refuse_unknown_set(self, opened: Opened, error: UnknownSetError) -> None:
+        """Tell that a set is known to a newer generation; nothing where it is not."""
+
+
+class Folder:
+    """A library on this machine."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    def current(self) -> int | None:
+        """Number that the pointer names."""
+        return self._library.current()
+
+    def state(self, number: int) -> object:
+        """Which files they are."""
+        return state_of(self._library.generation(number))
+
+    def library(self, number: int) -> str:
+        """Id that the manifest tells."""
+        return Manifest.read(self._library.generation(number)).library
+
+    def open_current(self) -> Opened:
+        """Open the current generation; if it can't be read, the one before, with a warning."""
+        return open_current(require(self._library))
+
+    def open(self, number: int) -> Opened:
+        """Open one generation."""
+        return open_generation(self._library, self._library.generation(number))
+
+    @contextmanager
+    def explaining(self, opened: Opened) -> Iterator[None]:
+        """Tell damage of files as what it is."""
+        with damage_explained(self._library, opened.generation, opened.manifest):
+            yield
+        refuse_changed(opened)
+
+    def refuse_unknown_set(self, opened: Opened, error: UnknownSetError) -> None:
+        """Tell that a set came after the generation that answers."""
+        refuse_unknown_set(self._library, opened.generation.number, error)
+
+
+def source_of(library: Library) -> Source:
+    """Where a library's generations come from; only who asks a server imports what that takes."""
+    if not isinstance(library, LibraryElsewhere):
+        return Folder(library)
+    from search.generation.milvus.published import Published
+
+    return Published(library)

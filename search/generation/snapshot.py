@@ -1,4 +1,4 @@
-"""What are the icons behind these ids? Reads a generation's catalog, never writes it.
+"""The icons behind ids: reads a generation's catalog, never writes it.
 
 Plain sqlite3: SQLAlchemy alone would take a third of the time of a cold search. The tables are `catalog.schema`'s.
 """
@@ -60,7 +60,7 @@ _N_NAMES_NEAR = 30
 _MOST_COLONS = 8
 """Of a key, at which it may fall into set and name: both may have some."""
 _STEPS_BETWEEN_LOOKS = 2_000
-"""Of SQLite's machine; whether the answer is still wanted is looked at some thousand times a second."""
+"""Of SQLite's machine; whether anybody waits for the answer is looked at some thousand times a second."""
 
 
 class Snapshot:
@@ -167,7 +167,7 @@ class Snapshot:
         return self._keys_like(name, ((f"{key}:{icon}", icon) for key, icon in found))
 
     def _keys_like(self, name: str, keys: Iterable[tuple[str, str]]) -> list[str]:
-        """Those of some keys, given with their names, whose names are spelt most like one."""
+        """Those of some keys (with their names) whose names are spelt most like one."""
         from rapidfuzz import fuzz, process  # only where a key is unknown
 
         found = process.extract(name, dict(keys), scorer=fuzz.ratio, limit=5, score_cutoff=_LEAST_LIKENESS)
@@ -216,7 +216,7 @@ class Snapshot:
         return _ids((icon,) for icon, spelt, *named in found if words in (normalise(spelt), *named))
 
     def tag_code(self, words: str) -> int | None:
-        """Code of a tag, given its words as a query spells them."""
+        """Code of a tag in the words of a query."""
         query = "SELECT code FROM labels WHERE kind = 'tag' AND value = ?"
         row = self._connection.execute(query, (words,)).fetchone()
         return None if row is None else int(row[0])
@@ -271,9 +271,9 @@ class Snapshot:
     def variants(self, groups: Sequence[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:
         """Ids and names of all icons of some (set id, name id) groups, by id."""
         # CROSS JOIN fixes the order: the few groups first. Asked with IN, SQLite walks the whole index instead.
-        wanted = "WITH wanted (set_id, name_id) AS (VALUES {marks})"
-        joined = "wanted CROSS JOIN icons USING (set_id, name_id)"
-        query = f"{wanted} SELECT set_id, name_id, id, name FROM {joined} ORDER BY id"
+        groups_first = "WITH asked (set_id, name_id) AS (VALUES {marks})"
+        joined = "asked CROSS JOIN icons USING (set_id, name_id)"
+        query = f"{groups_first} SELECT set_id, name_id, id, name FROM {joined} ORDER BY id"
         found: dict[tuple[int, int], list[tuple[int, str]]] = {}
         for set_id, name_id, icon, name in self._rows_of(query, groups, mark="(?,?)"):
             found.setdefault((set_id, name_id), []).append((icon, name))

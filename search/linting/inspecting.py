@@ -100,9 +100,8 @@ def _named(source: Source, records: Sequence[tuple[str, Record]]) -> Iterator[Ic
 def _in_english(names: Sequence[str]) -> list[str]:
     """What the names of one set say in English; most say it already."""
     from indexer.languages.dictionary import Dictionary
-    from indexer.languages.identifying import Judge
     from indexer.languages.letters import AUTO
-    from indexer.languages.own_names import SetReader
+    from indexer.languages.own_names import Judge, SetReader
 
     dictionary = Dictionary.bundled()
     reader = SetReader(dictionary, Judge(dictionary), language=AUTO, names=names, tags=())

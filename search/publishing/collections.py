@@ -1,8 +1,14 @@
 """Makes a server's collections hold what they should, indexes them, and says when they answer."""
 
+import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import zlib
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,21 +16,36 @@ import numpy as np
 from indexer.arrays import Ids
 from indexer.errors import LibraryError
 from search.generation.milvus.catalog import all_between
-from search.generation.milvus.connection import Connection, Row, data_types, new_indexes, new_schema
+from search.generation.milvus.connection import Connection, GoneError, Row, client
+from search.generation.milvus.published import FileFacts, read_manifest
 from search.generation.milvus.schema import (
     DIGEST,
     EXACT_UP_TO,
     FP16_SINCE,
     GRAPH,
-    ICON_FIELDS,
     MOST_BYTES,
-    PICTURE_FIELDS,
     VECTOR,
+    Names,
+    add_fields,
     among,
     fields_of,
+    in_chunks,
+    manifest_key,
+    piece_key,
 )
 from search.generation.milvus.vectors import VectorKind
 
+SECONDS = 60.0
+"""For one batch."""
+ROWS_AT_ONCE = 2_000
+"""Rows that are made, compared and sent together: 4 MB with their vectors."""
+PIECE_BYTES = MOST_BYTES // 4 * 3
+"""Of what is compressed, which base64 makes a third longer."""
+_PIECES_AT_ONCE = 64
+_KEYS_AT_ONCE = 500
+_DIGITS = "0123456789abcdefg"
+Progress = Callable[[str, int, int], None]
+"""Takes what is done, how much of it, and of how much."""
 BUILDING_SECONDS = 3_600.0
 """Without a row more being indexed, or for all to be loaded."""
 _PAUSE_SECONDS = 0.5
@@ -44,9 +65,9 @@ def halves(connection: Connection) -> bool:
 
 def kind_of(connection: Connection, collection: str) -> VectorKind:
     """How a collection keeps its vectors; an older server may have made it."""
-    told = connection.call("describe_collection", collection)
-    [vector] = [field for field in told["fields"] if field["name"] == VECTOR]
-    return VectorKind(int(vector["params"]["dim"]), vector["type"] == data_types().FLOAT16_VECTOR)
+    described = connection.call("describe_collection", collection)
+    [vector] = [field for field in described["fields"] if field["name"] == VECTOR]
+    return VectorKind(int(vector["params"]["dim"]), vector["type"] == client().DataType.FLOAT16_VECTOR)
 
 
 def is_as_made(connection: Connection, collection: str, *, n: int, dim: int) -> bool:
@@ -56,55 +77,47 @@ def is_as_made(connection: Connection, collection: str, *, n: int, dim: int) -> 
     if kind_of(connection, collection) != VectorKind(dim, halves(connection)):
         return False
     is_indexed = VECTOR in connection.call("list_indexes", collection)
-    told = connection.call("describe_index", collection, VECTOR) if is_indexed else None
-    return told is None or told["index_type"] == vector_index(n)[0]
+    index = connection.call("describe_index", collection, VECTOR) if is_indexed else None
+    return index is None or index["index_type"] == vector_index(n)[0]
 
 
-def make_icons(connection: Connection, collection: str, *, dim: int) -> bool:
-    """Make an empty collection of icons; whether it was not there."""
-    return _make(connection, collection, ICON_FIELDS, dim=dim)
+def make_rows(connection: Connection, collection: str, *, dim: int) -> bool:
+    """Make an empty collection of icons or pictures; whether it was not there."""
+    if connection.has(collection):
+        return False
+    types = client().DataType
+    kind = types.FLOAT16_VECTOR if halves(connection) else types.FLOAT_VECTOR
+    schema = _new_schema({"datatype": types.INT64}, kind, dim=dim)
+    add_fields(schema, {DIGEST: "INT64", **fields_of(collection)}, types)
+    connection.call("create_collection", collection, schema=schema)
+    return True
 
 
-def make_pictures(connection: Connection, collection: str, *, dim: int) -> bool:
-    """Make an empty collection of pictures; whether it was not there."""
-    return _make(connection, collection, PICTURE_FIELDS, dim=dim)
+def _new_schema(key: Mapping[str, Any], vector: Any, *, dim: int) -> Any:
+    """A schema with a key and a vector: every collection of old servers has one."""
+    schema = client().MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
+    schema.add_field("id", is_primary=True, **key)
+    schema.add_field(VECTOR, vector, dim=dim)
+    return schema
 
 
 def make_files(connection: Connection, collection: str, *, replicas: int | None = None) -> None:
-    """Make the collection of files, if it is not there, and let it answer.
-
-    Every collection of old servers has a vector, so it has one.
-    """
-    types = data_types()
+    """Make the collection of files, if it is not there, and let it answer."""
+    types = client().DataType
     if not connection.has(collection):
-        schema = new_schema()
-        schema.add_field("id", types.VARCHAR, is_primary=True, max_length=128)
-        schema.add_field(VECTOR, types.FLOAT_VECTOR, dim=2)
+        schema = _new_schema({"datatype": types.VARCHAR, "max_length": 128}, types.FLOAT_VECTOR, dim=2)
         schema.add_field("content", types.VARCHAR, max_length=MOST_BYTES)
         connection.call("create_collection", collection, schema=schema)
     _index(connection, collection, {VECTOR: ("FLAT", {})})
     connection.load(collection, replicas=replicas)
 
 
-def _make(connection: Connection, collection: str, fields: Mapping[str, str], *, dim: int) -> bool:
-    if connection.has(collection):
-        return False
-    types = data_types()
-    schema = new_schema()
-    schema.add_field("id", types.INT64, is_primary=True)
-    kind = types.FLOAT16_VECTOR if halves(connection) else types.FLOAT_VECTOR
-    schema.add_field(VECTOR, kind, dim=dim)
-    fields_of(schema, {DIGEST: "INT64", **fields}, types)
-    connection.call("create_collection", collection, schema=schema)
-    return True
-
-
 def index_rows(connection: Connection, collection: str, *, n: int) -> None:
-    """Let a server index a collection of `n` rows, icons or pictures, as far as it was not told to."""
+    """Let a server index a collection of `n` rows, icons or pictures, as far as it does not yet."""
     indexes: dict[str, tuple[str, dict[str, int]]] = {VECTOR: vector_index(n)}
     if not connection.address.is_file:
         kinds = _OLD_KINDS if connection.version < INVERTED_SINCE else {}
-        fields = ICON_FIELDS if collection.startswith("icons_") else PICTURE_FIELDS
+        fields = fields_of(collection)
         indexes |= {name: (kinds.get(fields[name], "INVERTED"), {}) for name in sorted(_SEARCHED_BY & fields.keys())}
     _index(connection, collection, indexes)
 
@@ -117,23 +130,23 @@ def vector_index(n: int) -> tuple[str, dict[str, int]]:
 def _index(connection: Connection, collection: str, indexes: Mapping[str, tuple[str, Mapping[str, int]]]) -> None:
     """Let a server index fields that are not yet indexed."""
     known = {str(name) for name in connection.call("list_indexes", collection)}
-    wanted = new_indexes()
+    missing = client().MilvusClient.prepare_index_params()
     for field, (kind, parameters) in indexes.items():
         if field in known:
             continue
         metric = {"metric_type": "L2" if collection.startswith("files_") else "IP"} if field == VECTOR else {}
-        wanted.add_index(field, index_type=kind, index_name=field, params=dict(parameters), **metric)
-    if list(wanted):
-        connection.call("create_index", collection, wanted, seconds=60.0, sync=False)
+        missing.add_index(field, index_type=kind, index_name=field, params=dict(parameters), **metric)
+    if list(missing):
+        connection.call("create_index", collection, missing, seconds=60.0, sync=False)
 
 
-def seal(connection: Connection, collection: str, *, n: int) -> None:
+def flush(connection: Connection, collection: str, *, n: int) -> None:
     """Let a server write all rows of a collection down, and begin to index them."""
     connection.call("flush", collection, seconds=600.0)
     index_rows(connection, collection, n=n)
 
 
-def settle(
+def wait_until_indexed(
     connection: Connection, collection: str, *, n: int, replicas: int, progress: Callable[[str, int, int], None]
 ) -> int:
     """Wait until all `n` rows of a collection are indexed and answer; returns how many there are.
@@ -142,8 +155,8 @@ def settle(
         LibraryError: for an hour nothing was.
     """
     before, ends = n + 1, 0.0
-    while not _is_indexed(told := connection.call("describe_index", collection, VECTOR, seconds=60.0)):
-        pending = min(n, int(told.get("pending_index_rows", 0)))
+    while not _is_indexed(index := connection.call("describe_index", collection, VECTOR, seconds=60.0)):
+        pending = min(n, int(index.get("pending_index_rows", 0)))
         if pending != before:  # it rises where segments are merged, and indexed once more
             before, ends = pending, time.monotonic() + BUILDING_SECONDS
         elif time.monotonic() > ends:
@@ -154,14 +167,10 @@ def settle(
     return connection.count(collection, consistency_level="Strong", seconds=60.0)
 
 
-def _is_indexed(told: Mapping[str, Any]) -> bool:
-    return str(told.get("state")) == "Finished" and int(told.get("pending_index_rows", 0)) <= 0
+def _is_indexed(index: Mapping[str, Any]) -> bool:
+    return str(index.get("state")) == "Finished" and int(index.get("pending_index_rows", 0)) <= 0
 
 
-SECONDS = 60.0
-"""For one batch."""
-Progress = Callable[[str, int, int], None]
-"""Takes what is done, how much of it, and of how much."""
 _LAST = 2**62
 
 
@@ -170,10 +179,12 @@ class Sent:
     """What a publication had to do."""
 
     sent: int = 0
+    """Rows of icons and pictures that were new or had changed."""
     deleted: int = 0
     kept: int = 0
-    n_unread: int = 0
-    """Pictures that could not be read."""
+    """Rows that were there already."""
+    unread: int = 0
+    """Pictures that were to be sent and could not be read: hits come without them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,26 +193,24 @@ class Rows:
 
     ids: Ids
     """Ascending."""
-    batches: Iterator[list[Row]]
-    """The rows, in the order of their ids."""
+    at: Callable[[Ids], list[Row]]
+    """Makes the rows of some ids that follow each other."""
     complete: Callable[[Sequence[Row]], object] = len
     """Adds to rows that are to be sent what their digests do without."""
 
 
-def send(connection: Connection, collection: str, wanted: Rows, progress: Progress, *, is_new: bool) -> Sent:
+def send(connection: Connection, collection: str, rows: Rows, sent: Sent, progress: Progress, *, is_new: bool) -> None:
     """Make a collection hold some rows and no others; one that `is_new` was made a moment ago."""
-    ids = wanted.ids
-    sent, first = Sent(), 0
+    ids, first = rows.ids, 0
     is_empty = is_new or connection.count(collection, consistency_level="Strong", seconds=SECONDS) == 0
-    done = 0
-    for batch in wanted.batches:
-        done += len(batch)
+    for start in range(0, len(ids), ROWS_AT_ONCE):
+        batch = rows.at(ids[start : start + ROWS_AT_ONCE])
+        done = start + len(batch)
         last = _LAST if done == len(ids) else int(ids[done]) - 1
         held = {} if is_empty else _held(connection, collection, first, last)
-        _send_batch(connection, collection, batch, held, wanted, sent)
+        _send_batch(connection, collection, batch, held, rows, sent)
         first = last + 1
         progress(f"Sending {collection}", done, len(ids))
-    return sent
 
 
 def _held(connection: Connection, collection: str, first: int, last: int) -> dict[int, int]:
@@ -211,7 +220,7 @@ def _held(connection: Connection, collection: str, first: int, last: int) -> dic
 
 
 def _send_batch(
-    connection: Connection, collection: str, batch: Sequence[Row], held: dict[int, int], wanted: Rows, sent: Sent
+    connection: Connection, collection: str, batch: Sequence[Row], held: dict[int, int], expected: Rows, sent: Sent
 ) -> None:
     new = [row for row in batch if row["id"] not in held]
     changed = [row for row in batch if held.get(row["id"], row[DIGEST]) != row[DIGEST]]
@@ -219,7 +228,7 @@ def _send_batch(
     # A row that is inserted twice is there twice: it is inserted where a strong read has just not found it.
     for what, rows in (("insert", new), ("upsert", changed)):
         if rows:
-            wanted.complete(rows)
+            expected.complete(rows)
             connection.call(what, collection, _as_sent(connection, collection, rows), seconds=SECONDS, tries=1)
     if gone:
         connection.call("delete", collection, filter=among("id", gone), seconds=SECONDS)
@@ -232,3 +241,66 @@ def _as_sent(connection: Connection, collection: str, rows: Sequence[Row]) -> li
     """Rows as pymilvus takes them."""
     kind = np.float16 if kind_of(connection, collection).is_half else np.float32
     return [{**row, VECTOR: np.asarray(row[VECTOR], kind)} for row in rows]
+
+
+def send_files(connection: Connection, names: Names, paths: Iterable[Path], progress: Progress) -> dict[str, FileFacts]:
+    """Send files in pieces, under their checksums, those that are not there; returns what a manifest says of each."""
+    sent = {}
+    for path in paths:
+        content = path.read_bytes()
+        packed = zlib.compress(content, 6)
+        sha256 = hashlib.sha256(content).hexdigest()
+        starts = range(0, len(packed), PIECE_BYTES)
+        pieces = {piece_key(sha256, n): packed[at : at + PIECE_BYTES] for n, at in enumerate(starts)}
+        done = 0
+        for start in range(0, len(pieces), _PIECES_AT_ONCE):
+            keys = list(pieces)[start : start + _PIECES_AT_ONCE]
+            where = among("id", keys)
+            rows = connection.query(names.files, where, ["id"], consistency_level="Strong", seconds=SECONDS)
+            missing = [key for key in keys if key not in {row["id"] for row in rows}]
+            new = [{"id": key, "content": b64encode(pieces[key]).decode(), VECTOR: [0.0, 0.0]} for key in missing]
+            if new:
+                connection.call("insert", names.files, new, seconds=SECONDS, tries=1)
+            done += len(keys)
+            progress("Sending files", done, len(pieces))
+        sent[path.name] = FileFacts(len(content), sha256, len(pieces))
+    return sent
+
+
+def held_numbers(connection: Connection, names: Names) -> set[int]:
+    """Numbers of the generations of which a server holds a collection."""
+    found = (names.number_in(collection) for collection in connection.call("list_collections"))
+    return {number for number in found if number is not None}
+
+
+def is_whole(connection: Connection, names: Names, number: int) -> bool:
+    """Whether all of a generation is there: one that is being sent has no manifest."""
+    with suppress(GoneError):
+        read_manifest(connection, names, number)
+        return all(map(connection.has, names.of(number)))
+    return False
+
+
+def delete_manifest(connection: Connection, names: Names, number: int) -> None:
+    """Delete what says that all of a generation is there."""
+    connection.call("delete", names.files, filter=f'id == "{manifest_key(number)}"', seconds=SECONDS)
+
+
+def drop(connection: Connection, names: Names, number: int) -> None:
+    """Remove the collections of a generation, those that are there."""
+    for collection in filter(connection.has, names.of(number)):
+        connection.call("drop_collection", collection, seconds=SECONDS)
+
+
+def forget_pieces(connection: Connection, names: Names, kept: Iterable[int]) -> None:
+    """Delete the pieces of files that none of some generations has."""
+    files: set[str] = set()
+    for number in kept:
+        with suppress(GoneError):
+            files |= {facts.sha256 for facts in read_manifest(connection, names, number).files.values()}
+    for first, end in pairwise(_DIGITS):  # of their checksums: one answer does not hold them all
+        where = f'id >= "{first}" and id < "{end}"'
+        rows = connection.query(names.files, where, ["id"], consistency_level="Strong", seconds=SECONDS)
+        gone = [row["id"] for row in rows if row["id"][:64] not in files]
+        for keys in in_chunks(gone, _KEYS_AT_ONCE):
+            connection.call("delete", names.files, filter=among("id", keys), seconds=SECONDS)

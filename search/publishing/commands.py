@@ -1,6 +1,7 @@
 """The commands that know servers beside folders: `icons lab publish`, `rollback` and `doctor`."""
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -48,7 +49,7 @@ def publish(library: "Library", address: str, sends_pictures: bool | None, repli
     with ProgressLine() as view:
         found = send(library, address, sends_pictures=sends_pictures, replicas=replicas, progress=view)
     if as_json:
-        click.echo(json.dumps(found.to_json()))
+        click.echo(json.dumps(asdict(found)))
         return
     say(
         f"{found.icons:,} icons, {found.pictures:,} pictures: {found.sent:,} rows sent, {found.deleted:,} deleted, "

@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -29,8 +28,8 @@ from indexer.merging.index_kinds import LEAST_RECALL
 from indexer.merging.vectors import share_right
 from search.generation.backend import Ability
 from search.generation.milvus.connection import Connection, GoneError
-from search.generation.milvus.published import Published, Said, read_said
-from search.generation.milvus.schema import VECTOR, ready
+from search.generation.milvus.published import Published, PublishedManifest, read_manifest
+from search.generation.milvus.schema import VECTOR, manifest_key
 from search.generation.milvus.vectors import MilvusVectors
 from search.generation.opened import Opened, damage_explained, open_current
 from search.generation.vectors import FaissVectors
@@ -39,19 +38,22 @@ from search.publishing.collections import (
     Progress,
     Rows,
     Sent,
+    delete_manifest,
+    drop,
+    flush,
+    forget_pieces,
+    held_numbers,
     index_rows,
     is_as_made,
+    is_whole,
     kind_of,
     make_files,
-    make_icons,
-    make_pictures,
-    seal,
+    make_rows,
     send,
-    settle,
+    send_files,
+    wait_until_indexed,
 )
-from search.publishing.examine import drop, forget_pieces, held_numbers, is_whole, unsay
-from search.publishing.files import send_files, write_files
-from search.publishing.rows import GenerationRows, tell_whole
+from search.publishing.rows import GenerationRows, compute_facts, write_files
 
 N_QUERIES = 32
 K = 10
@@ -61,7 +63,7 @@ _STEP = 0.25
 """How far a query lies from the vector that it is made of: questions are near to icons, not equal to them."""
 
 
-def prove(opened: Opened, connection: Connection, collections: tuple[str, str]) -> float:
+def verify_recall(opened: Opened, connection: Connection, collections: tuple[str, str]) -> float:
     """Ask both collections, and hold their answers against exact ones; warms them, too. Returns the least recall@10.
 
     Raises:
@@ -107,25 +109,18 @@ KEPT = 2
 
 @dataclass(frozen=True, slots=True)
 class PublishSummary:
-    """What a publication did."""
+    """What a publication did; numbers of rows as `Sent` has them."""
 
     address: str
     generation: int
     icons: int
     pictures: int
     sent: int
-    """Rows of icons and pictures that were new or had changed."""
     deleted: int
     kept: int
-    """Rows that were there already."""
     unread: int
-    """Pictures that were to be sent and could not be read: hits come without them."""
     recall_at_10: float
     seconds: float
-
-    def to_json(self) -> dict[str, Any]:
-        """Spell it for programs."""
-        return asdict(self)
 
 
 def publish(
@@ -156,10 +151,7 @@ def publish(
         generation=opened.generation.number,
         icons=opened.manifest.icons.n,
         pictures=opened.manifest.pictures.n,
-        sent=sent.sent,
-        deleted=sent.deleted,
-        kept=sent.kept,
-        unread=sent.n_unread,
+        **asdict(sent),
         recall_at_10=recall,
         seconds=round(time.monotonic() - started, 1),
     )
@@ -185,6 +177,7 @@ class _Publication:
         self._names = target.names
         self._progress = progress
         self._number = opened.generation.number
+        self._icons, self._pictures = target.names.of(self._number)
         self._facets = opened.in_memory(Ability.PUBLISH)
         self._new: set[str] = set()
         """Collections that this run has made. What answers takes each row twice: they are loaded once all is there."""
@@ -192,7 +185,10 @@ class _Publication:
     def run(self, *, before: int | None) -> tuple[Sent, float]:
         """Send all of it, and let it answer; `before` answers until then."""
         if before is not None and before > self._number:
-            self._refuse_older(before)
+            raise LibraryError(
+                f'"{self._connection.spelling}" answers with generation {before}, this library has {self._number}; '
+                "`icons rollback --library` goes back there, `icons index` makes a newer one here"
+            )
         make_files(self._connection, self._names.files, replicas=self._replicas)
         if before == self._number and not self._is_same(before):
             raise LibraryError(
@@ -202,121 +198,108 @@ class _Publication:
         sends_pictures = self._shows_pictures(before) if self._sends_pictures is None else self._sends_pictures
         if before != self._number:
             self._begin(before)
-        rows = GenerationRows(self._opened, self._facets, sends_pictures=sends_pictures)
-        sent = self._send(rows, before, replicas=self._replicas or self._replicas_of(before))
-        recall = prove(self._opened, self._connection, (self._icons, self._pictures))
-        self._say_ready(sends_pictures=sends_pictures)
-        self._switch(before)
+        sent = self._send(before, sends_pictures=sends_pictures)
+        recall = verify_recall(self._opened, self._connection, (self._icons, self._pictures))
+        self._send_manifest(sends_pictures=sends_pictures)
+        if before != self._number:
+            what = "create_alias" if before is None else "alter_alias"
+            self._connection.call(what, self._icons, self._names.alias, seconds=SECONDS)
         self._clean(before)
         return sent, recall
-
-    @property
-    def _icons(self) -> str:
-        return self._names.icons(self._number)
-
-    @property
-    def _pictures(self) -> str:
-        return self._names.pictures(self._number)
-
-    def _refuse_older(self, before: int) -> None:
-        raise LibraryError(
-            f'"{self._connection.spelling}" answers with generation {before}, this library has {self._number}; '
-            "`icons rollback --library` goes back there, `icons index` makes a newer one here"
-        )
 
     def _is_same(self, number: int) -> bool:
         """Whether what answers is this very generation."""
         manifest = self._opened.generation.manifest
         with suppress(GoneError):
-            said = read_said(self._connection, self._names, number)
+            said = read_manifest(self._connection, self._names, number)
             return said.generation[manifest.name].sha256 == describe_file(manifest).sha256
         return True  # a rollback let what was being sent answer: it is sent to its end
 
     def _begin(self, before: int | None) -> None:
         """Make the two collections, out of those of the oldest generation where they fit."""
-        unsay(self._connection, self._names, self._number)
+        delete_manifest(self._connection, self._names, self._number)
         if not self._fits(self._number):
             drop(self._connection, self._names, self._number)
         old = self._to_renew(before)
         if self._target.current() != before:
             raise LibraryError(f'"{self._connection.spelling}" answers with another generation by now; publish again')
         if old is not None:
-            unsay(self._connection, self._names, old)
-            for was, becomes in ((self._names.icons(old), self._icons), (self._names.pictures(old), self._pictures)):
+            delete_manifest(self._connection, self._names, old)
+            for was, becomes in zip(self._names.of(old), self._names.of(self._number), strict=True):
                 if self._connection.has(was) and not self._connection.has(becomes):
                     self._connection.call("rename_collection", was, becomes, seconds=SECONDS)
-        for make, collection in ((make_icons, self._icons), (make_pictures, self._pictures)):
-            if make(self._connection, collection, dim=self._opened.manifest.dim):
+        for collection in (self._icons, self._pictures):
+            if make_rows(self._connection, collection, dim=self._opened.manifest.dim):
                 self._new.add(collection)
+
+    def _others(self, before: int | None) -> list[int]:
+        """Numbers of the generations that are there beside this one and the one that answers, the newest first."""
+        held = held_numbers(self._connection, self._names) - {before, self._number}
+        return sorted(held, reverse=True)
 
     def _to_renew(self, before: int | None) -> int | None:
         """The generation whose collections become the new one's: none that answers, or that one may go back to."""
-        held = sorted(held_numbers(self._connection, self._names), reverse=True)
-        others = [number for number in held if number not in (before, self._number)]
-        spare = others[KEPT - 2 :] if self._is_ready(before) else []
-        unfinished = [number for number in others if not self._is_ready(number)]
+        others = self._others(before)
+        spare = others[KEPT - 2 :] if before is not None and self._is_whole(before) else []
+        unfinished = [number for number in others if not self._is_whole(number)]
         return next((number for number in (*unfinished, *spare) if self._fits(number)), None)
-
-    def _replicas_of(self, number: int | None) -> int:
-        """How many times query nodes hold a generation; once where there is none."""
-        return 1 if number is None else max(1, self._connection.replicas(self._names.icons(number)))
 
     def _shows_pictures(self, number: int | None) -> bool:
         """Whether pictures of a generation were sent; yes where there is none."""
         if number is not None:
             with suppress(GoneError):
-                return read_said(self._connection, self._names, number).sends_pictures
+                return read_manifest(self._connection, self._names, number).sends_pictures
         return True
 
-    def _is_ready(self, number: int | None) -> bool:
-        return number is not None and is_whole(self._connection, self._names, number)
+    def _is_whole(self, number: int) -> bool:
+        return is_whole(self._connection, self._names, number)
 
     def _fits(self, number: int) -> bool:
         """Whether rows of this generation can go where those of another lie: same encoder, same kind of index."""
         manifest = self._opened.manifest
         with suppress(GoneError):
-            if read_said(self._connection, self._names, number).fingerprint != manifest.fingerprint:
+            if read_manifest(self._connection, self._names, number).fingerprint != manifest.fingerprint:
                 return False
-        both = (self._names.icons(number), manifest.icons.n), (self._names.pictures(number), manifest.pictures.n)
+        both = zip(self._names.of(number), (manifest.icons.n, manifest.pictures.n), strict=True)
         return all(is_as_made(self._connection, collection, n=n, dim=manifest.dim) for collection, n in both)
 
-    def _send(self, rows: GenerationRows, before: int | None, *, replicas: int) -> Sent:
-        icons = self._send_to(self._icons, Rows(rows.icon_ids, rows.icons()), replicas=replicas)
-        shown = Rows(rows.picture_ids, rows.pictures(), rows.add_pictures)
-        pictures = self._send_to(self._pictures, shown, replicas=replicas)
-        held = {self._icons: len(rows.icon_ids), self._pictures: len(rows.picture_ids)}
-        for collection, n in held.items():
-            seal(self._connection, collection, n=n)
-        for collection, n in held.items():
-            found = settle(self._connection, collection, n=n, replicas=replicas, progress=self._progress)
+    def _send(self, before: int | None, *, sends_pictures: bool) -> Sent:
+        """Send all rows; query nodes hold them as often as what answers, if nothing else is asked; once at first."""
+        of_before = 1 if before is None else max(1, self._connection.replicas(self._names.icons(before)))
+        replicas, sent = self._replicas or of_before, Sent()
+        made = GenerationRows(self._opened, self._facets, sends_pictures=sends_pictures)
+        both = {
+            self._icons: Rows(made.icon_ids, made.icons_at),
+            self._pictures: Rows(made.picture_ids, made.pictures_at, made.add_pictures),
+        }
+        for collection, rows in both.items():
+            is_new = collection in self._new
+            if not is_new:  # it is asked which rows it holds
+                index_rows(self._connection, collection, n=len(rows.ids))
+                self._connection.load(collection, replicas=replicas)
+            send(self._connection, collection, rows, sent, self._progress, is_new=is_new)
+        sent.unread = made.n_unread
+        for collection, rows in both.items():
+            flush(self._connection, collection, n=len(rows.ids))
+        for collection, rows in both.items():
+            n = len(rows.ids)
+            found = wait_until_indexed(self._connection, collection, n=n, replicas=replicas, progress=self._progress)
             if found != n:  # a request that the client repeats by itself inserts rows twice
                 if before != self._number:
                     self._connection.call("drop_collection", collection, seconds=SECONDS)
                 raise LibraryError(f'"{collection}" holds {found:,} rows, {n:,} were sent; publish again')
-        return Sent(
-            sent=icons.sent + pictures.sent,
-            deleted=icons.deleted + pictures.deleted,
-            kept=icons.kept + pictures.kept,
-            n_unread=rows.n_unread,
-        )
+        return sent
 
-    def _send_to(self, collection: str, rows: Rows, *, replicas: int) -> Sent:
-        is_new = collection in self._new
-        if not is_new:  # it is asked which rows it holds
-            index_rows(self._connection, collection, n=len(rows.ids))
-            self._connection.load(collection, replicas=replicas)
-        return send(self._connection, collection, rows, self._progress, is_new=is_new)
-
-    def _say_ready(self, *, sends_pictures: bool) -> None:
-        """Send the files, and last what names them."""
-        facts = tell_whole(self._opened, self._facets, stage=lambda title: self._progress(title, 0, 1))
+    def _send_manifest(self, *, sends_pictures: bool) -> None:
+        """Send the files, and last the manifest that names them."""
+        facts = compute_facts(self._opened, self._facets, stage=lambda title: self._progress(title, 0, 1))
         manifest, names = self._opened.manifest, self._names
         encoder = self._opened.generation.folder.parent.parent / "encoders" / manifest.fingerprint
         with tempfile.TemporaryDirectory(prefix="icons-") as folder:
             written = write_files(self._opened.generation, facts, Path(folder))
             of_generation = send_files(self._connection, names, written, self._progress)
         of_encoder = send_files(self._connection, names, _plain_files(encoder), self._progress)
-        said = Said(
+        said = PublishedManifest(
             number=self._number,
             fingerprint=manifest.fingerprint,
             dim=manifest.dim,
@@ -328,25 +311,18 @@ class _Publication:
             encoder=of_encoder,
             sends_pictures=sends_pictures,
         )
-        row = {"id": ready(self._number), "content": said.to_json(), VECTOR: [0.0, 0.0]}
+        row = {"id": manifest_key(self._number), "content": said.to_json(), VECTOR: [0.0, 0.0]}
         self._connection.call("upsert", names.files, [row], seconds=SECONDS)
         self._connection.call("flush", names.files, seconds=600.0)
 
-    def _switch(self, before: int | None) -> None:
-        what = "create_alias" if before is None else "alter_alias"
-        if before != self._number:
-            self._connection.call(what, self._icons, self._names.alias, seconds=SECONDS)
-
     def _clean(self, before: int | None) -> None:
         """Remove what nobody points at: collections of other generations, and pieces of files of these."""
-        held = sorted(held_numbers(self._connection, self._names), reverse=True)
-        older = [number for number in held if number not in (before, self._number)]
-        ready_ones = [number for number in older if self._is_ready(number)]
-        kept = {self._number} | ({before} if before not in (None, self._number) else set(ready_ones[: KEPT - 1]))
-        for number in older:
-            if number not in kept:
-                unsay(self._connection, self._names, number)
-                drop(self._connection, self._names, number)
+        older = self._others(before)
+        whole = [number for number in older if self._is_whole(number)]
+        kept = {self._number, *([before] if before not in (None, self._number) else whole[: KEPT - 1])}
+        for number in set(older) - kept:
+            delete_manifest(self._connection, self._names, number)
+            drop(self._connection, self._names, number)
         forget_pieces(self._connection, self._names, [number for number in kept if number is not None])
 
 
@@ -363,10 +339,8 @@ def go_back(library: LibraryElsewhere, *, forward: bool = False) -> int:
     server = Published(library)
     connection, names, current = server.connection, server.names, server.current()
     held = sorted(held_numbers(connection, names))
-    if forward:
-        others = [number for number in held if current is not None and number > current]
-    else:
-        others = [number for number in reversed(held) if current is not None and number < current]
+    before = [number for number in reversed(held) if current is not None and number < current]
+    others = [number for number in held if current is not None and number > current] if forward else before
     found = next((number for number in others if is_whole(connection, names, number)), None)
     if found is None:
         where = "after" if forward else "before"
@@ -374,7 +348,7 @@ def go_back(library: LibraryElsewhere, *, forward: bool = False) -> int:
             f'"{library.address}" holds no whole generation {where} the current one ({current}); '
             "`icons lab publish` sends one"
         )
-    for collection in (names.icons(found), names.pictures(found)):
+    for collection in names.of(found):
         connection.load(collection)
     connection.call("alter_alias", names.icons(found), names.alias)
     return found

@@ -3,16 +3,20 @@
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from indexer.arrays import Floats, Ids
 from indexer.errors import LibraryError, SourceError
+from indexer.library.folder import Generation
+from indexer.library.traits import FLAGS
 from indexer.merging.facets import SEVERAL
+from indexer.merging.lexicon import Lexicon, Lists
 from search.generation.facets import FacetRows, Facets
 from search.generation.icon_table import FIELDS, KINDS, Order
 from search.generation.milvus.connection import MOST, Row
@@ -21,11 +25,9 @@ from search.generation.milvus.table import Facts, order_key
 from search.generation.opened import Opened
 from search.generation.vectors import FaissVectors
 from search.query import Filters, Sort
-from search.ranking.browsing import browse_all
+from search.ranking.answer import browse_all
 from search.ranking.details import set_facts
 
-AT_ONCE = 2_000
-"""Rows that are made, compared and sent together: 4 MB with their vectors."""
 _ICONS = """
     SELECT icons.id, icons.set_id, icons.name, icons.size, COALESCE(icons.licence, sets.licence), files.source_id,
         files.path, icons.member, icons.caption, icons.tags, icons.english_tags, icons.categories
@@ -39,6 +41,9 @@ _SOURCES = """
     WHERE icons.id IN (SELECT MIN(id) FROM icons WHERE image_id BETWEEN ? AND ? GROUP BY image_id)
 """
 _DIGESTS = "SELECT id, digest FROM images WHERE id BETWEEN ? AND ? ORDER BY id"
+SORTS: tuple[Sort, ...] = ("set", "name", "newest")
+_KEPT_TABLES = ("settings", "sources", "sets", "names", "labels", "vocabulary")
+_EMPTY_TABLES = ("files", "images", "icons")
 
 
 class GenerationRows:
@@ -57,25 +62,44 @@ class GenerationRows:
         self._values = {kind: (*facets.labels(kind).values, "") for kind in ("set", "look", "licence", *SEVERAL)}
         self._by_image = np.argsort(facets.column("image"), kind="stable")
 
-    def icons(self) -> Iterator[list[Row]]:
-        """Yield the rows of icons, some at a time."""
-        for ids in _chunks(self.icon_ids):
-            yield self.icons_at(ids)
-
-    def pictures(self) -> Iterator[list[Row]]:
-        """Yield the rows of pictures, some at a time."""
-        for ids in _chunks(self.picture_ids):
-            yield self.pictures_at(ids)
-
     def icons_at(self, ids: Ids) -> list[Row]:
         """Rows of some icons that follow each other."""
-        told = self._read(_ICONS, ids)
-        assert [row[0] for row in told] == ids.tolist()
-        return self._icon_rows(ids, told)
+        rows = self._facets.at(ids)
+        columns = {name: rows[name].tolist() for name in ("image", "drawing", "size", "coloured", "animated", "states")}
+        columns["name_id"] = rows["name"].tolist()
+        columns |= {kind: self._labels(kind, rows) for kind in ("set", "look", "licence")}
+        columns |= self._several(rows)
+        made = []
+        for place, (icon, set_id, name, *rest) in enumerate(self._read(_ICONS, ids)):
+            row = {field: values[place] for field, values in columns.items()}
+            made.append(
+                row | {"id": icon, "set_id": set_id, "name": name, "shown": _json(rest[:5]), "said": _json(rest[5:])}
+            )
+        assert [row["id"] for row in made] == ids.tolist()
+        return _with_vectors(made, self._of_icons.reconstruct(ids))
 
     def pictures_at(self, ids: Ids) -> list[Row]:
-        """Rows of some pictures that follow each other."""
-        return self._picture_rows(ids, dict(self._read(_DIGESTS, ids)))
+        """Rows of some pictures that follow each other: each has the labels of all icons that show it."""
+        digests = dict(self._read(_DIGESTS, ids))
+        shown = self._facets.column("image")[self._by_image]
+        low, high = np.searchsorted(shown, ids[0]), np.searchsorted(shown, ids[-1], side="right")
+        rows = FacetRows(self._facets, self._by_image[low:high])
+        images = rows["image"].tolist()
+        columns = {"sets": self._labels("set", rows), "looks": self._labels("look", rows)}
+        columns |= {"licences": self._labels("licence", rows), "sizes": rows["size"].tolist()}
+        values = {field: _by_image(images, ([value] for value in column)) for field, column in columns.items()}
+        values |= {field: _by_image(images, lists) for field, lists in self._several(rows).items()}
+        flags = {flag: dict(zip(images, rows[flag].tolist(), strict=True)) for flag in FLAGS}
+        made = [
+            {
+                "id": image,
+                "content": bytes(digests[image]).hex(),
+                **{field: sorted(found[image]) for field, found in values.items()},
+                **{flag: found[image] for flag, found in flags.items()},
+            }
+            for image in ids.tolist()
+        ]
+        return _with_vectors(made, self._of_pictures.reconstruct(ids), more=b"shown" if self._sends_pictures else b"")
 
     def add_pictures(self, rows: Sequence[Row]) -> None:
         """Add to rows of pictures what they show, as sources hold it; counts those that can't be read."""
@@ -97,48 +121,12 @@ class GenerationRows:
         with closing(sqlite3.connect(f"{self._catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as catalog:
             return catalog.execute(query, (int(ids[0]), int(ids[-1]))).fetchall()
 
-    def _icon_rows(self, ids: Ids, told: list[tuple[Any, ...]]) -> list[Row]:
-        rows = self._facets.at(ids)
-        columns = {name: rows[name].tolist() for name in ("image", "drawing", "size", "coloured", "animated", "states")}
-        columns["name_id"] = rows["name"].tolist()
-        for kind in ("set", "look", "licence"):
-            columns[kind] = [self._values[kind][code] for code in rows[kind].tolist()]
-        columns |= self._borne(rows)
-        made = []
-        for place, (icon, set_id, name, *rest) in enumerate(told):
-            row = {field: values[place] for field, values in columns.items()}
-            shown, said = rest[:5], rest[5:]
-            row |= {"id": icon, "set_id": set_id, "name": name, "shown": _json(shown), "said": _json(said)}
-            made.append(row)
-        return _with_vectors(made, self._of_icons.reconstruct(ids))
+    def _labels(self, kind: str, rows: FacetRows) -> list[str]:
+        """Values of a kind that icons have one of."""
+        return [self._values[kind][code] for code in rows[kind].tolist()]
 
-    def _picture_rows(self, ids: Ids, digests: dict[int, bytes]) -> list[Row]:
-        shown = self._facets.column("image")[self._by_image]
-        low, high = np.searchsorted(shown, ids[0]), np.searchsorted(shown, ids[-1], side="right")
-        positions = self._by_image[low:high]
-        rows = FacetRows(self._facets, positions)
-        values: dict[str, dict[int, set[Any]]] = {}
-        for field, kind in {"sets": "set", "looks": "look", "licences": "licence"}.items():
-            values[field] = _gathered(rows["image"], [self._values[kind][code] for code in rows[kind].tolist()])
-        values["sizes"] = _gathered(rows["image"], rows["size"].tolist())
-        for field, lists in self._borne(rows).items():
-            values[field] = _gathered(
-                np.repeat(rows["image"], [len(one) for one in lists]), [value for one in lists for value in one]
-            )
-        flags = {flag: dict(zip(rows["image"].tolist(), rows[flag].tolist(), strict=True)) for flag in _FLAGS}
-        made = [
-            {
-                "id": image,
-                "content": bytes(digests[image]).hex(),
-                **{field: sorted(found[image]) for field, found in values.items()},
-                **{flag: found[image] for flag, found in flags.items()},
-            }
-            for image in ids.tolist()
-        ]
-        return _with_vectors(made, self._of_pictures.reconstruct(ids), more=b"shown" if self._sends_pictures else b"")
-
-    def _borne(self, rows: FacetRows) -> dict[str, list[list[str]]]:
-        """Labels of the kinds that icons have several of, by the field that holds them."""
+    def _several(self, rows: FacetRows) -> dict[str, list[list[str]]]:
+        """Values of the kinds that icons have several of, by the field that holds them."""
         found = {}
         for kind, field in SEVERAL.items():
             lists: list[list[str]] = [[] for _ in range(len(rows))]
@@ -148,14 +136,11 @@ class GenerationRows:
         return found
 
 
-_FLAGS = ("coloured", "animated")
-
-
-def _gathered(images: Ids, values: list[Any]) -> dict[int, set[Any]]:
+def _by_image(images: Iterable[int], values: Iterable[Iterable[Any]]) -> dict[int, set[Any]]:
     """Values by picture; those of all icons that show it."""
     found: dict[int, set[Any]] = defaultdict(set)
-    for image, value in zip(images.tolist(), values, strict=True):
-        found[image].add(value)
+    for image, some in zip(images, values, strict=True):
+        found[image].update(some)
     return found
 
 
@@ -185,19 +170,11 @@ def _refuse_large(row: Row) -> None:
             )
 
 
-def _chunks(ids: Ids) -> Iterator[Ids]:
-    for start in range(0, len(ids), AT_ONCE):
-        yield ids[start : start + AT_ONCE]
-
-
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
-SORTS: tuple[Sort, ...] = ("set", "name", "newest")
-
-
-def tell_whole(opened: Opened, facets: Facets, *, stage: Callable[[str], None] = lambda _: None) -> Facts:
+def compute_facts(opened: Opened, facets: Facets, *, stage: Callable[[str], None] = lambda _: None) -> Facts:
     """Go through all icons: counts, sets, and the orders in which they are browsed."""
     stage("Sorting and counting all icons")
     ids = facets.every(None)
@@ -215,3 +192,33 @@ def tell_whole(opened: Opened, facets: Facets, *, stage: Callable[[str], None] =
         sets=tuple(set_facts(opened, facets)),
         orders=orders,
     )
+
+
+def write_files(generation: Generation, facts: Facts, folder: Path) -> list[Path]:
+    """Write into a folder what a search needs of a generation beside the server's rows: nothing that grows with icons,
+    but names, their words and labels.
+    """
+    lexicon = Lexicon.open(generation.lexicon)
+    none = Lists(np.zeros(len(lexicon.name_ids) + 1, np.int64), np.empty(0, np.int64))
+    nameless = Lexicon(lexicon.terms, lexicon.weights, lexicon.names, lexicon.tagged, lexicon.name_ids, none)
+    nameless.save(folder / generation.lexicon.name)
+    np.save(folder / "bearers.npy", np.diff(lexicon.icons.starts).astype(np.int64))
+    _write_catalog(generation.catalog, folder / generation.catalog.name)
+    facts.write(folder / "facts.json")
+    (folder / generation.manifest.name).write_bytes(generation.manifest.read_bytes())
+    return sorted(folder.iterdir())
+
+
+def _write_catalog(source: Path, target: Path) -> None:
+    """Copy a snapshot without what the server holds: tables of icons, files and pictures are empty."""
+    with closing(sqlite3.connect(target)) as connection:
+        connection.execute("ATTACH ? AS source", (f"{source.absolute()}",))
+        made = "SELECT type, sql FROM source.sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type DESC"
+        for table in (*_KEPT_TABLES, *_EMPTY_TABLES):
+            for _, sql in connection.execute(made, (table,)).fetchall():
+                connection.execute(sql)
+            if table in _KEPT_TABLES:
+                connection.execute(f"INSERT INTO {table} SELECT * FROM source.{table}")
+        connection.commit()
+        connection.execute("DETACH source")
+        connection.execute("VACUUM")

@@ -1,1 +1,1 @@
-"""Which icons answer, and in what order? `answer.answer` leads from a query to its hits."""
+"""The icons that answer, in order: `answer.answer` leads from a query to its hits."""

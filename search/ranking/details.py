@@ -2,14 +2,14 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from indexer.arrays import Ids, Positions
+from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.errors import UnknownIconError
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.words import normalise, unprinted
@@ -17,20 +17,89 @@ from indexer.sources.licences import family
 from search.deadline import refuse_late
 from search.generation.backend import Ability, IconRow, SetRow, numbered_key
 from search.generation.facets import Facets
-from search.generation.icon_table import SetFacts
+from search.generation.icon_table import Choice, SetFacts
+from search.generation.labels import SetPriority
 from search.generation.opened import Opened
-from search.generation.set_priority import Standing
 from search.generation.snapshot import Snapshot
 from search.query import refuse_broken
-from search.ranking.candidates import Candidates, untold
-from search.ranking.grouping import grouped, others_bearing
-from search.ranking.order import NAMED
+from search.ranking.candidates import Candidates, all_related
+from search.ranking.order import NAMED, RELATED, group_many
 from search.results import MOST_ALSO, Details, Hit, NameRead, SetCard
+
+
+def groups_of(opened: Opened, ids: Ids) -> tuple[Ids, Ids]:
+    """A number for the variant group of each icon, and one for its drawing."""
+    rows = opened.facets.at(ids)
+    return opened.facets.variants(rows), rows["drawing"]
+
+
+def grouped(opened: Opened, ids: Ids, *, flat: bool) -> Positions:
+    """Places of the hits among some icons: all of them, or the first one of each variant group and drawing."""
+    return np.arange(len(ids)) if flat else group_many(*groups_of(opened, ids))
+
+
+def first_of_each(opened: Opened, ids: Ids) -> Choice:
+    """Which pairs of a place in `ids` and a code are hits: of those with the same code one of each group."""
+    return first_of_groups(*groups_of(opened, ids))
+
+
+def first_of_groups(variants: Ids, drawings: Ids) -> Choice:
+    """The same, from the numbers of the groups. What is alone in both is a hit, whatever its code: most icons are."""
+    variants, drawings = (np.unique(numbers, return_inverse=True)[1] for numbers in (variants, drawings))
+    is_alone = (np.bincount(variants)[variants] == 1) & (np.bincount(drawings)[drawings] == 1)
+    bits = len(variants).bit_length()
+
+    def choose(places: Positions, codes: Ids) -> Positions:
+        is_hit = is_alone[places]
+        others = np.flatnonzero(~is_hit)
+        of_codes = codes[others].astype(np.int64) << bits
+        is_hit[others[group_many(of_codes | variants[places[others]], of_codes | drawings[places[others]])]] = True
+        return np.flatnonzero(is_hit)
+
+    return choose
+
+
+def others_bearing(opened: Opened, sets: SetPriority, ids: Ids) -> list[Ids]:
+    """For each icon those with the same drawing, its variants apart; of the sets that stand best first."""
+    facets, alike = opened.facets, opened.facets.alike(ids)
+    of_hit = np.repeat(np.arange(len(ids)), [len(some) for some in alike])
+    every = np.concatenate([ids[:0], *alike])
+    is_other = facets.variants(facets.at(every)) != facets.variants(facets.at(ids))[of_hit]
+    every, of_hit = every[is_other], of_hit[is_other]
+    order = np.lexsort((*_order_of_sets(opened, sets, every), of_hit))
+    return np.split(every[order], np.searchsorted(of_hit, np.arange(1, len(ids))))
+
+
+def shown_for_all(
+    opened: Opened, sets: SetPriority, hits: Candidates, taken: Ids, may_answer: Callable[[Ids], Mask]
+) -> Candidates:
+    """Put the icon of a preferred set in the place of a hit with the same drawing, and an own one in that of a sample.
+
+    `taken` are the variants that other hits stand for: none comes twice.
+    """
+    facets, ids, tiers = opened.facets, hits.ids.copy(), hits.tiers.copy()
+    sources = sets.sources[facets.at(ids)["set"]]
+    places = np.flatnonzero(sources < sets.sources.max(initial=0))
+    for place, alike in zip(places.tolist(), facets.alike(ids[places]), strict=True):
+        rows = facets.at(alike)
+        better = alike[(sets.sources[rows["set"]] > sources[place]) & ~np.isin(facets.variants(rows), taken)]
+        better = better[may_answer(better)]
+        for best in better[np.lexsort(_order_of_sets(opened, sets, better))][:1]:
+            ids[place], tiers[place] = best, RELATED
+            taken = np.append(taken, facets.variants(facets.at(np.array([best]))))
+    return replace(hits, ids=ids, tiers=tiers)
+
+
+def _order_of_sets(opened: Opened, sets: SetPriority, ids: Ids) -> tuple[Floats, Ids]:
+    """What puts some icons into the order in which their sets stand, the last key first as `np.lexsort` wants it."""
+    of_sets = opened.facets.at(ids)["set"]
+    return -sets.evidence[of_sets], -sets.sources[of_sets]
+
 
 _NUMBERED = re.compile("#[0-9]+$")
 
 
-def as_hits(opened: Opened, found: Candidates, sets: Standing, *, flat: bool) -> list[Hit]:
+def as_hits(opened: Opened, found: Candidates, sets: SetPriority, *, flat: bool) -> list[Hit]:
     """Spell candidates as hits, in their order."""
     ids = found.ids
     others = [ids[:0] for _ in ids] if flat else others_bearing(opened, sets, ids)
@@ -42,7 +111,13 @@ def as_hits(opened: Opened, found: Candidates, sets: Standing, *, flat: bool) ->
     in_order = [icons[icon] for icon in ids.tolist()]
     digests = opened.snapshot.digests([icon.image_id for icon in in_order])
     rows = opened.facets.at(ids)
-    traits = zip(opened.facets.looks(rows), rows["coloured"].tolist(), rows["animated"].tolist(), strict=True)
+    traits = zip(
+        opened.facets.looks(rows),
+        rows["coloured"].tolist(),
+        rows["animated"].tolist(),
+        found.similarities.tolist(),
+        strict=True,
+    )
     return [
         Hit(
             id=icon.id,
@@ -62,21 +137,21 @@ def as_hits(opened: Opened, found: Candidates, sets: Standing, *, flat: bool) ->
             path=_file_of(icon),
             member=icon.member,
             score=round(float(found.confidence[place]), 4),
-            similarity=_rounded(found.similarities[place]),
+            similarity=None if np.isnan(similarity) else round(similarity, 4),
             exact=bool(found.tiers[place] <= NAMED),
             n_variants=1 if flat else len(variants[icon.set_id, icon.name_id]),
             also=tuple(keys[other] for other in also[place].tolist()),
             n_also=len(others[place]),
         )
-        for place, (icon, (style, coloured, animated)) in enumerate(zip(in_order, traits, strict=True))
+        for place, (icon, (style, coloured, animated, similarity)) in enumerate(zip(in_order, traits, strict=True))
     ]
 
 
-def hits_of(opened: Opened, ids: Ids, *, sets: Standing | None = None, flat: bool = False) -> list[Hit]:
+def hits_of(opened: Opened, ids: Ids, *, sets: SetPriority | None = None, flat: bool = False) -> list[Hit]:
     """Spell some icons as hits that nobody looked for: their score is 1."""
     ones, none = np.ones(len(ids), np.float32), np.full(len(ids), np.nan, np.float32)
-    found = Candidates(ids, untold(ids), none, ones, ones, ones, beyond=0)
-    return as_hits(opened, found, sets or opened.standing(()), flat=flat)
+    found = Candidates(ids, all_related(ids), none, ones, ones, ones, beyond=0)
+    return as_hits(opened, found, sets or opened.set_priority(()), flat=flat)
 
 
 def _key(opened: Opened, icon: IconRow, variants: Sequence[tuple[int, str]]) -> str:
@@ -85,10 +160,6 @@ def _key(opened: Opened, icon: IconRow, variants: Sequence[tuple[int, str]]) -> 
     is_first = first == icon.id and icon.set_id not in opened.snapshot.second_sets
     is_plain = ":" not in icon.set + icon.name and not _NUMBERED.search(icon.name)  # falls apart in one way alone
     return f"{icon.set}:{icon.name}" if is_first and is_plain else numbered_key(icon.set, icon.name, icon.id)
-
-
-def _rounded(similarity: np.floating[Any]) -> float | None:
-    return None if np.isnan(similarity) else round(float(similarity), 4)
 
 
 def _known(trait: int) -> bool | None:
@@ -217,8 +288,9 @@ _SPREAD = 4
 
 def set_cards(opened: Opened) -> list[SetCard]:
     """Tell of every set, by key."""
-    told = opened.facets.told_sets()
-    facts = set_facts(opened, opened.in_memory(Ability.SET_CARDS)) if told is None else told
+    facts = opened.facets.precomputed_sets()
+    if facts is None:
+        facts = set_facts(opened, opened.in_memory(Ability.SET_CARDS))
     about = {row.key: row for row in opened.snapshot.sets()}
     ids = np.array([icon for one in facts for icon in one.sample], np.int64)
     shown = iter(hits_of(opened, ids, flat=True))

@@ -1,4 +1,4 @@
-"""Why does an icon stand where it stands? What each arm says of it for a query, beside the icon that comes first."""
+"""Explains where an icon stands: what each arm says of it for a query, beside the icon that comes first."""
 
 from dataclasses import replace
 
@@ -9,16 +9,24 @@ from indexer.errors import IconsError
 from indexer.languages.words import normalise_tag
 from search.generation.opened import Opened
 from search.query import Query, pasted_svg
-from search.ranking.asked import Asked, Avoided, encode, read_asked, read_avoided
-from search.ranking.candidates import Candidates, Reach, by_words, name_fits, untold
+from search.ranking.candidates import (
+    Candidates,
+    SearchScope,
+    all_related,
+    by_words,
+    evidence_against,
+    evidence_for,
+    first_of_tiers,
+    name_fits,
+)
 from search.ranking.details import hits_of
-from search.ranking.gathering import Shown, in_order
-from search.ranking.judging import evidence_against, evidence_for, first_of_tiers
-from search.ranking.order import BEST_SCORE, TIERS, good_enough, least_score, rank
+from search.ranking.order import BEST_SCORE, TIERS, least_score, rank
+from search.ranking.paging import Shown, in_order
+from search.ranking.parsing import Avoided, ParsedQuery, encode, parse_avoided, parse_query
 from search.results import Explanation, Judged
 
-REACH = 10_000
-"""Icons among which ranks are told."""
+N_EXPLAINED = 10_000
+"""Icons that are ranked."""
 
 
 def explain(opened: Opened, query: Query, icon: int) -> Explanation:
@@ -31,13 +39,13 @@ def explain(opened: Opened, query: Query, icon: int) -> Explanation:
     if query.picture is not None or query.icon is not None or query.keyword or pasted_svg(query.words):
         raise IconsError("only a query of words alone can be explained")
     opened.snapshot.icon(icon)
-    asked = read_asked(opened, query.words, prefer=query.prefer or (), languages=query.languages)
-    avoided = read_avoided(opened, query, asked)
-    found = by_words(opened, asked, avoided, Reach(REACH))
+    parsed = parse_query(opened, query.words, prefer=query.prefer or (), languages=query.languages)
+    avoided = parse_avoided(opened, query, parsed)
+    found = by_words(opened, parsed, avoided, SearchScope(N_EXPLAINED))
     order = rank(found.ids, found.evidence, found.tiers)
-    shown, _ = in_order(opened, found, Shown(asked.wording.style, avoided.words))
-    kept = good_enough(order, found.scores, None)
-    wording = asked.wording
+    shown, _ = in_order(opened, found, Shown(parsed.wording.style, avoided.words))
+    kept = order[found.scores[order] >= least_score(found.scores)]
+    wording = parsed.wording
     return Explanation(
         typed=wording.typed,
         name=wording.name,
@@ -47,22 +55,24 @@ def explain(opened: Opened, query: Query, icon: int) -> Explanation:
         synonyms=tuple(name for name, _ in wording.synonyms),
         without=avoided.words,
         spelled=wording.spelled,
-        read_as=asked.read_as,
-        icon=_judge(opened, asked, avoided, found, order, icon),
-        first=_judge(opened, asked, avoided, found, order, int(found.ids[shown[0]])) if len(kept) else None,
+        read_as=parsed.read_as,
+        icon=_judge(opened, parsed, avoided, found, order, icon),
+        first=_judge(opened, parsed, avoided, found, order, int(found.ids[shown[0]])) if len(kept) else None,
         shown=_shown(opened, found, kept, icon),
     )
 
 
-def _judge(opened: Opened, asked: Asked, avoided: Avoided, found: Candidates, order: Positions, icon: int) -> Judged:
+def _judge(
+    opened: Opened, parsed: ParsedQuery, avoided: Avoided, found: Candidates, order: Positions, icon: int
+) -> Judged:
     ids = np.array([icon])
-    cosines = _cosines(opened, asked.vector, icon)
+    cosines = _cosines(opened, parsed.vector, icon)
     fused = np.array([cosines["fused"]], np.float32)
-    speaks = evidence_for(opened, asked, name_fits(opened, asked), ids, fused)
+    speaks = evidence_for(opened, parsed, name_fits(opened, parsed), ids, fused)
     speaks["left out"] = evidence_against(opened, avoided, ids)
     place = next(iter(np.flatnonzero(found.ids == icon).tolist()), None)
-    tiers = untold(ids) if place is None else found.tiers[[place]]
-    speaks["set"] = speaks["set"] + first_of_tiers(opened, asked, ids, tiers)
+    tiers = all_related(ids) if place is None else found.tiers[[place]]
+    speaks["set"] = speaks["set"] + first_of_tiers(opened, parsed, ids, tiers)
     [hit] = hits_of(opened, ids)
     score = 0.0 if place is None else float(found.scores[place])
     return Judged(
@@ -89,7 +99,7 @@ def _cosines(opened: Opened, vector: Floats, icon: int) -> dict[str, float]:
 
 def _shown(opened: Opened, found: Candidates, kept: Positions, icon: int) -> str:
     if icon not in found.ids:
-        return f"not a hit: {REACH:,} icons are nearer"
+        return f"not a hit: {N_EXPLAINED:,} icons are nearer"
     [place] = np.flatnonzero(found.ids == icon)
     if place not in kept:
         best = float(found.scores.max())

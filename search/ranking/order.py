@@ -1,4 +1,4 @@
-"""In what order candidates answer, and what their evidence is worth as a score. Pure functions."""
+"""The order of candidates, and the score that their evidence is worth. Pure functions."""
 
 from collections.abc import Hashable, Iterable
 
@@ -48,11 +48,11 @@ def stand_ins(firsts: Positions, is_asked: Mask, is_plain: Mask) -> Mask:
     return may & _if_any(firsts, may & is_plain)
 
 
-def _if_any(firsts: Positions, wanted: Mask) -> Mask:
-    """Those of each group that are wanted; all of a group where none is."""
+def _if_any(firsts: Positions, chosen: Mask) -> Mask:
+    """Those of each group that are chosen; all of a group where none is."""
     has_any = np.zeros(len(firsts), bool)
-    has_any[firsts[wanted]] = True
-    return wanted | ~has_any[firsts]
+    has_any[firsts[chosen]] = True
+    return chosen | ~has_any[firsts]
 
 
 def before_variants(order: Positions, variants: Ids, may_stand: Mask, tiers: Tiers) -> tuple[Positions, Positions]:
@@ -75,7 +75,7 @@ def before_variants(order: Positions, variants: Ids, may_stand: Mask, tiers: Tie
 
 
 def group(keys: Iterable[tuple[Hashable, Hashable]], *, k: int | None = None) -> list[int]:
-    """Keep the best of each variant group and of each drawing, at most `k`, in the order given.
+    """Keep the best of each variant group and of each drawing, at most `k`, in their order.
 
     `keys` are (group, drawing) of each candidate; returns the places of those kept.
     """
@@ -164,13 +164,3 @@ def least_score(scores: Floats, *, is_never_empty: bool = False) -> float:
     if is_never_empty:
         return SHARE_OF_BEST * best
     return max(LEAST_SCORE, SHARE_OF_BEST * best) if best >= BEST_SCORE else np.inf
-
-
-def good_enough(
-    order: Positions, scores: Floats, min_score: float | None, *, is_never_empty: bool = False
-) -> Positions:
-    """Keep of some places, best first, those whose scores suffice: `min_score`, or the limits above."""
-    in_order = scores[order]
-    if min_score is None:
-        min_score = least_score(in_order, is_never_empty=is_never_empty)
-    return order[in_order >= min_score]

@@ -18,13 +18,12 @@ from indexer.screens.boxes import Boxes, PictureKind, picture_kind
 from indexer.screens.located import NO_ICONS, LocatedIcons, open_locator
 from search.deadline import refuse_late
 from search.generation.backend import Selection
+from search.generation.labels import SetPriority
 from search.generation.opened import Opened, forgetful
-from search.generation.set_priority import Standing
 from search.pictures import drawing, screenshot_of
 from search.query import Filters
 from search.ranking.candidates import Candidates, pictured
-from search.ranking.details import as_hits
-from search.ranking.grouping import groups_of, shown_for_all
+from search.ranking.details import as_hits, groups_of, shown_for_all
 from search.ranking.order import group_many, least_score
 from search.results import Hit
 from search.screens.results import AsKind, Box, LocatedIcon, LocatedPicture
@@ -60,7 +59,7 @@ class _Among:
 
 
 def name_crops(
-    opened: Opened, vectors: Floats, filters: Filters, sets: Standing, *, k: int, min_score: float | None = None
+    opened: Opened, vectors: Floats, filters: Filters, sets: SetPriority, *, k: int, min_score: float | None = None
 ) -> list[list[Hit]]:
     """Name what some vectors (n, dim) show: at most `k` hits each, best first.
 
@@ -242,7 +241,7 @@ class LocateOptions:
 
 
 def locate_icons(
-    opened: Opened, pixels: Pixels, icon: Pixels | None, options: LocateOptions, sets: Standing
+    opened: Opened, pixels: Pixels, icon: Pixels | None, options: LocateOptions, sets: SetPriority
 ) -> LocatedPicture:
     """Find and name the icons of a picture, RGB (height, width, 3); `icon` is the whole of it as the encoder sees it.
 

@@ -48,29 +48,31 @@ def print_details(console: Console, details: Details) -> None:
             console.print(_icons(icons))
 
 
-def _facts(details: Details) -> Iterable[tuple[str, str]]:
-    hit = details.hit
+def _facts(details: Details) -> Sequence[tuple[str, str | None]]:
+    hit, read = details.hit, details.name_read
     known = {True: "yes", False: "no", None: ""}
-    yield "key", hit.key
-    yield "id", str(hit.id)
-    yield "name", hit.name
-    yield "words", "" if details.name_read else hit.words
-    yield "read as", _spell_reading(details.name_read) if details.name_read else ""
-    yield "caption", details.caption or ""
-    yield "set", f"{hit.set} ({hit.set_title})" if hit.set_title != hit.set else hit.set
-    yield "version", details.version or ""
-    yield "author", details.author or ""
-    yield "style", hit.style or ""
-    yield "size", f"{hit.size} px" if hit.size else ""
-    yield "coloured", known[hit.coloured]
-    yield "animated", known[hit.animated]
-    yield "categories", ", ".join(details.categories)
-    yield "tags", ", ".join(details.tags)
-    yield "tags read as", ", ".join(details.english_tags)
-    yield "licence", f"{hit.licence or 'not stated'} ({hit.licence_family})"
-    yield "set's licence", details.set_licence if details.set_licence != hit.licence else ""  # type: ignore[misc]
-    yield "path", hit.place
-    yield "source", details.source
+    return (
+        ("key", hit.key),
+        ("id", str(hit.id)),
+        ("name", hit.name),
+        ("words", "" if read else hit.words),
+        ("read as", _spell_reading(read) if read else ""),
+        ("caption", details.caption),
+        ("set", f"{hit.set} ({hit.set_title})" if hit.set_title != hit.set else hit.set),
+        ("version", details.version),
+        ("author", details.author),
+        ("style", hit.style),
+        ("size", f"{hit.size} px" if hit.size else ""),
+        ("coloured", known[hit.coloured]),
+        ("animated", known[hit.animated]),
+        ("categories", ", ".join(details.categories)),
+        ("tags", ", ".join(details.tags)),
+        ("tags read as", ", ".join(details.english_tags)),
+        ("licence", f"{hit.licence or 'not stated'} ({hit.licence_family})"),
+        ("set's licence", details.set_licence if details.set_licence != hit.licence else ""),
+        ("path", hit.place),
+        ("source", details.source),
+    )
 
 
 def _spell_reading(read: NameRead) -> str:
@@ -206,14 +208,15 @@ def understood(explanation: Explanation) -> Iterator[str]:
     yield f"asked: {explanation.typed}" + (f", perhaps {explanation.spelled}" if explanation.spelled else "")
     if explanation.style:
         yield f"style: {explanation.style}, of {explanation.name}"
-    if explanation.parts:
-        yield f"parts: {', '.join(explanation.parts)}"
-    if explanation.drawn:
-        yield f"customarily drawn: {', '.join(explanation.drawn)}"
-    if explanation.synonyms:
-        yield f"other sets say it of: {', '.join(explanation.synonyms)}"
-    if explanation.without:
-        yield f"left out: {', '.join(explanation.without)}"
+    said = {
+        "parts": explanation.parts,
+        "customarily drawn": explanation.drawn,
+        "other sets say it of": explanation.synonyms,
+        "left out": explanation.without,
+    }
+    for what, texts in said.items():
+        if texts:
+            yield f"{what}: {', '.join(texts)}"
 
 
 def _rows(icons: list[Judged]) -> Iterator[tuple[str, ...]]:

@@ -1,1 +1,1 @@
-"""What do the words of a query ask for? `wording` reads them; spelling, keywords, and names that bear them."""
+"""What the words of a query ask for: `wording` reads them, `spelling` corrects them, `codes` knows code."""

@@ -1,6 +1,6 @@
 """Icons and sets as code and people call them: "mdi:home", "<BellIcon />", "Font Awesome".
 
-What a set is called in code is told by `set_names`; here are the ways to write a set and a name.
+`SetNames` knows what a set is called; `read_code` the ways to write a set and a name.
 """
 
 import re
@@ -35,7 +35,7 @@ Meant = tuple[int, ...]
 
 
 class SetNames:
-    """Names of a library's sets; a set is told by its code, its place in both lists."""
+    """Names of a library's sets; a set is known by its code, its place in both lists."""
 
     def __init__(self, keys: Sequence[str], titles: Sequence[str]) -> None:
         self._named = [(key.lower(), title.lower()) for key, title in zip(keys, titles, strict=True)]
@@ -70,8 +70,8 @@ class SetNames:
         return tuple(dict.fromkeys((*self._by_key.get(name, ()), *self._saying(code[name]))))
 
     def _saying(self, words: str) -> Meant:
-        wanted = set(_WORD.findall(words))
-        return tuple(code for code, said in enumerate(self._words) if wanted <= said)
+        asked = set(_WORD.findall(words))
+        return tuple(code for code, said in enumerate(self._words) if asked <= said)
 
     @cached_property
     def _by_key(self) -> dict[str, Meant]:

@@ -68,7 +68,7 @@ def _triples(word: str) -> list[str]:
 _SHORTEST = 4
 """Of three letters nearly everything is one letter away from something."""
 _LONG = 8
-"""From this length two slips are forgiven instead of one."""
+"""From this length two slips are accepted instead of one."""
 _MUCH_RARER = 500
 """So often must the right word be more frequent. In large libraries slips have names, too: 4 of Iconify's bear "arow",
 3,675 bear "arrow"."""
@@ -81,7 +81,7 @@ class Speller:
     read_vocabulary: Callable[[], Mapping[str, int]]
     """Gives every word with the number of names that bear it, once it is needed."""
     _: KW_ONLY
-    is_borne: Callable[[str], bool]
+    is_name_or_tag: Callable[[str], bool]
     """Whether any name bears a word."""
     is_usual: Callable[[str], bool]
     """Whether a word needs no correction, whoever bears it."""
@@ -92,11 +92,11 @@ class Speller:
     def of(cls, read_vocabulary: Callable[[], Mapping[str, int]], lexicon: Lexicon, encoder: QueryEncoder) -> Self:
         """Spell as the names and tags of a lexicon do, and as an encoder knows words."""
         could_be = Plausible(encoder.whole_words).reads_like_a_word
-        return cls(read_vocabulary, is_borne=lexicon.knows, is_usual=encoder.has_token, could_be=could_be)
+        return cls(read_vocabulary, is_name_or_tag=lexicon.knows, is_usual=encoder.has_token, could_be=could_be)
 
     def knows(self, word: str) -> bool:
         """Tell whether a word means something, here or anywhere, or may do so."""
-        return self.is_usual(word) or self.is_borne(word) or self.could_be(word)
+        return self.is_usual(word) or self.is_name_or_tag(word) or self.could_be(word)
 
     def correct(self, words: str) -> str | None:
         """Spell normalised words as they were probably meant; None where there is nothing to correct."""
@@ -107,7 +107,7 @@ class Speller:
     def _meant(self, word: str) -> str | None:
         if self.is_usual(word):
             return None
-        return self._far_more_frequent(word) if self.is_borne(word) else self._nearest(word)
+        return self._far_more_frequent(word) if self.is_name_or_tag(word) else self._nearest(word)
 
     def _far_more_frequent(self, word: str) -> str | None:
         """The word that is spelled so by a slip of the pen and far more frequent; brands are one letter off, too, so

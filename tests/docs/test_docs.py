@@ -1,13 +1,9 @@
 import re
-from collections.abc import Iterator
 from pathlib import Path
-
-import click
 
 from data.making.model.words import WORDS
 from indexer.sources.npm import PACKAGES
-from search.cli import main
-from search.reference import reference
+from search.reference import commands, reference
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,19 +12,7 @@ def test_the_command_reference_is_what_the_help_says() -> None:
     assert (ROOT / "docs" / "commands.md").read_text() == reference(), "python -m search.reference > docs/commands.md"
 
 
-def leaves(group: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command]]:
-    """All commands with their paths."""
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        inner = click.Context(command, info_name=name, parent=context)
-        if isinstance(command, click.Group):
-            yield from leaves(command, inner)
-        else:
-            yield inner.command_path, command
-
-
-COMMANDS = dict(leaves(main, click.Context(main, info_name="icons")))
+COMMANDS = {context.command_path: command for command, context in commands()}
 
 
 def test_every_command_shows_an_example() -> None:
@@ -50,7 +34,7 @@ def test_every_command_in_the_readme_exists() -> None:
 
 
 def test_every_test_that_holds_a_promise_exists() -> None:
-    promised = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "reliability.md").read_text()))
+    promised = set(re.findall(r"`(test_\w+)`", (ROOT / "tests" / "README.md").read_text()))
     there = {
         name for file in (ROOT / "tests").rglob("*.py") for name in re.findall(r"def (test_\w+)", file.read_text())
     }

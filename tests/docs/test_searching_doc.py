@@ -1,14 +1,15 @@
-"""Do the documents show what really comes? `python tests/docs/test_searching_doc.py FOLDER` writes outputs anew.
+"""The documents show what really comes. `python tests/docs/test_searching_doc.py FOLDER` writes outputs anew.
 
-Every line `$ icons ...` of a console block is run over the sample icons, in docs/.
+Every line `$ icons ...` of a console block is run over the sample icons, in a folder with all that lies in docs/.
 """
 
 import math
-import os
 import re
 import shlex
 import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 
 import click
@@ -19,7 +20,7 @@ from indexer.reports import terminal
 from search.cli import main
 
 ROOT = Path(__file__).parents[2]
-_BLOCKS = {"searching": 8, "code": 4, "checking": 1, "screenshots": 3}
+_BLOCKS = {"searching": 8, "code": 4, "checking": 1, "screenshots": 3, "exporting": 2}
 DOCUMENTS = {ROOT / "docs" / f"{name}.md": n for name, n in _BLOCKS.items()}
 """And how many blocks of commands each has at least."""
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -53,24 +54,32 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
         yield command, output
 
 
-def shown(command: str, library: Path) -> str:
-    """What a command prints, stderr and all, as the document shows it."""
-    words, _, file = command.partition(" < ")
-    given = Path(file).read_text("utf-8") if file else None
-    arguments = shlex.split(words)
-    assert arguments[0] == "icons", command
+def shown(line: str, library: Path) -> str:
+    """What a line of commands prints in the end, each fed by the one before; stderr and all, as a document shows it."""
+    line, _, file = line.partition(" < ")
+    fed = Path(file).read_text("utf-8") if file else None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(terminal, "_PATIENCE_SECONDS", math.inf)  # progress shows where a machine is slow
-        told = CliRunner().invoke(main, arguments[1:], input=given, env={"ICONS_LIBRARY": str(library)}).output
-    lines = told.replace(str(ROOT), _SHOWN_ROOT).splitlines()
+        for command in map(shlex.split, line.split(" | ")):
+            assert command[0] == "icons", line
+            done = CliRunner().invoke(main, command[1:], input=fed, env={"ICONS_LIBRARY": str(library)})
+            fed = done.stdout
+    lines = done.output.replace(str(ROOT), _SHOWN_ROOT).splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def link_documents(folder: Path) -> None:
+    """Let a folder hold what the examples name."""
+    for path in (ROOT / "docs").iterdir():
+        (folder / path.name).symlink_to(path)
 
 
 @pytest.mark.parametrize(("document", "n_blocks"), DOCUMENTS.items(), ids=lambda given: getattr(given, "stem", ""))
 def test_every_example_prints_what_the_document_shows(
-    document: Path, n_blocks: int, bundled_samples: Path, monkeypatch: pytest.MonkeyPatch
+    document: Path, n_blocks: int, bundled_samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(ROOT / "docs")
+    link_documents(tmp_path)
+    monkeypatch.chdir(tmp_path)
     blocks = BLOCK.findall(document.read_text())
     assert len(blocks) >= n_blocks
     for command, written in (pair for block in blocks for pair in commands(block)):
@@ -100,18 +109,14 @@ def without_figures(text: str) -> str:
     return re.sub(r"[ ]+", " ", text).strip()
 
 
-def rewrite() -> None:
-    """Run every example and put its output into the document."""
-    library = index_samples(Path(sys.argv[1]))
-    os.chdir(ROOT / "docs")
-
-    def run_again(block: re.Match[str]) -> str:
-        parts = (f"$ {command}\n{shown(command, library)}" for command, _ in commands(block[1]))
-        return "```console\n" + "\n".join(parts) + "```"
-
-    for document in DOCUMENTS:
-        document.write_text(BLOCK.sub(run_again, document.read_text()))
-
-
 if __name__ == "__main__":
-    rewrite()
+    samples = index_samples(Path(sys.argv[1]))
+    with tempfile.TemporaryDirectory() as aside, chdir(aside):
+        link_documents(Path(aside))
+
+        def _run_again(block: re.Match[str]) -> str:
+            parts = (f"$ {command}\n{shown(command, samples)}" for command, _ in commands(block[1]))
+            return "```console\n" + "\n".join(parts) + "```"
+
+        for document in DOCUMENTS:
+            document.write_text(BLOCK.sub(_run_again, document.read_text()))

@@ -48,14 +48,19 @@ def unfinished(grown: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_a_device_without_room_for_one_picture_ends_the_run_by_name_and_keeps_what_is_done(
-    stages: Stages, unfinished: Path, tiny_model: Path
+@pytest.mark.parametrize("hangs", [False, True])
+def test_a_device_that_fails_ends_the_run_by_name_and_keeps_what_is_done(
+    stages: Stages, unfinished: Path, drawings: Path, tiny_model: Path, hangs: bool
 ) -> None:
+    """It has no room for one picture, or hangs."""
     n_before = _n_shards(unfinished)
-    ended = _index(stages, unfinished, tiny_model, device={"room": 0, "after": 1})["result"]
-    assert (ended["code"], ended["stdout"]) == (2, "")
-    said = ended["stderr"].splitlines()[-1]
-    assert said == 'Error: device "cpu" has no room for one picture; free its memory, or use --devices cpu'
+    options, device = ("--stall-limit", "20") if hangs else (), {"room": -1 if hangs else 0, "after": 1}
+    ended = _index(stages, unfinished, tiny_model, *options, device=device)
+    assert os.waitstatus_to_exitcode(ended["status"]) == 2 if hangs else ended["result"]["code"] == 2
+    said = unfinished.with_name("stderr").read_text().splitlines()[-1]
+    stalled = f'Error: nothing got done for 20 s, at picture "{drawings}/'
+    full = 'Error: device "cpu" has no room for one picture; free its memory, or use --devices cpu'
+    assert said.startswith(stalled) and said.endswith(f"({KEPT})") if hangs else said == full
     n_kept = _n_shards(unfinished) - n_before
     assert n_kept > 0
     again = _index(stages, unfinished, tiny_model)["result"]
@@ -117,23 +122,6 @@ def test_time_in_which_nobody_looked_is_no_standstill(monkeypatch: pytest.Monkey
     assert watchdog.look(progress) is not None
 
 
-@pytest.mark.slow
-def test_a_device_that_hangs_ends_the_run_with_what_it_was_at_and_keeps_what_is_done(
-    stages: Stages, unfinished: Path, drawings: Path, tiny_model: Path
-) -> None:
-    n_before = _n_shards(unfinished)
-    ended = _index(stages, unfinished, tiny_model, "--stall-limit", "20", device={"room": -1, "after": 1})
-    assert os.waitstatus_to_exitcode(ended["status"]) == 2
-    said = unfinished.with_name("stderr").read_text().splitlines()[-1]
-    assert said.startswith(f'Error: nothing got done for 20 s, at picture "{drawings}/')
-    assert said.endswith(f"({KEPT})")
-    n_kept = _n_shards(unfinished) - n_before
-    assert n_kept > 0
-    again = _index(stages, unfinished, tiny_model)["result"]
-    assert json.loads(again["stdout"])["embed"]["images"] == 3 - n_kept
-    assert stages.result("examine", unfinished) == []
-
-
 def _fingerprint(library: Path) -> str:
     return next((library / "work").iterdir()).name
 
@@ -166,21 +154,15 @@ def planned(stages: Stages, unfinished: Path, tiny_model: Path, tmp_path: Path) 
     return copy_library(unfinished, tmp_path / "planned")
 
 
-@pytest.mark.parametrize("at", [3, 11])
+@pytest.mark.parametrize("first", [11, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_rank_on_a_full_disk_says_so_in_one_line(
-    stages: Stages, planned: Path, unfinished: Path, tiny_model: Path, at: int
+    stages: Stages, planned: Path, unfinished: Path, tiny_model: Path, first: int
 ) -> None:
-    assert _fail_rank(stages, unfinished, planned, tiny_model, at=at) >= at
-
-
-@pytest.mark.slow
-def test_a_rank_on_a_disk_that_is_full_from_any_operation_says_so_in_one_line(
-    stages: Stages, planned: Path, unfinished: Path, tiny_model: Path
-) -> None:
-    at = 1
-    while _fail_rank(stages, unfinished, planned, tiny_model, at=at) >= at:
+    """From the eleventh operation on, or from any."""
+    at = first
+    while _fail_rank(stages, unfinished, planned, tiny_model, at=at) >= at and first == 1:
         at += 1
-    assert at > 20
+    assert at > 20 or first == at
 
 
 @pytest.mark.slow
@@ -236,21 +218,14 @@ def finetuned(stages: Stages, icons: Path, start: Path, tmp_path: Path) -> tuple
     return n, (whole / "mine" / "open_clip_model.safetensors").read_bytes()
 
 
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_training_on_a_full_disk_names_the_file_keeps_its_checkpoint_and_goes_on(
-    stages: Stages, icons: Path, start: Path, tmp_path: Path, finetuned: tuple[int, bytes]
+    stages: Stages, icons: Path, start: Path, tmp_path: Path, finetuned: tuple[int, bytes], every: bool
 ) -> None:
     n, expected = finetuned
-    named = _fill_disk(stages, tmp_path / "full", icons, start, expected, at=round(0.7 * n))
-    assert named == "last.checkpoint"
-
-
-@pytest.mark.slow
-def test_a_training_on_a_disk_that_is_full_from_many_an_operation_names_the_file_and_goes_on(
-    stages: Stages, icons: Path, start: Path, tmp_path: Path, finetuned: tuple[int, bytes]
-) -> None:
-    n, expected = finetuned
-    for at in range(1, n - 10, 5):  # the last ones take no room
-        _fill_disk(stages, tmp_path / "full", icons, start, expected, at=at)
+    for at in range(1, n - 10, 5) if every else [round(0.7 * n)]:  # the last ones take no room
+        named = _fill_disk(stages, tmp_path / "full", icons, start, expected, at=at)
+        assert every or named == "last.checkpoint"
 
 
 @pytest.fixture
@@ -283,6 +258,7 @@ def _train_on(disk: Path, icons: Path, model: Path, *more: str) -> str:
     return done.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_pictures_to_learn_from_that_find_no_room_end_a_training_in_one_line(
     small_disk: Path, icons: Path, tmp_path: Path
 ) -> None:

@@ -2,7 +2,7 @@
 
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -115,38 +115,39 @@ def damaged(stages: Stages, tiny_model: Path, tmp_path_factory: pytest.TempPathF
     return Damaged(stages, tmp_path_factory.mktemp("damaged"), tiny_model)
 
 
-def _flipped(content: bytes, *, n_parts: int) -> Iterator[bytes]:
+def _flipped(content: bytes) -> Iterator[bytes]:
     """Flip one byte in each part, chosen anew for each content but always in the same way."""
     rng = random.Random(len(content))
-    edges = [len(content) * number // n_parts for number in range(n_parts + 1)]
-    for start, end in pairwise(edges):
+    for start, end in pairwise(len(content) * number // N_PARTS for number in range(N_PARTS + 1)):
         if start < end:
             at = rng.randrange(start, end)
             yield content[:at] + bytes([content[at] ^ rng.randrange(1, 256)]) + content[at + 1 :]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("pattern", FILES)
-def test_a_flipped_byte_anywhere_is_found_or_changes_nothing(damaged: Damaged, pattern: str) -> None:
+def _cut(content: bytes) -> Iterator[bytes]:
+    return (content[:length] for length in {0, 1, len(content) // 2, len(content) - 1})
+
+
+DAMAGES: dict[str, Callable[[bytes], Iterable[bytes]]] = {
+    "zeros": lambda content: [bytes(len(content))],
+    "flipped": _flipped,
+    "cut": _cut,
+}
+IN_GATE = ("catalog.sqlite", "generations/2/manifest.json", "generations/2/icons.faiss")
+"""Files that are zeroed in the gate; the others, and other damages, are `slow`."""
+
+
+@pytest.mark.parametrize(
+    ("how", "pattern"),
+    [
+        pytest.param(how, pattern, marks=() if how == "zeros" and pattern in IN_GATE else pytest.mark.slow)
+        for how in DAMAGES
+        for pattern in FILES
+    ],
+)
+def test_a_damaged_file_is_found_or_changes_nothing(damaged: Damaged, how: str, pattern: str) -> None:
     path = damaged.file(pattern)
-    for content in _flipped(path.read_bytes(), n_parts=N_PARTS):
-        damaged.check(path, content)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("pattern", FILES)
-def test_a_file_that_is_cut_short_is_found_or_changes_nothing(damaged: Damaged, pattern: str) -> None:
-    path = damaged.file(pattern)
-    content = path.read_bytes()
-    for length in {0, 1, len(content) // 2, len(content) - 1}:
-        damaged.check(path, content[:length])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("pattern", ["generations/2/facets.npy", "generations/2/lexicon.safetensors"])
-def test_a_flipped_byte_in_some_parts_is_found_or_changes_nothing(damaged: Damaged, pattern: str) -> None:
-    path = damaged.file(pattern)
-    for content in _flipped(path.read_bytes(), n_parts=2):
+    for content in DAMAGES[how](path.read_bytes()):
         damaged.check(path, content)
 
 
@@ -155,9 +156,3 @@ def test_every_file_of_a_library_is_damaged_here(damaged: Damaged) -> None:
     before = damaged.root / "generations" / "1"  # which is as the one that answers
     there = {path for path in damaged.root.rglob("*") if path.is_file() and before not in path.parents}
     assert there == tried | {damaged.root / "writer.lock"}  # which has no content
-
-
-def test_a_damaged_file_is_found_or_not_needed_to_answer(damaged: Damaged) -> None:
-    for pattern in FILES:
-        path = damaged.file(pattern)
-        damaged.check(path, b"\0" * path.stat().st_size)

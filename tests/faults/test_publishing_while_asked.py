@@ -9,13 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import Build, disc
+from conftest import build_library, disc
 
-from indexer.library.durable import folder_aside
 from indexer.library.folder import Generation, Library
 from indexer.merging.manifest import Manifest
 from search.engine import SearchEngine
-from search.generation.opened import Opened, open_generation
 from search.query import Query, Window
 
 Ask = Callable[[], set[str]]
@@ -25,28 +23,33 @@ QUERIES_EACH = 4
 MOST_PUBLISHED = 100
 
 
-@pytest.fixture
-def pair(build: Build, library: Library, tmp_path: Path) -> Library:
+@pytest.fixture(scope="module")
+def built(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two generations: all icons of the first are called red, all of the second blue."""
-    folder = tmp_path / "icons"
-    folder.mkdir()
+    folder = tmp_path_factory.mktemp("pair")
+    (folder / "icons").mkdir()
     for number in range(6):
-        (folder / f"red dot {number}.svg").write_text(disc(4 + 3 * number, 9))
-    build(folder)
-    for path in list(folder.iterdir()):
+        (folder / "icons" / f"red dot {number}.svg").write_text(disc(4 + 3 * number, 9))
+    build_library(Library(folder / "library"), tiny_model, [folder / "icons"])
+    for path in list((folder / "icons").iterdir()):
         path.rename(path.with_name(path.name.replace("red", "blue")))
-    build()
+    build_library(Library(folder / "library"), tiny_model, [])
+    return folder / "library"
+
+
+@pytest.fixture
+def pair(built: Path, library: Library) -> Library:
+    """A copy of the two, to be published after each other."""
+    shutil.copytree(built, library.root)
     return library
 
 
 def _publish_next(library: Library) -> None:
     """Publish what the generation before the current one says, under a number of its own, as a merge does."""
-    number = library.next_number()
-    before = library.generation(number - 2)
-    with folder_aside(library.generation(number).folder) as aside:
-        shutil.copytree(before.folder, aside, dirs_exist_ok=True)
-        replace(Manifest.read(before), number=number).write(Generation(number, aside))
-    library.publish(library.generation(number))
+    before = library.generation(library.next_number() - 2)
+    with library.next_generation() as following:
+        shutil.copytree(before.folder, following.folder, dirs_exist_ok=True)
+        replace(Manifest.read(before), number=following.number).write(following)
 
 
 def _colours(engine: SearchEngine) -> set[str]:
@@ -117,33 +120,6 @@ def test_queries_while_generations_are_published_are_answered_from_one_generatio
     assert n_published >= 3
     assert len(answers) >= n_queries
     assert {frozenset(answer) for answer in answers} == {frozenset({"red"}), frozenset({"blue"})}
-
-
-def test_a_generation_that_goes_while_it_is_opened_makes_room_for_the_one_that_answers_now(
-    pair: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine = SearchEngine.open(pair.root)
-    _publish_next(pair)
-    passing = pair.current()
-
-    def open_late(library: Library, generation: Generation) -> Opened:
-        while pair.generation(passing or 0).folder.exists():
-            _publish_next(pair)
-        return open_generation(library, generation)
-
-    monkeypatch.setattr("search.generation.sources.open_generation", open_late)
-    assert engine.refresh()
-    assert engine.generation.number == pair.current() != passing
-
-
-def test_a_pointer_that_moves_on_while_its_generation_goes_is_read_again(
-    pair: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answering = pair.current()
-    monkeypatch.setattr(pair, "_pointed", iter([99, answering]).__next__)
-    assert pair.current() == answering
-    monkeypatch.setattr(pair, "_pointed", iter([98, 99, 99]).__next__)
-    assert pair.current() is None
 
 
 def test_an_engine_whose_generation_has_gone_answers_from_the_one_that_answers_now(pair: Library) -> None:

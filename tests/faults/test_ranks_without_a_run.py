@@ -18,8 +18,7 @@ from faults import Stages
 from indexer.catalog.database import open_catalog
 from indexer.catalog.questions import store_setting
 from indexer.commands.library import read_failures, read_status
-from indexer.doctor.examine import examine
-from indexer.doctor.repair import repair
+from indexer.doctor.examine import examine, repair
 from indexer.embedding.gauges import Gauge
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Watchdog
@@ -101,10 +100,9 @@ def _wait_until_one_waits(library: Path) -> None:
     raise AssertionError("it never waited")
 
 
-SLOW = pytest.mark.slow
-
-
-@pytest.mark.parametrize("whom", ["group", pytest.param("run", marks=SLOW), pytest.param("torchrun", marks=SLOW)])
+@pytest.mark.parametrize(
+    "whom", ["group", *(pytest.param(one, marks=pytest.mark.slow) for one in ("run", "torchrun", "a stopped torchrun"))]
+)
 def test_no_rank_outlives_the_run_that_has_started_it(
     running: "subprocess.Popen[str]", tmp_path: Path, whom: str
 ) -> None:
@@ -114,27 +112,15 @@ def test_no_rank_outlives_the_run_that_has_started_it(
     torchrun = int(Path(f"/proc/{rank}/stat").read_text().rpartition(")")[2].split()[1])
     assert len(_processes_of(library)) >= 4
     assert not any(library.glob("vectors/*/images-*")), "the other rank still draws"
-    if whom == "group":
+    if whom == "a stopped torchrun":
+        os.kill(torchrun, signal.SIGSTOP)
+        running.send_signal(signal.SIGINT)
+    elif whom == "group":
         os.killpg(running.pid, signal.SIGKILL)
     else:
-        os.kill(running.pid if whom == "run" else torchrun, signal.SIGKILL)
-    if whom == "torchrun":
-        assert "torchrun ended early" in running.communicate(timeout=30)[1]
-    else:
-        running.wait()
-    _wait_until_none(library, seconds=3)
-
-
-@pytest.mark.slow
-def test_a_run_whose_torchrun_is_stopped_ends_when_it_is_told_to(
-    running: "subprocess.Popen[str]", tmp_path: Path
-) -> None:
-    library = tmp_path / "library"
-    _wait_until_one_waits(library)
-    rank = find_rank("indexer.embedding.embed", library, "1")
-    os.kill(int(Path(f"/proc/{rank}/stat").read_text().rpartition(")")[2].split()[1]), signal.SIGSTOP)
-    running.send_signal(signal.SIGINT)
-    assert "what was finished is kept" in running.communicate(timeout=30)[1]
+        os.kill(torchrun if whom == "torchrun" else running.pid, signal.SIGKILL)
+    said = {"torchrun": "torchrun ended early", "a stopped torchrun": "what was finished is kept"}.get(whom, "")
+    assert said in running.communicate(timeout=30)[1]
     _wait_until_none(library, seconds=3)
 
 
@@ -222,13 +208,6 @@ def test_a_rank_that_waits_says_so_at_once_and_is_not_given_up() -> None:
     assert watchdog.look([progress]) is not None
 
 
-def test_a_rank_that_never_says_anything_is_named(library: Library, dots: Path, tiny_model: Path) -> None:
-    watchdog = Watchdog(limit=1e-9)
-    absent = [EmbeddingProgress(1, 2, at="starting")]
-    watchdog.look(absent)
-    assert watchdog.look(absent) == (1, "nothing got done for 1e-09 s, at starting; --stall-limit allows more")
-
-
 def test_a_block_that_takes_long_leaves_pieces_and_a_rank_that_is_ended_on_the_way_loses_none_of_them(
     library: Library, icon_folder: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,27 +252,6 @@ def _vectors(library: Library, fingerprint: str) -> dict[int, bytes]:
         assert not set(shard.ids.tolist()) & set(found)
         found.update(zip(shard.ids.tolist(), map(bytes, shard.vectors), strict=True))
     return found
-
-
-@pytest.mark.slow
-def test_a_rank_that_is_started_again_by_hand_does_what_pieces_lack(
-    stages: Stages, library: Library, icon_folder: Path, tiny_model: Path
-) -> None:
-    _planned(library, icon_folder, tiny_model)
-    fingerprint = next((library.root / "work").iterdir()).name
-    folder = library.vectors(fingerprint)
-    assert _run_rank(stages, library) == 0
-    (whole,) = shard_paths(folder, "images")
-    shard = read_shard(whole, fingerprint=fingerprint)
-    half = len(shard.ids) // 2
-    piece = type(shard)("images", shard.ids[:half], shard.vectors[:half], {}, shard.traits[:half])  # type: ignore[index]
-    from indexer.library.shards import partial_shard_name, write_shard
-
-    write_shard(folder / partial_shard_name(whole.stem, piece.ids.tolist()), piece, fingerprint=fingerprint, facts={})
-    whole.unlink()
-    assert _run_rank(stages, library) == 0
-    assert read_shard(whole, fingerprint=fingerprint).ids.tolist() == shard.ids[half:].tolist()
-    assert read_coverage(folder).images.tolist() == shard.ids.tolist()
 
 
 @pytest.mark.slow

@@ -12,12 +12,8 @@ from disk import Disk, read_journal
 from faults import Stages, copy_library, draw
 from old_schema import migrate
 
-N_SAMPLED = 1
-"""Operations of each stage that the gate tries in each way, other ones in each; all of them are `slow`."""
-N_KILLS = 3
 Mode = Literal["error", "full", "kill"]
 MODES: tuple[Mode, ...] = ("error", "full", "kill")
-sampled_modes = pytest.mark.parametrize("mode", ["error", pytest.param("full", marks=pytest.mark.slow), "kill"])
 
 
 @dataclass(frozen=True)
@@ -62,9 +58,8 @@ def index_given(drawings: Path, tiny_model: Path) -> dict[str, Any]:
 @pytest.fixture(
     scope="module",
     params=[
-        "first index",
         "index",
-        *(pytest.param(stage, marks=pytest.mark.slow) for stage in ("lost sources", "rollback", "upgrade")),
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("first index", "lost sources", "rollback", "upgrade")),
     ],
 )
 def scene(
@@ -102,14 +97,6 @@ def _with_lost_sources(stages: Stages, grown: Path, index: dict[str, Any], folde
     shutil.rmtree(modules / "acme-icons")
     draw(modules / "other-icons", "new", 6, 6)
     return library
-
-
-def _numbers(n_operations: int, *, sampled: bool, offset: int) -> list[int]:
-    """All operations, or some evenly spaced ones: other ones for each `offset`."""
-    if not sampled or n_operations <= N_SAMPLED:
-        return list(range(1, n_operations + 1))
-    step = n_operations / N_SAMPLED
-    return [1 + int(step * number + step * offset / len(MODES)) for number in range(N_SAMPLED)]
 
 
 def _disturb(stages: Stages, scene: Scene, library: Path, *, mode: Mode, at: int) -> None:
@@ -153,59 +140,18 @@ def _difference(found: Any, expected: Any) -> Any:
     return {key: part for key, part in parts.items() if part}
 
 
-def _sweep(stages: Stages, scene: Scene, folder: Path, *, mode: Mode, sampled: bool) -> None:
-    for at in _numbers(scene.n_operations, sampled=sampled, offset=MODES.index(mode)):
-        library = copy_library(scene.start, folder / "library")
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("mode", ["error", pytest.param("full", marks=pytest.mark.slow), "kill"])
+def test_a_stage_that_fails_or_ends_at_some_operation_leaves_a_whole_library(
+    stages: Stages, scene: Scene, tmp_path: Path, mode: Mode, every: bool
+) -> None:
+    """In the gate at one operation, another one in each mode."""
+    one = 1 + MODES.index(mode) * scene.n_operations // len(MODES)
+    for at in range(1, scene.n_operations + 1) if every else [one]:
+        library = copy_library(scene.start, tmp_path / "library")
         _disturb(stages, scene, library, mode=mode, at=at)
         _check(stages, scene, library, f"{scene.stage}, {mode} at {at} of {scene.n_operations}")
         shutil.rmtree(library)
-
-
-@sampled_modes
-def test_a_stage_that_fails_or_ends_at_some_operation_leaves_a_whole_library(
-    stages: Stages, scene: Scene, tmp_path: Path, mode: Mode
-) -> None:
-    _sweep(stages, scene, tmp_path, mode=mode, sampled=True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
-def test_a_stage_that_fails_or_ends_at_any_operation_leaves_a_whole_library(
-    stages: Stages, scene: Scene, tmp_path: Path, mode: Mode
-) -> None:
-    _sweep(stages, scene, tmp_path, mode=mode, sampled=False)
-
-
-def _power_cuts(stages: Stages, scene: Scene, folder: Path, *, names_kept: bool, sampled: bool) -> None:
-    """Check all different states that a disk can be in after a power cut."""
-    library = copy_library(scene.start, folder / "undisturbed")
-    journal = folder / "journal"
-    stages.run(scene.stage, library, given=scene.given, journal=str(journal))
-    shutil.rmtree(library)
-    disk = Disk(copy_library(scene.start, library))
-    operations = list(read_journal(journal))
-    wanted = set(_numbers(scene.n_operations, sampled=sampled, offset=int(names_kept)))
-    last = disk.state(names_kept=names_kept)
-    for operation in operations:
-        disk.apply(operation)
-        if operation.number < min(wanted, default=scene.n_operations + 1):
-            continue
-        state = disk.state(names_kept=names_kept)
-        wanted = {number for number in wanted if number > operation.number}
-        if state == last:
-            continue
-        last = state
-        left = folder / "left"
-        disk.write(left, names_kept=names_kept)
-        _check(stages, scene, left, f"{scene.stage}, power cut after {operation.number} of {scene.n_operations}")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("names_kept", [False, True])
-def test_what_was_not_synced_may_be_lost_at_some_operation(
-    stages: Stages, scene: Scene, tmp_path: Path, names_kept: bool
-) -> None:
-    _power_cuts(stages, scene, tmp_path, names_kept=names_kept, sampled=True)
 
 
 @pytest.mark.slow
@@ -213,7 +159,19 @@ def test_what_was_not_synced_may_be_lost_at_some_operation(
 def test_what_was_not_synced_may_be_lost_at_any_operation(
     stages: Stages, scene: Scene, tmp_path: Path, names_kept: bool
 ) -> None:
-    _power_cuts(stages, scene, tmp_path, names_kept=names_kept, sampled=False)
+    """All different states that a disk can be in after a power cut."""
+    library, journal = copy_library(scene.start, tmp_path / "undisturbed"), tmp_path / "journal"
+    stages.run(scene.stage, library, given=scene.given, journal=str(journal))
+    shutil.rmtree(library)
+    disk = Disk(copy_library(scene.start, library))
+    last = disk.state(names_kept=names_kept)
+    for operation in read_journal(journal):
+        disk.apply(operation)
+        if (state := disk.state(names_kept=names_kept)) != last:
+            last = state
+            disk.write(tmp_path / "left", names_kept=names_kept)
+            where = f"{scene.stage}, power cut after {operation.number} of {scene.n_operations}"
+            _check(stages, scene, tmp_path / "left", where)
 
 
 @pytest.fixture(scope="module")
@@ -222,30 +180,19 @@ def busy(stages: Stages, grown: Path, index_given: dict[str, Any], tmp_path_fact
     return _scene(stages, "index", grown, {**index_given, "workers": 1}, tmp_path_factory.mktemp("busy"))
 
 
-def _soak(stages: Stages, scene: Scene, folder: Path, *, n_kills: int, seed: int) -> None:
-    """Kill the run, its render worker, or both, at random times; then hold what is left against the promises."""
-    rng = random.Random(seed)
-    whole = copy_library(scene.start, folder / "library")
-    seconds = stages.run("index", whole, given=scene.given)["seconds"]
-    for number in range(n_kills):
-        library = copy_library(scene.start, folder / "library")
-        whom, after = rng.choice(["parent", "parent", "all", "workers"]), rng.uniform(0.01, seconds)
-        told = stages.run("index", library, given=scene.given, whom=whom, after=after)
-        where = f"kill {number} of {n_kills}: {whom} after {after:.3f} s"
-        assert "defect" not in told, f"{where}: {told['defect']}"
-        # A picture that was being drawn while the worker was killed fails, and is tried again by the next run.
-        _check(stages, scene, library, where, answers=whom != "workers")
-
-
 @pytest.mark.slow
+@pytest.mark.parametrize("n_kills", [3, 1000])
 def test_a_run_that_is_killed_at_random_times_leaves_a_whole_library(
-    stages: Stages, busy: Scene, tmp_path: Path
+    stages: Stages, busy: Scene, tmp_path: Path, n_kills: int
 ) -> None:
-    _soak(stages, busy, tmp_path, n_kills=N_KILLS, seed=1)
-
-
-@pytest.mark.slow
-def test_a_run_that_is_killed_a_thousand_times_leaves_a_whole_library(
-    stages: Stages, busy: Scene, tmp_path: Path
-) -> None:
-    _soak(stages, busy, tmp_path, n_kills=1000, seed=2)
+    """The run, its render worker, or both."""
+    rng = random.Random(n_kills)
+    seconds = stages.run("index", copy_library(busy.start, tmp_path / "library"), given=busy.given)["seconds"]
+    for number in range(n_kills):
+        library = copy_library(busy.start, tmp_path / "library")
+        whom, after = rng.choice(["parent", "parent", "all", "workers"]), rng.uniform(0.01, seconds)
+        ended = stages.run("index", library, given=busy.given, whom=whom, after=after)
+        where = f"kill {number} of {n_kills}: {whom} after {after:.3f} s"
+        assert "defect" not in ended, f"{where}: {ended['defect']}"
+        # A picture that was being drawn while the worker was killed fails, and is tried again by the next run.
+        _check(stages, busy, library, where, answers=whom != "workers")

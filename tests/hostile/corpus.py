@@ -4,13 +4,19 @@ Whatever is drawn shows the same black square on white. A drawing that read a fi
 would show a red one.
 """
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from hostile_bitmaps import bitmaps
 from hostile_names import NAMES
 from hostile_svgs import plain_square, svgs
+
+from indexer.library.folder import Library
+from indexer.library.shards import read_vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +49,12 @@ def write(folder: Path, found: list[Case]) -> None:
         file = folder / case.path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(case.content)
+
+
+def vectors_by_digest(library: Library, fingerprint: str) -> dict[bytes, bytes]:
+    """The vector of each picture that has one, by the digest of its content."""
+    with closing(sqlite3.connect(library.catalog)) as connection:
+        digests = dict(connection.execute("SELECT id, digest FROM images ORDER BY id"))
+    ids = np.array([*digests], np.int64)
+    found, filled = read_vectors(library.vectors(fingerprint), "images", ids, fingerprint=fingerprint)
+    return {digests[number]: found[row].tobytes() for row, number in enumerate(ids.tolist()) if filled[row]}

@@ -1,4 +1,4 @@
-"""Which request costs a server most? Each parameter of each path is tried with all that might be dear, one by one."""
+"""The dearest requests: each parameter of each path is tried with all that might be dear, one by one."""
 
 import random
 import time
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import product
+from textwrap import shorten
 from urllib.parse import urlencode
 
 import httpx
@@ -23,11 +24,11 @@ class Request:
     """One request; `body` makes it a POST."""
 
     path: str
-    given: Mapping[str, Value] = field(default_factory=dict)
+    parameters: Mapping[str, Value] = field(default_factory=dict)
     body: bytes | None = None
 
     def address(self) -> str:
-        return f"{self.path}?{urlencode(self.given, doseq=True)}"
+        return f"{self.path}?{urlencode(self.parameters, doseq=True)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,36 +40,32 @@ class Cost:
     request: Request
 
     def __str__(self) -> str:
-        told = self.request.address()
-        return f"{self.seconds:6.2f} s  {self.status}  {told[:150]}{'...' if len(told) > 150 else ''}"
+        return f"{self.seconds:6.2f} s  {self.status}  {shorten(self.request.address(), 150)}"
 
 
 def texts(words: Sequence[str], *, sizes: Sequence[int], seed: int) -> Iterator[str]:
     """Yield queries of every shape that could be dear; `words` are those that icons bear, the most frequent first."""
     chance = random.Random(seed)
     prefixes = ["".join(pair) for pair in product("aesctblp", _LETTERS)]
+    first = words[0]
     for n in sizes:
-        frequent, some = list(words[:n]), chance.choices(words, k=n)
+        some = chance.choices(words, k=n)
         slips = [word[:1] + chance.choice(_LETTERS) + word[1:] for word in some]
         unknown = ["".join(chance.choices(_LETTERS, k=9)) for _ in range(n)]
-        for parts in (frequent, some, slips, unknown):
-            yield " ".join(parts)[:10_000]
         begun = [f"{chance.choice(prefixes)}*" for _ in range(n)]
-        yield " with ".join(some)[:10_000]
-        yield f"{words[0]} without " + ", ".join(some)[:9_000]
-        yield "a* " * n
-        yield " ".join(begun)[:10_000]
-        yield f"{words[0]} " + " ".join(f"-{prefix}" for prefix in begun)[:9_900]
-        yield f"{words[0]} " + " ".join(f"-{word}" for word in some)[:9_900]
-        yield '"' + " ".join([words[0]] * n)[:9_900] + '"'
-        yield " ".join(f'"{word} {words[0]}"' for word in some)[:9_900]
-        yield "(" * n + "NEAR AND OR NOT " * min(n, 600)
-    yield "\u0130" * 10_000
-    yield "\ufdfa" * 5_000
-    yield "-" * 10_000
-    yield "aB" * 5_000
-    yield "a" * 10_000
-    yield "0" * 10_000
+        shapes = (
+            *(" ".join(parts) for parts in (words[:n], some, slips, unknown, begun)),
+            " with ".join(some),
+            f"{first} without " + ", ".join(some),
+            "a* " * n,
+            f"{first} " + " ".join(f"-{prefix}" for prefix in begun),
+            f"{first} " + " ".join(f"-{word}" for word in some),
+            '"' + " ".join([first] * n)[:9_900] + '"',
+            " ".join(f'"{word} {first}"' for word in some),
+            "(" * n + "NEAR AND OR NOT " * min(n, 600),
+        )
+        yield from (shape[:10_000] for shape in shapes)
+    yield from (sign * (10_000 // len(sign.encode())) for sign in ("\u0130", "\ufdfa", "-", "aB", "a", "0"))
 
 
 def _candidates(
@@ -130,7 +127,7 @@ class Prober:
         best = self.ask(start)
         for _, (name, values) in product(range(rounds), tried.items()):
             for value in values:
-                cost = self.ask(Request(start.path, {**best.request.given, name: value}, start.body))
+                cost = self.ask(Request(start.path, {**best.request.parameters, name: value}, start.body))
                 yield cost
                 if cost.status == 200 and cost.seconds > best.seconds:
                     best = cost
@@ -138,26 +135,33 @@ class Prober:
     def everything(self, words: Sequence[str], *, rounds: int, sizes: Sequence[int] = SIZES) -> Iterator[Cost]:
         """Yield what every request cost that was tried."""
         tried = _candidates(words, self.labels, sizes=sizes, last=self.n_icons)
-        by_words = {"q": tried.pop("q"), **tried}
-        filters = {name: values for name, values in tried.items() if name not in ("keyword", "icon", "not")}
-        filters.pop("picture_share")
-        yield from self.climb(Request(f"{API}/search", {"q": words[0]}), by_words, rounds=rounds)
-        yield from self.climb(
-            Request(f"{API}/search", {"q": words[0], "keyword": "1"}), {"q": by_words["q"], **filters}, rounds=rounds
-        )
-        yield from self.climb(Request(f"{API}/similar/1"), filters, rounds=rounds)
-        short = {"q": [text[:200] for text in by_words["q"]], "not": tried["not"]}
-        yield from self.climb(Request(f"{API}/icons/1/why", {"q": words[0]}), short, rounds=1)
-        shot = BytesIO()
+        filters = {name: tried[name] for name in tried.keys() - {"q", "keyword", "icon", "not", "picture_share"}}
+        short = {"q": [text[:200] for text in tried["q"]], "not": tried["not"]}
+        shot, search, n = BytesIO(), f"{API}/search", self.n_icons
         Image.effect_noise((1500, 1500), 90).save(shot, "PNG")
-        yield from self.climb(
-            Request(f"{API}/search", {}, shot.getvalue()), {"q": by_words["q"][:6], **filters}, rounds=1
+        for start, values, n_rounds in (
+            (Request(search, {"q": words[0]}), tried, rounds),
+            (Request(search, {"q": words[0], "keyword": "1"}), {"q": tried["q"], **filters}, rounds),
+            (Request(f"{API}/similar/1"), filters, rounds),
+            (Request(f"{API}/icons/1/why", {"q": words[0]}), short, 1),
+            (Request(search, {}, shot.getvalue()), {"q": tried["q"][:6], **filters}, 1),
+        ):
+            yield from self.climb(start, values, rounds=n_rounds)
+        pictures = (range(1, 101), [1] * 100, range(n, n - 100, -1))
+        paths = (
+            f"{API}/icons/1",
+            f"{API}/icons/{n}",
+            f"{API}/facets",
+            "/health",
+            "/metrics",
+            "/",
+            f"{API}/{'x' * 60_000}",
         )
-        for images in (range(1, 101), [1] * 100, range(self.n_icons, self.n_icons - 100, -1)):
-            yield self.ask(Request(f"{API}/svgs", {"image": [str(max(1, image)) for image in images]}))
-        for path in (f"{API}/icons/1", f"{API}/icons/{self.n_icons}", f"{API}/facets", "/health", "/metrics", "/"):
-            yield self.ask(Request(path))
-        for icon, size in product((1, self.n_icons // 2, self.n_icons), (8, 1024)):
-            yield self.ask(Request(f"{API}/icons/{icon}/png", {"size": str(size), "color": "#08f"}))
-        yield self.ask(Request(f"{API}/{'x' * 60_000}"))
-        yield self.ask(Request(f"{API}/search", {"q" * 10_000: "1"}))
+        drawn = product((1, n // 2, n), (8, 1024))
+        for request in (
+            *(Request(f"{API}/svgs", {"image": [str(max(1, image)) for image in images]}) for images in pictures),
+            *map(Request, paths),
+            *(Request(f"{API}/icons/{one}/png", {"size": str(size), "color": "#08f"}) for one, size in drawn),
+            Request(search, {"q" * 10_000: "1"}),
+        ):
+            yield self.ask(request)

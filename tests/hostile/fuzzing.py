@@ -1,15 +1,15 @@
-"""How is something fuzzed? Random inputs for a time, each answered or refused as quickly as a small input deserves."""
+"""Fuzzing: random inputs for a time, each answered or refused as quickly as a small input deserves."""
 
 import os
 import time
 from collections.abc import Callable
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 Inputs = st.SearchStrategy[tuple[object, ...]]
 
-SECONDS = float(os.environ.get("ICONS_FUZZ_SECONDS", "60"))
 SLOWEST = 5.0
 """Seconds of processor time that no small input may take."""
 
@@ -53,26 +53,20 @@ NAMES = st.one_of(
 )
 
 
-def fuzz_shortly(inputs: Inputs, check: Callable[..., None]) -> None:
-    """Try the same inputs in every run."""
-    _fuzz(inputs, check, seconds=8, examples=150, is_same=True)
+GATE_SECONDS = 3.0
+FOR_SECONDS = [GATE_SECONDS, pytest.param(float(os.environ.get("ICONS_FUZZ_SECONDS", "20")), marks=pytest.mark.slow)]
+"""For a parameter `seconds`: the gate's, and more."""
 
 
-def fuzz_at_length(inputs: Inputs, check: Callable[..., None], *, seconds: float) -> None:
-    """Try other inputs in every run."""
-    until = time.monotonic() + seconds
-    while (left := until - time.monotonic()) > 0:
-        _fuzz(inputs, check, seconds=left, examples=2_000, is_same=False)
-
-
-def _fuzz(inputs: Inputs, check: Callable[..., None], *, seconds: float, examples: int, is_same: bool) -> None:
-    until = time.monotonic() + seconds
+def fuzz(inputs: Inputs, check: Callable[..., None], *, seconds: float) -> None:
+    """Try inputs, in the gate the same ones in every run."""
+    until, in_gate = time.monotonic() + seconds, seconds == GATE_SECONDS
 
     @settings(
         deadline=None,
-        max_examples=examples,
+        max_examples=60 if in_gate else 2_000,
         database=None,
-        derandomize=is_same,
+        derandomize=in_gate,
         suppress_health_check=list(HealthCheck),
     )
     @given(inputs)
@@ -84,3 +78,5 @@ def _fuzz(inputs: Inputs, check: Callable[..., None], *, seconds: float, example
         assert time.process_time() - started < SLOWEST
 
     run()
+    while not in_gate and time.monotonic() < until:
+        run()

@@ -31,14 +31,16 @@ def bitmaps() -> Iterator[Named]:
     noise = Image.fromarray(np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8))
     for kind, suffix in KINDS.items():
         whole = saved(noise, kind)
-        yield f"cut-half.{suffix}", whole[: len(whole) // 2], rf"^(truncated )?{kind}"
-        yield f"cut-header.{suffix}", whole[:14], rf"^(truncated )?{kind}"
-        yield f"garbage.{suffix}", whole[:12] + np.random.default_rng(1).bytes(3000), rf"^(truncated )?{kind}"
-        yield f"zeros.{suffix}", whole[:8] + bytes(3000), rf"^(truncated )?{kind}|not a picture"
-        yield f"trailing.{suffix}", saved(square(), kind) + b"trailing" * 1000, None
-        yield f"random.{suffix}", np.random.default_rng(2).bytes(3000), "not a picture"
-        yield f"empty.{suffix}", b"", "empty file"
-        yield f"html.{suffix}", b"<!DOCTYPE html><html><svg></svg></html>" + suffix.encode(), "not a picture"
+        yield from (
+            (f"cut-half.{suffix}", whole[: len(whole) // 2], rf"^(truncated )?{kind}"),
+            (f"cut-header.{suffix}", whole[:14], rf"^(truncated )?{kind}"),
+            (f"garbage.{suffix}", whole[:12] + np.random.default_rng(1).bytes(3000), rf"^(truncated )?{kind}"),
+            (f"zeros.{suffix}", whole[:8] + bytes(3000), rf"^(truncated )?{kind}|not a picture"),
+            (f"trailing.{suffix}", saved(square(), kind) + b"trailing" * 1000, None),
+            (f"random.{suffix}", np.random.default_rng(2).bytes(3000), "not a picture"),
+            (f"empty.{suffix}", b"", "empty file"),
+            (f"html.{suffix}", b"<!DOCTYPE html><html><svg></svg></html>" + suffix.encode(), "not a picture"),
+        )
     yield from _lies()
     yield from _pngs()
     yield from _others()
@@ -93,10 +95,16 @@ def _lies() -> Iterator[Named]:
     yield "png-real-100-megapixels.png", packed, limit
     yield "webp-16383.webp", _webp(16_383, 16_383), limit
     entry = struct.pack("<BBBBHHII", 0, 0, 0, 0, 1, 32, len(packed), 22)
-    yield "ico-100-megapixels.ico", struct.pack("<HHH", 0, 1, 1) + entry + packed, limit
-    yield "ico-65535-entries.ico", struct.pack("<HHH", 0, 1, 65_535) + entry, "ICO"
-    yield "ico-itself.ico", struct.pack("<HHH", 0, 1, 1) + struct.pack("<BBBBHHII", 9, 9, 0, 0, 1, 32, 22, 0), "ICO"
-    yield "ico-beyond.ico", struct.pack("<HHH", 0, 1, 1) + struct.pack("<BBBBHHII", 9, 9, 0, 0, 1, 32, 99, 2**31), "ICO"
+    yield from (
+        ("ico-100-megapixels.ico", struct.pack("<HHH", 0, 1, 1) + entry + packed, limit),
+        ("ico-65535-entries.ico", struct.pack("<HHH", 0, 1, 65_535) + entry, "ICO"),
+        ("ico-itself.ico", struct.pack("<HHH", 0, 1, 1) + struct.pack("<BBBBHHII", 9, 9, 0, 0, 1, 32, 22, 0), "ICO"),
+        (
+            "ico-beyond.ico",
+            struct.pack("<HHH", 0, 1, 1) + struct.pack("<BBBBHHII", 9, 9, 0, 0, 1, 32, 99, 2**31),
+            "ICO",
+        ),
+    )
 
 
 def _pngs() -> Iterator[Named]:
@@ -105,21 +113,23 @@ def _pngs() -> Iterator[Named]:
     rows[:, 1:] = np.asarray(square()).reshape(32, -1)
     pixels = zlib.compress(rows.tobytes())
     bomb = zlib.compress(bytes(20_000_000), 9)
-    yield "text-bomb.png", png(32, 32, (b"zTXt", b"k\0\0" + bomb), (b"IDAT", pixels)), "^PNG: "
-    yield "profile-bomb.png", png(32, 32, (b"iCCP", b"k\0\0" + bomb), (b"IDAT", pixels)), "^PNG: "
-    yield "pixels-bomb.png", png(32, 32, (b"IDAT", zlib.compress(rows.tobytes() + bytes(20_000_000), 9))), None
-    yield "many-chunks.png", png(32, 32, *[(b"tEXt", b"k\0v")] * 50_000, (b"IDAT", pixels)), None
-    yield (
-        "two-headers.png",
-        png(32, 32, (b"IHDR", struct.pack(">IIBBBBB", 9, 9, 8, 2, 0, 0, 0)), (b"IDAT", pixels)),
-        "^PNG: ",
+    yield from (
+        ("text-bomb.png", png(32, 32, (b"zTXt", b"k\0\0" + bomb), (b"IDAT", pixels)), "^PNG: "),
+        ("profile-bomb.png", png(32, 32, (b"iCCP", b"k\0\0" + bomb), (b"IDAT", pixels)), "^PNG: "),
+        ("pixels-bomb.png", png(32, 32, (b"IDAT", zlib.compress(rows.tobytes() + bytes(20_000_000), 9))), None),
+        ("many-chunks.png", png(32, 32, *[(b"tEXt", b"k\0v")] * 50_000, (b"IDAT", pixels)), None),
+        (
+            "two-headers.png",
+            png(32, 32, (b"IHDR", struct.pack(">IIBBBBB", 9, 9, 8, 2, 0, 0, 0)), (b"IDAT", pixels)),
+            "^PNG: ",
+        ),
+        ("no-pixels.png", png(32, 32), r"PNG"),
+        ("no-palette.png", png(32, 32, (b"IDAT", pixels), colour=3), r"PNG|blank"),
+        ("odd-depth.png", png(32, 32, (b"IDAT", pixels), depth=7), r"^PNG"),
+        ("exif-broken.png", png(32, 32, (b"eXIf", b"MM\0*\xff\xff\xff\xff"), (b"IDAT", pixels)), None),
+        ("frames-declared.png", png(32, 32, (b"acTL", struct.pack(">II", 2**31 - 1, 0)), (b"IDAT", pixels)), None),
+        ("bad-sum.png", png(32, 32, (b"IDAT", pixels)).replace(b"IDAT", b"IDAT\0"), r"PNG"),
     )
-    yield "no-pixels.png", png(32, 32), r"PNG"
-    yield "no-palette.png", png(32, 32, (b"IDAT", pixels), colour=3), r"PNG|blank"
-    yield "odd-depth.png", png(32, 32, (b"IDAT", pixels), depth=7), r"^PNG"
-    yield "exif-broken.png", png(32, 32, (b"eXIf", b"MM\0*\xff\xff\xff\xff"), (b"IDAT", pixels)), None
-    yield "frames-declared.png", png(32, 32, (b"acTL", struct.pack(">II", 2**31 - 1, 0)), (b"IDAT", pixels)), None
-    yield "bad-sum.png", png(32, 32, (b"IDAT", pixels)).replace(b"IDAT", b"IDAT\0"), r"PNG"
     for mode in ("1", "L", "LA", "P", "RGBA", "I;16"):
         image = square("L" if mode == "I;16" else mode)
         if mode == "I;16":
@@ -130,20 +140,24 @@ def _pngs() -> Iterator[Named]:
 
 
 def _others() -> Iterator[Named]:
-    yield "cmyk.jpg", saved(square("CMYK"), "JPEG", quality=95), None
-    yield "grey.jpg", saved(square("L"), "JPEG", quality=95), None
-    yield "progressive.jpg", saved(square(), "JPEG", quality=95, progressive=True), None
+    yield from (
+        ("cmyk.jpg", saved(square("CMYK"), "JPEG", quality=95), None),
+        ("grey.jpg", saved(square("L"), "JPEG", quality=95), None),
+        ("progressive.jpg", saved(square(), "JPEG", quality=95, progressive=True), None),
+    )
     exif = Image.Exif()
     exif[0x0112] = 6
     yield "turned.jpg", saved(square(), "JPEG", quality=95, exif=exif), None
     exif[0x0112] = 99
-    yield "turned-oddly.jpg", saved(square(), "JPEG", quality=95, exif=exif), None
-    yield (
-        "exif-broken.jpg",
-        saved(square(), "JPEG", quality=95, exif=b"Exif\0\0MM\0*\xff\xff\xff\xff" + b"\xff" * 99),
-        None,
+    yield from (
+        ("turned-oddly.jpg", saved(square(), "JPEG", quality=95, exif=exif), None),
+        (
+            "exif-broken.jpg",
+            saved(square(), "JPEG", quality=95, exif=b"Exif\0\0MM\0*\xff\xff\xff\xff" + b"\xff" * 99),
+            None,
+        ),
+        ("exif-loop.jpg", saved(square(), "JPEG", quality=95, exif=b"Exif\0\0MM\0*\0\0\0\x08\0\0\0\0\0\x08"), None),
     )
-    yield "exif-loop.jpg", saved(square(), "JPEG", quality=95, exif=b"Exif\0\0MM\0*\0\0\0\x08\0\0\0\0\0\x08"), None
     frames = [Image.new("RGB", (32, 32), "red")] * 300
     for kind, suffix in (("GIF", "gif"), ("PNG", "png"), ("WEBP", "webp")):
         options = {"lossless": True} if kind == "WEBP" else {}
@@ -162,12 +176,14 @@ def _inside() -> Iterator[Named]:
 
 def _labels() -> Iterator[Named]:
     """The kind is told from the content: a wrong suffix does no harm, and what is no picture is called so."""
-    yield "png-as.jpg", saved(square(), "PNG"), None
-    yield "svg-as.png", svg(SQUARE + "<!-- as a PNG -->"), None
-    yield "gif-as.ico", saved(square("P"), "GIF"), None
-    yield "tiff-as.png", saved(square(), "TIFF"), "not a picture"
-    yield "pdf-as.png", b"%PDF-1.7\n", "not a picture"
-    yield "zip-as.png", b"PK\x03\x04" + bytes(100), "not a picture"
-    yield "program-as.png", b"\x7fELF" + bytes(100), "not a picture"
-    yield "postscript-as.png", b"%!PS-Adobe-3.0 EPSF-3.0\n(/etc/passwd) run", "not a picture"
-    yield "text-as.webp", b"RIFFRAFF", "WEBP"
+    yield from (
+        ("png-as.jpg", saved(square(), "PNG"), None),
+        ("svg-as.png", svg(SQUARE + "<!-- as a PNG -->"), None),
+        ("gif-as.ico", saved(square("P"), "GIF"), None),
+        ("tiff-as.png", saved(square(), "TIFF"), "not a picture"),
+        ("pdf-as.png", b"%PDF-1.7\n", "not a picture"),
+        ("zip-as.png", b"PK\x03\x04" + bytes(100), "not a picture"),
+        ("program-as.png", b"\x7fELF" + bytes(100), "not a picture"),
+        ("postscript-as.png", b"%!PS-Adobe-3.0 EPSF-3.0\n(/etc/passwd) run", "not a picture"),
+        ("text-as.webp", b"RIFFRAFF", "WEBP"),
+    )

@@ -125,23 +125,27 @@ _ROOTS = {
 def _drawn_or_not() -> Iterator[Named]:
     """Numbers, fonts, filters and data that no drawing needs: drawn without them, or refused."""
     for name, number in {"nan": "NaN", "infinite": "1e999", "huge": "1e30", "tiny": "1e-30"}.items():
-        yield f"path-{name}", svg(f'{SQUARE}<path d="M{number} {number}L{number} 0z"/>'), None
-        yield f"transform-{name}", svg(f'{SQUARE}<g transform="scale({number})"><path d="M-1-1h.1z"/></g>'), None
-        yield f"stroke-{name}", svg(f'{SQUARE}<path d="M-9-9" stroke="#000" stroke-width="{number}"/>'), None
-        yield f"font-size-{name}", svg(f'{SQUARE}<text x="-99" font-size="{number}"> </text>'), None
+        yield from (
+            (f"path-{name}", svg(f'{SQUARE}<path d="M{number} {number}L{number} 0z"/>'), None),
+            (f"transform-{name}", svg(f'{SQUARE}<g transform="scale({number})"><path d="M-1-1h.1z"/></g>'), None),
+            (f"stroke-{name}", svg(f'{SQUARE}<path d="M-9-9" stroke="#000" stroke-width="{number}"/>'), None),
+            (f"font-size-{name}", svg(f'{SQUARE}<text x="-99" font-size="{number}"> </text>'), None),
+        )
     for name, inside in _FILTERS.items():
         body = f'<filter id="f">{inside}</filter><rect x="-90" width="1" height="1" filter="url(#f)"/>'
         yield f"filter-{name}", svg(SQUARE + body), None
-    yield "path-long", svg(f'{SQUARE}<path d="M-9-9{"h-1v-1" * 100_000}"/>'), None
-    yield "path-cut", svg(f'{SQUARE}<path d="M-9-9 h 1 e e e {"9" * 100_000}"/>'), None
-    yield "points-long", svg(f'{SQUARE}<polygon points="{"-1,-1 " * 150_000}"/>'), None
-    yield (
-        "styles-many",
-        svg("<style>" + "".join(f".c{n}{{fill:red}}" for n in range(30_000)) + f"</style>{SQUARE}"),
-        None,
+    yield from (
+        ("path-long", svg(f'{SQUARE}<path d="M-9-9{"h-1v-1" * 100_000}"/>'), None),
+        ("path-cut", svg(f'{SQUARE}<path d="M-9-9 h 1 e e e {"9" * 100_000}"/>'), None),
+        ("points-long", svg(f'{SQUARE}<polygon points="{"-1,-1 " * 150_000}"/>'), None),
+        (
+            "styles-many",
+            svg("<style>" + "".join(f".c{n}{{fill:red}}" for n in range(30_000)) + f"</style>{SQUARE}"),
+            None,
+        ),
+        ("selector-deep", svg(f"<style>{'g ' * 20_000}{{fill:red}}</style>{SQUARE}"), None),
+        ("text-long", svg(f"{SQUARE}<desc>{'word ' * 150_000}</desc>"), None),
     )
-    yield "selector-deep", svg(f"<style>{'g ' * 20_000}{{fill:red}}</style>{SQUARE}"), None
-    yield "text-long", svg(f"{SQUARE}<desc>{'word ' * 150_000}</desc>"), None
     for name, data in _DATA.items():
         yield f"data-{name}", svg(f'{SQUARE}<image width="24" height="24" opacity="0" href="data:{data}"/>'), None
 
@@ -173,60 +177,62 @@ def _bombs() -> Iterator[Named]:
     yield "laughs", svg(f"{SQUARE}<desc>&e8;</desc>", before=laughs), "declares entities"
     yield "laughs-utf16", f"{laughs}{svg('<desc>&e8;</desc>').decode()}".encode("utf-16"), "declares entities"
     seven = '<?xml version="1.0" encoding="UTF-7"?><!DOCTYPE svg [+ADwAIQ-ENTITY e SYSTEM "/etc/hostname"+AD4]>'
-    yield "entity-utf7", svg(f"{SQUARE}<text>&e;</text>", before=seven), r"^svg: "
-    yield "entity-self", svg("&e;", before='<!DOCTYPE svg [<!ENTITY e "&e;">]>'), "declares entities"
-    yield "entity-unknown", svg(f"{SQUARE}&nothing;"), r"^svg: XML parse error"
-    yield "use-self", svg(f'{SQUARE}<g id="a" opacity="0"><use href="#a"/></g>'), None
-    yield "use-pair", svg(f'{SQUARE}<g id="a"><use href="#b"/></g><g id="b"><use href="#a"/></g>'), None
-    yield "use-parent", svg(f'<g id="a">{SQUARE}<g><use href="#a"/></g></g>'), None
-    yield "use-thousands", svg(SQUARE + _doubling("use", 6)), "referenced elements|took longer"
-    yield (
-        "pattern-self",
-        svg(
-            f'{SQUARE}<pattern id="p" width="1" height="1"><path d="M0 0h1v1z" fill="url(#p)"/></pattern>'
-            '<rect x="-9" width="1" height="1" fill="url(#p)"/>'
+    yield from (
+        ("entity-utf7", svg(f"{SQUARE}<text>&e;</text>", before=seven), r"^svg: "),
+        ("entity-self", svg("&e;", before='<!DOCTYPE svg [<!ENTITY e "&e;">]>'), "declares entities"),
+        ("entity-unknown", svg(f"{SQUARE}&nothing;"), r"^svg: XML parse error"),
+        ("use-self", svg(f'{SQUARE}<g id="a" opacity="0"><use href="#a"/></g>'), None),
+        ("use-pair", svg(f'{SQUARE}<g id="a"><use href="#b"/></g><g id="b"><use href="#a"/></g>'), None),
+        ("use-parent", svg(f'<g id="a">{SQUARE}<g><use href="#a"/></g></g>'), None),
+        ("use-thousands", svg(SQUARE + _doubling("use", 6)), "referenced elements|took longer"),
+        (
+            "pattern-self",
+            svg(
+                f'{SQUARE}<pattern id="p" width="1" height="1"><path d="M0 0h1v1z" fill="url(#p)"/></pattern>'
+                '<rect x="-9" width="1" height="1" fill="url(#p)"/>'
+            ),
+            None,
         ),
-        None,
-    )
-    yield (
-        "mask-self",
-        svg(
-            f'{SQUARE}<mask id="m"><rect mask="url(#m)" {RED}/></mask><rect x="-90" mask="url(#m)" '
-            'width="1" height="1"/>'
+        (
+            "mask-self",
+            svg(
+                f'{SQUARE}<mask id="m"><rect mask="url(#m)" {RED}/></mask><rect x="-90" mask="url(#m)" '
+                'width="1" height="1"/>'
+            ),
+            None,
         ),
-        None,
-    )
-    yield (
-        "clip-self",
-        svg(
-            f'{SQUARE}<clipPath id="c" clip-path="url(#c)"><rect {RED}/></clipPath><rect x="-90" '
-            'clip-path="url(#c)" width="1" height="1"/>'
+        (
+            "clip-self",
+            svg(
+                f'{SQUARE}<clipPath id="c" clip-path="url(#c)"><rect {RED}/></clipPath><rect x="-90" '
+                'clip-path="url(#c)" width="1" height="1"/>'
+            ),
+            None,
         ),
-        None,
-    )
-    yield (
-        "gradient-loop",
-        svg(
-            f'{SQUARE}<linearGradient id="a" href="#b"/><linearGradient id="b" href="#a"/>'
-            '<rect x="-90" width="1" height="1" fill="url(#a)"/>'
+        (
+            "gradient-loop",
+            svg(
+                f'{SQUARE}<linearGradient id="a" href="#b"/><linearGradient id="b" href="#a"/>'
+                '<rect x="-90" width="1" height="1" fill="url(#a)"/>'
+            ),
+            None,
         ),
-        None,
+        ("groups-nested", svg("<g>" * 100_000 + "</g>" * 100_000), "Excessive depth"),
+        ("groups-half", svg("<g>" * 100_000), r"^svg: "),
+        ("svgs-nested", svg("<svg>" * 2_000 + SQUARE + "</svg>" * 2_000), r"^svg: "),
+        ("groups-many", svg(SQUARE + "<g/>" * 20_000), None),
+        ("comment-50-mb", svg(f"{SQUARE}<!--{'x' * 50_000_000}-->"), r"^SVG of 50\.00 MB, the limit is 1 MB$"),
+        ("path-50-mb", svg(f'<path d="{"h1v1" * 12_500_000}"/>'), r"^SVG of 50\.00 MB, the limit is 1 MB$"),
+        ("nothing-inside", svg(""), "blank"),
+        ("cut-in-tag", svg(SQUARE)[:-20], r"^svg: XML parse error"),
+        ("cut-in-name", svg(SQUARE)[:4], "not a picture"),
+        ("two-roots", svg(SQUARE) + svg(SQUARE), r"^svg: XML parse error"),
+        ("trailing-zeros", svg(SQUARE) + b"\0" * 100, r"^svg: XML parse error"),
+        ("zero-inside", svg(f"{SQUARE}\0"), r"^svg: XML parse error"),
+        ("not-utf8", svg(f"{SQUARE}<desc>?</desc>").replace(b"?", b"\xff\xfe\xc0"), r"^svg: XML parse error"),
+        ("encoding-unknown", svg(SQUARE, before='<?xml version="1.0" encoding="klingon"?>'), r"^svg: "),
+        ("dashes", svg(f'{SQUARE}<path d="M-9-9h-1e6v-1e6" stroke="#000" stroke-dasharray="1e-5"/>'), None),
     )
-    yield "groups-nested", svg("<g>" * 100_000 + "</g>" * 100_000), "Excessive depth"
-    yield "groups-half", svg("<g>" * 100_000), r"^svg: "
-    yield "svgs-nested", svg("<svg>" * 2_000 + SQUARE + "</svg>" * 2_000), r"^svg: "
-    yield "groups-many", svg(SQUARE + "<g/>" * 20_000), None
-    yield "comment-50-mb", svg(f"{SQUARE}<!--{'x' * 50_000_000}-->"), r"^SVG of 50\.00 MB, the limit is 1 MB$"
-    yield "path-50-mb", svg(f'<path d="{"h1v1" * 12_500_000}"/>'), r"^SVG of 50\.00 MB, the limit is 1 MB$"
-    yield "nothing-inside", svg(""), "blank"
-    yield "cut-in-tag", svg(SQUARE)[:-20], r"^svg: XML parse error"
-    yield "cut-in-name", svg(SQUARE)[:4], "not a picture"
-    yield "two-roots", svg(SQUARE) + svg(SQUARE), r"^svg: XML parse error"
-    yield "trailing-zeros", svg(SQUARE) + b"\0" * 100, r"^svg: XML parse error"
-    yield "zero-inside", svg(f"{SQUARE}\0"), r"^svg: XML parse error"
-    yield "not-utf8", svg(f"{SQUARE}<desc>?</desc>").replace(b"?", b"\xff\xfe\xc0"), r"^svg: XML parse error"
-    yield "encoding-unknown", svg(SQUARE, before='<?xml version="1.0" encoding="klingon"?>'), r"^svg: "
-    yield "dashes", svg(f'{SQUARE}<path d="M-9-9h-1e6v-1e6" stroke="#000" stroke-dasharray="1e-5"/>'), None
 
 
 def _doubling(element: str, n: int) -> str:
@@ -237,10 +243,12 @@ def _doubling(element: str, n: int) -> str:
 def _packed() -> Iterator[Named]:
     """SVGs in gzip."""
     plain = svg(SQUARE)
-    yield "gz", gzip.compress(plain, mtime=0), None
-    yield "gz-twice", gzip.compress(gzip.compress(plain, mtime=0), mtime=0), "not a picture"
-    yield "gz-bomb", gzip.compress(svg(" " * 50_000_000), mtime=0), r"^SVGZ that unpacks to more than 1 MB$"
-    yield "gz-cut", gzip.compress(plain, mtime=0)[:-30], "truncated SVGZ"
-    yield "gz-flipped", gzip.compress(plain, mtime=0)[:-8] + b"\0" * 8, r"^svgz: "
-    yield "gz-of-nothing", gzip.compress(b"", mtime=0), "not a picture"
-    yield "gz-magic", b"\x1f\x8b", r"svgz|SVGZ"
+    yield from (
+        ("gz", gzip.compress(plain, mtime=0), None),
+        ("gz-twice", gzip.compress(gzip.compress(plain, mtime=0), mtime=0), "not a picture"),
+        ("gz-bomb", gzip.compress(svg(" " * 50_000_000), mtime=0), r"^SVGZ that unpacks to more than 1 MB$"),
+        ("gz-cut", gzip.compress(plain, mtime=0)[:-30], "truncated SVGZ"),
+        ("gz-flipped", gzip.compress(plain, mtime=0)[:-8] + b"\0" * 8, r"^svgz: "),
+        ("gz-of-nothing", gzip.compress(b"", mtime=0), "not a picture"),
+        ("gz-magic", b"\x1f\x8b", r"svgz|SVGZ"),
+    )

@@ -6,23 +6,23 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from conftest import build_library, disc, draw_icons
+from corpus import vectors_by_digest
 from tools import lacking
 
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.query_encoder import read_facts
 from indexer.library.durable import with_checksum
 from indexer.library.folder import Library
-from indexer.library.shards import read_vectors
 from search.cli import main
+
+SLOW = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -50,29 +50,13 @@ def run(library: Library, *arguments: str) -> Result:
     return done
 
 
-def vectors(library: Library, fingerprint: str) -> dict[str, bytes]:
-    """The vector of each icon's picture by the icon's name, as the library would publish it."""
-    with closing(sqlite3.connect(library.catalog)) as connection:
-        rows = connection.execute("SELECT MIN(name), image_id FROM icons GROUP BY image_id").fetchall()
-    ids = np.array([image for _, image in rows], np.int64)
-    found, filled = read_vectors(library.vectors(fingerprint), "images", ids, fingerprint=fingerprint)
-    assert filled.all()
-    return {name: vector.tobytes() for (name, _), vector in zip(rows, found, strict=True)}
-
-
-def sources_of(library: Library) -> dict[str, Callable[[], object]]:
-    """Ways to lose a catalog."""
-
-    def folder() -> None:
-        library.catalog.unlink()
-        library.catalog.mkdir()
-
-    return {"gone": library.catalog.unlink, "empty": lambda: library.catalog.write_bytes(b""), "folder": folder}
-
-
-@pytest.mark.parametrize("way", ["gone", "empty", "folder"])
+@pytest.mark.parametrize("way", ["gone", "empty", pytest.param("folder", marks=pytest.mark.slow)])
 def test_a_library_whose_catalog_is_lost_answers_is_not_begun_anew_and_is_restored(broken: Library, way: str) -> None:
-    sources_of(broken)[way]()
+    broken.catalog.unlink()
+    if way == "empty":
+        broken.catalog.touch()
+    if way == "folder":
+        broken.catalog.mkdir()
     assert run(broken, "search", "dot", "--min-score", "0").exit_code == 0
     for command in (["status"], ["status", "--failures"], ["index"], ["index", "--only", "merge"]):
         done = run(broken, *command)
@@ -86,59 +70,30 @@ def test_a_library_whose_catalog_is_lost_answers_is_not_begun_anew_and_is_restor
     assert "icons: 0 added" in run(broken, "index").stdout
 
 
-def test_a_catalog_that_begins_anew_beside_vectors_gives_no_id_of_theirs_again(
-    broken: Library, tiny_model: Path, tmp_path: Path
+@pytest.mark.parametrize("way", ["begins anew", "comes from a backup"])
+def test_a_catalog_beside_vectors_gives_no_id_of_theirs_again(
+    library: Library, tiny_model: Path, icon_folder: Path, tmp_path: Path, way: str
 ) -> None:
     """Otherwise new pictures would have the vectors of the old ones."""
-    shutil.rmtree(broken.generations)
-    broken.catalog.unlink()
-    others = tmp_path / "others"
-    others.mkdir()
-    for number in range(5):
-        (others / f"other-{number}.svg").write_text(disc(12, 4 + 3 * number, 3))
-    summary = build_library(broken, tiny_model, [others])
-    clean = Library(tmp_path / "clean")
-    build_library(clean, tiny_model, [others])
-    fingerprint = summary.embed.fingerprint
-    assert vectors(broken, fingerprint) == vectors(clean, fingerprint)
-
-
-def test_a_catalog_from_a_backup_gives_no_id_again_that_vectors_have(
-    library: Library, tiny_model: Path, icon_folder: Path, tmp_path: Path
-) -> None:
     build_library(library, tiny_model, [icon_folder])
     with closing(sqlite3.connect(library.catalog)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     backup = library.catalog.read_bytes()
     (icon_folder / "first.svg").write_text(disc(3, 3))
     build_library(library, tiny_model, [])
-    library.catalog.write_bytes(backup)
+    if way == "begins anew":
+        shutil.rmtree(library.generations)
+        library.catalog.unlink()
+    else:
+        library.catalog.write_bytes(backup)
     (icon_folder / "first.svg").unlink()
-    (icon_folder / "second.svg").write_text(disc(20, 20))
-    summary = build_library(library, tiny_model, [])
+    (icon_folder / "a-second.svg").write_text(disc(20, 20))
+    summary = build_library(library, tiny_model, [icon_folder])
     clean = Library(tmp_path / "clean")
     build_library(clean, tiny_model, [icon_folder])
-    assert vectors(library, summary.embed.fingerprint) == vectors(clean, summary.embed.fingerprint)
-
-
-@pytest.mark.parametrize("said", ["99", "two", "", "../2", "\udcff"])
-def test_a_pointer_that_leads_nowhere_is_quoted_and_mended(broken: Library, said: str) -> None:
-    broken.pointer.write_text(said, errors="surrogateescape")
-    assert "2, although CURRENT names none  (`icons doctor --repair` mends that)" in run(broken, "status").stdout
-    examined = run(broken, "doctor", "--sample", "0")
-    assert examined.exit_code == 2
-    assert f'CURRENT" says "{said.replace(chr(0xDCFF), chr(0xFFFD))}", which is no generation' in examined.stdout
-    assert run(broken, "doctor", "--repair", "--sample", "0").exit_code == 0
-    assert broken.current() == 2
-
-
-def test_a_folder_in_the_pointers_place_is_set_aside(broken: Library) -> None:
-    broken.pointer.unlink()
-    broken.pointer.mkdir()
-    assert run(broken, "search", "dot", "--min-score", "0").exit_code == 0
-    assert "CURRENT\" can't be read (Is a directory)" in run(broken, "doctor", "--sample", "0").stdout
-    assert run(broken, "doctor", "--repair", "--sample", "0").exit_code == 0
-    assert broken.current() == 2
+    fingerprint = summary.embed.fingerprint
+    expected, found = vectors_by_digest(clean, fingerprint), vectors_by_digest(library, fingerprint)
+    assert {digest: found[digest] for digest in expected} == expected
 
 
 def test_links_in_loops_and_foreign_files_are_no_reason_to_fail(broken: Library) -> None:
@@ -157,7 +112,13 @@ def test_links_in_loops_and_foreign_files_are_no_reason_to_fail(broken: Library)
     assert "nothing had changed" in run(broken, "index").stdout
 
 
-@pytest.mark.parametrize("where", ["work", "runs", "vectors", "vectors/*", "generations", "encoders/*", "usage/looks"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        *("work", "vectors/*"),
+        *(pytest.param(where, marks=SLOW) for where in ("runs", "vectors", "generations", "encoders/*", "usage/looks")),
+    ],
+)
 def test_nothing_goes_behind_a_link_that_leads_out_of_a_library(broken: Library, tmp_path: Path, where: str) -> None:
     victim = tmp_path / "victim"
     for name in ("1/a", "7/a", "runs/1/a", "photos/a", "model.safetensors", "photos/model.safetensors"):
@@ -229,6 +190,7 @@ def test_a_catalog_that_another_program_locks_is_told_as_that_and_answers(
     assert run(broken, "index", "--only", "scan", str(broken.root / "icons")).exit_code == 0
 
 
+@pytest.mark.slow
 def test_what_may_not_be_read_or_written_is_one_line_and_the_rest_answers(broken: Library) -> None:
     """Root may do anything; so the commands run without that."""
     without = "-dac_override,-dac_read_search"

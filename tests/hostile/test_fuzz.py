@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from fuzzing import NAMES, SECONDS, Inputs, fuzz_at_length, fuzz_shortly
+from fuzzing import FOR_SECONDS, NAMES, Inputs, fuzz
 from hypothesis import strategies as st
 from small_icons import picture_at
 
@@ -233,23 +233,22 @@ TARGETS: dict[str, tuple[Inputs, Callable[..., None]]] = {
 }
 
 
+@pytest.mark.parametrize("seconds", FOR_SECONDS)
 @pytest.mark.parametrize("target", TARGETS)
-def test_hostile_input_is_answered_or_refused(target: str, tmp_path: Path) -> None:
-    fuzz_shortly(*of(target, tmp_path))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("target", TARGETS)
-def test_much_hostile_input_is_answered_or_refused(target: str, tmp_path: Path) -> None:
-    fuzz_at_length(*of(target, tmp_path), seconds=SECONDS / len(TARGETS))
-
-
-def of(target: str, folder: Path) -> tuple[Inputs, Callable[..., None]]:
+def test_hostile_input_is_answered_or_refused(target: str, seconds: float, tmp_path: Path) -> None:
     inputs, check = TARGETS[target]
-    return inputs, partial(check, folder) if target in ("iconify", "manifest") else check
+    fuzz(inputs, partial(check, tmp_path) if target in ("iconify", "manifest") else check, seconds=seconds)
 
 
-@pytest.mark.parametrize("sign", ["1", "a1", "\u0661", "é", "-", "aB", "1é", "_1", "' "])
+SIGNS = [
+    "1",
+    "é",
+    "aB",
+    *(pytest.param(sign, marks=pytest.mark.slow) for sign in ("a1", "\u0661", "-", "1é", "_1", "' ")),
+]
+
+
+@pytest.mark.parametrize("sign", SIGNS)
 def test_a_very_long_name_or_query_takes_seconds_not_hours(sign: str) -> None:
     text = sign * (300_000 // len(sign))
     started = time.process_time()

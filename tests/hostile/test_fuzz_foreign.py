@@ -8,6 +8,7 @@ another type. Whatever reads it answers or refuses in one line, and what lies be
 
 import gc
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -27,15 +28,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from conftest import Silent, build_library, draw_icons, save_tiny_model
-from fuzzing import SECONDS
+from fuzzing import FOR_SECONDS, GATE_SECONDS
 from shared_work import do_here, options_of, scanned
 from usage_screens import plain_sight, save_screen
 
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.progress import EmbeddingProgress, read_progress, write_progress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.export import write_graphs
 from indexer.encoders.graphs import find_graphs
-from indexer.encoders.stored_graphs import write_graphs
 from indexer.errors import IconsError
 from indexer.finetune.folder import check_replaceable, read_lineage
 from indexer.finetune.options import FinetuneOptions, Places
@@ -47,12 +48,11 @@ from indexer.pipeline import plan_only
 from indexer.screens.add import AddOptions, add
 from search.cli import main
 from search.engine import SearchEngine
-from search.generation.milvus.published import FileFacts, Said, fetch, read_said
-from search.generation.milvus.schema import Names, piece, ready
+from search.generation.milvus.published import FileFacts, PublishedManifest, fetch, read_manifest
+from search.generation.milvus.schema import Names, manifest_key, piece_key
 from search.generation.milvus.table import Facts
-from search.publishing.rows import tell_whole
+from search.publishing.rows import compute_facts
 
-GATE_SECONDS = 20.0
 WHOLE = [b"", b"null", b"{}", b"[]", b"5", b'"x"', b"\xff\xfe", b"[" * 100_000, b'{"a":' * 100_000, b"9" * 5_000]
 """What may stand in the place of a whole file."""
 PATHS = [f"{'../' * n}victim{end}" for n in range(6) for end in ("", "/deep")]
@@ -92,7 +92,7 @@ def reopened(place: Path) -> None:
     """Fetch what a server says of a generation."""
     said = (place / "server" / "said.json").read_bytes().decode(errors="surrogateescape")
     server: Any = Server(place, said)
-    generation = fetch(server, Names("icons"), server.library, read_said(server, Names("icons"), 2))
+    generation = fetch(server, Names("icons"), server.library, read_manifest(server, Names("icons"), 2))
     Manifest.read(generation)
     Facts.read(generation.folder / "facts.json")
 
@@ -104,10 +104,10 @@ class Server:
 
     def __init__(self, place: Path, said: str) -> None:
         self.library = LibraryElsewhere(self.spelling)
-        self._rows = {ready(2): said}
+        self._rows = {manifest_key(2): said}
         for path in (place / "server").iterdir():
             content = path.read_bytes()
-            key = piece(hashlib.sha256(content).hexdigest(), 0)
+            key = piece_key(hashlib.sha256(content).hexdigest(), 0)
             self._rows[key] = b64encode(zlib.compress(content)).decode()
 
     def query(self, _: str, where: str, fields: Sequence[str], **__: object) -> list[dict[str, str]]:
@@ -120,7 +120,7 @@ def say(server: Path, number: int, fingerprint: str) -> None:
     files = {path.name: describe_file(path) for path in server.iterdir()}
     facts = {name: FileFacts(found.bytes, found.sha256, 1) for name, found in files.items()}
     encoder = {"encoder.json": facts.pop("encoder.json")}
-    said = Said(number, fingerprint, 32, False, 12, 11, "2027-01-01", facts, encoder)
+    said = PublishedManifest(number, fingerprint, 32, False, 12, 11, "2027-01-01", facts, encoder)
     (server / "said.json").write_text(said.to_json())
 
 
@@ -265,7 +265,7 @@ def _build(place: Path) -> None:
     shutil.copy(library.generation(2).manifest, server)
     shutil.copy(library.encoder(fingerprint) / "encoder.json", server)
     opened: Any = engine._opened
-    tell_whole(opened, opened.facets).write(server / "facts.json")
+    compute_facts(opened, opened.facets).write(server / "facts.json")
     say(server, 2, fingerprint)
 
 
@@ -349,19 +349,6 @@ def _restore(kept: Path, place: Path) -> None:
             (os.link if name.endswith(LINKED) else shutil.copy2)(kept / name, place / name)
 
 
-def fuzz(place: Path, seed: int, seconds: float) -> int:
-    """Change one thing after the other, each file in its turn; how many were tried."""
-    rng, until, n = random.Random(seed), time.monotonic() + seconds, 0
-    kept = place.with_name("kept")
-    if not kept.exists():
-        shutil.copytree(place, kept)
-    while time.monotonic() < until:
-        try_one(place, kept, TARGETS[n % len(TARGETS)], rng)
-        n += 1
-    _restore(kept, place)
-    return n
-
-
 def try_one(place: Path, kept: Path, target: Target, rng: random.Random) -> None:
     _restore(kept, place)
     before = _state(place)
@@ -388,12 +375,16 @@ def _ask(place: Path, target: Target, rng: random.Random) -> None:
         rng.choice(reads)()
 
 
-def test_json_that_others_wrote_reads_writes_and_deletes_nothing_elsewhere(place: Path) -> None:
-    assert fuzz(place, seed=1, seconds=GATE_SECONDS) > len(TARGETS)
-
-
-@pytest.mark.slow
-def test_much_json_that_others_wrote_reads_writes_and_deletes_nothing_elsewhere(place: Path) -> None:
-    seed = random.SystemRandom().randrange(1 << 32)
+@pytest.mark.parametrize("seconds", FOR_SECONDS)
+def test_json_that_others_wrote_reads_writes_and_deletes_nothing_elsewhere(place: Path, seconds: float) -> None:
+    """Each file is changed once at least, in its turn; in the gate in the same way in every run."""
+    seed = 1 if seconds == GATE_SECONDS else random.SystemRandom().randrange(1 << 32)
     print(f"seed {seed}")
-    assert fuzz(place, seed=seed, seconds=SECONDS)
+    rng, until, kept = random.Random(seed), time.monotonic() + seconds, place.with_name("kept")
+    if not kept.exists():
+        shutil.copytree(place, kept)
+    for n in itertools.count():
+        if n >= len(TARGETS) and time.monotonic() > until:
+            break
+        try_one(place, kept, TARGETS[n % len(TARGETS)], rng)
+    _restore(kept, place)

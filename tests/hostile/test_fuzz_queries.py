@@ -13,7 +13,7 @@ from urllib.parse import quote, quote_from_bytes
 import httpx
 import pytest
 from fastapi import FastAPI
-from fuzzing import NAMES, SECONDS, Inputs, fuzz_at_length, fuzz_shortly
+from fuzzing import FOR_SECONDS, NAMES, Inputs, fuzz
 from hypothesis import strategies as st
 
 from indexer.errors import IconsError
@@ -129,10 +129,6 @@ def target(request: pytest.FixtureRequest) -> tuple[Inputs, Callable[..., None]]
     return st.tuples(queries(), FILTERS, st.integers(-1, 20), st.integers(-1, 20)), partial(asks, engine)
 
 
-def test_any_question_is_answered_or_refused(target: tuple[Inputs, Callable[..., None]]) -> None:
-    fuzz_shortly(*target)
-
-
-@pytest.mark.slow
-def test_any_question_of_many_is_answered_or_refused(target: tuple[Inputs, Callable[..., None]]) -> None:
-    fuzz_at_length(*target, seconds=SECONDS / 3)
+@pytest.mark.parametrize("seconds", FOR_SECONDS)
+def test_any_question_is_answered_or_refused(target: tuple[Inputs, Callable[..., None]], seconds: float) -> None:
+    fuzz(*target, seconds=seconds)

@@ -64,39 +64,22 @@ def test_a_text_without_end_is_no_name_no_prefix_and_no_reason(tmp_path: Path) -
 
 
 def test_thousands_of_affixes_categories_and_aliases_take_no_longer_than_their_file(tmp_path: Path) -> None:
-    names = [f"a-{number}" for number in range(20_000)]
+    names = [f"a-{number}" for number in range(5_000)]
     facts: dict[str, Any] = {
         "icons": dict.fromkeys(names, GOOD),
         "aliases": {f"b-{number}": {"parent": f"b-{number + 1}"} for number in range(1_000)},
-        "suffixes": {f"s{number}": "Filled" for number in range(20_000)} | {"7": "Filled"},
-        "categories": {f"c{number}": ["a-1"] for number in range(20_000)},
+        "suffixes": {f"s{number}": "Filled" for number in range(5_000)} | {"7": "Filled"},
+        "categories": {f"c{number}": ["a-1"] for number in range(5_000)},
     }
     file = iconify(tmp_path, **facts)
     started = time.process_time()
     [found] = scanned(file)
-    assert time.process_time() - started < 20
+    assert time.process_time() - started < 10
     assert found.records is not None
-    assert len(found.records) == 20_000
+    assert len(found.records) == 5_000
     assert len(found.broken) == 1_000
     looks = {record.name: record.style for record in found.records}
     assert (looks["a-7"], looks["a-8"]) == ("filled", None)
-
-
-def test_a_set_larger_than_any_is_not_read(tmp_path: Path) -> None:
-    file = tmp_path / "set.json"
-    file.write_bytes(b'{"prefix": "x", "icons": {}}')
-    os.truncate(file, 2_000_000_000)  # takes no room on the disk
-    assert scanned(file)[0].error == "file of 2000 MB, the limit is 256 MB"
-
-
-def test_a_set_that_is_a_link_out_of_its_package_is_not_read(tmp_path: Path) -> None:
-    outside = iconify(tmp_path)
-    package = tmp_path / "package"
-    (package / "json").mkdir(parents=True)
-    (package / "collections.json").write_text("{}")
-    (package / "json" / "x.json").symlink_to(outside)
-    assert str(scanned(package)[0].error).startswith(f'leads out of the source to "{outside}"')
-    assert scanned(outside)[0].records is not None
 
 
 @pytest.mark.parametrize("path", ["../secret.svg", "a/../../secret.svg", "{secret}", "link/secret.svg", "link.svg"])
@@ -129,7 +112,7 @@ def test_a_path_that_climbs_out_of_the_manifests_folder_is_not_read(tmp_path: Pa
         b"\xff\xfef\0i\0l\0e\0",
         b"file_path\r\ricon.svg\r\n\n\n\ricon.svg",
         b"file_path,name\nicon.svg," + b"x" * 11_000_000,
-        b"x" * 11_000_000,
+        pytest.param(b"x" * 11_000_000, marks=pytest.mark.slow),
     ],
     ids=["nul", "quote", "bytes", "twice", "latin", "utf16", "line-ends", "long-field", "one-line"],
 )
@@ -161,49 +144,16 @@ def test_a_column_without_end_costs_its_row_only(tmp_path: Path, column: str) ->
     assert good.records is not None
 
 
-@pytest.mark.parametrize(
-    ("name", "file", "content"),
-    [
-        ("openmoji", "data/openmoji.json", [{"hexcode": "icon", "annotation": ["\ud800"], "emoji": "x", "tags": "",
-                                             "openmoji_tags": "", "group": "", "subgroups": ""}]),
-        ("lucide-static", "tags.json", {"icon": ["\ud800", 3, None, {"a": 1}, "x" * 100_000]}),
-        ("\ud800", "tags.json", {}),
-        (["list"], "tags.json", {}),
-        ("x" * 1_000_000, "tags.json", {}),
-    ],
-)  # fmt: skip
-def test_what_a_package_says_is_text_that_can_be_stored(
-    tmp_path: Path, name: object, file: str, content: object
-) -> None:
-    package = tmp_path / "package"
-    roots = {"openmoji": "color/svg", "lucide-static": "icons"}
-    icon = package / roots.get(str(name), ".") / "icon.svg"
-    icon.parent.mkdir(parents=True)
-    icon.write_text(SVG)
-    (package / "package.json").write_text(
-        json.dumps({"name": name, "version": [3], "license": {"type": {}}, "author": 3})
-    )
-    (package / file).parent.mkdir(parents=True, exist_ok=True)
-    (package / file).write_text(json.dumps(content))
-    [found] = scanned(package)
-    [record] = found.records or ()
-    assert len(record.set.key) <= 1000
-    assert_catalogued(package, tmp_path, n_icons=1)
-
-
+@pytest.mark.parametrize("is_device", [False, True])
 @pytest.mark.parametrize("name", ["LICENSE", "package.json", ".gitignore", "icons.json", "collections.json"])
-def test_a_pipe_where_facts_are_looked_for_is_not_waited_for(tmp_path: Path, name: str) -> None:
+def test_no_pipe_is_waited_for_and_no_device_read_where_facts_are_looked_for(
+    tmp_path: Path, name: str, is_device: bool
+) -> None:
     (tmp_path / "icon.svg").write_text(SVG)
-    os.mkfifo(tmp_path / name)
-    [source] = open_sources(tmp_path, exclude=("@gitignore",))
-    [found] = source.scan({})
-    assert found.records is not None
-
-
-def test_an_endless_device_where_facts_are_looked_for_is_not_read(tmp_path: Path) -> None:
-    (tmp_path / "icon.svg").write_text(SVG)
-    for name in ("LICENSE", "package.json", ".gitignore"):
+    if is_device:
         (tmp_path / name).symlink_to("/dev/zero")
+    else:
+        os.mkfifo(tmp_path / name)
     [source] = open_sources(tmp_path, exclude=("@gitignore",))
     [found] = source.scan({})
     assert found.records is not None

@@ -9,9 +9,9 @@ from pathlib import Path
 from data.making.language.texts import Text, interface_texts
 from data.making.language.weighing import Neighbours, Sources, Terms, find_neighbours, prune, usual_words, weigh
 from data.making.language.words import Annotations, IconWords, english_words, read_annotations, read_icon_words
+from data.making.language.writing import SOUNDS, group_by_sound, write_dictionary
 from indexer.errors import SourceError
-from indexer.languages.dictionary import ANY, ENGLISH, Dictionary, Meaning, write_dictionary
-from indexer.languages.forms import SOUNDS, group_by_sound
+from indexer.languages.dictionary import ANY, ENGLISH, Dictionary, Meaning
 from indexer.languages.letters import fold
 from indexer.library.bundled import bundled
 from indexer.reports.terminal import ProgressLine

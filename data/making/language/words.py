@@ -22,7 +22,7 @@ from indexer.errors import SourceError
 from indexer.languages.dictionary import ENGLISH
 from indexer.languages.letters import fold, language_of
 from indexer.languages.names import parse
-from search.words.terms import VARIANTS
+from search.words.wording import VARIANTS
 
 _PACKAGES = ("cldr-annotations-full/annotations", "cldr-annotations-derived-full/annotationsDerived")
 _ROMANISED = frozenset(("hi-Latn",))

@@ -155,7 +155,7 @@ def blend(earlier: Path, later: Path, share: float, out: Path) -> None:
 @click.argument("model", type=Existing)
 def graphs(model: Path) -> None:
     """Write graphs beside a model's weights, by which `icons index` needs no torch for it."""
-    from indexer.encoders.stored_graphs import write_graphs
+    from indexer.encoders.export import write_graphs
 
     write_graphs(model)
 

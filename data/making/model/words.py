@@ -5,7 +5,7 @@ which say what icons of a map stand for. Written words are a folder of three fil
 `keywords.txt` ("trash: bin, rubbish, delete"), names that many sets draw; `pictures.txt` ("purity: droplet,
 sparkles"), words that are no icon's name, and what an icon would draw; `drawings.tsv`, how some icons look: the first
 10 digits of a picture's digest, set and name for people, descriptions between "|". Each may be packed as `.xz`.
-Synonyms are the names under which sets draw what a word says, for `search.words.terms`.
+Synonyms are the names under which sets draw what a word says, for `search.words.wording`.
 """
 
 import math
@@ -18,10 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from data.making.language.writing import write_dictionary
 from data.making.model.admission import is_reserved, named_icons
 from indexer.errors import SourceError
 from indexer.finetune.gather import Lists, Placed, TrainingIcon, base_of, refuse_licence
-from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning, write_dictionary
+from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning
 from indexer.languages.letters import fold
 from indexer.languages.names import common_affixes, parse
 from indexer.languages.words import normalise

@@ -3,7 +3,7 @@
 The file has the tables of a snapshot, those of icons empty; what is asked of icons is asked of the server.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Ids, Positions
-from indexer.errors import LibraryError, UnsupportedError
+from indexer.errors import LibraryError
 from indexer.languages.names import parse
 from indexer.languages.words import normalise
 from indexer.library.foreign import Kind, from_json
 from indexer.merging.facets import ROW
-from search.generation.backend import IconRow, numbered_key
+from search.generation.backend import IconRow, is_in, numbered_key
 from search.generation.milvus.connection import IDS_AT_ONCE, MOST, Connection, Row
-from search.generation.milvus.schema import COLUMNS, among, both, in_chunks, spelt, unpacked
+from search.generation.milvus.schema import COLUMNS, Values, among, both, in_chunks, spelt, unpacked
 from search.generation.snapshot import Snapshot
 
 DTYPE = np.dtype([*((name, ROW[name]) for name in ROW.names or ()), ("drawing", np.int64)])
@@ -49,25 +49,31 @@ class IconReader:
         Raises:
             LibraryError: the server has no such icon.
         """
-        wanted = np.unique(ids)
+        distinct = np.unique(ids)
         kept = self._kept
-        new = wanted[~_has(kept["icon"], wanted)]
+        new = distinct[~is_in(kept["icon"], distinct)]
         if len(new):
-            found = [self._decode(self.of(among("id", chunk))) for chunk in in_chunks(new, IDS_AT_ONCE)]
-            kept = self._keep(np.concatenate(found), base=kept)
-        places = np.searchsorted(kept["icon"], ids)
-        if len(ids) and (not len(kept) or (kept["icon"][np.minimum(places, len(kept) - 1)] != ids).any()):
+            kept = self._keep(self._decode(self.having("id", new)), base=kept)
+        if not is_in(kept["icon"], ids).all():
             raise self.connection.lacks_row()
-        return kept[places]
+        return kept[np.searchsorted(kept["icon"], ids)]
 
     def of(self, where: str, fields: Sequence[str] = COLUMNS) -> list[Row]:
         """All rows that an expression finds, by ascending id, however many."""
         found = all_between(self.connection, self.collection, where, fields, (0, self._last))
         return sorted(found, key=lambda row: int(row["id"]))
 
+    def having(self, field: str, values: Values, fields: Sequence[str] = COLUMNS) -> list[Row]:
+        """All rows that hold one of some values in a field."""
+        return [row for some in in_chunks(values, IDS_AT_ONCE) for row in self.of(among(field, some), fields)]
+
     def found(self, where: str) -> Ids:
         """Ids of all icons that an expression finds, ascending; their rows are kept."""
         return self.keep(self.of(where))
+
+    def showing(self, images: Ids) -> Ids:
+        """Ids of the icons that show some pictures, ascending; their rows are kept."""
+        return np.sort(self.keep(self.having("image", images)))
 
     def keep(self, rows: Iterable[Row]) -> Ids:
         """Keep rows that were asked for something else; returns their ids."""
@@ -142,13 +148,6 @@ def all_between(
     return [*low, *all_between(connection, collection, where, fields, (middle + 1, last), **named)]
 
 
-def _has(kept: Ids, ids: Ids) -> "np.ndarray[Any, np.dtype[np.bool_]]":
-    """Which of some ids are among some that ascend."""
-    if not len(kept):
-        return np.zeros(len(ids), bool)
-    return np.asarray(kept[np.minimum(np.searchsorted(kept, ids), len(kept) - 1)] == ids)
-
-
 _HIT = ("name_id", "set_id", "image", "name", "shown")
 _SETS = "SELECT sets.id, sets.key, sets.title FROM sets"
 _NAMED = "SELECT id FROM names WHERE words = ?1 UNION ALL SELECT id FROM names WHERE own = ?1 AND own <> ''"
@@ -197,8 +196,8 @@ class MilvusCatalog(Snapshot):
     def candidates(self, ids: Ids) -> dict[int, IconRow]:
         """Read icons by id."""
         rows = self._by_id(ids, _HIT)
-        words = self._words_of({row["name_id"] for row in rows})
-        return {row["id"]: self._icon_row(row, words[row["name_id"]]) for row in rows}
+        words = self._names("words", {row["name_id"] for row in rows})
+        return {row["id"]: self._icon_row(row, *words[row["name_id"]]) for row in rows}
 
     def facts(self, icon: int) -> dict[str, Any]:
         """What the catalog says of an icon beyond what a hit shows."""
@@ -224,8 +223,7 @@ class MilvusCatalog(Snapshot):
 
     def showing(self, images: Ids) -> Ids:
         """Ids of the icons that show some pictures, ascending."""
-        found = [self._reader.found(among("image", chunk)) for chunk in in_chunks(images, IDS_AT_ONCE)]
-        return np.sort(np.concatenate([images[:0], *found]))
+        return self._reader.showing(images)
 
     def with_key(self, key: str, *, as_words: bool) -> int | None:
         """Id of the first icon of a set and name."""
@@ -249,8 +247,7 @@ class MilvusCatalog(Snapshot):
 
     def names_of(self, ids: Ids | None = None) -> list[str]:
         """Names of some icons whose ids ascend, as their sources spell them; in that order."""
-        if ids is None:
-            raise UnsupportedError("the names of all icons are more than a server hands out; look for words")
+        assert ids is not None, "the names of all icons are more than a server hands out"
         return [row["name"] for row in self._by_id(ids, ("name",))]
 
     def named(self, words: str) -> Ids:
@@ -270,9 +267,8 @@ class MilvusCatalog(Snapshot):
         words = normalise(name)
         names = [*self._ids_of_names(words), *self._ids_of_names(parse(name).words)]
         rows = self._reader.of(both(of_sets, among("name_id", names)), ("name", "name_id")) if names else []
-        known = self._words_of({row["name_id"] for row in rows})
-        own = self._own_of({row["name_id"] for row in rows})
-        is_it = (words in (normalise(row["name"]), known[row["name_id"]], own[row["name_id"]]) for row in rows)
+        known = self._names("words, own", {row["name_id"] for row in rows})
+        is_it = (words in (normalise(row["name"]), *known[row["name_id"]]) for row in rows)
         return np.array([row["id"] for row, is_said in zip(rows, is_it, strict=True) if is_said], np.int64)
 
     def names_in(self, key: str) -> list[str]:
@@ -281,27 +277,24 @@ class MilvusCatalog(Snapshot):
 
     def digests(self, images: Sequence[int]) -> dict[int, bytes]:
         """Digests of the contents that pictures were rendered from, by id."""
-        found: dict[int, bytes] = {}
-        for chunk in in_chunks(np.unique(np.array(images, np.int64)), IDS_AT_ONCE):
-            for row in self._asked.query(self._pictures, among("id", chunk), ["id", "content"]):
-                found[row["id"]] = bytes.fromhex(row["content"])
+        distinct = np.unique(np.array(images, np.int64))
+        rows = self._asked.query_among(self._pictures, "id", distinct, ["id", "content"])
+        found = {row["id"]: bytes.fromhex(row["content"]) for row in rows}
         if found.keys() != set(images):
             raise self._asked.lacks_row()
         return found
 
     def contents(self, images: Sequence[int]) -> dict[int, bytes]:
         """Pictures that the server holds, by id."""
-        found: dict[int, bytes] = {}
-        for chunk in in_chunks(np.unique(np.array(images, np.int64)), _PICTURES_AT_ONCE):
-            for row in self._asked.query(self._pictures, among("id", chunk), ["id", "picture"]):
-                if (content := unpacked(row["picture"])) is not None:
-                    found[row["id"]] = content
-        return found
+        distinct = np.unique(np.array(images, np.int64))
+        rows = self._asked.query_among(self._pictures, "id", distinct, ["id", "picture"], most=_PICTURES_AT_ONCE)
+        found = ((row["id"], unpacked(row["picture"])) for row in rows)
+        return {image: content for image, content in found if content is not None}
 
     def variants(self, groups: Sequence[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:
         """Ids and names of all icons of some (set id, name id) groups, by id."""
         names = np.unique(np.array([name for _, name in groups], np.int64))
-        sets = f"set_id in [{','.join(map(str, sorted({group[0] for group in groups})))}]"
+        sets = among("set_id", sorted({group[0] for group in groups}))
         found: dict[tuple[int, int], list[tuple[int, str]]] = {group: [] for group in groups}
         for chunk in in_chunks(names, IDS_AT_ONCE):
             for row in self._reader.of(both(sets, among("name_id", chunk)), ("set_id", "name_id", "name")):
@@ -316,21 +309,12 @@ class MilvusCatalog(Snapshot):
             rows = self._reader.of(f"set == {_text(set_key)}", ("set", "name"))
         else:
             names = self._names_near(normalise(name[:200]) or name[:200])
-            rows = self._reader.of(among("name_id", names), ("set", "name")) if names else []
+            rows = self._reader.of(among("name_id", names), ("set", "name"))
         return self._keys_like(name, [(f"{row['set']}:{row['name']}", row["name"]) for row in rows])
 
-    def matching(self, query: str, *, most: int) -> tuple[Ids, NDArray[np.float32]]:
-        """Not to be had here: keyword queries are SQLite's."""
-        raise UnsupportedError("keyword queries can't be had of Milvus; look for words instead")
-
-    def all_icons(self) -> Iterator[tuple[int, int, int, int, str]]:
-        """Not to be had here."""
-        raise UnsupportedError("all icons are more than a server hands out; use the library's folder")
-
-    def _by_id(self, ids: Ids, fields: Iterable[str]) -> list[Row]:
+    def _by_id(self, ids: Ids, fields: Sequence[str]) -> list[Row]:
         """Rows of some icons by ascending id; none of those that are not there."""
-        found = [self._reader.of(among("id", chunk), tuple(fields)) for chunk in in_chunks(np.unique(ids), IDS_AT_ONCE)]
-        return [row for rows in found for row in rows]
+        return self._reader.having("id", np.unique(ids), fields)
 
     def _first(self, where: str) -> int | None:
         """The least id that an expression finds."""
@@ -357,11 +341,10 @@ class MilvusCatalog(Snapshot):
     def _ids_of_names(self, words: str) -> list[int]:
         return [row[0] for row in self._connection.execute(_NAMED, (words,))]
 
-    def _words_of(self, names: Iterable[int]) -> dict[int, str]:
-        return dict(self._rows_of("SELECT id, words FROM names WHERE id IN ({marks})", list(names)))
-
-    def _own_of(self, names: Iterable[int]) -> dict[int, str]:
-        return dict(self._rows_of("SELECT id, own FROM names WHERE id IN ({marks})", list(names)))
+    def _names(self, columns: str, names: Iterable[int]) -> dict[int, tuple[str, ...]]:
+        """Some columns of some names, by id."""
+        found = self._rows_of(f"SELECT id, {columns} FROM names WHERE id IN ({{marks}})", list(names))
+        return {row[0]: row[1:] for row in found}
 
 
 def _text(text: str) -> str:

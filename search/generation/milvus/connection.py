@@ -18,6 +18,7 @@ from indexer.errors import IconsError, LibraryError, SourceError, UnreachableErr
 from indexer.library.folder import TOKEN, refuse_secret
 from indexer.library.named import read_text
 from search.deadline import refuse_late
+from search.generation.milvus.schema import Values, among, in_chunks
 
 PORT = 19_530
 SCHEMES = ("milvus", "milvus+tls", "milvus-lite")
@@ -156,7 +157,7 @@ class Connection:
         said = str(self.call("get_server_version")).lstrip("v").split("-")[0].split(".")
         return tuple(int(part) for part in said if part.isdigit()) or (0,)
 
-    def call(self, what: str, *given: Any, seconds: float = SECONDS, tries: int = _TRIES, **named: Any) -> Any:
+    def call(self, what: str, *arguments: Any, seconds: float = SECONDS, tries: int = _TRIES, **named: Any) -> Any:
         """Ask the client for something, again where another try may help.
 
         Raises:
@@ -168,7 +169,7 @@ class Connection:
         for left in range(tries - 1, -1, -1):
             refuse_late()
             try:
-                return getattr(self._client, what)(*given, timeout=seconds, **named)
+                return getattr(self._client, what)(*arguments, timeout=seconds, **named)
             except Exception as error:
                 found = _ours(error, what, self.spelling)
                 if found is None:
@@ -181,8 +182,22 @@ class Connection:
 
     def query(self, collection: str, where: str, fields: Sequence[str], *, most: int = MOST, **named: Any) -> list[Row]:
         """The rows that an expression finds, at most `most`, in no order."""
-        given: dict[str, Any] = {"filter": where, "output_fields": list(fields), "limit": most, **named}
-        return list(self.call("query", collection, **given))
+        found = self.call("query", collection, filter=where, output_fields=list(fields), limit=most, **named)
+        return list(found)
+
+    def query_among(
+        self,
+        collection: str,
+        field: str,
+        values: Values,
+        fields: Sequence[str],
+        *,
+        most: int = IDS_AT_ONCE,
+        **named: Any,
+    ) -> list[Row]:
+        """The rows that hold one of some values in a field, each of which few rows hold; `most` values at once."""
+        chunks = (among(field, some) for some in in_chunks(values, most))
+        return [row for where in chunks for row in self.query(collection, where, fields, **named)]
 
     def count(self, collection: str, where: str = "", **named: Any) -> int:
         """How many rows an expression finds."""
@@ -221,8 +236,8 @@ class Connection:
             if replicas is None or self.replicas(collection) == replicas:
                 return
             self.call("release_collection", collection, seconds=seconds)
-        given = {} if replicas is None else {"replica_number": replicas}
-        self.call("load_collection", collection, seconds=seconds, **given)
+        options = {} if replicas is None else {"replica_number": replicas}
+        self.call("load_collection", collection, seconds=seconds, **options)
 
     def replicas(self, collection: str) -> int:
         """How many times query nodes hold a collection, each time as a whole; 0 where it is not loaded."""
@@ -236,25 +251,11 @@ class Connection:
         return str(getattr(state, "name", state))
 
 
-def new_schema() -> Any:
-    """An empty schema of a collection, with all fields named."""
-    from pymilvus import MilvusClient
+def client() -> Any:
+    """The client's package: what makes schemas and lists of indexes, and names the types of fields."""
+    import pymilvus
 
-    return MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
-
-
-def new_indexes() -> Any:
-    """An empty list of indexes to make."""
-    from pymilvus import MilvusClient
-
-    return MilvusClient.prepare_index_params()
-
-
-def data_types() -> Any:
-    """Kinds of fields, by name."""
-    from pymilvus import DataType
-
-    return DataType
+    return pymilvus
 
 
 def _connect(address: Address, spelling: str) -> Any:
@@ -264,27 +265,27 @@ def _connect(address: Address, spelling: str) -> Any:
     except ImportError as error:
         raise LibraryError(f'"{spelling}" takes pymilvus; `pip install "icons[milvus]"` brings it') from error
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it prints what it raises
-    given: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if not address.is_file:
-        given["token"] = read_token()
+        options["token"] = read_token()
         if address.is_secure and (authority := read_authority()):
-            given |= {"server_pem_path": authority, "secure": True}
+            options |= {"server_pem_path": authority, "secure": True}
     try:
-        return MilvusClient(address.uri, timeout=CONNECTING_SECONDS, **given)
+        return MilvusClient(address.uri, timeout=CONNECTING_SECONDS, **options)
     except Exception as error:
         raise (_ours(error, "connect", spelling) or _unreachable(spelling, error)) from error
 
 
 def _ours(error: Exception, what: str, spelling: str) -> LibraryError | None:
     """What an error of the client is to us; None for what is none of its errors."""
-    kinds = {kind.__name__ for kind in type(error).__mro__}
+    kinds = _kinds(error)
     if not kinds & {"MilvusException", "RpcError", "ConnectionConfigException", "ParamError"}:
         return None
     said = _short(error)
     code = getattr(error, "code", None)
-    if "UNAUTHENTICATED" in _status(error) or code == _UNAUTHENTICATED:
+    if "UNAUTHENTICATED" in _of_grpc(error, "code") or code == _UNAUTHENTICATED:
         return LibraryError(f'"{spelling}" lets nobody in without the right token ({said}); put it into {TOKEN}')
-    if "CERTIFICATE_VERIFY_FAILED" in _details(error):
+    if "CERTIFICATE_VERIFY_FAILED" in _of_grpc(error, "details"):
         hint = f"{AUTHORITY} names the certificate that signs it"
         return LibraryError(f'"{spelling}" shows a certificate that nothing here trusts; {hint}')
     if "RpcError" in kinds or any(word in said.lower() for word in _AWAY):
@@ -304,26 +305,18 @@ def _unreachable(spelling: str, error: Exception) -> UnreachableError:
 
 def _short(error: Exception) -> str:
     """The first line of what an error says, or the one of gRPC that it comes of: "Fail connecting" says too little."""
-    said = str(_details(error) or getattr(error, "message", "") or error).strip() or type(error).__name__
+    said = str(_of_grpc(error, "details") or getattr(error, "message", "") or error).strip() or type(error).__name__
     return said.splitlines()[0][:200]
 
 
-def _status(error: Exception) -> str:
-    """Status of gRPC, as "StatusCode.UNAUTHENTICATED"; "" where it has none."""
-    return str(getattr(_of_grpc(error), "code", str)())
+def _of_grpc(error: Exception, what: str) -> str:
+    """The "code" (StatusCode.UNAUTHENTICATED) or "details" of gRPC's error that this is or comes of; "" of others."""
+    found = next((one for one in (error, error.__cause__) if "RpcError" in _kinds(one)), None)
+    return str(getattr(found, what, str)() or "")
 
 
-def _details(error: Exception) -> str:
-    """What gRPC says; "" where it says nothing."""
-    return str(getattr(_of_grpc(error), "details", str)() or "")
-
-
-def _of_grpc(error: Exception) -> BaseException | None:
-    """The error of gRPC that an error is, or comes of."""
-    for found in (error, error.__cause__):
-        if "RpcError" in {kind.__name__ for kind in type(found).__mro__}:
-            return found
-    return None
+def _kinds(error: BaseException | None) -> set[str]:
+    return {kind.__name__ for kind in type(error).__mro__}
 
 
 @lru_cache(maxsize=8)

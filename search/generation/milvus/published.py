@@ -16,22 +16,19 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
-from indexer.encoders.query_encoder import open_query_encoder
 from indexer.errors import LibraryError, UnknownSetError
 from indexer.library.durable import FileSum, describe_file, folder_aside, make_folder, write_file
-from indexer.library.folder import Generation, Library, LibraryElsewhere, Number
+from indexer.library.folder import Generation, Library, LibraryElsewhere
 from indexer.library.foreign import Count, FileName, Name, Size, below, from_json
-from indexer.merging.lexicon import Lexicon
+from indexer.library.generations import Number
 from indexer.merging.manifest import Manifest
-from search.deadline import refuse_late
 from search.generation.backend import Engine
 from search.generation.milvus.catalog import MilvusCatalog
 from search.generation.milvus.connection import Connection, GoneError, connection_to
-from search.generation.milvus.schema import COLUMNS, Names, piece, ready
+from search.generation.milvus.schema import COLUMNS, Names, among, in_chunks, manifest_key, piece_key
 from search.generation.milvus.table import Facts, MilvusTable
 from search.generation.milvus.vectors import MilvusVectors, VectorKind
-from search.generation.opened import Opened, RememberingEncoder
-from search.words.spelling import Speller
+from search.generation.opened import Opened
 
 _PIECES_AT_ONCE = 32
 """Of up to 64 kB."""
@@ -48,7 +45,7 @@ class FileFacts(FileSum):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PublishedManifest:
     """What was published of a generation, written last."""
 
     number: Number
@@ -65,22 +62,29 @@ class Said:
     sends_pictures: bool = True
     """Whether rows hold what icons show."""
 
+    @property
+    def files(self) -> dict[str, FileFacts]:
+        """Both."""
+        return {**self.generation, **self.encoder}
+
     def to_json(self) -> str:
         """Spell it as JSON."""
         return json.dumps(asdict(self))
 
 
-def read_said(connection: Connection, names: Names, number: int, *, consistency: str = "Strong") -> Said:
+def read_manifest(
+    connection: Connection, names: Names, number: int, *, consistency: str = "Strong"
+) -> PublishedManifest:
     """What was published of a generation; a server that is asked strongly waits for what was written a moment ago.
 
     Raises:
         GoneError: it was not, or is no longer there.
     """
-    rows = connection.query(names.files, f'id == "{ready(number)}"', ["content"], consistency_level=consistency)
+    rows = connection.query(names.files, f'id == "{manifest_key(number)}"', ["content"], consistency_level=consistency)
     if not rows:
         raise GoneError(f'"{connection.spelling}" holds no generation {number}; `icons lab publish` sends one')
     try:
-        said = from_json(Said, rows[0]["content"])
+        said = from_json(PublishedManifest, rows[0]["content"])
         if said.number != number:
             raise ValueError(f"it says that it is {said.number}")  # noqa: TRY301
     except ValueError as error:
@@ -91,7 +95,7 @@ def read_said(connection: Connection, names: Names, number: int, *, consistency:
     return said
 
 
-def fetch(connection: Connection, names: Names, library: Library, said: Said) -> Generation:
+def fetch(connection: Connection, names: Names, library: Library, said: PublishedManifest) -> Generation:
     """Put the files of a generation and its encoder into the user's cache, those that are missing.
 
     Raises:
@@ -114,7 +118,7 @@ def fetch(connection: Connection, names: Names, library: Library, said: Said) ->
     return generation
 
 
-def _is_there(folder: Path, said: Said) -> bool:
+def _is_there(folder: Path, said: PublishedManifest) -> bool:
     """Whether a folder holds what was published; another library under the same address may have been."""
     try:
         is_it = (folder / _SAYS).read_text("utf-8") == said.to_json()
@@ -138,7 +142,7 @@ def _fill(
     folder: Path,
     files: dict[str, FileFacts],
     *,
-    said: Said | None = None,
+    said: PublishedManifest | None = None,
 ) -> None:
     with folder_aside(folder, replace=True) as aside:
         for name, facts in files.items():
@@ -162,14 +166,12 @@ def _is_stored(stored: Path, facts: FileFacts) -> bool:
 
 def _read(connection: Connection, names: Names, name: str, facts: FileFacts) -> bytes:
     """A file out of its pieces."""
+    keys = [piece_key(facts.sha256, number) for number in range(facts.pieces)]
     held: dict[str, str] = {}
-    keys = [piece(facts.sha256, number) for number in range(facts.pieces)]
-    for start in range(0, len(keys), _PIECES_AT_ONCE):
-        refuse_late()
-        where = f"id in {json.dumps(keys[start : start + _PIECES_AT_ONCE])}"
-        found = connection.query(names.files, where, ["id", "content"])
+    for some in in_chunks(keys, _PIECES_AT_ONCE):
+        found = connection.query(names.files, among("id", some), ["id", "content"])
         held.update((row["id"], row["content"]) for row in found)
-        if not found:
+        if not found:  # whatever number of pieces a server names
             break
     try:
         content = zlib.decompressobj().decompress(b"".join(b64decode(held[key]) for key in keys), facts.bytes)
@@ -223,7 +225,7 @@ class Published:
         """What was said when it was published; this is asked every second, so what suffices is asked first."""
         for consistency in ("Bounded", "Strong"):
             with suppress(GoneError):
-                return read_said(self.connection, self.names, number, consistency=consistency)
+                return read_manifest(self.connection, self.names, number, consistency=consistency)
         return None
 
     def library(self, number: int) -> str:
@@ -249,40 +251,29 @@ class Published:
             LibraryError: it is not there, or its files can't be had.
         """
         self.connection.load(self.names.files)
-        said = read_said(self.connection, self.names, number)
+        said = read_manifest(self.connection, self.names, number)
         generation = fetch(self.connection, self.names, self._library, said)
-        collections = self.names.icons(number), self.names.pictures(number)
+        collections = self.names.of(number)
         for collection in collections:
             self.connection.load(collection)
-        manifest = Manifest.read(generation)
-        encoder = RememberingEncoder(open_query_encoder(self._library.encoder(said.fingerprint)))
-        lexicon = Lexicon.open(generation.lexicon)
         facts = Facts.read(generation.folder / "facts.json")
         table = MilvusTable(generation.catalog, self.connection, collections, facts)
         snapshot = MilvusCatalog(generation.catalog, self.connection, table.reader, collections[1])
-        icons, pictures = self._vectors(said, table, collections)
-        return Opened(
-            generation=generation,
-            manifest=manifest,
-            snapshot=snapshot,
-            encoder=encoder,
+        icons, pictures = (
+            MilvusVectors(self.connection, collection, n, kind=VectorKind(said.dim, said.is_half))
+            for collection, n in zip(collections, (said.n_icons, said.n_pictures), strict=True)
+        )
+        icons.fields, icons.keep = COLUMNS, table.reader.keep
+        return Opened.of(
+            generation,
+            snapshot,
+            encoder=self._library.encoder(said.fingerprint),
+            manifest=Manifest.read(generation),
+            facets=table,
             icons=icons,
             pictures=pictures,
-            facets=table,
-            lexicon=lexicon,
-            speller=Speller.of(snapshot.vocabulary, lexicon, encoder),
             state=said,
             engine=MILVUS,
-        )
-
-    def _vectors(
-        self, said: Said, table: MilvusTable, collections: tuple[str, str]
-    ) -> tuple[MilvusVectors, MilvusVectors]:
-        kind = VectorKind(said.dim, said.is_half)
-        reader = table.reader
-        return (
-            MilvusVectors(self.connection, collections[0], said.n_icons, kind=kind, fields=COLUMNS, keep=reader.keep),
-            MilvusVectors(self.connection, collections[1], said.n_pictures, kind=kind),
         )
 
     @contextmanager

@@ -9,7 +9,7 @@ import json
 import re
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from indexer.arrays import Ids
 
+Values = Ids | Sequence[int] | Sequence[str]
 VECTOR = "vector"
 DIGEST = "digest"
 """Field that tells whether a row is as it should be, without its content."""
@@ -85,18 +86,22 @@ class Names:
         """Pictures of a generation."""
         return f"pictures_{self.library}_g{number}"
 
+    def of(self, number: int) -> tuple[str, str]:
+        """The two collections of a generation."""
+        return self.icons(number), self.pictures(number)
+
     def number_in(self, collection: str) -> int | None:
         """Which generation a collection belongs to; None for one of another kind or library."""
         found = re.fullmatch(rf"(?:icons|pictures)_{re.escape(self.library)}_g([0-9]{{1,9}})", collection)
         return int(found[1]) if found else None
 
 
-def ready(number: int) -> str:
+def manifest_key(number: int) -> str:
     """Key of the piece that says which files a generation has: it is written when all else is there."""
     return f"generation:{number}"
 
 
-def piece(sha256: str, number: int) -> str:
+def piece_key(sha256: str, number: int) -> str:
     """Key of a piece of a file."""
     return f"{sha256}:{number}"
 
@@ -119,14 +124,19 @@ def unpacked(text: str) -> bytes | None:
         raise ValueError(str(error)) from error
 
 
-def fields_of(collection_schema: Any, fields: dict[str, str], types: Any) -> None:
-    """Add fields to a schema of pymilvus, given its `DataType`."""
+def fields_of(collection: str) -> dict[str, str]:
+    """Fields of the rows of a collection, icons or pictures, and their kinds."""
+    return ICON_FIELDS if collection.startswith("icons_") else PICTURE_FIELDS
+
+
+def add_fields(collection_schema: Any, fields: Mapping[str, str], types: Any) -> None:
+    """Add fields to a schema of pymilvus, whose `DataType` is `types`."""
     for name, kind in fields.items():
         if kind.startswith("ARRAY"):
             element = kind.split()[1]
-            given = {"max_length": MOST_VALUE_BYTES} if element == TEXT else {}
+            length = {"max_length": MOST_VALUE_BYTES} if element == TEXT else {}
             collection_schema.add_field(
-                name, types.ARRAY, element_type=types[element], max_capacity=MOST_VALUES, **given
+                name, types.ARRAY, element_type=types[element], max_capacity=MOST_VALUES, **length
             )
         elif kind == TEXT:
             collection_schema.add_field(name, types.VARCHAR, max_length=MOST_BYTES)
@@ -136,13 +146,12 @@ def fields_of(collection_schema: Any, fields: dict[str, str], types: Any) -> Non
 
 NOTHING = "id < 0"
 """Finds nothing: ids are 0 or more."""
-EVERYTHING = "id >= 0"
 _OF_PICTURES = {"set": "sets", "look": "looks", "licence": "licences", "size": "sizes"}
 """Fields of which a picture has several values, one for each icon that shows it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Condition:
     """Values of one field, any of which does."""
 
     field: str
@@ -168,16 +177,15 @@ def spelt(values: Iterable[str | int]) -> str:
     return f"[{', '.join(json.dumps(value, ensure_ascii=False) for value in values)}]"
 
 
-def among(field: str, ids: Ids | Iterable[int]) -> str:
-    """That a field holds one of some ids."""
-    numbers = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
-    return f"{field} in [{','.join(map(str, numbers))}]" if numbers else NOTHING
+def among(field: str, values: Values) -> str:
+    """That a field holds one of some values."""
+    listed = values.tolist() if isinstance(values, np.ndarray) else values
+    return f"{field} in {spelt(listed)}" if listed else NOTHING
 
 
 def both(*expressions: str) -> str:
     """That all of some expressions hold; empty ones always do."""
-    said = [f"({one})" for one in expressions if one]
-    return " and ".join(said)
+    return " and ".join(f"({one})" for one in expressions if one)
 
 
 def any_of(*expressions: str) -> str:
@@ -185,7 +193,7 @@ def any_of(*expressions: str) -> str:
     return " or ".join(f"({one})" for one in expressions if one) or NOTHING
 
 
-def in_chunks(ids: Ids, size: int) -> Iterator[Ids]:
-    """Ids, some at a time."""
-    for start in range(0, len(ids), size):
-        yield ids[start : start + size]
+def in_chunks(values: Values, size: int) -> Iterator[Values]:
+    """Values, some at a time."""
+    for start in range(0, len(values), size):
+        yield values[start : start + size]

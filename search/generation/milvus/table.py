@@ -19,7 +19,7 @@ from search.generation.backend import Ability, Selection
 from search.generation.icon_table import FIELDS, KINDS, IconTable, Order, SetFacts, Tally
 from search.generation.milvus.catalog import FetchedRows, IconReader
 from search.generation.milvus.connection import IDS_AT_ONCE, MOST, Connection, Row
-from search.generation.milvus.schema import Wanted, among, any_of, both, in_chunks, spelt
+from search.generation.milvus.schema import Condition, among, any_of, both, in_chunks, spelt
 from search.query import Filters, Sort
 
 Tallies = dict[str, list[int]]
@@ -27,7 +27,7 @@ Tallies = dict[str, list[int]]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is told of all icons of a generation."""
+    """What was computed of all icons when the generation was published."""
 
     last: int
     """The greatest id of an icon."""
@@ -89,11 +89,9 @@ class Where:
 
     def has(self, ids: Ids) -> Mask:
         """Which of some ids it holds."""
-        found = [
-            self.connection.query(self.collection, both(among("id", chunk), self.expression), ["id"])
-            for chunk in in_chunks(np.unique(ids), IDS_AT_ONCE)
-        ]
-        return np.isin(ids, [row["id"] for rows in found for row in rows])
+        chunks = (both(among("id", some), self.expression) for some in in_chunks(np.unique(ids), IDS_AT_ONCE))
+        found = [row["id"] for where in chunks for row in self.connection.query(self.collection, where, ["id"])]
+        return np.isin(ids, found)
 
     def among(self, ids: Ids) -> Ids:
         """Those of some ids that it holds, in their order."""
@@ -113,7 +111,7 @@ class MilvusTable(IconTable):
         self._connection = connection
         self._icons, self._pictures = collections
         self._facts = facts
-        self._bearers: Ids = np.load(catalog.with_name("bearers.npy"), allow_pickle=False)
+        self._n_icons: Ids = np.load(catalog.with_name("bearers.npy"), allow_pickle=False)
         self.reader = IconReader(connection, self._icons, self._code, last=facts.last)
 
     def __len__(self) -> int:
@@ -125,56 +123,54 @@ class MilvusTable(IconTable):
 
     def select(self, filters: Filters) -> Where | None:
         """The icons that fit; None where nothing is filtered."""
-        wanted = list(self._wanted(filters))
-        if not wanted:
+        conditions = list(self._conditions(filters))
+        if not conditions:
             return None
-        shown = Where(self._connection, self._pictures, both(*(one.of_pictures() for one in wanted)))
-        return Where(self._connection, self._icons, both(*(one.of_icons() for one in wanted)), shown)
+        shown = Where(self._connection, self._pictures, both(*(one.of_pictures() for one in conditions)))
+        return Where(self._connection, self._icons, both(*(one.of_icons() for one in conditions)), shown)
 
     def every(self, only: Selection | None) -> Ids:
         """Ids of all icons of a selection, ascending, while one answer of the server holds them."""
         n = len(self) if only is None else len(only)
         if n > MOST:
-            told = "this library has" if only is None else "the filters leave"
+            subject = "this library has" if only is None else "the filters leave"
             raise UnsupportedError(
-                f"{told} {n:,} icons, and {Ability.SORTED_LIBRARY.value} can't be had of Milvus "
+                f"{subject} {n:,} icons, and {Ability.SORTED_LIBRARY.value} can't be had of Milvus "
                 f"({MOST:,}); look for words, or filter more"
             )
         assert only is None or isinstance(only, Where)
         return self.reader.found("" if only is None else only.expression)
 
-    def told_order(self, sort: Sort, *, flat: bool) -> Order | None:
+    def precomputed_order(self, sort: Sort, *, flat: bool) -> Order | None:
         """All icons as they are browsed, where that was worked out because they are many."""
         return None if len(self) <= MOST else self._facts.orders.get(order_key(sort, flat=flat))
 
-    def told_sets(self) -> list[SetFacts]:
-        """What was written of the sets."""
+    def precomputed_sets(self) -> list[SetFacts]:
+        """The facts that were published."""
         return list(self._facts.sets)
 
     def showing(self, images: Ids) -> Ids:
         """Ids of the icons that show some pictures, ascending."""
-        found = [self.reader.found(among("image", chunk)) for chunk in in_chunks(images, IDS_AT_ONCE)]
-        return np.sort(np.concatenate([images[:0], *found]))
+        return self.reader.showing(images)
 
     def stating(self, tag: int) -> Ids:
         """Ids of the icons that state a tag, ascending."""
-        return self.reader.found(Wanted("tags", (self.labels("tag").values[tag],)).of_icons())
+        return self.reader.found(Condition("tags", (self.labels("tag").values[tag],)).of_icons())
 
     def alike(self, ids: Ids) -> list[Ids]:
         """For each of some icons all that show the same drawing, ascending."""
-        wanted = self.at(ids)["drawing"]
-        found = [self.reader.found(among("drawing", chunk)) for chunk in in_chunks(np.unique(wanted), IDS_AT_ONCE)]
-        every = np.concatenate([ids[:0], *found])
+        drawings = self.at(ids)["drawing"]
+        every = self.reader.keep(self.reader.having("drawing", np.unique(drawings)))
         shown = self.at(every)["drawing"]
         order = np.lexsort((every, shown))
         every, shown = every[order], shown[order]
-        starts, ends = np.searchsorted(shown, wanted), np.searchsorted(shown, wanted, side="right")
+        starts, ends = np.searchsorted(shown, drawings), np.searchsorted(shown, drawings, side="right")
         return [every[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
     def best_named(self, lexicon: Lexicon, coverage: Floats, *, most: int) -> Ids:
         """Ids of the icons whose names cover most."""
         rows = lexicon.best_rows(coverage, most=most)
-        n_before = np.cumsum(self._bearers[rows]) - self._bearers[rows]
+        n_before = np.cumsum(self._n_icons[rows]) - self._n_icons[rows]
         names = lexicon.name_ids[rows[n_before < most]]
         if not len(names):
             return names
@@ -189,7 +185,7 @@ class MilvusTable(IconTable):
             return np.empty(0, np.int64)
         stated = tuple(self.labels("tag").values[tag] for tag in tags)
         says = any_of(*(among("name_id", chunk) for chunk in in_chunks(names, IDS_AT_ONCE)))
-        says = any_of(says, Wanted("tags", stated).of_icons() if stated else "")
+        says = any_of(says, Condition("tags", stated).of_icons() if stated else "")
         found: set[str] = set()
         while True:  # each round finds sets that were not seen: icons that say so are thousands, their sets few
             others = f"set not in {spelt(sorted(found))}" if found else ""
@@ -206,25 +202,25 @@ class MilvusTable(IconTable):
         values, titles = self._values(kind)
         return values, titles, np.array(self._facts.tallies[kind], np.int64)
 
-    def _wanted(self, filters: Filters) -> Iterator[Wanted]:
-        """What each filter wants of a row."""
+    def _conditions(self, filters: Filters) -> Iterator[Condition]:
+        """What each filter asks of a row."""
         for kind, field in FIELDS.items():
             if kind in OF_LOOK or not (asked := getattr(filters, field)):
                 continue
             values = (*self.labels(kind).values, "")  # NONE is the last one
-            yield Wanted(SEVERAL.get(kind, kind), tuple(values[code] for code in self.labels(kind).meant(asked)))
+            yield Condition(SEVERAL.get(kind, kind), tuple(values[code] for code in self.labels(kind).meant(asked)))
         if filters.styles or filters.corners:
-            yield Wanted("look", self._looks_wanted(filters))
+            yield Condition("look", self._fitting_looks(filters))
         if filters.sizes:
             self._refuse_sizes(filters.sizes)
-            yield Wanted("size", filters.sizes)
+            yield Condition("size", filters.sizes)
         for flag in FLAGS:
-            if (wanted := getattr(filters, flag)) is not None:
+            if (value := getattr(filters, flag)) is not None:
                 if not sum(self._facts.tallies[flag]):
                     self._refuse_unseen(flag)
-                yield Wanted(flag, (int(wanted),))
+                yield Condition(flag, (int(value),))
 
-    def _looks_wanted(self, filters: Filters) -> tuple[str, ...]:
+    def _fitting_looks(self, filters: Filters) -> tuple[str, ...]:
         """Looks that have one of the styles and one of the corners that are asked for."""
         fits = np.ones(len(self.labels("look").values) + 1, bool)
         for kind in OF_LOOK:
@@ -240,10 +236,8 @@ class MilvusTable(IconTable):
 
     def _read_several(self, ids: Ids) -> list[Row]:
         """Values of the kinds that icons have several of."""
-        borne: dict[int, Row] = {}
-        for chunk in in_chunks(np.unique(ids), IDS_AT_ONCE):
-            found = self._connection.query(self._icons, among("id", chunk), ["id", *SEVERAL.values()])
-            borne.update((row["id"], row) for row in found)
+        rows = self._connection.query_among(self._icons, "id", np.unique(ids), ["id", *SEVERAL.values()])
+        borne = {row["id"]: row for row in rows}
         try:
             return [borne[icon] for icon in ids.tolist()]
         except KeyError as error:

@@ -10,13 +10,13 @@ from indexer.arrays import Floats, Ids
 from indexer.merging.vector_index import Neighbours
 from search.generation.backend import Selection
 from search.generation.milvus.connection import IDS_AT_ONCE, MOST, SECONDS, Connection, Row
-from search.generation.milvus.schema import EXACT_UP_TO, VECTOR, among, in_chunks
+from search.generation.milvus.schema import EXACT_UP_TO, VECTOR
 from search.generation.milvus.table import Where
 
 GRAPH_WIDTH = 256
 """Neighbours that a walk through the graph keeps in view at least (ef)."""
 WIDER = 1.5
-"""... and for each one that is wanted: at 50,695 icons, with 1, three of 653 hits of "arrow" are missed."""
+"""... and for each neighbour: at 50,695 icons, with 1, three of 653 hits of "arrow" are missed."""
 _QUERIES_AT_ONCE = 64
 
 
@@ -32,23 +32,14 @@ class VectorKind:
 class MilvusVectors:
     """The vectors of one collection."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        collection: str,
-        n: int,
-        *,
-        kind: VectorKind,
-        fields: Sequence[str] = (),
-        keep: Callable[[Sequence[Row]], object] = len,
-    ) -> None:
+    def __init__(self, connection: Connection, collection: str, n: int, *, kind: VectorKind) -> None:
         self._connection = connection
         self._collection = collection
         self._n = n
         self._kind = kind
-        self._fields = fields
+        self.fields: Sequence[str] = ()
         """What is read of each neighbour beside its id, for `keep`."""
-        self._keep = keep
+        self.keep: Callable[[Sequence[Row]], object] = len
         self.seconds = SECONDS
         """For one answer."""
 
@@ -74,14 +65,14 @@ class MilvusVectors:
         k = min(k, MOST, self._n)
         if k <= 0:
             return [Neighbours(np.empty(0, np.float32), np.empty(0, np.int64), -np.inf) for _ in queries]
-        asked: dict[str, Any] = {"k": k, "output_fields": list(self._fields), "seconds": self.seconds}
+        asked: dict[str, Any] = {"k": k, "output_fields": list(self.fields), "seconds": self.seconds}
         asked["filter"] = "" if only is None else only.expression
         asked["ef"] = max(round(WIDER * k), GRAPH_WIDTH) if self._n > EXACT_UP_TO else 0
         found: list[Neighbours] = []
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
             vectors = self._as_sent(queries[start : start + _QUERIES_AT_ONCE])
             for hits in self._connection.search(self._collection, vectors, **asked):
-                self._keep([{"id": hit["id"], **hit["entity"]} for hit in hits])
+                self.keep([{"id": hit["id"], **hit["entity"]} for hit in hits])
                 found.append(self._neighbours(hits, k))
         return found
 
@@ -91,12 +82,11 @@ class MilvusVectors:
         Raises:
             LibraryError: the server has no such id.
         """
-        held: dict[int, Any] = {}
-        for chunk in in_chunks(np.unique(ids), IDS_AT_ONCE // 4):  # one answer holds 64 MB at most
-            rows = self._connection.query(self._collection, among("id", chunk), ["id", VECTOR])
-            held.update({row["id"]: as_floats(row[VECTOR]) for row in rows})
         if not len(ids):
             return np.empty((0, self._kind.dim), np.float32)
+        most = IDS_AT_ONCE // 4  # one answer holds 64 MB at most
+        rows = self._connection.query_among(self._collection, "id", np.unique(ids), ["id", VECTOR], most=most)
+        held = {row["id"]: as_floats(row[VECTOR]) for row in rows}
         try:
             return np.stack([held[key] for key in ids.tolist()])
         except KeyError as error:

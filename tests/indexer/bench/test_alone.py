@@ -46,6 +46,7 @@ def test_passes_are_timed_by_the_size_of_the_batch(tiny_model: Path, monkeypatch
     assert len(list(alone.limit(**_asked(tiny_model), batches=(2, 4), seconds=0.01))) == 1, "larger ones take longer"
 
 
+@pytest.mark.slow
 def test_vectors_of_a_precision_are_held_against_exact_ones(tiny_model: Path) -> None:
     exact, rounded = alone.parity(**_asked(tiny_model), precisions=("fp32", "bf16"))
     assert (exact["name"], rounded["name"]) == ("fp32, pass by pass", "bf16, pass by pass")
@@ -54,6 +55,7 @@ def test_vectors_of_a_precision_are_held_against_exact_ones(tiny_model: Path) ->
     assert 0 <= exact["R@10"] < 0.5, "it has learnt nothing"
 
 
+@pytest.mark.slow
 def test_rows_are_kept_when_something_goes_wrong(tiny_model: Path) -> None:
     found = ask_alone("parity", **_asked(tiny_model), precisions=["fp32", "bf17"], n=4)
     assert found[0]["least cosine"] > 0.99999

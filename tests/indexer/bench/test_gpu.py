@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from indexer.bench import gpu
-from indexer.bench.gpu import Part, Parts, Setting, bench_gpu, chosen, find_gpus, goals, tiny
+from indexer.bench.gpu import Part, Parts, Setting, bench_gpu, chosen, find_gpus, goals
 from indexer.bench.report import Report, Row
 from indexer.errors import BenchError, DeviceError
 from indexer.reports.terminal import Bars
@@ -196,12 +195,3 @@ def test_it_runs_with_few_wheels(tmp_path: Path, tiny_model: Path) -> None:
     assert rows[f"embed {model}"]["runs"][0]["pictures"] == 96
     assert "parts missing: " in done.stderr
     assert "least cosine" in (tmp_path / "out" / "report.html").read_text()
-
-
-def test_two_devices_in_small_are_scaled(tmp_path: Path) -> None:
-    with Bars() as bars:
-        names = [part.name for part in Parts(replace(tiny(tmp_path), n_devices=2), bars).all()]
-    behind = [name for name in names if name.startswith("devices bundled")]
-    assert [name.partition(", ")[2] for name in behind] == [
-        *("as much for each: base", "as much for each: devices=2", "same work: base", "same work: devices=2")
-    ]

@@ -12,11 +12,6 @@ def test_the_parallel_share_is_found_again(share: float, law: Law) -> None:
     assert fitted_share(law, devices, [speedup(law, share, n) for n in devices]) == pytest.approx(share)
 
 
-def test_known_speedups() -> None:
-    assert speedup("Amdahl", 0.9, 10) == pytest.approx(5.263, abs=1e-3)
-    assert speedup("Gustafson", 0.9, 10) == pytest.approx(9.1)
-
-
 def test_speedups_are_those_of_medians() -> None:
     found = speedups({1: [100, 90, 110], 2: [180, 170, 190], 4: [300, 310, 290]})
     assert {n: figure.value for n, figure in found.items()} == {1: 1.0, 2: 1.8, 4: 3.0}

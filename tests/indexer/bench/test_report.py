@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from indexer.bench.laws import speedup
-from indexer.bench.report import EACH, SAME, Report, Row, headline, median, number, scaling_lines, table, write
+from indexer.bench.report import EACH, SAME, Report, Row, median, number, scaling_lines, table, write
 from indexer.errors import BenchError
 
 MACHINE = {
@@ -91,7 +91,3 @@ def test_a_file_of_another_command_is_refused(tmp_path: Path) -> None:
         Report.read(tmp_path / "report.json", command="icons lab bench gpu")
     with pytest.raises(BenchError, match=r"is no report.json"):
         Report.read(tmp_path / "none.json", command="icons lab bench embed")
-
-
-def test_a_headline_says_on_what() -> None:
-    assert headline(_report())[0].startswith("P, 2 cores, 8 GB, H; ")

@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from indexer.bench.knobs import PLAIN
-from indexer.bench.pictures import distinct_jobs, gather, make, png_files
+from indexer.bench.pictures import distinct_jobs, gather, png_files
 from indexer.bench.processes import busy_seconds, machine_cores, on_cores, run_icons, run_module
-from indexer.bench.runs import Bench, Reports, embed, make_lesson, steady_from, train
+from indexer.bench.runs import Bench, Reports, make_lesson, steady_from, train
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
 from indexer.errors import BenchError
 from indexer.reports.terminal import Bars
-from indexer.sources.iconify import read_icon_alone
 
 HERE = Bench("cpu", machine_cores()[:1], limit=300)
 
@@ -53,13 +51,6 @@ def test_steps_are_counted_once_three_in_a_row_are_as_fast_as_the_later_ones() -
     assert steady_from(np.cumsum(taken).tolist(), most=7) == 7, "at most so many are left out"
 
 
-def test_made_pictures_are_as_many_as_asked_for_and_found_by_their_lines(tmp_path: Path) -> None:
-    pictures = make(tmp_path, choice=ModelChoice.bundled(), n=2300)
-    assert len({job.address.digest for job in pictures.jobs}) == len(pictures.jobs) == 2300
-    assert [job.id for job in pictures.first(3).jobs] == [0, 1, 2]
-    assert read_icon_alone(tmp_path / "2300.json", "icon-0002299") is not None
-
-
 def test_pictures_are_chosen_evenly_and_taken_again_where_there_are_too_few(tmp_path: Path, icon_folder: Path) -> None:
     pictures = gather(tmp_path, icon_folder, choice=ModelChoice.bundled(), n=30)
     assert (pictures.n_distinct, len({job.address.digest for job in pictures.jobs})) == (11, 11)
@@ -70,26 +61,6 @@ def test_pictures_are_chosen_evenly_and_taken_again_where_there_are_too_few(tmp_
         distinct_jobs(tmp_path / "empty")
     files = png_files(gather(tmp_path, icon_folder, choice=ModelChoice.bundled(), n=4), workers=0)
     assert [file.name for file in sorted(files.iterdir())] == [f"{n:07d}.png" for n in range(4)]
-
-
-@pytest.mark.slow
-def test_the_product_and_the_plain_script_embed_in_processes_of_their_own(tmp_path: Path, tiny_model: Path) -> None:
-    pictures = gather(tmp_path, None, choice=ModelChoice(f"local-dir:{tiny_model}"), n=48)
-    product = embed({"devices": 1, "batch": 16, "workers": 1}, pictures, HERE)
-    assert (product["pictures"], product["batch"]) == (48, 16)
-    assert product["images/s"] > 0 and 0 <= product["waits"] <= 1 and product["memory, GB"] > 0.05
-    plain = embed({"devices": 1, "program": PLAIN, "batch": 16}, pictures, HERE)
-    assert plain["images/s"] * plain["seconds"] == pytest.approx(48)
-    assert os.sched_getaffinity(0) >= set(machine_cores()), "the cores are given back"
-
-
-@pytest.mark.slow
-def test_ranks_share_pictures_and_say_why_they_can_not(tmp_path: Path, tiny_model: Path) -> None:
-    pictures = gather(tmp_path, None, choice=ModelChoice(f"local-dir:{tiny_model}"), n=200)
-    both = embed({"devices": 2}, pictures, HERE)
-    assert both["pictures"] == 200
-    with pytest.raises(BenchError, match="int8"):
-        embed({"devices": 1, "precision": "int8"}, pictures.first(8), HERE)
 
 
 @pytest.mark.slow
@@ -114,16 +85,6 @@ def test_a_module_that_fails_or_hangs_says_so_and_is_ended(tmp_path: Path) -> No
     with pytest.raises(BenchError, match=r"took longer than 0 s"):
         sleeping = ("-n1", "-r1", "import time; time.sleep(100)")
         run_module("timeit", *sleeping, devices=Devices("cpu", 1), folder=tmp_path, limit=0.2)
-
-
-@pytest.mark.slow
-def test_a_command_is_watched_stage_by_stage(icon_folder: Path, tiny_model: Path, tmp_path: Path) -> None:
-    options = ["--model", f"local-dir:{tiny_model}", "--devices", "cpu", "--library", str(tmp_path / "library")]
-    ran = run_icons("index", str(icon_folder), *options, "--json")
-    assert '"found": 12' in ran.answer
-    assert {"Looking at sources", "Embedding", "Merging"} <= ran.stages.keys()
-    assert sum(seconds for seconds, _ in ran.stages.values()) == pytest.approx(ran.seconds)
-    assert ran.peak_bytes == max(peak for _, peak in ran.stages.values()) > 50e6
 
 
 def test_a_command_that_fails_is_named_with_its_last_words(tmp_path: Path) -> None:

@@ -201,10 +201,3 @@ def test_what_does_not_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(BenchError, match="did not start: Error: no library at"), serving(str(tmp_path / "none")):
         pass
     assert "`icons index SOURCE` builds one" in _run(Library(tmp_path / "none")).stderr
-
-
-def test_too_many_vectors_are_one_clear_line(library_of_few: Library) -> None:
-    done = _run(library_of_few, "--vectors", "1000000000000", "--only", "indexes")
-    assert done.exit_code == 2
-    [line] = [line for line in done.stderr.splitlines() if line.startswith("Error")]
-    assert line.startswith('Error: --vectors "1000000000000": ')

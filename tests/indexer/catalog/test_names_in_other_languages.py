@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, select
 
+from data.making.language.writing import write_dictionary
 from indexer.catalog import questions
 from indexer.catalog.database import icons, names, open_catalog
 from indexer.catalog.questions import ReadSet, text_ids, words_of
 from indexer.catalog.scan import ScanTally, remember, scan
-from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning, write_dictionary
+from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning
 
 GERMAN = ["pfeil-links", "einstellungen", "Benutzer_hinzufügen", "uebersicht", "loeschen", "Drucker", "hut", "schloss"]
 ENGLISH_NAMES = ["arrow-left", "settings", "add-user", "overview", "delete", "printer", "hat", "castle", "home", "mail"]

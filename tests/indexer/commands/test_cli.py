@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from conftest import Build, svg
+from conftest import Build, exported_once, svg
 from old_schema import migrate
 
 from indexer.commands.console import ProgressView
@@ -25,21 +25,109 @@ def _run(library: Library, *arguments: str) -> Result:
     return CliRunner().invoke(main, [*arguments, "--library", str(library.root)])
 
 
-def test_search_prints_a_table_and_json(build: Build, library: Library, icon_folder: Path) -> None:
+def test_progress_counts_names_as_names_and_pictures_as_pictures(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = Plan("f00d", "{}", n_images=4000, n_names=900, n_blocks=2)
+    with ProgressView() as view:
+        view.live = False
+        for images, names in ((0, 300), (0, 900), (1000, 900)):
+            view._noted_at = float("-inf")
+            view.embedded(plan, [EmbeddingProgress(0, 1, images=images, names=names, seconds=2.0)])
+        view._noted_at = float("-inf")
+        ranks = [EmbeddingProgress(rank, 2, images=500 * rank, names=400, seconds=1.0) for rank in (0, 1)]
+        view.embedded(plan, ranks)
+    lines = [line.strip() for line in capsys.readouterr().err.splitlines()]
+    assert lines == [
+        "300 of 900 names",
+        "0 of 4,000 pictures, 0/s",
+        "1,000 of 4,000 pictures, 500/s",
+        "500 of 4,000 pictures, 500/s (rank 0 0, rank 1 500); 800 of 900 names",
+    ]
+
+
+def test_an_older_catalog_is_refused_by_a_reader_and_upgraded_by_the_next_index(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
     build(icon_folder)
-    table = _run(library, "search", "arrow", "up", "-k", "3")
-    assert table.exit_code == 0
-    assert "icons:arrow-up" in table.stdout
-    hits = json.loads(_run(library, "search", "arrow up", "-k", "3", "--json").stdout)["hits"]
-    assert hits[0]["words"] == "arrow up"
-    assert len(hits) == 3
+    for left in library.root.glob("catalog.sqlite*"):
+        left.unlink()
+    migrate(library.catalog, "upgrade", "0001")
+    refused = _run(library, "status")
+    assert (refused.exit_code, "`icons index` brings it there" in refused.stderr) == (2, True)
+    assert _run(library, "search", "arrow up", "-k", "1").exit_code == 0
+    assert "12 added" in _run(library, "index", str(icon_folder), "--devices", "cpu").stdout
+    assert json.loads(_run(library, "status", "--json").stdout)["found"] == 12
 
 
-def test_search_before_any_library_exists_says_what_to_run(library: Library) -> None:
-    result = _run(library, "search", "arrow")
-    assert result.exit_code == 2
-    assert result.stderr.strip() == f'Error: no library at "{library.root}" yet; `icons index SOURCE` builds one'
-    assert result.stdout == ""
+def test_index_reports_and_runs_again_from_any_folder(
+    library: Library, icon_folder: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the source and the model were relative, and entries can't be read."""
+    (icon_folder / "away.svg").symlink_to("/etc/hostname")
+    (icon_folder / "broken.svg").write_text("<svg")
+    monkeypatch.chdir(tiny_model.parent)
+    with exported_once(library, tiny_model):
+        model = ["--model", f"local-dir:{tiny_model.name}"]
+        first = _run(library, "index", os.path.relpath(icon_folder), *model, "--devices", "cpu")
+    assert first.exit_code == 0, first.output
+    assert "14 icons: 11 pictures, 1 duplicates, 2 failed, 1 of them unread" in first.stdout
+    assert "13 added" in first.stdout
+    assert first.stderr.endswith("`icons status --failures` lists what failed and why\n")
+    monkeypatch.chdir("/")
+    (icon_folder / "late.svg").write_text(svg('<path d="M1 1h9v9z"/>'))
+    again = _run(library, "index", "--devices", "cpu", "--json")
+    assert again.exit_code == 0, again.output
+    assert (json.loads(again.stdout)["counts"]["found"], json.loads(again.stdout)["generation"]) == (15, 2)
+
+
+def test_stages_run_alone_do_together_what_index_does(library: Library, icon_folder: Path, tiny_model: Path) -> None:
+    options = ["--model", f"local-dir:{tiny_model}", "--devices", "cpu"]
+    with exported_once(library, tiny_model):
+        scanned = _run(library, "index", "--only", "scan", str(icon_folder))
+    assert scanned.stdout == "12 files: icons: 12 added, 0 changed, 0 moved, 0 gone\n"
+    planned = _run(library, "index", "--only", "plan", *options)
+    assert "torchrun" in planned.stdout and planned.stdout.count("\n") == 1
+    assert "11 pictures and " in _run(library, "index", "--only", "embed", *options).stdout
+    assert json.loads(_run(library, "index", "--only", "merge", *options[:2], "--json").stdout) == {"generation": 1}
+    assert _run(library, "index", "--only", "merge").stdout == "the current generation holds everything already\n"
+
+
+def test_paths_of_a_model_are_kept_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/somebody")
+    assert model_choice("local-dir:./mine", None) == ModelChoice(f"local-dir:{tmp_path}/mine")
+    assert model_choice("local-dir:~/mine", None) == ModelChoice("local-dir:/somebody/mine")
+    assert model_choice("RN50", Path("weights.pt")) == ModelChoice("RN50", f"{tmp_path}/weights.pt")
+    assert model_choice("hf-hub:org/name", None) == ModelChoice("hf-hub:org/name")
+
+
+def _modules(*arguments: str, library: Library) -> set[str]:
+    """Names of all modules that a command imports, in a process of its own."""
+    program = "import sys; from search.cli import main\n"
+    program += "try: main(sys.argv[1:])\nexcept SystemExit: pass\nprint(*sys.modules, file=sys.stderr)"
+    command = [sys.executable, "-c", program, *arguments]
+    environment = {**os.environ, "ICONS_LIBRARY": str(library.root)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return set(done.stderr.split())
+
+
+def test_searching_imports_no_torch_and_help_imports_nothing_heavy(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
+    build(icon_folder)
+    searching = _modules("search", "arrow", library=library)
+    assert {"faiss", "onnxruntime", "tokenizers"} <= searching
+    assert not {"torch", "open_clip", "transformers", "sqlalchemy", "alembic", "pyvips"} & searching
+    assert not {"PIL", "textual_image", "rapidfuzz", "pathspec"} & searching
+    assert not SERVING & searching
+    helping = _modules("--help", library=library)
+    assert not {"torch", "faiss", "onnxruntime", "numpy", "sqlalchemy", "rich.table"} & helping
+    assert not SERVING & helping
+
+
+def test_whoever_stops_a_run_hears_that_nothing_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(KeyboardInterrupt), ProgressView():
+        raise KeyboardInterrupt
+    assert "what was finished is kept, and the same command goes on from there" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -57,7 +145,7 @@ def test_search_before_any_library_exists_says_what_to_run(library: Library) -> 
         (["status", "--failures"], "no library at"),
         (["sources"], "no library at"),
         (["rollback"], "no library at"),
-        (["search", "arrow", "-k", "0"], "0 is not in the range"),
+        (["search", "arrow"], "yet; `icons index SOURCE` builds one"),
         (["serve"], "no library at"),
         (["serve", "--port", "70000"], "70000 is not in the range"),
         (["mcp"], "no library at"),
@@ -135,7 +223,14 @@ def test_a_run_that_leaves_a_source_as_it_was_does_the_rest_and_names_the_comman
     assert json.loads(_run(library, "status", "--json").stdout)["found"] == 13
 
 
-def test_a_rollback_is_told_and_can_be_taken_back(build: Build, library: Library, icon_folder: Path) -> None:
+@pytest.mark.parametrize("command", ["lab", "lab bench", "completion"])
+def test_a_command_alone_that_needs_more_prints_its_help(command: str) -> None:
+    done = CliRunner().invoke(main, command.split())
+    assert done.exit_code == 2
+    assert done.output == CliRunner().invoke(main, [*command.split(), "--help"]).output
+
+
+def test_a_rollback_is_said_and_can_be_taken_back(build: Build, library: Library, icon_folder: Path) -> None:
     build(icon_folder)
     (icon_folder / "new.svg").write_text(svg('<path d="M1 1h5v5z"/>'))
     build()
@@ -148,128 +243,3 @@ def test_a_rollback_is_told_and_can_be_taken_back(build: Build, library: Library
     assert "2  (kept: 1)" in _run(library, "status").stdout
     refused = _run(library, "rollback", "--forward")
     assert (refused.exit_code, "holds no generation after the current one (2)" in refused.stderr) == (2, True)
-
-
-@pytest.mark.parametrize("command", ["lab", "lab bench", "completion"])
-def test_a_command_alone_that_needs_more_prints_its_help(command: str) -> None:
-    done = CliRunner().invoke(main, command.split())
-    assert done.exit_code == 2
-    assert done.output == CliRunner().invoke(main, [*command.split(), "--help"]).output
-
-
-def test_the_summary_says_what_became_of_an_entry_that_could_not_be_read(
-    library: Library, icon_folder: Path, tiny_model: Path
-) -> None:
-    (icon_folder / "away.svg").symlink_to("/etc/hostname")
-    (icon_folder / "broken.svg").write_text("<svg")
-    done = _run(library, "index", str(icon_folder), "--model", f"local-dir:{tiny_model}", "--devices", "cpu")
-    assert "14 icons: 11 pictures, 1 duplicates, 2 failed, 1 of them unread" in done.stdout
-    assert "13 added" in done.stdout
-
-
-def test_progress_counts_names_as_names_and_pictures_as_pictures(capsys: pytest.CaptureFixture[str]) -> None:
-    plan = Plan("f00d", "{}", n_images=4000, n_names=900, n_blocks=2)
-    with ProgressView() as view:
-        view.live = False
-        for images, names in ((0, 300), (0, 900), (1000, 900)):
-            view._noted_at = float("-inf")
-            view.embedded(plan, [EmbeddingProgress(0, 1, images=images, names=names, seconds=2.0)])
-        view._noted_at = float("-inf")
-        ranks = [EmbeddingProgress(rank, 2, images=500 * rank, names=400, seconds=1.0) for rank in (0, 1)]
-        view.embedded(plan, ranks)
-    told = [line.strip() for line in capsys.readouterr().err.splitlines()]
-    assert told == [
-        "300 of 900 names",
-        "0 of 4,000 pictures, 0/s",
-        "1,000 of 4,000 pictures, 500/s",
-        "500 of 4,000 pictures, 500/s (rank 0 0, rank 1 500); 800 of 900 names",
-    ]
-
-
-def test_index_reports_and_runs_again(library: Library, icon_folder: Path, tiny_model: Path) -> None:
-    options = ["--model", f"local-dir:{tiny_model}", "--devices", "cpu"]
-    first = _run(library, "index", str(icon_folder), *options)
-    assert first.exit_code == 0, first.output
-    assert "12 icons: 11 pictures, 1 duplicates, 0 failed" in first.stdout
-    again = json.loads(_run(library, "index", "--json").stdout)
-    assert again["generation"] is None
-    assert again["counts"]["found"] == 12
-
-
-def test_stages_run_alone_do_together_what_index_does(library: Library, icon_folder: Path, tiny_model: Path) -> None:
-    options = ["--model", f"local-dir:{tiny_model}", "--devices", "cpu"]
-    scanned = _run(library, "index", "--only", "scan", str(icon_folder))
-    assert scanned.stdout == "12 files: icons: 12 added, 0 changed, 0 moved, 0 gone\n"
-    planned = _run(library, "index", "--only", "plan", *options)
-    assert "torchrun" in planned.stdout and planned.stdout.count("\n") == 1
-    assert "11 pictures and " in _run(library, "index", "--only", "embed", *options).stdout
-    assert json.loads(_run(library, "index", "--only", "merge", *options[:2], "--json").stdout) == {"generation": 1}
-    assert _run(library, "index", "--only", "merge").stdout == "the current generation holds everything already\n"
-    assert "nothing had changed" in _run(library, "index", "--devices", "cpu").stdout
-
-
-def test_an_older_catalog_is_refused_by_a_reader_and_upgraded_by_the_next_index(
-    build: Build, library: Library, icon_folder: Path
-) -> None:
-    build(icon_folder)
-    for left in library.root.glob("catalog.sqlite*"):
-        left.unlink()
-    migrate(library.catalog, "upgrade", "0001")
-    refused = _run(library, "status")
-    assert (refused.exit_code, "`icons index` brings it there" in refused.stderr) == (2, True)
-    assert _run(library, "search", "arrow up", "-k", "1").exit_code == 0
-    assert "12 added" in _run(library, "index", str(icon_folder), "--devices", "cpu").stdout
-    assert json.loads(_run(library, "status", "--json").stdout)["found"] == 12
-
-
-def test_a_model_and_a_source_that_were_relative_are_found_from_any_folder(
-    library: Library, icon_folder: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tiny_model.parent)
-    model = f"local-dir:{tiny_model.name}"
-    first = _run(library, "index", os.path.relpath(icon_folder), "--model", model, "--devices", "cpu")
-    assert first.exit_code == 0, first.output
-    monkeypatch.chdir("/")
-    (icon_folder / "late.svg").write_text(svg('<path d="M1 1h9v9z"/>'))
-    again = _run(library, "index", "--devices", "cpu", "--json")
-    assert again.exit_code == 0, again.output
-    assert json.loads(again.stdout)["counts"]["found"] == 13
-
-
-def test_paths_of_a_model_are_kept_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", "/somebody")
-    assert model_choice("local-dir:./mine", None) == ModelChoice(f"local-dir:{tmp_path}/mine")
-    assert model_choice("local-dir:~/mine", None) == ModelChoice("local-dir:/somebody/mine")
-    assert model_choice("RN50", Path("weights.pt")) == ModelChoice("RN50", f"{tmp_path}/weights.pt")
-    assert model_choice("hf-hub:org/name", None) == ModelChoice("hf-hub:org/name")
-
-
-def _modules(*arguments: str, library: Library) -> set[str]:
-    """Names of all modules that a command imports, in a process of its own."""
-    program = "import sys; from search.cli import main\n"
-    program += "try: main(sys.argv[1:])\nexcept SystemExit: pass\nprint(*sys.modules, file=sys.stderr)"
-    command = [sys.executable, "-c", program, *arguments]
-    environment = {**os.environ, "ICONS_LIBRARY": str(library.root)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return set(done.stderr.split())
-
-
-def test_searching_imports_no_torch_and_help_imports_nothing_heavy(
-    build: Build, library: Library, icon_folder: Path
-) -> None:
-    build(icon_folder)
-    searching = _modules("search", "arrow", library=library)
-    assert {"faiss", "onnxruntime", "tokenizers"} <= searching
-    assert not {"torch", "open_clip", "transformers", "sqlalchemy", "alembic", "pyvips"} & searching
-    assert not {"PIL", "textual_image", "rapidfuzz", "pathspec"} & searching
-    assert not SERVING & searching
-    helping = _modules("--help", library=library)
-    assert not {"torch", "faiss", "onnxruntime", "numpy", "sqlalchemy", "rich.table"} & helping
-    assert not SERVING & helping
-
-
-def test_whoever_stops_a_run_hears_that_nothing_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(KeyboardInterrupt), ProgressView():
-        raise KeyboardInterrupt
-    assert "what was finished is kept, and the same command goes on from there" in capsys.readouterr().err

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from usage_screens import plain_sight, save_screen
 
-from indexer.doctor.examine import examine
+from indexer.doctor.examine import examine, repair
 from indexer.doctor.findings import Report
-from indexer.doctor.repair import repair
 from indexer.errors import SourceError
 from indexer.library.folder import Library
 from indexer.screens.add import AddOptions, add
@@ -26,15 +25,22 @@ def _sight(library: Library) -> Sight:
     return Sight(key, plain.locator, plain.encoder)
 
 
+@pytest.fixture(scope="module")
+def seen(asked: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library that knows two screenshots, and these beside it."""
+    place = tmp_path_factory.mktemp("seen")
+    shutil.copytree(asked, place / "held")
+    save_screen(place / "shots/a.png", ["house", "arrow-left"])
+    save_screen(place / "shots/b.png", ["disc"])
+    library = Library(place / "held")
+    add(library, AddOptions(shots=[place / "shots"], workers=1), lambda *_: None, sight=_sight(library))
+    return place
+
+
 @pytest.fixture
-def folder(asked: Path, tmp_path: Path) -> UsageFolder:
-    """A library that knows two screenshots."""
-    shutil.copytree(asked, tmp_path / "held")
-    library = Library(tmp_path / "held")
-    save_screen(tmp_path / "shots/a.png", ["house", "arrow-left"])
-    save_screen(tmp_path / "shots/b.png", ["disc"])
-    add(library, AddOptions(shots=[tmp_path / "shots"], workers=1), lambda *_: None, sight=_sight(library))
-    return UsageFolder(library)
+def folder(seen: Path, tmp_path: Path) -> UsageFolder:
+    """A copy of it."""
+    return UsageFolder(Library(Path(shutil.copytree(seen / "held", tmp_path / "held"))))
 
 
 def _examined(folder: UsageFolder) -> list[str]:
@@ -56,14 +62,16 @@ def _boxes(folder: UsageFolder) -> list[list[float]]:
     return boxes
 
 
-def test_whole_screenshots_are_nothing_to_tell_of(folder: UsageFolder) -> None:
-    assert _examined(folder) == []
+SLOW = [
+    pytest.param(name, marks=pytest.mark.slow) for name in ("places.jsonl", "drawings.faiss", "crops.bin", "CURRENT")
+]
 
 
-@pytest.mark.parametrize("name", ["boxes.safetensors", "places.jsonl", "drawings.faiss", "crops.bin", "manifest.json"])
+@pytest.mark.parametrize("name", ["boxes.safetensors", "manifest.json", *SLOW])
 def test_a_damaged_generation_is_built_again_from_the_shards(folder: UsageFolder, name: str) -> None:
     before = _boxes(folder)
-    _damage(folder.generation(1).folder / name)
+    assert _examined(folder) == []
+    _damage(next(folder.root.rglob(name)))
     assert len(_examined(folder)) == 1
     report = _repaired(folder)
     assert report.is_sound
@@ -90,20 +98,13 @@ def test_a_damaged_shard_is_set_aside_and_its_screenshots_are_looked_at_again(fo
 def test_what_a_whole_generation_knows_stays_where_one_of_two_shards_is_damaged(
     folder: UsageFolder, tmp_path: Path
 ) -> None:
-    save_screen(tmp_path / "shots/c.png", ["house"], shade=240)
+    shot = save_screen(tmp_path / "shots/c.png", ["house"], shade=240)
     first = set(folder.looks.rglob("*.safetensors"))
-    add(folder.library, AddOptions(workers=1), lambda *_: None, sight=_sight(folder.library))
+    add(folder.library, AddOptions(shots=[shot], workers=1), lambda *_: None, sight=_sight(folder.library))
     [second] = set(folder.looks.rglob("*.safetensors")) - first
     _damage(second)
     _repaired(folder)
     assert UsageIndex.open(folder.library.root).n_screens == 3
-
-
-def test_a_lost_pointer_is_mended(folder: UsageFolder) -> None:
-    folder.pointer.unlink()
-    assert len(_examined(folder)) == 1
-    assert _repaired(folder).is_sound
-    assert UsageIndex.open(folder.library.root).n_screens == 2
 
 
 def test_damaged_settings_are_set_aside_and_asked_for_again(folder: UsageFolder) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from conftest import TINY, save_tiny_model
+from conftest import save_tiny_model
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder, resolve_device, resolve_precision
@@ -17,35 +17,31 @@ TEXTS = ["arrow", "a much longer name with very many words in it that does not f
 
 
 def _load(folder: Path) -> Encoder:
-    checkpoint = find_checkpoint(ModelChoice(f"local-dir:{folder}"))
-    return Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
+    return Encoder(find_checkpoint(ModelChoice(f"local-dir:{folder}")), device=torch.device("cpu"), precision="fp32")
 
 
-def test_texts_cut_to_the_longest_give_the_vectors_of_the_full_context(tiny_model: Path) -> None:
-    encoder = _load(tiny_model)
+def test_texts_cut_to_the_longest_give_the_vectors_of_the_full_context(tiny_encoder: Encoder) -> None:
     with torch.inference_mode():
-        full = encoder.text_tower(encoder.tokenizer(TEXTS)).numpy()
-    assert np.abs(encoder.encode_texts(TEXTS) - full).max() < 1e-3
+        full = tiny_encoder.text_tower(tiny_encoder.tokenizer(TEXTS)).numpy()
+    assert np.abs(tiny_encoder.encode_texts(TEXTS) - full).max() < 1e-3
 
 
-def test_pixels_are_normalised_as_open_clips_own_preprocessing_does(tiny_model: Path) -> None:
+def test_pixels_are_normalised_as_open_clips_own_preprocessing_does(tiny_model: Path, tiny_encoder: Encoder) -> None:
     import open_clip
     from PIL import Image
 
-    encoder = _load(tiny_model)
     pixels = np.random.default_rng(0).integers(0, 256, (3, 32, 32, 3), dtype=np.uint8)
     model, _, preprocess = open_clip.create_model_and_transforms(f"local-dir:{tiny_model}")
     with torch.inference_mode():
         batch = torch.stack([preprocess(Image.fromarray(picture)) for picture in pixels])
         expected = model.eval().encode_image(batch, normalize=True).numpy()
-    assert np.abs(encoder.encode_images(pixels) - expected).max() < 2e-3
+    assert np.abs(tiny_encoder.encode_images(pixels) - expected).max() < 2e-3
 
 
-def test_vectors_are_unit_length_whatever_the_batch(tiny_model: Path) -> None:
-    encoder = _load(tiny_model)
+def test_vectors_are_unit_length_whatever_the_batch(tiny_encoder: Encoder) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (5, 32, 32, 3), dtype=np.uint8)
-    together = encoder.encode_images(pixels)
-    alone = np.concatenate([encoder.encode_images(picture[None]) for picture in pixels])
+    together = tiny_encoder.encode_images(pixels)
+    alone = np.concatenate([tiny_encoder.encode_images(picture[None]) for picture in pixels])
     assert together.dtype == np.float16
     assert np.abs(together - alone).max() < 1e-3
     assert np.abs(np.linalg.norm(together.astype(np.float32), axis=1) - 1).max() < 2e-3
@@ -67,26 +63,6 @@ def test_half_weights_give_the_vectors_of_whole_ones(precision: Any, kind: torch
     convolutions = [it.weight for it in encoder.model.modules() if isinstance(it, torch.nn.Conv2d)]
     assert all(weight.is_contiguous(memory_format=torch.channels_last) for weight in convolutions)
     assert (found[0] * found[1]).sum(axis=1).min() > 0.9995
-
-
-def test_replicas_of_data_parallel_encode_as_the_model_does(tiny_model: Path) -> None:
-    """They have no parameters, only tensors of the same names: `torch.nn.parallel.replicate` needs GPUs."""
-    encoder = Encoder(find_checkpoint(ModelChoice(f"local-dir:{tiny_model}")), device=torch.device("cpu"))
-
-    def replica_of(module: torch.nn.Module) -> Any:
-        replica = module._replicate_for_data_parallel()
-        for name, tensor in module._parameters.items():
-            setattr(replica, name, None if tensor is None else tensor.detach())
-        for name, child in module._modules.items():
-            replica._modules[name] = None if child is None else replica_of(child)
-        return replica
-
-    pixels, tokens = torch.zeros((2, 32, 32, 3), dtype=torch.uint8), encoder.tokenizer(list(TEXTS))
-    with torch.inference_mode():
-        pictures, texts = replica_of(encoder.image_tower), replica_of(encoder.text_tower)
-        assert not list(pictures.parameters())
-        assert torch.equal(pictures(pixels), encoder.image_tower(pixels))
-        assert torch.equal(texts.encode_short(tokens), encoder.text_tower.encode_short(tokens))
 
 
 def test_the_fingerprint_follows_the_weights_not_the_place(tmp_path: Path) -> None:
@@ -126,31 +102,21 @@ def test_a_built_in_name_takes_a_checkpoint_file(tmp_path: Path) -> None:
     assert checkpoint.image_size == 224
 
 
-def test_weights_of_another_shape_are_refused(tmp_path: Path) -> None:
-    folder = save_tiny_model(tmp_path / "model", seed=1)
-    config = (folder / "open_clip_config.json").read_text()
-    (folder / "open_clip_config.json").write_text(config.replace('"embed_dim": 32', '"embed_dim": 16'))
+def test_weights_of_another_shape_and_those_that_hold_code_are_refused(model: Path) -> None:
+    config = (model / "open_clip_config.json").read_text()
+    (model / "open_clip_config.json").write_text(config.replace('"embed_dim": 32', '"embed_dim": 16'))
     with pytest.raises(ModelError, match="check that weights and --model belong together"):
-        _load(folder)
-
-
-def test_a_checkpoint_that_holds_code_is_refused(tmp_path: Path) -> None:
-    folder = save_tiny_model(tmp_path / "model", seed=1)
-    (folder / "open_clip_model.safetensors").unlink()
-    (folder / "open_clip_pytorch_model.bin").write_bytes(pickle.dumps({"weight": Path("/etc")}))
+        _load(model)
+    (model / "open_clip_model.safetensors").unlink()
+    (model / "open_clip_pytorch_model.bin").write_bytes(pickle.dumps({"weight": Path("/etc")}))
     with pytest.raises(ModelError, match="does not load"):
-        _load(folder)
+        _load(model)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="asks for a GPU that is not there")
 def test_a_gpu_that_is_not_there_is_an_error() -> None:
     with pytest.raises(DeviceError, match="this machine has 0"):
         resolve_device("cuda:0")
-
-
-def test_the_tiny_model_is_the_one_that_the_tests_describe(tiny_model: Path) -> None:
-    encoder = _load(tiny_model)
-    assert (encoder.image_size, encoder.dim) == (TINY["vision_cfg"]["image_size"], TINY["embed_dim"])  # type: ignore[index]
 
 
 @pytest.mark.slow

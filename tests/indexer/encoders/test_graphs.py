@@ -13,16 +13,15 @@ from safetensors.torch import load_file
 
 from indexer.doctor.examine import examine
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
+from indexer.encoders.export import write_graphs
 from indexer.encoders.graphs import carry, find_graphs
 from indexer.encoders.loaded import sample_pixels
 from indexer.encoders.places import values_of_bytes
 from indexer.encoders.query_encoder import OnnxQueryEncoder, open_query_encoder, read_facts
-from indexer.encoders.stored_graphs import write_graphs
-from indexer.encoders.tokens import Tokens, clip_tokenizer, rows_by_length
+from indexer.encoders.tokens import Tokens, clip_tokenizer
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import ModelError
 from indexer.finetune.folder import FolderFacts, write_model
-from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from search.engine import SearchEngine
 
@@ -30,15 +29,12 @@ WEIGHTS = "open_clip_model.safetensors"
 TEXTS = ["arrow", "a b c d e f g h i j k l m n o p q r s t u v w", "home outline", "c++", "日本", "", "x" * 200]
 
 
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    folder = save_tiny_model(tmp_path / "model", seed=3)
-    write_graphs(folder)
-    return folder
-
-
 def _checkpoint(folder: Path) -> Checkpoint:
     return find_checkpoint(ModelChoice(f"local-dir:{folder}"))
+
+
+def _load(folder: Path) -> Encoder:
+    return Encoder(_checkpoint(folder), device=torch.device("cpu"), precision="fp32")
 
 
 def _carried(folder: Path, into: Path) -> OnnxQueryEncoder:
@@ -60,12 +56,6 @@ def _least_cosines(encoder: Encoder, query: OnnxQueryEncoder) -> tuple[float, fl
     return float((words * asked).sum(1).min()), float((pictures * query.encode_many_pictures(pixels)).sum(1).min())
 
 
-def test_the_bundled_graphs_are_of_the_bundled_weights_and_say_what_torch_says(tmp_path: Path) -> None:
-    query = _carried(bundled("model"), tmp_path / "encoder")
-    encoder = Encoder(find_checkpoint(ModelChoice.bundled()), device=torch.device("cpu"), precision="fp32")
-    assert min(_least_cosines(encoder, query)) > 0.99999
-
-
 def test_the_bundled_model_keeps_its_fingerprint() -> None:
     """Another one has every library embedded anew: that is for other vectors alone."""
     assert find_checkpoint(ModelChoice.bundled()).fingerprint == "3608ea71d4a3f0b6"
@@ -73,8 +63,7 @@ def test_the_bundled_model_keeps_its_fingerprint() -> None:
 
 def test_graphs_beside_other_weights_say_the_same(model: Path, tmp_path: Path) -> None:
     query = _carried(model, tmp_path / "encoder")
-    encoder = Encoder(_checkpoint(model), device=torch.device("cpu"), precision="fp32")
-    assert min(_least_cosines(encoder, query)) > 0.9999
+    assert min(_least_cosines(_load(model), query)) > 0.9999
 
 
 def test_a_library_takes_graphs_and_weights_that_are_its_own(model: Path, tmp_path: Path) -> None:
@@ -141,11 +130,6 @@ def test_the_tokenizer_is_open_clips_own() -> None:
     assert np.array_equal(tokens.of(texts), SimpleTokenizer(context_length=24)(texts).numpy())
 
 
-def test_texts_of_one_length_go_together() -> None:
-    rows = [rows.tolist() for rows in rows_by_length(np.array([3, 4, 3, 3, 4]), at_once=2)]
-    assert rows == [[0, 2], [3], [1, 4]]
-
-
 @pytest.mark.slow
 def test_a_table_of_tokens_in_eight_bits_says_what_torch_says(tmp_path: Path) -> None:
     config = json.loads((save_tiny_model(tmp_path / "model", seed=3) / "open_clip_config.json").read_text())
@@ -156,7 +140,7 @@ def test_a_table_of_tokens_in_eight_bits_says_what_torch_says(tmp_path: Path) ->
     assert table.dtype == torch.float8_e4m3fn
     write_graphs(folder)
     query = _carried(folder, tmp_path / "encoder")
-    encoder = Encoder(_checkpoint(folder), device=torch.device("cpu"), precision="fp32")
+    encoder = _load(folder)
     assert min(_least_cosines(encoder, query)) > 0.99999
     assert torch.equal(cast(Any, encoder.text_tower).model.token_embedding.weight, table.float())
 

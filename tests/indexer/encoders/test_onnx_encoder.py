@@ -5,27 +5,25 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 import torch
-from conftest import save_tiny_model
 
 from indexer.arrays import Halves
 from indexer.encoders import graphs
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import HOST, parse_devices
-from indexer.encoders.graphs import MANY, TORCH_PAYS, OnnxEncoder, load_encoder
+from indexer.encoders.graphs import TORCH_PAYS, OnnxEncoder, load_encoder
 from indexer.encoders.loaded import sample_names, sample_pixels
-from indexer.encoders.stored_graphs import write_graphs
 from indexer.encoders.torch_encoder import Encoder, resolve_device
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.process import computes_in_bf16
 
 if TYPE_CHECKING:
-    from indexer.encoders.graphs import AnyEncoder
+    from indexer.encoders.loaded import LoadedEncoder
 
 BUNDLED = find_checkpoint(ModelChoice.bundled())
 
@@ -37,15 +35,15 @@ def _least_cosine(ours: Halves, theirs: Halves) -> float:
 
 
 @pytest.fixture(scope="module")
-def encoder() -> "AnyEncoder":
+def encoder() -> "LoadedEncoder":
     return load_encoder(BUNDLED, device=HOST, precision="fp32", n_images=1)
 
 
-def test_vectors_of_both_ways_are_interchangeable(encoder: "AnyEncoder") -> None:
+def test_vectors_of_both_ways_are_interchangeable(encoder: "LoadedEncoder") -> None:
     assert isinstance(encoder, OnnxEncoder)
     torchs = Encoder(BUNDLED, device=resolve_device("cpu"), precision="fp32")
     assert (encoder.image_size, encoder.dim, encoder.precision) == (torchs.image_size, torchs.dim, torchs.precision)
-    names, pixels = [*sample_names(n=200), "x" * 300, ""], sample_pixels(64, n=64)
+    names, pixels = [*sample_names(n=64), "x" * 300, ""], sample_pixels(64, n=32)
     for ours, theirs in (
         (encoder.encode_texts(names), torchs.encode_texts(names)),
         (encoder.encode_images(pixels), torchs.encode_images(pixels)),
@@ -54,16 +52,16 @@ def test_vectors_of_both_ways_are_interchangeable(encoder: "AnyEncoder") -> None
         assert _least_cosine(ours, theirs) > 0.99999
 
 
-def test_a_name_has_the_same_vector_bit_by_bit_in_any_company(encoder: "AnyEncoder") -> None:
-    names = sample_names(n=300)
+def test_a_name_has_the_same_vector_bit_by_bit_in_any_company(encoder: "LoadedEncoder") -> None:
+    names = sample_names(n=100)
     together = encoder.encode_texts(names)
     order = np.random.default_rng(1).permutation(len(names))
     assert np.array_equal(encoder.encode_texts([names[place] for place in order]), together[order])
-    for place in range(0, 300, 25):
+    for place in range(0, 100, 10):
         assert np.array_equal(encoder.encode_texts([names[place]])[0], together[place])
 
 
-def test_several_threads_ask_it_at_once(encoder: "AnyEncoder") -> None:
+def test_several_threads_ask_it_at_once(encoder: "LoadedEncoder") -> None:
     pixels = sample_pixels(64, n=16)
     alone = encoder.encode_images(pixels)
     with ThreadPoolExecutor(4) as threads:
@@ -76,25 +74,22 @@ def test_it_is_told_without_torch_whether_a_processor_computes_in_bf16() -> None
 
 
 @pytest.mark.parametrize("has_bf16", [False, True])
-def test_torch_pays_sooner_where_it_computes_in_bf16(monkeypatch: pytest.MonkeyPatch, has_bf16: bool) -> None:
+def test_torch_is_taken_for_many_pictures_and_other_precisions(
+    model: Path, has_bf16: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(graphs, "computes_in_bf16", lambda: has_bf16)
     monkeypatch.setattr(graphs, "cores_of_rank", lambda: 2)
-    least = 2 * TORCH_PAYS["bf16" if has_bf16 else "fp32"]
-    kinds = [type(load_encoder(BUNDLED, device=HOST, precision="auto", n_images=n)) for n in (least - 1, least)]
-    assert kinds == [OnnxEncoder, Encoder]
+    checkpoint, least = find_checkpoint(ModelChoice(f"local-dir:{model}")), 2 * TORCH_PAYS["fp32"]
 
+    def kind(precision: Any, n_images: int) -> type:
+        return type(load_encoder(checkpoint, device=HOST, precision=precision, n_images=n_images))
 
-@pytest.mark.parametrize(("n_images", "precision"), [(MANY, "fp32"), (10, "bf16")])
-def test_torch_is_taken_for_many_pictures_and_other_precisions(n_images: int, precision: str, tmp_path: Path) -> None:
-    folder = save_tiny_model(tmp_path / "model", seed=3)
-    write_graphs(folder)
-    checkpoint = find_checkpoint(ModelChoice(f"local-dir:{folder}"))
-    given = {"device": HOST, "precision": precision, "n_images": n_images}
-    assert isinstance(load_encoder(checkpoint, **given), Encoder)  # type: ignore[arg-type]
-    few = {**given, "precision": "auto", "n_images": 10}
-    assert isinstance(load_encoder(checkpoint, **few), OnnxEncoder)  # type: ignore[arg-type]
-    (folder / "graphs.json").unlink()
-    assert isinstance(load_encoder(checkpoint, **few), Encoder)  # type: ignore[arg-type]
+    assert [kind("fp32", n) for n in (least - 1, least)] == [OnnxEncoder, Encoder]
+    pays = 2 * TORCH_PAYS["bf16" if has_bf16 else "fp32"]
+    assert [kind("auto", n) for n in (pays - 1, pays)] == [OnnxEncoder, Encoder]
+    assert kind("bf16", 10) is Encoder
+    (model / "graphs.json").unlink()
+    assert kind("auto", 10) is Encoder
 
 
 @pytest.mark.slow

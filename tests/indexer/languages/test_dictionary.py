@@ -1,11 +1,15 @@
-"""Does a dictionary give back what was written into it?"""
+"""A dictionary gives back what was written into it, loanwords by their sound."""
 
 from pathlib import Path
 
 import pytest
 
+from data.making.language.writing import SOUNDS, group_by_sound, keys_of_english, write_dictionary
 from indexer.errors import LibraryError
-from indexer.languages.dictionary import ANY, ENGLISH, Dictionary, Meaning, write_dictionary
+from indexer.languages.dictionary import ANY, ENGLISH, Dictionary, Meaning
+from indexer.languages.forms import key_of, letters
+from indexer.languages.letters import fold
+from indexer.languages.reading import read
 
 NAMES = {"de": "German", "fr": "French", ENGLISH: "English", ANY: "another language"}
 
@@ -52,3 +56,72 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, length: int) -> None:
     path.write_bytes(path.read_bytes()[:length])
     with pytest.raises(LibraryError, match=r'cut\.bin" is (no dictionary|damaged)'):
         Dictionary(path)
+
+
+WORDS = ("single", "signal", "server", "scroll", "trial", "cache", "cash", "download", "environment", "page")
+
+
+@pytest.mark.parametrize(
+    ("word", "spelled"),
+    [
+        ("सिंगल", "singl"),
+        ("サーバ", "saba"),
+        ("스크롤", "seukeurol"),
+        ("скролл", "skroll"),
+        ("كاش", "kash"),
+        ("設定", ""),
+    ],
+)
+def test_letters_sound_as_they_are_named(word: str, spelled: str) -> None:
+    assert letters(fold(word)) == spelled
+
+
+@pytest.mark.parametrize(
+    ("word", "english"),
+    [
+        ("सिंगल", "single"),
+        ("स्क्रॉल", "scroll"),
+        ("एनवायरनमेंट", "environment"),
+        ("サーバー", "server"),
+        ("ダウンロード", "download"),
+        ("페이지", "page"),
+        ("서버", "server"),
+        ("скролл", "scroll"),
+        ("кэш", "cache"),
+        ("سيرفر", "server"),
+    ],
+)
+def test_a_loanword_is_among_the_words_of_its_consonants(word: str, english: str) -> None:
+    key = key_of(fold(word))
+    assert key in keys_of_english(english)
+    assert english in group_by_sound(WORDS)[key]
+
+
+@pytest.mark.parametrize("word", ["single", "गो", "設定", "5"])
+def test_latin_words_short_ones_and_signs_without_sound_have_no_key(word: str) -> None:
+    assert key_of(word) is None
+
+
+@pytest.fixture
+def sounding(tmp_path: Path) -> Dictionary:
+    """Some words of Hindi and Japanese, English words, and how they sound."""
+    keys = {
+        "पेज": (Meaning(frozenset(("hi",)), (("page", 1.0),)),),
+        "新しい": (Meaning(frozenset(("ja",)), (("new", 1.0),)),),
+    }
+    for word in WORDS:
+        keys[word] = (Meaning(frozenset((ENGLISH,)), ()),)
+    for key, words in group_by_sound(WORDS).items():
+        keys[key] = (Meaning(frozenset((SOUNDS,)), tuple((word, 1.0) for word in words)),)
+    names = {"hi": "Hindi", "ja": "Japanese", ENGLISH: "English", SOUNDS: "by its sound"}
+    write_dictionary(tmp_path / "some.bin", keys, names=names)
+    return Dictionary(tmp_path / "some.bin")
+
+
+@pytest.mark.parametrize(
+    ("text", "english"), [("सिंगल पेज", "single page"), ("新しいサーバー", "new server"), ("ट्रायल", "trial")]
+)
+def test_a_word_that_no_source_translates_is_read_by_its_sound(sounding: Dictionary, text: str, english: str) -> None:
+    found = read(sounding, text)
+    assert found is not None
+    assert found.english == english

@@ -1,15 +1,98 @@
-"""What do names and tags say in English? Sets are shown whole, read with the dictionary that comes with `icons`."""
+"""Names and tags of a set are read in the languages that all of them tell."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
-from indexer.languages.dictionary import Dictionary
-from indexer.languages.identifying import Judge
-from indexer.languages.own_names import EnglishName, SetReader
+from data.making.language.writing import write_dictionary
+from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning
+from indexer.languages.names import parse
+from indexer.languages.own_names import NOTHING, EnglishName, Judge, SetReader, Spoken
+from indexer.library.bundled import bundled
+
+GERMAN = ["pfeil", "einstellungen", "benutzer", "ordner", "suche", "drucker", "glocke", "stern", "herz", "wolke"]
+FRENCH = ["fleche", "parametres", "dossier", "recherche", "cloche", "etoile", "nuage", "coeur", "imprimante", "porte"]
+ENGLISH_NAMES = ["arrow", "settings", "user", "folder", "search", "printer", "bell", "star", "heart", "cloud", "gift"]
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Judge:
+    of_german = dict.fromkeys(GERMAN, "German") | {"gift": "poison", "silo": "silo", "设": "set"}
+    keys = {word: [Meaning(frozenset(("de",)), ((english, 1.0),))] for word, english in of_german.items()}
+    for word in (*FRENCH, "stern"):
+        keys.setdefault(word, []).append(Meaning(frozenset(("fr",)), (("French", 1.0),)))
+    for word in (*ENGLISH_NAMES, "left"):
+        keys.setdefault(word, []).append(Meaning(frozenset((ENGLISH,)), ()))
+    write_dictionary(tmp_path / "words.bin", keys, names={"de": "German", "fr": "French", ENGLISH: "English"})
+    return Judge(Dictionary(tmp_path / "words.bin"))
+
+
+def test_a_set_of_english_names_and_of_none_is_in_nothing_else(judge: Judge) -> None:
+    assert judge.spoken(ENGLISH_NAMES) == judge.spoken([]) == judge.spoken(["24", "-"]) == NOTHING
+
+
+def test_a_language_that_most_names_speak_comes_before_english(judge: Judge) -> None:
+    assert judge.spoken([*GERMAN, *ENGLISH_NAMES[:4]]) == Spoken(("de",), are_first=True)
+
+
+def test_where_more_names_are_english_a_word_of_both_is_english(judge: Judge) -> None:
+    assert judge.spoken([*GERMAN[:5], *ENGLISH_NAMES]) == Spoken(("de",), are_first=False)
+
+
+def test_several_languages_are_told_that_of_most_names_first(judge: Judge) -> None:
+    assert judge.spoken([*FRENCH, *GERMAN[:6]]).languages == ("fr", "de")
+
+
+def test_one_name_alone_tells_its_language_if_all_of_it_is_known(judge: Judge) -> None:
+    assert judge.spoken(["pfeil stern"]) == Spoken(("de",), are_first=True)
+    assert judge.spoken(["étoile"]) == Spoken(("fr",), are_first=True)
+    assert (
+        judge.spoken(["pfeil"])
+        == judge.spoken(["pfeil slack"])
+        == judge.spoken(["pfeil left"])
+        == judge.spoken(["slack"])
+        == NOTHING
+    )
+
+
+def test_beside_a_set_of_others_only_letters_beyond_ascii_are_looked_at(judge: Judge) -> None:
+    assert judge.alone("pfeil") == ()
+    assert judge.alone("设") == ("de",)
+    assert judge.alone("gìft") == ()
+    assert judge.alone("étoile") == ("fr",)
+
+
+def test_no_set_of_the_bundled_icons_is_taken_for_another_language() -> None:
+    judge = Judge(Dictionary.bundled())
+    icons = bundled("samples/lucide-static/icons")
+    names = sorted(parse(path.stem).words for path in icons.glob("*.svg"))
+    assert len(names) > 2_000
+    assert judge.spoken(names) == NOTHING
+    few = (names[at : at + size] for size in (1, 3, 5, 10, 30) for at in range(0, 2_000, size))
+    assert [some for some in few if judge.spoken(some) != NOTHING] == []
+    assert not any(map(judge.alone, names))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["chat", "gift", "die", "pin", "menu", "pays"], ["slack figma"], ["café"], ["jalapeño", "piñata"]],
+)
+def test_usual_english_names_are_english_even_in_a_small_set(names: list[str]) -> None:
+    assert Judge(Dictionary.bundled()).spoken(names) == NOTHING
+
 
 BUNDLED = Dictionary.bundled()
-GERMAN = ["pfeil links", "einstellungen", "benutzer hinzufügen", "uebersicht", "loeschen", "stern", "drucker", "hut"]
+GERMAN_SET = [
+    "pfeil links",
+    "einstellungen",
+    "benutzer hinzufügen",
+    "uebersicht",
+    "loeschen",
+    "stern",
+    "drucker",
+    "hut",
+]
 
 
 def reader(names: Sequence[str], tags: Sequence[str] = (), *, language: str = "auto") -> SetReader:
@@ -36,7 +119,7 @@ def words_of(name: str, names: Sequence[str], *, language: str = "auto") -> str 
     ],
 )
 def test_a_name_of_a_german_set_is_read_as_german(name: str, english: str | None) -> None:
-    assert words_of(name, GERMAN) == english
+    assert words_of(name, GERMAN_SET) == english
 
 
 def test_a_name_of_an_english_set_stays_whatever_language_knows_it() -> None:
@@ -45,8 +128,8 @@ def test_a_name_of_an_english_set_stays_whatever_language_knows_it() -> None:
 
 
 def test_a_word_of_both_is_read_where_most_names_are_not_english_and_may_be_english_still() -> None:
-    assert reader(GERMAN).name("hut") == EnglishName("hat", None, "de", ("hut",))
-    mixed = [*GERMAN, "arrow left", "settings", "overview", "delete", "star", "printer", "add user", "home", "mail"]
+    assert reader(GERMAN_SET).name("hut") == EnglishName("hat", None, "de", ("hut",))
+    mixed = [*GERMAN_SET, "arrow left", "settings", "overview", "delete", "star", "printer", "add user", "home", "mail"]
     assert words_of("hut", mixed) is None
     assert words_of("pfeil links", mixed) == "arrow left"
 
@@ -59,19 +142,8 @@ def test_a_name_beyond_ascii_is_read_in_any_set() -> None:
 
 
 def test_nothing_is_read_where_names_are_said_to_be_english() -> None:
-    assert [words_of(name, GERMAN, language="en") for name in (*GERMAN, "设置")] == [None] * 9
-    assert reader(GERMAN, ["flèche"], language="en").tags(["flèche"]) == (("flèche",), frozenset())
-
-
-def test_names_are_read_in_the_language_that_is_stated_and_in_no_other() -> None:
-    assert words_of("pfeil", ["arrow", "star", "pfeil"], language="de") == "arrow"
-    assert words_of("flèche", ["arrow", "star", "pfeil"], language="de") is None
-
-
-def test_a_style_is_read_apart() -> None:
-    read = reader(GERMAN).name("pfeil links gefüllt")
-    assert read is not None
-    assert (read.words, read.style) == ("arrow left", "filled")
+    assert [words_of(name, GERMAN_SET, language="en") for name in (*GERMAN_SET, "设置")] == [None] * 9
+    assert reader(GERMAN_SET, ["flèche"], language="en").tags(["flèche"]) == (("flèche",), frozenset())
 
 
 def test_signs_that_nobody_knows_are_left_out() -> None:
@@ -86,4 +158,4 @@ def test_tags_are_told_in_english_beside_those_that_are_english_too() -> None:
 
 
 def test_tags_may_be_in_the_language_of_the_names_however_few_they_are() -> None:
-    assert reader(GERMAN, ["zurück", "home", "back", "arrow"]).tags(["zurück"])[0] == ("back",)
+    assert reader(GERMAN_SET, ["zurück", "home", "back", "arrow"]).tags(["zurück"])[0] == ("back",)

@@ -1,11 +1,11 @@
-"""Is a file that a person names read as far as a limit, and written without harm to what it was?"""
+"""A file that a person names is read as far as a limit, and written without harm to what it was."""
 
 import lzma
 import os
+import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -113,29 +113,17 @@ def test_our_own_stdout_goes_on_behind_the_file(tmp_path: Path, place: str) -> N
     assert (tmp_path / "said").read_text() == "page and more\n"
 
 
-Place = Callable[[Path], Path]
-
-
 @pytest.mark.parametrize(
     ("place", "why"),
-    [
-        (lambda folder: folder, "Is a directory"),
-        (lambda folder: folder / "file" / "page.html", "Not a directory"),
-        (lambda folder: folder / "loop", "Too many levels of symbolic links"),
-    ],
+    [("", "Is a directory"), ("file/page.html", "Not a directory"), ("loop", "Too many levels of symbolic links")],
 )
-def test_what_can_not_be_written_is_refused_by_name(tmp_path: Path, place: Place, why: str) -> None:
+def test_what_can_not_be_written_is_refused_by_name(tmp_path: Path, place: str, why: str) -> None:
     (tmp_path / "file").write_text("mine")
     (tmp_path / "loop").symlink_to("loop")
-    with pytest.raises(IconsError) as refused:
-        write_result(place(tmp_path), b"page", option="--html")
-    assert str(refused.value) == f'"{place(tmp_path)}" can\'t be written ({why}); choose another --html'
-
-
-def test_a_page_that_goes_to_a_device_is_not_tried_beside_it(tmp_path: Path) -> None:
-    (tmp_path / "null").symlink_to("/dev/null")
-    check_page(tmp_path / "null")
-    check_page(tmp_path / "new" / "page.html")
-    (tmp_path / "file").write_text("mine")
-    with pytest.raises(IconsError, match=r"can't be written \(Not a directory\); choose another --report"):
-        check_page(tmp_path / "file" / "page.html")
+    said = re.escape(f'"{tmp_path / place}" can\'t be written ({why}); choose another --html')
+    with pytest.raises(IconsError, match=f"^{said}$"):
+        write_result(tmp_path / place, b"page", option="--html")
+    if place == "file/page.html":
+        with pytest.raises(IconsError, match=r"can't be written \(Not a directory\); choose another --report"):
+            check_page(tmp_path / place)
+        check_page(tmp_path / "new" / "page.html")

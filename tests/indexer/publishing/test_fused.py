@@ -1,4 +1,4 @@
-"""Are fused vectors the sums of picture, name and tags that they should be, and is a missing vector told?"""
+"""Fused vectors are the sums of picture, name and tags that they should be, and a missing vector is named."""
 
 from pathlib import Path
 
@@ -79,14 +79,6 @@ def test_an_icon_without_tags_keeps_exactly_picture_and_name(vectors: Vectors, s
     assert (np.abs(fused - seen).max(axis=1) > 0.01).sum() == N_ICONS - len(bare)
 
 
-def test_the_mean_of_tags_is_a_direction_and_zero_where_none_is_stated(
-    vectors: Vectors, stated: list[list[int]]
-) -> None:
-    means = vectors.tags.means(np.arange(5, 20))
-    lengths = np.linalg.norm(means, axis=1)
-    assert lengths == pytest.approx([1.0 if tags else 0.0 for tags in stated[5:20]], abs=1e-6)
-
-
 @pytest.fixture
 def tagged(icon_folder: Path) -> Path:
     """Of eleven icons each second states tags, one of them a name of an icon, too."""
@@ -115,25 +107,17 @@ def test_a_merge_fuses_the_tags_of_its_library_with_the_weights_of_its_manifest(
     assert index.reconstruct(vectors.icon_ids) == pytest.approx(np.array(expected), abs=2e-3)
 
 
-def test_tags_that_were_scanned_and_not_embedded_are_told_with_the_command_that_embeds_them(
+def test_tags_without_vectors_are_refused_with_the_command_that_makes_them(
     build: Build, library: Library, icon_folder: Path, tagged: Path
 ) -> None:
-    build(icon_folder)
+    fingerprint = build(icon_folder).embed.fingerprint
+    folder, before = library.vectors(fingerprint), shard_paths(library.vectors(fingerprint), "names")
     scan(library, IndexOptions(sources=[tagged]), Silent())
     with pytest.raises(ShardError, match="7 tags have no vector yet; `icons index` makes them"):
         merge(library, None, print)
     assert library.current() == 1
     embed(library, IndexOptions(devices="cpu"), Silent())
-    merge(library, None, print)
-    assert library.current() == 2
-
-
-def test_a_tag_whose_vector_was_lost_is_told_with_the_command_that_makes_it(
-    build: Build, library: Library, icon_folder: Path, tagged: Path
-) -> None:
-    fingerprint = build(icon_folder).embed.fingerprint
-    folder, before = library.vectors(fingerprint), shard_paths(library.vectors(fingerprint), "names")
-    build(tagged)
+    assert merge(library, None, print) is not None
     [of_tags] = set(shard_paths(folder, "names")) - set(before)
     of_tags.unlink()
     generation = library.generation(2)

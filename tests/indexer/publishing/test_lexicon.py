@@ -2,7 +2,6 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from indexer.errors import LibraryError
@@ -50,11 +49,6 @@ def test_the_best_icons_are_those_whose_short_names_cover_most(lexicon: Lexicon)
     assert lexicon.best_icons(lexicon.coverage("arrow left"), most=10).tolist() == [1, 7, 2, 4]
     assert lexicon.best_icons(lexicon.coverage("arrow left"), most=1).tolist() == [1]
     assert lexicon.best_icons(lexicon.coverage("nothing"), most=10).tolist() == []
-
-
-def test_icons_are_found_by_the_ids_of_their_names(lexicon: Lexicon) -> None:
-    assert lexicon.rows(np.array([12, 3])).tolist() == [3, 0]
-    assert lexicon.icons_of(np.array([9, 3])).tolist() == [4, 1, 7]
 
 
 def test_a_word_is_known_in_any_form_that_a_name_or_a_tag_bears(lexicon: Lexicon) -> None:

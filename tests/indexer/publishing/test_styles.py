@@ -1,4 +1,4 @@
-"""Is the look of an icon seen as a person sees it, alone and by the habits of its set?"""
+"""The look of an icon is seen as a person sees it, alone and by the habits of its set."""
 
 import numpy as np
 import pytest
@@ -49,25 +49,14 @@ def test_a_picture_alone_shows_its_look(body: str, look: str) -> None:
     assert _named(body) == [look]
 
 
-def test_what_shows_no_colour_is_no_picture_in_colours() -> None:
-    assert (likelihoods(_ink(RING, DISC, DUOTONE))[:, LOOKS.index("color")] == 0).all()
-    assert _named(*[FLAT] * 30, DISC)[-1] == "filled"
-
-
 def test_an_arrow_is_as_the_others_of_its_set_are() -> None:
     assert _named(*[DISC, SHIELD] * 15, ARROW)[-1] == "filled"
     assert _named(*[RING, HOUSE] * 15, ARROW)[-1] == "outline"
     assert _named(*[RING, DISC] * 15, ARROW)[-1] == "outline"
-
-
-def test_what_is_clear_is_not_changed_by_its_set() -> None:
-    assert _named(*[RING, HOUSE] * 15, DISC)[-1] == "filled"
-
-
-def test_icons_that_state_other_styles_are_a_group_of_their_own() -> None:
-    bodies = [*[RING, HOUSE] * 15, *[DISC, SHIELD] * 15, ARROW]
-    stated = [*[None] * 30, *["bold"] * 31]
-    assert _named(*bodies, stated=stated)[-1] == "bold filled"  # type: ignore[arg-type]
+    assert _named(*[RING, HOUSE] * 15, DISC)[-1] == "filled", "what is clear is not changed"
+    assert _named(*[FLAT] * 30, DISC)[-1] == "filled", "what shows no colour is no picture in colours"
+    stated = [*[None] * 30, *["bold"] * 31]  # a group of its own
+    assert _named(*[RING, HOUSE] * 15, *[DISC, SHIELD] * 15, ARROW, stated=stated)[-1] == "bold filled"
 
 
 def test_sets_do_not_meddle_with_each_other() -> None:

@@ -90,11 +90,6 @@ def test_the_size_that_an_svg_states_does_not_change_the_picture(root: str) -> N
     np.testing.assert_array_equal(render(svg(square(), root=root), size=64).pixels, expected_square())
 
 
-def test_an_inch_is_96_px() -> None:
-    inch = svg('<rect x="24" y="24" width="48" height="48"/>', root='width="1in" height="1in"')
-    np.testing.assert_array_equal(render(inch, size=64).pixels, expected_square())
-
-
 @pytest.mark.parametrize("size", [16, 63, 64, 224, 336])
 def test_an_svg_is_drawn_at_the_size_asked_for(size: int) -> None:
     pixels = render(svg('<rect width="12" height="24"/>'), size=size).pixels
@@ -103,18 +98,17 @@ def test_an_svg_is_drawn_at_the_size_asked_for(size: int) -> None:
     assert (pixels[:, size // 2 + 1 :] == 255).all()
 
 
-def test_a_wide_svg_keeps_its_aspect_between_rows_of_white() -> None:
-    pixels = render(svg('<rect width="48" height="12"/>', root='viewBox="0 0 48 12"'), size=64).pixels
-    assert (pixels[:24] == 255).all()
+@pytest.mark.parametrize(
+    "content",
+    [
+        svg('<rect width="48" height="12"/>', root='viewBox="0 0 48 12"'),
+        saved(Image.new("RGB", (400, 100)), "PNG"),
+    ],
+)
+def test_a_wide_picture_keeps_its_aspect_between_rows_of_white(content: bytes) -> None:
+    pixels = render(content, size=64).pixels
     assert (pixels[24:40] == 0).all()
-    assert (pixels[40:] == 255).all()
-
-
-def test_a_tall_svg_keeps_its_aspect_between_columns_of_white() -> None:
-    pixels = render(svg('<rect width="12" height="48"/>', root='viewBox="0 0 12 48"'), size=64).pixels
-    assert (pixels[:, :24] == 255).all()
-    assert (pixels[:, 24:40] == 0).all()
-    assert (pixels[:, 40:] == 255).all()
+    assert (np.delete(pixels, range(24, 40), axis=0) == 255).all()
 
 
 def test_half_transparent_ink_is_blended_with_white() -> None:
@@ -186,10 +180,10 @@ def test_a_large_svg_is_refused_with_its_size() -> None:
 
 
 def test_an_svgz_is_unpacked_up_to_the_limit_only() -> None:
-    packed = gzip.compress(svg(square() + " " * 200_000_000))
+    packed = gzip.compress(svg(square() + " " * 20_000_000), 1)
     started = time.process_time()
     assert reason(packed) == "SVGZ that unpacks to more than 1 MB"
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 0.1
 
 
 ILLUSTRATOR = """<?xml version="1.0" encoding="utf-8"?>
@@ -224,11 +218,6 @@ def test_entities_that_read_files_or_grow_are_refused(tmp_path: Path, declared: 
     assert "entities" in reason((kind + svg("<text>&a;</text>").decode()).encode(encoding))
 
 
-def test_an_entity_used_without_end_is_refused() -> None:
-    kind = f'<!DOCTYPE svg [<!ENTITY a "{"text" * 50}">]>'
-    assert "entity amplification" in reason(kind.encode() + svg(square() + f"<desc>{'&a;' * 100_000}</desc>"))
-
-
 def test_many_comments_without_an_svg_are_refused_at_once() -> None:
     started = time.process_time()
     assert reason(b"<!-- --> " * 50_000) == "not a picture"
@@ -236,44 +225,8 @@ def test_many_comments_without_an_svg_are_refused_at_once() -> None:
     assert time.process_time() - started < 1
 
 
-def test_a_file_that_an_svg_names_is_not_read(tmp_path: Path) -> None:
-    file = tmp_path / "red.png"
-    Image.new("RGB", (24, 24), "red").save(file)
-    for address in (str(file), f"file://{file}", "red.png"):
-        named = svg(square() + f'<image href="{address}" width="24" height="24"/>')
-        np.testing.assert_array_equal(render(named, size=64).pixels, expected_square())
-
-
-@pytest.mark.slow
-def test_an_svg_that_is_given_up_while_it_is_drawn_is_an_error_not_half_a_picture() -> None:
-    groups = "".join(f'<g id="g{i}">{f"""<use href="#g{i - 1}"/>""" * 10}</g>' for i in range(1, 7))
-    uses = f'<g id="g0"><path d="M0 0"/></g>{groups}'
-    assert "referenced elements" in reason(svg(square() + uses))
-
-
-def test_too_deep_an_svg_is_refused() -> None:
-    assert "Excessive depth" in reason(svg("<g>" * 100_000 + "</g>" * 100_000))
-
-
-def test_an_svg_without_a_size_or_with_an_extreme_one_is_refused() -> None:
-    assert reason(svg("")[: -len("</svg>")].replace(b'viewBox="0 0 24 24"', b"") + b"</svg>").startswith("svg: ")
-    assert reason(svg(square(), root='width="0" height="0"')).startswith("svg: ")
-    assert reason(svg(square(), root='width="1" height="10000000"')).startswith("svg: ")
-
-
-# Backgrounds and blanks
-
-
 def test_a_white_icon_is_drawn_on_black() -> None:
     rendered = render(svg(square("white")), size=64)
-    assert rendered.background == "dark"
-    np.testing.assert_array_equal(rendered.pixels, expected_square(ink=WHITE, ground=BLACK))
-
-
-def test_a_white_bitmap_is_drawn_on_black() -> None:
-    image = Image.new("RGBA", (64, 64), (255, 255, 255, 0))
-    image.paste((255, 255, 255, 255), (16, 16, 48, 48))
-    rendered = render(saved(image, "PNG"), size=64)
     assert rendered.background == "dark"
     np.testing.assert_array_equal(rendered.pixels, expected_square(ink=WHITE, ground=BLACK))
 
@@ -321,6 +274,7 @@ def test_a_square_of_one_colour_is_an_icon(content: bytes, colour: tuple[int, in
     ("mode", "kind"),
     [
         ("RGBA", "PNG"),
+        ("RGBA", "WEBP"),
         ("LA", "PNG"),
         ("RGB", "PNG"),
         ("L", "PNG"),
@@ -338,14 +292,9 @@ def test_every_kind_of_bitmap_gives_the_same_pixels(mode: str, kind: str) -> Non
     if mode == "I;16":
         image = Image.fromarray(np.asarray(image).astype(np.uint16) * 257)
         assert image.mode == "I;16"
-    options = {"sizes": [(64, 64)]} if kind == "ICO" else {}
+    options = {"ICO": {"sizes": [(64, 64)]}, "WEBP": {"lossless": True}}.get(kind, {})
     rendered = render(saved(image, kind, **options), size=64)
     np.testing.assert_array_equal(rendered.pixels, expected_square())
-
-
-def test_lossless_webp_keeps_its_alpha() -> None:
-    content = saved(square_image(), "WEBP", lossless=True)
-    np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
 
 
 @pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
@@ -363,14 +312,6 @@ def test_a_picture_far_wider_or_higher_than_any_is_a_line_across(sides: tuple[in
     line = shown if sides[0] > sides[1] else shown.transpose(1, 0, 2)
     assert (line[15] == 0).all()
     assert (np.delete(line, 15, axis=0) == 255).all()
-
-
-def test_alpha_is_composited_before_anything_else_sees_the_picture() -> None:
-    """Dropping alpha would give one black square: black ink, and black under the transparency."""
-    for kind in ("PNG", "WEBP"):
-        pixels = render(saved(square_image(), kind), size=64).pixels
-        assert tuple(pixels[0, 0]) == WHITE
-        assert tuple(pixels[32, 32]) == BLACK
 
 
 def test_sixteen_bit_grey_is_scaled_not_cut() -> None:
@@ -440,19 +381,11 @@ def test_a_turned_photograph_keeps_its_turned_aspect() -> None:
     content = saved(Image.new("RGB", (1280, 320)), "JPEG", exif=exif)
     pixels = render(content, size=64).pixels
     assert (pixels[:, 24:40] == 0).all()
-    assert (pixels[:, :24] == 255).all()
-    assert (pixels[:, 40:] == 255).all()
-
-
-def test_a_wide_bitmap_keeps_its_aspect_between_rows_of_white() -> None:
-    pixels = render(saved(Image.new("RGB", (400, 100)), "PNG"), size=64).pixels
-    assert (pixels[:24] == 255).all()
-    assert (pixels[24:40] == 0).all()
-    assert (pixels[40:] == 255).all()
+    assert (np.delete(pixels, range(24, 40), axis=1) == 255).all()
 
 
 def test_a_small_bitmap_is_enlarged_and_a_large_one_reduced() -> None:
-    for side in (16, 128, 4096):
+    for side in (16, 128, 1024):
         pixels = render(saved(square_image(side=side), "PNG"), size=64).pixels
         assert tuple(pixels[32, 32]) == BLACK
         assert tuple(pixels[4, 4]) == WHITE
@@ -496,10 +429,6 @@ def test_what_is_no_picture_is_refused(content: bytes) -> None:
     assert reason(content) == "not a picture"
 
 
-def test_an_empty_file_is_refused() -> None:
-    assert reason(b"") == "empty file"
-
-
 def test_too_many_pixels_are_refused_before_they_are_decoded() -> None:
     header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
     chunk = b"IHDR" + header
@@ -508,14 +437,6 @@ def test_too_many_pixels_are_refused_before_they_are_decoded() -> None:
         struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part)) for part in (chunk, body, b"IEND")
     )
     assert reason(content) == "PNG of more than 64 million pixels"
-    assert reason(saved(Image.new("1", (9000, 8000)), "PNG")) == "PNG of more than 64 million pixels"
-
-
-def test_the_same_bytes_give_the_same_pixels() -> None:
-    content = svg('<circle cx="12" cy="12" r="9.3" fill="none" stroke="currentColor" stroke-width="1.7"/>')
-    first = render(content, size=64).pixels
-    for _ in range(3):
-        np.testing.assert_array_equal(render(content, size=64).pixels, first)
 
 
 def test_importing_the_renderer_loads_no_libvips() -> None:

@@ -11,7 +11,7 @@ from small_icons import BOMB
 
 from indexer.errors import RenderError
 from indexer.rendering.draw_pool import DrawPool
-from indexer.rendering.screenshot import cut_out, cut_out_pixels, draw_screenshot
+from indexer.rendering.screenshot import cut_out, cut_out_pixels
 
 ARROW = svg('<path d="M12 2l8 10h-5v10h-6v-10h-5z"/>').encode()
 SIZE = 48
@@ -55,12 +55,6 @@ def test_an_svg_is_drawn_as_large_as_it_says(pool: DrawPool) -> None:
     assert shot.pixels.shape == (24, 24, 3)
     assert shot.icon is not None
     assert np.array_equal(shot.icon, cut_out(ARROW, size=SIZE))
-
-
-def test_of_an_animation_the_first_frame_counts(pool: DrawPool) -> None:
-    first, second = noise(), Image.new("RGB", (90, 40), "red")
-    content = saved(first, "WEBP", save_all=True, append_images=[second], lossless=True)
-    assert np.array_equal(pool.screenshot(content, size=SIZE).pixels, np.asarray(first))
 
 
 def test_a_turned_photograph_stands_upright(pool: DrawPool) -> None:
@@ -114,7 +108,3 @@ def test_the_largest_screen_fits_into_a_worker(pool: DrawPool) -> None:
     content = saved(image, "PNG", compress_level=1)
     with DrawPool(workers=1, seconds=30.0) as patient:
         assert patient.screenshot(content, size=SIZE).pixels.shape == (6000, 6000, 3)
-
-
-def test_a_screenshot_is_drawn_the_same_without_a_pool() -> None:
-    assert np.array_equal(draw_screenshot(saved(noise(), "PNG"), size=SIZE).pixels, np.asarray(noise()))

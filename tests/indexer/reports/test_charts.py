@@ -1,4 +1,4 @@
-"""Do charts say what was measured, in the colours of their page, and load nothing?"""
+"""Charts say what was measured, in the colours of their page, and load nothing."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""Does a wait say how far it is, how fast it goes and how long it will take?"""
+"""A wait says how far it is, how fast it goes and how long it will take."""
 
 import pytest
 

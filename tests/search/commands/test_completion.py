@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.shell_completion import BashComplete
 from click.testing import CliRunner, Result
 
 from search.cli import main
@@ -16,14 +17,11 @@ _COMPLETE = "import sys; from search.cli import main; main(prog_name='icons')"
 
 
 def completed(line: str, library: Path) -> list[str]:
-    """What bash would offer at the end of a line."""
-    words = line.split(" ")
-    environment = {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1), "_ICONS_COMPLETE": "bash_complete"}
-    environment = {**os.environ, **environment, "ICONS_LIBRARY": str(library)}
-    done = subprocess.run(
-        [sys.executable, "-c", _COMPLETE], env=environment, capture_output=True, text=True, check=True
-    )
-    return [value.partition(",")[2] for value in done.stdout.splitlines() if value]
+    """What a shell would offer at the end of a line."""
+    *words, incomplete = line.split(" ")[1:]
+    environment = {"ICONS_LIBRARY": str(library)}
+    with CliRunner().isolation(env=environment):
+        return [one.value for one in BashComplete(main, {}, "icons", "").get_completions(words, incomplete)]
 
 
 @pytest.mark.parametrize(

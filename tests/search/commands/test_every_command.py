@@ -5,14 +5,14 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner, Result
 
 from search.cli import main
+from search.reference import commands
 
 Run = Callable[..., Result]
 ICONS = [sys.executable, "-c", "from search.cli import main; main()"]
@@ -62,17 +62,8 @@ SILENT |= {f"usage {name}" for name in ("failures", "find", "remove", "report", 
 """Those that print nothing, or are refused before."""
 
 
-def leaves(group: click.Group, above: tuple[str, ...] = ()) -> Iterator[str]:
-    for name in group.list_commands(click.Context(group)):
-        command = group.get_command(click.Context(group), name)
-        if isinstance(command, click.Group):
-            yield from leaves(command, (*above, name))
-        else:
-            yield " ".join((*above, name))
-
-
 def test_all_commands_are_tried() -> None:
-    assert sorted(COMMANDS) == sorted(leaves(main))
+    assert sorted(COMMANDS) == sorted(context.command_path.removeprefix("icons ") for _, context in commands())
 
 
 def process(*arguments: str, how: str = "", inside: Path, library: Path) -> subprocess.CompletedProcess[str]:
@@ -105,7 +96,7 @@ def test_too_little_memory_is_told_before_anything_is_loaded(name: str, monkeypa
     assert done.stderr.startswith("Error: not enough memory or threads (this process may have 300 MB, and needs 1,000")
 
 
-@pytest.mark.parametrize("kilobytes", [30_000, 100_000, 300_000, 600_000])
+@pytest.mark.parametrize("kilobytes", [30_000, pytest.param(100_000, marks=pytest.mark.slow), 300_000])
 def test_a_limit_of_memory_ends_a_search_in_one_line(kilobytes: int, asked: Path, tmp_path: Path) -> None:
     done = process("search", "house", how=f"ulimit -v {kilobytes};", inside=tmp_path, library=asked)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
@@ -160,13 +151,17 @@ STREAMS = {
 
 
 @pytest.mark.parametrize("how", STREAMS)
-@pytest.mark.parametrize("arguments", [["--help"], ["status", "--json"], ["search", "house", "--min-score", "0"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], pytest.param(["search", "house", "--min-score", "0"], marks=pytest.mark.slow)]
+)
 def test_a_stdout_that_takes_nothing_is_told(how: str, arguments: list[str], asked: Path, tmp_path: Path) -> None:
     done = process(*arguments, how=how, inside=tmp_path, library=asked)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", STREAMS[how])
 
 
-@pytest.mark.parametrize("how", ["2>&-", "<&-", "2>/dev/full"])
+@pytest.mark.parametrize(
+    "how", ["2>&-", *(pytest.param(how, marks=pytest.mark.slow) for how in ("<&-", "2>/dev/full"))]
+)
 def test_a_closed_stderr_or_stdin_keeps_no_answer_back(how: str, asked: Path, tmp_path: Path) -> None:
     done = process("search", "house", "--min-score", "0", "--json", how=how, inside=tmp_path, library=asked)
     assert (done.returncode, done.stderr) == (0, "") and '"own:house"' in done.stdout

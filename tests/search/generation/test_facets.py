@@ -1,4 +1,4 @@
-"""Are filters and counts those that a slow, obvious look at every icon gives?"""
+"""Filters and counts are those that a slow, obvious look at every icon gives."""
 
 import shutil
 import sqlite3
@@ -142,12 +142,6 @@ def test_counts_are_those_of_a_plain_count(facets: Facets, told: list[Told], sha
         assert [facet.n for facet in counted[kind]] == sorted(counts.values(), reverse=True)
 
 
-def test_counting_everything_equals_counting_every_icon(facets: Facets, told: list[Told]) -> None:
-    every = np.array([icon.id for icon in told], np.int64)
-    assert facets.count(None) == facets.count(every)
-    assert facets.count(every, most=1)["set"] == facets.count(every)["set"][:1]
-
-
 def test_filtering_by_a_counted_value_leaves_as_many_icons_as_were_counted(facets: Facets) -> None:
     counted = facets.count(None)
     for kind, values in counted.items():
@@ -203,13 +197,6 @@ def test_icons_of_which_nothing_was_seen_are_neither_coloured_nor_not(generation
         facets.select(Filters(animated=True))
 
 
-def test_values_are_compared_case_aside(facets: Facets) -> None:
-    exact = facets.select(Filters(tags=("full moon",), licences=("gpl-3.0",)))
-    loose = facets.select(Filters(tags=(" FULL  Moon ",), licences=("GPL-3.0",)))
-    assert exact is not None and loose is not None
-    assert exact.ids.tolist() == loose.ids.tolist() != []
-
-
 @pytest.mark.parametrize("spelling", ["e-mail", "E mail", "e.mail", "E_MAIL"])
 def test_a_tag_is_meant_however_it_is_spelt(facets: Facets, told: list[Told], spelling: str) -> None:
     selected = facets.select(Filters(tags=(spelling,)))
@@ -217,14 +204,9 @@ def test_a_tag_is_meant_however_it_is_spelt(facets: Facets, told: list[Told], sp
     assert selected.ids.tolist() == [icon.id for icon in told if "e mail" in icon.tags] != []
 
 
-def test_the_icons_that_state_a_tag_are_those_whose_source_says_it(facets: Facets, told: list[Told]) -> None:
-    for code, tag in enumerate(facets.labels("tag").values):
-        assert facets.stating(code).tolist() == [icon.id for icon in told if tag in icon.tags]
-
-
 def test_facets_as_if_fewer_tags_were_known_keep_all_else(facets: Facets) -> None:
     rows, codes = facets.pairs("tag")
-    fewer = facets.telling("tag", np.stack([rows[codes == 0], codes[codes == 0]]))
+    fewer = facets.with_pairs("tag", np.stack([rows[codes == 0], codes[codes == 0]]))
     assert fewer.stating(0).tolist() == facets.stating(0).tolist() != []
     assert [len(fewer.stating(code)) for code in (1, 2, 3)] == [0, 0, 0]
     assert len(facets.stating(1)) == 6
@@ -244,12 +226,6 @@ def test_facets_as_if_fewer_tags_were_known_keep_all_else(facets: Facets) -> Non
 def test_an_unknown_value_is_refused_with_near_ones(facets: Facets, filters: Filters, message: str) -> None:
     with pytest.raises(IconsError, match=message):
         facets.select(filters)
-
-
-def test_a_kind_that_no_icon_states_is_named_as_such(build: Build, library: Library, icon_folder: Path) -> None:
-    build(icon_folder)
-    with pytest.raises(IconsError, match='no tag "round" in this library: no icon of it states one'):
-        Facets(library.generation(1)).select(Filters(tags=("round",)))
 
 
 def test_facets_that_are_cut_short_are_refused_with_the_command_that_mends(
@@ -317,29 +293,6 @@ def test_vectors_of_an_older_program_answer_and_what_it_did_not_see_is_not_known
     assert Counter(facets.column("coloured").tolist()) == {-1: 12, 1: 1}
     assert [(facet.value, facet.n) for facet in facets.count(None)["coloured"]] == [("true", 1)]
     assert [(facet.value, facet.n) for facet in facets.count(None)["style"]] == [("color", 1), ("filled", 1)]
-
-
-def test_keywords_find_stems_prefixes_tags_and_signs_and_the_vocabulary_keeps_whole_words(
-    generation: Generation,
-) -> None:
-    with closing(sqlite3.connect(generation.catalog)) as connection:
-
-        def found(query: str) -> set[str]:
-            rows = connection.execute("SELECT words FROM keywords WHERE keywords MATCH ?", (query,))
-            return {words for (words,) in rows}
-
-        assert found("arrows") == {"arrow up"}
-        assert found("ar*") == {"arrow up"}
-        assert found('"c++"') == {"ball 0", "ball 2", "ball 4"}
-        assert found("categories : shape") == {f"ball {column}" for column in range(4)}
-        assert found('"full moon" NOT words : "3"') == {"ball 1", "ball 5"}
-        terms = dict(connection.execute("SELECT term, doc FROM vocabulary"))
-        (n_borne,) = connection.execute("SELECT COUNT(DISTINCT name_id) FROM icons").fetchone()
-        tags = {words for (words,) in connection.execute("SELECT words FROM names")} & {"round", "full moon", "c++"}
-        assert connection.execute("SELECT COUNT(*) FROM keywords").fetchone() == (n_borne,)
-        assert len(tags) == 3  # these have a vector, and no row of their own
-    assert (terms["shapes"], terms["round"], terms["c++"], terms["ball"]) == (4, 6, 3, 6)
-    assert "shape" not in terms
 
 
 def test_a_library_names_all_of_its_sets(build: Build, library: Library, tmp_path: Path) -> None:

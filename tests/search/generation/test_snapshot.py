@@ -1,4 +1,4 @@
-"""What does a snapshot say of many icons at once, and which keys are near one that is unknown?"""
+"""A snapshot reads many icons at once, and names keys near an unknown one."""
 
 from pathlib import Path
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from milvus_standalone import free_port, install, running
 from published_icons import here, library, own_cache  # noqa: F401 - fixtures
 from tools import lacking
 
@@ -16,7 +17,6 @@ from indexer.library.folder import TOKEN, Library
 from search.engine import SearchEngine
 from search.generation.milvus.connection import AUTHORITY, TOKEN_FILE
 from search.publishing.publish import publish
-from search.publishing.standalone import free_port, install, running
 from search.query import Query
 
 pytestmark = pytest.mark.slow

@@ -1,17 +1,14 @@
 """What is published is what the library holds, however it came there; until it is whole, what was there answers."""
 
-import itertools
 import json
 import random
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -32,8 +29,8 @@ from search.generation.milvus.published import Published
 from search.generation.milvus.schema import DIGEST, VECTOR
 from search.publishing import collections
 from search.publishing import publish as publishing
-from search.publishing.collections import settle
-from search.publishing.examine import drop, examine, held_numbers, unsay
+from search.publishing.collections import delete_manifest, drop, held_numbers
+from search.publishing.examine import examine
 from search.publishing.publish import go_back, publish
 from search.query import Query, Window
 
@@ -149,7 +146,7 @@ def test_the_last_two_generations_stay_and_each_can_answer(drawn: Drawn, place: 
         "send",
         *(
             pytest.param(name, marks=pytest.mark.slow)
-            for name in ("prove", "make_pictures", "settle", "send_files", "forget_pieces")
+            for name in ("verify_recall", "make_rows", "wait_until_indexed", "send_files", "forget_pieces")
         ),
     ],
 )
@@ -164,7 +161,7 @@ def test_a_publication_that_ends_half_way_leaves_the_old_answers_and_goes_on(
     real: Callable[..., object] = getattr(publishing, killed_in)
 
     def once_then_die(*given: object, **named: object) -> object:
-        if next(calls) == (1 if killed_in in ("send", "settle") else 0):
+        if next(calls) == (1 if killed_in in ("send", "wait_until_indexed") else 0):
             raise KeyboardInterrupt
         return real(*given, **named)
 
@@ -174,7 +171,7 @@ def test_a_publication_that_ends_half_way_leaves_the_old_answers_and_goes_on(
     assert answers(place) == (answers(drawn.library) if killed_in == "forget_pieces" else before)
     summary = publish(drawn.library, place)
     assert answers(place) == answers(drawn.library)
-    if killed_in not in ("make_pictures", "send"):
+    if killed_in not in ("make_rows", "send"):
         assert summary.sent == 0
     server = Published(LibraryElsewhere(place))
     assert held_numbers(server.connection, server.names) == {summary.generation, summary.generation - 1}
@@ -221,7 +218,7 @@ def test_a_library_that_is_published_in_the_place_of_another_answers(
     assert not engine.refresh()
     server = Published(LibraryElsewhere(place))
     server.connection.call("drop_alias", server.names.alias)
-    unsay(server.connection, server.names, number)
+    delete_manifest(server.connection, server.names, number)
     drop(server.connection, server.names, number)
     with pytest.raises(LibraryError, match=re.escape(f'"{place}" no longer holds what answered')):
         engine.refresh()
@@ -239,13 +236,14 @@ def test_rows_that_a_client_sent_twice_go_before_the_next_try(
     drawn: Drawn, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch, pytest.raises(LibraryError, match="publish again"):
-        patch.setattr(publishing, "settle", lambda *_, **__: 4711)
+        patch.setattr(publishing, "wait_until_indexed", lambda *_, **__: 4711)
         publish(drawn.library, place)
     summary = publish(drawn.library, place)
     assert summary.kept == summary.pictures  # those of icons were all there, and too many
     assert answers(place) == answers(drawn.library)
 
 
+@pytest.mark.slow
 def test_collections_with_the_index_of_another_size_are_not_taken_over(
     drawn: Drawn, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,6 +259,7 @@ def test_collections_with_the_index_of_another_size_are_not_taken_over(
     assert answers(place) == answers(drawn.library)
 
 
+@pytest.mark.slow
 def test_a_rollback_meanwhile_ends_a_publication_before_it_changes_anything(
     drawn: Drawn, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,7 +278,7 @@ def test_a_rollback_meanwhile_ends_a_publication_before_it_changes_anything(
 def test_what_answers_before_it_is_whole_is_sent_to_its_end(drawn: Drawn, place: str) -> None:
     number = publish(drawn.library, place).generation
     server = Published(LibraryElsewhere(place))
-    unsay(server.connection, server.names, number)
+    delete_manifest(server.connection, server.names, number)
     assert publish(drawn.library, place).sent == 0
     assert answers(place) == answers(drawn.library)
 
@@ -299,6 +298,7 @@ def shown_by(place: str) -> int:
     return len(dict(engine.pictures([hit.image for hit in engine.ask(Query(), window=Window(k=30, flat=True)).hits])))
 
 
+@pytest.mark.slow
 def test_pictures_come_and_go_as_they_are_asked_for(drawn: Drawn, place: str, tmp_path: Path) -> None:
     moved = tmp_path / "moved"
     assert publish(drawn.library, place, sends_pictures=False).unread == 0
@@ -335,20 +335,6 @@ def test_what_was_cleared_from_the_cache_is_fetched_again(drawn: Drawn, place: s
     assert answers(place) == expected
     (generation.folder / "facts.json").write_text("{")  # and the one that it is linked to
     assert answers(place) == expected
-
-
-def test_a_client_needs_no_sources_to_show_icons(drawn: Drawn, place: str, tmp_path: Path) -> None:
-    moved = tmp_path / "moved"
-    publish(drawn.library, place)
-    engine, ours = SearchEngine.open(place), SearchEngine.open(drawn.library)
-    wanted = {hit.image: ours.picture(hit.id) for hit in ours.ask(Query(), window=Window(k=30)).hits}
-    drawn.source.rename(moved)
-    try:
-        assert dict(engine.pictures(list(wanted))) == wanted != {}
-        hit = engine.ask(Query(), window=Window(k=1)).hits[0]
-        assert engine.picture(hit.id) == wanted[hit.image]
-    finally:
-        moved.rename(drawn.source)
 
 
 @pytest.mark.slow
@@ -453,25 +439,3 @@ def test_addresses_are_read() -> None:
     assert Address.read("milvus+tls://host:443/icons") == Address("https://host:443", "icons", False, True)
     assert Address.read("milvus-lite:///tmp/a.db/icons") == Address("/tmp/a.db", "icons", True, False)
     assert Address.read("milvus-lite:///a?b#%41.db/icons").uri == "/a?b#%41.db"
-
-
-def test_an_index_may_take_as_long_as_it_grows_and_is_told_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = itertools.count(0.0, 1000.0)
-    patient = SimpleNamespace(monotonic=clock.__next__, sleep=lambda _: None)
-    monkeypatch.setattr("search.publishing.collections.time", patient)
-    told = list[int]()
-
-    def wait(pending: Iterable[int]) -> int:
-        answers = ({"state": "Finished" if left == 0 else "InProgress", "pending_index_rows": left} for left in pending)
-        connection: Any = SimpleNamespace(
-            spelling="milvus://there",
-            call=lambda *_, **__: next(answers),
-            load=lambda *_, **__: 0,
-            count=lambda *_, **__: 9,
-        )
-        return settle(connection, "icons_1", n=9, replicas=1, progress=lambda _, done, __: told.append(done))
-
-    assert wait([1, 9, 9, 9, 8, 8, 8, 8, 2, 2, 0]) == 9
-    assert told == [8, 0, 0, 0, 1, 1, 1, 1, 7, 7]
-    with pytest.raises(LibraryError, match='"milvus://there" does not end indexing "icons_1"; publish again later'):
-        wait([9, 9, 8, 8, 8, 8, 8, 8, 8, 8, 8])

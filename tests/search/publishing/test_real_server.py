@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from milvus_standalone import free_port, install, running
 from published_icons import here, library, own_cache  # noqa: F401 - fixtures
 from test_publishing import Drawn, answers, held
 from test_same_answers import FILTERS, WORDS, same
@@ -19,7 +20,6 @@ from indexer.library.folder import Library
 from search.engine import SearchEngine
 from search.publishing.examine import examine
 from search.publishing.publish import publish
-from search.publishing.standalone import free_port, install, running
 from search.query import Query, Window
 
 pytestmark = pytest.mark.slow

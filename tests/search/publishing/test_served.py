@@ -1,19 +1,79 @@
-"""The page's server and an assistant's say the same, whatever holds the library."""
+"""What a server says is read only as it was published, and the page's server says the same."""
 
-import asyncio
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from declared_answers import check_declared
 from fastapi.testclient import TestClient
-from mcp import Client
 from published_icons import address, here, library, own_cache, there  # noqa: F401 - fixtures
 
-from search.assistant.server import create_assistant
+from indexer.errors import IconsError
+from indexer.library.folder import LibraryElsewhere
+from indexer.library.foreign import from_json
 from search.engine import SearchEngine
+from search.generation.milvus.published import FileFacts, Published, PublishedManifest
+from search.generation.milvus.schema import VECTOR, manifest_key
 from search.web.serve import create_app
+
+SAID = PublishedManifest(
+    number=1,
+    fingerprint="3608ea71d4a3f0b6",
+    dim=384,
+    is_half=False,
+    n_icons=2,
+    n_pictures=2,
+    published_at="2026-11-24T00:00:00+00:00",
+    generation={"manifest.json": FileFacts(10, "0" * 64, 1)},
+    encoder={"encoder.json": FileFacts(10, "a" * 64, 1)},
+)
+
+
+def test_what_was_published_is_read_as_it_was_written() -> None:
+    assert from_json(PublishedManifest, SAID.to_json()) == SAID
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"number": "/some/folder"},
+        {"number": "../../.."},
+        {"number": True},
+        {"number": -1},
+        {"number": 10**9},
+        {"fingerprint": "../../outside"},
+        {"generation": {"../outside": {"bytes": 1, "sha256": "0" * 64, "pieces": 1}}},
+        {"generation": {"..": {"bytes": 1, "sha256": "0" * 64, "pieces": 1}}},
+        {"encoder": {"inside": {"bytes": 1, "sha256": "../../outside", "pieces": 1}}},
+        {"encoder": {"inside": {"bytes": 1, "sha256": "0" * 64, "pieces": 10**9}}},
+    ],
+)
+def test_names_that_lead_out_of_the_cache_are_refused(change: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="may not be"):
+        from_json(PublishedManifest, json.dumps({**json.loads(SAID.to_json()), **change}))
+
+
+def test_a_server_deletes_no_folder_of_who_asks_it(address: str, own_cache: Path, tmp_path: Path) -> None:
+    server = Published(LibraryElsewhere(address))
+    (photo := tmp_path / "photos" / "a.jpg").parent.mkdir()
+    photo.write_bytes(b"a photo")
+    number = server.current()
+    assert number is not None
+    server.connection.load(server.names.files)
+    [row] = server.connection.query(server.names.files, f'id == "{manifest_key(number)}"', ["content"])
+    for said in (str(photo.parent), "../../..", number + 1):
+        content = json.dumps({**json.loads(row["content"]), "number": said})
+        told = {"id": manifest_key(number), "content": content, VECTOR: [0.0, 0.0]}
+        server.connection.call("upsert", server.names.files, [told])
+        with pytest.raises(IconsError, match=f"generation {number} of .* is of another format"):
+            SearchEngine.open(address)
+    assert photo.read_bytes() == b"a photo"
+    assert not list(own_cache.rglob("published.json"))
+    server.connection.call("upsert", server.names.files, [{**told, "content": row["content"]}])
+    assert SearchEngine.open(address).generation.number == number
+
 
 API = "/api/v1"
 ASKED = (
@@ -31,14 +91,6 @@ ASKED = (
     "/icons/lucide:house/code?format=lucide-react",
     "/icons/lucide:hous",
     "/search?q=home&set=nothing",
-)
-TOLD: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("search_icons", {"query": "go back", "k": 5, "set": ["lucide"]}),
-    ("similar_icons", {"key": "lucide:house", "k": 3}),
-    ("pick_icons", {"needs": ["home", "star"], "set": "lucide"}),
-    ("show_icon", {"key": "lucide:house"}),
-    ("get_code", {"keys": ["lucide:house"], "format": "svg"}),
-    ("list_sets", {}),
 )
 
 
@@ -58,43 +110,6 @@ def test_the_api_answers_the_same(clients: tuple[TestClient, TestClient], path: 
     assert theirs.status_code == ours.status_code
     assert theirs.headers["content-type"] == ours.headers["content-type"]
     assert _lasting(theirs) == _lasting(ours)
-
-
-def test_pictures_of_a_page_of_hits_are_the_same(clients: tuple[TestClient, TestClient]) -> None:
-    hits = clients[0].get(f"{API}/search?q=arrow&k=20").json()["hits"]
-    images = "&".join(f"image={hit['image']}-{hit['digest']}" for hit in hits)
-    ours, theirs = (client.get(f"{API}/svgs?{images}") for client in clients)
-    assert theirs.content == ours.content
-    assert "immutable" in theirs.headers["cache-control"]
-    assert ours.content.count(b"<svg id=") == len({hit["image"] for hit in hits})
-
-
-@pytest.mark.parametrize(("tool", "arguments"), TOLD)
-def test_an_assistant_is_told_the_same(
-    here: SearchEngine, there: SearchEngine, tool: str, arguments: dict[str, Any]
-) -> None:
-    ours, theirs = (_told(engine, tool, arguments) for engine in (here, there))
-    assert theirs == ours
-    assert not ours[0]
-
-
-def test_an_assistant_hears_what_a_server_can_not_do(there: SearchEngine) -> None:
-    is_error, said = _told(there, "map_icons", {"names": ["mdi:home"], "to": "lucide"})
-    assert is_error
-    assert said.startswith("`icons map` can't be had of a library on Milvus")
-
-
-def _told(engine: SearchEngine, tool: str, arguments: dict[str, Any]) -> tuple[bool, str]:
-    """Whether a tool failed, and what it said."""
-
-    async def ask() -> tuple[bool, str]:
-        async with Client(create_assistant(engine)) as client:
-            answer = await client.call_tool(tool, arguments)
-            [content] = answer.content
-            assert content.type == "text"
-            return bool(answer.is_error), content.text
-
-    return asyncio.run(ask())
 
 
 def _lasting(answer: Any) -> bytes | Mapping[str, Any]:

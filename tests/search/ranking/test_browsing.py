@@ -1,4 +1,4 @@
-"""Do icons that nobody looks for come in the order that is wanted, each once, and as many as are counted?"""
+"""Without a query icons come in the order of a sort, each once, and as many as are counted."""
 
 import json
 import shutil
@@ -118,11 +118,6 @@ def test_browsing_goes_deeper_than_ranking(engine: SearchEngine) -> None:
     assert engine.ask(Query(), window=deep).hits == []
     with pytest.raises(IconsError, match=r"beyond hit 10,000"):
         engine.ask(Query(words="arrow"), window=deep)
-
-
-def test_a_sort_that_is_none_is_refused() -> None:
-    with pytest.raises(IconsError, match="choose one of relevance, name, set, newest"):
-        Window(sort="size")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Does an explanation say what a search makes of an icon: its vectors, its evidence, its place?"""
+"""An explanation says what a search makes of an icon: its vectors, its evidence, its place."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from called_icons import N_ICONS, build_called
+from called_icons import N_ICONS
 from click.testing import Result
 
 from indexer.errors import IconsError, UnknownIconError
@@ -14,12 +14,11 @@ from indexer.library.folder import Library
 from indexer.merging import calibration
 from indexer.rendering.render import render
 from search.engine import Query, SearchEngine, Window
+from search.generation.labels import PREFERRED
 from search.generation.opened import Opened, open_current
-from search.generation.set_priority import PREFERRED
-from search.ranking.asked import read_asked, read_avoided
-from search.ranking.candidates import Reach, by_words
-from search.ranking.judging import evidence_for
+from search.ranking.candidates import SearchScope, by_words, evidence_for
 from search.ranking.order import SHARE_OF_BEST
+from search.ranking.parsing import parse_avoided, parse_query
 from search.results import Explanation
 from search.showing.tables import understood
 
@@ -30,8 +29,8 @@ QUERIES = (
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return build_called(tmp_path_factory.mktemp("explained"))
+def library(called: Library) -> Library:
+    return called
 
 
 @pytest.fixture(scope="module")
@@ -63,18 +62,14 @@ def test_cosines_are_those_of_the_vectors(engine: SearchEngine, opened: Opened) 
     assert cosines == pytest.approx({arm: float(vector @ query) for arm, vector in expected.items()}, abs=3e-3)
 
 
-def test_an_icon_without_tags_has_no_cosine_of_them(engine: SearchEngine) -> None:
-    assert list(_explain(engine, "star", "mdi:star").icon.cosines) == ["picture", "name", "fused"]
-
-
 @pytest.mark.parametrize("words", QUERIES)
 @pytest.mark.parametrize("prefer", [(), ("mdi", "map")])
 def test_evidence_adds_up_to_what_icons_are_ranked_by(
     engine: SearchEngine, opened: Opened, words: str, prefer: tuple[str, ...]
 ) -> None:
-    asked = read_asked(opened, words, prefer=prefer)
-    avoided = read_avoided(opened, Query(words=words, without=("outline",)), asked)
-    found = by_words(opened, asked, avoided, Reach(1_000))
+    asked = parse_query(opened, words, prefer=prefer)
+    avoided = parse_avoided(opened, Query(words=words, without=("outline",)), asked)
+    found = by_words(opened, asked, avoided, SearchScope(1_000))
     assert len(found.ids) == N_ICONS
     of_icons = dict(zip(found.ids.tolist(), found.evidence.tolist(), strict=True))
     for icon, log_odds in of_icons.items():
@@ -147,7 +142,7 @@ def test_what_is_customarily_drawn_answers_where_no_name_does(engine: SearchEngi
 
 
 def test_a_set_that_names_it_draws_it_so(engine: SearchEngine, opened: Opened) -> None:
-    asked = read_asked(opened, "csat")
+    asked = parse_query(opened, "csat")
     keys = ["lucide:star", "mdi:star", "fa6-solid:star"]
     ids = np.array([engine.find(key) for key in keys])
     cosines = opened.icons.reconstruct(ids) @ asked.vector

@@ -1,11 +1,11 @@
-"""How is a query of another language put into English, and what it leaves out?"""
+"""A query of another language, and what it leaves out, are put into English."""
 
 import pytest
-from called_icons import build_called
 
+from indexer.library.folder import Library
 from search.generation.opened import Opened, open_current
 from search.query import Query
-from search.ranking.asked import _read_in_english, read_asked, read_avoided
+from search.ranking.parsing import _read_in_english, parse_avoided, parse_query
 from search.words.wording import read_phrase
 
 
@@ -44,8 +44,8 @@ def test_no_and_not_are_words_of_other_languages_too() -> None:
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Opened:
-    return open_current(build_called(tmp_path_factory.mktemp("left out")))
+def opened(called: Library) -> Opened:
+    return open_current(called)
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,4 @@ def test_what_is_left_out_beside_the_words_is_read_too(
     opened: Opened, words: str, without: tuple[str, ...], languages: tuple[str, ...], avoided: tuple[str, ...]
 ) -> None:
     query = Query(words=words, without=without, languages=languages)
-    assert read_avoided(opened, query, read_asked(opened, words, languages=languages)).words == avoided
+    assert parse_avoided(opened, query, parse_query(opened, words, languages=languages)).words == avoided

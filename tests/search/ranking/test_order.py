@@ -1,9 +1,29 @@
-"""Do the first hits come from more than one set, and stays all else as it was?"""
+"""Candidates stand in order, sets are mixed, and scores tell good hits from less good ones."""
 
 import numpy as np
+import pytest
+from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Tiers
-from search.ranking.order import AGAIN, MIXED, MIXED_AMONG, NAMED, RELATED, mix
+from indexer.merging.calibration import Curve
+from search.ranking.order import (
+    AGAIN,
+    BEST_SCORE,
+    CALLED,
+    CERTAINTY,
+    LEAST_SCORE,
+    MIXED,
+    MIXED_AMONG,
+    NAMED,
+    RELATED,
+    SHARE_OF_BEST,
+    STATED,
+    UNKNOWN_COST,
+    least_score,
+    mix,
+    rank,
+    scores_of_words,
+)
 
 
 def _mixed(evidence: list[float], sets: list[int], tiers: list[int] | None = None) -> list[int]:
@@ -11,12 +31,6 @@ def _mixed(evidence: list[float], sets: list[int], tiers: list[int] | None = Non
     of_tiers: Tiers = np.array(tiers or [RELATED] * len(evidence), np.int8)
     values: Floats = np.array(evidence, np.float32)
     return [int(place) for place in mix(places, of_tiers, values, np.array(sets))]
-
-
-def test_hits_of_one_set_keep_their_order() -> None:
-    evidence = [5 - 0.01 * place for place in range(40)]
-    assert _mixed(evidence, [3] * 40) == list(range(40))
-    assert _mixed([], []) == []
 
 
 def test_a_set_that_is_there_already_stands_a_little_lower() -> None:
@@ -39,3 +53,56 @@ def test_only_the_first_hits_are_mixed_and_none_is_lost() -> None:
     assert sorted(mixed) == list(range(n))
     assert mixed[MIXED_AMONG:] == list(range(MIXED_AMONG, n))
     assert len({place // 8 for place in mixed[:MIXED]}) == 4
+
+
+CURVE = Curve(slope=0.5, centre=10)
+
+
+def _scores(*evidence: float, tiers: tuple[int, ...] = (), are_known: bool = True) -> NDArray[np.float32]:
+    of_each = np.array(tiers or [RELATED] * len(evidence), np.int8)
+    return scores_of_words(CURVE, np.array(evidence, np.float32), of_each, are_known=are_known)
+
+
+def test_good_hits_are_told_from_better_ones_to_the_second_digit() -> None:
+    scores = _scores(15, 14, 13, 12, 10)
+    assert len({f"{score:.2f}" for score in scores}) == 5
+    assert scores[0] < 0.99
+    assert scores[-1] == pytest.approx(0.5)
+
+
+def test_a_tier_is_worth_so_many_log_odds() -> None:
+    scores = _scores(10, 10, 10, 10, tiers=(CALLED, NAMED, STATED, RELATED))
+    assert np.log(scores / (1 - scores)) == pytest.approx(CERTAINTY, abs=1e-4)
+    assert CERTAINTY.tolist() == [3, 2, 1, 0]
+
+
+def test_scores_fall_in_the_order_of_the_answer_whatever_the_evidence() -> None:
+    random = np.random.default_rng(0)
+    for n in range(1, 60):
+        evidence, tiers = random.normal(10, 6, n).astype(np.float32), random.integers(0, 4, n).astype(np.int8)
+        order = rank(np.arange(n), evidence, tiers)
+        of_each = scores_of_words(CURVE, evidence, tiers, are_known=True)
+        best_after = np.maximum.accumulate(of_each[order][::-1])[::-1]
+        is_last_of_tier = np.diff(tiers[order], append=4) > 0
+        assert (np.diff(tiers[order]) >= 0).all()
+        for place in np.flatnonzero(is_last_of_tier[:-1]):
+            assert of_each[order][: place + 1].min() >= best_after[place + 1]
+
+
+def test_words_that_nobody_knows_need_more_evidence() -> None:
+    assert _scores(10, are_known=False)[0] == pytest.approx(_scores(10 - UNKNOWN_COST / CURVE.slope)[0])
+
+
+@pytest.mark.parametrize(
+    ("scores", "is_never_empty", "kept"),
+    [
+        ([0.9, SHARE_OF_BEST * 0.9 + 0.01, SHARE_OF_BEST * 0.9 - 0.01], False, 2),
+        ([BEST_SCORE + 0.01, LEAST_SCORE + 0.01, LEAST_SCORE - 0.01], False, 2),
+        ([BEST_SCORE - 0.01, 0.08], False, 0),
+        ([], False, 0),
+        ([0.08, 0.03, 0.01], True, 2),
+    ],
+)
+def test_an_answer_holds_what_is_good_enough(scores: list[float], is_never_empty: bool, kept: int) -> None:
+    found = np.array(scores, np.float32)
+    assert (found >= least_score(found, is_never_empty=is_never_empty)).sum() == kept

@@ -1,4 +1,4 @@
-"""Which variant of an icon is shown: the plain one, so that hits go together, unless another one is asked for?"""
+"""Of variants the plain one is shown, unless another one is asked for."""
 
 import json
 import re
@@ -88,20 +88,10 @@ def test_a_variant_in_a_style_to_be_left_out_stands_for_no_other(engine: SearchE
     assert [(hit.words, "outline" in (hit.style or "")) for hit in found] == [("bell", False)]
 
 
-def test_a_filter_for_a_weight_shows_it(engine: SearchEngine) -> None:
-    assert _names(engine, Query(words="night"), styles=("bold",))[0].endswith("-bold")
-
-
 @pytest.mark.parametrize("name", ["bell-bold", "trash-fill", "star"])
 def test_a_picture_finds_the_variant_that_is_most_like_it(engine: SearchEngine, name: str) -> None:
     picture = engine.picture(engine.find(f"ph:{name}"))
     assert _names(engine, Query(picture=picture))[0] == name
-
-
-def test_an_explanation_holds_an_icon_against_the_one_that_is_shown(engine: SearchEngine) -> None:
-    first = engine.explain(Query(words="night"), engine.find("ph:bell")).first
-    assert first is not None
-    assert first.hit.name == engine.search("night")[0].name
 
 
 def test_of_variants_those_in_the_asked_style_stand_for_all_and_of_these_the_plain_ones() -> None:

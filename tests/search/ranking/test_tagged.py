@@ -1,4 +1,4 @@
-"""Are icons found by the tags that their source states, right after those that are named so?"""
+"""Icons are found by the tags that their source states, right after those that are named so."""
 
 import json
 import shutil
@@ -93,13 +93,6 @@ def test_filters_hold_for_icons_that_state_the_query(tagged: Library) -> None:
     assert _names(_found(tagged, "star", tags=("e-mail",))) == ["heart"]
 
 
-def test_tags_are_embedded_with_the_names_and_only_once(build: Build, library: Library, package: Path) -> None:
-    first = build(package)
-    assert (first.embed.images, first.embed.names, first.generation) == (10, 10 + 5, 1)  # "star" is a name
-    again = build()
-    assert (again.embed.images, again.embed.names, again.generation) == (0, 0, None)
-
-
 def test_of_changed_tags_only_the_new_words_are_embedded(build: Build, library: Library, package: Path) -> None:
     build(package)
     _state(package, {**TAGS, "moon": ["night", "dustbin", "cloud"]})
@@ -116,15 +109,6 @@ def test_of_changed_tags_only_the_new_words_are_embedded(build: Build, library: 
     back = build()
     assert (back.embed.images, back.embed.names, back.generation) == (0, 0, 4)
     assert set(_names(_found(library, "dustbin"))[:2]) == {"trash", "bell"}
-
-
-def test_a_library_with_tags_gets_the_vectors_of_another_encoder(
-    build: Build, library: Library, package: Path, other_model: Path
-) -> None:
-    build(package)
-    other = build(model=other_model)
-    assert (other.embed.images, other.embed.names, other.generation) == (10, 15, 2)
-    assert _names(_found(library, "rating"))[0] == "star"
 
 
 def test_an_icon_is_found_by_what_other_sets_say_of_its_name(tagged: Library) -> None:

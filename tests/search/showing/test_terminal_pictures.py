@@ -41,6 +41,7 @@ def test_on_a_dark_ground_icons_are_light_and_there_is_no_box(asked: Path) -> No
     assert "255;255;255" not in shown and "\x1b]11;rgb" not in shown
 
 
+@pytest.mark.slow
 def test_on_a_light_ground_icons_are_dark(asked: Path) -> None:
     code, shown = in_terminal(*house(asked), answers=LIGHT)
     assert code == 0
@@ -51,7 +52,7 @@ def test_on_a_light_ground_icons_are_dark(asked: Path) -> None:
 
 @pytest.mark.parametrize(
     ("stated", "paper"),
-    [("15;0", "0;0;0"), pytest.param("0;default;15", "255;255;255", marks=pytest.mark.slow), ("", "255;255;255")],
+    [("15;0", "0;0;0"), *(pytest.param(one, "255;255;255", marks=pytest.mark.slow) for one in ("0;default;15", ""))],
 )
 def test_a_terminal_that_does_not_tell_its_ground_is_believed_its_environment(
     asked: Path, stated: str, paper: str
@@ -82,6 +83,7 @@ def test_kitty_gets_the_pixels_that_were_indexed(asked: Path) -> None:
     assert "\U0010eeee" in shown and "▀" not in shown
 
 
+@pytest.mark.slow
 def test_kitty_is_told_its_pictures_by_full_colours_whatever_the_environment_says(asked: Path) -> None:
     code, shown = in_terminal(*house(asked), answers=KITTY, COLORTERM="", TERM="xterm-kitty")
     assert code == 0
@@ -110,6 +112,7 @@ def test_a_terminal_that_can_draw_nothing_is_not_asked(asked: Path, environment:
     assert "▀" not in shown and "\x1b[c" not in shown
 
 
+@pytest.mark.slow
 def test_what_is_meant_for_programs_brings_no_pictures(asked: Path) -> None:
     code, shown = in_terminal(*house(asked, "--json"), answers=KITTY)
     assert code == 0 and "\x1b" not in shown
@@ -122,18 +125,21 @@ def test_a_picture_from_a_pipe_leaves_the_terminal_its_pictures(asked: Path, sho
     assert "\U0010eeee" in shown
 
 
+@pytest.mark.slow
 def test_a_terminal_that_never_answers_gets_half_blocks_and_no_trace(asked: Path) -> None:
     code, shown = in_terminal(*house(asked), answers={}, pixels=(0, 0))
     assert code == 0 and "▀" in shown
     assert "Traceback" not in shown and "assuming" not in shown
 
 
+@pytest.mark.slow
 def test_a_terminal_without_a_size_gets_a_table_alone(asked: Path) -> None:
     code, shown = in_terminal(*house(asked), cells=(0, 0))
     assert code == 0 and "house" in shown
     assert "▀" not in shown and "Traceback" not in shown
 
 
+@pytest.mark.slow
 def test_show_draws_the_icon_above_its_facts(asked: Path) -> None:
     code, shown = in_terminal("show", "--library", asked, "own:house")
     assert code == 0

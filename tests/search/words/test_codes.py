@@ -1,4 +1,4 @@
-"""Is a name read as code writes it, with the sets that it means, and are words left to be words?"""
+"""Icons and sets are read as code and people call them, and words stay words."""
 
 import time
 
@@ -138,12 +138,6 @@ def test_a_set_is_meant_though_the_library_calls_it_otherwise(key: str) -> None:
     assert read_code("LuBell", names) == Code("Bell", (1,), is_certain=False)
 
 
-def test_a_set_of_a_package_with_a_scope_is_meant_by_the_key_of_its_hits() -> None:
-    names = SetNames(["@mdi/svg"], ["@mdi/svg"])
-    for text in ("@mdi/svg:home", "mdi:home", "i-mdi-home", "mdi mdi-home"):
-        assert read_code(text, names) == Code("home", (0,)), text
-
-
 def test_a_name_of_several_words_is_read_behind_the_key_of_its_set() -> None:
     assert read_code("own icons:arrow left", SetNames(["own icons"], ["Own"])) is None  # keys hold no spaces in code
     assert read_code("own:arrow left", SetNames(["own"], ["Own"])) == Code("arrow left", (0,))
@@ -172,3 +166,84 @@ def test_long_texts_are_read_in_no_time(text: str, length: int) -> None:
     read_code(f"<a {text[:length]}", NAMES)
     read_code(text[:length], NAMES)
     assert time.process_time() - started < 1
+
+
+CALLED = {
+    "mdi": "Material Design Icons",
+    "ic": "Google Material Icons",
+    "fa": "Font Awesome 4",
+    "fa-solid": "Font Awesome 5 Solid",
+    "fa6-solid": "Font Awesome 6 Solid",
+    "fa6-brands": "Font Awesome 6 Brands",
+    "bi": "Bootstrap Icons",
+    "bx": "BoxIcons",
+    "@acme/icons": "Acme",
+}
+CALLED_NAMES = SetNames(list(CALLED), list(CALLED.values()))
+
+
+def _keys(codes: tuple[int, ...] | None) -> set[str] | None:
+    return None if codes is None else {list(CALLED)[code] for code in codes}
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("mdi", {"mdi"}),
+        (" MDI ", {"mdi"}),
+        ("fa", {"fa"}),
+        ("@acme/icons", {"@acme/icons"}),
+        ("Font Awesome", {"fa", "fa-solid", "fa6-solid", "fa6-brands"}),
+        ("fontawesome", {"fa", "fa-solid", "fa6-solid", "fa6-brands"}),
+        ("font-awesome 6", {"fa6-solid", "fa6-brands"}),
+        ("fa6", {"fa6-solid", "fa6-brands"}),
+        ("Font  Awesome 6 Solid", {"fa6-solid"}),
+        ("material", {"mdi", "ic"}),
+        ("Material Design", {"mdi"}),
+        ("acme", {"@acme/icons"}),
+        ("box icons", {"bx"}),
+        ("awesome font", set()),
+        ("nonsense", set()),
+        ("materia", set()),
+        ("", set()),
+        ("--", set()),
+    ],
+)
+def test_people_mean_sets_by_key_or_by_words_of_their_titles(name: str, keys: set[str]) -> None:
+    assert _keys(CALLED_NAMES.meant(name)) == keys
+
+
+@pytest.mark.parametrize(
+    ("begins", "in_class", "in_component"),
+    [
+        ("fas", {"fa-solid", "fa6-solid"}, None),
+        ("fa", {"fa", "fa-solid", "fa6-solid", "fa6-brands"}, {"fa", "fa-solid", "fa6-solid", "fa6-brands"}),
+        ("far", set(), None),
+        ("material-icons", {"ic"}, None),
+        ("Md", None, {"ic"}),
+        ("bs", None, {"bi"}),
+        ("bi", {"bi"}, {"bi"}),
+        ("ti", set(), set()),
+        ("ai", None, set()),
+        ("arrow", None, None),
+    ],
+)
+def test_code_means_sets_that_it_calls_by_other_names(
+    begins: str, in_class: set[str] | None, in_component: set[str] | None
+) -> None:
+    assert _keys(CALLED_NAMES.in_class(begins)) == in_class
+    assert _keys(CALLED_NAMES.in_component(begins)) == in_component
+
+
+def test_a_set_of_ones_own_is_meant_by_its_key_whatever_else_is_called_so() -> None:
+    names = SetNames(["ai", "ant-design", "md"], ["Robots", "Ant Design Icons", "Notes"])
+    assert names.in_class("ai") == (0,)
+    assert names.in_component("ai") == (0, 1)
+    assert names.in_component("md") == (2,)
+
+
+def test_sets_whose_keys_differ_in_case_alone_are_meant_together() -> None:
+    names = SetNames(["Icons", "icons", "other"], ["Mine", "Yours", "Theirs"])
+    assert names.meant("ICONS") == (0, 1)
+    assert names.with_key("icons") == (0, 1)
+    assert (names.meant("mine"), names.meant("theirs"), names.meant("nobody's")) == ((0,), (2,), ())

@@ -1,17 +1,18 @@
-"""What is asked of names and of the encoder, once words are read?"""
+"""The words of a query are taken apart as people mean them, and names are left whole."""
 
+import time
 from collections.abc import Callable
 
 import pytest
 
 from indexer.errors import IconsError
 from search.words.spelling import Speller
-from search.words.wording import MOST_LETTERS, Wording, read_words
+from search.words.wording import MOST_LETTERS, MOST_PARTS, Phrase, Wording, read_keywords, read_phrase, read_words
 
 VOCABULARY = dict.fromkeys(("arrow", "bell", "star", "plus", "circle", "drag", "drop", "smoking", "heart"), 9)
 SPELLER = Speller(
     lambda: VOCABULARY,
-    is_borne=VOCABULARY.__contains__,
+    is_name_or_tag=VOCABULARY.__contains__,
     is_usual=lambda word: word in ("icon", "with", "and", "no", "filled", "solid", "in", "two", "bells"),
     could_be=lambda word: word == "zoomable",
 )
@@ -22,7 +23,7 @@ def _bearing(*names: str) -> Callable[[str], bool]:
 
 
 def _read(text: str, *names: str) -> Wording:
-    return read_words(text, SPELLER, is_borne=_bearing(*names))
+    return read_words(text, SPELLER, is_name_or_tag=_bearing(*names))
 
 
 def test_a_plain_query_is_looked_for_as_it_is() -> None:
@@ -77,15 +78,6 @@ def test_a_name_in_a_style_is_that_name_in_the_style_though_it_is_borne() -> Non
     assert (wording.name, wording.style) == ("star", "filled")
 
 
-@pytest.mark.parametrize(
-    ("text", "typed"), [("bell icon", "bell"), ("Bell SVG icon", "bell"), ("icon", "icon"), ("icon bell", "icon bell")]
-)
-def test_what_every_icon_is_says_nothing(text: str, typed: str) -> None:
-    wording = _read(text)
-    assert (wording.typed, wording.name) == (typed, typed)
-    assert wording.spellings == tuple(dict.fromkeys((text.lower(), typed)))
-
-
 def test_a_guess_stands_beside_what_was_typed() -> None:
     wording = _read("arow bell")
     assert (wording.typed, wording.spelled, wording.name) == ("arow bell", "arrow bell", "arrow bell")
@@ -136,3 +128,132 @@ def test_whatever_else_is_typed_asks_for_something(text: str) -> None:
     wording = _read(text)
     assert wording.typed and wording.name and all(wording.spellings)
     assert len(wording.typed) <= MOST_LETTERS
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("bell with a plus", ("bell", "plus")),
+        ("user in a circle", ("user", "circle")),
+        ("user in circle", ("user", "circle")),
+        ("a + b", ("a", "b")),
+        ("mouse & keyboard", ("mouse", "keyboard")),
+        ("drag and drop", ("drag", "drop")),
+        ("a bell inside the house", ("bell", "house")),
+        ("Bell  WITH \t a plus", ("Bell", "plus")),
+        ("cloud containing an arrow and a lock", ("cloud", "arrow", "lock")),
+        ("sign in with google", ("sign in", "google")),
+        ("pizza slice with cheese", ("pizza slice", "cheese")),
+        ("camera off and bell", ("camera off", "bell")),
+        ("bell", ()),
+        ("log in", ()),
+        ("zoom in on map", ()),
+        ("sign in with", ()),
+        ("with a plus", ()),
+        ("c++ file", ()),
+        ("Q&A", ()),
+        ("plus", ()),
+    ],
+)
+def test_what_stands_between_words_joins_parts(text: str, parts: tuple[str, ...]) -> None:
+    assert read_phrase(text) == Phrase(" ".join(text.split()), parts, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "without"),
+    [
+        ("star not filled", "star", ("filled",)),
+        ("star not in a circle", "star", ("circle",)),
+        ("star not in circle", "star", ("circle",)),
+        ("person not the dog", "person", ("dog",)),
+        ("arrow without circle", "arrow", ("circle",)),
+        ("bell w/o dot", "bell", ("dot",)),
+        ("heart with no outline", "heart", ("outline",)),
+        ("credit card except visa", "credit card", ("visa",)),
+        ("cat, no tail", "cat", ("tail",)),
+        ("star,no circle", "star", ("circle",)),
+        ("star, not filled, no circle", "star", ("filled", "circle")),
+        ("a bell without a dot or circle", "a bell", ("dot", "circle")),
+        ("bell without dot, circle and a plus", "bell", ("dot", "circle", "plus")),
+        ("BELL WITHOUT DOT", "BELL", ("DOT",)),
+        ("bell\u00a0without\u00a0dot", "bell", ("dot",)),
+        ("pizza without camera a", "pizza", ("camera a",)),
+    ],
+)
+def test_words_say_what_to_leave_out(text: str, words: str, without: tuple[str, ...]) -> None:
+    assert read_phrase(text) == Phrase(words, (), without)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "without"),
+    [
+        ("bell -filled", "bell", ("filled",)),
+        ("bell -filled -circle", "bell", ("filled", "circle")),
+        ("-filled bell", "bell", ("filled",)),
+        ("arrow -up-left", "arrow", ("up-left",)),
+        ("bell -filled without dot", "bell", ("filled", "dot")),
+    ],
+)
+def test_a_minus_says_so_explicitly(text: str, words: str, without: tuple[str, ...]) -> None:
+    assert read_phrase(text) == Phrase(words, (), without, is_explicit=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("no smoking", "no wifi", "without circle", "not filled", "not a bell", "-x", "no", "no, bell", "except"),
+        *("do not disturb", "page not found", "x-ray", "state-of-the-art", "file - pdf"),
+        *("em -- dash", "arrow -", "bell without", "", " ", ",", "🔔", "日本語", "\u202ebell", "x\u0301" * 40),
+    ],
+)
+def test_nothing_is_left_out_where_nothing_else_is_shown_or_a_name_says_so(text: str) -> None:
+    phrase = read_phrase(text)
+    assert (phrase.parts, phrase.without, phrase.is_explicit) == ((), (), False)
+    assert phrase.words == text.strip() or phrase.words == text
+
+
+def test_of_too_many_parts_none_is_told_apart() -> None:
+    assert len(read_phrase(" and ".join("abcdefghijklmnop")).parts) == MOST_PARTS == 16
+    assert read_phrase(" and ".join("abcdefghijklmnopq")).parts == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["x", " ", "a ", "a with ", "-x ", " -", "a, ", ",", ", no ", "no ", "a no b ", "not a ", "\u00a0", "🔔 "]
+)
+def test_long_texts_are_taken_apart_in_no_time(text: str) -> None:
+    started = time.process_time()
+    read_phrase(text * (10_000 // len(text)))
+    read_phrase(text * (10_000 // len(text)) + "end")
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ('arrow* -"left down" "c++"', '"arrow" * AND "c++" NOT "left down"'),
+        ("a AND NEAR(b c)", '"a" AND "and" AND "near b" AND "c"'),
+        ("arrowLeft*", '"arrow left" *'),
+        ("words:arrow", '"words arrow"'),
+        ('"not closed', '"not closed"'),
+    ],
+)
+def test_a_keyword_query_is_quoted_word_by_word(text: str, match: str) -> None:
+    assert read_keywords(text) == match
+
+
+def test_a_keyword_query_that_only_excludes_is_refused_and_signs_are_no_query() -> None:
+    with pytest.raises(IconsError, match='"-arrow" only excludes'):
+        read_keywords("-arrow")
+    assert read_keywords('-> * "" -') is None
+
+
+def test_a_keyword_query_has_bounds() -> None:
+    words = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(40)]
+    assert read_keywords(" ".join(words[:32] * 9)) is not None
+    for text in (" ".join(words[:33]), f'"{" ".join(words[:33])}"', "arrow " + " ".join(f"-{word}" for word in words)):
+        with pytest.raises(IconsError, match=r"the keyword query holds \d+ words; ask with 32 or fewer"):
+            read_keywords(text)
+    for text in ("a*", "arrow -b*", "arrowA*"):
+        with pytest.raises(IconsError, match="begins a word with one letter; write 2 or more before"):
+            read_keywords(text)
+    assert read_keywords("ar*") == read_keywords("ar* ar* AR*")

@@ -233,19 +233,20 @@ def test_a_block_that_is_free_again_is_found_though_its_group_seemed_done(
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--worker", "w", "--collect", "w"], "exclude each other"),
-        (["--worker", ""], "is empty; give a folder or a URL"),
-        (["--collect", ""], "is empty; give a folder or a URL"),
-        (["--work", ""], "is empty; give a folder or a URL"),
-        (["--ray", "auto"], "--ray needs --work"),
-        (["--worker", "w"], "holds no plan"),
+        (["worker", ""], "is empty; give a folder or a URL"),
+        (["index", "--work", ""], "is empty; give a folder or a URL"),
+        (["index", "--only", "embed", "--ray", "auto"], "--ray needs --work"),
+        (["index", "--only", "collect"], "--only collect needs --work"),
+        (["index", "--only", "merge", "w"], "--only merge looks at no SOURCES; --only scan does"),
+        (["index", "--only", "scan", "--publish", "milvus://x/y"], "`icons lab publish milvus://x/y` does"),
+        (["worker", "w"], "holds no plan"),
     ],
 )
 def test_commands_refuse_what_does_not_go_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], reason: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    run = CliRunner().invoke(main, ["embed", *arguments])
+    run = CliRunner().invoke(main, arguments)
     assert (run.exit_code, reason in run.output) == (2, True), run.output
 
 

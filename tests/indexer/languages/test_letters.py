@@ -1,8 +1,8 @@
-"""Are spellings that people type for each other one key?"""
+"""Locales and letters: spellings that people type for each other are one key."""
 
 import pytest
 
-from indexer.languages.letters import fold, respelled
+from indexer.languages.letters import fold, is_locale, language_of, respelled
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,27 @@ def test_a_word_with_two_letters_for_one_is_spelt_in_all_ways_that_it_may_mean()
     assert list(respelled("loeschen")) == ["loschen"]
     assert list(respelled("haeuserbloecke")) == ["haeuserblocke", "hauserbloecke", "hauserblocke"]
     assert [list(respelled(word)) for word in ("pfeil", "doe", "ueueueueue")] == [[], [], []]
+
+
+@pytest.mark.parametrize(
+    ("locale", "language"),
+    [
+        ("de", "de"),
+        ("de-AT", "de"),
+        ("pt_BR.UTF-8", "pt"),
+        ("ca_ES.utf8@valencia", "ca"),
+        ("ZH-Hant-TW", "zh"),
+        ("nb-NO", "no"),
+        ("gsw", "gsw"),
+    ],
+)
+def test_a_locale_speaks_a_language(locale: str, language: str) -> None:
+    assert is_locale(locale)
+    assert language_of(locale) == language
+
+
+@pytest.mark.parametrize(
+    "text", ["", "C", "C.UTF-8", "POSIX", "german", "d", "de;q=0.5", "de,fr", "*", "de-", "d\u00e9", "de-" + "a" * 33]
+)
+def test_what_is_no_locale(text: str) -> None:
+    assert not is_locale(text)

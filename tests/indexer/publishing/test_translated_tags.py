@@ -1,4 +1,4 @@
-"""Of which tags is a vector made where some are in another language, and what is the vector of a name with readings?"""
+"""Tags in another language that others say in English, and the vector of a name with several readings."""
 
 import sqlite3
 from contextlib import closing

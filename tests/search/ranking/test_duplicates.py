@@ -1,4 +1,4 @@
-"""Of icons with one drawing, is that of the set shown which the user prefers, and are the others named?"""
+"""Of icons with one drawing that of the preferred set is shown, and the others are named."""
 
 from pathlib import Path
 from shutil import copyfile
@@ -73,18 +73,8 @@ def test_no_icon_comes_twice(engine: SearchEngine, words: str, prefer: tuple[str
     assert len({hit.image for hit in hits}) == len(hits)
 
 
-def test_an_own_icon_is_shown_before_a_sample(engine: SearchEngine) -> None:
-    villas = [hit for hit in _hits(engine, "moon") if "lucide-static:moon" in (hit.key, *hit.also)]
-    assert [hit.key for hit in villas] == ["beta:home-outline"]
-
-
 def test_an_icon_that_is_asked_with_is_not_its_own_answer(engine: SearchEngine) -> None:
     own = engine.find("gamma:abode")
     hits = engine.ask(Query(icon=own, prefer=("gamma",)), window=Window(k=50, min_score=0)).hits
     assert own not in {hit.id for hit in hits}
     assert hits[0].image == engine.show(own).hit.image
-
-
-def test_details_name_all_of_them(engine: SearchEngine) -> None:
-    details = engine.show(engine.find("alpha:house"))
-    assert len(details.near_duplicates) == 9

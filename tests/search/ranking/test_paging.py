@@ -14,8 +14,8 @@ from indexer.pipeline import index
 from indexer.run import IndexOptions
 from search.engine import Filters, Query, SearchEngine, Window
 from search.generation.icon_table import FIELDS
-from search.ranking import gathering
-from search.ranking.grouping import first_of_groups
+from search.ranking import paging
+from search.ranking.details import first_of_groups
 from search.ranking.order import SHARE_OF_BEST, group, group_many
 from search.results import Answer
 
@@ -54,10 +54,10 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
     return SearchEngine.open(library.root)
 
 
-@pytest.fixture(params=[2_500, 20])
+@pytest.fixture(params=[pytest.param(2_500, marks=SLOW), 20])
 def first_look(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many candidates are asked for at first: more than there are, or so few that steps follow."""
-    monkeypatch.setattr(gathering, "N_CANDIDATES", request.param)
+    monkeypatch.setattr(paging, "N_CANDIDATES", request.param)
     return int(request.param)
 
 
@@ -74,7 +74,7 @@ def _menu(answer: Answer) -> Iterator[tuple[Filters, int]]:
 @pytest.mark.usefixtures("first_look")
 @pytest.mark.parametrize(
     "window",
-    [{}, pytest.param({"flat": True}, marks=SLOW), {"min_score": 0.3}, pytest.param({"min_score": 0}, marks=SLOW)],
+    [{}, *(pytest.param(window, marks=SLOW) for window in ({"flat": True}, {"min_score": 0.3}, {"min_score": 0}))],
     ids=str,
 )
 def test_a_filter_leaves_as_many_hits_as_the_menu_counts(engine: SearchEngine, window: dict[str, float]) -> None:
@@ -89,7 +89,9 @@ def test_a_filter_leaves_as_many_hits_as_the_menu_counts(engine: SearchEngine, w
 
 
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize("filters", [Filters(), Filters(sets=("second",)), Filters(licences=("MIT",))], ids=str)
+@pytest.mark.parametrize(
+    "filters", [Filters(), pytest.param(Filters(sets=("second",)), marks=SLOW), Filters(licences=("MIT",))], ids=str
+)
 def test_all_pages_together_hold_the_hits_that_each_of_them_counts(engine: SearchEngine, filters: Filters) -> None:
     for query in QUERIES:
         asked = [Window(k=30, offset=start, facets=start == 60) for start in range(0, 480, 30)]
@@ -105,7 +107,7 @@ def test_a_lower_bound_says_so_on_every_page_and_pages_go_on_beyond_it(
 ) -> None:
     whole = engine.ask(Query(words="arrow"), window=Window(k=1, min_score=0))
     assert not whole.is_more
-    monkeypatch.setattr(gathering, "MOST_COUNTED", 20)
+    monkeypatch.setattr(paging, "MOST_COUNTED", 20)
     windows = [Window(k=10, offset=start, min_score=0) for start in range(0, whole.n_found + 10, 10)]
     pages = [engine.ask(Query(words="arrow"), window=window) for window in windows]
     assert {(page.n_found, page.is_more, page.counted) for page in pages} == {(20, True, "20+")}

@@ -1,10 +1,10 @@
-"""Are emoji and other signs said in words, and words left as they are?"""
+"""Signs are said in words, and words lead to the names that sets use."""
 
 import time
 
 import pytest
 
-from search.words.terms import name_of, spell_signs
+from search.words.wording import name_of, names_for, spell_signs
 
 
 @pytest.mark.parametrize(
@@ -114,3 +114,22 @@ def test_long_texts_are_said_in_no_time() -> None:
     for text in ("🔔", "🔔 ", "🇩", "\u200d", "+", "+ ", "a+ ", "\u2019", "👨\u200d"):
         spell_signs(text * (10_000 // len(text)))
     assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("bin", "trash"),
+        ("settings", "cog"),
+        ("the dustbin", "trash"),
+        ("unread", "notification"),
+        ("purity", "droplet"),
+    ],
+)
+def test_a_word_leads_to_the_names_that_sets_draw_it_under(words: str, name: str) -> None:
+    assert name in dict(names_for(words))
+
+
+@pytest.mark.parametrize("words", ["qwzxbv", "a thing that nobody says", ""])
+def test_what_no_set_says_leads_nowhere(words: str) -> None:
+    assert names_for(words) == ()

@@ -1,10 +1,10 @@
-"""Which hits a query has, gathered in steps, the nearest first; and which variant is shown for all.
+"""The hits of a query, collected in steps, the nearest first; and which variant is shown for all.
 
 What is counted depends on the query and its filters alone, never on the window that is asked for:
 
-- An icon has the same score whatever is filtered, and is a hit from the same `Limit` on: that of the query without
-  filters. So a filter leaves those hits that the menu counted for it.
-- Counting ends where more than `MOST_COUNTED` hits are found, where no icon beyond can reach the limit, or at `N_SURE`.
+- An icon has the same score whatever is filtered, and is a hit from the same `ScoreCutoff` on: that of the query
+  without filters. So a filter leaves those hits that the menu counted for it.
+- Counting ends where more than `MOST_COUNTED` hits are found, where no icon beyond can be a hit, or at `N_SURE`.
 - Windows may lie deeper. What a deeper step finds stands behind what was found before, so that pages follow each other.
 """
 
@@ -19,12 +19,12 @@ from indexer.languages.names import asked_style
 from indexer.merging.facets import NO_STYLE
 from search.deadline import refuse_late
 from search.generation.backend import Ability, Selection
+from search.generation.labels import SetPriority
 from search.generation.opened import Opened
-from search.generation.set_priority import Standing
-from search.ranking.candidates import Candidates, Reach
-from search.ranking.grouping import first_of_each, grouped, groups_of, shown_for_all
-from search.ranking.judging import in_style
+from search.ranking.candidates import Candidates, SearchScope, in_style
+from search.ranking.details import first_of_each, grouped, groups_of, shown_for_all
 from search.ranking.order import CALLED, NAMED, STATED, before_variants, firsts_of, least_score, rank, stand_ins
+from search.ranking.parsing import ParsedQuery
 from search.results import MOST_COUNTED, FacetCount
 
 
@@ -73,28 +73,21 @@ class Question:
     """A query as it is put, perhaps several times: deeper, or among fewer icons."""
 
     opened: Opened
-    ask: Callable[[Reach], Candidates]
+    ask: Callable[[SearchScope], Candidates]
     own: int | None
     """Icon that is asked with, which does not answer; nor do its variants, where icons are grouped."""
     flat: bool
-    is_never_empty: bool
+    is_never_empty: bool = False
     shown: Shown | None = None
     """Which variant of an icon is shown, where icons are grouped; None: the best one."""
+    parsed: ParsedQuery | None = None
+    """Its words, where words are asked."""
 
     def candidates(self, n: int, only: Selection | None) -> Candidates:
         """Ask for the `n` nearest among some icons, None for all."""
         refuse_late()
-        found = self.ask(Reach(n, only))
+        found = self.ask(SearchScope(n, only))
         return found if self.own is None else found.at(~self.is_own(found.ids))
-
-    @property
-    def most(self) -> int:
-        """How many the engine can be asked for."""
-        return self.opened.icons.most
-
-    def nearest(self, only: Selection | None = None) -> Candidates:
-        """Ask for the first candidates among some icons, None for all."""
-        return self.candidates(N_CANDIDATES, only)
 
     def is_own(self, ids: Ids) -> Mask:
         """Which of some icons are the one that is asked with, or stand for it."""
@@ -106,7 +99,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class ScoreCutoff:
     """From which score on an icon is a hit of a query."""
 
     least: float
@@ -115,7 +108,7 @@ class Limit:
 
     @classmethod
     def of(cls, found: Candidates, min_score: float | None, *, is_never_empty: bool) -> Self:
-        """The limit that the first candidates of a query set."""
+        """The cutoff that the first candidates of a query set."""
         least = least_score(found.scores, is_never_empty=is_never_empty) if min_score is None else min_score
         best_after = [found.scores[found.tiers > tier].max(initial=0) for tier in (CALLED, NAMED, STATED)]
         return cls(least, np.array([*best_after, 0], np.float32))
@@ -127,14 +120,14 @@ class Limit:
         return replace(found, scores=scores, confidence=confidence).at(scores >= self.least)
 
 
-class Gathering:
+class ResultPager:
     """The hits of a question among some icons, as far as they are known: `found` best first, `kept` one a group."""
 
-    def __init__(self, question: Question, limit: Limit, only: Selection | None, first: Candidates) -> None:
-        self._question, self._limit, self._only = question, limit, only
+    def __init__(self, question: Question, cutoff: ScoreCutoff, only: Selection | None, first: Candidates) -> None:
+        self._question, self._cutoff, self._only = question, cutoff, only
         self._n = N_CANDIDATES
         self._beyond = first.beyond
-        self.found = self._best_first(limit.hits(first))
+        self.found = self._best_first(cutoff.hits(first))
         self.kept = self._grouped(self.found.ids)
         n_among = len(question.opened.facets) if only is None else len(only)
         while self._can_find_more and len(self.kept) <= MOST_COUNTED and n_among <= N_SURE:
@@ -145,7 +138,7 @@ class Gathering:
         self.is_more = len(self.kept) > MOST_COUNTED or self._has_more
         """Whether there are, or may be, more hits than `n`."""
 
-    def reach(self, n: int) -> Positions:
+    def at_least(self, n: int) -> Positions:
         """Look for `n` hits or more, if there are as many; places in `found` of all that are known, best first.
 
         Raises:
@@ -158,7 +151,7 @@ class Gathering:
             self._question.opened.engine.require(Ability.DEEP)
         return self.kept
 
-    def shown(self, places: Positions, sets: Standing) -> Candidates:
+    def shown(self, places: Positions, sets: SetPriority) -> Candidates:
         """The hits at some places of `found`; of icons with one drawing that of the set which stands best."""
         hits = self.found.at(places)
         if self._question.flat:
@@ -176,12 +169,12 @@ class Gathering:
     @property
     def _has_more(self) -> bool:
         """Whether an icon that was not found may be a hit."""
-        return self._beyond > 0 and self._beyond >= self._limit.least
+        return self._beyond > 0 and self._beyond >= self._cutoff.least
 
     @property
     def _can_find_more(self) -> bool:
         """Whether one may be found by looking deeper."""
-        return self._has_more and self._n < self._question.most
+        return self._has_more and self._n < self._question.opened.icons.most
 
     def _may_answer(self, ids: Ids) -> Mask:
         """Which of some icons the filters leave and are not asked with."""
@@ -190,10 +183,10 @@ class Gathering:
 
     def _with(self, n: int) -> Candidates:
         """The hits that were found, and behind them those among `n` candidates that are new, best first."""
-        n = min(n, self._question.most)
+        n = min(n, self._question.opened.icons.most)
         deeper = self._question.candidates(n, self._only)
         self._n, self._beyond = n, deeper.beyond
-        hits = self._limit.hits(deeper)
+        hits = self._cutoff.hits(deeper)
         new = self._best_first(hits.at(np.isin(hits.ids, self.found.ids, invert=True)))
         return new.changed(lambda name: np.concatenate([getattr(self.found, name), getattr(new, name)]))
 

@@ -1,5 +1,7 @@
 """Starts a real Milvus server on this machine, to try and to test with: version 2.3.5 comes from PyPI, without docker.
 
+    python tests/milvus_standalone.py ~/milvus
+
 It is installed into an environment of its own, as it wants old packages. For more than trials take a current server.
 """
 
@@ -9,6 +11,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 import venv
 from collections.abc import Iterator, Mapping
@@ -16,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from indexer.errors import IconsError, LibraryError
-from search.generation.milvus.connection import Address, Connection
+from search.generation.milvus.connection import PORT, Address, Connection
 
 PACKAGES = ("milvus==2.3.5", "setuptools<81")
 STARTING_SECONDS = 180.0
@@ -73,11 +76,11 @@ def running(folder: Path, *, port: int, settings: Settings | None = None) -> Ite
     """
     python, log = install(folder), folder / "server.log"
     shutil.rmtree(folder / "data" / "data", ignore_errors=True)
-    wanted = {**(settings or {}), "proxy_port": port}
-    address = f"milvus{'+tls' if wanted.get('tls_mode') else ''}://127.0.0.1:{port}"
+    options = {**(settings or {}), "proxy_port": port}
+    address = f"milvus{'+tls' if options.get('tls_mode') else ''}://127.0.0.1:{port}"
     with log.open("w") as written:
         process = subprocess.Popen(
-            [str(python), "-c", _SERVE, str(folder / "data"), json.dumps(wanted)],
+            [str(python), "-c", _SERVE, str(folder / "data"), json.dumps(options)],
             stdout=written,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -127,3 +130,12 @@ def _wait(process: "subprocess.Popen[bytes]", address: str, log: Path) -> None:
             return
         time.sleep(0.5)
     raise IconsError(f'the server does not start; "{log.parent / "data" / "logs"}" says why; then start it again')
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1]).expanduser().absolute()
+    place.mkdir(parents=True, exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # else the server would outlive this process
+    with running(place, port=PORT) as own_server, suppress(KeyboardInterrupt):
+        print(f"{own_server} runs until Ctrl-C; `icons lab publish {own_server}/icons` sends a library to it")
+        signal.pause()

@@ -1,4 +1,4 @@
-"""What do the words of a query ask of this library? Read once, with all vectors that ranking takes."""
+"""The words of a query, read once for this library, with all vectors that ranking takes."""
 
 import re
 from collections.abc import Sequence
@@ -12,16 +12,15 @@ from indexer.languages.letters import language_of
 from indexer.languages.reading import Reading
 from indexer.languages.reading import read as read_language
 from indexer.languages.words import normalise
+from search.generation.labels import SetPriority
 from search.generation.opened import Opened
-from search.generation.set_priority import Standing
 from search.query import Query, ReadAs, ReadWord, refuse_many
 from search.words.codes import Code, read_code
-from search.words.terms import spell_signs
-from search.words.wording import MINUS, MOST_LETTERS, Wording, read, read_words
+from search.words.wording import MINUS, MOST_LETTERS, Wording, read, read_words, spell_signs
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedQuery:
     """Words of a query, read and encoded."""
 
     wording: Wording
@@ -33,7 +32,7 @@ class Asked:
     """(parts, dim) of what is joined, in the order of the wording."""
     drawn: Floats
     """(drawn, dim) of what is customarily drawn, in the order of the wording."""
-    sets: Standing
+    sets: SetPriority
     """How the library's sets stand for who asks."""
     reading: Reading | None
     """How it was read in English, where it is in another language."""
@@ -63,14 +62,14 @@ OTHER_READINGS = 0.5
 NOTHING = Avoided((), np.empty((0, 0), np.float32))
 
 
-def read_asked(
+def parse_query(
     opened: Opened,
     text: str,
     *,
     prefer: Sequence[str] = (),
     languages: Sequence[str] = (),
     vector: Floats | None = None,
-) -> Asked:
+) -> ParsedQuery:
     """Read the words of a query; `vector` is that of the whole text where it is known already.
 
     Raises:
@@ -79,7 +78,7 @@ def read_asked(
     code = _code_in(opened, text)
     reading, english = (None, text) if code else _read_in_english(text, languages)
     said = code.name if code else english
-    wording = read_words(said, opened.speller, is_borne=opened.is_borne)
+    wording = read_words(said, opened.speller, is_name_or_tag=opened.is_name_or_tag)
     if said != text:
         wording = replace(wording, spellings=(*wording.spellings, normalise(text)))
     if wording.spelled:
@@ -89,7 +88,7 @@ def read_asked(
     elif vector is None or wording.typed != normalise(text):
         vector = opened.encoder.encode_words(wording.typed)
     parts, drawn = encode(opened, wording.parts), encode(opened, wording.drawn)
-    return Asked(wording, code, vector, parts, drawn, opened.standing(prefer), reading)
+    return ParsedQuery(wording, code, vector, parts, drawn, opened.set_priority(prefer), reading)
 
 
 def _read_in_english(text: str, languages: Sequence[str]) -> tuple[Reading | None, str]:
@@ -136,14 +135,14 @@ def _middle(vectors: Floats) -> Floats:
     return np.asarray(middle / np.linalg.norm(middle), np.float32)
 
 
-def read_avoided(opened: Opened, query: Query, asked: Asked | None = None) -> Avoided:
+def parse_avoided(opened: Opened, query: Query, parsed: ParsedQuery | None = None) -> Avoided:
     """Read what a query leaves out, in its words and beside them, in the language of its words; each thing once.
 
     Raises:
         IconsError: it is too much.
     """
-    languages = (asked.reading.language,) if asked and asked.reading else query.languages
-    words = [*(asked.wording.without if asked else ()), *(_in_english(it, languages) for it in query.without)]
+    languages = (parsed.reading.language,) if parsed and parsed.reading else query.languages
+    words = [*(parsed.wording.without if parsed else ()), *(_in_english(it, languages) for it in query.without)]
     distinct = tuple(filter(None, dict.fromkeys(map(read, words))))
     refuse_many(distinct)
     return Avoided(distinct, encode(opened, distinct))
@@ -162,7 +161,7 @@ def _code_in(opened: Opened, text: str) -> Code | None:
     if code is None or code.is_certain:
         return code
     calls_none = len(code.sets) > 0 and not len(icons_called(opened, code))
-    return None if calls_none or opened.is_borne(normalise(text)) else code
+    return None if calls_none or opened.is_name_or_tag(normalise(text)) else code
 
 
 def icons_called(opened: Opened, code: Code) -> Ids:

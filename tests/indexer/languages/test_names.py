@@ -1,3 +1,5 @@
+"""Names of files are read as words, style and size, as all names of a set tell."""
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -85,19 +87,10 @@ def test_codes_common_to_a_set_are_dropped() -> None:
     assert read(names, "SDC_MarkForRedaction_18_N") == Name("mark for redaction", None, 18)
 
 
-def test_several_codes_common_to_a_set_are_dropped() -> None:
-    names = [f"S2_Icon_{subject}_20_N" for subject in SUBJECTS]
-    assert read(names, "S2_Icon_AddCircle_20_N") == Name("add circle", None, 20)
-
-
 def test_a_meaning_common_to_a_set_stays() -> None:
     arrows = [f"arrow-{way}" for way in ("up", "down", "left", "right", "in", "out", "back", "home", "loop", "turn")]
     assert common_affixes(arrows).prefixes == ()
     assert read(arrows, "arrow-up").words == "arrow up"
-
-
-def test_five_names_teach_nothing() -> None:
-    assert common_affixes(["fa-up", "fa-down", "fa-left", "fa-right", "fa-home"]) == Affixes()
 
 
 def test_a_long_prefix_is_dropped_where_it_stands_before_everything() -> None:
@@ -105,10 +98,6 @@ def test_a_long_prefix_is_dropped_where_it_stands_before_everything() -> None:
     assert common_affixes(names).prefixes == ("acme",)
     flags = [name.replace("acme", "flag") for name in names]
     assert common_affixes(flags).prefixes == ()
-
-
-def test_a_name_that_is_only_the_common_code_keeps_it() -> None:
-    assert read(["mdi", *(f"mdi-{subject}" for subject in SUBJECTS)], "mdi").words == "mdi"
 
 
 @pytest.mark.parametrize(
@@ -159,11 +148,6 @@ def test_an_ambiguous_word_stays_a_word_where_the_set_is_about_it() -> None:
     assert read([*lamps, *others], "traffic-light") == Name("traffic light")
 
 
-def test_a_style_is_taken_once() -> None:
-    names = [f"{subject.lower()}{style}" for subject in SUBJECTS for style in ("-line", "-fill")]
-    assert read([*names, "chart-line-line", "chart-line-fill"], "chart-line-line") == Name("chart line", "outline")
-
-
 def test_styles_are_combined_where_the_set_combines_them() -> None:
     styles = ("", "-rounded", "-sharp", "-outline", "-outline-rounded", "-outline-sharp")
     names = [f"{subject}{style}" for subject in SUBJECTS for style in styles]
@@ -172,24 +156,12 @@ def test_styles_are_combined_where_the_set_combines_them() -> None:
     assert parse("Home-sharp-rounded", affixes) == Name("home sharp", "rounded")
 
 
-def test_leading_styles_need_the_set() -> None:
-    names = [f"{style}-{subject}" for subject in SUBJECTS for style in ("baseline", "outline", "round", "sharp")]
-    affixes = common_affixes(names)
-    assert parse("baseline-Home", affixes) == Name("home")
-    assert parse("sharp-Home", affixes) == Name("home", "sharp")
-    assert parse("round-AddCircle", affixes) == Name("add circle", "rounded")
-
-
 def test_numbers_are_sizes_only_in_a_set_of_sizes() -> None:
     sized = [f"{subject}-{size}-regular" for subject in SUBJECTS for size in (16, 20, 24)]
     assert read(sized, "Home-20-regular") == Name("home", None, 20)
     unsized = [*SUBJECTS, "battery-20", "battery-50", "battery-80"]
     assert read(unsized, "battery-20") == Name("battery 20")
     assert read(unsized, "ArrowRight18") == Name("arrow right", None, 18)
-
-
-def test_many_different_numbers_are_codes() -> None:
-    assert not common_affixes([f"wmo-{number}" for number in range(10, 60)]).is_sized
 
 
 @pytest.mark.parametrize("name", ["9" * 5000, f"star{'9' * 5000}", f"star-{'9' * 5000}px", "star-²", "١٢"])
