@@ -89,6 +89,7 @@ def test_show_says_how_a_name_was_read(folder: Path, engine: SearchEngine) -> No
     assert "arrow left (German)" in done.stdout
 
 
+@pytest.mark.slow
 def test_names_stay_as_they_are_where_they_are_said_to_be_english(tmp_path: Path) -> None:
     lay(tmp_path / "symbole", GERMAN)
     said = index(tmp_path / "library", tmp_path / "symbole", "--names-language", "en")

@@ -1,4 +1,3 @@
-import itertools
 from pathlib import Path
 
 import numpy as np
@@ -7,36 +6,7 @@ import pytest
 from indexer.errors import IconsError
 from indexer.screens import detector
 from indexer.screens.boxes import Boxes, iou_matrix
-from indexer.screens.detector import Detector, Judge, _decoded, _is_cut, _Part, _stretches
-
-
-@pytest.mark.parametrize("length", [40, 1_600, 1_664, 1_665, 2_880, 7_680])
-def test_parts_of_a_side_cover_it_and_share_more_than_an_icon(length: int) -> None:
-    stretches = _stretches(length)
-    assert stretches[0][0] == 0
-    assert sum(stretches[-1]) == length
-    assert max(stretch for _, stretch in stretches) <= detector._BAND + detector._OVERLAP
-    for (begin, stretch), (after, _) in itertools.pairwise(stretches):
-        assert begin + stretch - after >= detector._OVERLAP
-
-
-def test_boxes_that_end_with_their_part_are_cut_unless_the_picture_ends_there_too() -> None:
-    pixels = np.zeros((100, 300, 3), np.uint8)
-    left, right = _Part(0, 0, 200, 100), _Part(100, 0, 200, 100)
-    corners = np.array([[0, 10, 20, 30], [180, 10, 200, 30], [100, 10, 120, 30], [280, 80, 300, 100]], np.float32)
-    assert _is_cut(corners, left, pixels)[:2].tolist() == [False, True]
-    assert _is_cut(corners, right, pixels)[2:].tolist() == [True, False]
-
-
-def test_the_best_cells_become_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
-    scores = np.zeros((4, 5), np.float32)
-    scores[1, 2], scores[3, 4], scores[0, 0] = 0.9, 0.6, 0.01
-    sides = np.full((4, 4, 5), 3, np.float32)
-    boxes = _decoded(scores, sides, 0.05)
-    assert boxes.corners.tolist() == [[7, 3, 13, 9], [15, 11, 21, 17]]
-    assert boxes.scores.tolist() == pytest.approx([0.9, 0.6])
-    monkeypatch.setattr(detector, "_MOST_CELLS", 1)
-    assert _decoded(scores, sides, 0.05).scores.tolist() == pytest.approx([0.9])
+from indexer.screens.detector import Detector, Judge
 
 
 def _marks(shape: tuple[int, int], places: list[tuple[int, int]], side: int) -> np.ndarray:

@@ -1,5 +1,4 @@
 import io
-import time
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from search.engine import SearchEngine
 from search.generation import vectors
 from search.query import Filters, Query, Window
 from search.screens import locate
-from search.screens.locate import located_json, name_crops, reading_order
+from search.screens.locate import reading_order
 
 
 def test_every_icon_of_a_screen_is_named_row_by_row(engine: SearchEngine) -> None:
@@ -110,39 +109,7 @@ def test_a_limit_says_so(engine: SearchEngine, monkeypatch: pytest.MonkeyPatch) 
     assert (len(found.icons), found.n_found, found.is_cut) == (5, 8, True)
 
 
-def test_the_answer_is_spelled_for_programs(engine: SearchEngine) -> None:
-    found = engine.locate(screen(engine, ["star"]), k=2)
-    plain = located_json(found, file="shot.png", generation=1, seconds=0.25)
-    assert {name: plain[name] for name in plain if name != "icons"} == {
-        "file": "shot.png", "width": 640, "height": 160, "kind": "screen", "n_found": 1, "is_cut": False,
-        "generation": 1, "ms": 250.0,
-    }  # fmt: skip
-    [icon] = plain["icons"]
-    assert icon["box"] == found.icons[0].box
-    assert icon["hits"][0]["name"] == "star"
-
-
 def test_one_row_is_read_from_left_to_right() -> None:
     corners = [[50, 12, 70, 32], [10, 10, 30, 30], [12, 60, 28, 70], [90, 8, 110, 40], [60, 58, 80, 72]]
     assert reading_order(np.array(corners, np.float32)).tolist() == [1, 0, 3, 2, 4]
     assert reading_order(np.zeros((0, 4), np.float32)).tolist() == []
-
-
-def test_a_hundred_crops_take_far_less_than_a_hundred_queries(engine: SearchEngine) -> None:
-    rng = np.random.default_rng(1)
-    images = engine.with_generation(lambda opened: np.unique(opened.images_of(opened.facets.every(None))))
-    looks = engine.with_generation(
-        lambda opened: opened.pictures.reconstruct(np.sort(rng.choice(images, 100, replace=False)))
-    )
-    noisy = looks + 0.02 * rng.standard_normal(looks.shape).astype(np.float32)
-    noisy /= np.linalg.norm(noisy, axis=1, keepdims=True)
-    started = time.perf_counter()
-    named = engine.with_generation(lambda opened: name_crops(opened, noisy, Filters(), opened.set_priority(()), k=5))
-    seconds = time.perf_counter() - started
-    assert len(named) == 100
-    assert all(hits for hits in named)
-    pixels = rng.integers(0, 255, (10, engine.image_size, engine.image_size, 3), np.uint8)
-    started = time.perf_counter()
-    for one in pixels:
-        engine.ask(Query(picture=one), window=Window(k=5))
-    assert seconds < 5 * (time.perf_counter() - started)

@@ -6,14 +6,11 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from indexer.errors import IconsError, LibraryError
-from indexer.merging.calibration import Curve
-from indexer.screens.looks import Sameness
+from indexer.errors import LibraryError
 from search.engine import SearchEngine
 from search.pictures import pixels_of
 from search.query import Filters, Query
 from search.screens.asking import asked_for, uses_of_icon, uses_of_picture, uses_of_words
-from search.screens.judging import is_icon
 from search.screens.opened import UsageIndex
 from search.screens.report import UsageReport, report
 from search.screens.results import Uses
@@ -83,17 +80,6 @@ def test_vectors_of_two_encoders_are_not_compared(uses: UsageIndex, engine: Sear
         of_icon(other, engine, "ours:search")
 
 
-def test_a_rival_that_is_as_like_leaves_half() -> None:
-    import numpy as np
-
-    same = Sameness(known=Curve(20, 0.8), lead=Curve(30, 0.0), n_pictures=10)
-    cosine, far = np.array([0.95], np.float32), np.array([-1], np.float32)
-    alone = float(is_icon(cosine, far, same)[0])
-    assert alone == pytest.approx(1 / (1 + np.exp(-20 * 0.15)), abs=1e-4)
-    assert float(is_icon(cosine, cosine, same)[0]) == pytest.approx(alone / 2, abs=1e-4)
-    assert float(is_icon(cosine, cosine, same, expected=1.0)[0]) > 0.7 * alone
-
-
 @pytest.fixture(scope="module")
 def reported(uses: UsageIndex, engine: SearchEngine) -> UsageReport:
     return report(uses, engine, ["ours"], progress=lambda *_: None)
@@ -119,11 +105,6 @@ def test_the_report_tells_what_is_drawn_in_several_ways(reported: UsageReport) -
     (bell,) = reported.several
     assert (bell.words, bell.n) == ("bell", 3)
     assert {way.icon for way in bell.ways} == {"ours:bell", "theirs:bell"}
-
-
-def test_a_set_that_is_not_there_is_refused(uses: UsageIndex, engine: SearchEngine) -> None:
-    with pytest.raises(IconsError, match="mine"):
-        report(uses, engine, ["mine"], progress=lambda *_: None)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import httpx
-import numpy as np
 import pytest
 from conftest import disc
 from PIL import Image, ImageDraw
@@ -152,12 +151,6 @@ def _screen() -> bytes:
     return _png(image)
 
 
-def _photograph() -> bytes:
-    """Light that changes slowly from corner to corner."""
-    rows, columns = np.mgrid[0:240, 0:480]
-    return _png(Image.fromarray(np.dstack([rows // 2, columns // 3, 200 - rows // 4]).astype(np.uint8)))
-
-
 def test_every_icon_of_a_screen_is_told_with_its_box_and_hits(client: httpx.Client) -> None:
     told = client.post(f"{API}/locate?k=2&min_score=0", content=_screen()).json()
     assert (told["file"], told["width"], told["height"], told["kind"]) == (None, 480, 240, "screen")
@@ -182,11 +175,6 @@ def test_who_asks_may_say_what_a_picture_is(client: httpx.Client) -> None:
     assert (told["kind"], [icon["box"] for icon in told["icons"]]) == ("icon", [[0, 0, 480, 240]])
     alone = client.get(f"{API}/icons/icons:dot-c/png?size=64").content
     assert client.post(f"{API}/locate", content=alone).json()["kind"] == "icon"
-
-
-def test_a_photograph_has_no_icons(client: httpx.Client) -> None:
-    told = client.post(f"{API}/locate", content=_photograph()).json()
-    assert (told["kind"], told["icons"], told["n_found"]) == ("neither", [], 0)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import httpx
 import pytest
-from conftest import disc, svg
+from conftest import disc
 from PIL import Image
 from serving import HOSTILE, START, index_into, serving, write_icons, write_set
 from small_icons import SLOW
@@ -166,26 +166,6 @@ def test_an_icon_is_named_by_its_key_wherever_its_id_is_taken(client: httpx.Clie
             for timed in (told := [answer.json() for answer in (by_key, by_id)]):
                 timed.pop("ms", None)
             assert told[0] == told[1]
-
-
-@pytest.mark.slow
-def test_what_would_make_a_stack_too_large_is_left_out_and_named(tmp_path: Path, tiny_model: Path) -> None:
-    folder = tmp_path / "icons"
-    folder.mkdir()
-    for place, (name, n) in enumerate((("a-small", 1), ("b-large", 10_000), ("c-large", 10_000), ("d-small", 2))):
-        (folder / f"{name}.svg").write_text(svg(f'<path d="M{4 * place} 2h9v20h-9z' + "h1v1h-1z" * 10 * n + '"/>'))
-    library = Library(tmp_path / "library")
-    index_into(library, folder, model=tiny_model)
-    with serving(library) as (client, _):
-        hits = client.get(f"{API}/search", params={"sort": "name"}).json()["hits"]
-        images = [f"{hit['image']}-{hit['digest']}" for hit in hits]
-        assert len(images) == 4
-        answer = client.get(f"{API}/svgs", params={"image": images})
-        layers = ElementTree.fromstring(answer.text).findall("{*}svg")
-        assert [layer.attrib["id"] for layer in layers] == [f"i{images[place]}" for place in (0, 1, 3)]
-        assert answer.headers["icons-left-out"] == str(hits[2]["image"])
-        assert "immutable" in answer.headers["cache-control"]
-        assert client.get(hits[2]["svg_url"]).status_code == 200
 
 
 def test_a_picture_is_kept_for_ever_under_an_address_that_names_it(client: httpx.Client, ids: dict[str, int]) -> None:

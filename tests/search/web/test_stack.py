@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from indexer.rendering.render import render
-from search.web.svg import stacked
+from search.web.svg import fitting, stacked
 
 HEAD = b'<svg xmlns="http://www.w3.org/2000/svg" width="1em" height="1em" viewBox="0 0 24 24"'
 PLAIN = (
@@ -101,3 +101,10 @@ def test_what_could_reach_others_stands_apart(document: bytes) -> None:
 def test_an_empty_stack_is_an_svg() -> None:
     assert _layers(stacked({})) == {}
     assert re.match(rb"<svg ", stacked({}))
+
+
+def test_what_would_make_a_stack_too_large_is_left_out() -> None:
+    large = HEAD + b">" + b'<path d="M0 0h1"/>' * 50_000 + b"</svg>"
+    pictures = [("small", PLAIN[0]), ("large", large), ("too large", large), ("bitmap", b"\x89PNG"), ("last", PLAIN[1])]
+    documents, n_too_many = fitting(pictures)
+    assert (list(documents), n_too_many) == (["small", "large", "last"], 1)

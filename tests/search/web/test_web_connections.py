@@ -56,7 +56,14 @@ def connections(server: httpx.Client, n: int, *, said: bytes) -> Iterator[list[s
         yield found
 
 
-@pytest.mark.parametrize("said", [b"", HALF_A_REQUEST, half_a_body("search")])
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param(b"", marks=pytest.mark.slow),
+        pytest.param(HALF_A_REQUEST, marks=pytest.mark.slow),
+        half_a_body("search"),
+    ],
+)
 def test_connections_that_ask_for_nothing_keep_nobody_out(
     asked: Path, said: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,7 +108,9 @@ def test_bodies_that_arrive_slowly_keep_no_picture_out(server: httpx.Client) -> 
                 assert server.post("/api/v1/search?k=1", content=picture).status_code == 200
 
 
-@pytest.mark.parametrize("path", PATHS_WITH_BODIES)
+@pytest.mark.parametrize(
+    "path", [PATHS_WITH_BODIES[0], *(pytest.param(path, marks=pytest.mark.slow) for path in PATHS_WITH_BODIES[1:])]
+)
 def test_who_sends_a_body_letter_by_letter_hears_so_and_is_hung_up_on(server: httpx.Client, path: str) -> None:
     with connections(server, 1, said=half_a_body(path)) as (slow,):
         slow.settimeout(0.5)
