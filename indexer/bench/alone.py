@@ -30,7 +30,7 @@ from indexer.encoders.devices import HOST
 from indexer.library.bundled import bundled
 from indexer.library.named import read_text
 from indexer.process import prepare_for_batches
-from indexer.rendering.pool import RenderPool
+from indexer.rendering.pool import CHUNK, RenderPool
 
 Rows = machine.Rows
 _SIDES = {"cpu": 2048, "cuda": 8192}
@@ -194,9 +194,9 @@ def _unit(vectors: Any) -> Floats:
 
 def drawing(*, source: str | None, n: int, size: int, workers: int) -> Rows:
     """Yield what a picture takes to be drawn by the product's renderers."""
-    jobs = gather(Path(), Path(source) if source else None, choice=ModelChoice.bundled(), n=n).jobs
+    jobs = gather(Path(), Path(source) if source else None, choice=ModelChoice.bundled(), n=n + CHUNK).jobs
     with RenderPool(size=size, workers=workers) as pool:
-        next(chunks := pool.render([jobs]))  # by now all of them have started
+        next(chunks := pool.render([jobs]))  # not counted: by now all of them have started
         before, started, drawn = cpu_seconds(family(os.getpid())), time.perf_counter(), 0
         for chunk in chunks:
             drawn += len(chunk.ids) + len(chunk.failures)

@@ -68,18 +68,18 @@ def parse_devices(text: str) -> Devices:
     if text == "auto":
         return Devices("cuda", n_there, os.environ.get(MASK)) if n_there else Devices("cpu", 1)
     if re.fullmatch(r"[1-9][0-9]{0,3}", text):
-        places = list(range(int(text)))
+        numbers = list(range(int(text)))
     elif re.fullmatch(r"[0-9]{1,4}(,[0-9]{1,4})*,?", text) and "," in text:
-        places = [int(number) for number in text.rstrip(",").split(",")]
+        numbers = [int(number) for number in text.rstrip(",").split(",")]
     else:
         raise DeviceError(f'--devices "{text}" is not one of auto, cpu, cpu:2, a number of GPUs, or a list such as 0,2')
-    if len(set(places)) != len(places):
+    if len(set(numbers)) != len(numbers):
         raise DeviceError(f'--devices "{text}" names a GPU twice')
-    if max(places) >= n_there:
+    if max(numbers) >= n_there:
         mask = os.environ.get(MASK)
         there = f"this machine has {n_there}" if mask is None else f'{MASK} "{mask}" shows {n_there}'
-        raise DeviceError(f'--devices "{text}" asks for GPU {max(places)}, {there}; try --devices cpu')
-    return _gpus(places)
+        raise DeviceError(f'--devices "{text}" asks for GPU {max(numbers)}, {there}; try --devices cpu')
+    return _gpus(numbers)
 
 
 def first_devices(kind: str, n: int) -> Devices:
@@ -127,8 +127,8 @@ def _count_gpus() -> int:
     return len(mask) if n and mask and mask[0].startswith(_MIG) else n
 
 
-def _gpus(places: Sequence[int]) -> Devices:
+def _gpus(numbers: Sequence[int]) -> Devices:
     """GPUs by their numbers, as this process counts those that it sees."""
     mask = _mask()
-    visible = [str(place) if mask is None else mask[place] for place in places]
-    return Devices("cuda", len(places), ",".join(visible), first=places[0])
+    visible = [str(number) if mask is None else mask[number] for number in numbers]
+    return Devices("cuda", len(numbers), ",".join(visible), first=numbers[0])

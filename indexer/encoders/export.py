@@ -24,10 +24,10 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from indexer.encoders.checkpoint import LOCAL, WEIGHT_NAMES, Checkpoint, ModelChoice, find_checkpoint
+from indexer.encoders.external_weights import tensor_locations, with_external_weights
 from indexer.encoders.graphs import FILE_NAME, GraphFacts
 from indexer.encoders.int8 import write_int8_graph
 from indexer.encoders.loaded import sample_names, sample_pixels
-from indexer.encoders.places import places_in, refer
 from indexer.encoders.query_encoder import Shape, write_facts
 from indexer.encoders.tokens import Tower, clip_tokenizer
 from indexer.encoders.torch_encoder import Encoder, ImageTower, TextTower, load_model, normalisation
@@ -198,8 +198,8 @@ def _write_graphs(checkpoint: Checkpoint, text_path: Path, image_path: Path) -> 
 def _write_graph(tower: nn.Module, path: Path, inputs: Tensor) -> None:
     """Write the graph of a tower, whose tensors are places in the weights beside it."""
     prefix, free = ("tower.model.", ("n", "length")) if isinstance(tower, _AnyLength) else ("model.", ("n",))
-    places = {prefix + key: place for key, place in places_in(path.with_name(WEIGHT_NAMES[0])).items()}
-    write_file(path, refer(trace(tower, _input_of(path), inputs, folds=False, free=free), places))
+    locations = {prefix + key: location for key, location in tensor_locations(path.with_name(WEIGHT_NAMES[0])).items()}
+    write_file(path, with_external_weights(trace(tower, _input_of(path), inputs, folds=False, free=free), locations))
 
 
 class _AnyLength(nn.Module):

@@ -18,8 +18,8 @@ from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
 from safetensors import safe_open
 
 from indexer.arrays import Floats, Pixels
+from indexer.encoders.external_weights import replace_parts
 from indexer.encoders.loaded import sample_pixels
-from indexer.encoders.places import replace_parts
 from indexer.encoders.tokens import Tower
 from indexer.library.durable import write_file
 

@@ -134,16 +134,12 @@ def work(draw_one: Callable[[Any], bytes] | None = None) -> None:
 
     def answer(order: Any) -> bytes:
         with limited(seconds):
-            return _answer(draw_one or _drawn, order)
+            try:
+                return DRAWN + (draw_one or _drawn)(order)
+            except (IconsError, OSError, MemoryError, RecursionError) as error:
+                return FAILED + reason_of(error).encode(errors="replace")
 
     serve(answer, memory_bytes=_MEMORY_BYTES)
-
-
-def _answer(draw_one: Callable[[Any], bytes], order: Any) -> bytes:
-    try:
-        return DRAWN + draw_one(order)
-    except (IconsError, OSError, MemoryError, RecursionError) as error:
-        return FAILED + reason_of(error).encode(errors="replace")
 
 
 def _drawn(order: _Order) -> bytes:
@@ -151,12 +147,8 @@ def _drawn(order: _Order) -> bytes:
         case "icon":
             return cut_out(order.content, size=order.size).tobytes()
         case "png":
-            return _png(order)
+            written = io.BytesIO()
+            Image.fromarray(draw(order.content, size=order.size)).save(written, "PNG")
+            return written.getvalue()
         case "screenshot":
             return draw_screenshot(order.content, size=order.size).to_bytes()
-
-
-def _png(order: _Order) -> bytes:
-    written = io.BytesIO()
-    Image.fromarray(draw(order.content, size=order.size)).save(written, "PNG")
-    return written.getvalue()

@@ -66,7 +66,9 @@ def distinct_channels(channels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def measure(planes: Planes, *, on_light: bool) -> Ink:
     """Measure a picture on its ground, of any size, on which it shows."""
     if planes.highest.shape != (GRID, GRID):
-        planes = Planes.of(np.stack([_on_grid(channel) for channel in planes.channels]))
+        box = Image.Resampling.BOX
+        shrunk = [np.asarray(Image.fromarray(channel).resize((GRID, GRID), box)) for channel in planes.channels]
+        planes = Planes.of(np.stack(shrunk))
     depth = 255 - planes.lowest if on_light else planes.highest
     top = int(depth.max())
     some, half, dark = _mask(depth > top // 10), _mask(depth > top // 2), _mask(depth > top * 3 // 4)
@@ -87,10 +89,6 @@ def measure(planes: Planes, *, on_light: bool) -> Ink:
         coloured=_percent(coloured.bit_count(), n_some),
         n_hues=_count_hues(planes.channels, coloured) if coloured else 0,
     )
-
-
-def _on_grid(channel: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    return np.asarray(Image.fromarray(channel).resize((GRID, GRID), Image.Resampling.BOX))
 
 
 def _percent(part: int, whole: int) -> int:

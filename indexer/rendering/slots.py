@@ -113,7 +113,8 @@ def work() -> None:
 
     def draw(order: tuple[int, list[tuple[int, Job]]]) -> bytes:
         slot, jobs = order
-        with beyond_memory_limit(settings.memory_bytes) if _are_stored(jobs) else nullcontext():
+        is_stored = any(job.address.kind in KINDS for _, job in jobs)
+        with beyond_memory_limit(settings.memory_bytes) if is_stored else nullcontext():
             held = _read_stored(jobs)
         draw_all(slots.of(slot), jobs, held, seconds_per_item=settings.seconds_per_item)
         return b""
@@ -136,10 +137,6 @@ def draw_all(
     for position, job in jobs:
         with limited(seconds_per_item):
             _draw(slot, position, job, held.get(position))
-
-
-def _are_stored(jobs: Sequence[tuple[int, Job]]) -> bool:
-    return any(job.address.kind in KINDS for _, job in jobs)
 
 
 def _read_stored(jobs: Sequence[tuple[int, Job]]) -> dict[int, bytes | SourceError]:

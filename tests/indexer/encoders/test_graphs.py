@@ -14,9 +14,9 @@ from safetensors.torch import load_file
 from indexer.doctor.examine import examine
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.encoders.export import write_graphs
+from indexer.encoders.external_weights import values_of_bytes
 from indexer.encoders.graphs import carry, find_graphs
 from indexer.encoders.loaded import sample_pixels
-from indexer.encoders.places import values_of_bytes
 from indexer.encoders.query_encoder import OnnxQueryEncoder, open_query_encoder, read_facts
 from indexer.encoders.tokens import Tokens, clip_tokenizer
 from indexer.encoders.torch_encoder import Encoder

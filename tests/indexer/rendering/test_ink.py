@@ -36,15 +36,6 @@ def test_thickness_and_what_is_enclosed_are_those_of_a_slow_look_at_every_pixel(
     assert list(rendered.ink[3:7]) == expected
 
 
-def test_a_ring_is_thin_and_hollow_and_a_disc_is_neither() -> None:
-    ring, disc = (render(svg(body).encode(), size=64).ink for body in (RING, DISC))
-    assert (ring.thick_3, ring.pale, ring.coloured, ring.n_hues) == (0, 0, 0, 0)
-    assert ring.solid < 45
-    assert disc.thick_3 > 70
-    assert (disc.solid, disc.pale, disc.coloured) == (100, 0, 0)
-    assert disc.area == pytest.approx(100 * np.pi * 100 / 24**2, abs=3)
-
-
 def test_a_second_tone_is_pale_and_several_colours_are_several_hues() -> None:
     duotone, flat = (render(svg(body).encode(), size=64).ink for body in (DUOTONE, FLAT))
     assert duotone.pale > 30

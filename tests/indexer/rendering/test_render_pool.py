@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from indexer.embedding.device import Layout, configure_ring, in_batches
+from indexer.embedding.device import configure_ring, in_batches
 from indexer.errors import EmbedError
 from indexer.library.traits import digest_of
 from indexer.rendering import slots
@@ -66,26 +66,26 @@ def worker_ids() -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def workers() -> Iterator[RenderPool]:
+def two_workers() -> Iterator[RenderPool]:
     """Two workers for all tests that end none of them."""
     with RenderPool(size=32, workers=2, chunk=4) as pool:
         yield pool
 
 
-def test_pictures_equal_those_of_a_plain_loop(tmp_path: Path, workers: RenderPool) -> None:
+def test_pictures_equal_those_of_a_plain_loop(tmp_path: Path, two_workers: RenderPool) -> None:
     jobs = jobs_of(tmp_path, range(50))
     with RenderPool(size=32, workers=0, chunk=8) as alone:
-        for pool in (alone, workers):
+        for pool in (alone, two_workers):
             pixels, failures = everything(pool, [jobs])
             assert pool.waited_seconds > 0
             assert failures == []
             assert_drawn(pixels, range(50))
 
 
-def test_chunks_come_block_by_block_and_in_order(tmp_path: Path, workers: RenderPool) -> None:
+def test_chunks_come_block_by_block_and_in_order(tmp_path: Path, two_workers: RenderPool) -> None:
     jobs = jobs_of(tmp_path, range(20))
     blocks = [jobs[:5], [], jobs[5:9], jobs[9:20]]
-    chunks = [(chunk.block, chunk.ids.tolist(), chunk.ends_block) for chunk in workers.render(blocks)]
+    chunks = [(chunk.block, chunk.ids.tolist(), chunk.ends_block) for chunk in two_workers.render(blocks)]
     assert chunks == [
         (0, [0, 1, 2, 3], False),
         (0, [4], True),
@@ -209,12 +209,12 @@ def test_workers_that_cannot_start_are_an_error_not_a_loop(
     assert capfd.readouterr().err == ""
 
 
-def test_a_consumer_may_stop_half_way_and_ask_again(tmp_path: Path, workers: RenderPool) -> None:
+def test_a_consumer_may_stop_half_way_and_ask_again(tmp_path: Path, two_workers: RenderPool) -> None:
     jobs = jobs_of(tmp_path, range(40))
-    for chunk in workers.render([jobs]):
+    for chunk in two_workers.render([jobs]):
         assert chunk.ids.tolist() == [0, 1, 2, 3]
         break
-    pixels, failures = everything(workers, [jobs[20:]])
+    pixels, failures = everything(two_workers, [jobs[20:]])
     assert failures == []
     assert_drawn(pixels, range(20, 40))
 
@@ -356,19 +356,3 @@ def test_what_was_drawn_beyond_the_slots_that_are_kept_is_given_out_in_place(tmp
             pixels |= dict(zip(range(6 * len(places) - 6, 6 * len(places)), batch.pixels.copy(), strict=True))
     assert places == [*range(0, 36, 6), 0, 6, 12, 18, 0, 6]
     assert_drawn(pixels, range(72))
-
-
-def test_a_rank_that_is_alone_begins_far_ahead(tmp_path: Path) -> None:
-    taken: list[int] = []
-
-    def blocks() -> Iterable[list[Job]]:
-        for number in range(100):
-            taken.append(number)
-            yield jobs_of(tmp_path, [number])
-
-    layout = Layout(chunk=64, most_chunks=1)
-    for fills, n in ((False, 3), (True, 17)):
-        taken.clear()
-        with layout.start_pool(size=64, workers=1, n_under_way=2, fills=fills) as pool:
-            pool.render(blocks())
-        assert len(taken) == n

@@ -100,25 +100,17 @@ def test_json_of_code_says_what_is_left(map_icons: Map, chosen: Path, tmp_path: 
         (("home", "--mapping", "/dev/zero"), '"/dev/zero" can\'t be read: it has more than 8 MB'),
         (("--from", "mdi", "--names", "/dev/zero"), '"/dev/zero" can\'t be read: it has more than 8 MB'),
         (("--from", "mdi", "--names", "missing.txt"), '"missing.txt" can\'t be read: No such file or directory'),
+        (("names.txt",), '--names "names.txt" reads the names in it'),
+        (("names",), '--names "names" reads the names in it'),
+        ((".", "bell"), '"." is source code, and others are names; give one kind'),
     ],
 )
-def test_what_can_not_be_mapped_is_an_error(map_icons: Map, arguments: tuple[str, ...], why: str) -> None:
+def test_what_can_not_be_mapped_is_an_error(
+    map_icons: Map, arguments: tuple[str, ...], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("names.txt", "names"):
+        Path(name).write_text("bell\n")
     done = map_icons(*arguments)
     assert done.exit_code == 2
     assert why in done.stderr
-
-
-@pytest.mark.parametrize("name", ["names.txt", "names.csv", "names"])
-def test_a_file_of_names_that_is_taken_for_code_is_told_how_to_be_given(
-    map_icons: Map, tmp_path: Path, name: str
-) -> None:
-    (tmp_path / name).write_text("bell\n")
-    done = map_icons(str(tmp_path / name))
-    assert done.exit_code == 2
-    assert "--names" in done.stderr
-
-
-def test_code_and_names_are_not_mixed(map_icons: Map, tmp_path: Path) -> None:
-    done = map_icons(str(tmp_path), "bell")
-    assert done.exit_code == 2
-    assert "give one kind" in done.stderr

@@ -18,7 +18,7 @@ _OF_BYTES = "fp8.values"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TensorLocation:
     """Where a tensor lies in a safetensors file, in bytes from its start."""
 
     file: str
@@ -29,21 +29,21 @@ class Place:
     length: int
 
 
-def places_in(path: Path) -> dict[str, Place]:
+def tensor_locations(path: Path) -> dict[str, TensorLocation]:
     """Where each tensor of a safetensors file lies (huggingface/safetensors, "Format")."""
     with path.open("rb") as file:
         n_header = int.from_bytes(file.read(8), "little")
         header = json.loads(file.read(n_header))
     header.pop("__metadata__", None)
     return {
-        name: Place(path.name, tensor["dtype"], tuple(tensor["shape"]), 8 + n_header + begin, end - begin)
+        name: TensorLocation(path.name, tensor["dtype"], tuple(tensor["shape"]), 8 + n_header + begin, end - begin)
         for name, tensor in header.items()
         for begin, end in [tensor["data_offsets"]]
     }
 
 
-def refer(graph: bytes, places: Mapping[str, Place]) -> bytes:
-    """Replace the weights of a graph by their places; each is cast to fp32 where it is stored in less.
+def with_external_weights(graph: bytes, locations: Mapping[str, TensorLocation]) -> bytes:
+    """Replace the weights of a graph by their locations; each is cast to fp32 where it is stored in less.
 
     Raises:
         ValueError: the file has a tensor in another shape, or in a type that is none of F16 and F32; one of F8_E4M3
@@ -58,18 +58,18 @@ def refer(graph: bytes, places: Mapping[str, Place]) -> bytes:
     tables: dict[str, str] = {}
     tensors = []
     for tensor in model.graph.initializer:
-        place = places.get(tensor.name)
-        tensors.append(_external(tensor, place) if place else tensor)
-        if not place or place.kind == "F32":
+        location = locations.get(tensor.name)
+        tensors.append(_external(tensor, location) if location else tensor)
+        if not location or location.kind == "F32":
             continue
         tensors[-1].name = f"{tensor.name}.stored"
         if all(user.op_type == "Gather" and user.input[0] == tensor.name for user in users[tensor.name]):
-            tables[tensor.name] = place.kind
-        elif place.kind == "F8_E4M3":
-            raise ValueError(f'"{tensor.name}" is {place.kind}, and no table')
+            tables[tensor.name] = location.kind
+        elif location.kind == "F8_E4M3":
+            raise ValueError(f'"{tensor.name}" is {location.kind}, and no table')
         else:
             nodes += _cast(f"{tensor.name}.stored", tensor.name)
-    if any(place.kind == "F8_E4M3" for place in places.values()):
+    if any(location.kind == "F8_E4M3" for location in locations.values()):
         tensors.append(numpy_helper.from_array(values_of_bytes(), _OF_BYTES))
     for node in model.graph.node:
         nodes.append(node)
@@ -91,13 +91,13 @@ def replace_parts(graph: GraphProto, nodes: list[NodeProto], tensors: list[Tenso
     graph.initializer.extend(held)
 
 
-def _external(tensor: TensorProto, place: Place) -> TensorProto:
-    if tuple(tensor.dims) != place.shape or place.kind not in _STORED:
-        raise ValueError(f'"{tensor.name}" is {place.kind} {list(place.shape)}, not {list(tensor.dims)}')
+def _external(tensor: TensorProto, location: TensorLocation) -> TensorProto:
+    if tuple(tensor.dims) != location.shape or location.kind not in _STORED:
+        raise ValueError(f'"{tensor.name}" is {location.kind} {list(location.shape)}, not {list(tensor.dims)}')
     external = TensorProto(
-        name=tensor.name, dims=tensor.dims, data_type=_STORED[place.kind], data_location=TensorProto.EXTERNAL
+        name=tensor.name, dims=tensor.dims, data_type=_STORED[location.kind], data_location=TensorProto.EXTERNAL
     )
-    for key, value in {"location": place.file, "offset": place.offset, "length": place.length}.items():
+    for key, value in {"location": location.file, "offset": location.offset, "length": location.length}.items():
         external.external_data.add(key=key, value=str(value))
     return external
 
@@ -107,9 +107,9 @@ def _cast(stored: str, name: str) -> list[NodeProto]:
 
 
 def _looked_up(stored: str, name: str) -> list[NodeProto]:
-    places = f"{name}.bytes"
-    cast = helper.make_node("Cast", [stored], [places], to=TensorProto.INT32)
-    return [cast, helper.make_node("Gather", [_OF_BYTES, places], [name])]
+    looked_at = f"{name}.bytes"
+    cast = helper.make_node("Cast", [stored], [looked_at], to=TensorProto.INT32)
+    return [cast, helper.make_node("Gather", [_OF_BYTES, looked_at], [name])]
 
 
 def values_of_bytes() -> Floats:
