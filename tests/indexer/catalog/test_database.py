@@ -1,8 +1,7 @@
 import re
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -83,7 +82,14 @@ def test_a_catalog_lies_where_its_path_says_whatever_that_means_in_an_address(
 
 def test_names_keep_their_ids_and_bearers_when_they_learn_other_languages(tmp_path: Path) -> None:
     path = tmp_path / "catalog.sqlite"
-    with _as_of(path, "0001") as connection:
+    config = Config()
+    config.set_main_option("script_location", str(migrations()))
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as first:
+        config.attributes["connection"] = first
+        command.upgrade(config, "0001")
+    engine.dispose()
+    with closing(sqlite3.connect(path)) as connection:
         connection.executescript(_OF_0001)
     assert upgrade_catalog(path) == ("0001", REVISION)
     open_catalog(path).dispose()
@@ -114,27 +120,6 @@ INSERT INTO icons (file_id, member, set_id, image_id, name_id, name)
 """
 
 
-@contextmanager
-def _as_of(path: Path, revision: str) -> Iterator[sqlite3.Connection]:
-    """A catalog of some schema, to be written into."""
-    _alembic(path, "upgrade", revision)
-    with closing(sqlite3.connect(path)) as connection:
-        yield connection
-
-
-def _alembic(path: Path, verb: str, revision: str) -> None:
-    config = Config()
-    config.set_main_option("script_location", str(migrations()))
-    engine = create_engine(f"sqlite:///{path}")
-    with engine.begin() as connection:
-        connection.execute(text("PRAGMA foreign_keys = ON"))
-        config.attributes["connection"] = connection
-        getattr(command, verb)(config, revision)
-    engine.dispose()
-
-
 def _set_revision(path: Path, revision: str) -> None:
-    engine = create_engine(f"sqlite:///{path}")
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
-    engine.dispose()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", (revision,))
