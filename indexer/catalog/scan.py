@@ -313,7 +313,7 @@ class _Scan:
             self.tally.changed += before is not None
         self.tally.icons += len(records)
         self.gone += [row.id for row in old.values()]
-        writer.write_icons(self.connection, changed)
+        writer.write_rows(self.connection, icons, changed, by=("file_id", "member"), set_=writer.COMPARED)
 
     def _keep_ids_of_moved(self) -> None:
         """Give an icon that vanished here and appeared there its old id back."""

@@ -119,11 +119,6 @@ def icon_row(file_id: int, record: Record, set_id: int, image_id: int) -> dict[s
     }
 
 
-def write_icons(connection: Connection, rows: Sequence[dict[str, object]]) -> None:
-    """Add icons, or overwrite those of the same file and member."""
-    write_rows(connection, icons, rows, by=("file_id", "member"), set_=COMPARED)
-
-
 def read_by_image(connection: Connection, ids: Sequence[int]) -> dict[int, list[Row[Any]]]:
     """Read some icons, those of one image together, by id."""
     found: dict[int, list[Row[Any]]] = defaultdict(list)

@@ -19,7 +19,7 @@ from indexer.library.folder import Library
 from indexer.library.foreign import FILE_NAME, FileName, below, from_json, from_plain
 from indexer.library.plans import Block, BlockHeader, Plan, block_from, read_block, read_headers, read_plan
 from indexer.library.shards import block_of, partial_shards_by_block, read_finished, read_shard, shard_name, shard_path
-from indexer.library.stores import Below, Listed, Store
+from indexer.library.stores import Below, Store
 
 
 class PlanStore(Protocol):
@@ -167,7 +167,9 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
     there = part.list("")
     for name in facts.files:
         path = below(here, name)
-        if not _is_whole(path, there.get(name)):
+        listed = there.get(name)
+        is_whole = path.is_file() and (listed is None or listed.size in (None, path.stat().st_size))
+        if not is_whole:
             file = part.get(name)
             if file is None:
                 raise EmbedError(
@@ -182,11 +184,6 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
     if choice.pretrained is not None:
         return replace(choice, pretrained=str(below(here, facts.weights)))
     return ModelChoice(f"{LOCAL}{here}")
-
-
-def _is_whole(file: Path, listed: Listed | None) -> bool:
-    """Whether a file is here, of the size that the store tells, if it tells one."""
-    return file.is_file() and (listed is None or listed.size in (None, file.stat().st_size))
 
 
 def _part(store: Store, fingerprint: str) -> Below:

@@ -127,8 +127,10 @@ def main() -> None:
         from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
         from torch.distributed.run import main as run
 
+        meeting = ["--nnodes", "1", "--rdzv-backend", "c10d", "--rdzv-id", "icons", "--rdzv-conf", "store_type=file"]
+        meeting += ["--rdzv-endpoint", f"{folder}/agent", "--local-addr", "127.0.0.1", "--log-dir", folder]
         try:
-            run([*_meeting_in(folder), "--nproc-per-node", n_ranks, "-m", *program])
+            run([*meeting, "--nproc-per-node", n_ranks, "-m", *program])
         except ChildFailedError as error:
             rank, failure = error.get_first_failure()
             facts = {"rank": rank, "exitcode": failure.exitcode, "message": _message(failure)}
@@ -155,11 +157,6 @@ def _remove_leftovers() -> None:
             shutil.rmtree(folder, ignore_errors=True)
         except (OSError, ValueError, OverflowError):  # of another user, or none of ours
             continue
-
-
-def _meeting_in(folder: str) -> list[str]:
-    rendezvous = ["--nnodes", "1", "--rdzv-backend", "c10d", "--rdzv-id", "icons", "--rdzv-conf", "store_type=file"]
-    return [*rendezvous, "--rdzv-endpoint", f"{folder}/agent", "--local-addr", "127.0.0.1", "--log-dir", folder]
 
 
 if __name__ == "__main__":

@@ -84,7 +84,10 @@ def read_licence_file(kind: str, location: Path) -> str | None:
         names = sorted(entry.name for entry in folder.iterdir())
     except OSError:
         return None
-    for name in filter(_is_licence, names):
+    for name in names:
+        stem, suffix = os.path.splitext(name.lower())  # noqa: PTH122 - of a name alone
+        if stem not in _STEMS or suffix not in _SUFFIXES:
+            continue
         try:
             text = read_regular(folder / name, limit=MAX_BYTES, inside=inside).decode("utf-8-sig").strip()
         except (OSError, SourceError, UnicodeDecodeError):
@@ -92,8 +95,3 @@ def read_licence_file(kind: str, location: Path) -> str | None:
         if text:
             return text
     return None
-
-
-def _is_licence(name: str) -> bool:
-    stem, suffix = os.path.splitext(name.lower())  # noqa: PTH122 - of a name alone
-    return stem in _STEMS and suffix in _SUFFIXES

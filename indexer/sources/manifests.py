@@ -46,7 +46,9 @@ def scan(manifest: Path, stamps: Mapping[str, str]) -> Iterator[FileScan]:
                 continue
             times_seen[path] += 1
             key, record_of = _key(path, times_seen[path]), partial(_record, row, manifest=manifest, path=path)
-            yield scan_picture(folder / path, key, stamps, inside=inside, beside=_digest(row), record_of=record_of)
+            spelled = repr(sorted(row.items(), key=str)).encode(errors="replace")
+            beside = hashlib.blake2b(spelled, digest_size=8).hexdigest()
+            yield scan_picture(folder / path, key, stamps, inside=inside, beside=beside, record_of=record_of)
     except (OSError, SourceError) as error:
         yield FileScan("", UNREAD, error=reason_of(error))
     except csv.Error as error:
@@ -118,7 +120,9 @@ def _csv_rows(manifest: Path) -> Iterator[tuple[int, Row, str | None]]:
     with manifest.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as opened:
         header = opened.readline(_LONGEST_LINE)
         opened.seek(0)
-        reader = csv.DictReader(_bounded(opened), delimiter=_delimiter(header))
+        # The sign that cuts the header into most columns; open_clip itself writes tabs.
+        delimiter = max("\t,;|", key=lambda sign: len(next(csv.reader([header], delimiter=sign), [])))
+        reader = csv.DictReader(_bounded(opened), delimiter=delimiter)
         if "file_path" not in (reader.fieldnames or ()):
             raise SourceError(f'no column "file_path" in the first line "{to_text(header.strip()[:80])}"')
         for row in reader:
@@ -135,15 +139,6 @@ def _bounded(lines: TextIO) -> Iterator[str]:
         if len(line) == _LONGEST_LINE:
             raise SourceError(f"a line of more than {_LONGEST_LINE // 1_000_000} million characters")
         yield line
-
-
-def _delimiter(header: str) -> str:
-    """Take the sign that cuts the header into most columns; open_clip itself writes tabs."""
-    return max("\t,;|", key=lambda sign: len(next(csv.reader([header], delimiter=sign), [])))
-
-
-def _digest(row: Row) -> str:
-    return hashlib.blake2b(repr(sorted(row.items(), key=str)).encode(errors="replace"), digest_size=8).hexdigest()
 
 
 def _text(value: object) -> str | None:

@@ -135,9 +135,11 @@ def _scan_pictures(location: Path, found: Mapping[str, Listed], stamps: Mapping[
         listed = found[path]
         if stamps.get(path) == listed.version:
             return FileScan(path, listed.version)
+        if (n_bytes := listed.size or 0) > MAX_BYTES:  # before it is read: several are held at once
+            reason = f"file of {n_bytes / 1e6:.0f} MB, the limit is {MAX_BYTES / 1e6:.0f} MB"
+            return FileScan(path, UNREAD, error=reason)
         try:
             with _as_source_errors():
-                _refuse_large(listed.size or 0)
                 digest = content_digest(_get(location, path))
         except SourceError as error:
             return FileScan(path, UNREAD, error=str(error))
@@ -217,12 +219,6 @@ def _get(location: Path, path: str) -> bytes:
     if stored is None:
         raise SourceError(f'"{folder}/{name}" is not there any more')
     return stored.content
-
-
-def _refuse_large(size: int) -> None:
-    """Refuse a picture before it is read: several are held at once."""
-    if size > MAX_BYTES:
-        raise SourceError(f"file of {size / 1e6:.0f} MB, the limit is {MAX_BYTES / 1e6:.0f} MB")
 
 
 def _recognise_licence(folder: str) -> str | None:

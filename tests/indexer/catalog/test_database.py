@@ -1,8 +1,7 @@
 import re
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from old_schema import migrate
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
 from indexer.catalog.database import REVISION, connect_to_read, metadata, open_catalog, read_catalog
 from indexer.errors import LibraryError
@@ -95,7 +94,8 @@ def test_a_catalog_lies_where_its_path_says_whatever_that_means_in_an_address(
 
 def test_names_keep_their_ids_and_bearers_when_they_learn_other_languages(tmp_path: Path) -> None:
     path = tmp_path / "catalog.sqlite"
-    with _as_of(path, "0001") as connection:
+    migrate(path, "upgrade", "0001")
+    with closing(sqlite3.connect(path)) as connection:
         connection.executescript(_OF_0001)
     open_catalog(path).dispose()
     with closing(sqlite3.connect(path)) as connection:
@@ -125,16 +125,6 @@ INSERT INTO icons (file_id, member, set_id, image_id, name_id, name)
 """
 
 
-@contextmanager
-def _as_of(path: Path, revision: str) -> Iterator[sqlite3.Connection]:
-    """A catalog of some schema, to be written into."""
-    migrate(path, "upgrade", revision)
-    with closing(sqlite3.connect(path)) as connection:
-        yield connection
-
-
 def _set_revision(path: Path, revision: str) -> None:
-    engine = create_engine(f"sqlite:///{path}")
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
-    engine.dispose()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", (revision,))

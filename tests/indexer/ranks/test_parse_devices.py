@@ -1,15 +1,12 @@
 """`--devices` counts the GPUs that CUDA_VISIBLE_DEVICES shows, and a rank gets the entry that was meant."""
 
-import json
 import os
-from pathlib import Path
 
 import pytest
 import torch
 import torch.distributed as dist
 
 from indexer.embedding.distributed import Rank, process_group
-from indexer.embedding.torchrun import Ranks
 from indexer.encoders.devices import Devices, first_devices, parse_devices
 from indexer.errors import DeviceError
 
@@ -72,33 +69,9 @@ def test_a_gpu_beyond_the_mask_is_refused_with_the_mask(monkeypatch: pytest.Monk
 
 def test_a_single_rank_in_this_process_counts_as_this_process_does(monkeypatch: pytest.MonkeyPatch) -> None:
     see(monkeypatch, 4, "4,5,6,7")
-    assert (parse_devices("3,").own(), parse_devices("1").own(), parse_devices("cpu").own()) == (
-        "cuda:3",
-        "cuda:0",
-        "cpu",
-    )
-
-
-def test_the_first_gpus_of_a_benchmark_are_those_of_the_mask(monkeypatch: pytest.MonkeyPatch) -> None:
-    see(monkeypatch, 4, "4,5,6,7")
-    assert first_devices("cuda", 2) == Devices("cuda", 2, "4,5")
+    assert [parse_devices(text).own() for text in ("3,", "1", "cpu")] == ["cuda:3", "cuda:0", "cpu"]
+    assert first_devices("cuda", 2) == Devices("cuda", 2, "4,5"), "those of a benchmark"
     assert first_devices("cpu", 2) == Devices("cpu", 2)
-
-
-@pytest.mark.slow
-def test_ranks_see_the_gpus_that_were_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two real ranks tell their environment."""
-    see(monkeypatch, 4, "4,5,6,7")
-    program = "import json, os, pathlib, sys\nfrom indexer.embedding.distributed import Rank\n"
-    program += "rank = Rank.from_environment()\n"
-    program += f"told = [os.environ['{MASK}'], rank.device('cuda')]\n"
-    program += "pathlib.Path(sys.argv[1], f'{rank.index}.json').write_text(json.dumps(told))\n"
-    (tmp_path / "telling_rank.py").write_text(program)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
-    with Ranks("telling_rank", str(tmp_path), devices=parse_devices("1,3"), folder=tmp_path) as ranks:
-        assert ranks.follow() is None
-    told = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(2)]
-    assert told == [["5,7", "cuda:0"], ["5,7", "cuda:1"]]
 
 
 def test_a_rank_on_a_part_of_a_gpu_sees_its_own_part_alone(monkeypatch: pytest.MonkeyPatch) -> None:

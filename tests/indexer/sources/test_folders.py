@@ -8,7 +8,7 @@ from small_icons import picture_at
 
 from indexer.errors import SourceError
 from indexer.languages.names import parse
-from indexer.sources.records import FileScan, content_digest, from_text, to_text
+from indexer.sources.records import FileScan, Record, content_digest, from_text, to_text
 from indexer.sources.source import open_sources, read_picture
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'
@@ -31,6 +31,13 @@ def scan(location: Path, *, exclude: tuple[str, ...] = (), stamps: dict[str, str
     return list(source.scan(stamps or {}))
 
 
+def only(location: Path) -> Record:
+    [found] = scan(location)
+    assert found.records is not None
+    [record] = found.records
+    return record
+
+
 def paths(location: Path, *exclude: str) -> list[str]:
     return [found.path for found in scan(location, exclude=exclude)]
 
@@ -44,20 +51,11 @@ def test_every_picture_is_found_once_in_order(tmp_path: Path) -> None:
 
 def test_an_icon_carries_its_name_its_set_and_what_folders_say(tmp_path: Path) -> None:
     root = write(tmp_path / "acme", "24px/filled/arrow-right.svg")
-    [found] = scan(root)
-    assert found.records is not None
-    [record] = found.records
+    record = only(root)
     assert (record.member, record.name, record.style, record.size) == ("", "arrow-right", "filled", 24)
     assert (record.set.key, record.set.title, record.set.licence) == ("acme", "acme", None)
-    assert record.digest == content_digest((root / found.path).read_bytes())
+    assert record.digest == content_digest((root / "24px/filled/arrow-right.svg").read_bytes())
     assert parse(record.name, style=record.style, size=record.size).words == "arrow right"
-
-
-def test_a_single_picture_is_a_source(tmp_path: Path) -> None:
-    [found] = scan(write(tmp_path / "acme", "home.svg") / "home.svg")
-    assert found.path == ""
-    assert found.records is not None
-    assert [(record.name, record.set.key) for record in found.records] == [("home", "acme")]
 
 
 def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
@@ -174,9 +172,7 @@ def test_a_path_survives_being_kept_as_text(path: str) -> None:
 )
 def test_a_licence_is_named_only_where_it_is_plain(tmp_path: Path, file: str, text: str, licence: str | None) -> None:
     (write(tmp_path, "a.svg") / file).write_text(text)
-    [found] = scan(tmp_path)
-    assert found.records is not None
-    assert found.records[0].set.licence == licence
+    assert only(tmp_path).set.licence == licence
 
 
 @pytest.mark.parametrize("pattern", ["!", "\\"])

@@ -46,7 +46,7 @@ def test_a_record_can_be_read_again_from_every_kind_of_source(tmp_path: Path) ->
     (tmp_path / "set.json").write_text('{"prefix": "set", "icons": {"c": {"body": ""}}}')
     (tmp_path / "rows.csv").write_text("file_path\nplain/x/a.svg\n")
     (tmp_path / "rows.jsonl").write_text('{"file_path": "package/icons/b.svg"}')
-    kinds = []
+    kinds, names = [], []
     for location in ("plain", "package", "set.json", "rows.csv", "rows.jsonl", "plain/x/a.svg"):
         [source] = open_sources(tmp_path / location)
         [found] = source.scan({})
@@ -55,7 +55,9 @@ def test_a_record_can_be_read_again_from_every_kind_of_source(tmp_path: Path) ->
         content = read_picture(picture_at(source.kind, source.location, found.path, record.member))
         assert content_digest(content) == record.digest
         kinds.append(source.kind)
+        names.append((record.name, record.set.key))
     assert kinds == ["folder", "npm", "iconify", "manifest", "manifest", "folder"]
+    assert names[-1] == ("a", "x"), "of a single picture"
 
 
 def test_a_location_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
