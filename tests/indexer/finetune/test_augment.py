@@ -1,4 +1,4 @@
-"""Do pictures change as designers' queries do, and only where they should?"""
+"""Pictures change as designers' queries do, and only where they should."""
 
 import io
 from dataclasses import fields, replace

@@ -1,4 +1,4 @@
-"""Does everything that can be wrong with a fine-tuning say so, and leave what was reached?"""
+"""Everything that can be wrong with a fine-tuning says so, and leaves what was reached."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What may icons be called, how often, and which of them are held out?"""
+"""What icons may be called, how often, and which of them are held out."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Can captions be looked at, corrected, and given back?"""
+"""Captions can be looked at, corrected, and learnt from."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Does a saved model load in stock open_clip and say the same?"""
+"""A saved model loads in stock open_clip and says the same."""
 
 import json
 from pathlib import Path

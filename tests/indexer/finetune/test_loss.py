@@ -1,4 +1,4 @@
-"""Are the losses what their definitions say, pair by pair?"""
+"""The losses are what their definitions say, pair by pair."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Can a model train that no device holds whole? Outlines without weights, shards by block, states in shards."""
+"""Training a model that no device holds whole: outlines without weights, shards by block, states in shards."""
 
 import io
 import json

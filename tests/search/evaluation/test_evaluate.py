@@ -1,4 +1,4 @@
-"""Does an evaluation measure what it says, and tell it to people, programs and browsers?"""
+"""An evaluation measures what it says, and shows it to people, programs and browsers."""
 
 import json
 import re
