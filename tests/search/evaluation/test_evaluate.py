@@ -421,7 +421,7 @@ def test_the_documented_queries_and_commands_work(
     lucide: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [queries] = re.findall(r"```jsonl\n(.*?)```", _document(), re.DOTALL)
-    commands: list[str] = re.findall(r"^icons (evaluate .*?)(?: +#.*)?$", _document(), re.MULTILINE)
+    commands: list[str] = re.findall(r"^icons (lab evaluate .*?)(?: +#.*)?$", _document(), re.MULTILINE)
     cheap = [command for command in commands if "--queries mine.jsonl" in command and "local-dir:" not in command]
     assert len(cheap) >= 2
     (tmp_path / "mine.jsonl").write_text(queries, "utf-8")
