@@ -32,12 +32,8 @@ _WITH_SCREENS = frozenset(("seed", "library", "as_json", "screens_from"))
     callback=fetch_models,
     help="An encoder to compare: as for `icons index`, or a fingerprint. Repeatable; else the one in use.",
 )
-@click.option(
-    "--picture-weight", type=click.FloatRange(0, 1), help="Of the fused ranker; else the library's own."
-)
-@click.option(
-    "--tag-weight", type=click.FloatRange(0, 1), help="Of tags in the fused ranker; else the library's own."
-)
+@click.option("--picture-weight", type=click.FloatRange(0, 1), help="Of the fused ranker; else the library's own.")
+@click.option("--tag-weight", type=click.FloatRange(0, 1), help="Of tags in the fused ranker; else the library's own.")
 @click.option(
     "--tags",
     "n_tags",
