@@ -1,4 +1,4 @@
-"""What do npm packages of icons export? Writes data/references/exported.json and data/snippets/exports.json.
+"""What npm packages of icons export. Writes data/references/exported.json and data/snippets/exports.json.
 
 The first holds names that packages export and Iconify's sets lack: given up by a set, or newer. The second holds what
 the rules of `search.drawings.frameworks` get wrong. NODE_MODULES holds react-icons, and the packages that

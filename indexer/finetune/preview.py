@@ -1,4 +1,4 @@
-"""What would a training see? Some of the icons at hand, changed in each way alone, then in the mix in use."""
+"""A sheet of what a training would see: some icons, changed in each way alone, then in the mix in use."""
 
 import tempfile
 from dataclasses import replace

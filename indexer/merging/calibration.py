@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from math import log
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,9 @@ from numpy.typing import NDArray
 from indexer.arrays import Floats, Ids
 from indexer.encoders.query_encoder import QueryEncoder
 from indexer.merging.lexicon import Lexicon
-from indexer.merging.vector_index import VectorIndex
+
+if TYPE_CHECKING:
+    from indexer.merging.vector_index import VectorIndex  # a rank that trains knows no FAISS
 
 _STEPS = 50
 _LEAST_SLOPE = 1.0
@@ -175,8 +178,8 @@ OFF_TOPIC = (
 class Answering:
     """What of a generation answers."""
 
-    icons: VectorIndex
-    pictures: VectorIndex
+    icons: "VectorIndex"
+    pictures: "VectorIndex"
     lexicon: Lexicon
     encoder: QueryEncoder
     names: tuple[Ids, Ids]
@@ -278,7 +281,7 @@ def spread(n: int, n_chosen: int) -> Ids:
     return np.unique(np.linspace(0, n - 1, min(n, n_chosen)).astype(np.int64))
 
 
-def _best_others(index: VectorIndex, queries: Floats, own: Ids, ids: Ids, owners: Ids, only: Ids | None) -> Floats:
+def _best_others(index: "VectorIndex", queries: Floats, own: Ids, ids: Ids, owners: Ids, only: Ids | None) -> Floats:
     """Best similarity of each query among ids of another owner; 1 where there is no other."""
     best = []
     for query, mine in zip(queries, own.tolist(), strict=True):
@@ -288,5 +291,5 @@ def _best_others(index: VectorIndex, queries: Floats, own: Ids, ids: Ids, owners
     return np.array(best, np.float32)
 
 
-def _best(index: VectorIndex, queries: Floats, only: Ids | None) -> Floats:
+def _best(index: "VectorIndex", queries: Floats, only: Ids | None) -> Floats:
     return np.array([index.search(query, k=1, only=only).scores[0] for query in queries], np.float32)

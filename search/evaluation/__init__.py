@@ -1,1 +1,1 @@
-"""How good are searches of a library? `evaluate.evaluate` asks rankers side by side; what a person sees of it."""
+"""How good searches of a library are: `evaluate.evaluate` asks rankers side by side; what a person sees of it."""

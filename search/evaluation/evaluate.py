@@ -1,4 +1,4 @@
-"""How good are searches of a library? Rankers side by side on query files and on screenshots of its own icons.
+"""How good searches of a library are: rankers side by side on query files and on screenshots of its own icons.
 
 Reads one generation, the vectors of the encoders that are compared, and query files; exact search, fp32.
 

@@ -1,4 +1,4 @@
-"""How well are icons found and named in prepared screens? Boxes and names as `icons locate` shows them.
+"""How well icons are found and named in prepared screens: boxes and names as `icons locate` shows them.
 
 icons lab evaluate --screens-from FOLDER
 """

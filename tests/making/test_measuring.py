@@ -99,6 +99,7 @@ def test_a_bad_judgement_is_named(tmp_path: Path, change: dict[str, object], rea
         read_judgements(_write(tmp_path / "judged.jsonl", good, good | change))
 
 
+@pytest.mark.slow
 def test_the_bundled_judgements_are_of_bundled_samples(lucide: Library) -> None:
     file = bundled("eval") / "judged-lucide.jsonl"
     here = {path.stem for path in (bundled("samples/lucide-static") / "icons").glob("*.svg")}
@@ -206,6 +207,7 @@ def test_languages_are_sorted_by_their_share_and_goals_are_those_of_the_ten() ->
     assert [(goal.name, goal.reached) for goal in reached] == list(zip(GOALS, (0.9, 0.9, 0.0), strict=True))
 
 
+@pytest.mark.slow
 def test_the_command_prints_80_columns_writes_a_page_and_json(lucide: Library, questions: Path, tmp_path: Path) -> None:
     page, command = tmp_path / "page.html", ["evaluate", "--library", str(lucide.root), "--queries", str(questions)]
     done = CliRunner().invoke(language, [*command, "--report", str(page)])

@@ -1,4 +1,4 @@
-"""What does a template make a screen of? A theme, icons of its sets, words, and what is no icon."""
+"""What a template makes a screen of: a theme, icons of its sets, words, and what is no icon."""
 
 import shutil
 import subprocess

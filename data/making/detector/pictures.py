@@ -1,4 +1,4 @@
-"""Which large pictures stand on screens? Photographs, charts and maps, all of them made of numbers."""
+"""Large pictures on screens: photographs, charts and maps, all of them made of numbers."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""How does a screen look as a whole? Colours, fonts, radii and densities, drawn by lot."""
+"""How a screen looks as a whole: colours, fonts, radii and densities, drawn by lot."""
 
 import colorsys
 from dataclasses import dataclass, replace

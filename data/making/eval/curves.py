@@ -1,4 +1,4 @@
-"""How good is a ranking of boxes? Precision over recall, the area beneath it, the best F1. Pure functions.
+"""How good a ranking of boxes is: precision over recall, the area beneath it, the best F1. Pure functions.
 
 Average precision is the area under the curve with precision made monotone, at every recall that is reached (PASCAL VOC
 since 2010, "all points"), not COCO's mean over 101 recalls. Boxes of one score come together: a curve has no point

@@ -1,4 +1,4 @@
-"""How often does the look that is seen agree with the one that is stated? Reads one library, prints tables.
+"""How often the look that is seen agrees with the one that is stated. Reads one library, prints tables.
 
     python -m data.making.eval.looks LIBRARY
 

@@ -1,4 +1,4 @@
-"""How often is what is mapped right? Held against a table of stand-ins that people chose, by picture, words and both.
+"""How often what is mapped is right. Held against a table of stand-ins that people chose, by picture, words and both.
 
     python -m data.making.eval.mapping LIBRARY data/eval/mapping-fa6-lucide.csv --from fa6-solid --to lucide
 

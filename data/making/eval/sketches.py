@@ -1,4 +1,4 @@
-"""Is an icon found by a sketch of it, drawn by hand, and how is a sketch best prepared? Asks with every bundled sketch.
+"""Whether an icon is found by a sketch of it, and how a sketch is best prepared. Asks with every bundled sketch.
 
 python -m data.making.eval.sketches --library FOLDER
 """

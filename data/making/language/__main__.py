@@ -1,4 +1,4 @@
-"""How are `data/language/dictionary.bin` and the questions that measure it made? A command each, from packages of npm
+"""How `data/language/dictionary.bin` and the questions that measure it are made: a command each, from packages of npm
 and PyPI: see docs/languages.md and data/eval/README.md.
 """
 

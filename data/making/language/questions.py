@@ -1,4 +1,4 @@
-"""With what are searches in other languages evaluated? Texts and signs that the dictionary is not built from.
+"""What searches in other languages are evaluated with: texts and signs that the dictionary is not built from.
 
 Reads two programs' interface texts, Unicode's names of the signs that are left out, and the names of icons; writes
 `data/eval/languages-open.jsonl`, which is packed there, the same to the byte. data/making/README.md says what counts as

@@ -1,4 +1,4 @@
-"""Which words name the same icon? The text tower learns it from names and tags, and from WordNet's synonyms.
+"""The text tower learns which words name the same icon from names and tags, and from WordNet's synonyms.
 
 Reads the words of a corpus and the teacher's answers over everyday English, changes the text tower of a model in place.
 Pairs draw what a searcher types towards what an icon is called; words that no icon carries are kept where the teacher

@@ -1,4 +1,4 @@
-"""Does everything that can be wrong with a fine-tuning say so, and leave what was reached?"""
+"""Everything that can be wrong with a fine-tuning says so, and leaves what was reached."""
 
 import json
 import shutil
@@ -110,14 +110,6 @@ def test_a_checkpoint_of_other_options_a_damaged_one_and_none_are_refused(tmp_pa
     file.write_bytes(file.read_bytes()[:500])
     with pytest.raises(TrainError, match="is damaged"):
         restore(session, None, file, made_by={})
-
-
-def test_a_model_of_another_shape_than_its_weights_is_refused(icons: Path, tmp_path: Path) -> None:
-    folder = save_model(tmp_path / "model")
-    config = json.loads((folder / "open_clip_config.json").read_text())
-    config["model_cfg"]["embed_dim"] = 24
-    (folder / "open_clip_config.json").write_text(json.dumps(config))
-    assert "check that weights and --model belong together" in refused(icons, folder, tmp_path / "mine")
 
 
 RUIN = ["--rate", "1e30", "--set", "clip=1e30"]

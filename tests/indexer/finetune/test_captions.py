@@ -1,16 +1,14 @@
-"""What may icons be called, how often, and which of them are held out?"""
+"""What icons may be called, how often, and which of them are held out."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from lessons import TOKENIZER, tiny_model
 
 from indexer.errors import SourceError
 from indexer.finetune.captions import KINDS, SHARES, make_captions
 from indexer.finetune.gather import is_held_out, share_held_out
-from indexer.finetune.lesson import encode_texts, read_material, tokenize
+from indexer.finetune.lesson import read_material
 from indexer.finetune.options import Learning
 
 WORDS = ["trash", "bin", "trash", "arrow up"]
@@ -51,13 +49,6 @@ def test_what_a_growing_library_holds_out_was_held_out_before() -> None:
     names = [f"name {number}" for number in range(5000)]
     held = [{name for name in names if is_held_out(name, one_in=one_in)} for one_in in counts]
     assert held[2] < held[1] < held[0]
-
-
-def test_captions_are_encoded_in_their_own_order() -> None:
-    model, texts = tiny_model(), ["a much longer caption than the others", "star", "red house", "star"]
-    together = encode_texts(model, tokenize(texts, TOKENIZER)).float()
-    alone = torch.cat([encode_texts(model, tokenize([text], TOKENIZER)).float() for text in texts])
-    assert torch.nn.functional.cosine_similarity(together, alone).min() > 0.999
 
 
 def test_a_folder_that_is_no_corpus_is_named(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Does `icons lab finetune` make a model that `icons index` takes, cut or not, on one rank or two?"""
+"""`icons lab finetune` makes a model that `icons index` takes, cut or not, on one rank or two."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Does a saved model load in stock open_clip and say the same?"""
+"""A saved model loads in stock open_clip and says the same."""
 
 import json
 from pathlib import Path
@@ -14,6 +14,7 @@ from torch.nn import functional
 from data.making.model.distill import MODEL_CONFIG, new_model, write_folder
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
+from indexer.errors import ModelError
 from indexer.finetune.folder import PREPROCESS_CONFIG, FolderFacts, write_model
 from indexer.finetune.gather import Limits, gather, read_sources
 from indexer.finetune.lesson import build_corpus
@@ -72,6 +73,19 @@ def test_icons_encodes_with_the_saved_folder(saved: tuple[Path, torch.Tensor, to
     assert (encoder.image_size, encoder.dim, encoder.context_length) == (64, 384, 24)
     words = encoder.encode_texts(["arrow up", "bin"]).astype(np.float32)
     assert functional.cosine_similarity(torch.from_numpy(words), expected[2:]).min() > 0.9999
+
+
+def test_an_older_model_is_replaced_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "left.txt").write_text("old")
+    for _ in range(2):
+        with pytest.raises(ModelError, match=r'holds "left.txt", which a model would replace'):
+            write_folder(torch.nn.Linear(1, 1), tmp_path / "model", lineage={}, card="new\n")
+        assert (tmp_path / "model" / "left.txt").read_text() == "old"
+        (tmp_path / "model" / "training.json").write_text("{}")
+    (tmp_path / "model" / "left.txt").rename(tmp_path / "model" / "README.md")
+    write_folder(torch.nn.Linear(1, 1), tmp_path / "model", lineage={}, card="new\n")
+    assert (tmp_path / "model" / "README.md").read_text("utf-8") == "new\n"
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Do ranks and micro-batches learn exactly what one process with the whole batch learns?"""
+"""Ranks and micro-batches learn exactly what one process with the whole batch learns."""
 
 import json
 import os

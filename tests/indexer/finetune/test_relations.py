@@ -1,4 +1,4 @@
-"""Are captions right for those icons that bear them, share the name, or look alike, and for no other?"""
+"""Captions are right for those icons that have them, share the name, or look alike, and for no other."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Is what is trained what should be, and is what is saved what was trained?"""
+"""What is trained is what should be, and what is saved is what was trained."""
 
 import math
 from typing import Any

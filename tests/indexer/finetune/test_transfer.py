@@ -1,4 +1,4 @@
-"""Does data wait for nobody on its way to the device, and nobody for it?"""
+"""Data waits for nobody on its way to the device, and nobody for it."""
 
 import threading
 from typing import Any

@@ -1,4 +1,4 @@
-"""Are rankers compared as a search ranks, and asked for every icon once?"""
+"""Rankers are compared as a search ranks, and asked for every icon once."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Is a rank that hangs given up, with its name and what it was at? And does a rank load no more than it needs?"""
+"""A rank that hangs is given up, with its name and what it was at; a rank loads no more than it needs."""
 
 import os
 import subprocess

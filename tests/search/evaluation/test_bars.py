@@ -1,4 +1,4 @@
-"""Are answers as good as docs/evaluation.md says? The bundled model over Lucide, which it never saw.
+"""Answers are as good as docs/evaluation.md says: the bundled model over Lucide, which it never saw.
 
 The queries of the benchmark are Lucide's own tags: with them the samples are a library that states its tags.
 """

@@ -1,4 +1,4 @@
-"""Does a measurement on prepared screens count what it says, and say it to people and programs?"""
+"""A measurement on prepared screens counts what it says, and says it to people and programs."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Are query files read strictly, and are their right answers all the icons that they mean?"""
+"""Query files are read strictly, and their right answers are all the icons that they mean."""
 
 import json
 import sqlite3

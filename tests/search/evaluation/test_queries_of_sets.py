@@ -1,4 +1,4 @@
-"""Is a query that says which icons are right by set a question of each set, asked among its icons alone?"""
+"""A query that says which icons are right by set is a question of each set, asked among its icons alone."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Is a library asked with none, half and all of its tags known, as if its sources stated no others?"""
+"""A library is asked with none, half and all of its tags known, as if its sources stated no others."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Do screenshots show what their condition says, and the same for the same seed?"""
+"""Screenshots show what their condition says, and the same for the same seed."""
 
 import io
 
