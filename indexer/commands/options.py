@@ -199,7 +199,7 @@ _MODEL = [
 _EMBED = [
     devices_option,
     click.option("--precision", type=PRECISIONS, default="auto", show_default=True, help="Of the forward pass."),
-    click.option("--batch-size", type=click.IntRange(1), help="Pictures at once; found by doubling without."),
+    click.option("--batch-size", type=click.IntRange(1), help="Pictures at once; by default found by doubling."),
     click.option(
         "--workers",
         type=click.IntRange(0),

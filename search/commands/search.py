@@ -29,7 +29,6 @@ from search.query import MOST_HITS, MOST_OFFSET, SORTS, Filters, Query, Window, 
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
-    from search.engine import SearchEngine
 
 _MOST_SHOWN = 80
 """Letters of a query in a message."""
@@ -118,6 +117,7 @@ def search(  # noqa: PLR0913 - one option each
       icons search "data leak" --why lucide:shield-alert
       icons search --set lucide --sort name -k 50
     """
+    from search.pictures import MAX_BYTES, pixels_of
 
     typed = " ".join(words)
     refuse_two(("--image", image), ("--like", like), what="two things to look like")
@@ -127,13 +127,13 @@ def search(  # noqa: PLR0913 - one option each
         raise click.UsageError(
             'say what to look for: words, or --image FILE; or what to show: --set, --sort; try `icons search "arrow"`'
         )
-    content, name = _picture_bytes(image), str(image)
+    content, name = read_named(image, limit=MAX_BYTES) if image else None, str(image)
     if content is None and like is None and (content := pasted_svg(typed)):
         name, typed, asked = "pasted SVG", "", ["the pasted SVG"]
     engine = engine_of(library)
     query = Query(
         words=typed,
-        picture=_pixels(engine, content, name=name),
+        picture=None if content is None else pixels_of(content, name=name, size=engine.image_size),
         icon=engine.find(like) if like is not None else None,
         without=without,
         keyword=keyword,
@@ -160,18 +160,6 @@ def _quoted(typed: str) -> str:
     """Words as a message repeats them: no longer than a line, and without what a terminal would obey."""
     shown = printable(typed)
     return f'"{shown}"' if len(shown) <= _MOST_SHOWN else f'"{shown[: _MOST_SHOWN - 4]} ..."'
-
-
-def _picture_bytes(image: Path | None) -> bytes | None:
-    from search.pictures import MAX_BYTES
-
-    return None if image is None else read_named(image, limit=MAX_BYTES)
-
-
-def _pixels(engine: "SearchEngine", content: bytes | None, *, name: str) -> Any:
-    from search.pictures import pixels_of
-
-    return None if content is None else pixels_of(content, name=name, size=engine.image_size)
 
 
 @click.command()
