@@ -166,11 +166,7 @@ class Facets(IconTable):
         masks = list(self._masks(filters))
         return Chosen(self.column("icon")[np.logical_and.reduce(masks)], self) if masks else None
 
-    def whole_tally(self, kind: str) -> Tally:
-        """Count the values of a kind among all icons."""
-        if kind in FIELDS:
-            labels = self.labels(kind)
-            return labels.values, labels.titles, labels.n
+    def _whole_tally(self, kind: str) -> Tally:
         return self._tally(kind, FacetRows(self, np.arange(len(self))))
 
     def _masks(self, filters: Filters) -> Iterator[Mask]:

@@ -117,9 +117,15 @@ class IconTable(ABC):
     def sets_saying(self, lexicon: Lexicon, coverage: Floats, tags: Sequence[int]) -> Ids:
         """Codes of the sets with an icon whose name covers all words, or that states one of some tags."""
 
-    @abstractmethod
     def whole_tally(self, kind: str) -> Tally:
         """Count the values of a kind among all icons."""
+        if kind in FIELDS:
+            return *self._values(kind), self.labels(kind).n
+        return self._whole_tally(kind)
+
+    @abstractmethod
+    def _whole_tally(self, kind: str) -> Tally:
+        """Count the values of a kind that has no labels."""
 
     def precomputed_order(self, sort: Sort, *, flat: bool) -> Order | None:
         """All icons as they are browsed, where that was written when the generation was; None: it is to be made."""

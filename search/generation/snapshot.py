@@ -41,7 +41,7 @@ _FACTS = {
 }
 """Fields of `search.results.Details`, and the columns that say them."""
 
-_NAMED = "SELECT id FROM names WHERE words = ?1 UNION ALL SELECT id FROM names WHERE own = ?1 AND own <> ''"
+NAMED = "SELECT id FROM names WHERE words = ?1 UNION ALL SELECT id FROM names WHERE own = ?1 AND own <> ''"
 """Ids of the names that are some words, in English or as they are written."""
 _MATCHING = """
     SELECT rowid, bm25(keywords, 10.0, 3.0, 1.0) AS cost FROM keywords WHERE keywords MATCH ?
@@ -128,19 +128,23 @@ class Snapshot:
 
     def with_key(self, key: str, *, as_words: bool) -> int | None:
         """Id of the first icon of a set and name ("mdi:home"), the name as it is spelt, or by its words."""
-        is_it, spell = (f"name_id IN ({_NAMED})", normalise) if as_words else ("icons.name = ?1", str)
+        for place in [place for place, sign in enumerate(key) if sign == ":"][:_MOST_COLONS]:
+            if (found := self._first_of_set(key[:place], key[place + 1 :], as_words=as_words)) is not None:
+                return found
+        return None
+
+    def _first_of_set(self, set_key: str, name: str, *, as_words: bool) -> int | None:
+        is_it, spelt = (f"name_id IN ({NAMED})", normalise(name)) if as_words else ("icons.name = ?1", name)
         query = f"""SELECT icons.id FROM icons
             WHERE set_id IN (SELECT id FROM sets WHERE key = ?2) AND {is_it} ORDER BY icons.id LIMIT 1"""
-        for place in [place for place, sign in enumerate(key) if sign == ":"][:_MOST_COLONS]:
-            if row := self._connection.execute(query, (spell(key[place + 1 :]), key[:place])).fetchone():
-                return int(row[0])
-        return None
+        row = self._connection.execute(query, (spelt, set_key)).fetchone()
+        return None if row is None else int(row[0])
 
     def spelt(self, name: str) -> int | None:
         """Id of the first icon whose name is spelt so; those of its words are looked at first, which is quick."""
         query = "SELECT icons.id FROM icons {where} icons.name = ? ORDER BY icons.id LIMIT 1"
         for where, values in (
-            (f"WHERE name_id IN ({_NAMED}) AND", (normalise(name), name)),
+            (f"WHERE name_id IN ({NAMED}) AND", (normalise(name), name)),
             ("WHERE", (name,)),
         ):
             if row := self._connection.execute(query.format(where=where), values).fetchone():
@@ -196,7 +200,7 @@ class Snapshot:
 
     def named(self, words: str) -> Ids:
         """Ids of the icons that bear exactly this name, or one that says just this in another language."""
-        return _ids(self._connection.execute(f"SELECT id FROM icons WHERE name_id IN ({_NAMED})", (words,)))
+        return _ids(self._connection.execute(f"SELECT id FROM icons WHERE name_id IN ({NAMED})", (words,)))
 
     def called(self, sets: Sequence[str], name: str) -> Ids:
         """Ids of the icons of some sets whose name is spelt so, else is the same words, its style included."""
@@ -209,7 +213,7 @@ class Snapshot:
     def _by_words(self, sets: Sequence[str], name: str) -> Ids:
         """Ids of the icons of some sets whose name, with or without its style, is the same words as another."""
         query = f"""SELECT icons.id, icons.name, names.words, own FROM names JOIN icons ON icons.name_id = names.id
-            JOIN sets ON sets.id = set_id WHERE name_id IN ({_NAMED} UNION ALL {_NAMED.replace("?1", "?2")})
+            JOIN sets ON sets.id = set_id WHERE name_id IN ({NAMED} UNION ALL {NAMED.replace("?1", "?2")})
             AND sets.key IN ({",".join("?" * len(sets))})"""
         words = normalise(name)
         found = self._connection.execute(query, (words, parse(name).words, *sets))

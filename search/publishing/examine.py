@@ -48,23 +48,23 @@ def examine(library: Library, address: str, *, sample: int) -> Report:
         )
         return report
     try:
-        said = read_manifest(connection, names, current)
+        published = read_manifest(connection, names, current)
     except (GoneError, LibraryError) as error:
         report.findings.append(Finding("generation", str(error)))
         return report
-    report.facts |= {"icons": said.n_icons, "pictures": said.n_pictures, "published": said.published_at}
+    report.facts |= {"icons": published.n_icons, "pictures": published.n_pictures, "published": published.published_at}
     report.findings += [
-        *_check_collections(connection, names, said),
-        *_check_files(connection, names, said),
+        *_check_collections(connection, names, published),
+        *_check_files(connection, names, published),
         *_check_others(connection, names, current),
-        *_compare(library, connection, names, said, sample=sample),
+        *_compare(library, connection, names, published, sample=sample),
     ]
     return report
 
 
-def _check_collections(connection: Connection, names: Names, said: PublishedManifest) -> Iterator[Finding]:
+def _check_collections(connection: Connection, names: Names, published: PublishedManifest) -> Iterator[Finding]:
     """Counts, indexes, and whether they answer."""
-    for collection, n in zip(names.of(said.number), (said.n_icons, said.n_pictures), strict=True):
+    for collection, n in zip(names.of(published.number), (published.n_icons, published.n_pictures), strict=True):
         if not connection.has(collection):
             yield Finding("generation", f'the collection "{collection}" is missing')
             continue
@@ -80,12 +80,12 @@ def _check_collections(connection: Connection, names: Names, said: PublishedMani
             yield Finding("generation", f'the index of "{collection}" has {differing}, not {expected}', is_fault=False)
 
 
-def _check_files(connection: Connection, names: Names, said: PublishedManifest) -> Iterator[Finding]:
-    for name, facts in said.files.items():
+def _check_files(connection: Connection, names: Names, published: PublishedManifest) -> Iterator[Finding]:
+    for name, facts in published.files.items():
         keys = [piece_key(facts.sha256, number) for number in range(facts.pieces)]
         rows = connection.query_among(names.files, "id", keys, ["id"], most=500)
         if missing := len(keys) - len({row["id"] for row in rows}):
-            yield Finding("encoder" if name in said.encoder else "generation", f'"{name}" lacks {missing} pieces')
+            yield Finding("encoder" if name in published.encoder else "generation", f'"{name}" lacks {missing} pieces')
 
 
 def _check_others(connection: Connection, names: Names, current: int) -> Iterator[Finding]:
@@ -98,23 +98,23 @@ def _check_others(connection: Connection, names: Names, current: int) -> Iterato
 
 
 def _compare(
-    library: Library, connection: Connection, names: Names, said: PublishedManifest, *, sample: int
+    library: Library, connection: Connection, names: Names, published: PublishedManifest, *, sample: int
 ) -> Iterator[Finding]:
     """Hold a sample of rows against those that the library would send."""
-    generation = library.generation(said.number)
+    generation = library.generation(published.number)
     is_same = False
     with suppress(OSError, KeyError):
-        is_same = describe_file(generation.manifest).sha256 == said.generation[generation.manifest.name].sha256
+        is_same = describe_file(generation.manifest).sha256 == published.generation[generation.manifest.name].sha256
     if not is_same or isinstance(library, LibraryElsewhere):
         named = library.address if isinstance(library, LibraryElsewhere) else library.root
-        what = f'"{named}" does not hold this generation {said.number}; --library names the folder that does'
+        what = f'"{named}" does not hold this generation {published.number}; --library names the folder that does'
         yield Finding("sample", f"rows were not compared: {what}", is_fault=False)
         return
     opened = open_generation(library, generation)
-    made = GenerationRows(opened, opened.in_memory(Ability.PUBLISH), sends_pictures=said.sends_pictures)
+    made = GenerationRows(opened, opened.in_memory(Ability.PUBLISH), sends_pictures=published.sends_pictures)
     for collection, ids, rows_of, fields in (
-        (names.icons(said.number), made.icon_ids, made.icons_at, ICON_FIELDS),
-        (names.pictures(said.number), made.picture_ids, made.pictures_at, PICTURE_FIELDS.keys() - {"picture"}),
+        (names.icons(published.number), made.icon_ids, made.icons_at, ICON_FIELDS),
+        (names.pictures(published.number), made.picture_ids, made.pictures_at, PICTURE_FIELDS.keys() - {"picture"}),
     ):
         expected = [row for icon in ids[spread(len(ids), sample)].tolist() for row in rows_of(np.array([icon]))]
         where = among("id", [row["id"] for row in expected])

@@ -211,8 +211,8 @@ class _Publication:
         """Whether what answers is this very generation."""
         manifest = self._opened.generation.manifest
         with suppress(GoneError):
-            said = read_manifest(self._connection, self._names, number)
-            return said.generation[manifest.name].sha256 == describe_file(manifest).sha256
+            published = read_manifest(self._connection, self._names, number)
+            return published.generation[manifest.name].sha256 == describe_file(manifest).sha256
         return True  # a rollback let what was being sent answer: it is sent to its end
 
     def _begin(self, before: int | None) -> None:
@@ -265,8 +265,9 @@ class _Publication:
 
     def _send(self, before: int | None, *, sends_pictures: bool) -> Sent:
         """Send all rows; query nodes hold them as often as what answers, if nothing else is asked; once at first."""
-        of_before = 1 if before is None else max(1, self._connection.replicas(self._names.icons(before)))
-        replicas, sent = self._replicas or of_before, Sent()
+        sent, replicas = Sent(), self._replicas or 1
+        if before is not None and self._replicas is None:
+            replicas = max(1, self._connection.replicas(self._names.icons(before)))
         made = GenerationRows(self._opened, self._facets, sends_pictures=sends_pictures)
         both = {
             self._icons: Rows(made.icon_ids, made.icons_at),
@@ -299,7 +300,7 @@ class _Publication:
             written = write_files(self._opened.generation, facts, Path(folder))
             of_generation = send_files(self._connection, names, written, self._progress)
         of_encoder = send_files(self._connection, names, _plain_files(encoder), self._progress)
-        said = PublishedManifest(
+        published = PublishedManifest(
             number=self._number,
             fingerprint=manifest.fingerprint,
             dim=manifest.dim,
@@ -311,7 +312,7 @@ class _Publication:
             encoder=of_encoder,
             sends_pictures=sends_pictures,
         )
-        row = {"id": manifest_key(self._number), "content": said.to_json(), VECTOR: [0.0, 0.0]}
+        row = {"id": manifest_key(self._number), "content": published.to_json(), VECTOR: [0.0, 0.0]}
         self._connection.call("upsert", names.files, [row], seconds=SECONDS)
         self._connection.call("flush", names.files, seconds=600.0)
 

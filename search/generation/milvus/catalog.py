@@ -22,7 +22,7 @@ from indexer.merging.facets import ROW
 from search.generation.backend import IconRow, is_in, numbered_key
 from search.generation.milvus.connection import IDS_AT_ONCE, MOST, Connection, Row
 from search.generation.milvus.schema import COLUMNS, Values, among, both, in_chunks, spelt, unpacked
-from search.generation.snapshot import Snapshot
+from search.generation.snapshot import NAMED, Snapshot
 
 DTYPE = np.dtype([*((name, ROW[name]) for name in ROW.names or ()), ("drawing", np.int64)])
 """A row, and what shows its drawing first."""
@@ -150,9 +150,7 @@ def all_between(
 
 _HIT = ("name_id", "set_id", "image", "name", "shown")
 _SETS = "SELECT sets.id, sets.key, sets.title FROM sets"
-_NAMED = "SELECT id FROM names WHERE words = ?1 UNION ALL SELECT id FROM names WHERE own = ?1 AND own <> ''"
 _OF_SET = "SELECT author, version, sets.licence, sources.given FROM sets JOIN sources ON sources.id = source_id"
-_MOST_COLONS = 8
 _PICTURES_AT_ONCE = 256
 """Of up to 64 kB."""
 _N_NAMES_KEPT = 1_000
@@ -171,7 +169,7 @@ class _Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Described:
     """What else it says."""
 
     caption: str | None
@@ -204,13 +202,13 @@ class MilvusCatalog(Snapshot):
         rows = self._by_id(np.array([icon]), ("said", "set_id"))
         if not rows:
             raise self._asked.lacks_row()
-        said = asdict(self._read(_Said, rows[0]["said"]))
+        described = asdict(self._read(_Described, rows[0]["said"]))
         author, version, licence, source = self._connection.execute(
             f"{_OF_SET} WHERE sets.id = ?", (rows[0]["set_id"],)
         ).fetchone()
         return {
-            "caption": said.pop("caption"),
-            **{name: tuple(text.split("\n")) if text else () for name, text in said.items()},
+            "caption": described.pop("caption"),
+            **{name: tuple(text.split("\n")) if text else () for name, text in described.items()},
             "author": author,
             "version": version,
             "set_licence": licence,
@@ -225,14 +223,9 @@ class MilvusCatalog(Snapshot):
         """Ids of the icons that show some pictures, ascending."""
         return self._reader.showing(images)
 
-    def with_key(self, key: str, *, as_words: bool) -> int | None:
-        """Id of the first icon of a set and name."""
-        for place in [place for place, sign in enumerate(key) if sign == ":"][:_MOST_COLONS]:
-            of_set, name = f"set == {_text(key[:place])}", key[place + 1 :]
-            called = among("name_id", self._ids_of_names(normalise(name))) if as_words else f"name == {_text(name)}"
-            if found := self._first(both(of_set, called)):
-                return found
-        return None
+    def _first_of_set(self, set_key: str, name: str, *, as_words: bool) -> int | None:
+        called = among("name_id", self._ids_of_names(normalise(name))) if as_words else f"name == {_text(name)}"
+        return self._first(both(f"set == {_text(set_key)}", called))
 
     def spelt(self, name: str) -> int | None:
         """Id of the first icon whose name is spelt so; those of its words are looked at first."""
@@ -339,7 +332,7 @@ class MilvusCatalog(Snapshot):
             ) from error
 
     def _ids_of_names(self, words: str) -> list[int]:
-        return [row[0] for row in self._connection.execute(_NAMED, (words,))]
+        return [row[0] for row in self._connection.execute(NAMED, (words,))]
 
     def _names(self, columns: str, names: Iterable[int]) -> dict[int, tuple[str, ...]]:
         """Some columns of some names, by id."""

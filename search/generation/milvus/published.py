@@ -28,11 +28,11 @@ from search.generation.milvus.connection import Connection, GoneError, connectio
 from search.generation.milvus.schema import COLUMNS, Names, among, in_chunks, manifest_key, piece_key
 from search.generation.milvus.table import Facts, MilvusTable
 from search.generation.milvus.vectors import MilvusVectors, VectorKind
-from search.generation.opened import Opened
+from search.generation.opened import Opened, Source
 
 _PIECES_AT_ONCE = 32
 """Of up to 64 kB."""
-_SAYS = "published.json"
+_MANIFEST_NAME = "published.json"
 _N_KEPT = 3
 """Generations whose files stay here."""
 
@@ -84,32 +84,32 @@ def read_manifest(
     if not rows:
         raise GoneError(f'"{connection.spelling}" holds no generation {number}; `icons lab publish` sends one')
     try:
-        said = from_json(PublishedManifest, rows[0]["content"])
-        if said.number != number:
-            raise ValueError(f"it says that it is {said.number}")  # noqa: TRY301
+        published = from_json(PublishedManifest, rows[0]["content"])
+        if published.number != number:
+            raise ValueError(f"it says that it is {published.number}")  # noqa: TRY301
     except ValueError as error:
         raise LibraryError(
             f'generation {number} of "{connection.spelling}" is of another format ({error}); '
             "`pip install --upgrade icons` here, or `icons lab publish` there"
         ) from error
-    return said
+    return published
 
 
-def fetch(connection: Connection, names: Names, library: Library, said: PublishedManifest) -> Generation:
+def fetch(connection: Connection, names: Names, library: Library, published: PublishedManifest) -> Generation:
     """Put the files of a generation and its encoder into the user's cache, those that are missing.
 
     Raises:
         LibraryError: a file can't be had as it was published, or not written here.
     """
-    generation = library.generation(said.number)
+    generation = library.generation(published.number)
     try:
         make_folder(library.root / "files")
-        encoder = library.encoder(said.fingerprint)
-        if not _has_files(encoder, said.encoder):
-            _fill(connection, names, library.root, encoder, said.encoder)
-        if not _is_there(generation.folder, said):
-            _fill(connection, names, library.root, generation.folder, said.generation, said=said)
-            _forget_others(library, said.number)
+        encoder = library.encoder(published.fingerprint)
+        if not _has_files(encoder, published.encoder):
+            _fill(connection, names, library.root, encoder, published.encoder)
+        if not _is_there(generation.folder, published):
+            _fill(connection, names, library.root, generation.folder, published.generation, published=published)
+            _forget_others(library, published.number)
     except OSError as error:
         raise LibraryError(
             f'"{error.filename or library.root}" can\'t be written ({error.strerror}); '
@@ -118,13 +118,13 @@ def fetch(connection: Connection, names: Names, library: Library, said: Publishe
     return generation
 
 
-def _is_there(folder: Path, said: PublishedManifest) -> bool:
+def _is_there(folder: Path, published: PublishedManifest) -> bool:
     """Whether a folder holds what was published; another library under the same address may have been."""
     try:
-        is_it = (folder / _SAYS).read_text("utf-8") == said.to_json()
+        is_it = (folder / _MANIFEST_NAME).read_text("utf-8") == published.to_json()
     except (OSError, UnicodeDecodeError):
         return False
-    return is_it and _has_files(folder, said.generation)
+    return is_it and _has_files(folder, published.generation)
 
 
 def _has_files(folder: Path, files: dict[str, FileFacts]) -> bool:
@@ -142,7 +142,7 @@ def _fill(
     folder: Path,
     files: dict[str, FileFacts],
     *,
-    said: PublishedManifest | None = None,
+    published: PublishedManifest | None = None,
 ) -> None:
     with folder_aside(folder, replace=True) as aside:
         for name, facts in files.items():
@@ -153,8 +153,8 @@ def _fill(
                 os.link(stored, below(aside, name))
             except OSError:  # no links here
                 shutil.copyfile(stored, below(aside, name))
-        if said is not None:
-            (aside / _SAYS).write_text(said.to_json(), "utf-8")
+        if published is not None:
+            (aside / _MANIFEST_NAME).write_text(published.to_json(), "utf-8")
 
 
 def _is_stored(stored: Path, facts: FileFacts) -> bool:
@@ -200,16 +200,17 @@ MILVUS = Engine("Milvus", frozenset())
 """Words, pictures and filters need no ability: each engine can do that."""
 
 
-class Published:
+class Published(Source):
     """A library that was published on a server."""
 
     def __init__(self, library: LibraryElsewhere) -> None:
-        self._library = library
+        super().__init__(library)
+        self._address = library.address
 
     @cached_property
     def connection(self) -> Connection:
         """The server."""
-        return connection_to(self._library.address)
+        return connection_to(self._address)
 
     @cached_property
     def names(self) -> Names:
@@ -222,7 +223,7 @@ class Published:
         return None if behind is None else self.names.number_in(behind)
 
     def state(self, number: int) -> object:
-        """What was said when it was published; this is asked every second, so what suffices is asked first."""
+        """Its manifest; this is asked every second, so what suffices is asked first."""
         for consistency in ("Bounded", "Strong"):
             with suppress(GoneError):
                 return read_manifest(self.connection, self.names, number, consistency=consistency)
@@ -240,8 +241,9 @@ class Published:
         """
         current = self.current()
         if current is None:
-            address = self._library.address
-            raise LibraryError(f'no library was published at "{address}" yet; `icons lab publish {address}` does it')
+            raise LibraryError(
+                f'no library was published at "{self._address}" yet; `icons lab publish {self._address}` does it'
+            )
         return self.open(current)
 
     def open(self, number: int) -> Opened:
@@ -251,8 +253,8 @@ class Published:
             LibraryError: it is not there, or its files can't be had.
         """
         self.connection.load(self.names.files)
-        said = read_manifest(self.connection, self.names, number)
-        generation = fetch(self.connection, self.names, self._library, said)
+        published = read_manifest(self.connection, self.names, number)
+        generation = fetch(self.connection, self.names, self._library, published)
         collections = self.names.of(number)
         for collection in collections:
             self.connection.load(collection)
@@ -260,19 +262,19 @@ class Published:
         table = MilvusTable(generation.catalog, self.connection, collections, facts)
         snapshot = MilvusCatalog(generation.catalog, self.connection, table.reader, collections[1])
         icons, pictures = (
-            MilvusVectors(self.connection, collection, n, kind=VectorKind(said.dim, said.is_half))
-            for collection, n in zip(collections, (said.n_icons, said.n_pictures), strict=True)
+            MilvusVectors(self.connection, collection, n, kind=VectorKind(published.dim, published.is_half))
+            for collection, n in zip(collections, (published.n_icons, published.n_pictures), strict=True)
         )
         icons.fields, icons.keep = COLUMNS, table.reader.keep
         return Opened.of(
             generation,
             snapshot,
-            encoder=self._library.encoder(said.fingerprint),
+            encoder=self._library.encoder(published.fingerprint),
             manifest=Manifest.read(generation),
             facets=table,
             icons=icons,
             pictures=pictures,
-            state=said,
+            state=published,
             engine=MILVUS,
         )
 

@@ -194,13 +194,8 @@ class MilvusTable(IconTable):
             if len(rows) < _SETS_AT_ONCE:
                 return np.array([self._code("set", key) for key in sorted(found)], np.int64)
 
-    def whole_tally(self, kind: str) -> Tally:
-        """Count the values of a kind among all icons."""
-        if kind in FIELDS:
-            labels = self.labels(kind)
-            return labels.values, labels.titles, labels.n
-        values, titles = self._values(kind)
-        return values, titles, np.array(self._facts.tallies[kind], np.int64)
+    def _whole_tally(self, kind: str) -> Tally:
+        return *self._values(kind), np.array(self._facts.tallies[kind], np.int64)
 
     def _conditions(self, filters: Filters) -> Iterator[Condition]:
         """What each filter asks of a row."""
