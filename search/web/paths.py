@@ -399,7 +399,7 @@ async def svg(icon: IconKey, service: Served, request: Request, colour: Colour =
     ),
 )
 async def svgs(service: Served, layers: Layers, request: Request) -> Response:
-    """Give many pictures in one answer, for `img`: the fragment #i17-DIGEST, or #i17 where the address has none, shows
+    """Give many pictures in one answer, for `img`: the fragment #i17-DIGEST, or #i17 where no digest was given, shows
     the image 17."""
     found, left_out = await service.drawings.svgs(list(map(Layer.read, layers)))
     answer = _kept(request, found, SVG)
