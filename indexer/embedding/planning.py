@@ -5,13 +5,11 @@ import uuid
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, starmap
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
-from sqlalchemy import Engine
 
 from indexer.arrays import distinct
-from indexer.catalog import questions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.loaded import AnyPrecision
 from indexer.errors import EmbedError
@@ -21,6 +19,9 @@ from indexer.library.plans import Plan, block_sizes, cut_blocks, write_plan
 from indexer.library.shards import precisions, read_coverage
 from indexer.process import prepare_for_batches
 from indexer.sources.records import PictureAddress
+
+if TYPE_CHECKING:  # ranks and workers take the options alone: a machine with a GPU needs no catalog
+    from sqlalchemy import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class EmbedOptions:
 
 def prepare(
     library: Library,
-    engine: Engine,
+    engine: "Engine",
     choice: ModelChoice | None,
     *,
     options: EmbedOptions,
@@ -67,8 +68,10 @@ def prepare(
     return plan_missing(library, engine, draft, retry_failed=retry_failed)
 
 
-def choice_in_use(engine: Engine) -> ModelChoice:
+def choice_in_use(engine: "Engine") -> ModelChoice:
     """The encoder that this library is embedded with, the bundled one at first."""
+    from indexer.catalog import questions
+
     with engine.connect() as connection:
         stored = questions.setting(connection, "model")
     return ModelChoice.from_json(stored) if stored else ModelChoice.bundled()
@@ -93,8 +96,10 @@ def one_precision(options: EmbedOptions, *, held: set[str]) -> AnyPrecision:
     return asked
 
 
-def plan_missing(library: Library, engine: Engine, draft: Plan, *, retry_failed: bool) -> Plan:
+def plan_missing(library: Library, engine: "Engine", draft: Plan, *, retry_failed: bool) -> Plan:
     """Write the plan of everything that icons show or bear and its encoder has neither a vector nor a failure for."""
+    from indexer.catalog import questions
+
     covered = read_coverage(library.vectors(draft.fingerprint))
     final = [image for image, failed in covered.failures.items() if failed.is_final and not retry_failed]
     attempt = datetime.now(UTC).isoformat() if len(final) < len(covered.failures) else ""
