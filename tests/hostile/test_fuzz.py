@@ -248,7 +248,12 @@ SIGNS = [
 ]
 
 
-SIGNS = ["1", "é", "aB", *(pytest.param(sign, marks=pytest.mark.slow) for sign in ("a1", "\u0661", "-", "1é", "_1", "' "))]
+SIGNS = [
+    "1",
+    "é",
+    "aB",
+    *(pytest.param(sign, marks=pytest.mark.slow) for sign in ("a1", "\u0661", "-", "1é", "_1", "' ")),
+]
 
 
 @pytest.mark.parametrize("sign", SIGNS)

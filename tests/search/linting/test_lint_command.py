@@ -74,7 +74,7 @@ def test_rules_can_be_chosen_and_left_out(lint: Run, odd: Path) -> None:
         ((), "nothing to look at; give a folder of icons"),
         (("--rule", "stroke", "."), '"stroke" is no rule; there are broken, blank, identical'),
         (("no-such-folder",), '"no-such-folder" does not exist'),
-        (("--long", "--max", "3", "."), "--long shows all findings, and --max some"),
+        (("--long", "--max", "3", "."), "--long and --max are all findings and some"),
     ],
 )
 def test_what_can_not_be_done_exits_with_2(lint: Run, arguments: tuple[str, ...], message: str) -> None:
