@@ -29,6 +29,8 @@ _QUANTISED = ("Conv", "Add", "AveragePool", "GlobalAveragePool", "MaxPool")
 _LARGEST_WEIGHT = 63
 """Seven bits: two products of a byte with such a weight fit 16 bits, where processors without units for it add them up.
 With 127 they would overflow there, and a library would get other vectors on another machine."""
+_LARGEST_BIAS = 2**30
+"""In units of input and weight: half of what 32 bits hold, the other half is for the products."""
 
 Weights = Mapping[str, NDArray[Any]]
 Ranges = Mapping[str, tuple[float, float]]
@@ -121,16 +123,17 @@ class Quantising:
         epsilon = next(attribute.f for attribute in norm.attribute if attribute.name == "epsilon")
         factor = gain / np.sqrt(variance + epsilon)
         weight = self._weight(name) * factor[:, None, None, None]
-        scale = np.maximum(np.abs(weight).reshape(len(weight), -1).max(axis=1) / _LARGEST_WEIGHT, 1e-12).astype(
-            np.float32
-        )
+        added = shift - mean * factor + self.shifts.get(norm.output[0], 0.0)
+        of_input = self._scale(convolution.input[0])[0]
+        least = np.maximum(np.abs(added) / (_LARGEST_BIAS * of_input), 1e-12)  # of channels with next to no weight
+        largest = np.abs(weight).reshape(len(weight), -1).max(axis=1)
+        scale = np.maximum(largest / _LARGEST_WEIGHT, least).astype(np.float32)
         by = [self._hold(f"{name}.scale", scale), self._hold(f"{name}.zero", np.zeros(len(scale), np.int8))]
         folded = self._hold(f"{name}.factor", factor.astype(np.float32)[:, None, None, None])
         yield helper.make_node("Mul", [name, folded], [f"{name}.folded"])
         yield helper.make_node("QuantizeLinear", [f"{name}.folded", *by], [f"{name}.q"], axis=0)
         yield helper.make_node("DequantizeLinear", [f"{name}.q", *by], [f"{name}.dq"], axis=0)
-        unit = self._scale(convolution.input[0])[0] * scale
-        added = shift - mean * factor + self.shifts.get(norm.output[0], 0.0)
+        unit = of_input * scale
         bias = self._hold(f"{name}.bias", np.round(added / unit).astype(np.int32))
         zero = self._hold(f"{name}.bias.zero", np.zeros(len(scale), np.int32))
         by = [self._hold(f"{name}.bias.scale", unit), zero]
