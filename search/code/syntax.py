@@ -144,7 +144,7 @@ def kind_of(path: str) -> Kind | None:
 
 def read_code(text: str, path: str) -> Code:
     """Read a text; the end of its path says what it is."""
-    ascii_text = _FOREIGN.sub(lambda found: " " if found[0].isspace() or found[0] == "\ufeff" else "_", text)
+    ascii_text = _FOREIGN.sub(lambda found: _STAND_INS.get(found[0]) or (" " if found[0].isspace() else "_"), text)
     reader = _Reader(ascii_text, text, PurePath(path).suffix.lower())
     try:
         reader.read()
@@ -153,7 +153,9 @@ def read_code(text: str, path: str) -> Code:
     return reader.code
 
 
-_FOREIGN = re.compile(r"[^\x00-\x7f]")
+_FOREIGN = re.compile(r"[^\x00-\x7f]|(?<!&)&(?![&=])")
+_STAND_INS = {"\ufeff": " ", "&": "|"}
+"""The grammar takes no single & for text; where it joins numbers or types, | is read in the same way."""
 _LINE_COMMENTS = re.compile(
     r"\"(?>(?:[^\"\\\n]|\\.)*+)\"|'(?>(?:[^'\\\n]|\\.)*+)'|url\([^)\n]*+\)|/\*(?>(?:[^*]|\*(?!/))*+)(?:\*/)?|(//[^\n]*+)"
 )
@@ -396,10 +398,12 @@ class _Reader:
 
     def tag(self, base: int, tag: Node, inner: "_Regions", depth: int) -> Element:
         """Take an element, with the values of its attributes."""
-        name, *attributes = tag.named_children
+        name, *attributes = [one for one in tag.named_children if one.type != "ERROR" and one.end_byte > one.start_byte]
         element = Element(self.written(base, name), {})
         self.tags.append((base + name.start_byte, element.name))
         for one in attributes:
+            if not one.named_children:
+                continue
             key, *values = one.named_children
             owner = self.written(base, key)
             value = values[0].named_children[0] if values and values[0].named_children else None
