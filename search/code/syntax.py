@@ -5,8 +5,9 @@ every character is ASCII, so that their offsets are those of the text.
 """
 
 import re
+import sys
 import time
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -163,13 +164,10 @@ _LINE_ENDS = re.compile(r"\r\n|[\n\r\f]")
 _FRONT = re.compile(r"\A\s*+---[ \t]*+\n(.*?\n)---[ \t]*+$", re.DOTALL | re.MULTILINE)
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*(\w+)?[^\n]*\n(.*?)(?:^ {0,3}\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _MODULE_CODE = re.compile(r"^(?:import|export)\s.*?(?:\n[ \t]*\n|\Z)", re.DOTALL | re.MULTILINE)
-_EMBEDDED = re.compile(
-    r"\{\{(?P<a>.*?)\}\}|\{%(?P<b>.*?)%\}|<\?(?:php\b|=)?(?P<c>.*?)(?:\?>|\Z)|<%[=#-]?(?P<d>.*?)%>"
-    r"|(?<![\w.])@[A-Za-z][\w.]{0,80}\((?P<e>(?:[^()\n]|\([^()\n]*\)){0,400})\)",
-    re.DOTALL,
-)
-"""Code of templates: of Vue, Angular, Handlebars, Jinja, PHP, ERB, Razor, Blade."""
-_SUBSTITUTED = re.compile(r"\$\{[^{}]*\}|\{\{(?P<a>.*?)\}\}", re.DOTALL)
+_ENDS = {"{{": "}}", "{%": "%}", "<?": "?>", "<%": "%>", "${": "}"}
+_MARKS = re.compile(r"\{\{|\{%|<\?|<%|(?<![\w.])@[A-Za-z][\w.]{0,80}\(((?:[^()\n]|\([^()\n]*\)){0,400})\)")
+"""What code of templates begins with: of Vue, Angular, Handlebars, Jinja, PHP, ERB, Razor, Blade."""
+_MARKS_IN_STRINGS = re.compile(r"\$\{|\{\{")
 """Of markup in a string of a script, which has read its substitutions already."""
 _RAW = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b[^>]*+>.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE)
 _BRACE = re.compile(
@@ -433,10 +431,21 @@ class _Reader:
                 sigil = _SIGIL.match(source, at + 1, behind - 1)
                 yield (at, behind), (sigil.end() if sigil else at + 1, behind - 1)
             return
-        pattern = _SUBSTITUTED if KINDS.get(self.suffix) == "script" else _EMBEDDED
-        for found in pattern.finditer(source, start, end):
-            group = found.lastgroup
-            yield found.span(), found.span(group) if group else (found.start(), found.start())
+        marks = _MARKS_IN_STRINGS if KINDS.get(self.suffix) == "script" else _MARKS
+        unended: set[str] = set()
+        while found := marks.search(source, start, end):
+            start, mark = found.end(), found[0]
+            if mark not in _ENDS:
+                yield found.span(), found.span(1)
+            elif mark not in unended:
+                inner, behind = found.end(), source.find(_ENDS[mark], found.end(), end)
+                if behind == -1 and mark == "<?":
+                    behind = end
+                if behind == -1:
+                    unended.add(mark)
+                    continue
+                start = min(end, behind + len(_ENDS[mark]))
+                yield (found.start(), start), (inner, inner if mark == "${" else behind)
 
     def style(self, start: int, end: int) -> None:
         """Read the addresses and strings of a style sheet."""
@@ -454,37 +463,46 @@ class _Reader:
 
     def find_members(self) -> None:
         """Find what of modules is used by the names that the modules have here."""
-        wholes: dict[str, list[Import]] = {}
-        for one in self.code.imports:
-            wholes.setdefault(one.whole, []).append(one)
-        wholes.pop("", None)
+        wholes: dict[str, list[tuple[int, int, str]]] = {}
+        for one in sorted(self.code.imports, key=lambda one: one.scope or _EVERYWHERE):
+            if one.whole:
+                wholes.setdefault(one.whole, []).append((*(one.scope or _EVERYWHERE), one.module))
         for base, nodes in self.scripts if wholes else ():
             for node in (*nodes.get("member_expression", ()), *nodes.get("subscript_expression", ())):
                 whole = node.child_by_field_name("object")
-                if whole and whole.type == "identifier":
-                    for one in wholes.get(self.written(base, whole), ()):
-                        self.member(base, node, one)
-        for at, name in self.tags:
+                at = base + node.start_byte
+                if whole and whole.type == "identifier" and (known := wholes.get(self.written(base, whole))):
+                    self.member(base, node, _module_at(known, at))
+        for at, name in self.tags if wholes else ():
             whole_name, dot, member = name.partition(".")
-            for one in wholes.get(whole_name, ()) if dot else ():
+            if dot and whole_name in wholes:
                 start = at + len(whole_name) + 1
-                self.code.members.append(Member(one.module, member, start, start + len(member)))
+                module = _module_at(wholes[whole_name], at)
+                self.code.members.append(Member(module, member, start, start + len(member)))
 
-    def member(self, base: int, node: Node, of: Import) -> None:
+    def member(self, base: int, node: Node, module: str) -> None:
         """Take what is asked of a module."""
-        at = base + node.start_byte
-        if of.scope and not of.scope[0] <= at < of.scope[1]:
-            return
-        name = node.child_by_field_name("property")
-        index = node.child_by_field_name("index")
+        name, index = node.child_by_field_name("property"), node.child_by_field_name("index")
         if name:
             span = base + name.start_byte, base + name.end_byte
         elif index and index.type == "string":
             span = base + index.start_byte + 1, base + index.end_byte - 1
         else:
-            self.code.members.append(Member(of.module, "", at, base + node.end_byte))
+            self.code.members.append(Member(module, "", base + node.start_byte, base + node.end_byte))
             return
-        self.code.members.append(Member(of.module, self.text[slice(*span)], *span))
+        self.code.members.append(Member(module, self.text[slice(*span)], *span))
+
+
+_EVERYWHERE = (0, sys.maxsize)
+_NESTED = 8
+"""Blocks in which one name stands for a module each."""
+
+
+def _module_at(known: Sequence[tuple[int, int, str]], at: int) -> str:
+    """The module that a name stands for at a place: the innermost block around it decides."""
+    behind = bisect_right(known, (at, sys.maxsize, ""))
+    around = (one for one in reversed(known[max(0, behind - _NESTED) : behind]) if one[1] > at)
+    return next(around, known[0])[2]
 
 
 class _Regions:
@@ -520,7 +538,9 @@ class _Imports:
         for node in self.nodes.get("variable_declarator", ()):
             name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
             if name and value and (module := self._loaded(value)):
-                yield self._import(module, "call", node, *self._pattern(name))
+                block = node.parent.parent if node.parent else None
+                scope = self._span(block) if block and block.type != "program" else None
+                yield self._import(module, "call", node, *self._pattern(name), scope=scope)
         for node in self.nodes.get("member_expression", ()):
             held, name = node.child_by_field_name("object"), node.child_by_field_name("property")
             if held and name and (module := self._loaded(held)) and self._text(name) != "then":
