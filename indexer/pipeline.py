@@ -1,12 +1,12 @@
 """The stages of `icons index`, each runnable alone: scan -> embed -> merge. Readable in a minute."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import Connection, Engine
 
@@ -17,11 +17,13 @@ from indexer.catalog.scan import forget as forget_source
 from indexer.catalog.scan import scan as scan_sources
 from indexer.embedding import sharing
 from indexer.embedding.exporting import export_missing, exporting
-from indexer.embedding.planning import choice_in_use, prepare
+from indexer.embedding.planning import EmbedOptions, choice_in_use, prepare
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.embedding.sharing import Collected
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import keep_own_weights
 from indexer.errors import LibraryError, SourceError
+from indexer.languages.letters import AUTO
 from indexer.library.bundled import bundled
 from indexer.library.folder import Generation, Library, noted_changes, require
 from indexer.library.plans import Plan
@@ -29,10 +31,69 @@ from indexer.library.shards import Coverage, read_coverage, unread_images
 from indexer.library.traits import Accounting
 from indexer.merging.manifest import WEIGHTS, answering_manifest
 from indexer.process import give_back_memory
-from indexer.run import EmbedTally, IndexOptions, IndexSummary, Stage, Watcher
 
 if TYPE_CHECKING:
     from indexer.encoders.devices import Devices
+
+
+Stage = Callable[[str], None]
+"""Takes the title of a step that begins."""
+
+
+class Watcher(Protocol):
+    """Whoever shows a person how far the work is."""
+
+    def stage(self, title: str) -> None:
+        """A new step has begun."""
+
+    def scanned(self, tally: ScanTally) -> None:
+        """The scan has come this far."""
+
+    def embedded(self, plan: Plan, ranks: Sequence[EmbeddingProgress]) -> None:
+        """The ranks have come this far."""
+
+    def give_up(self, reason: str) -> None:
+        """The embedding hangs in this process and can't be stopped: say so and end the process."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedTally:
+    """What an embedding had to do and how long it took."""
+
+    fingerprint: str
+    images: int
+    names: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSummary:
+    """What a whole run did; `generation` is None where nothing had changed."""
+
+    scan: ScanTally
+    embed: EmbedTally
+    counts: Accounting
+    generation: int | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOptions:
+    """What a run is asked to do beyond the remembered sources."""
+
+    sources: Sequence[Path] = ()
+    exclude: Sequence[str] = ()
+    names_language: str = AUTO
+    """Of the sources: an ISO 639 code."""
+    choice: ModelChoice | None = None
+    """None: the one in use, or the bundled one."""
+    devices: str = "auto"
+    embed: EmbedOptions = field(default_factory=EmbedOptions)
+    retry_failed: bool = False
+    work: str | None = None
+    """Folder or URL where workers of other machines find the plan; None: it is done here."""
+    ray: str | None = None
+    """Address of a Ray cluster that such workers are started on."""
 
 
 def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSummary:

@@ -15,10 +15,9 @@ from typing import Any
 
 from indexer.bench import knobs
 from indexer.bench.knobs import EMBED, PLAIN, TRAIN, Config, Groups, Table, turned
-from indexer.bench.pictures import gather
 from indexer.bench.processes import ask_alone, machine_cores, run_icons
 from indexer.bench.report import EACH, SAME, Report, Row, Run
-from indexer.bench.runs import Bench, embed, make_lesson, train
+from indexer.bench.runs import Bench, embed, gather, make_lesson, train
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import parse_devices
 from indexer.errors import BenchError, DeviceError, IconsError

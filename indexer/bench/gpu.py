@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 from indexer.bench import knobs
 from indexer.bench.compare import LIMIT_BATCHES, rows_of, usual_batch
 from indexer.bench.knobs import EMBED, PLAIN, TRAIN, Config, turned
-from indexer.bench.pictures import Pictures, gather
 from indexer.bench.processes import ask_alone, machine_cores
 from indexer.bench.report import EACH, SAME, Report, Row, number
-from indexer.bench.runs import Bench, Lesson, embed, make_lesson, train
+from indexer.bench.runs import Bench, Lesson, Pictures, embed, gather, make_lesson, train
 from indexer.encoders.checkpoint import LOCAL, ModelChoice
 from indexer.encoders.devices import MASK, Devices, parse_devices
 from indexer.errors import BenchError, DeviceError, IconsError

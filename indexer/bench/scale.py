@@ -8,7 +8,7 @@ build it, `icons serve` answers; each is a process that is watched. A run that i
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -23,7 +23,6 @@ import numpy as np
 
 from indexer.arrays import Halves, Ids
 from indexer.bench.indexes import nearest_likeness, perturb
-from indexer.bench.pictures import write_set
 from indexer.bench.processes import ask_alone, run_icons, serving
 from indexer.bench.report import Report, Row
 from indexer.bench.search import PAGE_HITS, Client, ask_catalog, choose_texts, first_hits, read_manifest, timed
@@ -120,6 +119,16 @@ def write_sets(folder: Path, real: Real, *, n: int, seed: int = 0) -> None:
             n_written, number = n_written + len(names), number + 1
             if n_written == n:
                 return
+
+
+def write_set(file: Path, icons: Iterable[tuple[str, str]], *, prefix: str, **facts: Any) -> None:
+    """Write an Iconify set as its packages are laid out, an icon (name, body) a line; `facts` stand behind them."""
+    lines = (f'\t\t{json.dumps(name)}: {{\n\t\t\t"body": {json.dumps(body)}\n\t\t}}' for name, body in icons)
+    whole = {**facts, "width": 24, "height": 24}
+    behind = ",\n".join(f"\t{json.dumps(name)}: {json.dumps(value)}" for name, value in whole.items())
+    joined = ",\n".join(lines)
+    text = f'{{\n\t"prefix": {json.dumps(prefix)},\n\t"icons": {{\n{joined}\n\t}},\n{behind}\n}}\n'
+    file.write_text(text, encoding="utf-8")
 
 
 def _names(real: Sequence[str], words: Any, random: np.random.Generator) -> list[str]:

@@ -1,6 +1,5 @@
 """What a training run holds in memory: pixels, rendered once, with captions, tokens or vectors."""
 
-import hashlib
 import json
 import os
 import sys
@@ -33,13 +32,12 @@ from indexer.finetune.gather import (
     is_held_out,
     share_held_out,
 )
-from indexer.finetune.options import Learning, Places
-from indexer.finetune.plan import Plan
+from indexer.finetune.options import Learning, Places, Plan
 from indexer.finetune.watch import TrainingReporter
 from indexer.library.durable import naming, write_file
 from indexer.library.named import read_text
 from indexer.rendering.render import RECIPE
-from indexer.sources.records import MAX_FACTS_BYTES, IconSet, read_regular
+from indexer.sources.records import MAX_FACTS_BYTES, read_regular
 
 Tokenizer = Callable[[list[str]], Tensor]
 
@@ -72,20 +70,12 @@ class Lesson:
     cut: Sequence[str] = ()
     """Captions that fill the text tower's whole context, so that they may have been cut."""
 
-    def texts_of(self, numbers: Ids) -> Tensor:
-        """What the student takes for some captions."""
-        return _widened(self.text_inputs[torch.from_numpy(numbers)])
-
-    def words_of(self, numbers: Ids) -> Tensor:
-        """What the student takes for some words that are to be kept."""
-        assert self.kept_words is not None
-        return _widened(self.kept_words.text_inputs[torch.from_numpy(numbers)])
-
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A corpus as read, before any encoder looks at it."""
+    """A corpus as read, before any encoder looks at it; `file` holds its facts."""
 
+    file: Path
     facts: dict[str, Any]
     captions: Captions
     bases: Ids
@@ -102,7 +92,7 @@ def read_material(corpus: Path, learning: Learning, *, seed: int) -> Material:
     distinct, bases = np.unique(names, return_inverse=True)
     one_in = learning.held_out or share_held_out(len(distinct))
     held_out = np.array([is_held_out(name, one_in=one_in) for name in names], dtype=bool)
-    return Material(facts, captions, bases, held_out, one_in)
+    return Material(corpus / "corpus.json", facts, captions, bases, held_out, one_in)
 
 
 def open_pixels(corpus: Path, *, n: int) -> npt.NDArray[np.uint8]:
@@ -170,17 +160,13 @@ def encode_texts(model: Any, tokens: Tensor, live: Callable[[], None] = lambda: 
     return torch.cat(parts)[order.argsort()]
 
 
-def _widened(inputs: Tensor) -> Tensor:
-    return inputs.float() if inputs.is_floating_point() else inputs.long()
+Report = Callable[[int, int, str], None]
 
 
-Report = Callable[[int, int], None]
-
-
-def _tell(done: int, total: int) -> None:
+def _tell(done: int, total: int, what: str) -> None:
     """Say now and then on stderr how far rendering is."""
     if done // 12_800 > (done - 64) // 12_800:
-        sys.stderr.write(f"render: {done:,} of {total:,}\n")
+        sys.stderr.write(f"{what}: {done:,} of {total:,}\n")
 
 
 def build_corpus(
@@ -188,7 +174,7 @@ def build_corpus(
 ) -> None:
     """Render everything once and write the corpus; icons that look like a reserved one, or not at all, are left out.
 
-    `report` is called with how many pictures of how many are done.
+    `report` is called with how many of how many are done, and of what.
     """
     folder.mkdir(parents=True, exist_ok=True)
     forbidden: set[bytes] = set()
@@ -246,31 +232,25 @@ def _rendered(
         for chunk in pool.render(jobs[start : start + 4096] for start in range(0, len(jobs), 4096)):
             failed.update((failure.id, failure.reason) for failure in chunk.failures)
             done += len(chunk.ids) + len(chunk.failures)
-            report(done, len(jobs))
+            report(done, len(jobs), "pictures")
             yield chunk.ids.tolist(), chunk.pixels
 
 
 def _described(icons: Sequence[TrainingIcon], gathered: Gathered, limits: Limits) -> dict[str, Any]:
     records = [icon.placed.record for icon in icons]
     counts = Counter(replace(record.set, licence=record.licence or record.set.licence) for record in records)
-    described: dict[str, Any] = {
+    return {
         "limits": limits.facts(),
         "sets": [
-            {**_set_facts(icon_set), "icons": n}
+            {**{name: getattr(icon_set, name) for name in ("key", "title", "version", "licence")}, "icons": n}
             for icon_set, n in sorted(counts.items(), key=lambda pair: (pair[0].key, str(pair[0].licence)))
         ],
         "refused": dict(gathered.refused.most_common()),
         "skipped": gathered.skipped,
         "words": [icon.words for icon in icons],
         "tags": [icon.tags for icon in icons],
+        **({"own": [icon.own for icon in icons]} if any(icon.own for icon in icons) else {}),
     }
-    if any(icon.own for icon in icons):
-        described["own"] = [icon.own for icon in icons]
-    return described
-
-
-def _set_facts(icon_set: IconSet) -> dict[str, Any]:
-    return {"key": icon_set.key, "title": icon_set.title, "version": icon_set.version, "licence": icon_set.licence}
 
 
 _LOOK_SECONDS = 0.2
@@ -341,7 +321,7 @@ class _Maker:
         return self.kept("vectors", self._key(texts), lambda: encode_texts(self.encoder[0], tokens, self.reporter.live))
 
     def _key(self, texts: Sequence[str]) -> str:
-        return hashlib.sha256(json.dumps([self.plan.fingerprint, list(texts)]).encode()).hexdigest()[:16]
+        return sha256(json.dumps([self.plan.fingerprint, list(texts)]).encode()).hexdigest()[:16]
 
 
 def kept_words(file: str | None) -> list[str]:
