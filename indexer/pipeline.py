@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 
 from indexer.catalog import questions
 from indexer.catalog.database import count_on, open_catalog, used_ids
@@ -112,11 +112,10 @@ def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSum
         counts, generation = _publish(library, engine, embedded.fingerprint, watcher.stage)
         if counts.missing:
             raise LibraryError(f"{counts.missing} icons have neither a vector nor a reason; run `icons index` again")
-        number = None if generation is None else generation.number
+        number = generation and generation.number
         summary = IndexSummary(scanned, embedded, counts, number, time.monotonic() - started)
         with engine.begin() as connection:
-            last = questions.last_run(connection)
-            answers = library.current()
+            last, answers = questions.last_run(connection), library.current()
             if answers is not None and (last is None or last.generation != answers):  # also where a kill came between
                 questions.store_run(
                     connection,
@@ -234,7 +233,8 @@ def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watc
         for location in options.sources:
             remember(connection, location, exclude=options.exclude, names_language=options.names_language)
         if not questions.count_by_source(connection):
-            _refuse_forgotten(library, connection)
+            if questions.has_had_sources(connection):
+                _refuse_forgotten(library)
             watcher.stage("No source given yet: building from the bundled sample icons")
             remember(connection, bundled("samples/lucide-static"), exclude=())
     with noted_changes(library.root) as changed:
@@ -245,20 +245,14 @@ def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watc
     return tally
 
 
-def _refuse_forgotten(library: Library, connection: Connection) -> None:
-    """Refuse to fill a library whose sources were all forgotten with what nobody asked for.
-
-    Raises:
-        SourceError: that is so.
-    """
-    if questions.has_had_sources(connection):
-        samples = bundled("samples/lucide-static")
-        answers = library.current()
-        until = f"; generation {answers} answers until then" if answers is not None else ""
-        raise SourceError(
-            f'"{library.root}" has no source any more: all were forgotten. `icons index SOURCE` adds one, '
-            f'`icons index "{samples}"` the sample icons{until}'
-        )
+def _refuse_forgotten(library: Library) -> NoReturn:
+    """Refuse to fill a library whose sources were all forgotten with what nobody asked for."""
+    samples, answers = bundled("samples/lucide-static"), library.current()
+    until = f"; generation {answers} answers until then" if answers is not None else ""
+    raise SourceError(
+        f'"{library.root}" has no source any more: all were forgotten. `icons index SOURCE` adds one, '
+        f'`icons index "{samples}"` the sample icons{until}'
+    )
 
 
 def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> EmbedTally:
@@ -301,8 +295,8 @@ def _catch_up(library: Library, options: IndexOptions, work: str, fingerprint: s
     def begin() -> None:
         watcher.stage(f"Embedding elsewhere, by {_start_on_ray(options, work) or sharing.worker_line(work)}")
 
-    watch = watcher.embedded
-    return sharing.catch_up(work, library, fingerprint=fingerprint, begin=begin, warn=watcher.stage, watch=watch)
+    watch, warn = watcher.embedded, watcher.stage
+    return sharing.catch_up(work, library, fingerprint=fingerprint, begin=begin, warn=warn, watch=watch)
 
 
 def _start_on_ray(options: IndexOptions, work: str) -> str | None:

@@ -115,11 +115,10 @@ class Series:
 
 def rows_of(group: str, question: str, **parameters: Any) -> list[Row]:
     """Answer a question of `alone` in a process of its own, as rows."""
-    found = []
-    for answer in ask_alone(question, **parameters):
-        name, error = answer.pop("name", question), answer.pop("error", None)
-        found.append(Row(group, name, {}, [answer] if answer else [], error))
-    return found
+    return [
+        Row(group, answer.pop("name", question), error=answer.pop("error", None), runs=[answer] if answer else [])
+        for answer in ask_alone(question, **parameters)
+    ]
 
 
 def count_devices(text: str) -> tuple[str, int]:

@@ -59,11 +59,8 @@ class Setting:
 
     def choice(self, model: str) -> ModelChoice:
         """Name a model as `icons index` does; those of which nobody has weights get random ones."""
-        return ModelChoice(model, None if model == BUNDLED or model.startswith(LOCAL) else str(self.weights(model)))
-
-    def weights(self, model: str) -> Path:
-        """Where random weights lie."""
-        return self.out / "weights" / f"{model}.safetensors"
+        weights = str(self.out / "weights" / f"{model}.safetensors")
+        return ModelChoice(model, None if model == BUNDLED or model.startswith(LOCAL) else weights)
 
 
 def tiny(out: Path, *, models: tuple[str, ...] = (BUNDLED,)) -> Setting:
@@ -106,10 +103,7 @@ class Parts:
 
     def all(self) -> list[Part]:
         """List them, each once."""
-        found: dict[str, Part] = {}
-        for part in self._every():
-            found.setdefault(part.name, part)
-        return list(found.values())
+        return list({part.name: part for part in self._every()}.values())
 
     def _every(self) -> Iterator[Part]:
         setting, (first, *others) = self.setting, self.setting.models
@@ -239,15 +233,14 @@ def bench_gpu(
 
 def _open(out: Path, kind: str) -> Report:
     def identity(machine: dict[str, Any]) -> str:
-        gpus = [gpu["name"] for gpu in machine.get("gpus", ())]
+        gpus = (gpu["name"] for gpu in machine.get("gpus", ()))
         return ", ".join([machine["processor"], *gpus, f"torch {machine['packages']['torch']}"])
 
     machine = ask_alone("machine", kind=kind)[0]
     if not (out / "report.json").is_file():
         return Report(command=COMMAND, main="images/s", machine=machine)
     report = Report.read(out / "report.json", command=COMMAND)
-    now, before = identity(machine), identity(report.machine)
-    if now != before:
+    if (now := identity(machine)) != (before := identity(report.machine)):
         raise BenchError(f'"{out}" holds what was measured on {before}, this is {now}; give another --out')
     return report
 

@@ -119,12 +119,9 @@ def parse(table: Table, name: str, text: str) -> Any:
     choices |= {AUTO: None} if knob.usual is None else {}
     if text in choices:
         return choices[text]
-    if knob.kind is int and text.isascii() and text.isdigit() and int(text) >= knob.least:
-        return int(text)
-    if knob.kind is float:
-        with suppress(ValueError):
-            if 0 < float(text) < math.inf:
-                return float(text)
+    with suppress(ValueError):
+        if knob.kind in (int, float) and (knob.least if knob.kind is int else 1e-9) <= float(text) < math.inf:
+            return knob.kind(text)  # type: ignore[operator]
     numbers = {int: f"a number from {knob.least}", float: "a number above 0"}
     what = ", ".join([*(numbers[kind] for kind in numbers if kind is knob.kind), *choices])
     raise BenchError(f'"{text}" is no value of {name}; it takes {what}')

@@ -266,18 +266,36 @@ def open_lesson(
     Raises:
         SourceError, TrainError: the pictures are damaged, or the words to keep can't be read.
     """
+    model, tokenizer = encoder
+
+    def kept(kind: str, key: str, make: Callable[[], Tensor]) -> Tensor:
+        """Read a tensor; rank 0 makes it first where it is not there."""
+        file = places.work / f"{kind}-{key}.npy"
+        if reporter.progress.rank == 0 and not file.is_file():
+            reporter.begin(f"making {kind} of the corpus")
+            content = BytesIO()
+            np.save(content, make().numpy())
+            write_file(file, content.getvalue())
+        reporter.join(f"reading {kind} of the corpus")
+        while not file.is_file():
+            time.sleep(_LOOK_SECONDS)
+            reporter.live()
+        return torch.from_numpy(np.load(file))
+
+    def read(texts: Sequence[str], *, has_vectors: bool) -> tuple[Tensor, Tensor]:
+        """Tokens of some texts, and the parent's vectors of them where these are asked for."""
+        key = sha256(json.dumps([plan.fingerprint, list(texts)]).encode()).hexdigest()[:16]
+        tokens = kept("tokens", key, lambda: tokenize(texts, tokenizer))
+        made = kept("vectors", key, lambda: encode_texts(model, tokens, reporter.live)) if has_vectors else tokens
+        return tokens, made
+
     pixels = open_pixels(plan.corpus, n=len(material.bases))
-    maker = _Maker(places.work, plan, encoder, reporter)
-    looks = maker.kept("looks", plan.corpus_key, lambda: looks_of(pixels, reporter.live))
-    is_locked = plan.options.towers.text_tower == "locked"
-    texts = material.captions.texts
-    tokens = maker.tokens(texts)
-    text_inputs = maker.vectors(texts) if is_locked else tokens
-    words = None
-    if plan.options.loss.keep_words_weight:
-        listed = kept_words(plan.options.loss.keep_words) or texts
-        vectors = maker.vectors(listed)
-        words = KeptWords(vectors if is_locked else maker.tokens(listed), vectors, plan.options.loss.keep_words_batch)
+    looks = kept("looks", plan.corpus_key, lambda: looks_of(pixels, reporter.live))
+    loss, is_locked, words = plan.options.loss, plan.options.towers.text_tower == "locked", None
+    tokens, text_inputs = read(material.captions.texts, has_vectors=is_locked)
+    if loss.keep_words_weight:
+        word_tokens, vectors = read(kept_words(loss.keep_words) or material.captions.texts, has_vectors=True)
+        words = KeptWords(vectors if is_locked else word_tokens, vectors, loss.keep_words_batch)
     return Lesson(
         pixels,
         material.captions,
@@ -288,40 +306,8 @@ def open_lesson(
         held_out_rows=np.flatnonzero(material.held_out),
         words=material.facts["words"],
         kept_words=words,
-        cut=cut_texts(texts, tokens, encoder[1]),
+        cut=cut_texts(material.captions.texts, tokens, tokenizer),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Maker:
-    work: Path
-    plan: Plan
-    encoder: tuple[Any, Any]
-    reporter: TrainingReporter
-
-    def kept(self, kind: str, key: str, make: Callable[[], Tensor]) -> Tensor:
-        """Read a tensor; rank 0 makes it first where it is not there."""
-        file = self.work / f"{kind}-{key}.npy"
-        if self.reporter.progress.rank == 0 and not file.is_file():
-            self.reporter.begin(f"making {kind} of the corpus")
-            content = BytesIO()
-            np.save(content, make().numpy())
-            write_file(file, content.getvalue())
-        self.reporter.join(f"reading {kind} of the corpus")
-        while not file.is_file():
-            time.sleep(_LOOK_SECONDS)
-            self.reporter.live()
-        return torch.from_numpy(np.load(file))
-
-    def tokens(self, texts: Sequence[str]) -> Tensor:
-        return self.kept("tokens", self._key(texts), lambda: tokenize(texts, self.encoder[1]))
-
-    def vectors(self, texts: Sequence[str]) -> Tensor:
-        tokens = self.tokens(texts)
-        return self.kept("vectors", self._key(texts), lambda: encode_texts(self.encoder[0], tokens, self.reporter.live))
-
-    def _key(self, texts: Sequence[str]) -> str:
-        return sha256(json.dumps([self.plan.fingerprint, list(texts)]).encode()).hexdigest()[:16]
 
 
 def kept_words(file: str | None) -> list[str]:
