@@ -112,8 +112,9 @@ def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSum
         counts, generation = _publish(library, engine, embedded.fingerprint, watcher.stage)
         if counts.missing:
             raise LibraryError(f"{counts.missing} icons have neither a vector nor a reason; run `icons index` again")
-        number = generation and generation.number
-        summary = IndexSummary(scanned, embedded, counts, number, time.monotonic() - started)
+        summary = IndexSummary(
+            scanned, embedded, counts, generation.number if generation else None, time.monotonic() - started
+        )
         with engine.begin() as connection:
             last, answers = questions.last_run(connection), library.current()
             if answers is not None and (last is None or last.generation != answers):  # also where a kill came between
@@ -238,8 +239,9 @@ def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watc
             watcher.stage("No source given yet: building from the bundled sample icons")
             remember(connection, bundled("samples/lucide-static"), exclude=())
     with noted_changes(library.root) as changed:
-        unread = unread_images(library.root / "vectors")
-        tally = scan_sources(engine, report=watcher.scanned, changed=changed, unread=unread)
+        tally = scan_sources(
+            engine, report=watcher.scanned, changed=changed, unread=unread_images(library.root / "vectors")
+        )
     if tally.kept and not tally.files and not any(kept.icons for kept in tally.kept):  # there is nothing to publish
         raise SourceError(str(tally.kept[0]))
     return tally
@@ -312,14 +314,14 @@ def _devices_of(plan: Plan, options: IndexOptions) -> "Devices":
     """Where a plan is embedded: int8 is a processor's, so a library that began so goes on so, beside a GPU as well."""
     from indexer.encoders.devices import parse_devices
 
-    is_cpu = plan.options["device"] == "cpu" and options.devices == "auto"
-    return parse_devices("cpu" if is_cpu else options.devices)
+    return parse_devices("cpu" if (plan.options["device"] == "cpu" and options.devices == "auto") else options.devices)
 
 
 def _prepare(library: Library, engine: Engine, options: IndexOptions) -> Plan:
     kind = "auto" if options.devices == "auto" else "cpu" if options.devices.startswith("cpu") else "cuda"
-    how = replace(options.embed, device=kind)
-    return prepare(library, engine, options.choice, options=how, retry_failed=options.retry_failed)
+    return prepare(
+        library, engine, options.choice, options=replace(options.embed, device=kind), retry_failed=options.retry_failed
+    )
 
 
 def _record_failures(library: Library, engine: Engine, fingerprint: str) -> Coverage:

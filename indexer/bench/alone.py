@@ -217,8 +217,10 @@ def weights(*, file: str, model: str) -> Rows:
     from safetensors.torch import save_file
 
     torch.manual_seed(0)
-    state = open_clip.create_model(model).state_dict()
-    halves = {name: (it.half() if it.is_floating_point() else it).contiguous() for name, it in state.items()}
+    halves = {
+        name: (it.half() if it.is_floating_point() else it).contiguous()
+        for name, it in open_clip.create_model(model).state_dict().items()
+    }
     aside = Path(file).with_suffix(".aside")
     aside.parent.mkdir(parents=True, exist_ok=True)
     save_file(halves, aside)
@@ -329,8 +331,10 @@ def all_reduce(*, kind: str, backend: str) -> Rows:
                 if kind == "cuda":
                     torch.cuda.synchronize()
                 taken.append((time.perf_counter() - started) / times)
-            on_bus = 2 * (rank.world - 1) / rank.world * tensor.nbytes
-            yield {"name": f"{backend}, {rank.world} ranks, {megabytes} MB", "GB/s": on_bus / taken[1] / 1e9}
+            yield {
+                "name": f"{backend}, {rank.world} ranks, {megabytes} MB",
+                "GB/s": (2 * (rank.world - 1) / rank.world * tensor.nbytes) / taken[1] / 1e9,
+            }
 
 
 QUESTIONS: dict[str, Callable[..., Rows]] = {

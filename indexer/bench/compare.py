@@ -144,8 +144,9 @@ def bench_embed(options: Options, bars: Bars) -> Report:
     kind, n_devices = count_devices(options.devices)
     n, whole = options.n or N_PICTURES[kind], Bench(kind, machine_cores())
     base = turned(EMBED, {"devices": 1}, **options.settings)
-    most = {"batch": n // n_devices, "workers": len(whole.cores)}
-    groups = options.groups(EMBED, base, kind=kind, n_devices=n_devices, most=most)
+    groups = options.groups(
+        EMBED, base, kind=kind, n_devices=n_devices, most={"batch": n // n_devices, "workers": len(whole.cores)}
+    )
     groups.append((STRATEGY, knobs.strategies(base, kind=kind, n_devices=n_devices)))
     parts, many = [LINKS] * (kind == "cuda") + [LIMIT, DRAWING], [DEVICES, ALONE, REDUCTION] * (n_devices > 1)
     names = options.chosen([*parts, *(name for name, _ in groups), *many, PARITY])

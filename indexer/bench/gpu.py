@@ -59,8 +59,10 @@ class Setting:
 
     def choice(self, model: str) -> ModelChoice:
         """Name a model as `icons index` does; those of which nobody has weights get random ones."""
-        weights = str(self.out / "weights" / f"{model}.safetensors")
-        return ModelChoice(model, None if model == BUNDLED or model.startswith(LOCAL) else weights)
+        return ModelChoice(
+            model,
+            None if model == BUNDLED or model.startswith(LOCAL) else str(self.out / "weights" / f"{model}.safetensors"),
+        )
 
 
 def tiny(out: Path, *, models: tuple[str, ...] = (BUNDLED,)) -> Setting:
@@ -181,8 +183,14 @@ class Parts:
     def _make_lesson(self) -> Lesson:
         setting, folder = self.setting, self.setting.out / "lesson"
         make_folder(folder)
-        choice = setting.choice(setting.models[0])
-        return make_lesson(folder, None, choice=choice, kind=setting.kind, steps=setting.steps, bars=self.bars)
+        return make_lesson(
+            folder,
+            None,
+            choice=setting.choice(setting.models[0]),
+            kind=setting.kind,
+            steps=setting.steps,
+            bars=self.bars,
+        )
 
 
 def chosen(parts: Sequence[Part], only: Sequence[str]) -> list[Part]:
@@ -233,8 +241,13 @@ def bench_gpu(
 
 def _open(out: Path, kind: str) -> Report:
     def identity(machine: dict[str, Any]) -> str:
-        gpus = (gpu["name"] for gpu in machine.get("gpus", ()))
-        return ", ".join([machine["processor"], *gpus, f"torch {machine['packages']['torch']}"])
+        return ", ".join(
+            [
+                machine["processor"],
+                *(gpu["name"] for gpu in machine.get("gpus", ())),
+                f"torch {machine['packages']['torch']}",
+            ]
+        )
 
     machine = ask_alone("machine", kind=kind)[0]
     if not (out / "report.json").is_file():

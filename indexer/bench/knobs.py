@@ -121,7 +121,7 @@ def parse(table: Table, name: str, text: str) -> Any:
         return choices[text]
     with suppress(ValueError):
         if knob.kind in (int, float) and (knob.least if knob.kind is int else 1e-9) <= float(text) < math.inf:
-            return knob.kind(text)  # type: ignore[operator]
+            return knob.kind(text)
     numbers = {int: f"a number from {knob.least}", float: "a number above 0"}
     what = ", ".join([*(numbers[kind] for kind in numbers if kind is knob.kind), *choices])
     raise BenchError(f'"{text}" is no value of {name}; it takes {what}')
@@ -153,8 +153,9 @@ def label(table: Table, config: Config, among: Sequence[Config]) -> str:
 
 def turned(table: Table, base: Config, **values: Any) -> dict[str, Any]:
     """Turn knobs of a configuration; one that is turned to the usual is no part of it, but for the devices."""
-    found = {**base, **values}
-    return {name: value for name, value in found.items() if name == "devices" or value != table[name].usual}
+    return {
+        name: value for name, value in {**base, **values}.items() if name == "devices" or value != table[name].usual
+    }
 
 
 def on_one_program(table: Table, configs: Sequence[Config]) -> list[dict[str, Any]]:
@@ -204,8 +205,11 @@ def _varied(table: Table, base: Config, name: str, values: Sequence[Any]) -> lis
 
 def _with_needed(table: Table, base: Config, name: str) -> dict[str, Any]:
     """A base in which a knob has an effect."""
-    needed = {other: value for other, value in table[name].needs.items() if not _has(table, base, other, value)}
-    return turned(table, base, **needed)
+    return turned(
+        table,
+        base,
+        **{other: value for other, value in table[name].needs.items() if not _has(table, base, other, value)},
+    )
 
 
 def _has(table: Table, config: Config, name: str, needed: Any) -> bool:

@@ -68,8 +68,11 @@ def embed(folder: Path, rank: Rank, device: torch.device, options: dict[str, Any
     if many:
         dist.barrier()
     seconds, n = time.perf_counter() - started, sum(map(len, vectors)) * rank.world
-    facts = {"waits": 1 - encoding / seconds, "memory, GB": peak_memory(device) * rank.world / 1e9}
-    return {"images/s": n / seconds, "seconds": seconds, **facts}
+    return {
+        "images/s": n / seconds,
+        "seconds": seconds,
+        **{"waits": 1 - encoding / seconds, "memory, GB": peak_memory(device) * rank.world / 1e9},
+    }
 
 
 def main() -> None:

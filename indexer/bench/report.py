@@ -169,8 +169,11 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Spell everything for programs, with what follows from it."""
-        laws = {base: [asdict(law) for law in self.fits(base)] for base in self.scalings()}
-        return {"format": FORMAT, **asdict(self), "laws": laws}
+        return {
+            "format": FORMAT,
+            **asdict(self),
+            "laws": {base: [asdict(law) for law in self.fits(base)] for base in self.scalings()},
+        }
 
     def save(self, out: Path) -> None:
         """Write `report.json`."""
@@ -258,8 +261,7 @@ def show(report: Report) -> None:
     for group in report.groups():
         console.print(f"\n{group}", style="bold", highlight=False, markup=False)
         console.print(table_of(*table(report, group)))
-    lines = [line for base in report.scalings() for line in scaling_lines(report, base)]
-    for line in ["", *lines, *headline(report)]:
+    for line in ["", *(line for base in report.scalings() for line in scaling_lines(report, base)), *headline(report)]:
         console.print(line, highlight=False, markup=False)
 
 
@@ -284,8 +286,11 @@ def charts(report: Report) -> "dict[tuple[str, str], Chart]":
     """Draw every group that compares something, by (group, what is shown)."""
     from indexer.reports.charts import Bar, Curve, bar_chart, line_chart
 
-    bases = [base for base in report.scalings() if report.rates(f"{base}{SAME}")]
-    found = {(f"{base}{SAME}", "speed-up"): _speedup_chart(report, base) for base in bases}
+    found = {
+        (f"{base}{SAME}", "speed-up"): _speedup_chart(report, base)
+        for base in report.scalings()
+        if report.rates(f"{base}{SAME}")
+    }
     for group in report.groups():
         rows = [row for row in report.of(group) if row.values(report.main)]
         figures, places = [median(row.values(report.main)) for row in rows], [row.setting.get(group) for row in rows]
@@ -293,8 +298,14 @@ def charts(report: Report) -> "dict[tuple[str, str], Chart]":
             continue
         if all(type(place) is int for place in places[1:]):
             ticks = ["auto" if place is None else str(place) for place in places]
-            curves = [Curve("measured", figures, 0)]
-            chart = line_chart(f"{group}: {report.main}", curves, ticks=ticks, x_title=group, written=number, high=None)
+            chart = line_chart(
+                f"{group}: {report.main}",
+                [Curve("measured", figures, 0)],
+                ticks=ticks,
+                x_title=group,
+                written=number,
+                high=None,
+            )
         else:
             bars = [Bar(row.name, figure, int(row is not rows[0])) for row, figure in zip(rows, figures, strict=True)]
             chart = bar_chart(f"{group}: {report.main}", bars, written=number)
@@ -315,5 +326,6 @@ def _speedup_chart(report: Report, base: str) -> "Chart":
     for colour, law in enumerate(report.fits(base), 2):
         values = [speedup(law.law, law.parallel_share.value, n) for n in counts]
         curves.append(Curve(law.law, [Figure(value, value, value) for value in values], colour, is_ideal=True))
-    ticks = [str(n) for n in counts]
-    return line_chart(f"{base}: speed-up", curves, ticks=ticks, x_title="devices", written=number, high=None)
+    return line_chart(
+        f"{base}: speed-up", curves, ticks=[str(n) for n in counts], x_title="devices", written=number, high=None
+    )

@@ -175,12 +175,11 @@ class Reports:
 
         failed, remarks = sum(rank.failed for rank in ends), dict.fromkeys(rank.remark for rank in ends if rank.remark)
         looked, busy = zip(*self.busy, strict=True)
-        has_busy = all(rank.busy_seconds is not None for rank in ends)
         return {
             "images/s": float(done[-1] * (1 - _LEFT_OUT) / (end - start)),
             "seconds": end - began,
             "waits": share("waited_seconds"),
-            **({"device busy": share("busy_seconds")} if has_busy else {}),
+            **({"device busy": share("busy_seconds")} if all(rank.busy_seconds is not None for rank in ends) else {}),
             "cores busy": float(np.diff(np.interp([start, end], looked, busy))[0]) / ((end - start) * n_cores),
             "memory, GB": sum(rank.memory_bytes for rank in ends) / 1e9,
             "batch": max(rank.batch_size for rank in ends),
@@ -281,5 +280,5 @@ def _options_of(config: Config, *, steps: int) -> FinetuneOptions:
     """Every choice of a training: those of `icons lab finetune`, but for the knobs and what is not to be measured."""
     chosen = {name: value for name, value in config.items() if name != "devices" and not TRAIN[name].variable}
     unmeasured = {"held_out": _NEVER, "validate_steps": _NEVER, "patience": 0, "checkpoint_seconds": float(_NEVER)}
-    watched = {"profile_steps": _PROFILED_STEPS, "log_steps": 1}
-    return FinetuneOptions.of({**chosen, **unmeasured, **watched, "steps": steps})
+    watched = {"profile_steps": _PROFILED_STEPS, "log_steps": 1, "steps": steps}
+    return FinetuneOptions.of({**chosen, **unmeasured, **watched})

@@ -104,8 +104,7 @@ def draw_changes(rows: range, n: int, change: Augmentation, *, seed: Sequence[in
     def whole(high: int, *shape: int) -> Tensor:
         return (drawn(*shape) * high).long()
 
-    ratio = change.largest_scale / change.smallest_scale
-    scale = change.smallest_scale * ratio ** between(0, 1)
+    scale = change.smallest_scale * (change.largest_scale / change.smallest_scale) ** between(0, 1)
     crowded = chance(change.neighbours)
     both = chance(0.5)
     neighbours = whole(n, 2).masked_fill(~crowded[:, None], -1)
@@ -224,8 +223,7 @@ def compressed(images: Tensor, quality: Tensor) -> Tensor:
     steps = ((tables * scale + 50) / 100).floor().clamp(1, 255)[:, :, None, None]
     rounded = (transform @ blocks @ transform.T / steps).round() * steps
     back = (transform.T @ rounded @ transform).transpose(3, 4).reshape(n, 3, side, side)
-    rgb = torch.einsum("ij,njhw->nihw", to_rgb, back)
-    return ((rgb + 128) / 255).clamp(0, 1)[..., :size, :size]
+    return ((torch.einsum("ij,njhw->nihw", to_rgb, back) + 128) / 255).clamp(0, 1)[..., :size, :size]
 
 
 @lru_cache(maxsize=2)
@@ -263,8 +261,9 @@ def _placed(ink: Tensor, scale: Tensor, centre: Tensor) -> Tensor:
     theta = torch.zeros(len(ink), 2, 3)
     theta[:, 0, 0] = theta[:, 1, 1] = 1 / scale
     theta[:, :, 2] = -centre / scale[:, None]
-    grid = functional.affine_grid(moved(theta, ink.device), list(ink.shape), align_corners=False)
-    return functional.grid_sample(ink, grid, align_corners=False)
+    return functional.grid_sample(
+        ink, functional.affine_grid(moved(theta, ink.device), list(ink.shape), align_corners=False), align_corners=False
+    )
 
 
 def _joined(ink: Tensor, neighbours: Tensor, changes: Changes) -> Tensor:
@@ -274,8 +273,7 @@ def _joined(ink: Tensor, neighbours: Tensor, changes: Changes) -> Tensor:
     scale = changes.scale[rows]
     direction = _SIDES[changes.side[rows]] * (1 - 2 * which)[:, None]
     centre = changes.shift[rows] + direction * (2 * scale * changes.gap[rows])[:, None]
-    beside = _placed(neighbours - _ground(neighbours), scale, centre)
-    return ink.index_add_(0, moved(rows, ink.device), beside)
+    return ink.index_add_(0, moved(rows, ink.device), _placed(neighbours - _ground(neighbours), scale, centre))
 
 
 def _coloured(images: Tensor, changes: Changes) -> Tensor:
@@ -295,8 +293,9 @@ def _backed(images: Tensor, ground: Tensor, changes: Changes) -> Tensor:
     opaque = (difference / difference.amax((2, 3), keepdim=True).clamp(min=0.05)).clamp(0, 1)
     backing = spread(moved(changes.backing, images.device)[touched], images.shape[-1]).clamp(0, 1)
     brightness = (backing.mean((2, 3)) @ moved(GREY, images.device))[:, None, None, None]
-    is_plain = (own.amax(1) - own.amin(1)).amax((1, 2))[:, None, None, None] < 0.1
-    front = torch.where(is_plain, (brightness < 0.5).float(), own)
+    front = torch.where(
+        (own.amax(1) - own.amin(1)).amax((1, 2))[:, None, None, None] < 0.1, (brightness < 0.5).float(), own
+    )
     images[touched] = backing * (1 - opaque) + front * opaque
     return images
 
@@ -333,8 +332,7 @@ def _resampled(images: Tensor, changes: Changes, size: int) -> Tensor:
 
 def _separably(images: Tensor, weights: Tensor) -> Tensor:
     """Apply a linear map (k, size, size) along both axes of each picture."""
-    along = torch.matmul(weights[:, None], images)
-    return torch.matmul(along, weights[:, None].transpose(2, 3))
+    return torch.matmul(torch.matmul(weights[:, None], images), weights[:, None].transpose(2, 3))
 
 
 @lru_cache(maxsize=4)
@@ -377,5 +375,4 @@ def edges(pixels: Tensor) -> Tensor:
     grey = pixels.float().mean(3)
     across = functional.pad((grey[:, :, 1:] - grey[:, :, :-1]).abs(), (0, 1))
     down = functional.pad((grey[:, 1:] - grey[:, :-1]).abs(), (0, 0, 0, 1))
-    fields = functional.adaptive_avg_pool2d((across + down)[:, None], FIELDS).flatten(1)
-    return functional.normalize(fields, dim=1)
+    return functional.normalize(functional.adaptive_avg_pool2d((across + down)[:, None], FIELDS).flatten(1), dim=1)

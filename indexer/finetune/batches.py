@@ -129,8 +129,7 @@ def order_of_pass(rows: Ids, groups: Ids | None, *, batch: int, seed: int, numbe
     if groups is None:
         return order.reshape(n_batches, batch)
     _, place = np.unique(groups[order], return_inverse=True)
-    shuffled = generator.permutation(place.max() + 1)[place]
-    dealt = order[np.argsort(shuffled, kind="stable")].reshape(batch, n_batches).T
+    dealt = order[np.argsort(generator.permutation(place.max() + 1)[place], kind="stable")].reshape(batch, n_batches).T
     dealt = dealt[generator.permutation(n_batches)]
     return generator.permuted(dealt, axis=1)
 
@@ -153,8 +152,9 @@ def read_part(lesson: Lesson, draw: Draw, options: FinetuneOptions, *, part: int
     """Read one of `parts` equal parts of a step, and draw what happens to its pictures."""
     n = len(draw.icons)
     rows = share_of(n, part, parts)
-    seed = (options.schedule.seed, draw.step)
-    changes = draw_changes(range(rows.start, rows.stop), n, options.augmentation, seed=seed)
+    changes = draw_changes(
+        range(rows.start, rows.stop), n, options.augmentation, seed=(options.schedule.seed, draw.step)
+    )
     places, _ = asked_for(changes)
     kept, texts, words = lesson.kept_words, lesson.text_inputs, None
     if kept is not None and draw.words is not None:
@@ -219,8 +219,9 @@ class Feed:
         draw = draw_step(self.lesson, self.icons_of(step), self.options, step=step, rank=self.rank)
         each = self.options.distribution.accumulate
         first, parts = self.rank.index * each, self.rank.world * each
-        places = range(first, first + each)
-        return draw, [read_part(self.lesson, draw, self.options, part=place, parts=parts) for place in places]
+        return draw, [
+            read_part(self.lesson, draw, self.options, part=place, parts=parts) for place in range(first, first + each)
+        ]
 
     def ahead(self, start: int, end: int, device: torch.device) -> Generator[tuple[Draw, list[Part]]]:
         """Yield steps `start` to `end` in order, read and brought to a GPU while those before compute."""

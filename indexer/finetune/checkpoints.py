@@ -34,8 +34,11 @@ _HARMLESS |= {("pathlib._local", "PosixPath")}  # from Python 3.13 on
 
 def gathered(tensors: Mapping[str, Tensor], *, rank: Rank) -> dict[str, Tensor]:
     """Whole tensors on the CPU of rank 0, one after the other; elsewhere none stays. All ranks call it together."""
-    gathering = ((name, whole(tensor)) for name, tensor in tensors.items())
-    return {name: found.detach().cpu() for name, found in gathering if rank.index == 0}
+    return {
+        name: found.detach().cpu()
+        for name, found in ((name, whole(tensor)) for name, tensor in tensors.items())
+        if rank.index == 0
+    }
 
 
 def write_tensors(state: Mapping[str, Any], path: Path) -> None:

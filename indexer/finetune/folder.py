@@ -103,8 +103,7 @@ def _compared(lineage: Mapping[str, Any]) -> str:
     ]
     if not rows:
         return "\nNothing was held out, so nothing was measured.\n"
-    head = ("task", "figure", "before", "after")
-    return table("On the held-out icons, with 95 % bootstrap intervals:", head, rows)
+    return table("On the held-out icons, with 95 % bootstrap intervals:", ("task", "figure", "before", "after"), rows)
 
 
 def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -165,8 +164,7 @@ def write_random_model(config_file: Path, folder: Path, *, seed: int) -> ModelCh
     except Exception as error:  # open_clip, timm and torch each raise their own
         reason = re.sub(r"\s+", " ", str(error))[:200]
         raise ModelError(f'"{config_file}" is no model config that open_clip builds ({reason})') from error
-    size = image_side(config["model_cfg"]["vision_cfg"])
-    config.setdefault("preprocess_cfg", PREPROCESS_CONFIG | {"size": size})
+    config.setdefault("preprocess_cfg", PREPROCESS_CONFIG | {"size": image_side(config["model_cfg"]["vision_cfg"])})
     write_model(model.state_dict(), folder, FolderFacts(config, {}, "# Random weights\n", "fp32"))
     return ModelChoice(f"{LOCAL}{folder}")
 
@@ -251,13 +249,14 @@ def finish(session: Session, origin: Origin, state: TrainingState, *, places: Pl
     is_written = not lost or origin.plan.allow_regression
     if is_written:
         lineage = lineage_of(origin, state, n_ranks=session.rank.world)
-        preprocess = dict(session.student.model.visual.preprocess_cfg)
-        config = {"model_cfg": origin.checkpoint.config["model_cfg"], "preprocess_cfg": preprocess}
+        config = {
+            "model_cfg": origin.checkpoint.config["model_cfg"],
+            "preprocess_cfg": dict(session.student.model.visual.preprocess_cfg),
+        }
         facts = FolderFacts(config, lineage, card_of(lineage), origin.plan.options.towers.stored)
         write_model(weights, places.out, facts, tokenizer=(origin.tokenizer, origin.checkpoint.tokenizer))
     facts_of_run = (state.best_step, state.step, state.seconds, figures, state.parent, list(session.lesson.cut))
-    outcome = Outcome(is_written, lost, *facts_of_run)
-    write_file(places.result, (json.dumps(asdict(outcome)) + "\n").encode())
+    write_file(places.result, (json.dumps(asdict(Outcome(is_written, lost, *facts_of_run))) + "\n").encode())
 
 
 def best_figures(state: TrainingState) -> dict[str, Any]:

@@ -30,8 +30,9 @@ def refuse_licence(licence: str | None) -> str | None:
 
 def digests_of(picture: npt.NDArray[np.uint8]) -> tuple[bytes, bytes]:
     """Digest of a picture (size, size, 3), and of its coarse shape: 16 levels of grey, which forks keep."""
-    grey = picture.mean(axis=2).astype(np.uint8) >> 4
-    return content_digest(picture.tobytes()), content_digest(b"grey" + grey.tobytes())
+    return content_digest(picture.tobytes()), content_digest(
+        b"grey" + (picture.mean(axis=2).astype(np.uint8) >> 4).tobytes()
+    )
 
 
 Lists = Mapping[str, Sequence[str]]

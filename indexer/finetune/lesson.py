@@ -91,8 +91,14 @@ def read_material(corpus: Path, learning: Learning, *, seed: int) -> Material:
     names = [base_of(name) for name in facts["words"]]
     distinct, bases = np.unique(names, return_inverse=True)
     one_in = learning.held_out or share_held_out(len(distinct))
-    held_out = np.array([is_held_out(name, one_in=one_in) for name in names], dtype=bool)
-    return Material(corpus / "corpus.json", facts, captions, bases, held_out, one_in)
+    return Material(
+        corpus / "corpus.json",
+        facts,
+        captions,
+        bases,
+        np.array([is_held_out(name, one_in=one_in) for name in names], dtype=bool),
+        one_in,
+    )
 
 
 def open_pixels(corpus: Path, *, n: int) -> npt.NDArray[np.uint8]:
@@ -129,15 +135,12 @@ def read_facts(corpus: Path) -> dict[str, Any]:
 
 def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> Tensor:
     """Token ids int32 (n, context); longer texts are cut."""
-    parts = [tokenizer(list(texts[start : start + 4096])).int() for start in range(0, len(texts), 4096)]
-    return torch.cat(parts)
+    return torch.cat([tokenizer(list(texts[start : start + 4096])).int() for start in range(0, len(texts), 4096)])
 
 
 def cut_texts(texts: Sequence[str], tokens: Tensor, tokenizer: Tokenizer) -> list[str]:
     """List the texts whose tokens fill the whole context, so that they may have been cut."""
-    padding = tokenizer([""])[0, -1]
-    is_full = tokens[:, -1] != padding
-    return [texts[place] for place in is_full.nonzero().flatten().tolist()]
+    return [texts[place] for place in (tokens[:, -1] != tokenizer([""])[0, -1]).nonzero().flatten().tolist()]
 
 
 def cut_warning(cut: Sequence[str]) -> str:
@@ -237,7 +240,7 @@ def _rendered(
 
 
 def _described(icons: Sequence[TrainingIcon], gathered: Gathered, limits: Limits) -> dict[str, Any]:
-    records = [icon.placed.record for icon in icons]
+    records = (icon.placed.record for icon in icons)
     counts = Counter(replace(record.set, licence=record.licence or record.set.licence) for record in records)
     return {
         "limits": limits.facts(),
@@ -318,8 +321,7 @@ def kept_words(file: str | None) -> list[str]:
     """
     if file is None:
         return []
-    lines = read_text(Path(file)).splitlines()
-    words = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    words = list(dict.fromkeys(line.strip() for line in read_text(Path(file)).splitlines() if line.strip()))
     if len(words) < 2:
         raise TrainError(f'keep_words "{file}" holds "{len(words)}" texts; give at least two, one a line')
     return words

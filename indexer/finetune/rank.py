@@ -132,8 +132,9 @@ def open_session(
         student = make(model).to(device).to(memory_format=torch.channels_last)
     wrapped = wrap(student, options.distribution, rank=rank, device=device)
     scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
-    optimizer = make_optimizer(student, options)
-    session = Session(student, wrapped, optimizer, scaler, lesson, options, rank, device, reporter)
+    session = Session(
+        student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device, reporter
+    )
     return session, Origin(plan, checkpoint, material, tokenizer)
 
 
@@ -229,8 +230,7 @@ def _take_steps(run: Run, feed: Feed) -> None:
     progress.device = str(session.device)
     session.reporter.note("")
     run.saved_at = time.monotonic()
-    n_profiled = session.options.watching.profile_steps
-    profile = profiled(run.places.work / "profile", n_steps=n_profiled, rank=session.rank)
+    profile = profiled(run.places.work / "profile", n_steps=session.options.watching.profile_steps, rank=session.rank)
     with closing(feed.ahead(state.step, run.n_steps, session.device)) as ahead, profile as count_step:
         if _is_over(run):
             return

@@ -307,8 +307,7 @@ def show_augmentations(request: Request, file: Path, viewer: Bars) -> None:
 
 def _some_of(corpus: Path, *, seed: int) -> npt.NDArray[np.uint8]:
     pixels = open_pixels(corpus, n=len(read_facts(corpus)["words"]))
-    rows = np.sort(np.random.default_rng(seed).permutation(len(pixels))[:N_PICTURES])
-    return np.array(pixels[rows])
+    return np.array(pixels[np.sort(np.random.default_rng(seed).permutation(len(pixels))[:N_PICTURES])])
 
 
 def write_sheet(pixels: Tensor, file: Path, change: Augmentation, *, seed: int) -> None:

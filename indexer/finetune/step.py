@@ -58,8 +58,7 @@ def both_ways(
     if options.kind == "sigmoid":  # symmetric in itself: every pair counts once
         return sigmoid_loss(first[rows], second, scalars, right[0], own, masked=masked)
     there = softmax_loss(first[rows], second, scalars[0], right[0], own, masked=masked)
-    back = softmax_loss(second[rows], first, scalars[0], right[1], own, masked=masked)
-    return (there + back) / 2
+    return (there + softmax_loss(second[rows], first, scalars[0], right[1], own, masked=masked)) / 2
 
 
 def softmax_loss(rows: Tensor, columns: Tensor, scale: Tensor, right: Tensor, own: Tensor, *, masked: bool) -> Tensor:
@@ -113,6 +112,7 @@ def gathered(vectors: Tensor) -> Tensor:
 
 
 REFERENCE_BATCH = 512
+UNDECAYED = {"text_map", "positional_embedding", "pos_embed", "cls_token"}
 
 
 def make_optimizer(student: Student, options: FinetuneOptions) -> torch.optim.Optimizer:
@@ -126,8 +126,7 @@ def make_optimizer(student: Student, options: FinetuneOptions) -> torch.optim.Op
     for name, parameter in student.named_parameters():
         if parameter.requires_grad:
             tower = "pictures" if id(parameter) in visual else "texts" if id(parameter) in texts else "map"
-            last = name.rsplit(".", 1)[-1]
-            decays = parameter.ndim > 1 and last not in {"text_map", "positional_embedding", "pos_embed", "cls_token"}
+            decays = parameter.ndim > 1 and name.rsplit(".", 1)[-1] not in UNDECAYED
             members[tower, decays].append(parameter)
     towers, decay = options.towers, options.schedule.weight_decay
     factors = {"pictures": towers.picture_rate, "texts": towers.text_rate, "map": towers.map_rate}
@@ -294,8 +293,9 @@ def _features_without_graph(session: Session, inputs: list[Inputs], seeds: list[
 
 def _joined(parts: list[Features]) -> Features:
     """Concatenate the features of micro-batches; the scalars are those of the last one."""
-    whole = {name: torch.cat([part[name] for part in parts]) for name in parts[0] if name not in SCALARS}
-    return whole | {name: parts[-1][name] for name in SCALARS}
+    return {name: torch.cat([part[name] for part in parts]) for name in parts[0] if name not in SCALARS} | {
+        name: parts[-1][name] for name in SCALARS
+    }
 
 
 def _carry(features: Features, leaf: Features, *, scalars: Features, n_parts: int) -> Tensor:

@@ -59,8 +59,7 @@ def add_lora(towers: list[nn.Module], *, rank: int, scale: float) -> None:
     if not matrices:
         raise ModelError("this tower has no linear layers to add to; train it in full, or leave it locked")
     for module, name in matrices:
-        addition = LowRank(getattr(module, name), rank=rank, scale=scale)
-        parametrize.register_parametrization(module, name, addition)
+        parametrize.register_parametrization(module, name, LowRank(getattr(module, name), rank=rank, scale=scale))
 
 
 def merged_weights(model: nn.Module) -> dict[str, Tensor]:
@@ -115,8 +114,9 @@ class Student(nn.Module):
         self, images: Tensor, texts: Tensor, seconds: Tensor | None = None, words: Tensor | None = None
     ) -> dict[str, Tensor]:
         """Features of pictures 0..1 (n, 3, size, size) and texts: tokens (n, context), or vectors (n, dim)."""
-        named = (("texts", texts), ("seconds", seconds), ("words", words))
-        present = {name: part for name, part in named if part is not None}
+        present = {
+            name: part for name, part in (("texts", texts), ("seconds", seconds), ("words", words)) if part is not None
+        }
         encoded = self.encode_texts(torch.cat(list(present.values())))
         features = dict(zip(present, torch.split(encoded, [*map(len, present.values())]), strict=True))
         scale = self.model.logit_scale.exp().reshape(())
@@ -181,8 +181,11 @@ def limit_scale(scale: Tensor) -> None:
 def text_parameters(model: Any) -> list[nn.Parameter]:
     """Parameters of the text tower, those outside of its modules too."""
     visual = {id(parameter) for parameter in model.visual.parameters()}
-    named = model.named_parameters()
-    return [parameter for name, parameter in named if id(parameter) not in visual and not name.startswith("logit_")]
+    return [
+        parameter
+        for name, parameter in model.named_parameters()
+        if id(parameter) not in visual and not name.startswith("logit_")
+    ]
 
 
 def _prepare_towers(model: Any, towers: Towers) -> list[nn.Module]:
@@ -260,8 +263,11 @@ def outline(checkpoint: Checkpoint) -> Any:
     """Build the model that a checkpoint holds the weights of, without these, in evaluation mode."""
     with weights_left_out():
         model = build(checkpoint.config["model_cfg"])
-    preprocess = merge_preprocess_dict(asdict(PreprocessCfg()), checkpoint.config.get("preprocess_cfg", {}))
-    set_model_preprocess_cfg(model, preprocess | {"size": model.visual.image_size})
+    set_model_preprocess_cfg(
+        model,
+        merge_preprocess_dict(asdict(PreprocessCfg()), checkpoint.config.get("preprocess_cfg", {}))
+        | {"size": model.visual.image_size},
+    )
     return model.eval()
 
 

@@ -69,11 +69,10 @@ def make_exam(lesson: Lesson, tokenizer: Tokenizer, *, twins: float) -> Exam | N
     asked = _tag_queries(lesson, rows)
     pixels = lesson.pixels[rows]
     looks = lesson.looks[torch.from_numpy(rows)].float()
-    alike = (looks @ looks.T >= twins).fill_diagonal_(True)
     return Exam(
         pixels,
         _degraded(pixels),
-        [row.nonzero().flatten().tolist() for row in alike],
+        [row.nonzero().flatten().tolist() for row in (looks @ looks.T >= twins).fill_diagonal_(True)],
         tokenize(names, tokenizer),
         [found[0] for found in places.values()],
         list(places.values()),
@@ -107,8 +106,11 @@ def compare_rankers(
     queries: Floats, pictures: Floats, names: Floats, answers: Sequence[Sequence[int]]
 ) -> dict[str, dict[str, Figure]]:
     """Figures of pictures only, names only, and both as a library fuses them; all vectors of unit length."""
-    fused = WEIGHTS.picture * pictures + (1 - WEIGHTS.picture) * names
-    rankers = {"tags: pictures": pictures, "tags: names": names, "tags: fused": fused}
+    rankers = {
+        "tags: pictures": pictures,
+        "tags: names": names,
+        "tags: fused": (WEIGHTS.picture * pictures + (1 - WEIGHTS.picture) * names),
+    }
     return {ranker: figures(first_ranks(queries, corpus, answers)) for ranker, corpus in rankers.items()}
 
 
@@ -152,8 +154,7 @@ def _tag_queries(lesson: Lesson, rows: Ids) -> list[tuple[int, list[int]]]:
         words = set(lesson.captions.texts[number].split())
         if all(words.isdisjoint(lesson.words[rows[place]].split()) for place in places):
             asked.append((number, places))
-    chosen = np.random.default_rng(1).permutation(len(asked))[:MAX_QUERIES]
-    return [asked[place] for place in chosen]
+    return [asked[place] for place in np.random.default_rng(1).permutation(len(asked))[:MAX_QUERIES]]
 
 
 def _degraded(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -169,8 +170,10 @@ def _degraded(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
 def _picture_vectors(
     student: Student, pixels: npt.NDArray[np.uint8], device: torch.device, live: Callable[[], None]
 ) -> Floats:
-    some = torch.split(torch.from_numpy(pixels), 128)
-    return _vectors((student.encode_images(as_floats(chunk.to(device))) for chunk in some), live)
+    return _vectors(
+        (student.encode_images(as_floats(chunk.to(device))) for chunk in torch.split(torch.from_numpy(pixels), 128)),
+        live,
+    )
 
 
 def _text_vectors(student: Student, tokens: Tensor, device: torch.device, live: Callable[[], None]) -> Floats:

@@ -78,8 +78,9 @@ class Log:
 
     def __init__(self, path: Path, *, from_step: int, events: Path | None = None) -> None:
         lines = path.read_text("utf-8").splitlines() if path.is_file() and from_step else []
-        kept = (line for line in lines if _step_of(line) <= from_step)
-        write_file(path, "".join(f"{line}\n" for line in kept).encode())
+        write_file(
+            path, "".join(f"{line}\n" for line in (line for line in lines if _step_of(line) <= from_step)).encode()
+        )
         self._path, self._file, self._events = path, path.open("a", encoding="utf-8"), None
         if events is not None:
             try:
@@ -133,8 +134,9 @@ def profiled(folder: Path, *, n_steps: int, rank: Rank) -> Iterator[Callable[[],
     def save(profiler: Any) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         profiler.export_chrome_trace(str(folder / f"rank-{rank.index}.trace.json"))
-        content = json.dumps(shares_of(profiler.events()), indent=1) + "\n"
-        write_file(folder / f"rank-{rank.index}.json", content.encode())
+        write_file(
+            folder / f"rank-{rank.index}.json", (json.dumps(shares_of(profiler.events()), indent=1) + "\n").encode()
+        )
 
     if not n_steps:
         yield lambda: None

@@ -42,8 +42,7 @@ def right_ranks(scores: npt.NDArray[np.floating], right: Sequence[int] | Ranks) 
     found = -np.sort(-others[places])
     others[places] = -np.inf
     ahead = np.sort(others[others >= found[-1]])
-    n_wrong = len(ahead) - np.searchsorted(ahead, found, side="left")
-    ranks: Ranks = np.arange(1, len(found) + 1) + n_wrong
+    ranks: Ranks = np.arange(1, len(found) + 1) + (len(ahead) - np.searchsorted(ahead, found, side="left"))
     return np.where(np.isneginf(found), UNRANKED, ranks)
 
 
