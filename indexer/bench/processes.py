@@ -22,7 +22,7 @@ from typing import IO, Any
 
 import psutil
 
-from indexer.embedding.gauges import family, proportional_bytes
+from indexer.embedding.progress import family, proportional_bytes
 from indexer.embedding.torchrun import Ranks
 from indexer.encoders.devices import MASK, Devices, first_devices
 from indexer.errors import BenchError

@@ -7,7 +7,7 @@ one is written away.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from typing import Self
@@ -18,6 +18,7 @@ from indexer.arrays import Halves, Ids, Pixels
 from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.devices import HOST
+from indexer.encoders.devices import Device as HostDevice
 from indexer.encoders.graphs import load_encoder
 from indexer.encoders.loaded import LoadedEncoder, is_no_room
 from indexer.errors import EmbedError
@@ -297,12 +298,32 @@ def n_lanes() -> int:
     return min(_MOST_LANES, cores_of_rank())
 
 
-def default_workers(n_images: int, *, is_fed: bool) -> int:
-    """Rendering processes of one rank: its share of the cores, one for a handful of pictures.
+def default_workers(n_images: int, *, is_fed: bool, asked: int | None = None) -> int:
+    """Rendering processes of one rank, where none are asked for: its share of the cores, one for a handful of pictures.
 
     What feeds a device that is none of them has a core for itself, if that is a quarter of them or less: a device that
     waits for a busy host costs more than a renderer gives.
     """
     n_cores = cores_of_rank()
     n_spare = 1 if is_fed and n_cores >= _CORES_WITH_ONE_SPARE else 0
-    return 1 if n_images < _FEW else n_cores - n_spare
+    return asked if asked is not None else 1 if n_images < _FEW else n_cores - n_spare
+
+
+def spec_of(device: HostDevice, options: EmbedOptions) -> DeviceSpec:
+    """What is known of a device of this machine before an encoder is on it."""
+    if device.type == "cpu":
+        return cpu_spec(options)
+    import torch
+
+    from indexer.embedding.cuda_device import cuda_spec
+
+    return cuda_spec(torch.device(str(device)), options)
+
+
+def in_products_of(device: HostDevice, options: EmbedOptions) -> AbstractContextManager[None]:
+    """Have a GPU multiply as the precision says; a processor knows but one way."""
+    if device.type == "cpu":
+        return nullcontext()
+    from indexer.encoders.torch_encoder import products_in
+
+    return products_in(options.precision)

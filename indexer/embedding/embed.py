@@ -12,12 +12,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from indexer.embedding.block_queue import BlockQueue
-from indexer.embedding.device import DeviceSpec, cpu_spec
+from indexer.embedding.block_queue import BlockQueue, Claims
+from indexer.embedding.device import in_products_of, spec_of
 from indexer.embedding.distributed import (
     Rank,
     give_up_rank,
@@ -27,31 +26,26 @@ from indexer.embedding.distributed import (
     share_cores,
     total_over_ranks,
 )
-from indexer.embedding.gauges import Gauge
-from indexer.embedding.leases import Claims
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import (
     EmbeddingProgress,
     EmbeddingReporter,
+    Gauge,
     Overseer,
     read_progress,
     watched,
     write_progress,
 )
-from indexer.embedding.shard_writer import OVER
 from indexer.embedding.torchrun import Ranks, cluster_command
-from indexer.embedding.work import Work
+from indexer.embedding.work import OVER, Work
 from indexer.encoders.devices import Device, Devices
 from indexer.encoders.graphs import find_device
 from indexer.errors import EmbedError
 from indexer.library.durable import disk_error, make_folder
 from indexer.library.folder import Library
 from indexer.library.stores import FolderStore
-from indexer.process import cores_of_rank, prepare_for_batches
-
-if TYPE_CHECKING:
-    pass
+from indexer.process import prepare_for_batches
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
@@ -88,7 +82,7 @@ def embed(place: LibraryPlanStore, context: WorkerContext) -> None:
         process_group(rank, backend=backend, device=where, limit=LONGEST_RUN),
         in_products_of(where, options),
     ):
-        reporter = EmbeddingReporter(context.report, progress, Gauge(where, cores_of_rank()))
+        reporter = EmbeddingReporter(context.report, progress, Gauge(where))
         reporter.begin("loading the encoder")
         with _claims(place.run, rank, where, options) as claims:
             queue = BlockQueue(place, claims)
@@ -99,26 +93,6 @@ def embed(place: LibraryPlanStore, context: WorkerContext) -> None:
         if n_left:
             raise EmbedError(f'"{n_left}" blocks are left without a shard; `icons index` does them')
         reporter.finish()
-
-
-def in_products_of(device: Device, options: EmbedOptions) -> AbstractContextManager[None]:
-    """Have a GPU multiply as the precision says; a processor knows but one way."""
-    if device.type == "cpu":
-        return nullcontext()
-    from indexer.encoders.torch_encoder import products_in
-
-    return products_in(options.precision)
-
-
-def spec_of(device: Device, options: EmbedOptions) -> DeviceSpec:
-    """What is known of a device of this machine before an encoder is on it."""
-    if device.type == "cpu":
-        return cpu_spec(options)
-    import torch
-
-    from indexer.embedding.cuda_device import cuda_spec
-
-    return cuda_spec(torch.device(str(device)), options)
 
 
 def _claims(run: Path, rank: Rank, device: Device, options: EmbedOptions) -> AbstractContextManager[Claims | None]:

@@ -16,7 +16,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.autograd.profiler import record_function
 
-from indexer.embedding.gauges import Gauge, gpu_figures, peak_memory
+from indexer.embedding.progress import Gauge, gpu_figures, peak_memory
 from indexer.errors import TrainError
 from indexer.finetune.batches import Feed, Part
 from indexer.finetune.checkpoints import TrainingState, is_sharded, keep_best, restore, save_checkpoint
@@ -25,7 +25,6 @@ from indexer.finetune.step import Session, StepResult, check_sound, take_step
 from indexer.finetune.student import Average, Student, text_parameters
 from indexer.finetune.validation import Exam, Scores, main_figure, sit_exam, to_plain
 from indexer.finetune.watch import Events, Log, TrainingProgress, profiled
-from indexer.process import cores_of_rank
 
 REFERENCE_BATCH = 512
 
@@ -149,7 +148,7 @@ def train(
     state = restore(session, average, places.checkpoint, made_by=made_by) if resume else TrainingState()
     run = Run(session, exam, places, made_by, n_steps, average, state)
     if session.options.watching.watch_devices:
-        session.reporter.gauge, session.reporter.gauged_at = Gauge(session.device, cores_of_rank()), 0.0
+        session.reporter.gauge, session.reporter.gauged_at = Gauge(session.device), 0.0
     with ExitStack() as stack:
         if session.rank.index == 0:
             run.log = stack.enter_context(closing(Log(places.log, from_step=state.step)))

@@ -5,14 +5,14 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import itemgetter
 from traceback import walk_tb
 from typing import Any, TypeVar
 
 from indexer.errors import StoreError
-from indexer.library.stores import FolderStore, Listed, Store, Stored, local_path, url_of
+from indexer.library.stores import FolderStore, Listed, Stored, local_path, url_of
 
 CONDITIONAL = ("s3",)
 """Protocols whose stores are asked to write only if something still holds."""
@@ -186,23 +186,13 @@ def _file_system(url: str) -> tuple[Any, str]:
     protocol = url.partition("://")[0]
     try:
         import fsspec
-    except ImportError as error:
-        raise StoreError(f'"{url}" is a place of an object store; `{_EXTRA}` installs what reads it') from error
-    if protocol not in fsspec.available_protocols():
-        raise StoreError(f'"{url}" can\'t be opened: "{protocol}" is no protocol that fsspec knows')
-    try:
+
         fs, root = fsspec.url_to_fs(url, use_listings_cache=False, **_OPTIONS.get(protocol, {}))
     except ImportError as error:
         raise StoreError(f'"{url}" needs a package that is not installed ({error}); `{_EXTRA}`') from error
     except Exception as error:  # each client has its own, of access that it does not find for one
         raise StoreError(f'"{url}" can\'t be opened ({reason_of(error)})') from error
     return fs, str(root).rstrip("/")
-
-
-def _is_of_a_client(error: Exception) -> bool:
-    """Whether an error has come through a package that is neither this program's nor Python's."""
-    rooms = {str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in walk_tb(error.__traceback__)}
-    return not rooms <= {__name__.partition(".")[0], *sys.stdlib_module_names}
 
 
 def reason_of(error: Exception) -> str:
@@ -217,8 +207,9 @@ def asked(ask: Callable[[], Answer]) -> Answer:
     except (OSError, StoreError):
         raise
     except Exception as error:
-        if not _is_of_a_client(error):
-            raise
+        rooms = {str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in walk_tb(error.__traceback__)}
+        if rooms <= {__name__.partition(".")[0], *sys.stdlib_module_names}:
+            raise  # a defect: it has not come through a client's package
         raise OSError(f"{type(error).__name__}: {error}") from error
 
 
@@ -228,52 +219,60 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 _HOPELESS = (PermissionError, NotADirectoryError, IsADirectoryError)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RetryingStore:
-    """Passes all on to a store, again where that fails. What is created or replaced must be unlike others' writes."""
+    """Passes all on to a store, or to a part of one, whose names begin with a prefix that ends in a slash.
 
-    store: Store
+    What fails is asked again. What is created or replaced must be unlike others' writes.
+    """
+
+    store: FolderStore | ObjectStore
     patience_seconds: float = PATIENCE_SECONDS
-    _chance: random.Random = field(default_factory=random.Random)
+    prefix: str = ""
 
     @property
     def url(self) -> str:
-        """How a person names the store."""
-        return self.store.url
+        """How a person names it."""
+        return f"{self.store.url}/{self.prefix}".rstrip("/")
+
+    def part(self, prefix: str) -> "RetryingStore":
+        """A part of this one."""
+        return replace(self, prefix=self.prefix + prefix)
 
     def get(self, name: str) -> Stored | None:
-        """Read an object."""
-        return self._ask(lambda: self.store.get(name))
+        """Read an object; None where there is none."""
+        return self._ask(self.store.get, name)
 
     def list(self, prefix: str) -> dict[str, Listed]:
-        """Name the objects whose names begin so."""
-        return self._ask(lambda: self.store.list(prefix))
+        """Name the objects whose names begin so, in the order of names."""
+        found = self._ask(self.store.list, prefix)
+        return {name.removeprefix(self.prefix): listed for name, listed in found.items()}
 
     def put(self, name: str, content: bytes) -> None:
-        """Write an object."""
-        self._ask(lambda: self.store.put(name, content))
+        """Write an object, whatever is there."""
+        self._ask(self.store.put, name, content=content)
 
     def create(self, name: str, content: bytes) -> str | None:
-        """Write an object that is not there yet."""
-        return self._ask(lambda: self.store.create(name, content)) or self._own(name, content)
+        """Write an object that is not there yet, and return its version; None where it is: of several, one wins."""
+        return self._ask(self.store.create, name, content=content) or self._own(name, content)
 
     def replace(self, name: str, content: bytes, *, version: str) -> str | None:
-        """Write an object that still has a version."""
-        return self._ask(lambda: self.store.replace(name, content, version=version)) or self._own(name, content)
+        """Write an object that still has a version, and return its new one; None where it has another, or is gone."""
+        return self._ask(self.store.replace, name, content=content, version=version) or self._own(name, content)
 
     def delete(self, *names: str) -> None:
-        """Remove objects."""
-        self._ask(lambda: self.store.delete(*names))
+        """Remove objects; one that is not there is none the less removed."""
+        self._ask(self.store.delete, *names)
 
     def clear(self, prefix: str) -> None:
-        """Remove what has a name that begins so."""
-        self._ask(lambda: self.store.clear(prefix))
+        """Remove what has a name that begins so, to a slash; what is written meanwhile may stay."""
+        self._ask(self.store.clear, prefix)
 
     def _own(self, name: str, content: bytes) -> str | None:
         there = self.get(name)
         return there.version if there is not None and there.content == content else None
 
-    def _ask(self, ask: Callable[[], Answer]) -> Answer:
+    def _ask(self, ask: Callable[..., Answer], *names: str, **others: Any) -> Answer:
         """Ask until there is an answer.
 
         Raises:
@@ -282,26 +281,27 @@ class RetryingStore:
         pause, until = _FIRST_PAUSE, None
         while True:
             try:
-                return asked(ask)
+                return asked(lambda: ask(*(self.prefix + name for name in names), **others))
             except OSError as error:
                 until = until or time.monotonic() + self.patience_seconds
-                is_over = isinstance(error, _HOPELESS) or time.monotonic() + pause > until
-                if is_over:
+                if isinstance(error, _HOPELESS) or time.monotonic() + pause > until:
                     raise StoreError(
                         f'"{self.url}" can\'t be read or written ({reason_of(error)}); '
                         "what is finished is kept, and the same command goes on from there"
                     ) from error
-            time.sleep(pause * self._chance.uniform(0.5, 1.0))
+            time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(2 * pause, _LONGEST_PAUSE)
 
 
-def open_store(place: str) -> Store:
+Store = FolderStore | ObjectStore | RetryingStore
+"""Objects by names such as "claims/a.json"; each is written whole or not at all, whoever else writes beside."""
+
+
+def open_store(place: str) -> RetryingStore:
     """Open the store of a folder or URL, one that is asked again where it fails.
 
     Raises:
         StoreError: the URL's protocol is unknown, or what speaks it is not installed.
     """
     url = url_of(place)
-    if url is None:
-        return RetryingStore(FolderStore(local_path(place).absolute()))
-    return RetryingStore(open_object_store(url))
+    return RetryingStore(FolderStore(local_path(place).absolute()) if url is None else open_object_store(url))

@@ -6,16 +6,11 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
 from indexer.errors import StoreError
 from indexer.library.durable import ASIDE, create_file, write_file
 from indexer.library.foreign import FILE_NAME, below
-
-if TYPE_CHECKING:
-    from filelock import FileLock
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,77 +33,6 @@ class Listed:
     """In bytes."""
 
 
-class Store(Protocol):
-    """Objects by names such as "claims/a.json"; each is written whole or not at all, whoever else writes beside."""
-
-    @property
-    def url(self) -> str:
-        """How a person names the place."""
-
-    def get(self, name: str) -> Stored | None:
-        """Read an object; None where there is none."""
-
-    def list(self, prefix: str) -> dict[str, Listed]:
-        """Name the objects whose names begin so, in the order of names."""
-
-    def put(self, name: str, content: bytes) -> None:
-        """Write an object, whatever is there."""
-
-    def create(self, name: str, content: bytes) -> str | None:
-        """Write an object that is not there yet, and return its version; None where it is: of several, one wins."""
-
-    def replace(self, name: str, content: bytes, *, version: str) -> str | None:
-        """Write an object that still has a version, and return its new one; None where it has another, or is gone."""
-
-    def delete(self, *names: str) -> None:
-        """Remove objects; one that is not there is none the less removed."""
-
-    def clear(self, prefix: str) -> None:
-        """Remove what has a name that begins so, to a slash; what is written meanwhile may stay."""
-
-
-@dataclass(frozen=True, slots=True)
-class Below:
-    """A part of a store, whose names begin with a prefix that ends in a slash."""
-
-    whole: Store
-    prefix: str
-
-    @property
-    def url(self) -> str:
-        """How a person names the part."""
-        return f"{self.whole.url.rstrip('/')}/{self.prefix.rstrip('/')}"
-
-    def get(self, name: str) -> Stored | None:
-        """Read an object of the part."""
-        return self.whole.get(self.prefix + name)
-
-    def list(self, prefix: str) -> dict[str, Listed]:
-        """Name objects of the part."""
-        found = self.whole.list(self.prefix + prefix)
-        return {name.removeprefix(self.prefix): listed for name, listed in found.items()}
-
-    def put(self, name: str, content: bytes) -> None:
-        """Write an object of the part."""
-        self.whole.put(self.prefix + name, content)
-
-    def create(self, name: str, content: bytes) -> str | None:
-        """Write an object of the part that is not there yet."""
-        return self.whole.create(self.prefix + name, content)
-
-    def replace(self, name: str, content: bytes, *, version: str) -> str | None:
-        """Write an object of the part that still has a version."""
-        return self.whole.replace(self.prefix + name, content, version=version)
-
-    def delete(self, *names: str) -> None:
-        """Remove objects of the part."""
-        self.whole.delete(*(self.prefix + name for name in names))
-
-    def clear(self, prefix: str) -> None:
-        """Remove objects of the part."""
-        self.whole.clear(self.prefix + prefix)
-
-
 _LOCK = f"{ASIDE}lock"
 _PATIENCE_SECONDS = 60.0
 """For the lock, which is held for as long as a small file takes to be written."""
@@ -118,12 +42,7 @@ class FolderStore:
     """Objects are files. A file's version is what the system states of it: each write makes a new file."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
-
-    @property
-    def url(self) -> str:
-        """The folder."""
-        return str(self.root)
+        self.root, self.url = root, str(root)
 
     def get(self, name: str) -> Stored | None:
         """Read a file; None where there is none."""
@@ -151,6 +70,8 @@ class FolderStore:
     def replace(self, name: str, content: bytes, *, version: str) -> str | None:
         """Compare and rename under the folder's lock; where locks reach one machine alone, two may win."""
         path = self._path(name)
+        if not path.exists():  # nothing is made anew in a folder that has gone, not even its lock
+            return None
         with self._locked():
             there = self.get(name)
             if there is None or there.version != version:
@@ -193,24 +114,17 @@ class FolderStore:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
+        from filelock import FileLock
+
         try:
-            self._lock.acquire(timeout=_PATIENCE_SECONDS)
+            with FileLock(self.root / _LOCK, timeout=_PATIENCE_SECONDS):
+                yield
         except TimeoutError:
             raise StoreError(f'"{self.root / _LOCK}" is locked for a minute now; look at who holds it') from None
         except NotImplementedError:
             raise StoreError(
                 f'the file system of "{self.root}" has no locks; mount it with them, or give an object store'
             ) from None
-        try:
-            yield
-        finally:
-            self._lock.release()
-
-    @cached_property
-    def _lock(self) -> "FileLock":
-        from filelock import FileLock
-
-        return FileLock(self.root / _LOCK)
 
 
 def _version(facts: os.stat_result) -> str:

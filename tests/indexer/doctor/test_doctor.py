@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from conftest import Build, Silent, build_library, draw_icons, svg
 from faults import draw
 
-from indexer.doctor.examine import examine, repair
 from indexer.doctor.checks import Report
+from indexer.doctor.examine import examine, repair
 from indexer.errors import LibraryError, ShardError
 from indexer.library.folder import Library
 from indexer.library.preferences import Preferences, write_preferences

@@ -12,8 +12,7 @@ from click.testing import CliRunner
 from conftest import exported_once
 
 from indexer.embedding import rank_view
-from indexer.embedding.gauges import Gauge, Reading
-from indexer.embedding.progress import RankProgress, Reporter
+from indexer.embedding.progress import Gauge, RankProgress, Reading, Reporter
 from indexer.embedding.rank_view import cells
 from indexer.finetune.watch import TrainingProgress, TrainingView
 from indexer.library.folder import Library
