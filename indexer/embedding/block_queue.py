@@ -19,10 +19,9 @@ from typing import Any, Self
 
 from indexer.embedding.plan_store import PlanStore
 from indexer.errors import StoreError
-from indexer.library.object_store import Store
 from indexer.library.plans import Block, BlockHeader
 from indexer.library.shards import Kind
-from indexer.library.stores import Listed
+from indexer.library.stores import Listed, Store
 
 _SUFFIX = ".json"
 LOOKS = 4
@@ -65,9 +64,9 @@ class Claims:
     def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join()
-        for block, (_, version) in self._held.items():
+        for block, held in self._held.items():
             there = self.store.get(block + _SUFFIX)
-            if there is not None and there.version == version:
+            if there is not None and there.version == held[1]:
                 self.store.delete(block + _SUFFIX)
         self._held = {}
 

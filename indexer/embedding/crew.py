@@ -36,7 +36,7 @@ from indexer.encoders.devices import MASK, Devices, parse_devices, use_device
 from indexer.encoders.graphs import find_device
 from indexer.errors import EmbedError, IconsError
 from indexer.languages.words import printable
-from indexer.library.object_store import RetryingStore, open_store
+from indexer.library.stores import RetryingStore, open_store
 from indexer.process import (
     cores,
     end_at_once,

@@ -15,9 +15,9 @@ from indexer.errors import EmbedError, ShardError
 from indexer.library.durable import write_file
 from indexer.library.folder import Library
 from indexer.library.foreign import FILE_NAME, FileName, below, from_json, from_plain
-from indexer.library.object_store import RetryingStore
 from indexer.library.plans import Block, BlockHeader, Plan, block_from, read_block, read_headers, read_plan
-from indexer.library.shards import block_of, partial_shards_by_block, read_finished, read_shard, shard_name, shard_path
+from indexer.library.shards import block_of, partial_shards_by_block, read_finished, read_shard, shard_name
+from indexer.library.stores import RetryingStore
 
 
 class LibraryPlanStore:
@@ -42,7 +42,7 @@ class LibraryPlanStore:
         """Name the blocks that have no shard."""
         for block in self._places:
             if block.name not in self._done:
-                if shard_path(self.shards, block.name).exists():
+                if (self.shards / shard_name(block.name)).exists():
                     self._done.add(block.name)
                 else:
                     yield block
@@ -53,7 +53,7 @@ class LibraryPlanStore:
 
     def finished_items(self, block: str) -> set[int] | None:
         """Ids that parts hold of runs that have ended early."""
-        return None if shard_path(self.shards, block).exists() else items_in(self._parts.get(block, ()))
+        return None if (self.shards / shard_name(block)).exists() else items_in(self._parts.get(block, ()))
 
     def write(self, block: str, name: str, content: bytes) -> None:
         """Write a file of the encoder's vectors."""
@@ -79,7 +79,7 @@ def items_in(shards: Iterable[Path]) -> set[int]:
     Raises:
         ShardError: one is damaged.
     """
-    return {item for _, ids, failures in map(read_finished, shards) for item in (*ids.tolist(), *failures)}
+    return {item for one in map(read_finished, shards) for item in (*one.ids.tolist(), *one.failures)}
 
 
 _FACTS = "encoder.json"

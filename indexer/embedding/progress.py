@@ -24,16 +24,6 @@ from indexer.library.foreign import from_json
 from indexer.process import cores_of_rank
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a device does; None where nobody can tell."""
-
-    memory_bytes: int
-    utilisation: float | None = None
-    """Share of the device, or of a rank's cores, that was busy."""
-    power_watts: float | None = None
-
-
 @dataclass(slots=True)
 class Gauge:
     """Reads how busy a rank's device is; between two readings on a CPU lies the time that the second one is about."""
@@ -43,20 +33,19 @@ class Gauge:
     _read_at: float = field(default_factory=time.perf_counter)
     _cpu_seconds: float = field(default_factory=lambda: cpu_seconds(family(os.getpid())))
 
-    def read(self) -> Reading:
-        """Look at the device."""
+    def read(self) -> tuple[int, float | None, float | None]:
+        """Bytes of memory, the share of the device, or of a rank's cores, that was busy, and watts, as far as known."""
         if self.device.type == "cuda":
             found = gpu_figures(self.device)
             if not found:
-                return Reading(peak_memory(self.device))
-            memory = int(found["gpu/memory_gb"] * 1e9)
-            return Reading(memory, found["gpu/utilisation"] / 100, found.get("gpu/power_w"))
+                return peak_memory(self.device), None, None
+            return int(found["gpu/memory_gb"] * 1e9), found["gpu/utilisation"] / 100, found.get("gpu/power_w")
         before, cpu_before = self._read_at, self._cpu_seconds
         everyone = family(os.getpid())
         self._read_at, self._cpu_seconds = time.perf_counter(), cpu_seconds(everyone)
         seconds = self._read_at - before
         busy = max(0.0, self._cpu_seconds - cpu_before) / (self.cores * seconds) if seconds else None
-        return Reading(proportional_bytes(everyone), busy)
+        return proportional_bytes(everyone), busy, None
 
 
 def family(process: int) -> list[psutil.Process]:
@@ -246,17 +235,11 @@ class Watchdog:
         return None
 
 
-@dataclass(slots=True)
 class Overseer:
     """A watch over `n` ranks from outside: one that is stopped, or never began, can't say so itself."""
 
-    n: int
-    limit: float
-    _started: Watchdog = field(init=False)
-    _starting: Watchdog = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._started, self._starting = Watchdog(self.limit + OWN_SECONDS), Watchdog(self.limit + START_SECONDS)
+    def __init__(self, n: int, limit: float) -> None:
+        self.n, self._started, self._starting = n, Watchdog(limit + OWN_SECONDS), Watchdog(limit + START_SECONDS)
 
     def look(self, ranks: Sequence[RankProgress]) -> str | None:
         """Tell which rank has stood still for too long, and what it was at, from those that have said something."""
@@ -329,9 +312,8 @@ class Reporter(Generic[Progress]):
     def read_gauge(self) -> None:
         """Look at what the device does."""
         if self.gauge is not None:
-            self.gauged_at, found = time.perf_counter(), self.gauge.read()
-            self.progress.memory_bytes, self.progress.utilisation = found.memory_bytes, found.utilisation
-            self.progress.power_watts = found.power_watts
+            self.gauged_at, progress = time.perf_counter(), self.progress
+            progress.memory_bytes, progress.utilisation, progress.power_watts = self.gauge.read()
 
     def finish(self) -> None:
         """Report that all is done."""

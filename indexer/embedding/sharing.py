@@ -30,10 +30,9 @@ from indexer.languages.words import printable
 from indexer.library.durable import ASIDE, make_folder, sync, write_file
 from indexer.library.folder import Library
 from indexer.library.foreign import Location, from_json
-from indexer.library.object_store import RetryingStore, open_store
-from indexer.library.plans import BlockHeader, Plan, header_of, read_blocks
-from indexer.library.shards import partial_shards_by_block, read_shard, shard_name, shard_path, shard_paths
-from indexer.library.stores import url_of
+from indexer.library.plans import BlockHeader, Plan, read_blocks
+from indexer.library.shards import partial_shards_by_block, read_shard, shard_name, shard_paths
+from indexer.library.stores import RetryingStore, open_store, url_of
 
 _NOTES = "shared.json"
 _Run = Annotated[str, re.compile("[0-9a-f]{12}")]
@@ -179,7 +178,7 @@ def put_plan(work: str, library: Library, plan: Plan) -> None:
 
     def spell() -> Iterator[tuple[str, bytes]]:
         for place, block in enumerate(read_blocks(library.work(plan.fingerprint) / "plan.jsonl")):
-            headers.append(header_of(block))
+            headers.append(BlockHeader.of(block))
             yield f"blocks/{group_name(place)}/{block.name}.json", json.dumps(block.items).encode()
 
     if plan.n_blocks:
@@ -327,7 +326,7 @@ def _collect(place: ObjectPlanStore, runs: OwnRuns) -> Collected:
             n_damaged += n_more
         parts = partial_shards_by_block(folder)
         for block in blocks:  # those whose files lack some of their items are done again
-            path = shard_path(folder, block.name)
+            path = folder / shard_name(block.name)
             if len(items_in([path, *parts.get(block.name, ())])) < block.n_items:
                 path.unlink()
                 place.free(block.name)

@@ -26,11 +26,11 @@ from indexer.embedding.device import (
     default_workers,
     encode_pipelined,
     in_batches,
-    out_of_memory_explained,
+    no_room,
 )
 from indexer.embedding.progress import EmbeddingReporter
 from indexer.encoders.checkpoint import find_checkpoint
-from indexer.encoders.loaded import LoadedEncoder
+from indexer.encoders.loaded import LoadedEncoder, is_no_room
 from indexer.errors import EmbedError
 from indexer.languages.words import printable
 from indexer.library.shards import Failed, Kind, Shard, content_of, pack_shard, partial_shard_name, shard_name
@@ -193,9 +193,13 @@ class Work:
                     fills=self.queue.claims is None,  # what one has drawn no other has
                 )
                 drawing = Drawing(closing.enter_context(pool), layout, self.queue, self.reporter)
-            with out_of_memory_explained(self.reporter.progress.device):
+            try:
                 memory = drawing.pool.memory if drawing else None
                 device = closing.enter_context(self.spec.load(checkpoint, memory, n_images))
+            except (RuntimeError, MemoryError) as error:
+                if not is_no_room(error):
+                    raise
+                raise no_room(self.reporter.progress.device, "the encoder") from error
             self.reporter.progress.device = device.name
             writer = closing.enter_context(ShardWriter(self.queue, worker=self.worker, encoder=device.encoder))
             self._embed_names(device, writer)

@@ -19,9 +19,9 @@ from indexer.catalog.database import open_catalog
 from indexer.catalog.questions import store_setting
 from indexer.commands.library import read_failures, read_status
 from indexer.doctor.examine import examine, repair
+from indexer.embedding.distributed import _remove_leftovers
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Gauge, Watchdog
-from indexer.embedding.torchrun import _remove_leftovers
 from indexer.embedding.work import OVER
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library

@@ -11,8 +11,16 @@ import pytest
 from s3_server import Faults
 
 from indexer.errors import IconsError, StoreError
-from indexer.library.object_store import RetryingStore, Store, open_object_store, open_store
-from indexer.library.stores import FolderStore, local_path, spelled, url_of
+from indexer.library.stores import (
+    FolderStore,
+    RetryingStore,
+    Store,
+    local_path,
+    open_object_store,
+    open_store,
+    spelled,
+    url_of,
+)
 
 
 @pytest.fixture(params=["folder", "memory", "s3"])

@@ -7,8 +7,8 @@ from indexer.embedding.plan_store import ObjectPlanStore
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.embedding.sharing import Watching
-from indexer.library.object_store import open_store
 from indexer.library.plans import Plan
+from indexer.library.stores import open_store
 
 
 def test_workers_that_have_ended_or_fallen_silent_count_with_what_they_did_and_have_no_rate(tmp_path: Path) -> None:

@@ -21,9 +21,9 @@ from indexer.embedding.work import Ended
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError, IconsError
 from indexer.library.folder import Library
-from indexer.library.object_store import open_store
 from indexer.library.plans import BLOCK_SIZE, BlockHeader, Plan
 from indexer.library.shards import read_coverage, shard_name
+from indexer.library.stores import open_store
 from indexer.pipeline import collect, index, plan_only
 from indexer.run import IndexOptions
 from search.cli import main
