@@ -24,8 +24,9 @@ from indexer.encoders.export import OPSET, traceable
 from indexer.errors import TrainError
 from indexer.library.durable import make_folder, write_file
 from indexer.process import computes_in_bf16
-from indexer.screens.detector import FACTS, GRAPH, STRIDE
+from indexer.screens.located import GRAPH, STRIDE
 
+FACTS = "training.json"
 STATE = "state.pt"
 _AHEAD = 4
 """Batches that are made while one is learnt."""
