@@ -14,8 +14,7 @@ import numpy as np
 from PIL import Image
 
 from indexer.arrays import Floats, Pixels
-from indexer.encoders.query_encoder import QueryEncoder
-from indexer.encoders.tokens import Tower
+from indexer.encoders.query_encoder import QueryEncoder, Tower
 from indexer.errors import IconsError
 from indexer.library.bundled import bundled
 from indexer.process import cores

@@ -258,7 +258,7 @@ class UsageCounts:
 
 @dataclass(frozen=True, slots=True)
 class Sameness:
-    """How likely a crop shows an icon of the library, as `usage.sameness` has measured it."""
+    """How likely a crop shows an icon of the library, as `usage_merge` has measured it."""
 
     known: Curve
     """By the cosine of their vectors."""

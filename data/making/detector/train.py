@@ -268,7 +268,7 @@ def _halved(content: bytes) -> bytes:
 
 def _compare(answering: nn.Module, path: Path) -> None:
     """Hold the graph against torch on a screen of bars and squares."""
-    from indexer.encoders.tokens import Tower
+    from indexer.encoders.query_encoder import Tower
 
     lot = np.random.default_rng(0)
     pixels = np.full(_SAMPLE, 240, np.uint8)
