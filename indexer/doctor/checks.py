@@ -36,8 +36,8 @@ from indexer.library.shards import (
     shard_paths,
 )
 from indexer.merging.manifest import answering_manifest
-from indexer.merging.snapshot import read_contents
 from indexer.merging.vector_index import VectorIndex
+from indexer.merging.vectors import read_contents
 from indexer.screens.files import UsageFolder, UsageGeneration, read_places, read_shots
 from indexer.screens.looks import LookKey, UsageManifest, look_paths, read_looks
 

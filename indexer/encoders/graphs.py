@@ -19,8 +19,7 @@ from indexer.arrays import Halves, Ids
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.devices import HOST, Device
 from indexer.encoders.loaded import AnyPrecision, LoadedEncoder, check_answers
-from indexer.encoders.query_encoder import Shape, write_facts
-from indexer.encoders.tokens import Tower, clip_tokenizer
+from indexer.encoders.query_encoder import Shape, Tower, clip_tokenizer, write_facts
 from indexer.errors import ModelError, SourceError
 from indexer.library.durable import (
     Files,

@@ -18,9 +18,8 @@ from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
 from safetensors import safe_open
 
 from indexer.arrays import Floats, Pixels
-from indexer.encoders.external_weights import replace_parts
 from indexer.encoders.loaded import sample_pixels
-from indexer.encoders.tokens import Tower
+from indexer.encoders.query_encoder import Tower
 from indexer.library.durable import write_file
 
 _QUANTISED = ("Conv", "Add", "AveragePool", "GlobalAveragePool", "MaxPool")
@@ -149,6 +148,15 @@ class Quantising:
     def _hold(self, name: str, values: NDArray[Any]) -> str:
         self.tensors.append(numpy_helper.from_array(np.array(values), name))
         return name
+
+
+def replace_parts(graph: GraphProto, nodes: list[NodeProto], tensors: list[TensorProto]) -> None:
+    """Give a graph other nodes and other tensors, which may be its own."""
+    copies = [NodeProto.FromString(node.SerializeToString()) for node in nodes]
+    held = [TensorProto.FromString(tensor.SerializeToString()) for tensor in tensors]
+    del graph.node[:], graph.initializer[:]
+    graph.node.extend(copies)
+    graph.initializer.extend(held)
 
 
 def _needed(nodes: Iterator[NodeProto], graph: GraphProto) -> list[NodeProto]:
