@@ -1,13 +1,24 @@
-"""Rules of the drawing: canvas, strokes, colours, and what one icon does that others of its set don't."""
+"""Rules of one icon beside the others of its set: canvas, strokes, colours, and what no icon needs."""
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from typing import TypeVar
 
 import numpy as np
 
 from search.linting.drawing import BLACK, IMPLICIT, Box, Drawing
-from search.linting.findings import LEAST_SHARE, Find, Group, Habit, Rule, Violation, each_drawing, habit_of, number
-from search.linting.ink import unpacked
+from search.linting.findings import (
+    LEAST_ICONS,
+    LEAST_SHARE,
+    Find,
+    Group,
+    Habit,
+    Rule,
+    Violation,
+    each_drawing,
+    habit_of,
+    number,
+)
 
 Value = TypeVar("Value", bound=Hashable)
 USUAL_UNITS = 24.0
@@ -111,12 +122,12 @@ def _aside(across: float, down: float, units: float) -> str:
 def _is_part(group: Group, row: int) -> bool:
     """Whether a drawing is a part of another one of its family, at its place there: the first bar of a signal."""
     own = group.seen.icons[row]
-    words = frozenset(own.words.split())
-    ink = unpacked(group.seen.masks[row])
+    words = frozenset(own.file.words.split())
+    ink = group.ink(row)
     most = max(4, _MOST_PART_STRAY * ink.sum())
     for other, icon in group.icons():
-        if other != row and words & frozenset(icon.words.split()):
-            around = unpacked(group.seen.masks[other])
+        if other != row and words & frozenset(icon.file.words.split()):
+            around = group.ink(other)
             if around.sum() > ink.sum() * 1.05 and (ink & ~around).sum() <= most:
                 return True
     return False
@@ -162,45 +173,6 @@ def _off_grid(drawing: Drawing) -> tuple[int, float]:
     return len(off), off[0] if off else 0.0
 
 
-RULES = (
-    Rule(
-        "view-box",
-        "warning",
-        "the viewBox",
-        "draw it on the canvas of the set, and state that as its viewBox",
-        differing("viewBox", _view_box, _spell_view_box),
-    ),
-    Rule(
-        "out-of-bounds",
-        "warning",
-        "shapes that reach out of the viewBox",
-        "move or shrink the drawing into its canvas",
-        each_drawing(out_of_bounds),
-    ),
-    Rule(
-        "live-area",
-        "warning",
-        "the empty margin around drawings",
-        "shrink the drawing to the area that the set keeps to",
-        find_beside_live_area,
-    ),
-    Rule(
-        "off-centre",
-        "warning",
-        "where the middle of a drawing lies",
-        "move the drawing to the middle of its canvas",
-        find_off_centre,
-    ),
-    Rule(
-        "grid",
-        "note",
-        "ends of straight lines that are off the half-pixel grid, in a set that keeps to it",
-        "snap the drawing to the grid",
-        find_off_grid,
-    ),
-)
-
-
 def find_stroke_widths(group: Group) -> Iterator[Violation]:
     """Find other widths than the set's. An icon on a larger canvas is measured as it looks beside the others."""
     units = units_of(group)
@@ -224,43 +196,6 @@ def _words(words: frozenset[str]) -> str:
 def _is_sharp(drawing: Drawing) -> bool | None:
     """Whether a rectangle of it has sharp corners; None where there is no rectangle."""
     return 0.0 in drawing.radii if drawing.radii else None
-
-
-STROKE_RULES = (
-    Rule(
-        "stroke-width",
-        "warning",
-        "the widths of strokes, scaled by their groups and to the canvas of the set",
-        "give its strokes the width of the set, and draw again what is scaled",
-        find_stroke_widths,
-    ),
-    Rule(
-        "line-cap",
-        "warning",
-        "how strokes end: butt, round or square",
-        "state stroke-linecap as the set does",
-        differing("stroke-linecap", lambda drawing: drawing.caps or None, _words),
-    ),
-    Rule(
-        "corner",
-        "warning",
-        "how strokes turn: miter, round or bevel",
-        "state stroke-linejoin as the set does",
-        differing("stroke-linejoin", lambda drawing: drawing.joins or None, _words),
-    ),
-    Rule(
-        "radius",
-        "warning",
-        "whether corners of rectangles are rounded",
-        "give its rectangles the rx that others of the set have, or none",
-        differing(
-            "the corner of a rectangle",
-            _is_sharp,
-            lambda is_sharp: "sharp" if is_sharp else "rounded",
-            reports_mixture=False,
-        ),
-    ),
-)
 
 
 _CURRENT = "currentColor"
@@ -306,12 +241,166 @@ def _as_colour(paint: str) -> str:
     return "black" if paint in BLACK or paint == IMPLICIT else paint
 
 
-COLOUR_RULES = (
+_LEAST_BYTES = 100
+_LEAST_SHARE_OF_FILE = 0.15
+_TIMES_HEAVIER = 4
+_LEAST_HEAVY = 10_000
+
+
+def find_raster(group: Group) -> Iterator[Violation]:
+    """Find pictures in pixels: inside an SVG, or among SVGs."""
+    n_svgs = sum(icon.drawing is not None for _, icon in group.icons())
+    for row, icon in group.icons():
+        if icon.drawing is not None and icon.drawing.n_images:
+            n = icon.drawing.n_images
+            yield Violation((row,), f"holds {n} picture{'s' if n > 1 else ''} in pixels (<image>)")
+        elif icon.drawing is None and icon.error is None and n_svgs >= max(LEAST_ICONS, LEAST_SHARE * len(group)):
+            yield Violation((row,), f"is a picture in pixels; {n_svgs:,} of {len(group):,} icons are SVG")
+
+
+def find_bloat(group: Group) -> Iterator[Violation]:
+    """Find files of which much could go; what most of the set has is one finding."""
+    svgs = [(row, icon.n_bytes, icon.drawing.excess) for row, icon in group.icons() if icon.drawing and icon.n_bytes]
+    counts = Counter(kind for _, _, excess in svgs for kind in excess)
+    usual = {kind for kind, n in counts.items() if n >= LEAST_ICONS and 2 * n > len(svgs)}
+    if usual:
+        total = Counter[str]()
+        for _, _, excess in svgs:
+            total.update({kind: n for kind, n in excess.items() if kind in usual})
+        n_bytes = sum(n for _, n, _ in svgs)
+        share = f"{total.total():,} of {n_bytes:,} bytes ({total.total() / n_bytes:.0%})"
+        yield Violation((), f"{share} can go in most icons: {_spell_bytes(total)}", is_note=True)
+    for row, n_bytes, excess in svgs:
+        parts = {kind: n for kind, n in excess.items() if kind not in usual}
+        n = sum(parts.values())
+        if n >= _LEAST_BYTES and n >= _LEAST_SHARE_OF_FILE * n_bytes:
+            yield Violation((row,), f"{n:,} of {n_bytes:,} bytes can go: {_spell_bytes(parts)}")
+    yield from _heavy([(row, n_bytes) for row, n_bytes, _ in svgs])
+
+
+def _spell_bytes(parts: dict[str, int]) -> str:
+    ordered = sorted(parts.items(), key=lambda part: -part[1])
+    return ", ".join(f"{n:,} of {kind}" for kind, n in ordered)
+
+
+def _heavy(svgs: list[tuple[int, int]]) -> Iterator[Violation]:
+    """Files that weigh far more than all but a hundredth: traced pictures, outlines of outlines."""
+    if len(svgs) < 2 * LEAST_ICONS:
+        return
+    weights = [n_bytes for _, n_bytes in svgs]
+    usual, median = float(np.quantile(weights, 0.99, method="lower")), float(np.median(weights))
+    limit = max(_LEAST_HEAVY, _TIMES_HEAVIER * max(usual if usual < 10 * median else median, median))
+    for row, n_bytes in svgs:
+        if n_bytes > limit:
+            yield Violation((row,), f"weighs {n_bytes:,} bytes; half of the set weighs {median:,.0f} or less")
+
+
+RULES = (
+    Rule(
+        "view-box",
+        "warning",
+        "the viewBox",
+        "draw it on the canvas of the set, and state that as its viewBox",
+        differing("viewBox", _view_box, _spell_view_box),
+    ),
+    Rule(
+        "out-of-bounds",
+        "warning",
+        "shapes that reach out of the viewBox",
+        "move or shrink the drawing into its canvas",
+        each_drawing(out_of_bounds),
+    ),
+    Rule(
+        "live-area",
+        "warning",
+        "the empty margin around drawings",
+        "shrink the drawing to the area that the set keeps to",
+        find_beside_live_area,
+    ),
+    Rule(
+        "off-centre",
+        "warning",
+        "where the middle of a drawing lies",
+        "move the drawing to the middle of its canvas",
+        find_off_centre,
+    ),
+    Rule(
+        "grid",
+        "note",
+        "ends of straight lines that are off the half-pixel grid, in a set that keeps to it",
+        "snap the drawing to the grid",
+        find_off_grid,
+    ),
+    Rule(
+        "stroke-width",
+        "warning",
+        "the widths of strokes, scaled by their groups and to the canvas of the set",
+        "give its strokes the width of the set, and draw again what is scaled",
+        find_stroke_widths,
+    ),
+    Rule(
+        "line-cap",
+        "warning",
+        "how strokes end: butt, round or square",
+        "state stroke-linecap as the set does",
+        differing("stroke-linecap", lambda drawing: drawing.caps or None, _words),
+    ),
+    Rule(
+        "corner",
+        "warning",
+        "how strokes turn: miter, round or bevel",
+        "state stroke-linejoin as the set does",
+        differing("stroke-linejoin", lambda drawing: drawing.joins or None, _words),
+    ),
+    Rule(
+        "radius",
+        "warning",
+        "whether corners of rectangles are rounded",
+        "give its rectangles the rx that others of the set have, or none",
+        differing(
+            "the corner of a rectangle",
+            _is_sharp,
+            lambda is_sharp: "sharp" if is_sharp else "rounded",
+            reports_mixture=False,
+        ),
+    ),
     Rule(
         "colour",
         "warning",
         "paints other than currentColor, in a set of one colour",
         "write currentColor in place of the colour",
         find_colours,
+    ),
+    Rule(
+        "raster",
+        "warning",
+        "pictures in pixels, inside an SVG or among SVGs",
+        "draw it as shapes",
+        find_raster,
+    ),
+    Rule(
+        "text",
+        "warning",
+        "letters that need a font",
+        "turn its text into shapes",
+        each_drawing(
+            lambda drawing: (
+                "holds text (<text>), which looks otherwise where its font is missing" if drawing.n_texts else None
+            )
+        ),
+    ),
+    Rule(
+        "active",
+        "error",
+        "scripts, event handlers, and addresses outside the file",
+        "take them out; a page that holds this icon would run or load them",
+        each_drawing(lambda drawing: f"holds {', '.join(drawing.active[:3])}" if drawing.active else None),
+    ),
+    Rule(
+        "bloat",
+        "note",
+        "bytes that show nothing: data of editors, comments, unused definitions, digits; files of an odd weight",
+        "run `svgo` over it",
+        find_bloat,
     ),
 )

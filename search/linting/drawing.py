@@ -19,7 +19,9 @@ _LENGTH = re.compile(rf"\s*+({NUMBER.pattern})\s*+(?:px)?\s*+")
 _TRANSFORM = re.compile(r"(?:matrix|translate|scale|rotate|skewX|skewY)\s*\([^()]{0,200}\)")
 _STEPS = np.array([0.2, 0.35, 0.5, 0.65, 0.8])
 """Of a curve, at which points are taken beside its end: control points may lie far outside."""
-_WEIGHTS = np.stack([(1 - _STEPS) ** 3, 3 * (1 - _STEPS) ** 2 * _STEPS, 3 * (1 - _STEPS) * _STEPS**2, _STEPS**3], axis=1)
+_WEIGHTS = np.stack(
+    [(1 - _STEPS) ** 3, 3 * (1 - _STEPS) ** 2 * _STEPS, 3 * (1 - _STEPS) * _STEPS**2, _STEPS**3], axis=1
+)
 
 _LEVEL = 1e-9
 """The end of an arc is worked out, and misses what is written by less."""
@@ -79,15 +81,15 @@ class _Pen(BasePen):  # type: ignore[misc]  # fontTools has no types
         super().__init__(None)
         self.drawn = Outline([], [])
 
-    def _moveTo(self, _: Point) -> None:
+    def _moveTo(self, _: Point) -> None:  # noqa: N802 - so fontTools calls it
         """A place alone draws nothing."""
 
-    def _lineTo(self, end: Point) -> None:
+    def _lineTo(self, end: Point) -> None:  # noqa: N802 - so fontTools calls it
         ends = (self._getCurrentPoint(), end)
         self.drawn.points.extend(ends)
         self.drawn.corners.extend(ends if _is_level(*ends) else ())
 
-    def _curveToOne(self, one: Point, two: Point, end: Point) -> None:
+    def _curveToOne(self, one: Point, two: Point, end: Point) -> None:  # noqa: N802 - so fontTools calls it
         points = np.array([self._getCurrentPoint(), one, two, end])
         self.drawn.points.extend(map(tuple, [points[0], *_WEIGHTS @ points, points[-1]]))
 

@@ -30,6 +30,10 @@ class Group:
         """Rows and icons."""
         return ((row, self.seen.icons[row]) for row in self.rows.tolist())
 
+    def ink(self, row: int) -> NDArray[np.bool_]:
+        """Which pixels of an icon are ink, (GRID, GRID)."""
+        return np.unpackbits(self.seen.masks[row], axis=-1).astype(bool)
+
     def drawings(self) -> Iterator[tuple[int, Drawing]]:
         """Rows and what the SVGs among the icons say."""
         return ((row, icon.drawing) for row, icon in self.icons() if icon.drawing)

@@ -13,13 +13,12 @@ from indexer.errors import IconsError, SourceError
 from indexer.library.folder import Library, require
 from indexer.reports.terminal import Progress
 from indexer.sources.records import read_regular
-from search.linting import canvas, contents, naming, twins
-from search.linting.findings import Finding, Group, Report, Rule, Violation
+from search.linting import canvas, twins
+from search.linting.findings import Finding, Group, Report, Rule, Violation, each
 from search.linting.inspecting import (
     IconFile,
     Inspection,
     PairEncoder,
-    by_set,
     inspect,
     of_folders,
     of_library,
@@ -28,16 +27,20 @@ from search.linting.inspecting import (
 
 RULES: dict[str, Rule] = {
     rule.id: rule
-    for rules in (
-        contents.DRAWN_RULES,
-        twins.RULES,
-        naming.RULES,
-        canvas.RULES,
-        canvas.STROKE_RULES,
-        canvas.COLOUR_RULES,
-        contents.RULES,
+    for rule in (
+        Rule(
+            "broken", "error", "whether a picture can be drawn at all", "export it again", each(lambda icon: icon.error)
+        ),
+        Rule(
+            "blank",
+            "error",
+            "whether anything is seen",
+            "export it again, or delete it",
+            each(lambda icon: "nothing is drawn" if icon.is_blank else None),
+        ),
+        *twins.RULES,
+        *canvas.RULES,
     )
-    for rule in rules
 }
 
 
@@ -164,7 +167,9 @@ def lint(options: LintOptions, *, library: Library, progress: Progress) -> Repor
     encoder = open_encoder(library) if any(rule.needs_vectors for rule in rules) else None
     findings: list[Finding] = []
     on_dark: set[IconFile] = set()
-    sets = by_set(icons)
+    sets: dict[str, list[IconFile]] = defaultdict(list)
+    for icon in icons:
+        sets[icon.set].append(icon)
     for key, members in sets.items():
         seen = inspect(members, encoder=encoder, progress=progress)
         findings.extend(_of_set(key, seen, rules, encoder, progress))
