@@ -1,8 +1,7 @@
 """Rules of one icon beside the others of its set: canvas, strokes, colours, and what no icon needs."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -14,13 +13,13 @@ from search.linting.findings import (
     Group,
     Habit,
     Rule,
+    Value,
     Violation,
     each_drawing,
     habit_of,
     number,
 )
 
-Value = TypeVar("Value", bound=Hashable)
 USUAL_UNITS = 24.0
 """Side of a canvas, where the set has no habit of its own."""
 LEAST_LARGE = 24
@@ -45,7 +44,7 @@ def differing(
             for row, value in values.items():
                 if value != habit.value:
                     yield Violation((row,), f"{what} is {spell(value)}; {habit.counted} have {spell(habit.value)}")
-        elif habit.is_mixed and reports_mixture:
+        elif habit.n_icons >= LEAST_ICONS and reports_mixture:
             yield Violation((), mixture(what, habit, spell), is_note=True)
 
     return find
@@ -78,10 +77,6 @@ _SHARE_INSIDE = 0.05
 _OFF_GRID = 1e-3
 
 
-def _view_box(drawing: Drawing) -> tuple[Box, bool] | None:
-    return (drawing.view_box or (0.0, 0.0, 0.0, 0.0), drawing.states_view_box)
-
-
 def _spell_view_box(stated: tuple[Box, bool]) -> str:
     box, is_stated = stated
     if is_stated:
@@ -111,11 +106,8 @@ def find_off_centre(group: Group) -> Iterator[Violation]:
 
 
 def _aside(across: float, down: float, units: float) -> str:
-    parts = []
-    if abs(across) * USUAL_UNITS >= _LEAST_BESIDE:
-        parts.append(f"{number(abs(across) * units)} {'right' if across > 0 else 'left'}")
-    if abs(down) * USUAL_UNITS >= _LEAST_BESIDE:
-        parts.append(f"{number(abs(down) * units)} {'below' if down > 0 else 'above'}")
+    sides = ((across, ("left", "right")), (down, ("above", "below")))
+    parts = [f"{number(abs(by) * units)} {to[by > 0]}" for by, to in sides if abs(by) * USUAL_UNITS >= _LEAST_BESIDE]
     return f"{' and '.join(parts)} of" if parts[-1].endswith(("right", "left")) else " and ".join(parts)
 
 
@@ -158,44 +150,30 @@ def out_of_bounds(drawing: Drawing) -> str | None:
 
 def find_off_grid(group: Group) -> Iterator[Violation]:
     """Find straight lines beside the half-pixel grid, in a set that keeps to it."""
-    shares = {row: _off_grid(drawing) for row, drawing in group.drawings() if drawing.corners}
-    n_on = sum(n == 0 for n, _ in shares.values())
-    if len(shares) < LEAST_LARGE or n_on < _GRID_SHARE * len(shares):
+    off_grid = {
+        row: [side for corner in drawing.corners for side in corner if abs(side * 2 - round(side * 2)) > _OFF_GRID]
+        for row, drawing in group.drawings()
+        if drawing.corners
+    }
+    n_on = sum(not off for off in off_grid.values())
+    if len(off_grid) < LEAST_LARGE or n_on < _GRID_SHARE * len(off_grid):
         return
-    for row, (n, first) in shares.items():
-        if n:
-            where = f"{n:,} ends of straight lines are off the half-pixel grid, such as {number(first)}"
-            yield Violation((row,), f"{where}; in {n_on:,} of {len(shares):,} icons none is")
-
-
-def _off_grid(drawing: Drawing) -> tuple[int, float]:
-    off = [value for point in drawing.corners for value in point if abs(value * 2 - round(value * 2)) > _OFF_GRID]
-    return len(off), off[0] if off else 0.0
+    for row, off in off_grid.items():
+        if off:
+            where = f"{len(off):,} ends of straight lines are off the half-pixel grid, such as {number(off[0])}"
+            yield Violation((row,), f"{where}; in {n_on:,} of {len(off_grid):,} icons none is")
 
 
 def find_stroke_widths(group: Group) -> Iterator[Violation]:
     """Find other widths than the set's. An icon on a larger canvas is measured as it looks beside the others."""
     units = units_of(group)
 
-    def widths(drawing: Drawing) -> tuple[float, ...] | None:
+    def widths(drawing: Drawing) -> tuple[str, ...] | None:
         side = max(drawing.view_box[2:]) if drawing.view_box else 0.0
         scale = units / side if side > 0 else 1.0
-        return tuple(sorted({round(width * scale, 2) for width in drawing.stroke_widths})) or None
+        return tuple(map(number, sorted({round(width * scale, 2) for width in drawing.stroke_widths}))) or None
 
-    yield from differing("stroke-width", widths, _widths)(group)
-
-
-def _widths(widths: tuple[float, ...]) -> str:
-    return " and ".join(map(number, widths))
-
-
-def _words(words: frozenset[str]) -> str:
-    return " and ".join(sorted(words))
-
-
-def _is_sharp(drawing: Drawing) -> bool | None:
-    """Whether a rectangle of it has sharp corners; None where there is no rectangle."""
-    return 0.0 in drawing.radii if drawing.radii else None
+    yield from differing("stroke-width", widths, " and ".join)(group)
 
 
 _CURRENT = "currentColor"
@@ -217,7 +195,7 @@ def find_colours(group: Group) -> Iterator[Violation]:
     """Find what has other paints than a set of one colour. A set of many colours is left alone."""
     paints = {row: _paint(drawing) for row, drawing in group.drawings() if drawing.paints}
     habit = habit_of(paints.values())
-    if habit is None or habit.n_icons < 1 or not _is_monochrome(list(paints.values())):
+    if habit is None or not _is_monochrome(list(paints.values())):
         return
     if habit.holds:
         for row, paint in paints.items():
@@ -226,7 +204,7 @@ def find_colours(group: Group) -> Iterator[Violation]:
         if habit.value not in ((_CURRENT,), (IMPLICIT,)):
             message = f"{habit.counted} are painted with {_spell(habit.value)}: they can't take the colour of a text"
             yield Violation((), message, is_note=True)
-    elif habit.is_mixed:
+    elif habit.n_icons >= LEAST_ICONS:
         yield Violation((), mixture("paint", habit, _spell), is_note=True)
 
 
@@ -262,11 +240,9 @@ def find_bloat(group: Group) -> Iterator[Violation]:
     """Find files of which much could go; what most of the set has is one finding."""
     svgs = [(row, icon.n_bytes, icon.drawing.excess) for row, icon in group.icons() if icon.drawing and icon.n_bytes]
     counts = Counter(kind for _, _, excess in svgs for kind in excess)
-    usual = {kind for kind, n in counts.items() if n >= LEAST_ICONS and 2 * n > len(svgs)}
+    usual = [kind for kind, n in counts.items() if n >= LEAST_ICONS and 2 * n > len(svgs)]
     if usual:
-        total = Counter[str]()
-        for _, _, excess in svgs:
-            total.update({kind: n for kind, n in excess.items() if kind in usual})
+        total = Counter({kind: sum(excess.get(kind, 0) for _, _, excess in svgs) for kind in usual})
         n_bytes = sum(n for _, n, _ in svgs)
         share = f"{total.total():,} of {n_bytes:,} bytes ({total.total() / n_bytes:.0%})"
         yield Violation((), f"{share} can go in most icons: {_spell_bytes(total)}", is_note=True)
@@ -301,7 +277,11 @@ RULES = (
         "warning",
         "the viewBox",
         "draw it on the canvas of the set, and state that as its viewBox",
-        differing("viewBox", _view_box, _spell_view_box),
+        differing(
+            "viewBox",
+            lambda drawing: (drawing.view_box or (0.0, 0.0, 0.0, 0.0), drawing.states_view_box),
+            _spell_view_box,
+        ),
     ),
     Rule(
         "out-of-bounds",
@@ -343,14 +323,14 @@ RULES = (
         "warning",
         "how strokes end: butt, round or square",
         "state stroke-linecap as the set does",
-        differing("stroke-linecap", lambda drawing: drawing.caps or None, _words),
+        differing("stroke-linecap", lambda drawing: tuple(sorted(drawing.caps)) or None, " and ".join),
     ),
     Rule(
         "corner",
         "warning",
         "how strokes turn: miter, round or bevel",
         "state stroke-linejoin as the set does",
-        differing("stroke-linejoin", lambda drawing: drawing.joins or None, _words),
+        differing("stroke-linejoin", lambda drawing: tuple(sorted(drawing.joins)) or None, " and ".join),
     ),
     Rule(
         "radius",
@@ -359,7 +339,7 @@ RULES = (
         "give its rectangles the rx that others of the set have, or none",
         differing(
             "the corner of a rectangle",
-            _is_sharp,
+            lambda drawing: 0.0 in drawing.radii if drawing.radii else None,
             lambda is_sharp: "sharp" if is_sharp else "rounded",
             reports_mixture=False,
         ),

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -11,6 +11,7 @@ import numpy as np
 
 from indexer.errors import IconsError, SourceError
 from indexer.library.folder import Library, require
+from indexer.library.foreign import from_plain
 from indexer.reports.terminal import Progress
 from indexer.sources.records import read_regular
 from search.linting import canvas, twins
@@ -82,17 +83,10 @@ class Accepted:
         What is said of a whole set is accepted by "*" alone.
         """
         patterns = self.patterns.get(finding.rule, ())
-        matched = [self._matches(finding.rule, icon.name, patterns) for icon in finding.icons]
-        if not matched:
-            is_all = "*" in patterns
-            self.used.update({(finding.rule, "*")} if is_all else ())
-            return is_all
-        return sum(matched) >= max(1, len(matched) - 1)
-
-    def _matches(self, rule: str, name: str, patterns: Iterable[str]) -> bool:
-        fitting = [pattern for pattern in patterns if fnmatchcase(name, pattern)]
-        self.used.update((rule, pattern) for pattern in fitting)
-        return bool(fitting)
+        fitting = [[one for one in patterns if fnmatchcase(icon.name, one)] for icon in finding.icons]
+        fitting = fitting or [[one for one in patterns if one == "*"]]
+        self.used.update((finding.rule, pattern) for some in fitting for pattern in some)
+        return sum(map(bool, fitting)) >= max(1, len(fitting) - 1)
 
     def unused(self) -> list[str]:
         """Patterns that accepted nothing, as "rule: pattern"."""
@@ -119,21 +113,20 @@ def read_accepted(folders: Sequence[Path]) -> Accepted:
     return Accepted(patterns)
 
 
-def _read(file: Path) -> dict[str, tuple[str, ...]]:
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What a file says."""
+
+    accept: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def _read(file: Path) -> Mapping[str, tuple[str, ...]]:
     try:
-        stated = tomllib.loads(read_regular(file, limit=_MOST_BYTES).decode("utf-8"))
+        stated = from_plain(_File, tomllib.loads(read_regular(file, limit=_MOST_BYTES).decode("utf-8")))
     except (OSError, SourceError, ValueError, RecursionError) as error:
         raise IconsError(f'"{file}" can\'t be read ({error}); it is TOML: {_FORM}') from error
-    if unknown := stated.keys() - {"accept"}:
-        raise IconsError(f'"{file}" says "{min(unknown)}", which is unknown; it knows [accept] alone')
-    accept = stated.get("accept", {})
-    if not isinstance(accept, dict):
-        raise IconsError(f'"{file}": "accept" is no table; write {_FORM}')
-    check(list(accept), where=f'"{file}": ')
-    for rule, names in accept.items():
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise IconsError(f'"{file}": "{rule}" is no list of names; write {rule} = ["name", "pattern-*"]')
-    return {rule: tuple(names) for rule, names in accept.items()}
+    check(list(stated.accept), where=f'"{file}": ')
+    return stated.accept
 
 
 _LEAST_GROUP = 20
@@ -201,7 +194,18 @@ def _of_set(
     odd = {row for _, _, one in violations for row in one.rows}
     typical = {id(group): _typical(group, odd) for group in (whole, *groups)}
     for rule, group, one in violations:
-        yield _finding(rule, key, seen, one, typical[id(group)])
+        beside, usual = one.looks_like, typical[id(group)]
+        if not beside and usual is not None and len(one.rows) == 1 and seen.drawn[one.rows[0]]:
+            beside = (usual,)
+        yield Finding(
+            rule=rule.id,
+            severity="note" if one.is_note else rule.severity,
+            set=key,
+            message=one.message,
+            mend=rule.mend,
+            icons=tuple(seen.icons[row].file for row in one.rows),
+            beside=tuple(seen.icons[row].file for row in beside),
+        )
 
 
 def _groups(whole: Group) -> Iterator[Group]:
@@ -223,18 +227,3 @@ def _typical(group: Group, odd: set[int]) -> int | None:
         return sound[0] if sound else None
     vectors = group.seen.vectors[sound]
     return sound[int(np.argmax(vectors @ vectors.mean(axis=0)))]
-
-
-def _finding(rule: Rule, key: str, seen: Inspection, violation: Violation, typical: int | None) -> Finding:
-    beside = violation.looks_like
-    if not beside and typical is not None and len(violation.rows) == 1 and seen.drawn[violation.rows[0]]:
-        beside = (typical,)
-    return Finding(
-        rule=rule.id,
-        severity="note" if violation.is_note else rule.severity,
-        set=key,
-        message=violation.message,
-        mend=rule.mend,
-        icons=tuple(seen.icons[row].file for row in violation.rows),
-        beside=tuple(seen.icons[row].file for row in beside),
-    )

@@ -157,7 +157,9 @@ class Sheet:
         """What an element states itself, or a rule says of it; of two, the one that wins in CSS."""
         own = {name: value.strip() for name, value in element.attributes.items() if name in PROPERTIES}
         if self._rules:
-            for selectors in _selectors_of(element):
+            classes = dict.fromkeys(element.attributes.get("class", "").split()[:_MOST_CLASSES])
+            ids = [f"#{element.attributes.get('id', '')}"]
+            for selectors in (["*"], [element.tag], [f".{name}" for name in classes], ids):  # by weight
                 found = [rule for selector in selectors for rule in self._rules.get(selector, ())]
                 for _, declared in sorted(found, key=lambda rule: rule[0]):
                     own.update(declared)
@@ -174,14 +176,6 @@ def _rules_of(text: str) -> Iterator[tuple[str, str]]:
         selectors, brace, body = rule.rpartition("{")
         if brace:
             yield selectors, body
-
-
-def _selectors_of(element: Element) -> Iterator[list[str]]:
-    """Plain selectors that fit an element, those that weigh least first."""
-    yield ["*"]
-    yield [element.tag]
-    yield [f".{name}" for name in dict.fromkeys(element.attributes.get("class", "").split()[:_MOST_CLASSES])]
-    yield [f"#{element.attributes.get('id', '')}"]
 
 
 @lru_cache(maxsize=4096)

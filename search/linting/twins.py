@@ -9,7 +9,6 @@ pictures, less how much it looks like the pictures of icons that are named alike
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,12 +61,9 @@ def find_near(group: Group) -> Iterator[Violation]:
     for one, other in _candidates(group, rows):
         different = _near(group.ink(one), group.ink(other))
         if different is not None:
+            share = f"{different:.1%}" if different >= 0.001 else "less than 0.1%"
             names = group.seen.icons[one].file.name, group.seen.icons[other].file.name
-            yield Violation((one, other), f"{names[0]} and {names[1]} differ in {_percent(different)} of their ink")
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1%}" if share >= 0.001 else "less than 0.1%"
+            yield Violation((one, other), f"{names[0]} and {names[1]} differ in {share} of their ink")
 
 
 def _candidates(group: Group, rows: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -143,10 +139,8 @@ def strays(one: NDArray[np.bool_], other: NDArray[np.bool_], *, by: int) -> int:
 
     Ground counts as ink does: a hole that is missing is a difference, however small the distance to ink.
     """
-    n = 0
-    for first, second in ((one, other), (other, one), (~one, ~other), (~other, ~one)):
-        n += int((first & ~grown(second, by)).sum())
-    return n
+    pairs = ((one, other), (other, one), (~one, ~other), (~other, ~one))
+    return sum(int((first & ~grown(second, by)).sum()) for first, second in pairs)
 
 
 LEAST_DOUBT = 3.9
@@ -161,15 +155,6 @@ _BRANDS = frozenset(("brand", "brands", "logo", "logos"))
 """A mark looks like nothing that its name says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """How a picture fits the names of its set."""
-
-    doubt: NDArray[np.float64]
-    likely: NDArray[np.int64]
-    """Names that fit each picture best, (n, _N_SHOWN), the best first."""
-
-
 def find_misnamed(group: Group) -> Iterator[Violation]:
     """Find pictures that fit another name of the set far better than their own."""
     seen = group.seen
@@ -179,28 +164,24 @@ def find_misnamed(group: Group) -> Iterator[Violation]:
     names = sorted({seen.icons[row].file.words for row in rows.tolist()})
     number = {words: place for place, words in enumerate(names)}
     own = np.array([number[seen.icons[row].file.words] for row in rows.tolist()])
-    doubts = judge(seen.vectors[rows], group.encoder.words(names), own)
+    doubts, likely = judge(seen.vectors[rows], group.encoder.words(names), own)
     icon_of = {int(name): int(row) for name, row in zip(own[::-1], rows[::-1], strict=True)}
-    for place in np.argsort(-doubts.doubt).tolist():
-        if doubts.doubt[place] < LEAST_DOUBT:
+    for place in np.argsort(-doubts).tolist():
+        if doubts[place] < LEAST_DOUBT:
             return
-        words = names[own[place]]
-        likely = [int(name) for name in doubts.likely[place] if name != own[place]]
-        if not _BRANDS & set(words.split()) and not _shares_word(words, [names[name] for name in likely]):
-            shown = ", ".join(f'"{names[name]}"' for name in likely)
-            yield Violation(
-                (int(rows[place]),),
-                f'is called "{words}", and looks like {shown}',
-                looks_like=tuple(icon_of[name] for name in likely),
-            )
+        words, others = names[own[place]], [int(name) for name in likely[place] if name != own[place]]
+        its_own = set(words.split())
+        if not its_own & _BRANDS and not any(its_own & set(names[name].split()) for name in others):
+            shown = ", ".join(f'"{names[name]}"' for name in others)
+            message = f'is called "{words}", and looks like {shown}'
+            yield Violation((int(rows[place]),), message, looks_like=tuple(icon_of[name] for name in others))
 
 
-def _shares_word(words: str, others: list[str]) -> bool:
-    return any(set(words.split()) & set(other.split()) for other in others)
+def judge(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
+    """Hold pictures (n, dim) against names (m, dim); `own` is the name of each picture.
 
-
-def judge(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> Doubt:
-    """Hold pictures (n, dim) against names (m, dim); `own` is the name of each picture."""
+    Return the doubt about each, and the names that fit it best, (n, _N_SHOWN), the best first.
+    """
     # Mean and spread of a name's fit over all pictures, without the table of all fits.
     means = pictures.mean(axis=0) @ texts.T
     squares = pictures.T @ pictures / len(pictures)
@@ -214,7 +195,7 @@ def judge(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> Doubt:
         best = np.argsort(-fits, axis=1)[:, : likely.shape[1]]
         likely[block] = best
         doubt[block] = fits[places, best[:, 0]] - fits[places, own[block]] - _WEIGHT_OF_ALIKE * alike[block]
-    return Doubt(doubt, likely)
+    return doubt, likely
 
 
 def _alike(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -222,7 +203,9 @@ def _alike(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> NDArray[n
     icons_of: dict[int, list[int]] = defaultdict(list)
     for place, name in enumerate(own.tolist()):
         icons_of[name].append(place)
-    mean, spread = _usual_cosine(pictures)
+    some = pictures[:: max(1, len(pictures) // 2000)]
+    cosines = some @ some.T
+    mean, spread = float(cosines.mean()), max(float(cosines.std()), 1e-4)
     nearest = np.empty((len(texts), min(_N_ALIKE, len(texts))), np.int64)
     for start in range(0, len(texts), _BLOCK):
         cosines = texts[start : start + _BLOCK] @ texts.T
@@ -233,13 +216,6 @@ def _alike(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> NDArray[n
         if others:
             alike[place] = (float((pictures[others] @ pictures[place]).max()) - mean) / spread
     return alike
-
-
-def _usual_cosine(pictures: Floats) -> tuple[float, float]:
-    """Mean and standard deviation of the cosine of two pictures of a set."""
-    some = pictures[:: max(1, len(pictures) // 2000)]
-    cosines = some @ some.T
-    return float(cosines.mean()), max(float(cosines.std()), 1e-4)
 
 
 RULES = (
