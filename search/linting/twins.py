@@ -177,7 +177,7 @@ def find_misnamed(group: Group) -> Iterator[Violation]:
             yield Violation((int(rows[place]),), message, looks_like=tuple(icon_of[name] for name in others))
 
 
-def judge(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
+def judge(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Hold pictures (n, dim) against names (m, dim); `own` is the name of each picture.
 
     Return the doubt about each, and the names that fit it best, (n, _N_SHOWN), the best first.
