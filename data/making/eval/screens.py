@@ -37,12 +37,14 @@ from indexer.screens.detector import FLOOR, Detector, read_judge
 from indexer.screens.located import open_locator
 from search.engine import SearchEngine
 from search.evaluation.evaluate import Subject
-from search.evaluation.prepared_screens import KnownIcons, ScreenIcon, Truth, read_screens
 from search.evaluation.screens import (
     NO_ICON,
     Answer,
+    KnownIcons,
     Naming,
     Quality,
+    ScreenIcon,
+    Truth,
     end_to_end,
     false_on_empty,
     match,
@@ -51,6 +53,7 @@ from search.evaluation.screens import (
     quality,
     quality_cells,
     quality_of_boxes,
+    read_screens,
 )
 from search.generation.backend import Ability
 from search.generation.opened import forgetful
