@@ -14,7 +14,7 @@ from indexer.arrays import Ids, distinct
 from indexer.catalog.database import failures, files, icons, images, names, problems, runs, sets, settings, sources
 from indexer.languages.words import normalise_tag
 from indexer.library.traits import Accounting
-from indexer.sources.records import PictureAddress, place_of
+from indexer.sources.records import PictureAddress
 
 _AT_ONCE = 65_536
 """Ids that a question is put for: what stands for them in memory is many times their size."""
@@ -127,7 +127,7 @@ def list_failures(connection: Connection, fingerprint: str) -> Iterator[tuple[st
     )
     for query in (unread, unseen):
         for location, path, member, reason in connection.execute(query):
-            yield place_of(location, path, member), reason
+            yield PictureAddress("", location, path, member).place, reason
 
 
 def files_showing(connection: Connection, ids: Ids) -> set[tuple[str, str]]:

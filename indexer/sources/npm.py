@@ -5,15 +5,14 @@ Known packages stand in `PACKAGES`. Any other package is read as a plain folder 
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from indexer.errors import SourceError
-from indexer.languages.names import path_hints
 from indexer.sources import tags
-from indexer.sources.folders import SUFFIXES, Exclusion, find_pictures, reason_of, scan_picture
+from indexer.sources.folders import SUFFIXES, Exclusion, find_pictures, reason_of, record_in, scan_picture
 from indexer.sources.records import (
     MAX_TEXT,
     UNREAD,
@@ -23,7 +22,6 @@ from indexer.sources.records import (
     as_object,
     is_unicode,
     load_facts,
-    name_of,
     stamp_of,
     to_text,
 )
@@ -57,8 +55,7 @@ def read_descriptions(package: Package, location: Path, problems: dict[str, Exce
         except (OSError, SourceError) as error:
             problems[file] = error
             continue
-        for key, about in said.items():
-            found[key] = found[key].joined(about) if key in found else about
+        found.update({key: found.get(key, About()).joined(about) for key, about in said.items()})
     return found
 
 
@@ -99,11 +96,11 @@ PACKAGES = {
         tags.red_hat,
     ),
     "@shopware-ag/meteor-icon-kit": Package(("icons",), ("icons/meta.json",)),
-    "@tabler/icons": Package(("icons",), ("icons.json",), tags.tabler),
+    "@tabler/icons": Package(("icons",), ("icons.json",), listed("", "tags", categories="category")),
     "@vaadin/icons": Package(
         ("assets/svg",), ("assets/vaadin-font-icons.json",), listed("name", "meta", categories="categories")
     ),
-    "@vscode/codicons": Package(("src/icons",), ("dist/metadata.json",), tags.tabler),
+    "@vscode/codicons": Package(("src/icons",), ("dist/metadata.json",), listed("", "tags", categories="category")),
     "eos-icons": Package(
         ("svg", "svg-outlined"),
         ("dist/js/eos-icons.json",),
@@ -150,15 +147,36 @@ _NO_ICONS = Exclusion.of(
 
 def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Iterator[FileScan]:
     """Yield each SVG of a package's trees, in the order of names; see `Source.scan`."""
-    reading = _Reading(location)
-    for root in reading.roots:
-        for found in find_pictures(location, exclusion=exclusion, suffixes=reading.suffixes, start=root):
+    icon_set, inside = describe(location), os.path.realpath(location)
+    package = PACKAGES.get(icon_set.key, _ANY)
+    if not (roots := [root for root in package.roots if (location / root).is_dir()]):
+        package, roots = _ANY, [""]
+    facts = [location / name for name in ("package.json", *package.tags_files)]
+    beside = stamp_of(*(file for file in facts if file.is_file()), recipe=_RECIPE)
+    problems: dict[str, Exception] = {}  # its icons are still icons
+    descriptions = cache(partial(read_descriptions, package, location, problems))  # once a changed file asks for them
+
+    def record_of(root: str, path: str, digest: bytes) -> Record:
+        within = PurePosixPath(path).relative_to(root)
+        keys = [str(within.with_suffix("")), within.stem]
+        keys += [within.stem.removesuffix(ending) for ending in package.endings if within.stem.endswith(ending)]
+        about = next((descriptions()[key] for key in keys if key in descriptions()), About())
+        record = record_in(icon_set, str(within), digest)
+        style = package.styles.get(root, record.style)
+        return replace(
+            record, name=about.name or record.name, tags=about.tags, categories=about.categories, style=style
+        )
+
+    for root in roots:
+        suffixes = SUFFIXES if package is _ANY else _SVG
+        for found in find_pictures(location, exclusion=exclusion, suffixes=suffixes, start=root):
             if isinstance(found, FileScan):
                 yield found
-            elif reading.package is not _ANY or not _NO_ICONS.excludes(found):
-                yield reading.scan_file(found, root=root, stamps=stamps)
-    if reading.problem is not None:
-        yield reading.problem
+            elif package is not _ANY or not _NO_ICONS.excludes(found):
+                file, record = location / found, partial(record_of, root, found)
+                yield scan_picture(file, to_text(found), stamps, inside=inside, beside=beside, record_of=record)
+    for name, error in problems.items():
+        yield FileScan(name, UNREAD, error=reason_of(error))
 
 
 def is_package(folder: Path) -> bool:
@@ -196,51 +214,6 @@ def has_icons(package: Path) -> bool:
         return False
     found = find_pictures(package, exclusion=_NO_ICONS, suffixes=_SVG)
     return any(isinstance(picture, str) for picture in found)
-
-
-class _Reading:
-    """One scan of a package: what holds for all its files, and its tags once a changed file asks for them."""
-
-    def __init__(self, location: Path) -> None:
-        self.location = location
-        self.inside = os.path.realpath(location)
-        self.icon_set = describe(location)
-        package = PACKAGES.get(self.icon_set.key, _ANY)
-        self.roots = [root for root in package.roots if (location / root).is_dir()]
-        self.package = package if self.roots else _ANY
-        self.suffixes = SUFFIXES if self.package is _ANY else _SVG
-        self.roots = self.roots or [""]
-        beside = [location / name for name in ("package.json", *self.package.tags_files)]
-        self.beside = stamp_of(*(file for file in beside if file.is_file()), recipe=_RECIPE)
-        self.problem: FileScan | None = None
-
-    def scan_file(self, path: str, *, root: str, stamps: Mapping[str, str]) -> FileScan:
-        """Read one SVG, unless neither it nor what is said about it has changed."""
-        record_of = partial(self._record, path, root)
-        file = self.location / path
-        return scan_picture(file, to_text(path), stamps, inside=self.inside, beside=self.beside, record_of=record_of)
-
-    def _record(self, path: str, root: str, digest: bytes) -> Record:
-        within = PurePosixPath(path).relative_to(root)
-        about = self._about(within)
-        name = about.name or name_of(within.name)
-        style, size = path_hints([to_text(part) for part in within.parts[:-1]])
-        style = self.package.styles.get(root, style)
-        return Record("", name, digest, self.icon_set, about.tags, about.categories, style=style, size=size)
-
-    def _about(self, path: PurePosixPath) -> About:
-        keys = [str(path.with_suffix("")), path.stem]
-        keys += [path.stem.removesuffix(ending) for ending in self.package.endings if path.stem.endswith(ending)]
-        return next((self.descriptions[key] for key in keys if key in self.descriptions), About())
-
-    @cached_property
-    def descriptions(self) -> dict[str, About]:
-        """Read what the package says; if that is impossible, its icons are still icons, and the reason is listed."""
-        problems: dict[str, Exception] = {}
-        found = read_descriptions(self.package, self.location, problems)
-        for file, error in problems.items():
-            self.problem = FileScan(file, UNREAD, error=reason_of(error))
-        return found
 
 
 def _package_json(folder: Path) -> dict[str, Any]:

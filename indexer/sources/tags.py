@@ -81,11 +81,6 @@ def lucide(icons: Any) -> dict[str, About]:
     return {name: About(clean(tags)) for name, tags in icons.items()}
 
 
-def tabler(icons: Any) -> dict[str, About]:
-    """Name -> category, tags; Codicons have the same form."""
-    return {name: About(clean(icon["tags"]), clean([icon["category"]])) for name, icon in icons.items()}
-
-
 def material(icons: Any) -> dict[str, About]:
     """What is called tags there are categories, and the aliases are what one would search."""
     return {icon["name"]: About(clean(map(spaced, icon["aliases"])), clean(icon["tags"])) for icon in icons}
@@ -198,11 +193,10 @@ def aksel(code: str) -> dict[str, About]:
 
 def grommet(code: str) -> dict[str, About]:
     """JavaScript, names as of components: `AddCircle: ['create', 'plus']`."""
-    found = {}
-    for name, words in _GROMMET_ICON.findall(code):
-        file = re.sub(r"(?<=[a-z])(?=[A-Z0-9])", "-", name).lower()
-        found[file] = About(clean(re.findall(r"'([^'\n]{1,100})'", words)))
-    return found
+    return {
+        re.sub(r"(?<=[a-z])(?=[A-Z0-9])", "-", name).lower(): About(clean(re.findall(r"'([^'\n]{1,100})'", words)))
+        for name, words in _GROMMET_ICON.findall(code)
+    }
 
 
 _GROMMET_ICON = re.compile(r"^  (\w+): \[([^\]]{0,5000})\]", re.MULTILINE)
@@ -210,10 +204,10 @@ _GROMMET_ICON = re.compile(r"^  (\w+): \[([^\]]{0,5000})\]", re.MULTILINE)
 
 def red_hat(code: str) -> dict[str, About]:
     """YAML, of which the accepted metaphors are read."""
-    found = {}
-    for name, metaphors in _RED_HAT_ICON.findall(code):
-        found[name] = About(clean(line.strip().removeprefix("- ").strip("\"'") for line in metaphors.splitlines()))
-    return found
+    return {
+        name: About(clean(line.strip().removeprefix("- ").strip("\"'") for line in metaphors.splitlines()))
+        for name, metaphors in _RED_HAT_ICON.findall(code)
+    }
 
 
 _RED_HAT_ICON = re.compile(
