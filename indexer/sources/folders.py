@@ -235,8 +235,7 @@ def scan_list(manifest: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -
     """Yield each row, in the order of the file; see `Source.scan`. A file listed again is called `path#2`."""
     times_seen: Counter[str] = Counter()
     rows = _json_rows(manifest) if manifest.suffix.lower() in _JSON_SUFFIXES else _csv_rows(manifest)
-    folder = manifest.parent
-    inside = os.path.realpath(folder)
+    folder, inside = manifest.parent, os.path.realpath(manifest.parent)
     try:
         for line, row, unread in rows:
             path = str(row.get("file_path") or "").strip()
@@ -244,7 +243,10 @@ def scan_list(manifest: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -
                 yield FileScan(f"#{line}", UNREAD, error=f"line {line}: {why_not}")
                 continue
             times_seen[path] += 1
-            key, record_of = _key(path, times_seen[path]), partial(_record, row, manifest=manifest, path=path)
+            # A path that itself ends like a number gets one too, so that it can be taken off again.
+            is_numbered = times_seen[path] > 1 or _REPEAT.search(path)
+            key = to_text(path) + (f"#{times_seen[path]}" if is_numbered else "")
+            record_of = partial(_record, row, manifest=manifest, path=path)
             spelled = repr(sorted(row.items(), key=str)).encode(errors="replace")
             beside = hashlib.blake2b(spelled, digest_size=8).hexdigest()
             yield scan_picture(folder / path, key, stamps, inside=inside, beside=beside, record_of=record_of)
@@ -267,12 +269,6 @@ def _refusal(row: Row, path: str) -> str | None:
     texts += [(column, text) for column in ("tags", "categories") for text in _list(row.get(column))]
     longest = max(texts, key=lambda text: len(text[1] or ""))
     return f'"{longest[0]}" of more than {MAX_TEXT:,} characters' if len(longest[1] or "") > MAX_TEXT else None
-
-
-def _key(path: str, time: int) -> str:
-    """Number repetitions; a path that itself ends like a number gets one too, so that it can be taken off again."""
-    text = to_text(path)
-    return f"{text}#{time}" if time > 1 or _REPEAT.search(text) else text
 
 
 def _record(row: Row, digest: bytes, *, manifest: Path, path: str) -> Record:

@@ -112,13 +112,14 @@ def _place(box: dict[str, Any], icon: Json) -> str:
     """Write an icon's turns and flips as an SVG transform, and bring its box to where that leaves it."""
     turns = _turns(icon)
     transforms = []
-    if icon.get("hFlip") and icon.get("vFlip"):
+    is_mirrored, is_flipped = bool(icon.get("hFlip")), bool(icon.get("vFlip"))
+    if is_mirrored and is_flipped:
         turns += 2
-    elif icon.get("hFlip"):
-        transforms = [f"translate({_spell(box['width'] + box['left'])} {_spell(-box['top'])})", "scale(-1 1)"]
-        box["left"] = box["top"] = 0
-    elif icon.get("vFlip"):
-        transforms = [f"translate({_spell(-box['left'])} {_spell(box['height'] + box['top'])})", "scale(1 -1)"]
+    elif is_mirrored or is_flipped:
+        right, down = (
+            (box["width"] + box["left"], -box["top"]) if is_mirrored else (-box["left"], box["height"] + box["top"])
+        )
+        transforms = [f"translate({_spell(right)} {_spell(down)})", f"scale({'-1 1' if is_mirrored else '1 -1'})"]
         box["left"] = box["top"] = 0
     x, y = box["width"] / 2 + box["left"], box["height"] / 2 + box["top"]
     centre = {1: (90, y, y), 2: (180, x, y), 3: (-90, x, x)}.get(turns % 4)

@@ -124,12 +124,16 @@ def _list(kind: str, location: Path) -> dict[str, Listed]:
         found = store.list(name)
         return {"": found[name]} if name in found else {}
     if kind == PICTURES:
-        return {path: listed for path, listed in store.list("").items() if _suffix(path) in SUFFIXES}
+        return {
+            path: listed for path, listed in store.list("").items() if PurePosixPath(path).suffix.lower() in SUFFIXES
+        }
     package = store.list("icons.json").get("icons.json")
     if package is not None:
         beside = [*store.list("info.json").values(), *store.list("metadata.json").values()]
         return {"icons.json": replace(package, version="+".join(listed.version for listed in (package, *beside)))}
-    return {path: listed for path, listed in store.list("json/").items() if _suffix(path) == ".json"}
+    return {
+        path: listed for path, listed in store.list("json/").items() if PurePosixPath(path).suffix.lower() == ".json"
+    }
 
 
 def _set_of(location: Path) -> IconSet:
@@ -208,11 +212,7 @@ def _split(location: Path, path: str) -> tuple[str, str]:
     if path:
         return url, path
     folder, _, name = url.rpartition("/")
-    return (folder, name) if _suffix(name) in (".json", *SUFFIXES) else (url, "")
-
-
-def _suffix(path: str) -> str:
-    return PurePosixPath(path).suffix.lower()
+    return (folder, name) if PurePosixPath(name).suffix.lower() in (".json", *SUFFIXES) else (url, "")
 
 
 @lru_cache(maxsize=64)
