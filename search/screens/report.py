@@ -1,18 +1,132 @@
 """Which icons of our set the screens use, what is not from our set, and what is drawn in several ways."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from indexer.arrays import Floats
+from indexer.arrays import Floats, Ids
+from indexer.merging.calibration import Curve
 from indexer.reports.terminal import Progress
 from search.engine import SearchEngine
-from search.screens.asking import use_at
-from search.screens.judging import Named, name_drawings
-from search.screens.opened import UsageIndex
+from search.generation.backend import Ability
+from search.generation.opened import Opened
+from search.query import Filters
+from search.screens.opened import OWN_SET, UsageIndex
 from search.screens.results import Use
+
+
+class Meanings:
+    """Names of what is like a drawing, in a library."""
+
+    def __init__(self, opened: Opened, curve: Curve) -> None:
+        self._curve = curve
+        facets = self._facets = opened.in_memory(Ability.USAGE)
+        self._order = facets.keep("rows by image", lambda: np.argsort(facets.column("image"), kind="stable"))
+        self._images: Ids = facets.keep("images in order", lambda: facets.column("image")[self._order])
+        self._words: dict[int, str] = facets.keep("words by name", opened.snapshot.all_words)
+
+    def icons_showing(self, images: Ids) -> Ids:
+        """The first icon that shows each of some pictures, in their order."""
+        rows = self._order[np.searchsorted(self._images, images)]
+        return np.asarray(self._facets.column("icon")[rows], np.int64)
+
+    def of(self, icons: Ids, cosines: Floats) -> str:
+        """Name what is shown, by the icons that are most like it, best first.
+
+        Each set has one vote, for the name of the icon that it has nearest; it weighs as much as that is nearer.
+        """
+        known = self._facets.at(icons)
+        sets, names = known["set"], known["name"]
+        _, first = np.unique(sets, return_index=True)
+        weights = np.exp(self._curve.slope * (cosines - cosines[0]))
+        votes: dict[str, float] = defaultdict(float)
+        for place in sorted(first.tolist()):
+            votes[self._words[int(names[place])]] += float(weights[place])
+        return max(votes, key=lambda words: (round(votes[words], 6), -len(words), words))
+
+
+Origin = Literal["ours", "foreign", "unknown"]
+LEAST_SURE = 0.5
+_NEAREST = 24
+"""Pictures of the whole library that are looked at for each drawing."""
+_AT_ONCE = 1_024
+"""Drawings."""
+
+
+class Named(NamedTuple):
+    """What a drawing is taken for."""
+
+    drawing: int
+    origin: Origin
+    icon: int
+    """Id of the icon that it is most like: of our set where it is ours, else of the library."""
+    score: float
+    """How sure that is."""
+    ours: int
+    """Id of the icon of our set that it is most like, and so may be replaced by."""
+    variant: int
+    """Of the icon: a number that all variants of it share."""
+    meaning: str
+    """By the names of what it is like in all sets."""
+
+
+def name_drawings(index: UsageIndex, opened: Opened, sets: Sequence[str], *, progress: Progress) -> Iterator[Named]:
+    """Judge every drawing by its likeness with the pictures of some sets, which are ours, and with all others.
+
+    Raises:
+        IconsError: a set is unknown here; the message names near ones.
+        LibraryError: icons and screens were seen by two encoders.
+    """
+    index.refuse_other_encoder(opened)
+    ours = _Ours(opened, sets)
+    for start in range(0, index.n_drawings, _AT_ONCE):
+        drawings = np.arange(start, min(start + _AT_ONCE, index.n_drawings), dtype=np.int64)
+        yield from _name(index, opened, ours, drawings)
+        progress("Naming the drawings", int(drawings[-1]) + 1, index.n_drawings)
+
+
+class _Ours:
+    """The pictures of our sets, and the icons that show them."""
+
+    def __init__(self, opened: Opened, sets: Sequence[str]) -> None:
+        facets = opened.in_memory(Ability.USAGE)
+        icons = facets.every(facets.select(Filters(sets=tuple(sets))))
+        images, first = np.unique(opened.images_of(icons), return_index=True)
+        self.icons: Ids = icons[first]
+        self.vectors = opened.pictures.reconstruct(images)
+        self.drawings = np.unique(facets.at(icons)["drawing"])
+
+
+def _name(index: UsageIndex, opened: Opened, ours: _Ours, drawings: Ids) -> Iterator[Named]:
+    vectors, same, facets = index.vectors(drawings), index.manifest.same, opened.facets
+    cosines = vectors @ ours.vectors.T
+    best = cosines.argmax(axis=1)
+    likes = [int(ours.icons[place]) for place in best.tolist()]
+    meanings = Meanings(opened, same.lead)
+    nears = opened.pictures.search_many(vectors, k=_NEAREST)
+    shown = [meanings.icons_showing(near.ids) for near in nears]
+    are_foreign = [~np.isin(facets.at(icons)["drawing"], ours.drawings) for icons in shown]
+    others = [next(iter(near.scores[foreign]), -1.0) for near, foreign in zip(nears, are_foreign, strict=True)]
+    own = cosines[np.arange(len(cosines)), best]
+    is_ours = index.is_icon(own, np.array(others, np.float32), expected=OWN_SET)
+    known = same.known.scores(np.array([near.scores[0] for near in nears], np.float32))
+    are_own = (is_ours >= LEAST_SURE).tolist()
+    icons = [likes[row] if is_own else int(shown[row][0]) for row, is_own in enumerate(are_own)]
+    variants = facets.variants(facets.at(np.array(icons, np.int64)))
+    for row, drawing in enumerate(drawings.tolist()):
+        yield Named(
+            drawing,
+            origin="ours" if are_own[row] else "foreign" if known[row] >= LEAST_SURE else "unknown",
+            icon=icons[row],
+            score=float(is_ours[row] if are_own[row] else known[row]),
+            ours=likes[row],
+            variant=int(variants[row]),
+            meaning=meanings.of(shown[row], nears[row].scores),
+        )
+
 
 _EXAMPLES = 3
 """Uses that are named of each icon, on different screens where there are several."""
@@ -94,12 +208,11 @@ def report(index: UsageIndex, engine: SearchEngine, sets: Sequence[str], *, prog
         used=[group.used for group in used["ours"]],
         foreign=[group.used for group in used["foreign"]],
         unknown=[group.used for group in used["unknown"]],
-        several=_several(index, [*used["ours"], *used["foreign"]]),
+        several=_several([*used["ours"], *used["foreign"]]),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
+class _Group(NamedTuple):
     """A `Used`, and the vector of its most frequent drawing."""
 
     used: Used
@@ -111,14 +224,14 @@ def _by_frequency(group: _Group) -> tuple[int, str]:
 
 
 def _grouped(index: UsageIndex, members: Sequence[Named], spelled: dict[int, str]) -> _Group:
-    most = max(members, key=lambda one: (index.n_uses[one.drawing], one.score))
+    most = max(members, key=lambda one: (len(index.uses(one.drawing)), one.score))
     boxes = np.sort(np.concatenate([index.uses(one.drawing) for one in members]))
     screens, first = np.unique(index.screens(boxes), return_index=True)
     key = min((spelled[one.icon] for one in members), key=lambda key: (len(key), key))
     chosen = boxes[first][:_EXAMPLES]
     scores = {one.drawing: one.score for one in members}
     examples = [
-        use_at(index, box, score=scores[int(index.shown[box])], icon=None if most.origin == "unknown" else key)
+        index.use(box, score=scores[int(index.shown[box])], icon=None if most.origin == "unknown" else key)
         for box in chosen.tolist()
     ]
     score = max(one.score for one in members)
@@ -126,24 +239,20 @@ def _grouped(index: UsageIndex, members: Sequence[Named], spelled: dict[int, str
     return _Group(used, index.vectors(np.array([most.drawing]))[0])
 
 
-def _several(index: UsageIndex, groups: Sequence[_Group]) -> list[Meaning]:
-    """Meanings that have more than one way, the most frequent first."""
+def _several(groups: Sequence[_Group]) -> list[Meaning]:
+    """Meanings that have more than one way, the most frequent first.
+
+    What is drawn like a more frequent way is none: the same icon at another size may be named otherwise.
+    """
     by_meaning: dict[str, list[_Group]] = defaultdict(list)
     for group in groups:
         by_meaning[group.used.meaning].append(group)
     found = []
     for words, members in by_meaning.items():
-        members.sort(key=_by_frequency)
-        ways = _ways(members[:_LONGEST_JOIN])
-        if len(ways) > 1:
-            found.append(Meaning(words, sum(way.n for way in ways), ways))
+        kept: list[_Group] = []
+        for group in sorted(members, key=_by_frequency)[:_LONGEST_JOIN]:
+            if all(float(group.vector @ other.vector) < _SAME_WAY for other in kept):
+                kept.append(group)
+        if len(kept) > 1:
+            found.append(Meaning(words, sum(way.used.n for way in kept), [way.used for way in kept]))
     return sorted(found, key=lambda meaning: (-meaning.n, meaning.words))
-
-
-def _ways(groups: Sequence[_Group]) -> list[Used]:
-    """Leave out what is drawn like a more frequent way: the same icon at another size may be named otherwise."""
-    kept: list[_Group] = []
-    for group in groups:
-        if all(float(group.vector @ other.vector) < _SAME_WAY for other in kept):
-            kept.append(group)
-    return [group.used for group in kept]

@@ -15,16 +15,16 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from select import select
-from typing import IO, TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console, RenderableType
+from rich.table import Table
 
 from indexer.arrays import Floats
 from indexer.errors import RenderError
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+from indexer.reports.terminal import open_console, plain
 
 Colour = tuple[int, int, int]
 """Red, green and blue, 0 to 255."""
@@ -92,26 +92,19 @@ Tile = tuple[str, bytes | None]
 """A caption and a picture's bytes; None where its source has gone."""
 
 
-def can_draw(console: "Console") -> bool:
-    """Tell whether stdout is a terminal that can show pictures, at least as blocks of colour."""
-    is_coloured = console.color_system is not None and not console.no_color
-    return is_coloured and not console.is_dumb_terminal and _has_cells(console.file)
+def can_draw() -> bool:
+    """Tell whether stdout is a terminal that can show pictures, at least as blocks of colour.
 
-
-def _has_cells(stream: IO[str]) -> bool:
-    """Tell whether a stream is a terminal that says how large it is, whatever the environment (FORCE_COLOR) makes rich
-    believe; those of containers and build machines may have no size.
+    Whatever the environment (FORCE_COLOR) makes rich believe; those of containers and build machines may have no size.
     """
-    return stream.isatty() and min(os.get_terminal_size(stream.fileno())) > 0
+    console = open_console()
+    is_coloured = console.color_system is not None and not console.no_color and not console.is_dumb_terminal
+    return is_coloured and console.file.isatty() and min(os.get_terminal_size(console.file.fileno())) > 0
 
 
-def draw_pictures(console: "Console", tiles: Sequence[Tile]) -> None:
+def draw_pictures(tiles: Sequence[Tile]) -> None:
     """Draw pictures with their captions, as many beside each other as fit."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from indexer.reports.terminal import plain
-
+    console = open_console()
     n_beside = max(1, (console.width + 1) // (_TILE_COLUMNS + 1))
     with _terminal_answers() as terminal, warnings.catch_warnings():
         ground = terminal_ground(terminal)
@@ -129,7 +122,7 @@ def draw_pictures(console: "Console", tiles: Sequence[Tile]) -> None:
             console.print()
 
 
-def _picture(content: bytes | None, ground: Colour | None) -> "RenderableType":
+def _picture(content: bytes | None, ground: Colour | None) -> RenderableType:
     from PIL import Image
     from textual_image import renderable
 
@@ -202,23 +195,15 @@ def tile(content: bytes, *, size: int, ground: Colour | None) -> NDArray[np.uint
     drawn = draw(content, size=size).astype(np.float32)
     ink, alpha = drawn[..., :3], drawn[..., 3:] / 255
     is_drawn = alpha[..., 0] > 0.5
-    if is_dark(ground) and not _has_colours(ink[is_drawn]):
+    if is_dark(ground) and not (np.ptp(ink[is_drawn], axis=1) > _COLOURED).sum() > _SHARE * is_drawn.sum():
         ink = np.asarray(_LIGHT_INK * (1 - ink / 255), np.float32)
     paper = np.array(ground, np.float32)
-    mixed = np.asarray(ink * alpha + paper * (1 - alpha), np.float32)
-    if _is_lost(mixed[is_drawn], paper):
+    mixed: Floats = np.asarray(ink * alpha + paper * (1 - alpha), np.float32)
+    is_lost = np.abs(mixed[is_drawn] - paper).max(axis=1, initial=0) < _CONTRAST
+    if is_lost.sum() > 10 * _SHARE * len(is_lost) or not len(is_lost):  # the black letters of a coloured logo
         return render(content, size=size).pixels
     canvas = np.full((size, size, 3), ground, np.uint8)
     height, width = mixed.shape[:2]
     top, left = (size - height) // 2, (size - width) // 2
     canvas[top : top + height, left : left + width] = mixed.round().astype(np.uint8)
     return canvas
-
-
-def _has_colours(ink: Floats) -> bool:
-    return bool((np.ptp(ink, axis=1) > _COLOURED).mean() > _SHARE) if len(ink) else False
-
-
-def _is_lost(ink: Floats, paper: Floats) -> bool:
-    """Whether a part of what is drawn can't be seen on its ground: the black letters of a coloured logo."""
-    return bool((np.abs(ink - paper).max(axis=1) < _CONTRAST).mean() > 10 * _SHARE) if len(ink) else True
