@@ -46,7 +46,7 @@ def setting_options(*names: str) -> Callable[[Function], Function]:
             for name in names
         )
         more = "Another setting, as accumulate=4; --set help lists all. Repeatable."
-        every = options(click.option("--set", "chosen", multiple=True, metavar="NAME=VALUE", help=more), *own)
+        every = options(*own, click.option("--set", "chosen", multiple=True, metavar="NAME=VALUE", help=more))
         return every(with_settings)  # type: ignore[no-any-return]
 
     return decorated

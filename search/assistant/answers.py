@@ -78,7 +78,7 @@ def _chosen(pick: Pick) -> dict[str, Any]:
     if not pick.chosen:
         return {"need": pick.need, "note": "nothing found"}
     plain: dict[str, Any] = {"need": pick.need, "key": pick.chosen.key}
-    plain |= {"note": "no good match"} if pick.is_doubtful else {}
+    plain |= {"note": "no good match"} if pick.found.is_doubtful else {}
     return {**plain, "or": [hit.key for hit in pick.hits if hit is not pick.chosen]}
 
 

@@ -97,13 +97,13 @@ def check(
     not_read: dict[str, str] = {}
 
     def texts() -> Iterator[tuple[str, Kind, str]]:
-        for number, file in enumerate(files, start=1):
+        for number, (path, kind) in enumerate(files, start=1):
             try:
-                text = read_code(file.path)
+                text = read_code(path)
             except IconsError as error:
-                not_read[str(file.path)] = str(error)
+                not_read[str(path)] = str(error)
             else:
-                yield str(file.path), file.kind, text
+                yield str(path), kind, text
                 progress("Reading", number, len(files))
 
     return _checked(engine, own, texts(), max_sets=max_sets, not_read=not_read)

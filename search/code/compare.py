@@ -239,7 +239,8 @@ def best_of(evidence: Floats, side: Side, surety: Surety, *, look: str | None = 
     nearest = np.argpartition(-evidence, n - 1)[:n]
     chosen: list[int] = []
     for row in nearest[np.argsort(-evidence[nearest], kind="stable")].tolist():
-        if not any(_is_same(side, row, other) for other in chosen):
+        words, drawing = side.rows[row].words, side.drawings[row]  # variants of one name, or one drawing, count once
+        if not any(side.rows[other].words == words or side.drawings[other] == drawing for other in chosen):
             chosen.append(row)
         if len(chosen) == N_CANDIDATES:
             break
@@ -250,11 +251,6 @@ def best_of(evidence: Floats, side: Side, surety: Surety, *, look: str | None = 
     variants = ([one for one in side.variants(row) if may_stand[one]] for row in chosen)
     rows = (_named_best(side, max(some, key=lambda one: float(evidence[one])), name) for some in variants)
     return Best(tuple(rows), surety.probability(first, first - others[0] if others else 0.0))
-
-
-def _is_same(side: Side, row: int, other: int) -> bool:
-    """Whether two are one drawing, or variants of one name."""
-    return side.drawings[row] == side.drawings[other] or side.rows[row].words == side.rows[other].words
 
 
 def _named_best(side: Side, row: int, name: str | None) -> int:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from indexer.errors import IconsError, SourceError
 from indexer.sources.folders import GITIGNORE, Exclusion
@@ -22,15 +22,10 @@ LEFT_OUT = (
 )  # fmt: skip
 
 
-class CodeFile(NamedTuple):
-    """A file of code."""
+def code_files(places: Sequence[Path]) -> Iterator[tuple[Path, Kind]]:
+    """Find the files to read, each once, and what it is, in the order of their names.
 
-    path: Path
-    kind: Kind
-
-
-def code_files(places: Sequence[Path]) -> Iterator[CodeFile]:
-    """Find the files to read, each once, in the order of their names; a file that is named is read whatever rules say.
+    A file that is named is read whatever rules say.
 
     Raises:
         IconsError: a place is not there, or a named file is of no kind that is read.
@@ -44,7 +39,7 @@ def code_files(places: Sequence[Path]) -> Iterator[CodeFile]:
                     raise IconsError(f'"{place}" is no file of code that is read; docs/checking.md lists the kinds')
             elif path not in seen:
                 seen.add(path)
-                yield CodeFile(path, kind)
+                yield path, kind
 
 
 def read_code(path: Path) -> str:

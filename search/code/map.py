@@ -79,13 +79,6 @@ class Mapped:
         """Those that words alone decided."""
         return [one for one in self.mappings if one.image is None and not one.is_chosen]
 
-    @property
-    def summary(self) -> str:
-        """How many were mapped, for people."""
-        unseen = len(self.without_picture)
-        by_name = f", {unseen:,} by name alone: the library has no picture of these" if unseen else ""
-        return f"{len(self.mappings):,} mapped to {self.to}, {len(self.doubtful):,} of them doubtful{by_name}"
-
 
 MOST = 20_000
 """Names of one list."""

@@ -122,7 +122,6 @@ _LUCIDE_MODULES = (
     "lucide-react-native", "lucide", "@lucide/vue", "@lucide/svelte", "@lucide/angular", "@lucide/react",
     "@lucide/solid", "@lucide/astro", "@lucide/lab",
 )  # fmt: skip
-_TABLER = (Look("tabler", "Icon"),)
 _TABLER_OTHERS = frozenset((
     "Icon", "IconProps", "IconNode", "TablerIcon", "TablerIconsProps", "TablerIconComponent", "createReactComponent",
     "createVueComponent", "createSvelteComponent", "icons", "iconsList", "default",
@@ -154,12 +153,6 @@ def _material(begins: str, *, styles: Mapping[str, str], at_end: bool) -> tuple[
     return (*marks, Look("ic", begins, "", "baseline-"))
 
 
-_MATERIAL_ENDS = {"Outlined": "outline", "Rounded": "round", "Sharp": "sharp", "TwoTone": "twotone"}
-_ANT = (
-    Look("ant-design", "", "Outlined", "", "-outlined"),
-    Look("ant-design", "", "Filled", "", "-filled"),
-    Look("ant-design", "", "TwoTone", "", "-twotone"),
-)
 _REACT_ICONS: Mapping[str, Sequence[Look]] = {
     "ai": (
         Look("ant-design", "AiOutline", "", "", "-outlined"),
@@ -219,7 +212,7 @@ MODULES: Mapping[str, Components] = {
     "@lucide/lab": Components(
         "import @lucide/lab", (Look("lucide-lab", "", "Icon"), Look("lucide-lab")), _LUCIDE_OTHERS
     ),
-    **_alike(_TABLER_MODULES, _TABLER, _TABLER_OTHERS),
+    **_alike(_TABLER_MODULES, (Look("tabler", "Icon"),), _TABLER_OTHERS),
     **_alike(_PHOSPHOR_MODULES, _PHOSPHOR, _PHOSPHOR_OTHERS),
     **{
         module: components
@@ -242,8 +235,18 @@ MODULES: Mapping[str, Components] = {
         )
         for style in ("solid", "regular", "brands")
     },
-    **_alike(("@mui/icons-material",), _material("", styles=_MATERIAL_ENDS, at_end=True)),
-    **_alike(("@ant-design/icons", "@ant-design/icons-vue"), _ANT),
+    **_alike(
+        ("@mui/icons-material",),
+        _material(
+            "",
+            styles={"Outlined": "outline", "Rounded": "round", "Sharp": "sharp", "TwoTone": "twotone"},
+            at_end=True,
+        ),
+    ),
+    **_alike(
+        ("@ant-design/icons", "@ant-design/icons-vue"),
+        tuple(Look("ant-design", "", style, "", f"-{style.lower()}") for style in ("Outlined", "Filled", "TwoTone")),
+    ),
     **_alike(("@radix-ui/react-icons",), (Look("radix-icons", "", "Icon"),)),
     **_alike(
         ("@primer/octicons-react",),

@@ -14,8 +14,8 @@ from search.drawings.drawn import AS_IT_IS, Look, NamedIcon, named_icon
 from search.drawings.frameworks import Framework
 from search.drawings.write import Snippet, laid_out, write
 from search.engine import SearchEngine
-from search.query import Filters, Query, ReadAs, Window, refuse_broken
-from search.results import Hit
+from search.query import Filters, Query, Window, refuse_broken
+from search.results import Answer, Hit
 from search.words.codes import WELL_KNOWN
 
 MOST_NEEDS = 500
@@ -129,14 +129,15 @@ class Pick:
     """What one need finds."""
 
     need: str
-    hits: Sequence[Hit]
+    found: Answer
     """The best few, best first; none where nothing fits."""
     chosen: Hit | None
     """One of them, where one was chosen."""
-    is_doubtful: bool
-    """Whether not even the best is a good match."""
-    spelled: str | None
-    read_as: ReadAs | None
+
+    @property
+    def hits(self) -> Sequence[Hit]:
+        """The best few."""
+        return self.found.hits
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +208,7 @@ def pick_icons(engine: SearchEngine, queries: Sequence[Query], how: Picking, *, 
         if found.hits and number > len(found.hits):
             raise IconsError(f'"{need}" has {len(found.hits)} to choose from, and {number} was chosen; 0 takes none')
         taken = found.hits[number - 1] if found.hits and number else None
-        picks.append(Pick(need, found.hits, taken, found.is_doubtful, found.spelled, found.read_as))
+        picks.append(Pick(need, found, taken))
         progress("Picking", done, len(queries))
     chosen = [(pick.need, pick.chosen) for pick in picks if pick.chosen]
     written = write_picks(engine, chosen, how.framework, how.look) if how.framework and chosen else None
@@ -277,9 +278,9 @@ def picked_json(picked: Picked) -> dict[str, Any]:
         {
             "need": pick.need,
             "chosen": pick.chosen.key if pick.chosen else None,
-            "is_doubtful": pick.is_doubtful,
-            "spelled": pick.spelled,
-            "read_as": str(pick.read_as) if pick.read_as else None,
+            "is_doubtful": pick.found.is_doubtful,
+            "spelled": pick.found.spelled,
+            "read_as": str(pick.found.read_as) if pick.found.read_as else None,
             "hits": list(map(asdict, pick.hits)),
         }
         for pick in picked.picks
@@ -300,21 +301,21 @@ def remarks(picked: Picked, *, is_chosen: bool) -> Iterator[str]:
     if picked.set and picked.set.n_others:
         yield f"set: {picked.set.key}, {picked.set.why}; --set KEY takes another"
     for one in picked.picks:
-        if one.read_as:
-            yield f'"{one.need}": {one.read_as}'
+        if one.found.read_as:
+            yield f'"{one.need}": {one.found.read_as}'
         if not one.hits:
             yield f'nothing found for "{one.need}"; say it in other words, or give --min-score 0'
-        elif one.is_doubtful and is_chosen:
+        elif one.found.is_doubtful and is_chosen:
             others = ", ".join(hit.key for hit in one.hits if hit != one.chosen)
             yield f'no good match for "{one.need}"; also near: {others}'
-        if one.spelled:
-            yield f'"{one.need}": did you mean "{one.spelled}"?'
+        if one.found.spelled:
+            yield f'"{one.need}": did you mean "{one.found.spelled}"?'
 
 
 def list_lines(picked: Picked) -> Iterator[str]:
     """A block a need: numbers as --choose takes them, score, key."""
     for one in picked.picks:
-        doubt = "  (no good match)" if one.is_doubtful and one.hits else "" if one.hits else "  (nothing found)"
+        doubt = "  (no good match)" if one.found.is_doubtful and one.hits else "" if one.hits else "  (nothing found)"
         yield f"{one.need}{doubt}"
         for number, hit in enumerate(one.hits, start=1):
             style = f"  {hit.style}" if hit.style else ""

@@ -87,15 +87,15 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
         IconsError: a place is not there, or is no code.
     """
     known, files, unread = KnownIcons(engine), [], []
-    for file in code_files(places):
+    for path, kind in code_files(places):
         try:
-            text = read_code(file.path)
+            text = read_code(path)
         except SourceError as error:
-            unread.append((file.path, str(error)))
+            unread.append((path, str(error)))
             continue
-        scanned = scan(text, path=str(file.path), kind=file.kind)
+        scanned = scan(text, path=str(path), kind=kind)
         named = [(one, name) for one in scanned.references if (name := _named(one, known, sets, to))]
-        files.append(CodeRead(file.path, text, named, scanned.computed))
+        files.append(CodeRead(path, text, named, scanned.computed))
     return CodeNames(files, unread)
 
 

@@ -150,7 +150,9 @@ def map(  # noqa: PLR0913 - one option each
             click.echo(printable(diff, keep="\n\t") if is_shown else diff.encode(errors="surrogateescape"), nl=False)
     elif not page:
         print_mappings(mapped)
-    say(mapped.summary, err=True)
+    unseen = len(mapped.without_picture)
+    by_name = f", {unseen:,} by name alone: the library has no picture of these" if unseen else ""
+    say(f"{len(mapped.mappings):,} mapped to {mapped.to}, {len(mapped.doubtful):,} of them doubtful{by_name}", err=True)
     if code and rewritten:
         kept = write_changes(rewritten.changes) if is_written else []
         for line in () if as_json else left_lines(rewritten):

@@ -32,6 +32,7 @@ from search.query import MOST_HITS, Filters, Query
 
 if TYPE_CHECKING:
     from search.engine import SearchEngine
+    from search.screens.locate import LocatedFile
 
 page_options = options(
     click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page of framed icons."),
@@ -81,7 +82,7 @@ def locate(  # noqa: PLR0913 - one option each
     """
     from search.code.pick import served_sets, write_picks
     from search.screens.locate import file_json, locate_files
-    from search.screens.locate_page import located_page, named_places, print_located, remarks
+    from search.screens.locate_page import located_page, print_located
 
     refuse_two(("--json", as_json), ("--format", framework))
     refuse_look_without_code(look, framework)
@@ -110,11 +111,14 @@ def locate(  # noqa: PLR0913 - one option each
         plain = [file_json(file, generation=engine.generation.number) for file in found]
         click.echo(json.dumps(plain[0] if len(plain) == 1 else plain))
     elif framework:
-        if places := named_places(found):
+        named = [(file.name, icon) for file in found if file.located for icon in file.located.named]
+        alone = len(found) == 1
+        places = [(f"at {icon.box.at}" if alone else f"{name} at {icon.box.at}", icon.hits[0]) for name, icon in named]
+        if places:
             print_written(write_picks(engine, places, framework, look), framework)
     elif html is None:
         print_located(found)
-    for remark in (remark for file in found for remark in remarks(file)):
+    for remark in (remark for file in found for remark in _remarks(file)):
         say(remark, err=True)
     is_found = any(file.located and file.located.icons for file in found)
     raise click.exceptions.Exit(2 if any(file.error for file in found) else 0 if is_found else 1)
@@ -133,6 +137,22 @@ def _small(engine: "SearchEngine", images: Sequence[int]) -> Iterator[tuple[int,
             with suppress(RenderError):
                 is_small = len(content) <= _MOST_PICTURE_BYTES
                 yield image, content if is_small else pool.png(content, size=_DRAWN_SIDE)
+
+
+def _remarks(file: "LocatedFile") -> Iterator[str]:
+    """What is to be known of a file beside its icons."""
+    located = file.located
+    if located is None:
+        yield file.error or ""
+        return
+    if not located.icons:
+        yield f'no icons in "{file.name}"; --as icon takes it for one icon'
+    elif located.kind == "icon":
+        yield f'"{file.name}" is taken for one icon; --as screen looks for several in it'
+    if located.is_cut:
+        yield f'"{file.name}" has more than {len(located.icons):,} icons; the surest of them are shown'
+    if n_doubtful := len(located.doubtful):
+        yield f'"{file.name}": {n_doubtful:,} icon{"s" if n_doubtful != 1 else ""} without a good match'
 
 
 class _UsageGroup(click.Group):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from indexer.arrays import Floats, Ids, Mask, Pixels, Positions
 from indexer.errors import IconsError, RenderError
 from indexer.library.named import read_named
 from indexer.merging.vector_index import Neighbours
-from indexer.rendering.screenshot import cut_out_pixels
+from indexer.rendering.screenshot import Screenshot, cut_out_pixels
 from indexer.reports.terminal import Progress
 from indexer.screens.boxes import Boxes, PictureKind, picture_kind
 from indexer.screens.located import NO_ICONS, LocatedIcons, open_locator
@@ -27,9 +27,6 @@ from search.ranking.details import as_hits, groups_of, shown_for_all
 from search.ranking.order import group_many, least_score
 from search.results import Hit
 from search.screens.results import AsKind, Box, LocatedIcon, LocatedPicture
-
-if TYPE_CHECKING:
-    from indexer.rendering.screenshot import Screenshot
 
 N_NEAREST = 64
 """Pictures that are looked at for each crop at first."""
@@ -140,7 +137,7 @@ class LocatedFile:
 
 def locate_files(
     names: Sequence[str],
-    look: Callable[["Screenshot"], LocatedPicture],
+    look: Callable[[Screenshot], LocatedPicture],
     *,
     size: int,
     shows: bool,

@@ -209,11 +209,10 @@ def _frames(located: LocatedPicture, numbered: Sequence[tuple[int, LocatedIcon]]
 
 def _panel(number: int, icon: LocatedIcon, pictures: Pictures) -> str:
     doubt = "No good match; these come nearest." if icon.hits else "Nothing in the library is near."
-    width, height = icon.box.size
     return _PANEL.format(
         number=number,
         title=shown(icon.hits[0].name) if icon.is_sure else doubt,
-        place=f"<small>{width} x {height} px at {icon.box.left}, {icon.box.top}</small>",
+        place=f"<small>{icon.box.extent.replace('x', ' x ')} px at {icon.box.left}, {icon.box.top}</small>",
         hits="".join(_hit(hit, pictures, is_first=place == 0) for place, hit in enumerate(icon.hits)),
     )
 
@@ -239,8 +238,8 @@ _TITLES = ("at", "size", "key", "score", "or")
 
 def print_located(files: Sequence[LocatedFile]) -> None:
     """Print a line an icon, below the name of its file where there are several."""
-    shown_files = [(file.name, file.located) for file in files if file.located and file.located.icons]
-    for number, (name, located) in enumerate(shown_files):
+    numbered = [(file.name, file.located) for file in files if file.located and file.located.icons]
+    for number, (name, located) in enumerate(numbered):
         if len(files) > 1:
             say(("\n" if number else "") + f"{name}: {counted(located.n_found)}")
         _print_icons(located)
@@ -261,39 +260,15 @@ def _print_icons(located: LocatedPicture) -> None:
 
 
 def _row(icon: LocatedIcon) -> tuple[str, str, str, str, str]:
-    width, height = icon.box.size
     if not icon.hits:
-        return icon.box.at, f"{width}x{height}", "(nothing near)", "", ""
+        return icon.box.at, icon.box.extent, "(nothing near)", "", ""
     best, *others = icon.hits
     are_of_one_set = all(other.set == best.set for other in others)
     names = ", ".join(printable(other.name if are_of_one_set else other.key) for other in others)
     return (
         icon.box.at,
-        f"{width}x{height}",
+        icon.box.extent,
         printable(best.key),
         f"{'' if icon.is_sure else '?'}{best.score:.2f}",
         names,
     )
-
-
-def named_places(files: Sequence[LocatedFile]) -> list[tuple[str, Hit]]:
-    """Where each icon is, and its best name, in the order of reading."""
-    found = [(file.name, icon) for file in files if file.located for icon in file.located.named]
-    before = ["" if len(files) == 1 else f"{name} " for name, _ in found]
-    return [(f"{start}at {icon.box.at}", icon.hits[0]) for start, (_, icon) in zip(before, found, strict=True)]
-
-
-def remarks(file: LocatedFile) -> Iterator[str]:
-    """What is to be known of a file beside its icons."""
-    located = file.located
-    if located is None:
-        yield file.error or ""
-        return
-    if not located.icons:
-        yield f'no icons in "{file.name}"; --as icon takes it for one icon'
-    elif located.kind == "icon":
-        yield f'"{file.name}" is taken for one icon; --as screen looks for several in it'
-    if located.is_cut:
-        yield f'"{file.name}" has more than {len(located.icons):,} icons; the surest of them are shown'
-    if located.doubtful:
-        yield f'"{file.name}": {counted(len(located.doubtful))} without a good match'

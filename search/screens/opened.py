@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,7 @@ class UsageIndex:
         """The drawing of each box, (n,)."""
         self._starts: Ids = tensors["starts"]
         self._crop_starts: Ids = tensors["crop_starts"]
+        self.n_drawings = len(self._crop_starts) - 1
         self._index = VectorIndex.open(generation.drawings, spec=manifest.spec) if manifest.spec else None
 
     @classmethod
@@ -78,11 +79,6 @@ class UsageIndex:
     def explaining(self) -> AbstractContextManager[None]:
         """Tell what goes wrong during the block as damage, where a file is not as it was written."""
         return damage_explained(self.generation, self.manifest)
-
-    @property
-    def n_drawings(self) -> int:
-        """How many there are."""
-        return len(self._crop_starts) - 1
 
     def refuse_other_encoder(self, opened: Opened) -> None:
         """Refuse to compare vectors of two encoders.
@@ -242,13 +238,8 @@ _ASKED = re.compile(
 """A whole question: what is asked for stands in the middle of it."""
 
 
-class Judged(NamedTuple):
-    """Drawings that may be what was asked for."""
-
-    drawings: Ids
-    scores: Floats
-    icons: Ids
-    """What each is taken for; -1 for nothing of the library."""
+Judged = tuple[Ids, Floats, Ids]
+"""Drawings that may be what was asked for, their scores, and what each is taken for; -1 for nothing of the library."""
 
 
 def uses_of_icon(
@@ -275,19 +266,13 @@ def _judge_icon(index: UsageIndex, opened: Opened, icon: int) -> Judged:
     variants = np.flatnonzero(is_own)
     images = facets.column("image")
     drawings, cosines = index.near(opened.pictures.reconstruct(images[variants]), k=_NEAR)
-    in_set = _best(index.vectors(drawings), opened, np.unique(images[is_rival]))
+    rivals = opened.pictures.reconstruct(np.unique(images[is_rival]))
+    in_set = (index.vectors(drawings) @ rivals.T).max(axis=1, initial=-1)
     elsewhere = _rivals(index, opened, drawings, images[variants])
     likeness = cosines.max(axis=1, initial=-1)
     scores = np.minimum(index.is_icon(likeness, in_set), index.is_icon(likeness, elsewhere, expected=OWN_SET))
     best = cosines.argmax(axis=1)
-    return Judged(drawings, scores, facets.column("icon")[variants[best]])
-
-
-def _best(vectors: Floats, opened: Opened, images: Ids) -> Floats:
-    """The highest cosine of each of some vectors with any of some pictures; -1 where there are none."""
-    if not len(images) or not len(vectors):
-        return np.full(len(vectors), -1, np.float32)
-    return np.asarray((vectors @ opened.pictures.reconstruct(images).T).max(axis=1), np.float32)
+    return drawings, scores, facets.column("icon")[variants[best]]
 
 
 def uses_of_words(
@@ -324,12 +309,12 @@ def _judge_words(index: UsageIndex, opened: Opened, hits: Sequence[Hit]) -> Judg
     icons, images = (np.array([getattr(hit, name) for hit in hits], np.int64) for name in ("id", "image"))
     scores = np.array([hit.score for hit in hits], np.float32)
     if not len(images):
-        return Judged(images, scores, icons)
+        return images, scores, icons
     drawings, cosines = index.near(opened.pictures.reconstruct(images), k=_NEAR_EACH)
     rivals = _rivals(index, opened, drawings, images)
     found = scores * index.is_icon(cosines, rivals[:, None])
     best = found.argmax(axis=1)
-    return Judged(drawings, found[np.arange(len(found)), best], icons[best])
+    return drawings, found[np.arange(len(found)), best], icons[best]
 
 
 def _rivals(index: UsageIndex, opened: Opened, drawings: Ids, images: Ids) -> Floats:
@@ -358,21 +343,19 @@ def uses_of_picture(
     def judge(opened: Opened) -> Judged:
         index.refuse_other_encoder(opened)
         drawings, cosines = index.near(opened.encoder.encode_picture(pixels)[None], k=_NEAR)
-        return Judged(drawings, index.manifest.same.known.scores(cosines[:, 0]), np.full(len(drawings), -1))
+        return drawings, index.manifest.same.known.scores(cosines[:, 0]), np.full(len(drawings), -1)
 
     return _uses(index, engine, engine.with_generation(judge), k=k, least=least)
 
 
 def _uses(index: UsageIndex, engine: SearchEngine, judged: Judged, *, k: int, least: float) -> Uses:
     """All boxes that show what was found, the surest first; equally sure ones by file and place."""
-    order = [row for row in np.argsort(-judged.scores, kind="stable").tolist() if judged.scores[row] >= least]
-    boxes = [index.uses(int(judged.drawings[row])) for row in order]
+    drawings, scores, icons = judged
+    order = [row for row in np.argsort(-scores, kind="stable").tolist() if scores[row] >= least]
+    boxes = [index.uses(int(drawings[row])) for row in order]
     screens = np.unique(index.screens(np.concatenate(boxes))) if boxes else ()
     found = [(row, box) for row, shown in zip(order, boxes, strict=True) for box in shown.tolist()]
-    taken = sorted(found, key=lambda one: (-round(float(judged.scores[one[0]]), 2), index.place(one[1])))[:k]
-    icons = sorted({int(judged.icons[row]) for row, _ in taken} - {-1})
-    keys = {hit.id: hit.key for hit in engine.hits(icons)}
-    uses = [
-        index.use(box, score=float(judged.scores[row]), icon=keys.get(int(judged.icons[row]))) for row, box in taken
-    ]
-    return Uses(uses, sum(map(len, boxes)), len(screens), round(float(judged.scores.max(initial=0)), 4))
+    taken = sorted(found, key=lambda one: (-round(float(scores[one[0]]), 2), index.place(one[1])))[:k]
+    keys = {hit.id: hit.key for hit in engine.hits(sorted({int(icons[row]) for row, _ in taken} - {-1}))}
+    uses = [index.use(box, score=float(scores[row]), icon=keys.get(int(icons[row]))) for row, box in taken]
+    return Uses(uses, sum(map(len, boxes)), len(screens), round(float(scores.max(initial=0)), 4))

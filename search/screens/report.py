@@ -8,7 +8,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from indexer.arrays import Floats, Ids
-from indexer.merging.calibration import Curve
 from indexer.reports.terminal import Progress
 from search.engine import SearchEngine
 from search.generation.backend import Ability
@@ -16,37 +15,6 @@ from search.generation.opened import Opened
 from search.query import Filters
 from search.screens.opened import OWN_SET, UsageIndex
 from search.screens.results import Use
-
-
-class Meanings:
-    """Names of what is like a drawing, in a library."""
-
-    def __init__(self, opened: Opened, curve: Curve) -> None:
-        self._curve = curve
-        facets = self._facets = opened.in_memory(Ability.USAGE)
-        self._order = facets.keep("rows by image", lambda: np.argsort(facets.column("image"), kind="stable"))
-        self._images: Ids = facets.keep("images in order", lambda: facets.column("image")[self._order])
-        self._words: dict[int, str] = facets.keep("words by name", opened.snapshot.all_words)
-
-    def icons_showing(self, images: Ids) -> Ids:
-        """The first icon that shows each of some pictures, in their order."""
-        rows = self._order[np.searchsorted(self._images, images)]
-        return np.asarray(self._facets.column("icon")[rows], np.int64)
-
-    def of(self, icons: Ids, cosines: Floats) -> str:
-        """Name what is shown, by the icons that are most like it, best first.
-
-        Each set has one vote, for the name of the icon that it has nearest; it weighs as much as that is nearer.
-        """
-        known = self._facets.at(icons)
-        sets, names = known["set"], known["name"]
-        _, first = np.unique(sets, return_index=True)
-        weights = np.exp(self._curve.slope * (cosines - cosines[0]))
-        votes: dict[str, float] = defaultdict(float)
-        for place in sorted(first.tolist()):
-            votes[self._words[int(names[place])]] += float(weights[place])
-        return max(votes, key=lambda words: (round(votes[words], 6), -len(words), words))
-
 
 Origin = Literal["ours", "foreign", "unknown"]
 LEAST_SURE = 0.5
@@ -73,59 +41,65 @@ class Named(NamedTuple):
     """By the names of what it is like in all sets."""
 
 
-def name_drawings(index: UsageIndex, opened: Opened, sets: Sequence[str], *, progress: Progress) -> Iterator[Named]:
-    """Judge every drawing by its likeness with the pictures of some sets, which are ours, and with all others.
+class _Namer:
+    """Judges drawings by their likeness with the pictures of some sets, which are ours, and with all others."""
 
-    Raises:
-        IconsError: a set is unknown here; the message names near ones.
-        LibraryError: icons and screens were seen by two encoders.
-    """
-    index.refuse_other_encoder(opened)
-    ours = _Ours(opened, sets)
-    for start in range(0, index.n_drawings, _AT_ONCE):
-        drawings = np.arange(start, min(start + _AT_ONCE, index.n_drawings), dtype=np.int64)
-        yield from _name(index, opened, ours, drawings)
-        progress("Naming the drawings", int(drawings[-1]) + 1, index.n_drawings)
-
-
-class _Ours:
-    """The pictures of our sets, and the icons that show them."""
-
-    def __init__(self, opened: Opened, sets: Sequence[str]) -> None:
-        facets = opened.in_memory(Ability.USAGE)
+    def __init__(self, index: UsageIndex, opened: Opened, sets: Sequence[str]) -> None:
+        index.refuse_other_encoder(opened)
+        self.index = index
+        self.opened = opened
+        self.facets = facets = opened.in_memory(Ability.USAGE)
         icons = facets.every(facets.select(Filters(sets=tuple(sets))))
         images, first = np.unique(opened.images_of(icons), return_index=True)
-        self.icons: Ids = icons[first]
+        self.ours: Ids = icons[first]
+        """Icons of ours, one a picture."""
         self.vectors = opened.pictures.reconstruct(images)
+        """Of their pictures."""
         self.drawings = np.unique(facets.at(icons)["drawing"])
+        self.order = np.argsort(facets.column("image"), kind="stable")
+        """Rows of all icons by their pictures."""
+        self.words = opened.snapshot.all_words()
 
+    def name(self, drawings: Ids) -> Iterator[Named]:
+        """Tell what each drawing is taken for."""
+        vectors, same, facets = self.index.vectors(drawings), self.index.manifest.same, self.facets
+        cosines = vectors @ self.vectors.T
+        best = cosines.argmax(axis=1)
+        likes = self.ours[best].tolist()
+        nears = self.opened.pictures.search_many(vectors, k=_NEAREST)
+        images, every = facets.column("image")[self.order], facets.column("icon")
+        shown = [np.asarray(every[self.order[np.searchsorted(images, near.ids)]], np.int64) for near in nears]
+        are_foreign = [~np.isin(facets.at(icons)["drawing"], self.drawings) for icons in shown]
+        others = [next(iter(near.scores[foreign]), -1.0) for near, foreign in zip(nears, are_foreign, strict=True)]
+        own = cosines[np.arange(len(cosines)), best]
+        is_ours = self.index.is_icon(own, np.array(others, np.float32), expected=OWN_SET)
+        known = same.known.scores(np.array([near.scores[0] for near in nears], np.float32))
+        are_own = (is_ours >= LEAST_SURE).tolist()
+        icons = [like if is_own else int(found[0]) for like, is_own, found in zip(likes, are_own, shown, strict=True)]
+        variants = self.opened.facets.variants(facets.at(np.array(icons, np.int64)))
+        for row, drawing in enumerate(drawings.tolist()):
+            yield Named(
+                drawing,
+                origin="ours" if are_own[row] else "foreign" if known[row] >= LEAST_SURE else "unknown",
+                icon=icons[row],
+                score=float(is_ours[row] if are_own[row] else known[row]),
+                ours=likes[row],
+                variant=int(variants[row]),
+                meaning=self._meaning(shown[row], nears[row].scores),
+            )
 
-def _name(index: UsageIndex, opened: Opened, ours: _Ours, drawings: Ids) -> Iterator[Named]:
-    vectors, same, facets = index.vectors(drawings), index.manifest.same, opened.facets
-    cosines = vectors @ ours.vectors.T
-    best = cosines.argmax(axis=1)
-    likes = [int(ours.icons[place]) for place in best.tolist()]
-    meanings = Meanings(opened, same.lead)
-    nears = opened.pictures.search_many(vectors, k=_NEAREST)
-    shown = [meanings.icons_showing(near.ids) for near in nears]
-    are_foreign = [~np.isin(facets.at(icons)["drawing"], ours.drawings) for icons in shown]
-    others = [next(iter(near.scores[foreign]), -1.0) for near, foreign in zip(nears, are_foreign, strict=True)]
-    own = cosines[np.arange(len(cosines)), best]
-    is_ours = index.is_icon(own, np.array(others, np.float32), expected=OWN_SET)
-    known = same.known.scores(np.array([near.scores[0] for near in nears], np.float32))
-    are_own = (is_ours >= LEAST_SURE).tolist()
-    icons = [likes[row] if is_own else int(shown[row][0]) for row, is_own in enumerate(are_own)]
-    variants = facets.variants(facets.at(np.array(icons, np.int64)))
-    for row, drawing in enumerate(drawings.tolist()):
-        yield Named(
-            drawing,
-            origin="ours" if are_own[row] else "foreign" if known[row] >= LEAST_SURE else "unknown",
-            icon=icons[row],
-            score=float(is_ours[row] if are_own[row] else known[row]),
-            ours=likes[row],
-            variant=int(variants[row]),
-            meaning=meanings.of(shown[row], nears[row].scores),
-        )
+    def _meaning(self, icons: Ids, cosines: Floats) -> str:
+        """Name what is shown, by the icons that are most like it, best first.
+
+        Each set has one vote, for the name of the icon that it has nearest; it weighs as much as that is nearer.
+        """
+        known = self.facets.at(icons)
+        names, (_, first) = known["name"], np.unique(known["set"], return_index=True)
+        weights = np.exp(self.index.manifest.same.lead.slope * (cosines - cosines[0]))
+        votes: dict[str, float] = defaultdict(float)
+        for place in sorted(first.tolist()):
+            votes[self.words[int(names[place])]] += float(weights[place])
+        return max(votes, key=lambda words: (round(votes[words], 6), -len(words), words))
 
 
 _EXAMPLES = 3
@@ -189,7 +163,16 @@ def report(index: UsageIndex, engine: SearchEngine, sets: Sequence[str], *, prog
         LibraryError: icons and screens were seen by two encoders.
     """
     keys = tuple(engine.set_keys(sets))
-    named = engine.with_generation(lambda opened: list(name_drawings(index, opened, keys, progress=progress)))
+
+    def judge(opened: Opened) -> list[Named]:
+        namer, named = _Namer(index, opened, keys), list[Named]()
+        for start in range(0, index.n_drawings, _AT_ONCE):
+            drawings = np.arange(start, min(start + _AT_ONCE, index.n_drawings), dtype=np.int64)
+            named += namer.name(drawings)
+            progress("Naming the drawings", len(named), index.n_drawings)
+        return named
+
+    named = engine.with_generation(judge)
     groups: dict[tuple[str, int], list[Named]] = defaultdict(list)
     for one in named:
         groups[(one.origin, one.variant if one.origin != "unknown" else one.drawing)].append(one)

@@ -39,6 +39,11 @@ class Box(NamedTuple):
         """Width and height."""
         return self.right - self.left, self.bottom - self.top
 
+    @property
+    def extent(self) -> str:
+        """Width and height, as people say it."""
+        return f"{self.size[0]}x{self.size[1]}"
+
     def style(self, width: int, height: int) -> str:
         """Where it is in a picture of this size, as CSS says it."""
         parts = zip(

@@ -151,10 +151,7 @@ MOST_ROWS = 20
 
 def print_uses(found: Uses) -> None:
     """Print a line a place: how sure, where on which screenshot, and what it is taken for."""
-    rows = []
-    for use in found.uses:
-        width, height = use.box.size
-        rows.append((f"{use.score:.2f}", f"{use.box.at} {width}x{height}", use.icon or "", use.file))
+    rows = ((f"{use.score:.2f}", f"{use.box.at} {use.box.extent}", use.icon or "", use.file) for use in found.uses)
     open_console().print(table_of(("score", "at", "icon", "screenshot"), rows, n_left=4))
 
 
