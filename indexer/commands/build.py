@@ -75,7 +75,7 @@ def index(
     from indexer.commands.console import ProgressView
     from indexer.commands.stages import STAGES
     from indexer.embedding.planning import EmbedOptions
-    from indexer.run import IndexOptions
+    from indexer.pipeline import IndexOptions
 
     if only not in (None, "scan") and options["sources"]:
         raise click.UsageError(f"--only {only} looks at no SOURCES; --only scan does")

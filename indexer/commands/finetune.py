@@ -123,10 +123,8 @@ def finetune(
 
     prepare_for_batches()
     from indexer.encoders.checkpoint import ModelChoice
+    from indexer.finetune import session
     from indexer.finetune.lesson import cut_warning
-    from indexer.finetune.preview import show as show_preview
-    from indexer.finetune.session import Request
-    from indexer.finetune.session import finetune as run
     from indexer.finetune.watch import TrainingView
 
     if out is None and show_augmentations is None:
@@ -140,12 +138,12 @@ def finetune(
         raise click.UsageError("give SOURCES or --corpus, not both")
     choice = ModelChoice.typed(chosen.pop("model"), chosen.pop("pretrained"))
     how = FinetuneOptions.of(settings)
-    request = Request(out or Path(), library=library, choice=choice, options=how, **chosen)
+    request = session.Request(out or Path(), library=library, choice=choice, options=how, **chosen)
     with TrainingView(watch_devices=request.options.watching.watch_devices) as view:
         if show_augmentations is not None:
-            show_preview(request, show_augmentations, view)
+            session.show_augmentations(request, show_augmentations, view)
             return
-        outcome = run(request, devices=devices, viewer=view)
+        outcome = session.finetune(request, devices=devices, viewer=view)
     show({"out": str(out), **asdict(outcome)}, _figures(outcome, request.out), as_json=as_json)
     remarks = [cut_warning(outcome.cut)] if outcome.cut else []
     remarks += [f"below the parent's interval: {fall}" for fall in outcome.fallen]
@@ -207,15 +205,11 @@ def _figures(outcome: "Outcome", out: Path) -> Iterator[str]:
 def _print_captions(rows: list[dict[str, Any]], *, n: int, seed: int) -> None:
     import random
 
-    from rich.table import Table
+    from indexer.reports.terminal import open_console, table_of
 
-    from indexer.reports.terminal import open_console, plain
-
-    table = Table("name", "set", "held out", "captions", box=None, pad_edge=False, header_style="dim")
-    for column in table.columns:
-        column.overflow = "fold"
-    for row in random.Random(seed).sample(rows, min(n, len(rows))):
-        cells = (row["name"], row["set"], "yes" if row["held_out"] else "", "; ".join(row["captions"]))
-        table.add_row(*map(plain, cells))
-    open_console().print(table)
+    cells = (
+        (row["name"], row["set"], "yes" if row["held_out"] else "", "; ".join(row["captions"]))
+        for row in random.Random(seed).sample(rows, min(n, len(rows)))
+    )
+    open_console().print(table_of(("name", "set", "held out", "captions"), cells, folded=range(4)))
     click.echo(f"{len(rows):,} icons; --out FILE.csv writes all of them", err=True)
