@@ -22,7 +22,7 @@ from indexer.languages.words import say
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
-    from indexer.run import IndexOptions
+    from indexer.pipeline import IndexOptions
 
 
 @click.command()
@@ -105,7 +105,7 @@ _EMBED_OPTIONS = ("precision", "batch_size", "workers", "backend", "stall_limit"
 
 def _options(**options: Any) -> "IndexOptions":
     from indexer.embedding.planning import EmbedOptions
-    from indexer.run import IndexOptions
+    from indexer.pipeline import IndexOptions
 
     choice = model_choice(options.pop("model"), options.pop("pretrained"))
     how = EmbedOptions(**{name: options.pop(name) for name in _EMBED_OPTIONS})
@@ -127,7 +127,7 @@ def worker(work: str, devices: str, watch_devices: bool) -> None:
     """
     from indexer.commands.console import ProgressView
     from indexer.embedding.crew import work_here
-    from indexer.embedding.shard_writer import Ended
+    from indexer.embedding.work import Ended
     from indexer.encoders.devices import parse_devices
 
     with ProgressView(watch_devices=watch_devices) as view:
