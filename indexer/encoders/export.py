@@ -37,6 +37,7 @@ from indexer.errors import ModelError
 from indexer.library.durable import describe_file, folder_aside, with_checksum, write_file
 
 OPSET = 17
+_INPUTS = {"text": "tokens", "image": "pixels"}
 PARITY, GRAPH_PARITY = 0.999, 0.9999
 """Least cosine between a vector from torch and the same input's from ONNX Runtime, both fp32: exported, by graphs."""
 _REFUSALS = (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError)
@@ -82,13 +83,9 @@ def traceable() -> Iterator[None]:
 @torch.inference_mode()
 def _parity(path: Path, inputs: Tensor, tower: nn.Module, whole: Tensor | None = None) -> float:
     """Least cosine between vectors of an exported tower and those of torch; `whole`: what torch sees instead."""
-    found = Tower(path, threads=0).run(_input_of(path), inputs.cpu().numpy())
+    found = Tower(path, threads=0).run(_INPUTS[path.stem], inputs.cpu().numpy())
     expected = tower(inputs if whole is None else whole).cpu().numpy()
     return float((found * expected).sum(axis=1).min())
-
-
-def _input_of(path: Path) -> str:
-    return {"text.onnx": "tokens", "image.onnx": "pixels"}[path.name]
 
 
 def _shape(tokenizer: Any, *, dim: int, image_size: int, **agreement: Any) -> Shape:
@@ -131,7 +128,7 @@ def _export_towers(
     for name, tower, inputs in (("text", encoder.text_tower, tokens), ("image", encoder.image_tower, pictures)):
         path, on_device = folder / f"{name}.onnx", inputs.to(encoder.device)
         try:
-            path.write_bytes(trace(tower, _input_of(path), on_device))
+            path.write_bytes(trace(tower, _INPUTS[path.stem], on_device))
             found[f"{name}_parity"] = _parity(path, on_device, tower)
         except _REFUSALS as error:
             raise ValueError(f"the {name} tower does not export: {str(error).strip().splitlines()[0]}") from error
@@ -201,7 +198,7 @@ def _write_graph(tower: nn.Module, path: Path, inputs: Tensor) -> None:
     """Write the graph of a tower, whose tensors are places in the weights beside it."""
     prefix, free = ("tower.model.", ("n", "length")) if isinstance(tower, _AnyLength) else ("model.", ("n",))
     locations = {prefix + key: location for key, location in tensor_locations(path.with_name(WEIGHT_NAMES[0])).items()}
-    write_file(path, with_external_weights(trace(tower, _input_of(path), inputs, folds=False, free=free), locations))
+    write_file(path, with_external_weights(trace(tower, _INPUTS[path.stem], inputs, folds=False, free=free), locations))
 
 
 class _AnyLength(nn.Module):

@@ -228,11 +228,11 @@ class OnnxQueryEncoder(QueryEncoder):
         from tokenizers import Tokenizer
 
         self.image_size = facts.image_size
-        self._folder = folder
+        # One query is too small to be shared, and spinning threads cost the others.
+        self._tower = cache(lambda name: Tower(folder / f"{name}.onnx", threads=1))
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokens = facts.tokens(self._tokenizer)
         self._cuts_texts = facts.cuts_texts
-        self._towers: dict[str, Tower] = {}
 
     def has_token(self, word: str) -> bool:
         """Tell whether a word is so usual that the encoder reads it as one piece."""
@@ -247,17 +247,11 @@ class OnnxQueryEncoder(QueryEncoder):
         tokens = self._tokens.of(texts)
         if self._cuts_texts:
             tokens = tokens[:, : int((tokens != 0).sum(axis=1).max())]
-        return self._run("text", "tokens", tokens)
+        return self._tower("text").run("tokens", tokens)
 
     def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Floats:
         """Encode uint8 pixels (n, size, size, 3), (n, dim)."""
-        return self._run("image", "pixels", pixels)
-
-    def _run(self, tower: str, name: str, inputs: NDArray[Any]) -> Floats:
-        if tower not in self._towers:
-            # One query is too small to be shared, and spinning threads cost the others.
-            self._towers[tower] = Tower(self._folder / f"{tower}.onnx", threads=1)
-        return self._towers[tower].run(name, inputs)
+        return self._tower("image").run("pixels", pixels)
 
 
 class _TorchQueryEncoder(QueryEncoder):
