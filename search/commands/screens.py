@@ -81,7 +81,7 @@ def locate(  # noqa: PLR0913 - one option each
       icons locate shot.png --html found.html
     """
     from search.code.pick import served_sets, write_picks
-    from search.screens.locate import file_json, locate_files
+    from search.screens.locate import locate_files
     from search.screens.locate_page import located_page, print_located
 
     refuse_two(("--json", as_json), ("--format", framework))
@@ -108,7 +108,13 @@ def locate(  # noqa: PLR0913 - one option each
         page = located_page(found, lambda images: _small(engine, images))
         write_page(page.encode(), html, option="--html", is_opened=is_opened)
     if as_json:
-        plain = [file_json(file, generation=engine.generation.number) for file in found]
+        number = engine.generation.number
+        plain = [
+            {"file": file.name, **asdict(file.located), "generation": number, "ms": round(1000 * file.seconds, 2)}
+            if file.located
+            else {"file": file.name, "error": file.error}
+            for file in found
+        ]
         click.echo(json.dumps(plain[0] if len(plain) == 1 else plain))
     elif framework:
         named = [(file.name, icon) for file in found if file.located for icon in file.located.named]

@@ -3,9 +3,8 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -158,13 +157,6 @@ def locate_files(
             with suppress(RenderError):
                 png = pool.png(content, size=max(found.width, found.height)) if shows else None
             yield LocatedFile(name, found, seconds, png)
-
-
-def file_json(file: LocatedFile, *, generation: int) -> dict[str, Any]:
-    """Spell what a file holds, or the error that keeps it from being known."""
-    if file.located is None:
-        return {"file": file.name, "error": file.error}
-    return {"file": file.name, **asdict(file.located), "generation": generation, "ms": round(1000 * file.seconds, 2)}
 
 
 _SHARED = 0.5

@@ -57,7 +57,8 @@ class UsageIndex:
         """How sure it is that there is an icon in each box, (n,)."""
         self.shown: Ids = tensors["shown"]
         """The drawing of each box, (n,)."""
-        self._starts: Ids = tensors["starts"]
+        self.screens: Ids = np.repeat(np.arange(self.n_screens), np.diff(tensors["starts"]))
+        """The screen on which each box is, (n,)."""
         self._crop_starts: Ids = tensors["crop_starts"]
         self.n_drawings = len(self._crop_starts) - 1
         self._index = VectorIndex.open(generation.drawings, spec=manifest.spec) if manifest.spec else None
@@ -117,20 +118,14 @@ class UsageIndex:
         order, starts = self._by_drawing
         return order[starts[drawing] : starts[drawing + 1]]
 
-    def screens(self, boxes: Positions) -> Ids:
-        """The screens on which some boxes are."""
-        return np.asarray(np.searchsorted(self._starts, boxes, side="right") - 1, np.int64)
-
-    def box(self, row: int) -> Box:
-        """A box in whole pixels of its screen."""
-        return Box.around(self.corners[row])
-
     def use(self, row: int, *, score: float, icon: str | None) -> Use:
         """Tell of one box what it is taken for."""
-        screen = int(self.screens(np.array([row]))[0])
+        screen = int(self.screens[row])
         file, *also = self.files[screen]
         width, height = self.sizes[screen].tolist()
-        return Use(file, tuple(also), width, height, self.box(row), round(score, 4), icon, int(self.shown[row]))
+        return Use(
+            file, tuple(also), width, height, Box.around(self.corners[row]), round(score, 4), icon, int(self.shown[row])
+        )
 
     def is_icon(self, own: Floats, rival: Floats, *, expected: float = 0.0) -> Floats:
         """Probability by the cosine with the icon and the highest one with something else that it may be instead.
@@ -142,8 +137,8 @@ class UsageIndex:
 
     def place(self, row: int) -> tuple[str, int, int]:
         """By what boxes are ordered: file, top and left."""
-        box = self.box(row)
-        return self.files[int(self.screens(np.array([row]))[0])][0], box.top, box.left
+        box = Box.around(self.corners[row])
+        return self.files[int(self.screens[row])][0], box.top, box.left
 
     @cached_property
     def files(self) -> list[tuple[str, ...]]:
@@ -353,7 +348,7 @@ def _uses(index: UsageIndex, engine: SearchEngine, judged: Judged, *, k: int, le
     drawings, scores, icons = judged
     order = [row for row in np.argsort(-scores, kind="stable").tolist() if scores[row] >= least]
     boxes = [index.uses(int(drawings[row])) for row in order]
-    screens = np.unique(index.screens(np.concatenate(boxes))) if boxes else ()
+    screens = np.unique(index.screens[np.concatenate(boxes)]) if boxes else ()
     found = [(row, box) for row, shown in zip(order, boxes, strict=True) for box in shown.tolist()]
     taken = sorted(found, key=lambda one: (-round(float(scores[one[0]]), 2), index.place(one[1])))[:k]
     keys = {hit.id: hit.key for hit in engine.hits(sorted({int(icons[row]) for row, _ in taken} - {-1}))}

@@ -178,38 +178,32 @@ def report(index: UsageIndex, engine: SearchEngine, sets: Sequence[str], *, prog
         groups[(one.origin, one.variant if one.origin != "unknown" else one.drawing)].append(one)
     ids = sorted({one.icon for one in named} | {one.ours for one in named})
     spelled = {hit.id: hit.key for hit in engine.hits(ids)}
-    used: dict[str, list[_Group]] = {"ours": [], "foreign": [], "unknown": []}
-    for (origin, _), members in groups.items():
-        used[origin].append(_grouped(index, members, spelled))
-    for groups_of_origin in used.values():
-        groups_of_origin.sort(key=_by_frequency)
+    grouped = (_grouped(index, members, spelled) for members in groups.values())
+    every = sorted(grouped, key=lambda group: (-group.used.n, group.used.icon))
     return UsageReport(
         sets=keys,
         n_screens=index.n_screens,
         n_boxes=len(index.shown),
         n_icons_of_sets=sum(len(engine.names_in(key)) for key in keys),
-        used=[group.used for group in used["ours"]],
-        foreign=[group.used for group in used["foreign"]],
-        unknown=[group.used for group in used["unknown"]],
-        several=_several([*used["ours"], *used["foreign"]]),
+        used=[group.used for group in every if group.origin == "ours"],
+        foreign=[group.used for group in every if group.origin == "foreign"],
+        unknown=[group.used for group in every if group.origin == "unknown"],
+        several=_several([group for group in every if group.origin != "unknown"]),
     )
 
 
 class _Group(NamedTuple):
     """A `Used`, and the vector of its most frequent drawing."""
 
+    origin: Origin
     used: Used
     vector: Floats
-
-
-def _by_frequency(group: _Group) -> tuple[int, str]:
-    return -group.used.n, group.used.icon
 
 
 def _grouped(index: UsageIndex, members: Sequence[Named], spelled: dict[int, str]) -> _Group:
     most = max(members, key=lambda one: (len(index.uses(one.drawing)), one.score))
     boxes = np.sort(np.concatenate([index.uses(one.drawing) for one in members]))
-    screens, first = np.unique(index.screens(boxes), return_index=True)
+    screens, first = np.unique(index.screens[boxes], return_index=True)
     key = min((spelled[one.icon] for one in members), key=lambda key: (len(key), key))
     chosen = boxes[first][:_EXAMPLES]
     scores = {one.drawing: one.score for one in members}
@@ -219,11 +213,11 @@ def _grouped(index: UsageIndex, members: Sequence[Named], spelled: dict[int, str
     ]
     score = max(one.score for one in members)
     used = Used(key, round(score, 4), len(boxes), len(screens), spelled[most.ours], most.meaning, examples)
-    return _Group(used, index.vectors(np.array([most.drawing]))[0])
+    return _Group(most.origin, used, index.vectors(np.array([most.drawing]))[0])
 
 
 def _several(groups: Sequence[_Group]) -> list[Meaning]:
-    """Meanings that have more than one way, the most frequent first.
+    """Meanings that have more than one way, the most frequent first, of groups in this order.
 
     What is drawn like a more frequent way is none: the same icon at another size may be named otherwise.
     """
@@ -233,7 +227,7 @@ def _several(groups: Sequence[_Group]) -> list[Meaning]:
     found = []
     for words, members in by_meaning.items():
         kept: list[_Group] = []
-        for group in sorted(members, key=_by_frequency)[:_LONGEST_JOIN]:
+        for group in members[:_LONGEST_JOIN]:
             if all(float(group.vector @ other.vector) < _SAME_WAY for other in kept):
                 kept.append(group)
         if len(kept) > 1:

@@ -89,7 +89,6 @@ _WIDEST = 24
 """Columns of a set's title, of a style, and of a licence."""
 _LEAST = 10
 """Columns in which such a text is still of use; the rest of it is cut."""
-_MOST_OTHERS = 2
 
 
 def print_hits(console: Console, hits: Sequence[Hit], *, first: int = 1, is_ranked: bool = True) -> None:
@@ -126,7 +125,7 @@ def print_long_hits(console: Console, hits: Sequence[Hit], *, first: int = 1, is
 
 def also(hit: Hit) -> str:
     """Name a few of the icons that have the drawing of a hit, and how many more there are: "mdi:home, fe:home +3"."""
-    named = hit.also[:_MOST_OTHERS]
+    named = hit.also[:2]
     return ", ".join(named) + (f" +{hit.n_also - len(named)}" if hit.n_also > len(named) else "")
 
 
@@ -184,22 +183,19 @@ def print_explanation(explanation: Explanation) -> None:
     print_line(console, f"{explanation.icon.hit.key} is {explanation.shown}")
 
 
-def understood(explanation: Explanation) -> Iterator[str]:
+def understood(explanation: Explanation) -> list[str]:
     """Say how the words were read, where that is not as they stand."""
-    if explanation.read_as:
-        yield str(explanation.read_as)
-    yield f"asked: {explanation.typed}" + (f", perhaps {explanation.spelled}" if explanation.spelled else "")
-    if explanation.style:
-        yield f"style: {explanation.style}, of {explanation.name}"
     said = {
         "parts": explanation.parts,
         "customarily drawn": explanation.drawn,
         "other sets say it of": explanation.synonyms,
         "left out": explanation.without,
     }
-    for what, texts in said.items():
-        if texts:
-            yield f"{what}: {', '.join(texts)}"
+    spelled = f", perhaps {explanation.spelled}" if explanation.spelled else ""
+    lines = [str(explanation.read_as)] if explanation.read_as else []
+    lines += [f"asked: {explanation.typed}{spelled}"]
+    lines += [f"style: {explanation.style}, of {explanation.name}"] if explanation.style else []
+    return [*lines, *(f"{what}: {', '.join(texts)}" for what, texts in said.items() if texts)]
 
 
 def _rows(icons: list[Judged]) -> Iterator[tuple[str, ...]]:

@@ -28,13 +28,10 @@ from indexer.reports.terminal import open_console, plain
 
 Colour = tuple[int, int, int]
 """Red, green and blue, 0 to 255."""
-_REQUEST = b"\x1b]11;?\x1b\\\x1b[c"
 _COLOUR = re.compile(rb"\x1b\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})")
 _LAST = re.compile(rb"\x1b\[\?[0-9;]*c")
 _PATIENCE_SECONDS = 0.5
 """For a terminal at the other end of a slow line."""
-_MOST_BYTES = 1_000
-_BLACK, _WHITE = (0, 0, 0), (255, 255, 255)
 _DARK = frozenset(["0", "1", "2", "3", "4", "5", "6", "8"])
 """Of the sixteen colours that COLORFGBG counts."""
 
@@ -47,7 +44,7 @@ def terminal_ground(terminal: int | None) -> Colour | None:
                 red, green, blue = (round(255 * int(part, 16) / (16 ** len(part) - 1)) for part in asked.groups())
                 return red, green, blue
     stated = os.environ.get("COLORFGBG", "").rpartition(";")[2]
-    return (_BLACK if stated in _DARK else _WHITE) if stated.isdecimal() else None
+    return ((0, 0, 0) if stated in _DARK else (255, 255, 255)) if stated.isdecimal() else None
 
 
 def is_dark(ground: Colour) -> bool:
@@ -61,9 +58,9 @@ def _answers(terminal: int) -> bytes:
     kept, said = termios.tcgetattr(terminal), b""
     tty.setcbreak(terminal, termios.TCSANOW)
     try:
-        os.write(terminal, _REQUEST)
+        os.write(terminal, b"\x1b]11;?\x1b\\\x1b[c")
         ends = time.monotonic() + _PATIENCE_SECONDS
-        while not _LAST.search(said) and len(said) < _MOST_BYTES:
+        while not _LAST.search(said) and len(said) < 1_000:
             if not select([terminal], [], [], max(0.0, ends - time.monotonic()))[0]:
                 termios.tcflush(terminal, termios.TCIFLUSH)
                 break
