@@ -1,50 +1,22 @@
 """Whether every icon that a code names exists, and which of an own folder nobody names."""
 
-import re
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from indexer.errors import IconsError
 from indexer.reports.terminal import Progress
 from search.code.files import OwnIcons, Project, code_files, read_code
 from search.code.known import KnownIcons
-from search.code.markup import attributes_in, ligatures_in, names_in
-from search.code.packages import OF_BRANDS, family_of, imports_in
-from search.code.reading import Finding, Kind, Reference, kind_of, literals, without_comments
+from search.code.names import scan
+from search.code.packages import OF_BRANDS, family_of
+from search.code.reading import Finding, Reference
+from search.code.syntax import kind_of
 from search.engine import SearchEngine
-
-
-class Scanned(NamedTuple):
-    """What one text names, by place."""
-
-    references: Sequence[Reference]
-    computed: Sequence[Reference]
-    """Places that name an icon which only the running program knows."""
-
-
-def scan(text: str, *, path: str, kind: Kind) -> Scanned:
-    """Read a text; `path` is what references say of where they stand."""
-    code = without_comments(text, kind)
-    found: list[Reference] = []
-    if kind in ("script", "markup"):
-        found += [*imports_in(code), *attributes_in(code), *ligatures_in(code)]
-    for one in literals(code):
-        found += names_in(one, code)
-    starts = [0, *(end.end() for end in re.finditer("\n", text))]
-
-    def placed(one: Reference) -> Reference:
-        line, written = bisect_right(starts, one.start), text[one.start : one.end]
-        return one._replace(path=path, line=line, column=one.start - starts[line - 1] + 1, text=written)
-
-    firsts = {one.start: one for one in reversed(found) if one.name}  # what was read first, as an import say
-    computed = sorted({one for one in found if not one.name})
-    return Scanned([placed(firsts[start]) for start in sorted(firsts)], list(map(placed, computed)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +68,14 @@ def check(
     own = OwnIcons.below(icons, project=Project.around([*places, *filter(None, [icons])]))
     not_read: dict[str, str] = {}
 
-    def texts() -> Iterator[tuple[str, Kind, str]]:
-        for number, (path, kind) in enumerate(files, start=1):
+    def texts() -> Iterator[tuple[str, str]]:
+        for number, path in enumerate(files, start=1):
             try:
                 text = read_code(path)
             except IconsError as error:
                 not_read[str(path)] = str(error)
             else:
-                yield str(path), kind, text
+                yield str(path), text
                 progress("Reading", number, len(files))
 
     return _checked(engine, own, texts(), max_sets=max_sets, not_read=not_read)
@@ -117,17 +89,16 @@ def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
     Raises:
         IconsError: it is of no kind that is read.
     """
-    kind = kind_of(name)
-    if kind is None:
+    if kind_of(name) is None:
         raise IconsError(f'"{name}" is no file of code that is read; call it as App.tsx, index.html, style.css')
     own = OwnIcons((), Project.around([Path(name)]), is_placed=False)
-    return _checked(engine, own, [(name, kind, text)], max_sets=None, not_read={})
+    return _checked(engine, own, [(name, text)], max_sets=None, not_read={})
 
 
 def _checked(
     engine: SearchEngine,
     own: OwnIcons,
-    texts: Iterable[tuple[str, Kind, str]],
+    texts: Iterable[tuple[str, str]],
     *,
     max_sets: int | None,
     not_read: Mapping[str, str],
@@ -135,10 +106,10 @@ def _checked(
     known, n_files = KnownIcons(engine), 0
     references: list[Reference] = []
     computed: list[Reference] = []
-    for path, kind, text in texts:
+    for path, text in texts:
         n_files += 1
         own.note(text)
-        scanned = scan(text, path=path, kind=kind)
+        scanned = scan(text, path=path)
         # What may be no icon counts where its package decides.
         references += [one for one in scanned.references if one.is_certain or known.find(one) or known.is_refuted(one)]
         computed += scanned.computed

@@ -12,7 +12,8 @@ from typing import Literal
 from indexer.errors import IconsError, SourceError
 from indexer.sources.folders import GITIGNORE, Exclusion
 from indexer.sources.records import read_regular
-from search.code.reading import Finding, Kind, Reference, kind_of, without_comments
+from search.code.reading import Finding, Reference
+from search.code.syntax import kind_of
 
 MOST_BYTES = 2_000_000
 """Of one file; what is larger was written by a program."""
@@ -22,10 +23,8 @@ LEFT_OUT = (
 )  # fmt: skip
 
 
-def code_files(places: Sequence[Path]) -> Iterator[tuple[Path, Kind]]:
-    """Find the files to read, each once, and what it is, in the order of their names.
-
-    A file that is named is read whatever rules say.
+def code_files(places: Sequence[Path]) -> Iterator[Path]:
+    """Find the files to read, each once, in the order of their names; a file that is named is read whatever rules say.
 
     Raises:
         IconsError: a place is not there, or a named file is of no kind that is read.
@@ -33,13 +32,12 @@ def code_files(places: Sequence[Path]) -> Iterator[tuple[Path, Kind]]:
     seen = set()
     for place in places:
         for path in [place] if place.is_file() else files_below(place):
-            kind = kind_of(path.name)
-            if kind is None:
+            if kind_of(path.name) is None:
                 if path == place:
                     raise IconsError(f'"{place}" is no file of code that is read; docs/checking.md lists the kinds')
             elif path not in seen:
                 seen.add(path)
-                yield path, kind
+                yield path
 
 
 def read_code(path: Path) -> str:
@@ -89,6 +87,7 @@ _PUBLIC = ("", "public", "static", "assets", "src")
 _BEGINS = re.compile(r"(?:\.{0,2}/|[@~]/|\$lib/|\{[^{}]*\}/?)*")
 """What a bundler or the running program puts something in the place of."""
 _ID = re.compile(r"\bid\s*=\s*[\"'{]*([\w.:-]{1,200})")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _ID_OF_SVG = re.compile(r"(?<![\w:-])id\s*=\s*[\"']([^\"'<>]{1,200})[\"']")
 
 
@@ -137,7 +136,7 @@ class Project:
         """The ids of an SVG; None where it can't be read, or is a font, which is called as one likes."""
         if svg not in self._read:
             try:
-                text = without_comments(read_code(svg), "markup")
+                text = _COMMENT.sub("", read_code(svg))
                 self._read[svg] = None if "<font" in text else frozenset(_ID_OF_SVG.findall(text))
             except IconsError:
                 self._read[svg] = None

@@ -1,10 +1,9 @@
-"""npm packages of components: how each writes its icons, which sets belong together, what a code imports of them."""
+"""npm packages of components: how each writes its icons, which sets belong together."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from search.code.reading import Reference
 from search.drawings.frameworks import capitals
 
 _STYLE = re.compile(
@@ -266,72 +265,3 @@ def package_of(specifier: str) -> str:
     """The package of a module: `react-icons/fa6` -> `react-icons`."""
     found = _WHERE.match(specifier)
     return found[0] if found else ""
-
-
-_FROM = re.compile(
-    r"\b(?:import|export)\s++(?:type\s++(?!from\b))?"
-    r"(?:(?P<default>(?!from\b)[A-Za-z_$][\w$]*+)\s*+,?+\s*+)?"
-    r"(?:\*\s*+as\s++(?P<all>[A-Za-z_$][\w$]*+)|\{(?P<names>[^{}]{0,40000})\})?"
-    r"\s*+from\s*+[\"'](?P<module>[@~\w./-]{1,200})[\"']"
-)
-_REQUIRED = re.compile(
-    r"\b(?:const|let|var)\s++(?:\{(?P<names>[^{}]{0,40000})\}|(?P<all>[A-Za-z_$][\w$]*+))\s*+=\s*+(?:await\s++)?"
-    r"(?:require|import)\(\s*+[\"'](?P<module>[@~\w./-]{1,200})[\"']\s*+\)"
-)
-_LOADED = re.compile(
-    r"\b(?:require|import)\(\s*+[\"'](?P<module>[@~\w./-]{1,200})[\"']\s*+\)"
-    r"|\bimport\s*+[\"'](?P<own>[@~\w./-]{1,200})[\"']"
-)
-_NAME = re.compile(r"(?:^|,)\s*(?P<type>type\s+)?(?P<name>[A-Za-z_$][\w$]*+)")
-_MEMBER = re.compile(
-    r"(?<![\w$.])(?P<whole>[A-Za-z_$][\w$]*+)"
-    r"(?:\.(?P<name>[A-Za-z_$][\w$]*+)|\[\s*+[\"'`](?P<word>[A-Za-z_$][\w$]*+)[\"'`]\s*+\]|(?P<any>\[))"
-)
-_DEEP = re.compile(r"(?:^|/)([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
-
-
-def imports_in(code: str) -> Iterator[Reference]:
-    """Icons that a code imports by name, by module, as a whole, or lazily, in the order of these forms."""
-    wholes: dict[str, Components] = {}
-    for pattern in (_FROM, _REQUIRED):
-        for found in pattern.finditer(code):
-            components = MODULES.get(found["module"])
-            if components is None:
-                if pattern is _FROM:  # what is loaded is read by its own pattern
-                    yield from _deep(found, "module")
-                continue
-            for one in _NAME.finditer(found["names"] or ""):
-                if one["type"] is None:
-                    yield from _component(found.start("names") + one.start("name"), one["name"], components)
-            if found["all"]:
-                wholes[found["all"]] = components
-    for found in _LOADED.finditer(code):
-        yield from _deep(found, "module" if found["module"] else "own")
-    for found in _MEMBER.finditer(code) if wholes else ():
-        if (components := wholes.get(found["whole"])) and found["any"]:
-            yield Reference(found.start(), found.end(), components.form)
-        elif components:
-            group = "name" if found["name"] else "word"
-            yield from _component(found.start(group), found[group], components)
-
-
-def _component(start: int, name: str, components: Components) -> Iterator[Reference]:
-    """An exported name; only the package itself knows what else than icons it exports."""
-    if name not in components.others:
-        readings = read_component(components.looks, name)
-        (key, spelt), *others = readings or [(components.looks[0].set, kebab(name))]
-        yield Reference(start, start + len(name), components.form, key, spelt, tuple(others), bool(readings))
-
-
-def _deep(found: re.Match[str], group: str) -> Iterator[Reference]:
-    """A module of one icon: `lucide-react/icons/bell`, `@mui/icons-material/Home`, `@heroicons/.../BellIcon`."""
-    module = found[group]
-    package = package_of(module)
-    components, word = MODULES.get(package) or MODULES.get(module.rpartition("/")[0]), _DEEP.search(module)
-    if components is None or word is None or module in MODULES or not module.startswith(f"{package}/"):
-        return
-    start, name = found.start(group) + word.start(1), word[1]
-    if name == name.lower():  # as files are called
-        yield Reference(start, start + len(name), components.form, components.looks[-1].set, name)
-    else:
-        yield from (one for one in _component(start, name, components) if one.is_certain)

@@ -13,10 +13,10 @@ from indexer.errors import IconsError, SourceError
 from indexer.library.durable import replace_file
 from indexer.library.named import why_kept
 from indexer.reports.terminal import Progress
-from search.code.check import scan
 from search.code.files import code_files, read_code
 from search.code.known import KnownIcons
 from search.code.map import Candidate, IconMapping, Mapped, Name
+from search.code.names import scan
 from search.code.packages import package_of
 from search.code.reading import Reference
 from search.drawings.drawn import NamedIcon, iconify_key, named_icon
@@ -87,13 +87,13 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
         IconsError: a place is not there, or is no code.
     """
     known, files, unread = KnownIcons(engine), [], []
-    for path, kind in code_files(places):
+    for path in code_files(places):
         try:
             text = read_code(path)
         except SourceError as error:
             unread.append((path, str(error)))
             continue
-        scanned = scan(text, path=str(path), kind=kind)
+        scanned = scan(text, path=str(path))
         named = [(one, name) for one in scanned.references if (name := _named(one, known, sets, to))]
         files.append(CodeRead(path, text, named, scanned.computed))
     return CodeNames(files, unread)

@@ -143,7 +143,7 @@ def kind_of(path: str) -> Kind | None:
     return KINDS.get(PurePath(path).suffix.lower())
 
 
-def read_code(text: str, path: str) -> Code:
+def parse(text: str, path: str) -> Code:
     """Read a text; the end of its path says what it is."""
     ascii_text = _FOREIGN.sub(lambda found: _STAND_INS.get(found[0]) or (" " if found[0].isspace() else "_"), text)
     reader = _Reader(ascii_text, text, PurePath(path).suffix.lower())

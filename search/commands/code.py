@@ -170,7 +170,7 @@ def map(  # noqa: PLR0913 - one option each
 
 def _places_of_code(names: Sequence[str], file: Path | None, *, is_written: bool) -> list[Path]:
     """The arguments that are source code: all or none of them."""
-    from search.code.reading import kind_of
+    from search.code.syntax import kind_of
 
     places = [Path(name) for name in names if ":" not in name and Path(name).exists()]
     if places and (len(places) < len(names) or file):
