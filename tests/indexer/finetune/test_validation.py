@@ -54,8 +54,6 @@ def test_an_icon_that_is_there_again_for_its_looks_is_asked_for_once() -> None:
     assert sorted(exam.answers) == [[0], [1], [2]]
     assert exam.namesakes == [[0], [1], [2]]
 
-
-def test_another_picture_of_the_same_name_stays_in_the_exam() -> None:
     lesson = _lesson(["pin", "pin"], [["place"], []], [[], ["heart in a drop"]], [0, 1])
     exam = make_exam(lesson, TOKENIZER, twins=2.0)
     assert exam is not None
