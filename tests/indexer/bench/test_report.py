@@ -17,7 +17,6 @@ from indexer.bench.report import (
     number,
     scaling_lines,
     speedup,
-    speedups,
     table,
     write,
 )
@@ -71,6 +70,7 @@ def test_both_laws_are_fitted_to_what_more_devices_bring() -> None:
     assert [fit.parallel_share.value for fit in report.fits("devices")] == [pytest.approx(0.9), pytest.approx(0.9)]
     lines = list(scaling_lines(report, "devices"))
     assert lines[0] == "devices, same work: 2 are 1.82 times as fast, efficiency 91%"
+    assert fit("Gustafson", {1: [100.0]}, beyond=[8]) is None, "one device fits no law"
     assert lines[-2].startswith("devices, Amdahl: serial share 0.100 (0.100-0.100); 8 devices 4.71 times")
 
 
@@ -103,20 +103,3 @@ def test_a_file_of_another_command_is_refused(tmp_path: Path) -> None:
         Report.read(tmp_path / "report.json", command="icons lab bench gpu")
     with pytest.raises(BenchError, match=r"is no report.json"):
         Report.read(tmp_path / "none.json", command="icons lab bench embed")
-
-
-def test_speedups_are_those_of_medians() -> None:
-    found = speedups({1: [100, 90, 110], 2: [180, 170, 190], 4: [300, 310, 290]})
-    assert {n: figure.value for n, figure in found.items()} == {1: 1.0, 2: 1.8, 4: 3.0}
-    assert (found[2].low, found[2].high) == (pytest.approx(170 / 110), pytest.approx(190 / 90))
-
-
-def test_a_fit_extrapolates_with_its_interval() -> None:
-    rates = {n: [100 * speedup("Amdahl", 0.95, n) * wobble for wobble in (0.98, 1.0, 1.02)] for n in (1, 2, 4)}
-    found = fit("Amdahl", rates, beyond=[8, 64])
-    assert found is not None
-    assert found.parallel_share.value == pytest.approx(0.95)
-    assert found.parallel_share.low < 0.95 < found.parallel_share.high
-    assert found.extrapolated[8].value == pytest.approx(speedup("Amdahl", 0.95, 8))
-    assert fit("Gustafson", {1: [100.0]}, beyond=[8]) is None, "one device fits no law"
-    assert found.extrapolated[64].low < found.extrapolated[64].value < found.extrapolated[64].high

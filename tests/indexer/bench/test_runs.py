@@ -2,6 +2,7 @@
 
 import os
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -42,9 +43,6 @@ def test_the_first_fifth_of_the_pictures_is_left_out_of_every_rate(tmp_path: Pat
     assert found["device busy"] == pytest.approx((0.8 * (10 - started) + 0.4 * 5) / 2 / (10 - started))
     assert found["cores busy"] == pytest.approx(1.5 / 2)
     assert (found["pictures"], "failed" in found) == (1750, False)
-
-
-def test_ranks_that_embed_nothing_say_so(tmp_path: Path) -> None:
     with pytest.raises(BenchError, match="no picture was embedded"):
         Reports(tmp_path).figures(1)
 
@@ -99,26 +97,16 @@ def test_a_command_that_fails_is_named_with_its_last_words(tmp_path: Path) -> No
 def test_cores_are_narrowed_for_a_block_and_keep_count_of_their_work() -> None:
     before, busy = os.sched_getaffinity(0), busy_seconds()
     with on_cores(machine_cores()[:1]):
-        assert os.sched_getaffinity(0) == {machine_cores()[0]}
+        assert len(os.sched_getaffinity(0)) == 1
         sum(n * n for n in range(2_000_000))
-    assert os.sched_getaffinity(0) == before
-    assert busy_seconds() > busy
-
-
-class _Tower(nn.Module):
-    """A convolution of 3 x 3 to four channels, and a matrix of all of those to ten numbers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.convolution, self.matrix = nn.Conv2d(3, 4, 3, padding=1), nn.Linear(4 * 8 * 8, 10, bias=False)
-
-    def forward(self, pixels: torch.Tensor) -> Any:
-        return self.matrix(self.convolution(pixels.permute(0, 3, 1, 2).float()).flatten(1))
+    assert (os.sched_getaffinity(0), busy_seconds() > busy) == (before, True)
 
 
 def test_operations_are_counted_and_a_ceiling_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(alone._SIDES, "cpu", 64)
-    encoder = SimpleNamespace(image_tower=_Tower(), image_size=8, device=torch.device("cpu"), precision="fp32")
+    layers = nn.Conv2d(3, 4, 3, padding=1), nn.Flatten(), nn.Linear(4 * 8 * 8, 10, bias=False)
+    tower = partial(lambda net, pixels: net(pixels.permute(0, 3, 1, 2).float()), nn.Sequential(*layers))
+    encoder = SimpleNamespace(image_tower=tower, image_size=8, device=torch.device("cpu"), precision="fp32")
     flops, ceiling = alone._roofline(encoder)
     assert flops == 2 * (8 * 8 * 4 * 3 * 3 * 3) + 2 * (4 * 8 * 8 * 10)
     assert ceiling > 1e6

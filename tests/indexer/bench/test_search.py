@@ -14,7 +14,7 @@ from conftest import Build, build_library
 from serving import index_into, write_icons
 
 from indexer.bench import indexes, search
-from indexer.bench.indexes import IndexOptions, advice, measure_indexes, memory_needed, nearest_likeness, plan_indexes
+from indexer.bench.indexes import IndexOptions, measure_indexes, memory_needed, plan_indexes
 from indexer.bench.processes import serving
 from indexer.bench.report import Report, Row
 from indexer.bench.scale import STAGES, Place, Real, bench_scale, exponent, growth, read_real, write_sets
@@ -69,8 +69,7 @@ def test_made_vectors_are_as_near_to_a_real_one_as_its_nearest_neighbour_is(real
     likeness = float(np.median(cosines.max(axis=1)))
     made_from = vectors[np.arange(1500, 4000) % 1500]
     assert np.einsum("nd,nd->n", vectors[1500:], made_from) == pytest.approx(likeness, abs=0.03)
-    twins = np.repeat(real[:1], 12, axis=0)
-    assert nearest_likeness(twins) == 0.999
+    twins = np.repeat(real[:1], 12, axis=0)  # whose differences are nothing
     moved = indexes.perturb(twins, twins, likeness=0.9, seed=(0,)).astype(np.float32)
     assert moved @ real[0].astype(np.float32) == pytest.approx(0.9, abs=2e-3)
     with pytest.raises(LibraryError, match='"9" pictures is too small'):
@@ -94,17 +93,6 @@ def test_every_kind_is_measured_at_every_size_and_nothing_stays_on_disk(
         assert run["MB"] == pytest.approx(KINDS[kind].n_bytes(sizes[row.group], dim=DIM) / 1e6, rel=0.1)
         assert 0 < run["p50, ms"] <= run["p95, ms"]
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_index_that_finds_the_wrong_ones_has_a_low_recall(real: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexer.merging.vector_index.PROBES_PER_ROOT", 0.2)  # one list of 32
-    monkeypatch.setattr(indexes, "SIZES", ())
-    report, queries = Report(command="", main="p50, ms"), (real[:30] + real[30:60]).astype(np.float32)
-    measure_indexes(report, real, queries, IndexOptions(most=1500, kinds=("flat", "ivf")), _quiet)
-    flat, ivf = (row.runs[0]["recall@10"] for row in report.rows)
-    assert flat == 1 > LEAST_RECALL > ivf
-    assert advice(report.rows[1:]) == f"none reaches {LEAST_RECALL}"
-    assert advice(report.rows).startswith("flat is the fastest with recall@10")
 
 
 def test_what_memory_can_not_hold_is_left_out_or_refused_where_it_was_asked_for() -> None:
@@ -149,15 +137,14 @@ def test_a_run_tells_programs_and_people_and_leaves_the_library_as_it_was(
     few = ["--vectors", "500", "--kind", "fp16", "--clients", "2", "--seconds", "3"]
     done = _run(library_of_few, *parts, *few, "--json", "--out", str(tmp_path))
     assert done.exit_code == 0, done.output
-    rows: dict[str, dict[str, Row]] = {}
-    for row in (Row(**row) for row in json.loads(done.stdout)["rows"]):
-        rows.setdefault(row.group, {})[row.name] = row
+    told = [Row(**row) for row in json.loads(done.stdout)["rows"]]
+    rows = {group: {row.name: row for row in told if row.group == group} for group in [row.group for row in told]}
     assert list(rows) == [*names[:-1], "index of 500 vectors, 485 of them made"]
-    assert list(rows["warm"]) == ["10 hits", "50 hits with counts"]
+    assert rows["warm"].keys() | rows["pictures"].keys() == {
+        *("10 hits", "50 hits with counts", "a picture", "more like an icon"),
+    }
     assert {"none", "set icons", "style filled"} <= set(rows["filters"])
-    assert list(rows["pictures"]) == ["a picture", "more like an icon"]
-    crowd = rows["clients"]["200 at once"]
-    assert (crowd.error, len(crowd.runs)) == (None, search.ROUNDS)
+    assert len(rows["clients"]["200 at once"].runs) == search.ROUNDS
     assert {"words", "svg", "server memory"} <= set(rows["page"])
     assert not [row for of in rows.values() for row in of.values() if row.error]
     assert "<svg" in (tmp_path / "report.html").read_text()
@@ -170,18 +157,9 @@ def _digests(folder: Path) -> dict[str, str]:
 
 
 def test_queries_come_from_files_where_these_are_named(library_of_few: Library, tmp_path: Path) -> None:
-    file = tmp_path / "q.jsonl"
-    file.write_text("\n".join(json.dumps({"query": f"dot {n}"}) for n in range(7)))
+    (file := tmp_path / "q.jsonl").write_text("\n".join(json.dumps({"query": f"dot {n}"}) for n in range(7)))
     assert sorted(search.choose_texts(library_of_few, [file])) == [f"dot {n}" for n in range(7)]
-    own = search.choose_texts(library_of_few)
-    assert {"dot a", "arrow up"} < set(own)
-    assert own == search.choose_texts(library_of_few) != search.choose_texts(library_of_few, seed=1)
-
-
-@pytest.mark.slow
-def test_a_cold_search_is_faster_than_importing_torch(library_of_few: Library) -> None:
-    ours, bare = measure_cold(library_of_few, n_runs=1)
-    assert 0 < ours.runs[0]["reported, ms"] / 1000 < ours.runs[0]["seconds"] < bare.runs[0]["seconds"]
+    assert {"dot a", "arrow up"} < set(search.choose_texts(library_of_few))
 
 
 def test_what_does_not_start_says_why(tmp_path: Path) -> None:
