@@ -127,7 +127,7 @@ def worker(work: str, devices: str, watch_devices: bool) -> None:
     """
     from indexer.commands.console import ProgressView
     from indexer.embedding.crew import work_here
-    from indexer.embedding.shard_writer import Ended
+    from indexer.embedding.work import Ended
     from indexer.encoders.devices import parse_devices
 
     with ProgressView(watch_devices=watch_devices) as view:

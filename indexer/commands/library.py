@@ -18,7 +18,7 @@ from indexer.library.folder import Library, require
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from indexer.doctor.findings import Report
+    from indexer.doctor.checks import Report
     from indexer.encoders.checkpoint import ModelChoice
 
 

@@ -15,8 +15,7 @@ from pathlib import Path, PurePosixPath
 from indexer.errors import ChangedError, SourceError, StoreError, UnreachedError
 from indexer.languages.names import path_hints
 from indexer.library.durable import write_file
-from indexer.library.object_store import RetryingStore, asked, open_object_store
-from indexer.library.stores import Listed, url_of
+from indexer.library.stores import Listed, RetryingStore, asked, open_object_store, url_of
 from indexer.sources import iconify
 from indexer.sources.folders import LICENCE_FILES, SUFFIXES, Exclusion, licence_of
 from indexer.sources.records import (

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from usage_screens import plain_sight, save_screen
 
+from indexer.doctor.checks import Report
 from indexer.doctor.examine import examine, repair
-from indexer.doctor.findings import Report
 from indexer.errors import SourceError
 from indexer.library.folder import Library
 from indexer.screens.add import AddOptions, add

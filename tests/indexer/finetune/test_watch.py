@@ -12,8 +12,8 @@ import torch
 from lessons import tiny_options
 from torch.autograd import DeviceType
 
+from indexer.embedding.distributed import Ranks
 from indexer.embedding.progress import Overseer, Reporter, Watchdog
-from indexer.embedding.torchrun import Ranks
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
 from indexer.errors import TrainError
