@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from indexer.arrays import Ids, Pixels
+from indexer.embedding.progress import Reporter
 from indexer.encoders.torch_encoder import TextTower, autocast
 from indexer.errors import SourceError, TrainError
 from indexer.finetune.augment import looks_of
@@ -32,7 +33,6 @@ from indexer.finetune.gather import (
     share_held_out,
 )
 from indexer.finetune.options import Learning, Places, Plan
-from indexer.finetune.watch import TrainingReporter
 from indexer.library.durable import naming, write_file
 from indexer.library.named import read_text
 from indexer.rendering.render import RECIPE
@@ -261,7 +261,7 @@ _LOOK_SECONDS = 0.2
 
 
 def open_lesson(
-    places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], reporter: TrainingReporter
+    places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], reporter: Reporter[Any]
 ) -> Lesson:
     """Put a corpus into memory, with what `encoder` (model, tokenizer) says of its captions.
 

@@ -66,18 +66,6 @@ def test_embedding_is_asked_every_question_of_a_cpu(tmp_path: Path, tiny_model: 
     assert (tmp_path / "report.html").is_file() and (tmp_path / "charts" / "batch-images-a-s.png").is_file()
 
 
-@pytest.mark.slow
-def test_a_training_is_swept(tmp_path: Path, start: Path, icons: Path) -> None:
-    small = [str(icons), "--steps", "1", "--repeats", "1", "--set", "batch=8", "--sweep", "bucket_cap_mb=25,1"]
-    result = _bench("train", tmp_path, start, *small)
-    assert result.exit_code == 0, result.output
-    [(group, rows)] = _rows(result).items()
-    assert (group, [row["name"] for row in rows]) == ("bucket_cap_mb", ["bucket_cap_mb=25", "bucket_cap_mb=1"])
-    assert [row["setting"]["devices"] for row in rows] == [2, 2]
-    assert all(0 < row["runs"][0]["communication"] <= 1 for row in rows)
-    assert rows[0]["runs"][0]["loss"] == pytest.approx(rows[1]["runs"][0]["loss"], abs=1e-3)
-
-
 def test_a_row_that_can_not_be_measured_says_why_and_ctrl_c_keeps_what_was_measured(
     tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,11 +64,10 @@ def test_made_vectors_are_as_near_to_a_real_one_as_its_nearest_neighbour_is(real
     vectors = np.asarray(written, np.float32)
     assert sorted(map(bytes, written[:1500])) == sorted(map(bytes, real))
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=2e-3)
-    cosines = real.astype(np.float32) @ real.astype(np.float32).T
-    np.fill_diagonal(cosines, -1)
-    likeness = float(np.median(cosines.max(axis=1)))
+    cosines = vectors[:1500] @ vectors[:1500].T - 2 * np.eye(1500)
     made_from = vectors[np.arange(1500, 4000) % 1500]
-    assert np.einsum("nd,nd->n", vectors[1500:], made_from) == pytest.approx(likeness, abs=0.03)
+    likeness = pytest.approx(float(np.median(cosines.max(axis=1))), abs=0.03)
+    assert np.einsum("nd,nd->n", vectors[1500:], made_from) == likeness
     twins = np.repeat(real[:1], 12, axis=0)  # whose differences are nothing
     moved = indexes.perturb(twins, twins, likeness=0.9, seed=(0,)).astype(np.float32)
     assert moved @ real[0].astype(np.float32) == pytest.approx(0.9, abs=2e-3)
@@ -86,7 +85,6 @@ def test_every_kind_is_measured_at_every_size_and_nothing_stays_on_disk(
     assert [(row.group, row.name.removesuffix(" *")) for row in report.rows] == [
         (group, kind) for group in sizes for kind in KINDS
     ]
-    assert {row.name for row in report.rows if row.name.endswith(" *")} == {"fp16 *"}
     for row in report.rows:
         (run,), kind = row.runs, row.setting["kind"]
         assert run["recall@10"] >= (1 if kind in ("flat", "fp16") else LEAST_RECALL)

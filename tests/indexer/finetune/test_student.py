@@ -42,11 +42,9 @@ def outputs(model: Any) -> torch.Tensor:
 
 def student_outputs(student: Student) -> torch.Tensor:
     torch.manual_seed(1)
-    images = torch.rand(3, 3, 16, 16)
-    tokens = TOKENIZER(WORDS)
     student.eval()
     with torch.no_grad():
-        return torch.cat([student.encode_images(images), student.encode_texts(tokens)])
+        return torch.cat([student.encode_images(torch.rand(3, 3, 16, 16)), student.encode_texts(TOKENIZER(WORDS))])
 
 
 @pytest.mark.parametrize(
@@ -74,13 +72,10 @@ def test_a_trained_bias_is_saved_where_the_model_has_one() -> None:
     session = tiny_session(tiny_options(kind="sigmoid"), model=tiny_model(init_logit_bias=-5.0))
     step(session)
     assert session.student.bias is not None
-    saved = session.student.plain_weights()["logit_bias"]
-    assert saved == session.student.bias
-    assert saved != -5.0
+    assert session.student.plain_weights()["logit_bias"] == session.student.bias != -5.0
     tiny_model(init_logit_bias=0.0).load_state_dict(session.student.plain_weights())
     plain = tiny_session(tiny_options(kind="sigmoid")).student
-    assert "logit_bias" not in plain.plain_weights()
-    assert plain.bias == -10.0
+    assert ("logit_bias" in plain.plain_weights(), plain.bias) == (False, -10.0)
 
 
 @pytest.mark.parametrize(
