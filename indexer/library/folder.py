@@ -146,6 +146,7 @@ class Library(Generations[Generation]):
         Raises:
             LibraryError: another process holds it, or the folder can't be written, now or on the way.
         """
+        self.exists()  # which is refused where a server holds it
         try:
             make_folder(self.root)
             self._lock.acquire(timeout=_PATIENCE_SECONDS)
@@ -239,16 +240,6 @@ class LibraryElsewhere(Library):
         raise UnsupportedError(
             f'"{self.address}" is held by a server; this command reads a library\'s folder, name that with --library'
         )
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Refuse, as `exists` does.
-
-        Raises:
-            UnsupportedError: always.
-        """
-        self.exists()
-        yield
 
 
 def refuse_secret(address: str) -> None:

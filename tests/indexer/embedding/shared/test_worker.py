@@ -16,13 +16,13 @@ from conftest import Silent
 from shared_work import CPU, assert_same, do_here, draw_many, options_of, scanned, start_worker, vectors_of
 
 from indexer.embedding.crew import work_here
-from indexer.embedding.plan_store import ObjectPlanStore, fetch_encoder, open_work, spell_headers
+from indexer.embedding.plan_store import fetch_encoder, open_work
 from indexer.embedding.work import Ended
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError, IconsError
 from indexer.library.folder import Library
-from indexer.library.plans import BLOCK_SIZE, BlockHeader, Plan
-from indexer.library.shards import read_coverage, shard_name
+from indexer.library.plans import BLOCK_SIZE
+from indexer.library.shards import read_coverage
 from indexer.library.stores import open_store
 from indexer.pipeline import collect, index, plan_only
 from indexer.run import IndexOptions
@@ -210,23 +210,6 @@ def test_a_worker_that_began_with_names_alone_does_a_picture_block_that_is_free_
     work_watched(work, damage)
     assert not damaged
     assert collect(planned, str(work)).blocks == 9
-
-
-def test_a_block_that_is_free_again_is_found_though_its_group_seemed_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("indexer.embedding.plan_store._GROUP", 20)
-    headers = [BlockHeader(f"images-{number:09d}-0", "images", 1) for number in range(30)]
-    store = open_store(str(tmp_path))
-    store.put("0/outlines.jsonl", spell_headers(headers))
-    place = ObjectPlanStore(store, Plan("f00d", "{}", 30, 0, 30, run="0"))
-    for number, header in enumerate(headers):
-        place.write(header.name, shard_name(header.name), b"")
-        if number == 24:
-            assert [missing.name for missing in place.missing()] == [later.name for later in headers[25:]]
-    assert list(place.missing()) == []
-    (tmp_path / "0" / "shards" / "0000" / shard_name(headers[3].name)).unlink()
-    assert list(place.missing()) == [headers[3]]
 
 
 @pytest.mark.parametrize(
