@@ -24,8 +24,7 @@ from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
 from indexer.library.shards import read_coverage
 from indexer.library.stores import open_store
-from indexer.pipeline import collect, index, plan_only
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, collect, index, plan_only
 from search.cli import main
 
 Vectors = dict[tuple[str, int], np.ndarray]
