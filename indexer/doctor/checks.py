@@ -18,9 +18,8 @@ from indexer.catalog.database import REVISION, connect_to_read, metadata
 from indexer.encoders.query_encoder import read_facts
 from indexer.errors import IconsError, ShardError
 from indexer.library.durable import Files, bytes_on_disk, differences
-from indexer.library.folder import Library
+from indexer.library.folder import AnyGeneration, Library
 from indexer.library.foreign import folders_in
-from indexer.library.generations import AnyGeneration
 from indexer.library.preferences import read_preferences
 from indexer.library.shards import (
     ADVICE,

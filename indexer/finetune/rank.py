@@ -24,8 +24,7 @@ from torch.autograd.profiler import record_function
 from torch.nn.parallel import DistributedDataParallel
 
 from indexer.embedding.distributed import Rank, give_up_rank, process_group, run_as_rank, share_cores
-from indexer.embedding.progress import Gauge, gpu_figures, peak_memory
-from indexer.embedding.progress import watched, write_progress
+from indexer.embedding.progress import Gauge, gpu_figures, peak_memory, watched, write_progress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.loaded import is_no_room
 from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision

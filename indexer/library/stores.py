@@ -371,8 +371,7 @@ class RetryingStore:
 
     def list(self, prefix: str) -> dict[str, Listed]:
         """Name the objects whose names begin so, in the order of names."""
-        found = self._ask(self.store.list, prefix)
-        return {name.removeprefix(self.prefix): listed for name, listed in found.items()}
+        return {n.removeprefix(self.prefix): listed for n, listed in self._ask(self.store.list, prefix).items()}
 
     def put(self, name: str, content: bytes) -> None:
         """Write an object, whatever is there."""
