@@ -119,17 +119,6 @@ def test_vectors_come_in_the_order_of_the_batches() -> None:
         assert numbers_of(encode_pipelined(device, batches_of(range(5)))) == [(n, float(n)) for n in range(5)]
 
 
-def test_an_error_is_raised_in_its_turn() -> None:
-    def wait(number: int) -> None:
-        assert number != 1, "the second"
-
-    with CpuDevice(Means(wait=wait), batch_size=1, n_lanes=2) as device:
-        made = encode_pipelined(device, batches_of(range(3)))
-        assert numbers_of([next(made)]) == [(0, 0.0)]
-        with pytest.raises(AssertionError, match="the second"):
-            next(made)
-
-
 def test_each_lane_has_its_share_of_the_cores() -> None:
     encoder = Means()
     with CpuDevice(encoder, batch_size=1, n_lanes=2) as device:
