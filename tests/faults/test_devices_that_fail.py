@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from conftest import Silent, draw_icons, find_rank
 from faults import Stages, copy_library
-from lessons import save_model
 
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import RankProgress, Watchdog, watched
@@ -268,19 +267,6 @@ def _train_on(disk: Path, icons: Path, model: Path, *more: str) -> str:
 
 
 @pytest.mark.slow
-def test_pictures_to_learn_from_that_find_no_room_end_a_training_in_one_line(
-    small_disk: Path, icons: Path, tmp_path: Path
-) -> None:
-    """They are written into a file that is mapped: where a page of it finds no room the process is ended."""
-    model = save_model(tmp_path / "model", size=128)
-    pixels = small_disk / "mine.work" / "corpus" / "pixels.part.npy"
-    assert _train_on(small_disk, icons, model, "--devices", "cpu") == (
-        f'Error: "{pixels}" can\'t be read or written (No space left on device); '
-        "there is no checkpoint yet, run again once that is mended"
-    )
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
 def test_ranks_that_train_on_a_full_disk_say_so_in_one_line(
     small_disk: Path, icons: Path, start: Path, strategy: str
@@ -295,17 +281,6 @@ def test_ranks_that_train_on_a_full_disk_say_so_in_one_line(
 def _options(folder: Path, model: Path, *, stall_limit: float = 600) -> IndexOptions:
     how = EmbedOptions(workers=0, batch_size=8, precision="fp32", stall_limit=stall_limit)
     return IndexOptions(sources=[folder], choice=ModelChoice(f"local-dir:{model}"), devices="cpu:2", embed=how)
-
-
-@pytest.mark.slow
-def test_ranks_that_can_not_write_say_so_without_a_trace(library: Library, icon_folder: Path, tiny_model: Path) -> None:
-    options = _options(icon_folder, tiny_model)
-    scan(library, options, Silent())
-    (library.root / "vectors").write_text("no folder")
-    with pytest.raises(EmbedError, match=rf'rank [01]: ".*" can\'t be read or written .*{KEPT}'):
-        embed(library, options, Silent())
-    log = next((library.root / "work").glob("*/runs/*/torchrun.log")).read_text()
-    assert "in embed\n" not in log
 
 
 @pytest.mark.slow

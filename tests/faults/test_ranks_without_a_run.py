@@ -15,10 +15,8 @@ import pytest
 from conftest import Build, Silent, disc, find_rank
 from faults import Stages
 
-from indexer.catalog.database import open_catalog
-from indexer.catalog.questions import store_setting
 from indexer.commands.library import read_failures, read_status
-from indexer.doctor.examine import examine, repair
+from indexer.doctor.examine import examine
 from indexer.embedding.distributed import _remove_leftovers
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Gauge, Watchdog
@@ -27,7 +25,6 @@ from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, read_blocks
 from indexer.library.shards import partial_shards_by_block, read_coverage, read_shard, shard_paths
-from indexer.merging.merge import merge as merge_shards
 from indexer.pipeline import IndexOptions, embed, merge, plan_only, scan
 
 ICONS = (sys.executable, "-P", "-c", "from search.cli import main; main()")
@@ -252,16 +249,6 @@ def _vectors(library: Library, fingerprint: str) -> dict[int, bytes]:
     return found
 
 
-@pytest.mark.slow
-def test_a_rank_that_waits_for_slow_pictures_of_another_is_not_given_up(tiny_model: Path, tmp_path: Path) -> None:
-    slow = _draw_slow(tmp_path / "slow", tenths=3)
-    options = ["--model", f"local-dir:{tiny_model}", "--devices", "cpu:2", "--workers", "1", "--stall-limit", "12"]
-    command = [*ICONS, "index", str(slow), *options, "--library", str(tmp_path / "library"), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["counts"]["embedded"] == 64
-
-
 BROKEN = "<svg"
 
 
@@ -280,24 +267,3 @@ def test_whoever_merges_stores_what_failed(
     assert read_status(library)["waiting"] == 0
     assert [failure["file"] for failure in read_failures(library)] == [str(icon_folder / "broken.svg")]
     assert examine(library, sample=0).is_sound
-
-
-@pytest.mark.slow
-def test_a_generation_that_was_published_without_what_failed_is_found_and_mended(
-    stages: Stages, library: Library, icon_folder: Path, tiny_model: Path
-) -> None:
-    """As older programs did it: the shards alone know."""
-    (icon_folder / "broken.svg").write_text(BROKEN)
-    _planned(library, icon_folder, tiny_model)
-    assert _run_rank(stages, library) == 0
-    engine, (fingerprint,) = open_catalog(library.catalog), (path.name for path in (library.root / "work").iterdir())
-    covered = read_coverage(library.vectors(fingerprint))
-    merge_shards(library, engine, fingerprint=fingerprint, embedded=covered.images)
-    with engine.begin() as connection:
-        store_setting(connection, "model", ModelChoice(f"local-dir:{tiny_model}").to_json())
-    engine.dispose()
-    (found,) = (finding for finding in examine(library, sample=0).findings if finding.is_fault)
-    assert found.message == "1 pictures failed, and the catalog does not say why; `icons index` brings that in"
-    report = repair(library, sample=0, stage=lambda _: None)
-    assert report.is_sound
-    assert len(list(read_failures(library))) == 1
