@@ -298,7 +298,7 @@ def used_ids(library: Library) -> dict[str, int]:
     used = {"images": 0, "names": 0, "icons": 0}
     for path in chain.from_iterable(map(shard_paths, folders_in(library.root / "vectors"))):
         with suppress(IconsError):
-            kind, ids, failures = read_finished(path)
+            kind, ids, failures, _ = read_finished(path)
             used[kind] = max(used[kind], int(ids.max(initial=0)), *failures)
     for number in library.numbers():
         with suppress(sqlite3.Error), closing(connect_to_read(library.generation(number).catalog)) as connection:

@@ -14,8 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from indexer.errors import ChangedError, SourceError, StoreError, UnreachedError
 from indexer.library.durable import write_file
-from indexer.library.object_store import RetryingStore, asked, open_object_store
-from indexer.library.stores import Listed, spelled
+from indexer.library.stores import Listed, RetryingStore, asked, open_object_store, spelled
 from indexer.sources import iconify
 from indexer.sources.folders import SUFFIXES, Exclusion, record_in, scan_file
 from indexer.sources.licences import licence_files, licence_of

@@ -11,14 +11,11 @@ import pytest
 from conftest import Silent, disc
 
 from indexer.arrays import Halves, Pixels
-from indexer.embedding.block_queue import BlockQueue
-from indexer.embedding.device import Collect, DeviceSpec
-from indexer.embedding.gauges import Gauge
-from indexer.embedding.leases import Claims
+from indexer.embedding.block_queue import BlockQueue, Claims
+from indexer.embedding.device import Collect, DeviceSpec, QueuedDevice
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter
-from indexer.embedding.queued_device import QueuedDevice
+from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Gauge
 from indexer.embedding.work import Work
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.devices import HOST
@@ -27,8 +24,7 @@ from indexer.encoders.loaded import LoadedEncoder
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
 from indexer.library.stores import FolderStore
-from indexer.pipeline import plan_only, scan
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, plan_only, scan
 
 
 class SimulatedDevice(QueuedDevice):

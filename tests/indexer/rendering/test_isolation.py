@@ -15,7 +15,7 @@ import psutil
 import pytest
 import torch
 
-from indexer.embedding.gauges import cpu_seconds, family, proportional_bytes
+from indexer.embedding.progress import cpu_seconds, family, proportional_bytes
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
 from indexer.library.bundled import bundled
