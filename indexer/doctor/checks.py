@@ -33,7 +33,7 @@ from indexer.library.shards import (
     read_shard,
     shard_paths,
 )
-from indexer.merging.snapshot import read_contents
+from indexer.merging.vectors import read_contents
 from indexer.screens.files import UsageFolder, read_shots
 from indexer.screens.looks import LookKey, UsageManifest, look_paths, read_looks
 

@@ -16,15 +16,24 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import save_file
 
-from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, TOKENIZER_NAMES, WEIGHT_NAMES, Checkpoint, ModelChoice
-from indexer.encoders.config import check_config, image_side, read_config
+from indexer.encoders.checkpoint import (
+    CONFIG_NAME,
+    LOCAL,
+    TOKENIZER_NAMES,
+    WEIGHT_NAMES,
+    Checkpoint,
+    ModelChoice,
+    check_config,
+    image_side,
+    read_config,
+)
 from indexer.errors import ModelError, SourceError
 from indexer.finetune.checkpoints import TrainingState, gathered, is_sharded, load_best
 from indexer.finetune.lesson import Material
 from indexer.finetune.options import Places, Plan
 from indexer.finetune.step import Session
 from indexer.finetune.student import build
-from indexer.finetune.validation import fallen
+from indexer.finetune.watch import fallen
 from indexer.library.durable import folder_aside, naming, write_file
 from indexer.library.foreign import parsed
 from indexer.sources.records import read_regular

@@ -10,10 +10,9 @@ from indexer.doctor.checks import Report
 from indexer.doctor.examine import examine, repair
 from indexer.errors import SourceError
 from indexer.library.folder import Library
-from indexer.screens.add import AddOptions, add
+from indexer.screens.add import AddOptions, Sight, add
 from indexer.screens.files import UsageFolder
 from indexer.screens.located import detector_version
-from indexer.screens.looking import Sight
 from indexer.screens.looks import LookKey
 from search.screens.opened import UsageIndex
 
