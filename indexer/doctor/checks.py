@@ -33,7 +33,6 @@ from indexer.library.shards import (
     read_shard,
     shard_paths,
 )
-from indexer.merging.manifest import answering_manifest
 from indexer.merging.vectors import read_contents
 from indexer.screens.files import UsageFolder, read_shots
 from indexer.screens.looks import LookKey, UsageManifest, look_paths, read_looks
@@ -270,9 +269,7 @@ def _check_failures(library: Library, folder: Path) -> Iterator[Finding]:
         n_unexplained = len(failed.keys() - {image for (image,) in known})
     if n_unexplained:
         what = f"{n_unexplained} pictures failed, and the catalog does not say why; `icons index` brings that in"
-        made = answering_manifest(library)
-        lacks_icons = made is not None and made.fingerprint == folder.name and made.counts.missing > 0
-        yield Finding("failures", what, is_fault=lacks_icons)
+        yield Finding("failures", what, is_fault=False)
 
 
 def _check_encoder(folder: Path, called: str) -> Iterator[Finding]:

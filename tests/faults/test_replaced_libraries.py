@@ -17,7 +17,7 @@ from conftest import build_library, disc
 from serving import serving
 
 from indexer.errors import LibraryError
-from indexer.library.folder import Generation, Library
+from indexer.library.folder import Library
 from indexer.merging.manifest import Manifest
 from search import engine as engine_module
 from search.engine import SearchEngine
@@ -183,8 +183,6 @@ def _health(client: httpx.Client, *, status: int) -> dict[str, Any]:
     return told
 
 
-Ask = Callable[[], set[str]]
-"""Asks once; tells the colours that it found."""
 QUERIES_EACH = 4
 """So many are answered at least between two generations."""
 MOST_PUBLISHED = 100
@@ -226,67 +224,35 @@ def _colours(engine: SearchEngine) -> set[str]:
     return {hit.name.split()[0] for hit in found.hits}
 
 
-def _cold(library: Library) -> Ask:
-    return lambda: _colours(SearchEngine.open(library.root))
-
-
-def _served(library: Library) -> Ask:
-    engine = SearchEngine.open(library.root)
-
-    def ask() -> set[str]:
-        engine.refresh()
-        return _colours(engine)
-
-    return ask
-
-
-def _kept(library: Library) -> Ask:
-    engine = SearchEngine.open(library.root)
-    return lambda: _colours(engine)
-
-
-def _ask_while_publishing(library: Library, ways: list[Ask], *, n_queries: int) -> tuple[int, list[set[str]]]:
-    """Ask in all ways at once, publishing all the while, thrice at least; return how often, and every answer.
-
-    It takes as long as both generations need to be seen, but not for ever.
-    """
-    answers: list[set[str]] = []
-    seen: set[frozenset[str]] = set()
-    n_published = 0
-    answered = threading.Semaphore(0)
-
-    def ask(way: Ask) -> None:
-        try:
-            while len(answers) < n_queries or n_published < 3 or (len(seen) < 2 and n_published < MOST_PUBLISHED):
-                answers.append(way())
-                seen.add(frozenset(answers[-1]))
-                answered.release()
-        finally:
-            answered.release(QUERIES_EACH)
-
-    with ThreadPoolExecutor(len(ways)) as threads:
-        asking = [threads.submit(ask, way) for way in ways]
-        while not any(done.done() for done in asking):
-            _publish_next(library)
-            n_published += 1
-            for _ in range(QUERIES_EACH):
-                answered.acquire()
-        for done in asking:
-            done.result()
-    return n_published, answers
-
-
 @pytest.mark.parametrize("n_queries", [40, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_queries_while_generations_are_published_are_answered_from_one_generation_each(
     pair: Library, n_queries: int
 ) -> None:
-    with warnings.catch_warnings():
+    """By an engine that is opened for each, one that looks for a new generation, and one that does not."""
+    looking, kept = SearchEngine.open(pair.root), SearchEngine.open(pair.root)
+    answers: list[frozenset[str]] = []
+    is_over = threading.Event()
+
+    def ask(open_engine: Callable[[], SearchEngine]) -> None:
+        while not is_over.is_set():
+            answers.append(frozenset(_colours(open_engine())))
+
+    ways = (lambda: SearchEngine.open(pair.root), lambda: (looking.refresh(), looking)[1], lambda: kept)
+    with warnings.catch_warnings(), ThreadPoolExecutor(len(ways)) as threads:
         warnings.simplefilter("error")
-        ways = [_cold(pair), _served(pair), _kept(pair)]
-        n_published, answers = _ask_while_publishing(pair, ways, n_queries=n_queries)
-    assert n_published >= 3
-    assert len(answers) >= n_queries
-    assert {frozenset(answer) for answer in answers} == {frozenset({"red"}), frozenset({"blue"})}
+        asking = [threads.submit(ask, way) for way in ways]
+        n_published = 0
+        while len(answers) < n_queries or n_published < 3 or (len(set(answers)) < 2 and n_published < MOST_PUBLISHED):
+            _publish_next(pair)
+            n_published, n_before = n_published + 1, len(answers)
+            while len(answers) < n_before + QUERIES_EACH and not any(one.done() for one in asking):
+                time.sleep(0.005)
+            if any(one.done() for one in asking):
+                break
+        is_over.set()
+        for one in asking:
+            one.result()
+    assert set(answers) == {frozenset({"red"}), frozenset({"blue"})}
 
 
 def test_an_engine_whose_generation_has_gone_answers_from_the_one_that_answers_now(pair: Library) -> None:
@@ -300,23 +266,3 @@ def test_an_engine_whose_generation_has_gone_answers_from_the_one_that_answers_n
         colours = thread.submit(_colours, engine).result()
     assert engine.generation.number == pair.current() == gone.number + 3
     assert colours == {"red"}
-
-
-def test_an_engine_that_is_opened_while_its_generation_goes_takes_the_new_one(
-    pair: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read = Manifest.read
-    opened: list[int] = []
-
-    def read_and_publish(generation: Generation) -> Manifest:
-        manifest = read(generation)
-        if not opened:
-            opened.append(generation.number)
-            monkeypatch.setattr(Manifest, "read", read)
-            for _ in range(3):
-                _publish_next(pair)
-        return manifest
-
-    monkeypatch.setattr(Manifest, "read", read_and_publish)
-    engine = SearchEngine.open(pair.root)
-    assert engine.generation.number == pair.current() == opened[0] + 3

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Silent, disc
+from safetensors import safe_open
 
 from indexer.arrays import Halves, Pixels
 from indexer.embedding.block_queue import BlockQueue, Claims
@@ -180,7 +181,9 @@ def test_a_worker_that_is_asked_to_end_leaves_what_it_has_as_a_part(queue: Block
             writer.write_due_part("images-0", "images")
             raise cause
         parts = partial_shards_by_block(Library(tmp_path).vectors("f00d"))
-        assert {block: read_finished(path)[1].tolist() for block, [path] in parts.items()} == kept
+        assert {block: read_finished(path).ids.tolist() for block, [path] in parts.items()} == kept
+    with safe_open(parts["images-0"][0], framework="numpy") as part:
+        assert (part.metadata()["rank"], part.metadata()["run"]) == ("a", "0")
 
 
 def test_after_a_part_that_could_not_be_written_no_shard_is(
