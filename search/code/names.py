@@ -18,11 +18,13 @@ class Scanned(NamedTuple):
     references: Sequence[Reference]
     computed: Sequence[Reference]
     """Places that name an icon which only the running program knows."""
+    imports: Sequence[Import]
 
 
 def scan(text: str, *, path: str) -> Scanned:
     """Read a text; `path` says what it is, and is what references say of where they stand."""
-    found = list(names_in(parse(text, path)))
+    code = parse(text, path)
+    found = list(names_in(code))
     starts = [0, *(end.end() for end in re.finditer("\n", text))]
 
     def placed(one: Reference) -> Reference:
@@ -31,7 +33,7 @@ def scan(text: str, *, path: str) -> Scanned:
 
     firsts = {one.start: one for one in reversed(found) if one.name}  # what was read first, as an import say
     computed = sorted({one for one in found if not one.name})
-    return Scanned([placed(firsts[start]) for start in sorted(firsts)], list(map(placed, computed)))
+    return Scanned([placed(firsts[start]) for start in sorted(firsts)], list(map(placed, computed)), code.imports)
 
 
 def names_in(code: Code) -> Iterator[Reference]:

@@ -19,6 +19,7 @@ from search.code.map import Candidate, IconMapping, Mapped, Name
 from search.code.names import scan
 from search.code.packages import package_of
 from search.code.reading import Reference
+from search.code.syntax import Import, Specifier
 from search.drawings.drawn import NamedIcon, iconify_key, named_icon
 from search.drawings.frameworks import FRAMEWORKS, Export, exported
 from search.engine import SearchEngine
@@ -32,6 +33,7 @@ class CodeRead:
     text: str
     named: Sequence[tuple[Reference, Name]]
     """Names with the key that the library has for their set."""
+    imports: Sequence[Import]
     computed: Sequence[Reference]
 
 
@@ -95,7 +97,7 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
             continue
         scanned = scan(text, path=str(path))
         named = [(one, name) for one in scanned.references if (name := _named(one, known, sets, to))]
-        files.append(CodeRead(path, text, named, scanned.computed))
+        files.append(CodeRead(path, text, named, scanned.imports, scanned.computed))
     return CodeNames(files, unread)
 
 
@@ -187,7 +189,7 @@ def rewrite(
         replaced = [
             (one, stand.target) for one, stand in chosen if stand.target and (also_doubtful or not stand.is_doubtful)
         ]
-        rewriter = _Rewriter(file.text, targets)
+        rewriter = _Rewriter(file, targets)
         rewriter.replace(replaced)
         by_hand += rewriter.by_hand
         if rewriter.edits:
@@ -198,15 +200,6 @@ def rewrite(
     return Rewritten(changes, by_hand, doubtful, computed, sorted(targets.packages))
 
 
-_STATEMENT = re.compile(
-    r"^(?P<indent>[ \t]*)(?P<verb>import|export)\s+"
-    r"(?:\{(?P<names>[^{}]{0,40000})\}|(?P<default>[A-Za-z_$][\w$]*+))"
-    r"\s*from\s*(?P<quote>[\"'])(?P<module>[@~\w./-]{1,200})(?P=quote)"
-    r"(?P<end>(?:\s*(?:with|assert)\s*\{[^{}]{0,1000}\})?[ \t]*;?)",
-    re.MULTILINE,
-)
-_SPECIFIER = re.compile(r"\s*(?P<name>[A-Za-z_$][\w$]*+)(?:\s+as\s+(?P<local>[A-Za-z_$][\w$]*+))?\s*")
-_COMMENT = re.compile(r"//|/\*")
 _IMPORT = "import "
 _SEPARATORS = {"iconify": (":",), "tailwind": ("--",), "unocss": (":", "-"), "unplugin-icons": ("/",)}
 """What stands between set and name, by the form of a reference."""
@@ -223,8 +216,9 @@ _WHY = {
 class _Rewriter:
     """What is changed in one text: `text[start:end]` becomes another, by start and end; and what can't be, safely."""
 
-    def __init__(self, text: str, targets: Targets) -> None:
-        self.text = text
+    def __init__(self, file: CodeRead, targets: Targets) -> None:
+        self.text = file.text
+        self.imports = file.imports
         self.targets = targets
         self.edits: dict[tuple[int, int], str] = {}
         self.by_hand: list[ByHand] = []
@@ -241,11 +235,9 @@ class _Rewriter:
     def replace(self, replaced: Sequence[tuple[Reference, Candidate]]) -> None:
         """Put what stands for icons in their places."""
         imports = {one.start: (one, target) for one, target in replaced if one.form.startswith(_IMPORT)}
-        for found in _STATEMENT.finditer(self.text) if imports else ():
-            starts = [start for start in imports if found.start() <= start < found.end()]
-            self._replace_imported(found, {start: imports.pop(start) for start in starts})
+        self._replace_imported(imports)
         for start, (one, target) in sorted(imports.items()):
-            is_of_whole = self.text[max(0, start - 1)] == "."
+            is_of_whole = self.text[max(0, start - 1)] in ".\"'"
             why = "it is taken from a whole module" if is_of_whole else "it is loaded in a way that is not rewritten"
             self._refuse(one, target, why)
         for one, target in replaced:
@@ -255,26 +247,87 @@ class _Rewriter:
     def _refuse(self, reference: Reference, target: Candidate, why: str) -> None:
         self.by_hand.append(ByHand(reference, target.name.key, why))
 
-    def _replace_imported(self, found: re.Match[str], inside: Mapping[int, tuple[Reference, Candidate]]) -> None:
-        """Rewrite one statement, by the starts of what is replaced in it."""
-        if found["names"] and _COMMENT.search(found["names"]):
-            for one, target in inside.values():
-                self._refuse(one, target, "there is a comment among the names")
-            return
-        moved: dict[str, list[str]] = defaultdict(list)
-        kept = []
-        for name, start, local in _specifiers(found, inside):
+    def _replace_imported(self, imports: dict[int, tuple[Reference, Candidate]]) -> None:
+        """Rewrite statements, by the starts of what is replaced; what stands in none stays among these."""
+        statements = [one for one in self.imports if one.form in ("import", "export") and not one.is_type]
+        kept, moved = {}, []
+        for one in statements:
+            starts = [_start_of(imports, one, name) for name in one.names]
+            kept[one], taken = self._parted(one, [imports.pop(start, None) for start in starts])
+            moved += [(one, *export) for export in taken]
+        homes: dict[tuple[str, str, str], Import] = {}
+        for one in statements:
+            if any(name.name != "default" or one.form == "export" for name in kept[one]):
+                homes.setdefault((one.form, one.module, self._tail(one)), one)
+        added: dict[Import, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for one, module, name in moved:
+            home = homes.setdefault((one.form, module, self._tail(one)), one)
+            added[home][module].append(name)
+            added[one]
+        for one, modules in added.items():
+            self._write(one, kept[one], modules)
+
+    def _parted(
+        self, of: Import, stands: Sequence[tuple[Reference, Candidate] | None]
+    ) -> tuple[list[Specifier], list[tuple[str, str]]]:
+        """Which names of a statement stay, and which are of another module: that, and how they are written there."""
+        between = self.text[of.span[0] : of.start]
+        kept, moved = [], []
+        for name, stand in zip(of.names, stands, strict=True):
+            if stand is None:
+                kept.append(name)
+                continue
             try:
-                export = self.targets.export(inside[start][1], found["module"]) if start in inside else None
+                if "/*" in between or "//" in between:
+                    raise RefusedError("there is a comment among the names")
+                export = self.targets.export(stand[1], of.module)
             except RefusedError as error:
-                self._refuse(*inside[start], str(error))
-                export = None
-            if export is None:
+                self._refuse(*stand, str(error))
                 kept.append(name)
             else:
-                moved[export.module].append(export.name if export.name == local else f"{export.name} as {local}")
-        if moved:
-            self.edits[found.span()] = _written(found, kept, moved)
+                spelt = export.name if export.name == name.local else f"{export.name} as {name.local}"
+                moved.append((export.module, spelt))
+        return kept, moved
+
+    def _tail(self, of: Import) -> str:
+        """What stands behind the name of the module."""
+        return self.text[of.end + 1 : of.span[1]]
+
+    def _write(self, of: Import, kept: Sequence[Specifier], added: Mapping[str, Sequence[str]]) -> None:
+        """Write a statement with the names that it keeps, and others behind it for what other modules have."""
+        start, end = of.span
+        line = self.text.rfind("\n", 0, start) + 1
+        indent = self.text[line:start] if not self.text[line:start].strip() else ""
+        line_end = "\r\n" if "\r\n" in self.text else "\n"
+        quote, tail = self.text[of.start - 1], self._tail(of)
+        own = [self.text[slice(*name.span)] for name in kept if name.name != "default" or of.form == "export"]
+        own += dict.fromkeys(added.get(of.module, ()))
+        bound = [name.local for name in kept if name.name == "default" and of.form == "import"]
+        bound += [f"* as {of.whole}"] if of.whole else []
+        clauses = [(", ".join([*bound, *([self._braces(of, own, indent)] if own else [])]), of.module)]
+        clauses += [
+            (self._braces(of, list(dict.fromkeys(names)), indent), module)
+            for module, names in added.items()
+            if module != of.module
+        ]
+        written = [f"{of.form} {names} from {quote}{module}{quote}{tail}" for names, module in clauses if names]
+        if not written:
+            following = re.compile(r"[ \t]*(?:\r?\n|\Z)").match(self.text, end)
+            start, end = (line, following.end()) if following and indent == self.text[line:start] else (start, end)
+        self.edits[start, end] = f"{line_end}{indent}".join(written)
+
+    def _braces(self, of: Import, names: Sequence[str], indent: str) -> str:
+        """Names as the statement had them: on one line, or one a line."""
+        before = self.text[of.span[0] : of.start]
+        inner = before.partition("{")[2].rpartition("}")[0] if "{" in before else " "
+        if "\n" not in inner or len(names) == 1:
+            space = " " if inner[:1].isspace() else ""
+            return f"{{{space}{', '.join(names)}{space}}}"
+        line_end = "\r\n" if "\r\n" in inner else "\n"
+        first = re.search(r"\n([ \t]*)\S", inner)
+        between = f",{line_end}{first[1] if first else '  '}"
+        comma = "," if inner.rstrip().endswith(",") else ""
+        return f"{{{between[1:]}{between.join(names)}{comma}{line_end}{indent}}}"
 
     def _replace_string(self, one: Reference, target: Candidate) -> None:
         """Put another icon into the place of one that a string names by set and name."""
@@ -296,43 +349,11 @@ class _Rewriter:
         self._refuse(one, target, why)
 
 
-def _specifiers(
-    found: re.Match[str], inside: Mapping[int, tuple[Reference, Candidate]]
-) -> Iterator[tuple[str, int, str]]:
-    """Each name of an import: its text, the start of its name in the file, and what the code calls it."""
-    if found["names"] is None:  # a module of one icon: the name that the code uses is the one that stays
-        yield found["default"], min(inside), found["default"]
-        return
-    place = found.start("names")
-    for part in found["names"].split(","):
-        if named := _SPECIFIER.fullmatch(part):
-            yield part.strip(), place + named.start("name"), named["local"] or named["name"]
-        elif part.strip():  # `type LucideIcon`
-            yield part.strip(), -1, ""
-        place += len(part) + 1
-
-
-def _written(found: re.Match[str], kept: Sequence[str], moved: Mapping[str, Sequence[str]]) -> str:
-    quote, lines = found["quote"], []
-    if kept:
-        lines.append((found["default"] or _braces(found, kept), found["module"]))
-    lines += [(_braces(found, names), module) for module, names in moved.items()]
-    return ("\r\n" if "\r\n" in found.string else "\n").join(
-        f"{found['indent']}{found['verb']} {names} from {quote}{module}{quote}{found['end']}" for names, module in lines
-    )
-
-
-def _braces(found: re.Match[str], names: Sequence[str]) -> str:
-    """Names as the statement had them: on one line, or one a line."""
-    before = found["names"] or " "
-    if "\n" not in before or len(names) == 1:
-        space = " " if before[:1].isspace() else ""
-        return f"{{{space}{', '.join(names)}{space}}}"
-    line_end = "\r\n" if "\r\n" in before else "\n"
-    inner = re.search(r"\n([ \t]*)\S", before)
-    between = f",{line_end}{inner[1] if inner else '  '}"
-    comma = "," if before.rstrip().endswith(",") else ""
-    return f"{{{between[1:]}{between.join(names)}{comma}{line_end}{found['indent']}}}"
+def _start_of(imports: Mapping[int, object], of: Import, name: Specifier) -> int:
+    """Where the name of an icon stands that a specifier imports: a module of one icon is named by its path."""
+    if name.start in imports or name.name != "default":
+        return name.start
+    return next((start for start in range(of.start, of.end) if start in imports), -1)
 
 
 _NO_LINE_END = "\\ No newline at end of file\n"

@@ -48,7 +48,7 @@ class Element(NamedTuple):
     """An element of markup."""
 
     name: str
-    attributes: Mapping[str, str]
+    attributes: dict[str, str]
 
 
 _NONE = Element("", {})
@@ -97,7 +97,7 @@ class Import(NamedTuple):
     form: Literal["import", "export", "call", "mock"]
     span: tuple[int, int]
     """Of the whole statement, or of the call."""
-    names: Sequence[Specifier] = ()
+    names: tuple[Specifier, ...] = ()
     whole: str = ""
     """What all of it is called here; "*" where all of it is exported on."""
     scope: tuple[int, int] | None = None
@@ -212,8 +212,9 @@ Owned = dict[int, tuple[str, Element]]
 
 @cache
 def _grammar(name: Grammar) -> tuple[Language, Query]:
+    nodes: tuple[str, ...] = _MARKUP_NODES
     if name == "html":
-        language, nodes = Language(tree_sitter_html.language()), _MARKUP_NODES
+        language = Language(tree_sitter_html.language())
     else:
         language = Language(getattr(tree_sitter_typescript, f"language_{name}")())
         nodes = tuple(one for one in _SCRIPT_NODES if name == "tsx" or not one.startswith("jsx"))
@@ -665,7 +666,7 @@ class _Imports:
         is_type: bool = False,
     ) -> Import:
         start = self.base + module.start_byte + 1
-        return Import(self._text(module)[1:-1], start, form, self._span(node), names, whole, scope, is_type)
+        return Import(self._text(module)[1:-1], start, form, self._span(node), tuple(names), whole, scope, is_type)
 
 
 def _values(node: Node) -> Iterator[Node]:

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from search.code.check import scan
-from search.code.reading import Kind, Reference, kind_of, literals, without_comments
+from search.code.names import scan
+from search.code.reading import Reference
+from search.code.syntax import kind_of, parse
 
 
-def _names(text: str, kind: Kind = "script") -> list[tuple[str, str, str]]:
+def _names(text: str, path: str = "App.tsx") -> list[tuple[str, str, str]]:
     """(what stands there, set, name) of each reference, in their order."""
-    found = scan(text, path="App.tsx", kind=kind).references
+    found = scan(text, path=path).references
     assert [text[one.start : one.end] for one in found] == [one.text for one in found]
     return [(one.text, one.set, one.name) for one in found]
 
@@ -53,8 +54,8 @@ def _names(text: str, kind: Kind = "script") -> list[tuple[str, str, str]]:
         ('export { House } from "lucide-react"', [("House", "lucide", "house")]),
         ('import Home from "~icons/mdi/home-variant"', [("home-variant", "mdi", "home-variant")]),
         ('import { Bell } from "./icons"', []),
-        ("{#if open}<Icon icon='mdi:x'/>{/if} #}", [("mdi:x", "mdi", "x")]),
-        ('<Icon icon="acme:bell" /> a("acme:bell")', [("acme:bell", "acme", "bell")]),
+        ("<p>{#if open}<Icon icon='mdi:x'/>{/if} #}", [("mdi:x", "mdi", "x")]),
+        ('<Icon icon="acme:bell" /> "acme:bell"', [("acme:bell", "acme", "bell")]),
         ('<Icon icon="mdi:home" />', [("mdi:home", "mdi", "home")]),
         ('const menu = [{ icon: "lucide:bell" }]', [("lucide:bell", "lucide", "bell")]),
         (
@@ -90,7 +91,7 @@ def _names(text: str, kind: Kind = "script") -> list[tuple[str, str, str]]:
     ],
 )
 def test_each_form_is_read(code: str, found: list[tuple[str, str, str]]) -> None:
-    assert _names(code) == found
+    assert _names(code, "a.svelte" if code[0] == "<" else "a.tsx") == found
 
 
 def test_what_stands_in_comments_names_nothing() -> None:
@@ -103,11 +104,11 @@ def test_what_stands_in_comments_names_nothing() -> None:
     assert _names(code) == [("mdi:home", "mdi", "home"), ("mdi:cog", "mdi", "cog")]
     page = """<!-- <i class="mdi mdi-home"></i> --><i class="mdi
       mdi-cog"></i><style>/* url(a.svg) */ .x { mask: url("./b.svg"), url(./c.svg) }</style>"""
-    assert _names(page, "markup") == [("mdi-cog", "mdi", "cog"), ("./b.svg", "", "./b.svg"), ("./c.svg", "", "./c.svg")]
+    assert _names(page, "a.html") == [("mdi-cog", "mdi", "cog"), ("./b.svg", "", "./b.svg"), ("./c.svg", "", "./c.svg")]
 
 
 def test_an_apostrophe_in_a_text_hides_nothing() -> None:
-    assert _names("<p>don't</p><Icon icon='mdi:home'/> it's <Icon icon=\"mdi:x\"/>") == [
+    assert _names("<p>don't</p><Icon icon='mdi:home'/> it's <Icon icon=\"mdi:x\"/>", "a.vue") == [
         ("mdi:home", "mdi", "home"),
         ("mdi:x", "mdi", "x"),
     ]
@@ -115,15 +116,15 @@ def test_an_apostrophe_in_a_text_hides_nothing() -> None:
 
 def test_a_name_that_is_put_together_while_it_runs_is_listed_and_not_guessed() -> None:
     found = scan(
-        "<Icon icon={`mdi:${name}`} /> ; import * as I from 'lucide-react'; I[name]", path="a.tsx", kind="script"
+        "<Icon icon={`mdi:${name}`} /> ; import * as I from 'lucide-react'; I[name]", path="a.tsx"
     )
-    assert [one.text for one in found.computed] == ["mdi:${name}", "I["]
+    assert [one.text for one in found.computed] == ["mdi:${name}", "I[name]"]
     assert found.references == []
 
 
 def test_everyday_words_with_a_colon_are_no_certain_icons() -> None:
     code = 'emit("token:refresh"); emit("mdi:x"); <Icon icon="token:btc"/>'
-    found = scan(code, path="a.tsx", kind="script").references
+    found = scan(code, path="a.tsx").references
     assert [(one.text, one.is_certain) for one in found] == [
         ("token:refresh", False),
         ("mdi:x", True),
@@ -132,51 +133,48 @@ def test_everyday_words_with_a_colon_are_no_certain_icons() -> None:
 
 
 @pytest.mark.parametrize(
-    "code",
+    ("name", "code"),
     [
-        *(
-            '<Icon icon={ok ? "ph:bell" : "ph:bel"}/>',
-            '<Icon icon={a || "ph:bel"}/>',
-            '<Icon icon={a?.b[0] ?? "ph:bel"} />',
-        ),
-        *(
-            "<Icon :icon=\"ok ? 'ph:bell' : 'ph:bel'\"/>",
-            "<Icon [icon]=\"'ph:bel'\"/>",
-            "<Icon icon=\"{ok && 'ph:bel'}\"/>",
-        ),
-        *('<Icon name={n > 3 ? "ph:bell" : isNew(n) ? "ph:x" : "ph:bel"}/>', 'icon: (a || b.c) ? x : ("ph:bel"),'),
-        *(
-            'const icon = kind === "a" && !isOld ? `ph:bell` : `ph:bel`',
-            'const icon =\n  ok\n    ? "ph:x"\n    : "ph:bel"',
-        ),
+        ("a.tsx", '<Icon icon={ok ? "ph:bell" : "ph:bel"}/>'),
+        ("a.tsx", '<Icon icon={a || "ph:bel"}/>'),
+        ("a.tsx", '<Icon icon={a?.b[0] ?? "ph:bel"} />'),
+        ("a.vue", "<Icon :icon=\"ok ? 'ph:bell' : 'ph:bel'\"/>"),
+        ("a.html", "<Icon [icon]=\"'ph:bel'\"/>"),
+        ("a.svelte", "<Icon icon=\"{ok && 'ph:bel'}\"/>"),
+        ("a.astro", '<Icon name={n > 3 ? "ph:bell" : isNew(n) ? "ph:x" : "ph:bel"}/>'),
+        ("a.js", 'x = { icon: (a || b.c) ? x : ("ph:bel") }'),
+        ("a.ts", 'const icon = kind === "a" && !isOld ? `ph:bell` : `ph:bel`'),
+        ("a.ts", 'const icon =\n  ok\n    ? "ph:x"\n    : "ph:bel"'),
     ],
 )
-def test_each_value_that_an_expression_may_have_is_certainly_an_icon(code: str) -> None:
-    assert [one.text for one in scan(code, path="a.vue", kind="markup").references if one.is_certain][-1:] == ["ph:bel"]
+def test_each_value_that_an_expression_may_have_is_certainly_an_icon(name: str, code: str) -> None:
+    found = scan(code, path=name).references
+    assert "ph:bel" in [one.text for one in found] and all(one.is_certain for one in found)
 
 
 @pytest.mark.parametrize(
-    "code",
+    ("name", "code"),
     [
-        *(
-            '<Icon icon={kind === "token:a" ? x : y}/>',
-            '<Icon icon={x} on={ok ? "token:a" : y}/>',
-            'icon={map["token:a"]}',
-        ),
-        *('icon={pick(ok, "token:a")}', "<Icon icon='x' :on=\"ok ? 'token:a' : ''\"/>", 'icon ? "token:a" : b'),
-        *('if (icon === x || "token:a") {}', 'icon => ok ? "token:a" : b', '{ icon: x, on: ok ? "token:a" : b }'),
-        *('icon: string;\n on: "token:a"', '<Icon icon={x}>{ok ? "token:a" : b}</Icon>', 'icon: x\n on: "token:a"'),
+        ("a.tsx", '<Icon icon={kind === "token:a" ? x : y}/>'),
+        ("a.tsx", '<Icon icon={x} on={ok ? "token:a" : y}/>'),
+        ("a.tsx", '<Icon icon={map["token:a"]}/>'),
+        ("a.svelte", '<Icon icon={pick(ok, "token:a")}/>'),
+        ("a.vue", "<Icon icon='x' :on=\"ok ? 'token:a' : ''\"/>"),
+        ("a.js", 'icon ? "token:a" : b'),
+        ("a.js", 'if (icon === x || "token:a") {}'),
+        ("a.js", 'icon => ok ? "token:a" : b'),
+        ("a.js", 'a = { icon: x, on: ok ? "token:a" : b }'),
+        ("a.ts", 'let icon: string;\n on: "token:a"'),
+        ("a.astro", '<Icon icon={x}>{ok ? "token:a" : b}</Icon>'),
     ],
 )
-def test_what_stands_elsewhere_in_an_expression_is_no_certain_icon(code: str) -> None:
-    assert [(one.text, one.is_certain) for one in scan(code, path="a.vue", kind="markup").references] == [
-        ("token:a", False)
-    ]
+def test_what_stands_elsewhere_in_an_expression_is_no_certain_icon(name: str, code: str) -> None:
+    assert [(one.text, one.is_certain) for one in scan(code, path=name).references] == [("token:a", False)]
 
 
 def test_places_are_told_by_line_and_column() -> None:
     [one] = scan(
-        'import React from "react";\r\n  import { Bell } from "lucide-react"', path="a.ts", kind="script"
+        'import React from "react";\r\n  import { Bell } from "lucide-react"', path="a.ts"
     ).references
     assert (one.path, one.line, one.column) == ("a.ts", 2, 12)
 
@@ -187,15 +185,13 @@ _PARTS = some.sampled_from([
 ])  # fmt: skip
 
 
-@given(some.lists(_PARTS, max_size=60).map("".join), some.sampled_from(["script", "markup", "style", "data"]))
-def test_whatever_stands_there_offsets_are_of_the_text(text: str, kind: Kind) -> None:
-    code = without_comments(text, kind)
-    assert len(code) == len(text)
-    assert [place for place, sign in enumerate(code) if sign == "\n"] == [
-        at for at, sign in enumerate(text) if sign == "\n"
-    ]
-    assert all(code[one.start : one.start + len(one.text)] == one.text for one in literals(code))
-    for one in scan(text, path="x", kind=kind).references:
+_NAMES = [f"a{ending}" for ending in (".tsx", ".ts", ".vue", ".svelte", ".astro", ".php", ".mdx", ".scss", ".json")]
+
+
+@given(some.lists(_PARTS, max_size=60).map("".join), some.sampled_from(_NAMES))
+def test_whatever_stands_there_offsets_are_of_the_text(text: str, name: str) -> None:
+    assert all(text[one.start : one.end] == one.text for one in parse(text, name).texts)
+    for one in scan(text, path=name).references:
         _is_where_it_says(one, text)
 
 
@@ -242,11 +238,11 @@ def _is_where_it_says(one: Reference, text: str) -> None:
     ],
     ids=lambda text: text[:8],
 )
-@pytest.mark.parametrize("kind", ["script", "markup"])
+@pytest.mark.parametrize("name", ["a.tsx", "a.vue", "a.svelte", "a.css"])
 @pytest.mark.parametrize("share", [0.1, pytest.param(1, marks=pytest.mark.slow)])
-def test_no_text_takes_long(text: str, kind: Kind, share: float) -> None:
+def test_no_text_takes_long(text: str, name: str, share: float) -> None:
     started = time.process_time()
-    scan(text[: int(share * len(text))] + text[-9:], path="x", kind=kind)
+    scan(text[: int(share * len(text))] + text[-9:], path=name)
     assert time.process_time() - started < 8, "what grows with the square of the text takes minutes"
 
 
