@@ -22,9 +22,8 @@ from indexer.library.shards import KINDS, count_others, precisions, read_vectors
 from indexer.merging.calibration import spread
 from indexer.merging.facets import read_array
 from indexer.merging.manifest import Manifest
-from indexer.merging.snapshot import read_rows
 from indexer.merging.vector_index import VectorIndex, fp32_chunks
-from indexer.merging.vectors import Vectors, gather
+from indexer.merging.vectors import Vectors, gather, read_rows
 
 TOLERANCE = 5e-3
 """Largest difference of a number in an index from the same in its shard: fp16, and another device's rounding."""
