@@ -36,8 +36,17 @@ from indexer.finetune.lesson import cut_warning, open_lesson, read_material
 from indexer.finetune.options import Distribution, FinetuneOptions, Places, Plan, read_plan
 from indexer.finetune.step import Session, StepResult, check_sound, make_optimizer, steps, take_step
 from indexer.finetune.student import Average, Student, make_student, outline, sharded
-from indexer.finetune.validation import Exam, Scores, main_figure, make_exam, sit_exam
-from indexer.finetune.watch import Log, TrainingProgress, TrainingReporter, profiled
+from indexer.finetune.watch import (
+    Exam,
+    Log,
+    Scores,
+    TrainingProgress,
+    TrainingReporter,
+    main_figure,
+    make_exam,
+    profiled,
+    sit_exam,
+)
 from indexer.library.durable import disk_error
 from indexer.process import prepare_for_batches
 

@@ -16,7 +16,7 @@ from data.making.detector.train import Recipe, export, normalised, read_average,
 from indexer.arrays import Floats
 from indexer.screens.boxes import Boxes, iou_matrix
 from indexer.screens.located import ALONE, WITH_ENCODER, Detector, read_judge
-from search.evaluation.prepared_screens import Screen, ScreenIcon
+from search.evaluation.screens import Screen, ScreenIcon
 
 
 @pytest.fixture(scope="module")

@@ -36,12 +36,14 @@ from indexer.screens.boxes import Boxes
 from indexer.screens.located import FLOOR, Detector, open_locator, read_judge
 from search.engine import SearchEngine
 from search.evaluation.evaluate import Subject
-from search.evaluation.prepared_screens import KnownIcons, ScreenIcon, Truth, read_screens
 from search.evaluation.screens import (
     NO_ICON,
     Answer,
+    KnownIcons,
     Naming,
     Quality,
+    ScreenIcon,
+    Truth,
     end_to_end,
     false_on_empty,
     match,
@@ -50,6 +52,7 @@ from search.evaluation.screens import (
     quality,
     quality_cells,
     quality_of_boxes,
+    read_screens,
 )
 from search.generation.backend import Ability
 from search.generation.opened import forgetful
