@@ -107,14 +107,14 @@ class Snapshot:
         joined = "icons JOIN sets ON sets.id = icons.set_id JOIN sources ON sources.id = sets.source_id"
         query = f"SELECT {', '.join(_FACTS.values())} FROM {joined} WHERE icons.id = ?"
         found = dict(zip(_FACTS, self._connection.execute(query, (icon,)).fetchone(), strict=True))
-        lists = {name: _lines(found[name]) for name in ("tags", "english_tags", "categories")}
+        lists = {name: lines(found[name]) for name in ("tags", "english_tags", "categories")}
         return found | lists
 
     def reading_of(self, name_id: int) -> tuple[str, str, tuple[str, ...]] | None:
         """How a name was read: its language, in English, and what else it may say; None where it was not."""
         query = "SELECT language, words, others FROM names WHERE id = ? AND own <> ''"
         row = self._connection.execute(query, (name_id,)).fetchone()
-        return row and (row[0], row[1], _lines(row[2]))
+        return row and (row[0], row[1], lines(row[2]))
 
     def variants_of(self, set_id: int, name_id: int) -> Ids:
         """Ids of the icons of one set and one name, ascending."""
@@ -297,7 +297,8 @@ class Snapshot:
         return frozenset(row[0] for row in self._connection.execute(query))
 
 
-def _lines(text: str) -> tuple[str, ...]:
+def lines(text: str) -> tuple[str, ...]:
+    """What a field lists, a line each."""
     return tuple(text.split("\n")) if text else ()
 
 

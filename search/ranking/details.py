@@ -15,9 +15,8 @@ from indexer.languages.dictionary import Dictionary
 from indexer.languages.words import normalise, unprinted
 from indexer.sources.licences import family
 from search.deadline import refuse_late
-from search.generation.backend import Ability, IconRow, SetRow, numbered_key
+from search.generation.backend import Ability, Choice, IconRow, SetFacts, SetRow, numbered_key
 from search.generation.facets import Facets
-from search.generation.icon_table import Choice, SetFacts
 from search.generation.labels import SetPriority
 from search.generation.opened import Opened
 from search.generation.snapshot import Snapshot
@@ -204,10 +203,8 @@ def find_icon(opened: Opened, spelling: str) -> int:
 
 def _with_own_sets(opened: Opened, spelling: str) -> Iterator[str]:
     """A key whose set is called otherwise here, with each set's own key."""
-    called, separator, name = spelling.partition(":")
-    labels = opened.facets.labels("set")
-    for code in (labels.set_names.with_key(called) or ()) if separator and name else ():
-        yield f"{labels.values[code]}:{name}"
+    called, _, name = spelling.partition(":")
+    return (f"{key}:{name}" for key in opened.facets.labels("set").in_code(called)) if name else iter(())
 
 
 def _exactly(snapshot: Snapshot, spelling: str) -> int | None:

@@ -128,7 +128,7 @@ def _candidates(opened: Opened, nears: list[Neighbours], among: _Among) -> list[
     """The icons that show what is near to each crop."""
     icons = opened.facets.showing(np.unique(np.concatenate([near.ids for near in nears])))
     if among.icons is not None:
-        icons = among.icons.among(icons)
+        icons = icons[among.icons.has(icons)]
     images = opened.images_of(icons)
     order = np.argsort(images, kind="stable")
     icons, images = icons[order], images[order]

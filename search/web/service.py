@@ -21,7 +21,7 @@ from search.drawings.export import Exported, Kind, Options, export
 from search.drawings.frameworks import FRAMEWORKS, framework
 from search.drawings.write import write
 from search.engine import Edition, SearchEngine
-from search.query import Filters, Query, Window, pasted_svg
+from search.query import Query, Window, pasted_svg
 from search.results import Hit, values_of
 from search.web.answers import (
     CodeAnswer,
@@ -36,10 +36,9 @@ from search.web.answers import (
     written,
 )
 from search.web.connections import BusyError, Gate, Limits, Result, TooSlowError
-from search.web.metrics import Metrics
-from search.web.parameters import LocateParameters, SearchParameters, Uploads
-from search.web.screens import Screens
-from search.web.svg import Drawings, Layer, id_of
+from search.web.guard import Metrics
+from search.web.parameters import HitParameters, LocateParameters, SearchParameters, Uploads
+from search.web.svg import Drawings, Layer, Screens, id_of
 
 MOST_PICTURES = 40
 """Of an answer, in one stack: about a screen of them."""
@@ -96,46 +95,6 @@ class AskedLately:
         return await asyncio.shield(known)
 
 
-class Searches:
-    """Asks the engine, in threads that others use, too."""
-
-    def __init__(self, engine: SearchEngine, gate: Gate, drawings: Drawings) -> None:
-        self._engine = engine
-        self._gate = gate
-        self._drawings = drawings
-        self._lately = AskedLately()
-
-    async def answer(self, asked: SearchParameters) -> bytes:
-        """Answer what is asked, as JSON. Raises what `ask` raises."""
-        return (await self._lately.now(asked.model_dump_json(), lambda: self._found(asked))).content
-
-    async def layers(self, asked: SearchParameters) -> tuple[Layer, ...]:
-        """Pictures that are seen first of what is found. Raises what `ask` raises."""
-        edition, question = self._engine.edition, asked.model_dump_json()
-        return (await self._lately.lately(question, lambda: self._found(asked), edition=edition)).layers
-
-    async def _found(self, asked: SearchParameters) -> SentAnswer:
-        return await self.ask(asked.query(), asked.filters(), asked.window(), like=asked.like)
-
-    async def ask(self, query: Query, filters: Filters, window: Window, *, like: str | None = None) -> SentAnswer:
-        """Answer a query; `like` spells the icon that it asks with, if any.
-
-        Raises what the engine raises, BusyError and TooSlowError.
-        """
-        if svg := pasted_svg(query.words):
-            query = replace(query, words="", picture=await self._drawings.pixels(svg))
-
-        def ask(engine: SearchEngine) -> SentAnswer:
-            started = time.perf_counter()
-            asked = query if like is None else replace(query, icon=id_of(engine, like))
-            answer = engine.ask(asked, filters=filters, window=window)
-            beside = {"query": query.words, "generation": engine.generation.number, "ms": milliseconds(started)}
-            content = written(SearchAnswer, values_of(answer) | beside)
-            return SentAnswer(content, first_layers(answer.hits), engine.edition)
-
-        return await self._gate.run(lambda: self._engine.together(ask))
-
-
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
 """How often it is looked whether a new generation was published."""
@@ -167,8 +126,9 @@ class Service:
         self.limits = limits
         self.metrics = Metrics()
         self.uploads = Uploads(limits)
-        self._searches = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
-        self._drawings = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
+        self._searches, self._drawings = (
+            Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds) for _ in range(2)
+        )
         self._probes = Gate(threads=1, waiting=0, seconds=_PROBE_SECONDS)
         seconds = max(limits.seconds, _EXPORT_SECONDS)
         self._exports = Gate(threads=1, waiting=min(limits.waiting, _FEW_WAITING), seconds=seconds)
@@ -179,7 +139,6 @@ class Service:
         )
         self._pool = DrawPool(workers=limits.threads, seconds=_DRAWING * limits.seconds)
         self.drawings = Drawings(engine, self._drawings, self._pool)
-        self.searches = Searches(engine, self._searches, self.drawings)
         self.screens = Screens(engine, self._pool, asking=self._screens, reading=self._drawings)
         self._n_switches = 0
         self._probed: tuple[float, str | None] = (float("-inf"), None)
@@ -187,10 +146,8 @@ class Service:
         self._probing = asyncio.Lock()
         self._kept: dict[str, tuple[Edition, bytes]] = {}
         """What is the same for all who ask one generation."""
-        self._watch()
-
-    def _watch(self) -> None:
-        watch, engine = self.metrics.watch, self.engine
+        self._lately = AskedLately()
+        watch = self.metrics.watch
         watch("icons_searches_inside", "Questions at work or waiting.", lambda: self._searches.n_inside)
         watch("icons_drawings_inside", "Pictures being read or drawn, or waiting.", lambda: self._drawings.n_inside)
         watch("icons_generation", "Generation that answers.", lambda: engine.generation.number)
@@ -228,6 +185,36 @@ class Service:
     async def _ask(self, question: Callable[[SearchEngine], Result]) -> Result:
         """Put questions that belong together to one generation, in a thread for searches."""
         return await self._searches.run(lambda: self.engine.together(question))
+
+    async def answer(self, asked: SearchParameters) -> bytes:
+        """Answer what is asked, as JSON. Raises what `search` raises."""
+        return (await self._lately.now(asked.model_dump_json(), lambda: self._found(asked))).content
+
+    async def layers(self, asked: SearchParameters) -> tuple[Layer, ...]:
+        """Pictures that are seen first of what is found. Raises what `search` raises."""
+        edition, question = self.engine.edition, asked.model_dump_json()
+        return (await self._lately.lately(question, lambda: self._found(asked), edition=edition)).layers
+
+    async def _found(self, asked: SearchParameters) -> SentAnswer:
+        return await self.search(asked.query(), asked, like=asked.like)
+
+    async def search(self, query: Query, asked: HitParameters, *, like: str | None = None) -> SentAnswer:
+        """Answer a query; `like` spells the icon that it asks with, if any.
+
+        Raises what the engine raises, BusyError and TooSlowError.
+        """
+        if svg := pasted_svg(query.words):
+            query = replace(query, words="", picture=await self.drawings.pixels(svg))
+
+        def ask(engine: SearchEngine) -> SentAnswer:
+            started = time.perf_counter()
+            like_icon = query if like is None else replace(query, icon=id_of(engine, like))
+            answer = engine.ask(like_icon, filters=asked.filters(), window=asked.window())
+            beside = {"query": query.words, "generation": engine.generation.number, "ms": milliseconds(started)}
+            content = written(SearchAnswer, values_of(answer) | beside)
+            return SentAnswer(content, first_layers(answer.hits), engine.edition)
+
+        return await self._ask(ask)
 
     async def explain(self, query: Query, icon: str) -> bytes:
         """Say why an icon stands where it stands, as JSON."""
@@ -292,8 +279,10 @@ class Service:
         chosen = framework(name)
 
         def write_all(engine: SearchEngine) -> bytes:
-            hits = engine.hits([id_of(engine, icon) for icon in icons])
-            named = [named_icon(hit, _svg_of(engine, hit) if chosen.needs_svg else None) for hit in hits]
+            named = []
+            for hit in engine.hits([id_of(engine, icon) for icon in icons]):
+                refuse_late()
+                named.append(named_icon(hit, engine.picture(hit.id) if chosen.needs_svg else None))
             beside = {"format": chosen.name, "language": chosen.language}
             return written(CodeAnswer, values_of(write(named, chosen, look)) | beside)
 
@@ -349,8 +338,3 @@ class Service:
                     reason = "no search is answered; the server's log says why"
                 self._probed = time.monotonic(), reason
             return self._probed[1]
-
-
-def _svg_of(engine: SearchEngine, hit: Hit) -> bytes:
-    refuse_late()
-    return engine.picture(hit.id)

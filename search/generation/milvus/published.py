@@ -23,11 +23,10 @@ from indexer.library.foreign import Count, FileName, Name, Size, below, from_jso
 from indexer.library.generations import Number
 from indexer.merging.manifest import Manifest
 from search.generation.backend import Engine
-from search.generation.milvus.catalog import MilvusCatalog
+from search.generation.milvus.catalog import MilvusCatalog, MilvusVectors, VectorKind
 from search.generation.milvus.connection import Connection, GoneError, connection_to
 from search.generation.milvus.schema import COLUMNS, Names, among, in_chunks, manifest_key, piece_key
 from search.generation.milvus.table import Facts, MilvusTable
-from search.generation.milvus.vectors import MilvusVectors, VectorKind
 from search.generation.opened import Opened, Source
 
 _PIECES_AT_ONCE = 32
@@ -260,12 +259,12 @@ class Published(Source):
             self.connection.load(collection)
         facts = Facts.read(generation.folder / "facts.json")
         table = MilvusTable(generation.catalog, self.connection, collections, facts)
-        snapshot = MilvusCatalog(generation.catalog, self.connection, table.reader, collections[1])
+        snapshot = MilvusCatalog(generation.catalog, table)
         icons, pictures = (
             MilvusVectors(self.connection, collection, n, kind=VectorKind(published.dim, published.is_half))
             for collection, n in zip(collections, (published.n_icons, published.n_pictures), strict=True)
         )
-        icons.fields, icons.keep = COLUMNS, table.reader.keep
+        icons.fields, icons.keep = COLUMNS, table.keep_rows
         return Opened.of(
             generation,
             snapshot,

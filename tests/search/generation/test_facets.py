@@ -18,8 +18,8 @@ from indexer.library.folder import Generation, Library
 from indexer.library.shards import read_shard, shard_paths, write_shard
 from indexer.sources.licences import family
 from search.engine import SearchEngine
+from search.generation.backend import FIELDS, KINDS
 from search.generation.facets import Facets
-from search.generation.icon_table import FIELDS, KINDS
 from search.query import Filters
 
 

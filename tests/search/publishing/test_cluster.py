@@ -18,8 +18,8 @@ from indexer.errors import LibraryError
 from indexer.library.folder import Library, LibraryElsewhere
 from search.engine import SearchEngine
 from search.generation.milvus.published import Published
-from search.publishing.examine import examine
 from search.publishing.publish import publish
+from search.publishing.rows import examine
 from search.query import Filters, Query, Window
 
 pytestmark = pytest.mark.slow
@@ -85,7 +85,7 @@ def test_a_query_node_may_be_killed_while_searches_go_on(
     publish(library, address, replicas=2)
     server = Published(LibraryElsewhere(address))
     number = publish(library, address).generation  # as many as before
-    collections = (server.names.icons(number), server.names.pictures(number), server.names.files)
+    collections = (*server.names.of(number), server.names.files)
     assert [server.connection.replicas(collection) for collection in collections] == [2, 2, 2]
     asking = Asking(SearchEngine.open(address), [hits(here, question) for question in QUESTIONS])
     threads = [threading.Thread(target=asking.run, args=(n * 17,), daemon=True) for n in range(N_ASKING)]

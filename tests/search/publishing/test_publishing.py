@@ -30,8 +30,8 @@ from search.generation.milvus.schema import DIGEST, VECTOR
 from search.publishing import collections
 from search.publishing import publish as publishing
 from search.publishing.collections import delete_manifest, drop, held_numbers
-from search.publishing.examine import examine
 from search.publishing.publish import go_back, publish
+from search.publishing.rows import examine
 from search.query import Query, Window
 
 SHAPES = ('<circle cx="12" cy="12" r="{size}"/>', '<path d="M3 3h{size}v{size}H3z"/>', '<path d="M12 3l{size} 9H3z"/>')
@@ -86,8 +86,7 @@ def held(address: str, number: int) -> dict[str, dict[int, int]]:
     """Digests of all rows that a server holds of a generation, by collection and id."""
     server = Published(LibraryElsewhere(address))
     found = {}
-    for kind in ("icons", "pictures"):
-        collection = getattr(server.names, kind)(number)
+    for kind, collection in zip(("icons", "pictures"), server.names.of(number), strict=True):
         server.connection.load(collection)
         found[kind] = {row["id"]: row[DIGEST] for row in server.connection.query(collection, "", ["id", DIGEST])}
     return found
@@ -254,7 +253,7 @@ def test_collections_with_the_index_of_another_size_are_not_taken_over(
     summary = publish(drawn.library, place)
     assert summary.kept == 0
     server = Published(LibraryElsewhere(place))
-    icons = server.names.icons(summary.generation)
+    icons = server.names.of(summary.generation)[0]
     assert server.connection.call("describe_index", icons, VECTOR)["index_type"] == "HNSW"
     assert answers(place) == answers(drawn.library)
 
@@ -342,7 +341,7 @@ def test_an_examination_finds_what_is_not_as_it_was_published(drawn: Drawn, plac
     number = publish(drawn.library, place).generation
     assert examine(drawn.library, place, sample=50).is_sound
     server = Published(LibraryElsewhere(place))
-    icons = server.names.icons(number)
+    icons = server.names.of(number)[0]
     row, gone = server.connection.query(icons, "", ["*"], most=2)
     server.connection.call("upsert", icons, [{**row, "name": "other"}])
     server.connection.call("delete", icons, filter=f"id == {gone['id']}")

@@ -18,8 +18,8 @@ from test_same_answers import FILTERS, WORDS, same
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from search.engine import SearchEngine
-from search.publishing.examine import examine
 from search.publishing.publish import publish
+from search.publishing.rows import examine
 from search.query import Query, Window
 
 pytestmark = pytest.mark.slow

@@ -82,7 +82,7 @@ def test_everything_else_is_told_the_same(here: SearchEngine, there: SearchEngin
         assert there.find(spelling) == here.find(spelling)
     for icon in range(1, 8):
         assert there.show(icon) == here.show(icon)
-        assert there.stored_picture(icon) == here.stored_picture(icon)
+        assert there.picture(icon) == here.picture(icon)
     for word in ("home", "alarm", "arrow right"):
         assert there.explain(Query(words=word), 4) == here.explain(Query(words=word), 4)
 
@@ -117,7 +117,7 @@ def test_hits_beyond_what_a_server_hands_out_are_refused(
 ) -> None:
     query, window = Query(icon=here.find("mdi:home")), Window(k=5, offset=12, min_score=0.0)
     assert len(here.ask(query, window=window).hits) == 5
-    monkeypatch.setattr("search.generation.milvus.vectors.MOST", 8)
+    monkeypatch.setattr("search.generation.milvus.catalog.MOST", 8)
     assert [hit.key for hit in there.ask(query, window=Window(k=4)).hits] == [
         hit.key for hit in here.ask(query, window=Window(k=4)).hits
     ]

@@ -6,7 +6,7 @@ import pytest
 
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.merging.calibration import made_up_words
-from search.words.spelling import Plausible, Speller
+from search.words.wording import Plausible, Speller
 
 
 def _speller(vocabulary: dict[str, int], *, usual: str, could_be: str = "") -> Speller:

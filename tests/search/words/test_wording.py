@@ -6,8 +6,16 @@ from collections.abc import Callable
 import pytest
 
 from indexer.errors import IconsError
-from search.words.spelling import Speller
-from search.words.wording import MOST_LETTERS, MOST_PARTS, Phrase, Wording, read_keywords, read_phrase, read_words
+from search.words.wording import (
+    MOST_LETTERS,
+    MOST_PARTS,
+    Phrase,
+    Speller,
+    Wording,
+    read_keywords,
+    read_phrase,
+    read_words,
+)
 
 VOCABULARY = dict.fromkeys(("arrow", "bell", "star", "plus", "circle", "drag", "drop", "smoking", "heart"), 9)
 SPELLER = Speller(
