@@ -26,9 +26,8 @@ from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
-from indexer.pipeline import index
+from indexer.pipeline import IndexOptions, IndexSummary, index
 from indexer.rendering.render import render
-from indexer.run import IndexOptions, IndexSummary
 from search.cli import main
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from indexer.languages.words import say
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
-    from indexer.run import IndexOptions
+    from indexer.pipeline import IndexOptions
 
 
 @click.command()
@@ -105,7 +105,7 @@ _EMBED_OPTIONS = ("precision", "batch_size", "workers", "backend", "stall_limit"
 
 def _options(**options: Any) -> "IndexOptions":
     from indexer.embedding.planning import EmbedOptions
-    from indexer.run import IndexOptions
+    from indexer.pipeline import IndexOptions
 
     choice = model_choice(options.pop("model"), options.pop("pretrained"))
     how = EmbedOptions(**{name: options.pop(name) for name in _EMBED_OPTIONS})

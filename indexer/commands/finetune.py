@@ -128,7 +128,7 @@ def finetune(
     from indexer.process import prepare_for_batches
 
     prepare_for_batches()
-    from indexer.finetune.session import finetune as run
+    from indexer.finetune import session
     from indexer.finetune.watch import TrainingView
 
     if out is None and show_augmentations is None:
@@ -139,11 +139,9 @@ def finetune(
     request = _request(out or Path(), library, FinetuneOptions.of(settings), **chosen)
     with TrainingView(watch_devices=request.options.watching.watch_devices) as view:
         if show_augmentations is not None:
-            from indexer.finetune.preview import show
-
-            show(request, show_augmentations, view)
+            session.show_augmentations(request, show_augmentations, view)
             return
-        outcome = run(request, devices=devices, viewer=view)
+        outcome = session.finetune(request, devices=devices, viewer=view)
     if as_json:
         click.echo(json.dumps({"out": str(out), **asdict(outcome)}))
     else:

@@ -36,8 +36,7 @@ from indexer.library.folder import Generation, Library, require
 from indexer.library.foreign import folders_in, is_outside
 from indexer.library.shards import read_finished, shard_paths
 from indexer.merging.manifest import SNAPSHOT
-from indexer.pipeline import merge, restore_encoder
-from indexer.run import Stage
+from indexer.pipeline import Stage, merge, restore_encoder
 from indexer.screens.add import republish
 from indexer.screens.files import UsageFolder
 from indexer.screens.looks import answering_usage

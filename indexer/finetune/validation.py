@@ -5,8 +5,9 @@ pictures; and pictures, degraded as screenshots are, are searched among the clea
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
+from itertools import product
 from statistics import mean
 
 import numpy as np
@@ -16,7 +17,7 @@ from torch import Tensor
 
 from indexer.arrays import Floats, Ids
 from indexer.errors import TrainError
-from indexer.finetune.augment import augment, draw_changes
+from indexer.finetune.augment import as_bytes, as_floats, augment, draw_changes
 from indexer.finetune.lesson import Lesson, Tokenizer, tokenize
 from indexer.finetune.options import Augmentation
 from indexer.finetune.student import Student
@@ -34,9 +35,8 @@ _SCREENSHOT = Augmentation(
     compressed=0.3, neighbours=0.0, grained=0.0,
 )  # fmt: skip
 
-Scores = dict[str, dict[str, Figure]]
-Plain = dict[str, dict[str, list[float]]]
-"""As `to_plain` spells them."""
+Scores = dict[str, dict[str, list[float]]]
+"""Figures of a task by their names, each as [value, low, high]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,10 @@ def make_exam(lesson: Lesson, tokenizer: Tokenizer, *, twins: float) -> Exam | N
     asked = _tag_queries(lesson, rows)
     pixels = lesson.pixels[rows]
     looks = lesson.looks[torch.from_numpy(rows)].float()
-    alike = (looks @ looks.T >= twins).fill_diagonal_(True)
     return Exam(
         pixels,
         _degraded(pixels),
-        [row.nonzero().flatten().tolist() for row in alike],
+        [row.nonzero().flatten().tolist() for row in (looks @ looks.T >= twins).fill_diagonal_(True)],
         tokenize(names, tokenizer),
         [found[0] for found in places.values()],
         list(places.values()),
@@ -93,46 +92,39 @@ def sit_exam(student: Student, exam: Exam, device: torch.device, live: Callable[
     student.eval()
     pictures, degraded = (_picture_vectors(student, pixels, device, live) for pixels in (exam.pixels, exam.degraded))
     names = _text_vectors(student, exam.names, device, live)
-    scores: Scores = {}
+    found: dict[str, dict[str, Figure]] = {}
     if exam.answers:
         queries = _text_vectors(student, exam.queries, device, live)
-        found = compare_rankers(queries, pictures, names, exam.answers)
-        scores |= {f"tags: {ranker}": figured for ranker, figured in found.items()}
-    scores["names: pictures"] = figures(first_ranks(names[exam.name_queries], pictures, exam.namesakes))
-    scores["screenshots: pictures"] = figures(first_ranks(degraded, pictures, exam.twins))
+        found |= compare_rankers(queries, pictures, names, exam.answers)
+    found["names: pictures"] = figures(first_ranks(names[exam.name_queries], pictures, exam.namesakes))
+    found["screenshots: pictures"] = figures(first_ranks(degraded, pictures, exam.twins))
     student.train(was_training)
-    return scores
+    return {task: {name: list(astuple(figure)) for name, figure in by_name.items()} for task, by_name in found.items()}
 
 
-def compare_rankers(queries: Floats, pictures: Floats, names: Floats, answers: Sequence[Sequence[int]]) -> Scores:
+def compare_rankers(
+    queries: Floats, pictures: Floats, names: Floats, answers: Sequence[Sequence[int]]
+) -> dict[str, dict[str, Figure]]:
     """Figures of pictures only, names only, and both as a library fuses them; all vectors of unit length."""
     rankers = {
-        "pictures": pictures,
-        "names": names,
-        "fused": WEIGHTS.picture * pictures + (1 - WEIGHTS.picture) * names,
+        "tags: pictures": pictures,
+        "tags: names": names,
+        "tags: fused": (WEIGHTS.picture * pictures + (1 - WEIGHTS.picture) * names),
     }
     return {ranker: figures(first_ranks(queries, corpus, answers)) for ranker, corpus in rankers.items()}
 
 
 def main_figure(scores: Scores) -> float:
     """The one number that checkpoints are compared by."""
-    return mean(scores[task][MAIN_FIGURE].value for task in MAIN_TASKS if task in scores)
+    return mean(scores[task][MAIN_FIGURE][0] for task in MAIN_TASKS if task in scores)
 
 
-def to_plain(scores: Scores) -> Plain:
-    """Spell each figure as [value, low, high], for JSON."""
-    return {task: {name: list(astuple(figure)) for name, figure in found.items()} for task, found in scores.items()}
-
-
-def fallen(scores: Plain, parent: Plain) -> list[str]:
+def fallen(scores: Scores, parent: Scores) -> Iterator[str]:
     """Say of each task that fell below the parent's interval by how much, in words."""
-    lines = []
-    for task, before in parent.items():
-        for name in GATED_FIGURES:
-            now, (value, low, _) = scores[task][name][0], before[name]
-            if now < low:
-                lines.append(f"{task} {name} {now:.3f}, the parent's {value:.3f} ({low:.3f} at least)")
-    return lines
+    for task, name in product(parent, GATED_FIGURES):
+        now, (value, low, _) = scores[task][name][0], parent[task][name]
+        if now < low:
+            yield f"{task} {name} {now:.3f}, the parent's {value:.3f} ({low:.3f} at least)"
 
 
 def _without_copies(lesson: Lesson) -> Ids:
@@ -140,15 +132,14 @@ def _without_copies(lesson: Lesson) -> Ids:
 
     With the same picture and name they stand where the icon stands, and would be wrong answers to its tags.
     """
-    has_own = {row: len(lesson.captions.of_kind(row, "own")) > 0 for row in lesson.held_out_rows.tolist()}
+
+    def icon(row: int) -> tuple[str, bytes]:
+        return lesson.words[row], content_digest(lesson.pixels[row].tobytes())
+
+    has_own = {row: len(lesson.captions.of(row, "own")) > 0 for row in lesson.held_out_rows.tolist()}
     described = {lesson.words[row] for row, is_so in has_own.items() if is_so}
-    shown = {_icon(lesson, row) for row, is_so in has_own.items() if not is_so and lesson.words[row] in described}
-    left = [row for row, is_so in has_own.items() if not (is_so and _icon(lesson, row) in shown)]
-    return np.array(left, np.int64)
-
-
-def _icon(lesson: Lesson, row: int) -> tuple[str, bytes]:
-    return lesson.words[row], content_digest(lesson.pixels[row].tobytes())
+    shown = {icon(row) for row, is_so in has_own.items() if not is_so and lesson.words[row] in described}
+    return np.array([row for row, is_so in has_own.items() if not (is_so and icon(row) in shown)], np.int64)
 
 
 def _tag_queries(lesson: Lesson, rows: Ids) -> list[tuple[int, list[int]]]:
@@ -156,50 +147,45 @@ def _tag_queries(lesson: Lesson, rows: Ids) -> list[tuple[int, list[int]]]:
     right: dict[int, list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
         for kind in ("tag", "own"):
-            for number in lesson.captions.of_kind(int(row), kind):
+            for number in lesson.captions.of(int(row), kind):
                 right[int(number)].append(place)
     asked = []
     for number, places in sorted(right.items()):
         words = set(lesson.captions.texts[number].split())
         if all(words.isdisjoint(lesson.words[rows[place]].split()) for place in places):
             asked.append((number, places))
-    chosen = np.random.default_rng(1).permutation(len(asked))[:MAX_QUERIES]
-    return [asked[place] for place in chosen]
+    return [asked[place] for place in np.random.default_rng(1).permutation(len(asked))[:MAX_QUERIES]]
 
 
 def _degraded(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """The same pictures as screenshots would have them; by a fixed seed, so that every model gets the same ones."""
     changes = draw_changes(range(len(pixels)), len(pixels), _SCREENSHOT, seed=(0,))
-    parts = []
+    found = np.empty_like(pixels)
     for start in range(0, len(pixels), 256):
         rows = slice(start, min(len(pixels), start + 256))
-        images = torch.from_numpy(pixels[rows]).permute(0, 3, 1, 2).float() / 255
-        parts.append((augment(images, changes.of(rows)) * 255).round().byte().permute(0, 2, 3, 1))
-    found: npt.NDArray[np.uint8] = torch.cat(parts).contiguous().numpy()
+        found[rows] = as_bytes(augment(as_floats(torch.from_numpy(pixels[rows])), changes.of(rows)))
     return found
 
 
 def _picture_vectors(
     student: Student, pixels: npt.NDArray[np.uint8], device: torch.device, live: Callable[[], None]
 ) -> Floats:
-    parts = []
-    for start in range(0, len(pixels), 128):
-        images = torch.from_numpy(pixels[start : start + 128]).to(device).permute(0, 3, 1, 2).float() / 255
-        parts.append(student.encode_images(images).cpu())
-        live()
-    return _floats(torch.cat(parts))
+    return _vectors(
+        (student.encode_images(as_floats(chunk.to(device))) for chunk in torch.split(torch.from_numpy(pixels), 128)),
+        live,
+    )
 
 
 def _text_vectors(student: Student, tokens: Tensor, device: torch.device, live: Callable[[], None]) -> Floats:
+    return _vectors((student.encode_texts(chunk.to(device)) for chunk in torch.split(tokens, 256)), live)
+
+
+def _vectors(encoded: Iterable[Tensor], live: Callable[[], None]) -> Floats:
     parts = []
-    for chunk in torch.split(tokens, 256):
-        parts.append(student.encode_texts(chunk.long().to(device)).cpu())
+    for part in encoded:
+        parts.append(part.float().cpu().numpy())
         live()
-    return _floats(torch.cat(parts))
-
-
-def _floats(vectors: Tensor) -> Floats:
-    found: Floats = vectors.float().numpy()
+    found: Floats = np.concatenate(parts)
     if not np.isfinite(found).all():
         raise TrainError(
             'the model gives "nan" for vectors: its weights are broken, or the rate is too high; the last good '

@@ -39,21 +39,12 @@ class TrainingProgress(RankProgress):
 TrainingReporter = Reporter[TrainingProgress]
 
 
-def silent_reporter() -> TrainingReporter:
-    """Make one that reports to nobody."""
-    return TrainingReporter(lambda _: None, TrainingProgress(0, 1))
-
-
 class TrainingView(RankView):
     """Shows a run: loss, rate of each rank, memory and time left."""
 
     def __init__(self, *, watch_devices: bool = False) -> None:
         super().__init__(watch_devices=watch_devices, estimate=False)  # the run itself tells the time left
         self._noted = ""
-
-    def rendered(self, done: int, total: int) -> None:
-        """Show how many pictures are drawn."""
-        self.advance(done, total, "pictures")
 
     def trained(self, ranks: list[TrainingProgress]) -> None:
         """Show step, loss, rates, memory and time left."""
@@ -80,15 +71,23 @@ def described(ranks: list[TrainingProgress]) -> str:
 
 
 class Log:
-    """Appends JSON lines; a resumed run first forgets what came after the step that it goes on from."""
+    """Appends JSON lines; a resumed run first forgets what came after the step that it goes on from.
 
-    def __init__(self, path: Path, *, from_step: int) -> None:
-        kept = []
-        if path.is_file() and from_step:
-            lines = path.read_text("utf-8").splitlines()
-            kept = [line for line in lines if _step_of(line) <= from_step]
-        write_file(path, "".join(f"{line}\n" for line in kept).encode())
-        self._path, self._file = path, path.open("a", encoding="utf-8")
+    With a folder of `events` TensorBoard's too: `tensorboard --logdir FOLDER` shows them.
+    """
+
+    def __init__(self, path: Path, *, from_step: int, events: Path | None = None) -> None:
+        lines = path.read_text("utf-8").splitlines() if path.is_file() and from_step else []
+        write_file(
+            path, "".join(f"{line}\n" for line in (line for line in lines if _step_of(line) <= from_step)).encode()
+        )
+        self._path, self._file, self._events = path, path.open("a", encoding="utf-8"), None
+        if events is not None:
+            try:
+                from torch.utils.tensorboard import SummaryWriter
+            except ImportError as error:
+                raise TrainError('tensorboard=true needs "tensorboard": run pip install "icons[train]"') from error
+            self._events = SummaryWriter(str(events), purge_step=from_step or None)
 
     def write(self, kind: str, step: int, facts: Mapping[str, Any]) -> None:
         """Add a line; of a number that is infinite or none, as fp16 gives now and then, JSON knows nothing: null."""
@@ -97,10 +96,18 @@ class Log:
             self._file.write(json.dumps({"kind": kind, "step": step, **plain}) + "\n")
             self._file.flush()
 
+    def draw(self, step: int, values: Mapping[str, float]) -> None:
+        """Add scalars at a step to the events, where there are such."""
+        if self._events is not None:
+            for name, value in values.items():
+                self._events.add_scalar(name, value, step)
+
     def close(self) -> None:
-        """End the file."""
+        """Write what is left, and end the files."""
         with naming(self._path):
             self._file.close()
+        if self._events:
+            self._events.close()
 
 
 def _step_of(line: str) -> float:
@@ -109,26 +116,6 @@ def _step_of(line: str) -> float:
         return float(json.loads(line)["step"])
     except (ValueError, KeyError):
         return float("inf")
-
-
-class Events:
-    """TensorBoard events in a folder: `tensorboard --logdir FOLDER` shows them."""
-
-    def __init__(self, folder: Path, *, from_step: int) -> None:
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError as error:
-            raise TrainError('tensorboard=true needs "tensorboard": run pip install "icons[train]"') from error
-        self._writer = SummaryWriter(str(folder), purge_step=from_step or None)
-
-    def write(self, step: int, values: Mapping[str, float]) -> None:
-        """Add scalars at a step."""
-        for name, value in values.items():
-            self._writer.add_scalar(name, value, step)
-
-    def close(self) -> None:
-        """Write what is left."""
-        self._writer.close()
 
 
 WARM_UP_STEPS = 2
@@ -147,8 +134,9 @@ def profiled(folder: Path, *, n_steps: int, rank: Rank) -> Iterator[Callable[[],
     def save(profiler: Any) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         profiler.export_chrome_trace(str(folder / f"rank-{rank.index}.trace.json"))
-        content = json.dumps(shares_of(profiler.events()), indent=1) + "\n"
-        write_file(folder / f"rank-{rank.index}.json", content.encode())
+        write_file(
+            folder / f"rank-{rank.index}.json", (json.dumps(shares_of(profiler.events()), indent=1) + "\n").encode()
+        )
 
     if not n_steps:
         yield lambda: None

@@ -36,8 +36,7 @@ from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
 from indexer.library.shards import read_shard, shard_paths
 from indexer.merging.manifest import Manifest
-from indexer.pipeline import index
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, index
 from indexer.screens.add import AddOptions, add
 from indexer.screens.files import UsageFolder
 

@@ -25,8 +25,7 @@ from indexer.finetune.options import Places
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
 from indexer.library.shards import read_coverage, shard_paths
-from indexer.pipeline import embed, scan
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, embed, scan
 
 KEPT = "finished blocks are kept, `icons index` does the rest"
 

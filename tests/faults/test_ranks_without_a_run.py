@@ -29,8 +29,7 @@ from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, read_blocks
 from indexer.library.shards import partial_shards_by_block, read_coverage, read_shard, shard_paths
 from indexer.merging.merge import merge as merge_shards
-from indexer.pipeline import embed, merge, plan_only, scan
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, embed, merge, plan_only, scan
 
 ICONS = (sys.executable, "-P", "-c", "from search.cli import main; main()")
 

@@ -23,8 +23,7 @@ from indexer.errors import IconsError, LibraryError
 from indexer.library.durable import describe_file, with_checksum
 from indexer.library.folder import Library
 from indexer.library.shards import shard_paths
-from indexer.pipeline import embed, forget, index, merge, scan
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, embed, forget, index, merge, scan
 from search.engine import SearchEngine
 
 

@@ -58,7 +58,7 @@ def corpus(
     written_words = read_written(written)
     extra_tags = (words_of_packages(packages), written_words.tags_by_name())
     unread: list[tuple[str, str]] = []
-    placed = read_sources(sources, skipped=unread)
+    placed = read_sources(dict.fromkeys(sources, ()), unread)
     gathered = gather(placed, limits=limits, refuse=refuse, extra_tags=extra_tags)
     add_described(gathered, written_words.of_drawing)
     gathered.skipped = unread + gathered.skipped
@@ -79,7 +79,7 @@ def synonyms(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], w
     from indexer.finetune.gather import read_sources
 
     extra_tags = (words_of_packages(packages), read_written(written).tags_by_name())
-    n = write_synonyms(read_sources(sources), out, extra_tags=extra_tags)
+    n = write_synonyms(read_sources(dict.fromkeys(sources, ()), []), out, extra_tags=extra_tags)
     click.echo(f"{out}: {n:,} words", err=True)
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from indexer.bench import alone, machine
+from indexer.bench import alone
 from indexer.bench.processes import ask_alone
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.process import cores
@@ -70,7 +70,7 @@ def test_drawing_is_timed_alone(icon_folder: Path) -> None:
 
 
 def test_a_machine_is_described() -> None:
-    (found,) = machine.describe()
+    (found,) = alone.describe()
     assert found["cores"] == cores()
     assert torch.__version__.startswith(found["packages"]["torch"])
     assert "gpus" not in found

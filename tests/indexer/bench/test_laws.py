@@ -2,7 +2,7 @@
 
 import pytest
 
-from indexer.bench.laws import Law, fit, fitted_share, speedup, speedups
+from indexer.bench.report import Law, fit, fitted_share, speedup, speedups
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.93, 1.0])

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from indexer.bench.pictures import distinct_jobs, gather, png_files
 from indexer.bench.processes import busy_seconds, machine_cores, on_cores, run_icons, run_module
-from indexer.bench.runs import Bench, Reports, make_lesson, steady_from, train
+from indexer.bench.runs import Bench, Reports, gather, make_lesson, png_files, steady_from, train
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
@@ -58,7 +57,7 @@ def test_pictures_are_chosen_evenly_and_taken_again_where_there_are_too_few(tmp_
     assert len(gather(tmp_path, icon_folder, choice=ModelChoice.bundled(), n=4).jobs) == 4
     (tmp_path / "empty").mkdir()
     with pytest.raises(BenchError, match=r'no pictures in ".*empty"'):
-        distinct_jobs(tmp_path / "empty")
+        gather(tmp_path, tmp_path / "empty", choice=ModelChoice.bundled(), n=4)
     files = png_files(gather(tmp_path, icon_folder, choice=ModelChoice.bundled(), n=4), workers=0)
     assert [file.name for file in sorted(files.iterdir())] == [f"{n:07d}.png" for n in range(4)]
 

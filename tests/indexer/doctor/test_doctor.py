@@ -21,8 +21,7 @@ from indexer.library.folder import Library
 from indexer.library.preferences import Preferences, write_preferences
 from indexer.library.shards import read_shard, shard_paths, write_shard
 from indexer.merging.manifest import Manifest
-from indexer.pipeline import scan
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, scan
 from search.cli import main
 from search.engine import SearchEngine
 

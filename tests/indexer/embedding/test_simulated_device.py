@@ -27,8 +27,7 @@ from indexer.encoders.loaded import LoadedEncoder
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
 from indexer.library.stores import FolderStore
-from indexer.pipeline import plan_only, scan
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, plan_only, scan
 
 
 class SimulatedDevice(QueuedDevice):

@@ -17,10 +17,8 @@ from indexer.finetune.gather import base_of
 from indexer.finetune.lesson import KeptWords, Lesson, encode_texts, tokenize
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.rank import wrap
-from indexer.finetune.sharding import sharded
-from indexer.finetune.step import Session
-from indexer.finetune.student import Student
-from indexer.finetune.train import make_optimizer
+from indexer.finetune.step import Session, make_optimizer
+from indexer.finetune.student import Student, sharded
 
 TINY = {
     "embed_dim": 16,

@@ -21,11 +21,9 @@ from indexer.finetune.checkpoints import (
     restore,
     save_checkpoint,
     trained_weights,
-    whole,
 )
-from indexer.finetune.step import Session, check_sound, compute_gradients, take_step
-from indexer.finetune.student import Average, Student
-from indexer.finetune.train import set_rates
+from indexer.finetune.step import Session, check_sound, compute_gradients, steps, take_step
+from indexer.finetune.student import Average, Student, whole
 
 
 def main() -> None:
@@ -76,8 +74,7 @@ def cut_and_resumed(chosen: dict[str, object], rank: Rank, file: Path) -> dict[s
         feed = Feed(session.lesson, options, rank)
         if first:
             standing = restore(session, average, file, made_by={})
-        for step in range(first, 4):
-            set_rates(session.optimizer, done=step / 4, schedule=options.schedule)
+        for step in steps(session.optimizer, n_steps=4, schedule=options.schedule, first=first):
             draw, parts = feed.read(step)
             take_step(session, draw, parts, step=step)
             average.update(step + 1)

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from indexer.finetune.augment import _ways_to_resample, asked_for, augment, compressed, draw_changes
 from indexer.finetune.options import Augmentation
-from indexer.finetune.preview import SHARES, write_sheet
+from indexer.finetune.session import SHARES, write_sheet
 
 STILL = replace(
     Augmentation(),
@@ -99,7 +99,7 @@ def test_neighbours_come_from_the_batch_and_stand_beside_the_icon() -> None:
 
 def test_resampling_is_what_two_resizes_give() -> None:
     line = torch.rand(1, 1, 48, 48)
-    ways = _ways_to_resample(48)
+    ways = _ways_to_resample(torch.device("cpu"), 48)
     side, methods = 12, ("nearest-exact", "bilinear", "bicubic")
     for down in range(3):
         for up in range(3):

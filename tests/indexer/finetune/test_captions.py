@@ -22,7 +22,7 @@ def test_a_name_of_several_words_is_called_by_its_words_too_but_not_by_small_one
 
 def test_phrases_join_tags_and_words_of_the_name() -> None:
     captions = make_captions(["bin"], [["delete", "remove", "rubbish"]], seed=1)
-    phrases = [captions.texts[number] for number in captions.of_kind(0, "phrase")]
+    phrases = [captions.texts[number] for number in captions.of(0, "phrase")]
     assert phrases
     for phrase in phrases:
         assert len(phrase.split()) == 2
@@ -33,7 +33,7 @@ def test_kinds_are_drawn_by_their_shares_however_many_captions_they_have() -> No
     captions = make_captions(["arrow up"], [["above", "raise", "top", "north"]], seed=0)
     drawn = captions.draw(np.zeros(20_000, np.int64), np.random.default_rng(0))
     for kind in ("name", "tag", "phrase", "part"):
-        share = np.isin(drawn, captions.of_kind(0, kind)).mean()
+        share = np.isin(drawn, captions.of(0, kind)).mean()
         assert abs(share - SHARES[KINDS.index(kind)]) < 0.015, kind
 
 

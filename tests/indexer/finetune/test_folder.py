@@ -90,7 +90,7 @@ def test_an_older_model_is_replaced_and_nothing_else(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_shipped_model_is_trained_from_a_corpus_and_keeps_its_teaching(own_iconify: Path, tmp_path: Path) -> None:
-    gathered = gather(read_sources([own_iconify]), limits=Limits(), refuse=lambda _: None)
+    gathered = gather(read_sources({own_iconify: ()}, []), limits=Limits(), refuse=lambda _: None)
     build_corpus(gathered, tmp_path / "corpus", limits=Limits(), workers=0)
     torch.manual_seed(0)
     write_folder(new_model(), tmp_path / "text", lineage={"distillation": ["first"]}, card="text\n")

@@ -11,7 +11,7 @@ from indexer.finetune.gather import (
     gather,
     is_held_out,
     plain_name,
-    refuse,
+    refuse_licence,
     share_held_out,
 )
 from indexer.finetune.lesson import key_of
@@ -34,14 +34,13 @@ def tags_of(
     "licence", ["GPL-2.0-only", "AGPL-3.0-only", "LGPL-2.1", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "Non-Commercial"]
 )
 def test_nc_and_gpl_licences_are_not_permissive(licence: str) -> None:
-    assert refuse(placed("a", licence=licence).record, "permissive") == f"licence {licence}"
-    assert refuse(placed("a", licence=licence).record, "all") is None
+    assert refuse_licence(licence) == f"licence {licence}"
 
 
 @pytest.mark.parametrize("licence", ["MIT", "Apache-2.0", "CC-BY-4.0", "CC0-1.0", "OFL-1.1", "ISC", "CC-BY-SA-4.0"])
 def test_open_licences_are_permissive_and_none_is_not(licence: str) -> None:
-    assert refuse(placed("a", licence=licence).record, "permissive") is None
-    assert refuse(placed("a", licence=None).record, "permissive") == "no licence"
+    assert refuse_licence(licence) is None
+    assert refuse_licence(None) == "no licence"
 
 
 def test_a_picture_is_known_again_in_another_colour_of_the_same_grey() -> None:

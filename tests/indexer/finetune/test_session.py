@@ -23,7 +23,8 @@ def test_training_runs_on_the_gpus_that_were_meant(
 
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,5,6,7")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
-    monkeypatch.setattr(session, "prepare", lambda *_: None)
+    for name in ("prepare", "_describe"):
+        monkeypatch.setattr(session, name, lambda *_: None)
     monkeypatch.setattr(session, "run_rank", run_rank)
     monkeypatch.setattr(session, "Ranks", start_ranks)
     request = Request(tmp_path / "out")

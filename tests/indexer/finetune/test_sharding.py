@@ -15,12 +15,13 @@ from torch.distributed.checkpoint import metadata
 
 from indexer.embedding.distributed import Rank
 from indexer.encoders.checkpoint import find_checkpoint
-from indexer.encoders.torch_encoder import load_model, resolve_precision
+from indexer.encoders.torch_encoder import load_model
 from indexer.errors import TrainError
 from indexer.finetune.checkpoints import TrainingState, _Restricted, keep_best, read_shards, restore
 from indexer.finetune.folder import write_random_model
-from indexer.finetune.sharding import blocks, check_shardable
-from indexer.finetune.student import Average, build, outline, weights_left_out
+from indexer.finetune.options import Distribution
+from indexer.finetune.rank import check_devices
+from indexer.finetune.student import Average, blocks, build, outline, weights_left_out
 
 CONFIGS: dict[str, dict[str, Any]] = {
     "open_clip": TINY,
@@ -113,11 +114,11 @@ def test_what_a_gpu_older_than_ampere_takes_by_itself_is_refused_with_what_to_gi
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
-    precision = resolve_precision("auto", torch.device("cuda:0"))
     message = 'does not work in "fp16", which precision=auto takes on GPUs older than Ampere; give --set precision=bf16'
     with pytest.raises(TrainError, match=message):
-        check_shardable(rank=Rank(0, 0, 2), precision=precision)
-    check_shardable(rank=Rank(0, 0, 2), precision="bf16")
+        check_devices(Distribution(strategy="fsdp"), rank=Rank(0, 0, 2), device=torch.device("cuda:0"))
+    bf16 = Distribution(strategy="fsdp", precision="bf16")
+    check_devices(bf16, rank=Rank(0, 0, 2), device=torch.device("cuda:0"))
 
 
 @pytest.mark.slow

@@ -10,9 +10,8 @@ from torch import nn
 
 from indexer.finetune.batches import Feed
 from indexer.finetune.options import FinetuneOptions, Schedule
-from indexer.finetune.step import Session, compute_gradients, take_step
+from indexer.finetune.step import Session, compute_gradients, make_optimizer, peak_rate, rate_share, take_step
 from indexer.finetune.student import Average, Student, make_student
-from indexer.finetune.train import make_optimizer, peak_rate, rate_share
 
 WORDS = ["arrow up", "bin", "a much longer text than the others"]
 

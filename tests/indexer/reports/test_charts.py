@@ -12,10 +12,8 @@ from indexer.reports.charts import (
     Bar,
     Chart,
     Curve,
-    Stack,
     bar_chart,
     line_chart,
-    stacked_chart,
 )
 from indexer.reports.measures import Figure
 from indexer.reports.page import STYLE
@@ -23,7 +21,6 @@ from indexer.reports.page import STYLE
 RIGHT = Figure(0.5, 0.4, 0.7)
 CHARTS = {
     "bars": bar_chart("R@10 & more", [Bar("<engine>", RIGHT, 0), Bar("names", Figure(0.2, 0.2, 0.2), 9)]),
-    "parts": stacked_chart("a step", [Stack("one", [1.0, 2.5])], parts=["data", "compute"], written="{:.1f} s".format),
     "curves": line_chart(
         "speed-up",
         [Curve("ideal", [RIGHT], 5, is_ideal=True), Curve("now", [RIGHT, RIGHT], 0)],
@@ -33,7 +30,6 @@ CHARTS = {
 }
 TOLD = {
     "bars": ["R@10 & more", "<engine>", "names", ".500", ".200"],
-    "parts": ["a step", "one", "data", "compute", "3.5 s"],
     "curves": ["speed-up", "ideal .500", "now .500", "1", "2", "n"],
 }
 

@@ -17,10 +17,9 @@ from indexer.library.folder import Library
 from indexer.library.object_store import ObjectStore, RetryingStore, S3Store, open_object_store
 from indexer.library.shards import read_coverage
 from indexer.library.stores import Stored, spelled
-from indexer.pipeline import embed, forget, index, scan
+from indexer.pipeline import IndexOptions, embed, forget, index, scan
 from indexer.rendering.pool import RenderPool
 from indexer.rendering.slots import Job
-from indexer.run import IndexOptions
 from indexer.sources import stored
 from indexer.sources.records import FileScan, PictureAddress, content_digest
 from indexer.sources.source import open_sources, read_indexed, read_picture, why_unreachable

@@ -18,8 +18,7 @@ from indexer.library.folder import Library
 from indexer.library.object_store import open_store
 from indexer.library.shards import Shard, pack_shard, read_coverage, read_shard
 from indexer.library.stores import FolderStore, Listed
-from indexer.pipeline import collect, embed, plan_only
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, collect, embed, plan_only
 
 
 class Killed(BaseException):

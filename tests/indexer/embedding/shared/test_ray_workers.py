@@ -18,8 +18,7 @@ from indexer.embedding.plan_store import open_work
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.object_store import open_store
-from indexer.pipeline import embed, plan_only
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, embed, plan_only
 
 
 @pytest.fixture

@@ -25,8 +25,7 @@ from indexer.library.object_store import open_store
 from indexer.library.plans import BLOCK_SIZE, BlockHeader, Plan
 from indexer.library.shards import read_coverage, shard_name
 from indexer.library.stores import Below
-from indexer.pipeline import collect, index, plan_only
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, collect, index, plan_only
 from search.cli import main
 
 Vectors = dict[tuple[str, int], np.ndarray]
