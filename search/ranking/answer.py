@@ -40,7 +40,7 @@ from search.ranking.candidates import (
     first_of_tiers,
     name_fits,
 )
-from search.ranking.details import as_hits, first_of_each, grouped, groups_of, hits_of, shown_for_all
+from search.ranking.details import as_hits, first_of_groups, grouped, groups_of, hits_of, shown_for_all
 from search.ranking.order import (
     BEST_SCORE,
     CALLED,
@@ -192,10 +192,10 @@ class ResultPager:
 
     def count(self) -> dict[str, list[FacetCount]]:
         """Count how many hits each value of a filter would leave, over all hits among the `N_SURE` nearest icons."""
-        facets = self._question.opened.facets
+        opened, flat = self._question.opened, self._question.flat
         every = self._with(N_SURE) if self._can_find_more and self._n < N_SURE else self.found
         ids = self._best_first(every).ids
-        return facets.count(ids, choose=None if self._question.flat else first_of_each(self._question.opened, ids))
+        return opened.facets.count(ids, choose=None if flat else first_of_groups(*groups_of(opened, ids)))
 
     @property
     def _has_more(self) -> bool:
@@ -375,7 +375,7 @@ def _arrange(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Arrang
 def _count(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Counts:
     """How many hits each value of a filter would leave: which icons are one hit is decided in the same order."""
     ids = _ordered(opened, filters, sort)
-    return opened.facets.count(ids, choose=None if flat else first_of_each(opened, ids))
+    return opened.facets.count(ids, choose=None if flat else first_of_groups(*groups_of(opened, ids)))
 
 
 def _ordered(opened: Opened, filters: Filters, sort: Sort) -> Ids:

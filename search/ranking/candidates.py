@@ -99,8 +99,8 @@ def evidence_for(
         is_said = bool(says_all(coverage).any())
         share = np.float32(calibration.BESIDE_NAMED if is_said else 1)
         gained = np.zeros(len(ids), np.float32)
-        for icons, weight in named_as_synonyms(opened, parsed):
-            places = np.isin(ids, icons)
+        for name, weight in parsed.wording.synonyms:
+            places = np.isin(ids, opened.snapshot.named(name))
             gained[places] = np.maximum(gained[places], np.float32(calibration.SYNONYM * weight))
         found["synonyms"] = np.maximum(share * gained - found["words"], 0)
     found["set"] = parsed.sets.of(sets)
@@ -125,12 +125,6 @@ def _of_drawn(opened: Opened, parsed: ParsedQuery, ids: Ids, own: Floats) -> Flo
     found = calibration.of_words(cosines, fits, unit=unit)
     costs = calibration.DRAWN + calibration.DRAWN_NEXT * np.arange(len(parsed.drawn), dtype=np.float32)
     return np.asarray(np.maximum((found + costs[:, None]).max(axis=0) - own, 0), np.float32)
-
-
-def named_as_synonyms(opened: Opened, parsed: ParsedQuery) -> Iterator[tuple[Ids, float]]:
-    """Icons that bear each name of which other sets say what is asked, and its weight."""
-    for name, weight in parsed.wording.synonyms:
-        yield opened.snapshot.named(name), weight
 
 
 def first_of_tiers(opened: Opened, parsed: ParsedQuery, ids: Ids, tiers: Tiers) -> Floats:
@@ -226,7 +220,7 @@ def _spoken(opened: Opened, parsed: ParsedQuery, avoided: Avoided, scope: Search
     lexical, unseen_fit = _best_named(opened, fits, scope)
     ids, similarities = nearest.ids, nearest.scores
     if len(ids) < len(opened.icons):
-        synonyms = (_among(icons, scope.only) for icons, _ in named_as_synonyms(opened, parsed))
+        synonyms = (_among(opened.snapshot.named(name), scope.only) for name, _ in parsed.wording.synonyms)
         every = _distinct(lexical, *direct.values(), *_drawn(opened, parsed, scope), *synonyms)
         more = np.setdiff1d(every, ids, assume_unique=True)
         ids = np.concatenate([ids, more])

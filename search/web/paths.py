@@ -11,6 +11,8 @@ from starlette.exceptions import HTTPException
 from search.drawings.collection import Collection
 from search.drawings.drawn import Corner, Look
 from search.drawings.export import Kind, Options
+from search.drawings.frameworks import FRAMEWORKS
+from search.engine import SearchEngine
 from search.query import Query as EngineQuery
 from search.web.answers import (
     API,
@@ -25,6 +27,7 @@ from search.web.answers import (
     SearchAnswer,
     SetsAnswer,
     UsageAnswer,
+    written,
 )
 from search.web.parameters import (
     BODY,
@@ -41,7 +44,7 @@ from search.web.parameters import (
     json_body,
 )
 from search.web.service import Service
-from search.web.svg import Layer, SentPicture
+from search.web.svg import Layer, SentPicture, id_of
 
 _WHEN = {
     400: "Asks for what can't be.",
@@ -145,13 +148,17 @@ async def similar(icon: IconKey, service: Served, asked: Annotated[HitParameters
 )
 async def facets(service: Served) -> Response:
     """Tell the most frequent values of every filter, and how many icons of the library have each."""
-    return as_json(await service.facets())
+    return as_json(await service.once("facets", lambda engine: written(FacetsAnswer, engine.facets())))
 
 
 @router.get(f"{API}/sets", response_model=SetsAnswer, summary="All sets, as cards")
 async def sets(service: Served) -> Response:
     """Tell of every set: how many icons it has, under what licence, in what styles, and eight of them to look at."""
-    return as_json(await service.sets())
+
+    def tell(engine: SearchEngine) -> bytes:
+        return written(SetsAnswer, {"sets": engine.sets(), "generation": engine.generation.number})
+
+    return as_json(await service.once("sets", tell))
 
 
 @router.get(
@@ -168,7 +175,10 @@ async def why(
     languages: Languages = (),
 ) -> Response:
     """Tell what each part of a search for some words says of an icon, beside the icon that comes first."""
-    return as_json(await service.explain(EngineQuery(words=words, without=without, languages=languages), icon))
+    query = EngineQuery(words=words, without=without, languages=languages)
+    return as_json(
+        await service.ask(lambda engine: written(ExplanationAnswer, engine.explain(query, id_of(engine, icon))))
+    )
 
 
 @router.get(
@@ -179,7 +189,7 @@ async def why(
 )
 async def icon(icon: IconKey, service: Served) -> Response:
     """Tell all fields, variants, near-duplicates, source and licence of an icon."""
-    return as_json(await service.show(icon))
+    return as_json(await service.ask(lambda engine: written(IconAnswer, engine.show(id_of(engine, icon)))))
 
 
 @open_router.get(
@@ -279,7 +289,7 @@ def _look_of(
 )
 async def frameworks(service: Served) -> Response:
     """Tell every way to write an icon, and which sets it serves: packages of one set, of all sets, drawings."""
-    return as_json(service.frameworks())
+    return as_json(written(FrameworksAnswer, {"frameworks": list(FRAMEWORKS.values())}))
 
 
 @copies_router.get(

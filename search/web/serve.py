@@ -136,7 +136,16 @@ def serve(library: Library, options: ServeOptions) -> None:
     silence(SERVERS)
     access = access_of(options)
     engine = SearchEngine.open(library)
-    listening = _listen(options)
+    try:
+        options.host.encode("idna")
+        family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+        listening = socket.create_server((options.host, options.port), family=family, backlog=2048)
+    except (OSError, UnicodeError) as error:
+        where, why = f"{options.host}:{options.port}", getattr(error, "strerror", "no name of a host")
+        raise IconsError(f'nothing can listen on "{where}" ({why}); choose another --host or --port') from error
+    # Connections inherit it. Without it a body waits 40 ms until its headers are acknowledged: asyncio sets it only for
+    # sockets that name their protocol, which those of create_server don't.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s: %(message)s")
     config = uvicorn.Config(
         create_app(engine, options.limits, access),
@@ -157,17 +166,3 @@ def serve(library: Library, options: ServeOptions) -> None:
         _log.warning("everyone who reaches this machine can search; --token TOKEN lets in only who knows it")
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listening])
-
-
-def _listen(options: ServeOptions) -> socket.socket:
-    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    try:
-        options.host.encode("idna")
-        listening = socket.create_server((options.host, options.port), family=family, backlog=2048)
-    except (OSError, UnicodeError) as error:
-        where, why = f"{options.host}:{options.port}", getattr(error, "strerror", "no name of a host")
-        raise IconsError(f'nothing can listen on "{where}" ({why}); choose another --host or --port') from error
-    # Connections inherit it. Without it a body waits 40 ms until its headers are acknowledged: asyncio sets it only for
-    # sockets that name their protocol, which those of create_server don't.
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening

@@ -18,21 +18,16 @@ from search.drawings.chosen import keys_of
 from search.drawings.collection import Collection
 from search.drawings.drawn import Look, named_icon
 from search.drawings.export import Exported, Kind, Options, export
-from search.drawings.frameworks import FRAMEWORKS, framework
+from search.drawings.frameworks import framework
 from search.drawings.write import write
 from search.engine import Edition, SearchEngine
 from search.query import Query, Window, pasted_svg
 from search.results import Hit, values_of
 from search.web.answers import (
     CodeAnswer,
-    ExplanationAnswer,
-    FacetsAnswer,
-    FrameworksAnswer,
     Health,
-    IconAnswer,
     LocatedAnswer,
     SearchAnswer,
-    SetsAnswer,
     written,
 )
 from search.web.connections import BusyError, Gate, Limits, Result, TooSlowError
@@ -182,7 +177,7 @@ class Service:
         for part in (self._searches, self._drawings, self._exports, self._screens, self._probes, self._pool):
             part.close()
 
-    async def _ask(self, question: Callable[[SearchEngine], Result]) -> Result:
+    async def ask(self, question: Callable[[SearchEngine], Result]) -> Result:
         """Put questions that belong together to one generation, in a thread for searches."""
         return await self._searches.run(lambda: self.engine.together(question))
 
@@ -214,31 +209,12 @@ class Service:
             content = written(SearchAnswer, values_of(answer) | beside)
             return SentAnswer(content, first_layers(answer.hits), engine.edition)
 
-        return await self._ask(ask)
+        return await self.ask(ask)
 
-    async def explain(self, query: Query, icon: str) -> bytes:
-        """Say why an icon stands where it stands, as JSON."""
-        return await self._ask(lambda engine: written(ExplanationAnswer, engine.explain(query, id_of(engine, icon))))
-
-    async def show(self, icon: str) -> bytes:
-        """Say everything of an icon, as JSON."""
-        return await self._ask(lambda engine: written(IconAnswer, engine.show(id_of(engine, icon))))
-
-    async def facets(self) -> bytes:
-        """What the library's icons can be filtered by, and how many of each there are, as JSON."""
-        return await self._once("facets", lambda engine: written(FacetsAnswer, engine.facets()))
-
-    async def sets(self) -> bytes:
-        """All sets, as JSON."""
-        return await self._once(
-            "sets",
-            lambda engine: written(SetsAnswer, {"sets": engine.sets(), "generation": engine.generation.number}),
-        )
-
-    async def _once(self, name: str, make: Callable[[SearchEngine], bytes]) -> bytes:
+    async def once(self, name: str, make: Callable[[SearchEngine], bytes]) -> bytes:
         """What is made once for a generation."""
         if name not in self._kept or self._kept[name][0] != self.engine.edition:
-            self._kept[name] = await self._ask(lambda engine: (engine.edition, make(engine)))
+            self._kept[name] = await self.ask(lambda engine: (engine.edition, make(engine)))
         return self._kept[name][1]
 
     async def locate(self, picture: bytes, asked: LocateParameters) -> bytes:
@@ -268,10 +244,6 @@ class Service:
             return written(LocatedAnswer, values_of(located) | beside)
 
         return await self._screens.run(locate)
-
-    def frameworks(self) -> bytes:
-        """Tell every way to write an icon, as JSON."""
-        return written(FrameworksAnswer, {"frameworks": list(FRAMEWORKS.values())})
 
     async def code(self, icons: Sequence[str], name: str, look: Look) -> bytes:
         """Write icons for the framework of a name, as JSON; raises what `drawings.write` raises."""

@@ -8,7 +8,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, cached_property, lru_cache
 from math import log
@@ -419,17 +419,13 @@ def read_keywords(text: str) -> str | None:
         words = [word for word in normalise(written).split() if any(map(str.isalnum, word))]
         if words:
             is_prefix = bool(part["word"]) and written.endswith("*")
-            (excluded if part["minus"] else required)[_term(words, is_prefix=is_prefix)] = len(words)
+            if is_prefix and len(words[-1]) < SHORTEST_PREFIX:
+                hint = f"write {SHORTEST_PREFIX} or more before *"
+                raise IconsError(f'"{words[-1]}*" begins a word with one letter; {hint}')
+            term = '"' + " ".join(words).replace('"', '""') + ('" *' if is_prefix else '"')
+            (excluded if part["minus"] else required)[term] = len(words)
     if (n_words := sum((*required.values(), *excluded.values()))) > MOST_WORDS:
         raise IconsError(f"the keyword query holds {n_words:,} words; ask with {MOST_WORDS} or fewer")
     if excluded and not required:
         raise IconsError(f'the keyword query "{text}" only excludes; add a word that must be there')
     return " AND ".join(required) + "".join(f" NOT {term}" for term in excluded) or None
-
-
-def _term(words: Sequence[str], *, is_prefix: bool) -> str:
-    """Spell words in a row for FTS5, the last of them perhaps only begun."""
-    if is_prefix and len(words[-1]) < SHORTEST_PREFIX:
-        raise IconsError(f'"{words[-1]}*" begins a word with one letter; write {SHORTEST_PREFIX} or more before *')
-    quoted = '"' + " ".join(words).replace('"', '""') + '"'
-    return f"{quoted} *" if is_prefix else quoted

@@ -99,9 +99,8 @@ class MilvusCatalog(Snapshot):
         rows = self._by_id(np.array([icon]), ("set_id", "name"))
         return numbered_key(self._sets[rows[0]["set_id"]][0], rows[0]["name"], icon) if rows else None
 
-    def names_of(self, ids: Ids | None = None) -> list[str]:
+    def names_of(self, ids: Ids) -> list[str]:
         """Names of some icons whose ids ascend, as their sources spell them; in that order."""
-        assert ids is not None, "the names of all icons are more than a server hands out"
         return [row["name"] for row in self._by_id(ids, ("name",))]
 
     def named(self, words: str) -> Ids:

@@ -119,11 +119,10 @@ def fetch(connection: Connection, names: Names, library: Library, published: Pub
 
 def _is_there(folder: Path, published: PublishedManifest) -> bool:
     """Whether a folder holds what was published; another library under the same address may have been."""
-    try:
+    with suppress(OSError, UnicodeDecodeError):
         is_it = (folder / _MANIFEST_NAME).read_text("utf-8") == published.to_json()
-    except (OSError, UnicodeDecodeError):
-        return False
-    return is_it and _has_files(folder, published.generation)
+        return is_it and _has_files(folder, published.generation)
+    return False
 
 
 def _has_files(folder: Path, files: dict[str, FileFacts]) -> bool:
@@ -145,8 +144,10 @@ def _fill(
 ) -> None:
     with folder_aside(folder, replace=True) as aside:
         for name, facts in files.items():
-            stored = below(root, "files", facts.sha256)
-            if not _is_stored(stored, facts):
+            stored, is_stored = below(root, "files", facts.sha256), False
+            with suppress(OSError):
+                is_stored = describe_file(stored).sha256 == facts.sha256
+            if not is_stored:
                 write_file(stored, _read(connection, names, name, facts))
             try:
                 os.link(stored, below(aside, name))
@@ -154,13 +155,6 @@ def _fill(
                 shutil.copyfile(stored, below(aside, name))
         if published is not None:
             (aside / _MANIFEST_NAME).write_text(published.to_json(), "utf-8")
-
-
-def _is_stored(stored: Path, facts: FileFacts) -> bool:
-    try:
-        return describe_file(stored).sha256 == facts.sha256
-    except OSError:
-        return False
 
 
 def _read(connection: Connection, names: Names, name: str, facts: FileFacts) -> bytes:
