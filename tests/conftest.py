@@ -182,7 +182,7 @@ def s3(s3_server: tuple[str, "Faults"], monkeypatch: pytest.MonkeyPatch) -> Iter
     """A server whose faults can be set, with an empty bucket; the environment tells clients where it is."""
     from s3_server import ACCESS
 
-    from indexer.library.object_store import open_object_store
+    from indexer.library.stores import open_object_store
 
     address, faults = s3_server
     for name, value in {**ACCESS, "AWS_ENDPOINT_URL": address}.items():

@@ -27,8 +27,8 @@ import numpy as np
 from indexer.arrays import Floats, Pixels
 from indexer.bench.runs import SAMPLES, gather
 from indexer.embedding.distributed import Rank, process_group, run_as_rank
-from indexer.embedding.gauges import cpu_seconds, family
 from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.progress import cpu_seconds, family
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import HOST, use_device
 from indexer.library.bundled import bundled
@@ -56,7 +56,7 @@ def _opened(choice: str, options: EmbedOptions, pixels: Pixels) -> Any:
     """The product's device for many pictures, a context manager; `pixels` are what it will get."""
     import torch
 
-    from indexer.embedding.embed import spec_of
+    from indexer.embedding.device import spec_of
     from indexer.encoders.graphs import MANY
 
     spec = spec_of(torch.device("cuda", 0) if options.device == "cuda" else HOST, options)

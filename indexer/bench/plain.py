@@ -22,7 +22,7 @@ from torch import nn
 from torch.utils.data import DataLoader, DistributedSampler
 
 from indexer.embedding.distributed import Rank, process_group, run_as_rank
-from indexer.embedding.gauges import peak_memory
+from indexer.embedding.progress import peak_memory
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import load_model
 

@@ -31,7 +31,7 @@ from indexer.errors import LibraryError
 from indexer.library.durable import bytes_on_disk, write_file
 from indexer.library.folder import Library
 from indexer.library.plans import Block, read_blocks, read_plan
-from indexer.library.shards import Shard, read_traits, read_vectors, shard_path, write_shard
+from indexer.library.shards import Shard, read_traits, read_vectors, shard_name, write_shard
 from indexer.reports.terminal import Progress
 
 LEAST_ICONS = 100
@@ -163,12 +163,8 @@ def write_shards(library: Library, sets: Path, real: Real) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     facts = {"rank": "0", "precision": "fp32", "model": plan.model, "run": plan.run}
     for block in read_blocks(plan_file):
-        write_shard(
-            shard_path(folder, block.name),
-            _shard(block, sets, real, likeness[block.kind]),
-            fingerprint=real.fingerprint,
-            facts=facts,
-        )
+        shard = _shard(block, sets, real, likeness[block.kind])
+        write_shard(folder / shard_name(block.name), shard, fingerprint=real.fingerprint, facts=facts)
 
 
 def _shard(block: Block, sets: Path, real: Real, likeness: float) -> Shard:

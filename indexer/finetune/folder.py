@@ -16,8 +16,17 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import save_file
 
-from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, TOKENIZER_NAMES, WEIGHT_NAMES, Checkpoint, ModelChoice
-from indexer.encoders.config import check_config, image_side, read_config
+from indexer.encoders.checkpoint import (
+    CONFIG_NAME,
+    LOCAL,
+    TOKENIZER_NAMES,
+    WEIGHT_NAMES,
+    Checkpoint,
+    ModelChoice,
+    check_config,
+    image_side,
+    read_config,
+)
 from indexer.errors import ModelError, SourceError
 from indexer.finetune.checkpoints import TrainingState, gathered, is_sharded, load_best
 from indexer.finetune.lesson import Material

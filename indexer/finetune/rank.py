@@ -24,8 +24,7 @@ from torch.autograd.profiler import record_function
 from torch.nn.parallel import DistributedDataParallel
 
 from indexer.embedding.distributed import Rank, give_up_rank, process_group, run_as_rank, share_cores
-from indexer.embedding.gauges import Gauge, gpu_figures, peak_memory
-from indexer.embedding.progress import watched, write_progress
+from indexer.embedding.progress import Gauge, gpu_figures, peak_memory, watched, write_progress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.loaded import is_no_room
 from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision
@@ -40,7 +39,7 @@ from indexer.finetune.student import Average, Student, make_student, outline, sh
 from indexer.finetune.validation import Exam, Scores, main_figure, make_exam, sit_exam
 from indexer.finetune.watch import Log, TrainingProgress, TrainingReporter, profiled
 from indexer.library.durable import disk_error
-from indexer.process import cores_of_rank, prepare_for_batches
+from indexer.process import prepare_for_batches
 
 JOINT_FACTOR, COLLECTIVE_FACTOR = 2, 3
 """What all ranks do together may take so many times the limit of state still, and a single collective operation so
@@ -209,7 +208,7 @@ def train(
     average = Average(session.student, decay=options.schedule.ema) if options.schedule.ema else None
     state = restore(session, average, places.checkpoint, made_by=made_by) if resume else TrainingState()
     if options.watching.watch_devices:
-        session.reporter.gauge, session.reporter.gauged_at = Gauge(session.device, cores_of_rank()), 0.0
+        session.reporter.gauge, session.reporter.gauged_at = Gauge(session.device), 0.0
     events = places.work / "tensorboard" if options.watching.tensorboard else None
     with (
         closing(Log(places.log, from_step=state.step, events=events))

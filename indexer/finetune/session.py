@@ -21,9 +21,8 @@ from filelock import FileLock
 from PIL import Image, ImageDraw
 from torch import Tensor
 
-from indexer.embedding.distributed import Rank
+from indexer.embedding.distributed import Rank, Ranks
 from indexer.embedding.progress import Overseer, clear_progress, read_progress
-from indexer.embedding.torchrun import Ranks
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import HOST, Devices, parse_devices
 from indexer.encoders.export import write_graphs

@@ -16,10 +16,10 @@ from pydantic import BeforeValidator, Field
 
 from indexer.errors import IconsError, LibraryError, SourceError
 from indexer.sources.records import read_regular
-from search.code.check import Checked, CheckOptions, check, check_text
+from search.code.check import Checked, check, check_text
 from search.code.map import map_icons as map_to
 from search.code.map import source_names, source_sets, target_set
-from search.code.pick import MOST_SHOWN, Choice, Pick, Picking, Written, fill, read_needs, served_sets, write_picks
+from search.code.pick import MOST_SHOWN, Pick, Picking, Written, pick_icons, read_needs, served_sets, write_picks
 from search.drawings.drawn import AS_IT_IS, Look, named_icon
 from search.drawings.frameworks import framework
 from search.drawings.write import write
@@ -173,12 +173,12 @@ class IconTools:
         how = Picking(
             filters=Filters(sets=tuple(sets), styles=tuple(styles)),
             window=Window(k=MOST_SHOWN),
-            choice=Choice(first=True),
-            served=chosen.sets if chosen else (),
+            first=True,
+            framework=chosen,
         )
         queries = [Query(words=need) for need in read_needs(needs)]
-        filled = fill(self._engine, queries, how, framework=chosen, look=AS_IT_IS, progress=lambda *_: None)
-        return {"icons": list(map(_picked, filled.picked.picks)), **_coded(filled.written, remarked=True)}
+        picked = pick_icons(self._engine, queries, how, progress=lambda *_: None)
+        return {"icons": list(map(_picked, picked.picks)), **_coded(picked.written, remarked=True)}
 
     def locate(self, picture: SamePicture, sets: Sets = [], format: Text = "") -> Plain:  # noqa: B006
         """Find all icons of a screenshot or mock-up; with format as code."""
@@ -239,7 +239,7 @@ class IconTools:
         if code:
             return _checked(check_text(engine, code, name=name))
         places = [Path(path).expanduser() for path in paths]
-        return _checked(check(engine, places, CheckOptions(), progress=lambda *_: None))
+        return _checked(check(engine, places, progress=lambda *_: None))
 
     def lint_icons(self, paths: Paths = [], sets: Sets = [], rule: Text = "") -> Plain:  # noqa: B006
         """Tell what is wrong in folders of icons, or sets."""
@@ -290,7 +290,7 @@ def _picked(pick: Pick) -> Plain:
     """What a need has found: its icon, and the others that were near."""
     if not pick.chosen:
         return {"need": pick.need, "note": "nothing found"}
-    note = _DOUBTFUL if pick.is_doubtful else {}
+    note = _DOUBTFUL if pick.found.is_doubtful else {}
     others = [hit.key for hit in pick.hits if hit is not pick.chosen]
     return {"need": pick.need, "key": pick.chosen.key, **note, "or": others}
 

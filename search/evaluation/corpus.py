@@ -10,9 +10,11 @@ from indexer.arrays import Ids
 from indexer.library.folder import Generation
 from indexer.merging.facets import read_array
 from indexer.merging.vectors import read_tag_ids
+from indexer.reports.measures import UNRANKED
 from indexer.sources.source import read_indexed
 from search.generation.backend import IconRow
 from search.generation.snapshot import Snapshot
+from search.ranking.order import group
 
 
 @dataclass(frozen=True)
@@ -136,3 +138,50 @@ class Originals:
         [icon] = self.showing(np.array([image]))
         digests = self._snapshot.digests([icon.image_id])
         return read_indexed(icon.address(digests[icon.image_id]))
+
+
+N_INSTEAD = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An icon in a report: ids of the catalog, its name and its set."""
+
+    icon: int
+    image: int
+    name: str
+    set: str
+
+    @classmethod
+    def of(cls, icon: IconRow) -> "Shown":
+        """Keep of an icon what a report says."""
+        return cls(icon.id, icon.image_id, icon.name, icon.set)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One query with what came of it."""
+
+    query: str
+    """Words, or for a screenshot the name of the icon."""
+    task: str
+    rank: int | None
+    """Of the first right answer, None where no right answer was ranked."""
+    n_right: int
+    right: Sequence[Shown]
+    """Right answers, best ranked first."""
+    instead: Sequence[Shown]
+    """The first hits."""
+    picture: bytes | None = None
+    """The screenshot that was asked with."""
+
+
+def shown(icons: Sequence[IconRow], *, k: int) -> list[Shown]:
+    """Show the first `k` hits of some icons, best first."""
+    kept = group((((icon.set_id, icon.name_id), icon.image_id) for icon in icons), k=k)
+    return [Shown.of(icons[place]) for place in kept]
+
+
+def as_rank(rank: int) -> int | None:
+    """Spell a rank for people and programs."""
+    return None if rank == UNRANKED else rank

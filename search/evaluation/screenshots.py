@@ -18,8 +18,7 @@ from indexer.errors import RenderError, SourceError
 from indexer.reports.measures import Ranks, right_ranks
 from indexer.reports.terminal import Progress
 from indexer.sources.records import content_digest
-from search.evaluation.asking import N_INSTEAD, Case, Shown, as_rank, shown
-from search.evaluation.corpus import Corpus, Originals
+from search.evaluation.corpus import N_INSTEAD, Case, Corpus, Originals, Shown, as_rank, shown
 from search.evaluation.rankers import ENCODED_AT_ONCE, CorpusVectors, in_blocks
 
 Layer = NDArray[np.float64]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from indexer.arrays import Floats, Ids
-from indexer.doctor.findings import Finding, Report
+from indexer.doctor.checks import Finding, Report
 from indexer.errors import LibraryError, SourceError
 from indexer.library.durable import describe_file
 from indexer.library.folder import Generation, Library, LibraryElsewhere

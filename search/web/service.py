@@ -11,14 +11,13 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 from indexer.errors import ExportError, IconsError, LibraryError, UnreachableError
-from indexer.rendering.draw_pool import DrawPool
-from indexer.rendering.worker import ANY_PICTURE
+from indexer.rendering.draw_pool import ANY_PICTURE, DrawPool
 from search.deadline import refuse_late
-from search.drawings.chosen import keys_of
 from search.drawings.collection import Collection
 from search.drawings.drawn import Look, named_icon
 from search.drawings.export import Exported, Kind, Options, export
 from search.drawings.frameworks import framework
+from search.drawings.kinds import keys_of
 from search.drawings.write import write
 from search.engine import Edition, SearchEngine
 from search.query import Query, Window, pasted_svg

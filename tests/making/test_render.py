@@ -14,7 +14,7 @@ from data.making.detector.icons import WAYS, Drawing, IconPool, Pen
 from data.making.detector.page import Page, Viewport
 from data.making.detector.render import PHONE, PLAIN, Recipe, ScreenWriter, Studio, render_screens
 from indexer.errors import SourceError
-from search.evaluation.prepared_screens import Screen, ScreenIcon, read_screens
+from search.evaluation.screens import Screen, ScreenIcon, read_screens
 
 _SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24" viewBox="0 0 24 24">'

@@ -27,7 +27,7 @@ from indexer.arrays import Mask, Pixels
 from indexer.reports.measures import Figure
 from indexer.screens.boxes import Boxes
 from search.evaluation.evaluate import Subject
-from search.evaluation.prepared_screens import ScreenIcon
+from search.evaluation.screens import ScreenIcon
 
 
 @pytest.fixture(scope="module")

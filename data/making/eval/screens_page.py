@@ -26,8 +26,7 @@ from indexer.reports.charts import Bar, Chart, Curve, bar_chart, line_chart
 from indexer.reports.measures import Figure, short, spell
 from indexer.reports.page import figure_html, page, section, table_html
 from indexer.screens.boxes import iou_matrix
-from search.evaluation.prepared_screens import ScreenIcon, Truth
-from search.evaluation.screens import LEAST_IOU, NO_ICON, Name
+from search.evaluation.screens import LEAST_IOU, NO_ICON, Name, ScreenIcon, Truth
 from search.showing.sheets import data_uri
 
 ReadPicture = Callable[[int], bytes]

@@ -6,14 +6,13 @@ from pathlib import Path
 import pytest
 from usage_screens import plain_sight, save_screen
 
+from indexer.doctor.checks import Report
 from indexer.doctor.examine import examine, repair
-from indexer.doctor.findings import Report
 from indexer.errors import SourceError
 from indexer.library.folder import Library
-from indexer.screens.add import AddOptions, add
+from indexer.screens.add import AddOptions, Sight, add
 from indexer.screens.files import UsageFolder
 from indexer.screens.located import detector_version
-from indexer.screens.looking import Sight
 from indexer.screens.looks import LookKey
 from search.screens.opened import UsageIndex
 

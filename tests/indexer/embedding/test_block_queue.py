@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexer.embedding.block_queue import BlockQueue
-from indexer.embedding.leases import Claims
+from indexer.embedding.block_queue import BlockQueue, Claims
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.library.folder import Library
 from indexer.library.plans import Block, Plan, write_plan

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from indexer.embedding.leases import Claims
+from indexer.embedding.block_queue import Claims
 from indexer.errors import StoreError
-from indexer.library.object_store import open_store
-from indexer.library.stores import FolderStore, Listed
+from indexer.library.stores import FolderStore, Listed, open_store
 
 LEASE = 1.2
 

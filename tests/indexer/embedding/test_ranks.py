@@ -14,8 +14,8 @@ from conftest import Silent, kill_rank
 from shared_work import assert_same, draw_many, of_one_process, options_of, scanned, vectors_of
 
 from indexer.embedding.distributed import Rank
-from indexer.embedding.embed import WorkerContext, plan_command, run_ranks
 from indexer.embedding.embed import embed as embed_share
+from indexer.embedding.embed import plan_command, run_ranks
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.encoders.devices import Devices
 from indexer.errors import EmbedError
@@ -121,9 +121,8 @@ def test_ranks_on_gpus_need_no_nccl_to_count(
     monkeypatch.setattr(torch.cuda, "set_device", done.append)
     monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
     with pytest.raises(EmbedError, match="met"):
-        embed_share(
-            LibraryPlanStore(library, fingerprint), WorkerContext(Rank(1, 1, 2), "cuda:1", lambda _: None, pytest.fail)
-        )
+        place = LibraryPlanStore(library, fingerprint)
+        embed_share(place, Rank(1, 1, 2), "cuda:1", report=lambda _: None, give_up=pytest.fail)
     assert done == [torch.device("cuda", 1), used]
 
 
@@ -131,8 +130,9 @@ def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypa
     library = Library(tmp_path)
     write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
 
-    def embed_on(_: LibraryPlanStore, context: WorkerContext) -> None:
-        raise EmbedError(context.device)
+    def embed_on(_: LibraryPlanStore, rank: Rank, device: str, **__: object) -> None:
+        assert rank == Rank()
+        raise EmbedError(device)
 
     monkeypatch.setattr("indexer.embedding.embed.embed", embed_on)
     with pytest.raises(EmbedError, match=r"^cuda:3$"):

@@ -10,7 +10,7 @@ import pytest
 
 from indexer.embedding.block_queue import BlockQueue
 from indexer.embedding.plan_store import LibraryPlanStore
-from indexer.embedding.shard_writer import MOST_WAITING, Ended, ShardWriter
+from indexer.embedding.work import MOST_WAITING, Ended, ShardWriter
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import Plan, write_plan

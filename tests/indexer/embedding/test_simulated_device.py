@@ -11,14 +11,11 @@ import pytest
 from conftest import Silent, disc
 
 from indexer.arrays import Halves, Pixels
-from indexer.embedding.block_queue import BlockQueue
-from indexer.embedding.device import Collect, DeviceSpec
-from indexer.embedding.gauges import Gauge
-from indexer.embedding.leases import Claims
+from indexer.embedding.block_queue import BlockQueue, Claims
+from indexer.embedding.device import Collect, DeviceSpec, QueuedDevice
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter
-from indexer.embedding.queued_device import QueuedDevice
+from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Gauge
 from indexer.embedding.work import Work
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.devices import HOST

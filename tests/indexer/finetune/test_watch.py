@@ -10,9 +10,8 @@ import pytest
 import torch
 from lessons import tiny_options
 
-from indexer.embedding.distributed import Rank
+from indexer.embedding.distributed import Rank, Ranks
 from indexer.embedding.progress import Overseer, Reporter, Watchdog
-from indexer.embedding.torchrun import Ranks
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
 from indexer.errors import TrainError

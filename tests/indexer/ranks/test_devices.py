@@ -12,8 +12,7 @@ from click.testing import CliRunner
 from conftest import exported_once
 
 from indexer.embedding import rank_view
-from indexer.embedding.gauges import Gauge, Reading
-from indexer.embedding.progress import RankProgress, Reporter
+from indexer.embedding.progress import Gauge, RankProgress, Reporter
 from indexer.embedding.rank_view import cells
 from indexer.finetune.watch import TrainingProgress, TrainingView
 from indexer.library.folder import Library
@@ -23,13 +22,12 @@ from search.cli import main
 def test_a_gauge_tells_a_busy_process_from_an_idle_one() -> None:
     gauge = Gauge(torch.device("cpu"), cores=1)
     time.sleep(0.3)
-    idle = gauge.read().utilisation
+    _, idle, _ = gauge.read()
     started = time.process_time()
     while time.process_time() - started < 0.4:  # however little of a core there is for it
         pass
-    found = gauge.read()
-    busy = found.utilisation
-    assert found.memory_bytes > 50e6 and found.power_watts is None
+    n_bytes, busy, watts = gauge.read()
+    assert n_bytes > 50e6 and watts is None
     assert idle is not None and busy is not None
     assert busy > idle + 0.02
 
@@ -58,7 +56,7 @@ def test_a_gpu_is_read_through_nvml_with_its_power_where_it_tells_it(
     monkeypatch.setitem(sys.modules, "pynvml", nvml)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid="1f"))
     gauge = Gauge(torch.device("cuda", 0), cores=1)
-    assert gauge.read() == Reading(3_000_000_000, 0.98, watts)
+    assert gauge.read() == (3_000_000_000, 0.98, watts)
     progress = TrainingProgress(0, 1)
     Reporter(lambda _: None, progress, gauge).read_gauge()
     assert (progress.memory_bytes, progress.utilisation, progress.power_watts) == (3_000_000_000, 0.98, watts)

@@ -3,12 +3,12 @@
 import subprocess
 import sys
 
-from indexer.embedding.gauges import peak_memory
+from indexer.embedding.progress import peak_memory
 from indexer.encoders.devices import HOST
 
 TELL = """
 from indexer.encoders.devices import HOST
-from indexer.embedding.gauges import peak_memory
+from indexer.embedding.progress import peak_memory
 print(peak_memory(HOST))
 """
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from indexer.embedding.torchrun import Ranks
+from indexer.embedding.distributed import Ranks
 from indexer.encoders.devices import Devices
 
 PROGRAM = """

@@ -15,9 +15,8 @@ from shared_work import assert_same, do_here, vectors_of
 from indexer.embedding.plan_store import PLAN, ObjectPlanStore, open_work
 from indexer.errors import EmbedError, ModelError
 from indexer.library.folder import Library
-from indexer.library.object_store import open_store
 from indexer.library.shards import Shard, pack_shard, read_coverage, read_shard
-from indexer.library.stores import FolderStore, Listed
+from indexer.library.stores import FolderStore, Listed, open_store
 from indexer.pipeline import IndexOptions, collect, embed, plan_only
 
 

@@ -8,13 +8,13 @@ from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.embedding.sharing import Watching
 from indexer.library.plans import Plan
-from indexer.library.stores import FolderStore
+from indexer.library.stores import open_store
 
 
 def test_workers_that_have_ended_or_fallen_silent_count_with_what_they_did_and_have_no_rate(tmp_path: Path) -> None:
     options = {"lease_seconds": 0.2}
     assert EmbedOptions(**options).lease_seconds == 0.2
-    place = ObjectPlanStore(FolderStore(tmp_path), Plan("f00d", "{}", 0, 0, 0, "run", options))
+    place = ObjectPlanStore(open_store(str(tmp_path)), Plan("f00d", "{}", 0, 0, 0, "run", options))
     watching = Watching(place)
     assert watching.look() == []
     place.report("a", EmbeddingProgress(0, 1, images=10, seconds=2.0))

@@ -17,14 +17,13 @@ from shared_work import CPU, assert_same, do_here, draw_many, options_of, scanne
 
 from indexer.embedding.crew import work_here
 from indexer.embedding.plan_store import ObjectPlanStore, fetch_encoder, open_work, spell_headers
-from indexer.embedding.shard_writer import Ended
+from indexer.embedding.work import Ended
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError, IconsError
 from indexer.library.folder import Library
-from indexer.library.object_store import open_store
 from indexer.library.plans import BLOCK_SIZE, BlockHeader, Plan
 from indexer.library.shards import read_coverage, shard_name
-from indexer.library.stores import Below
+from indexer.library.stores import open_store
 from indexer.pipeline import IndexOptions, collect, index, plan_only
 from search.cli import main
 
@@ -289,7 +288,7 @@ def test_an_encoder_s_facts_that_are_damaged_or_name_files_elsewhere_and_a_cache
 ) -> None:
     store, cache, file = open_store(str(tmp_path / "work")), tmp_path / "cache", tmp_path / "a file"
     file.write_text("")
-    part = Below(store, "encoders/f00d/")
+    part = store.part("encoders/f00d/")
     part.put("w", b"")
 
     def refused(files: list[str] | None, match: str, folder: Path = cache) -> None:
