@@ -15,10 +15,9 @@ from typing import Any
 
 from indexer.bench import knobs
 from indexer.bench.knobs import EMBED, PLAIN, TRAIN, Config, Groups, Table, turned
-from indexer.bench.pictures import gather
 from indexer.bench.processes import ask_alone, machine_cores, run_icons
 from indexer.bench.report import EACH, SAME, Report, Row, Run
-from indexer.bench.runs import Bench, embed, make_lesson, train
+from indexer.bench.runs import Bench, embed, gather, make_lesson, train
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import parse_devices
 from indexer.errors import BenchError, DeviceError, IconsError
@@ -116,11 +115,10 @@ class Series:
 
 def rows_of(group: str, question: str, **parameters: Any) -> list[Row]:
     """Answer a question of `alone` in a process of its own, as rows."""
-    found = []
-    for answer in ask_alone(question, **parameters):
-        name, error = answer.pop("name", question), answer.pop("error", None)
-        found.append(Row(group, name, {}, [answer] if answer else [], error))
-    return found
+    return [
+        Row(group, answer.pop("name", question), error=answer.pop("error", None), runs=[answer] if answer else [])
+        for answer in ask_alone(question, **parameters)
+    ]
 
 
 def count_devices(text: str) -> tuple[str, int]:
@@ -146,8 +144,9 @@ def bench_embed(options: Options, bars: Bars) -> Report:
     kind, n_devices = count_devices(options.devices)
     n, whole = options.n or N_PICTURES[kind], Bench(kind, machine_cores())
     base = turned(EMBED, {"devices": 1}, **options.settings)
-    most = {"batch": n // n_devices, "workers": len(whole.cores)}
-    groups = options.groups(EMBED, base, kind=kind, n_devices=n_devices, most=most)
+    groups = options.groups(
+        EMBED, base, kind=kind, n_devices=n_devices, most={"batch": n // n_devices, "workers": len(whole.cores)}
+    )
     groups.append((STRATEGY, knobs.strategies(base, kind=kind, n_devices=n_devices)))
     parts, many = [LINKS] * (kind == "cuda") + [LIMIT, DRAWING], [DEVICES, ALONE, REDUCTION] * (n_devices > 1)
     names = options.chosen([*parts, *(name for name, _ in groups), *many, PARITY])

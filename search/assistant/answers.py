@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from search.code.check import Checked
 from search.code.map import Mapped
-from search.code.pick import Filled, Pick, Written
+from search.code.pick import Pick, Picked, Written
 from search.ranking.order import GOOD_SCORE
 from search.results import Answer, Details, FacetCount, Hit
 from search.screens.results import LocatedIcon, LocatedPicture
@@ -60,10 +60,10 @@ def shown(details: Details) -> dict[str, Any]:
     return {name: value for name, value in {**hit, **plain}.items() if value not in (None, "", [], ())}
 
 
-def picked(filled: Filled) -> dict[str, Any]:
+def picked(done: Picked) -> dict[str, Any]:
     """What each need has found: its icon, and the others that were near; then all of them as code."""
-    plain: dict[str, Any] = {"icons": [_chosen(pick) for pick in filled.picked.picks]}
-    return plain | (_coded(filled.written, remarked=True) if filled.written else {})
+    plain: dict[str, Any] = {"icons": [_chosen(pick) for pick in done.picks]}
+    return plain | (_coded(done.written, remarked=True) if done.written else {})
 
 
 def _coded(done: Written, *, remarked: bool = False) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def _chosen(pick: Pick) -> dict[str, Any]:
     if not pick.chosen:
         return {"need": pick.need, "note": "nothing found"}
     plain: dict[str, Any] = {"need": pick.need, "key": pick.chosen.key}
-    plain |= {"note": "no good match"} if pick.is_doubtful else {}
+    plain |= {"note": "no good match"} if pick.found.is_doubtful else {}
     return {**plain, "or": [hit.key for hit in pick.hits if hit is not pick.chosen]}
 
 

@@ -28,10 +28,10 @@ from search.assistant.answers import (
     sure_names,
     written,
 )
-from search.code.check import CheckOptions, check, check_text
+from search.code.check import check, check_text
 from search.code.map import map_icons as map_to
 from search.code.map import source_names, source_sets, target_set
-from search.code.pick import MOST_SHOWN, Choice, Picking, fill, read_needs, served_sets, write_picks
+from search.code.pick import MOST_SHOWN, Picking, pick_icons, read_needs, served_sets, write_picks
 from search.drawings.drawn import AS_IT_IS, Look, NamedIcon, named_icon
 from search.drawings.frameworks import Framework, framework
 from search.drawings.write import write
@@ -178,13 +178,11 @@ class IconTools:
         how = Picking(
             filters=Filters(sets=tuple(sets), styles=tuple(styles)),
             window=Window(k=MOST_SHOWN),
-            choice=Choice(first=True),
-            served=chosen.sets if chosen else (),
+            first=True,
+            framework=chosen,
         )
         queries = [Query(words=need) for need in read_needs(needs)]
-        return written(
-            picked(fill(self._engine, queries, how, framework=chosen, look=AS_IT_IS, progress=lambda *_: None))
-        )
+        return written(picked(pick_icons(self._engine, queries, how, progress=lambda *_: None)))
 
     def locate(self, picture: SamePicture, sets: Sets = [], format: Text = "") -> str:  # noqa: B006
         """Find all icons of a screenshot or mock-up; with format as code."""
@@ -229,7 +227,7 @@ class IconTools:
         if code:
             return written(checked(check_text(engine, code, name=name)))
         places = [Path(path).expanduser() for path in paths]
-        return written(checked(check(engine, places, CheckOptions(), progress=lambda *_: None)))
+        return written(checked(check(engine, places, progress=lambda *_: None)))
 
     def lint_icons(self, paths: Paths = [], sets: Sets = [], rule: Text = "") -> str:  # noqa: B006
         """Tell what is wrong in folders of icons, or sets."""

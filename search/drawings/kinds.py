@@ -17,7 +17,7 @@ from search.drawings.licences import SetTerms, gallery, notice
 from search.drawings.markup import TSX, XML, written
 from search.drawings.shapes import box_of
 from search.results import Hit
-from search.showing.sheets import suffix_of
+from search.showing.sheets import kind_of
 
 if TYPE_CHECKING:
     from indexer.reports.terminal import Progress
@@ -243,7 +243,7 @@ def names_of(drawn: Sequence[Drawing]) -> dict[str, dict[str, str]]:
 def make_zip(material: Material) -> Made:
     """Write each icon as a file."""
     files = {one.icon.key: (f"icons/{one.icon.name}.svg", whole_svg(one)) for one in material.drawn}
-    files |= {one.key: (f"icons/{one.name}{suffix_of(one.content)}", one.content) for one in material.bitmaps}
+    files |= {one.key: (f"icons/{one.name}{kind_of(one.content)[1]}", one.content) for one in material.bitmaps}
     return Made(dict(files.values()), None, [], {key: {"file": name} for key, (name, _) in files.items()})
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from indexer.doctor.findings import Finding, Report
+from indexer.doctor.checks import Finding, Report
 from indexer.errors import LibraryError
 from indexer.library.durable import describe_file
 from indexer.library.folder import Library, LibraryElsewhere

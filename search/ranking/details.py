@@ -169,7 +169,7 @@ def _known(trait: int) -> bool | None:
 def _file_of(icon: IconRow) -> str:
     """Where the file lies that holds an icon; paths in a manifest are relative to the manifest's folder."""
     if icon.kind == "manifest":
-        from indexer.sources.manifests import path_of_row  # the other kinds need none of all that this imports
+        from indexer.sources.folders import path_of_row  # the other kinds need none of all that this imports
 
         return str(Path(icon.location).parent / path_of_row(icon.path))
     return os.path.join(icon.location, icon.path) if icon.path else icon.location  # noqa: PTH118 - ten times as quick

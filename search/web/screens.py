@@ -11,8 +11,7 @@ from indexer.screens.files import UsageFolder
 from search.engine import SearchEngine
 from search.generation.opened import state_of
 from search.results import values_of
-from search.screens.asking import LEAST_SCORE, uses_of_icon
-from search.screens.opened import UsageIndex, shot_png
+from search.screens.opened import LEAST_SCORE, UsageIndex, shot_png, uses_of_icon
 from search.screens.results import Use
 from search.web.answers import UsageAnswer, picture_url, written
 from search.web.connections import Gate

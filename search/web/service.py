@@ -11,8 +11,7 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 from indexer.errors import ExportError, IconsError, LibraryError, UnreachableError
-from indexer.rendering.draw_pool import DrawPool
-from indexer.rendering.worker import ANY_PICTURE
+from indexer.rendering.draw_pool import ANY_PICTURE, DrawPool
 from search.deadline import refuse_late
 from search.drawings.collection import Collection
 from search.drawings.drawn import Look, named_icon

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.making.model.admission import add_described, is_reserved, refuse
+from data.making.model.admission import add_described, is_reserved, looks_reserved, refuse
 from indexer.finetune.gather import Gathered, Limits, Placed, TrainingIcon, gather, read_sources
 from indexer.finetune.lesson import build_corpus, read_facts
 from indexer.sources.records import IconSet, PictureAddress, Record
@@ -46,7 +46,9 @@ def icon_set(prefix: str, names: list[str], folder: Path) -> Path:
 def test_a_corpus_leaves_out_pictures_that_equal_a_reserved_one(tmp_path: Path) -> None:
     sources = [icon_set("lucide", ["house"], tmp_path), icon_set("fork", ["house", "bin", "star"], tmp_path)]
     limits = Limits(admit="shippable")
-    gathered = gather(read_sources(sources), limits=limits, refuse=refuse, extra_tags=[{"bin": ["delete", "trash"]}])
+    placed = read_sources(dict.fromkeys(sources, ()), [])
+    gathered = gather(placed, limits=limits, refuse=refuse, extra_tags=[{"bin": ["delete", "trash"]}])
+    gathered.is_reserved = looks_reserved(placed, workers=0)
     build_corpus(gathered, tmp_path / "corpus", limits=limits, workers=0)
     facts = read_facts(tmp_path / "corpus")
     assert sorted(facts["words"]) == ["bin", "star"]

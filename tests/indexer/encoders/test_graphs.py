@@ -13,12 +13,10 @@ from safetensors.torch import load_file
 
 from indexer.doctor.examine import examine
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
-from indexer.encoders.export import write_graphs
-from indexer.encoders.external_weights import values_of_bytes
+from indexer.encoders.export import values_of_bytes, write_graphs
 from indexer.encoders.graphs import carry, find_graphs
 from indexer.encoders.loaded import sample_pixels
-from indexer.encoders.query_encoder import OnnxQueryEncoder, open_query_encoder, read_facts
-from indexer.encoders.tokens import Tokens, clip_tokenizer
+from indexer.encoders.query_encoder import OnnxQueryEncoder, Tokens, clip_tokenizer, open_query_encoder, read_facts
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import ModelError
 from indexer.finetune.folder import FolderFacts, write_model

@@ -16,8 +16,7 @@ from indexer.encoders.loaded import sample_pixels
 from indexer.errors import EmbedError, ModelError
 from indexer.library.folder import Library
 from indexer.library.shards import precisions
-from indexer.pipeline import index
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, index
 
 BUNDLED = find_checkpoint(ModelChoice.bundled())
 

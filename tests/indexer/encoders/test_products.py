@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 
-from indexer.embedding.embed import in_products_of
+from indexer.embedding.device import in_products_of
 from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.torch_encoder import products_in
 

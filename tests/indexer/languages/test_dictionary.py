@@ -7,8 +7,7 @@ import pytest
 from data.making.language.writing import SOUNDS, group_by_sound, keys_of_english, write_dictionary
 from indexer.errors import LibraryError
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary, Meaning
-from indexer.languages.forms import key_of, letters
-from indexer.languages.letters import fold
+from indexer.languages.letters import fold, key_of, letters
 from indexer.languages.reading import read
 
 NAMES = {"de": "German", "fr": "French", ENGLISH: "English", ANY: "another language"}

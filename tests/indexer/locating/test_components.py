@@ -3,8 +3,8 @@ import pytest
 
 from data.making.eval.components import connected_components
 from indexer.arrays import Mask
-from indexer.screens.boxes import Boxes, iou_matrix, without_overlaps
-from indexer.screens.located import component_corners, crops
+from indexer.screens.boxes import Boxes, component_corners, iou_matrix, without_overlaps
+from indexer.screens.located import crops
 
 
 def _flooded(mask: Mask) -> list[tuple[int, int, int, int]]:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from indexer.errors import IconsError
-from indexer.screens import detector
+from indexer.screens import located
 from indexer.screens.boxes import Boxes, iou_matrix
-from indexer.screens.detector import Detector, Judge
+from indexer.screens.located import Detector, Judge
 
 
 def _marks(shape: tuple[int, int], places: list[tuple[int, int]], side: int) -> np.ndarray:
@@ -23,7 +23,7 @@ def _marks(shape: tuple[int, int], places: list[tuple[int, int]], side: int) -> 
 @pytest.mark.parametrize("side", [16, 24, 40, 96])
 def test_icons_are_framed_to_a_pixel_or_two(side: int) -> None:
     places = [(60, 40), (200, 150), (330, 60)]
-    found = Detector.open().detect(_marks((300, 480), places, side), least_score=0.3)
+    found = Detector().detect(_marks((300, 480), places, side), least_score=0.3)
     wanted = np.array([[left, top, left + side, top + side] for left, top in places], np.float32)
     assert (iou_matrix(found.corners, wanted).max(axis=0, initial=0) > 0.75).all()
 
@@ -31,18 +31,17 @@ def test_icons_are_framed_to_a_pixel_or_two(side: int) -> None:
 def test_a_large_picture_is_looked_at_in_parts_and_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     places = [(left, top) for left in range(30, 560, 90) for top in (40, 150, 250)]
     screen = _marks((320, 600), places, 20)
-    whole = Detector.open().detect(screen, least_score=0.3)
-    monkeypatch.setattr(detector, "_BAND", 256)
-    parts = Detector.open().detect(screen, least_score=0.3)
+    whole = Detector().detect(screen, least_score=0.3)
+    monkeypatch.setattr(located, "_BAND", 256)
+    parts = Detector().detect(screen, least_score=0.3)
     assert len(parts.scores) == len(whole.scores) >= len(places)
     assert (iou_matrix(parts.corners, whole.corners).max(axis=0) > 0.8).all()
 
 
 def test_a_damaged_detector_is_told_by_name(tmp_path: Path) -> None:
-    (tmp_path / "training.json").write_text("{}")
     (tmp_path / "icons.onnx").write_bytes(b"no graph")
     with pytest.raises(IconsError, match="can't be read"):
-        Detector.open(tmp_path)
+        Detector(tmp_path)
 
 
 def test_a_judge_with_one_layer_is_a_logistic_curve() -> None:

@@ -10,11 +10,9 @@ from indexer.errors import ShardError
 from indexer.library.folder import Library
 from indexer.library.shards import shard_paths
 from indexer.merging.manifest import WEIGHTS, Manifest, Weights
-from indexer.merging.snapshot import read_rows
 from indexer.merging.vector_index import VectorIndex
-from indexer.merging.vectors import TagVectors, Vectors, gather
-from indexer.pipeline import embed, merge, scan
-from indexer.run import IndexOptions
+from indexer.merging.vectors import TagVectors, Vectors, gather, read_rows
+from indexer.pipeline import IndexOptions, embed, merge, scan
 
 N_ICONS, N_TAGS, DIM = 23, 9, 8
 OWN = Weights(picture=0.3, tags=0.6)

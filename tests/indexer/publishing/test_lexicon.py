@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from indexer.errors import LibraryError
-from indexer.merging.lexicon import STATED_SHARE, Lexicon, stems
-from indexer.merging.snapshot import write_keywords
+from indexer.merging.lexicon import STATED_SHARE, Lexicon, stems, write_keywords
 
 NAMES = [
     (3, "arrow left", "", ""),

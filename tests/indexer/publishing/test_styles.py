@@ -6,7 +6,7 @@ from conftest import svg
 
 from indexer.languages.names import LOOKS
 from indexer.library.traits import NOT_KNOWN, Ink
-from indexer.merging.styles import likelihoods, name_styles
+from indexer.merging.facets import likelihoods, name_styles
 from indexer.rendering.render import render
 
 RING = '<circle cx="12" cy="12" r="9" fill="none" stroke="black" stroke-width="2"/>'

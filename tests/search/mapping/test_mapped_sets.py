@@ -13,8 +13,7 @@ from data.making.eval.mapping import Row, measure, read_table
 from indexer.embedding.planning import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from indexer.pipeline import index
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, index
 from search.code.map import map_icons, names_of_set
 from search.code.rewrite import read_names, rewrite, write_changes
 from search.drawings.frameworks import capitals

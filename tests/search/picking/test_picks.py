@@ -10,23 +10,11 @@ from called_icons import build_called
 from indexer.errors import IconsError
 from indexer.library.folder import Library
 from indexer.library.preferences import Preferences, read_preferences, write_preferences
-from search.code.pick import (
-    LONGEST_NEED,
-    MOST_NEEDS,
-    Choice,
-    Picked,
-    Picking,
-    fill,
-    pick_icons,
-    read_needs,
-    write_picks,
-)
+from search.code.pick import LONGEST_NEED, MOST_NEEDS, Picked, Picking, pick_icons, read_needs, write_picks
 from search.drawings.drawn import AS_IT_IS
 from search.drawings.frameworks import framework
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window
-
-FIRST = Choice(first=True)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +31,7 @@ def engine(built: Library) -> Iterator[SearchEngine]:
 
 
 def picked(engine: SearchEngine, *needs: str, sets: tuple[str, ...] = (), **how: object) -> Picked:
-    asked: dict[str, object] = {"filters": Filters(sets=sets), "window": Window(k=3), "choice": FIRST, **how}
+    asked: dict[str, object] = {"filters": Filters(sets=sets), "window": Window(k=3), "first": True, **how}
     queries = [Query(words=need) for need in needs]
     return pick_icons(engine, queries, Picking(**asked), progress=lambda *_: None)  # type: ignore[arg-type]
 
@@ -91,7 +79,7 @@ def test_the_preferred_set_is_taken_unless_another_is_asked_for(engine: SearchEn
 
 def test_a_framework_narrows_sets_down(engine: SearchEngine) -> None:
     write_preferences(engine.library, Preferences(("lucide",)))
-    found = picked(engine, "bell", served=framework("@mdi/js").sets)
+    found = picked(engine, "bell", framework=framework("@mdi/js"))
     assert found.set is not None
     assert (found.set.key, found.set.why) == ("mdi", "the only one that serves here")
 
@@ -99,12 +87,12 @@ def test_a_framework_narrows_sets_down(engine: SearchEngine) -> None:
 @pytest.mark.parametrize(
     ("needs", "how", "why"),
     [
-        (["bell"], {"sets": ("lucide",), "served": framework("@mdi/js").sets}, '"lucide" is no set that the format'),
-        (["bell"], {"served": framework("@heroicons/vue").sets}, "no set that the format serves"),
-        (["bell", "star"], {"choice": Choice(numbers=[1])}, "1 numbers chosen for 2 needs"),
+        (["bell"], {"sets": ("lucide",), "framework": framework("@mdi/js")}, '"lucide" is no set that the format'),
+        (["bell"], {"framework": framework("@heroicons/vue")}, "no set that the format serves"),
+        (["bell", "star"], {"numbers": [1]}, "1 numbers chosen for 2 needs"),
         (
             ["bell"],
-            {"sets": ("mdi",), "choice": Choice(numbers=[9])},
+            {"sets": ("mdi",), "numbers": [9]},
             r'"bell" has \d to choose from, and 9 was chosen',
         ),
     ],
@@ -115,23 +103,14 @@ def test_what_can_not_be_picked_is_refused(engine: SearchEngine, needs: list[str
 
 
 def test_numbers_choose_and_none_takes_nothing(engine: SearchEngine) -> None:
-    found = picked(engine, "bell", "star", sets=("lucide",), choice=Choice(numbers=[2, 0]))
+    found = picked(engine, "bell", "star", sets=("lucide",), numbers=[2, 0])
     assert keys(found) == [found.picks[0].hits[1].key, None]
 
 
 def test_what_finds_nothing_is_listed_and_the_rest_is_written(engine: SearchEngine) -> None:
-    how = Picking(filters=Filters(sets=("lucide",)), window=Window(k=3), choice=FIRST)
-    filled = fill(
-        engine,
-        [Query(words="bell"), Query(words="qqzzxxyy")],
-        how,
-        framework=framework("lucide-react"),
-        look=AS_IT_IS,
-        progress=lambda *_: None,
-    )
-    assert list(filled.picked.missing) == ["qqzzxxyy"] and not filled.is_whole
-    assert filled.written is not None
-    assert filled.written.remarked == 'import { Bell } from "lucide-react";\n\n{/* bell */}\n<Bell />'
+    found = picked(engine, "bell", "qqzzxxyy", sets=("lucide",), framework=framework("lucide-react"))
+    assert list(found.missing) == ["qqzzxxyy"] and found.written is not None
+    assert found.written.remarked == 'import { Bell } from "lucide-react";\n\n{/* bell */}\n<Bell />'
 
 
 def test_what_cannot_be_written_is_told_and_the_rest_is_written(engine: SearchEngine) -> None:

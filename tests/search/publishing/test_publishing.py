@@ -20,8 +20,7 @@ from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError, LibraryError, UnreachableError
 from indexer.library.folder import Library, LibraryElsewhere
 from indexer.merging.manifest import Manifest
-from indexer.pipeline import index
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, index
 from search.cli import main
 from search.engine import SearchEngine
 from search.generation.milvus.connection import Address, read_token

@@ -10,8 +10,7 @@ from conftest import Silent
 from indexer.embedding.planning import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from indexer.pipeline import index
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, index
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window
 from search.ranking.order import before_variants, firsts_of, stand_ins

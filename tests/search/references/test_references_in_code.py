@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from search.code.check import scan
-from search.code.reading import Kind, kind_of, literals, without_comments
-from search.code.reference import Reference
+from search.code.reading import Kind, Reference, kind_of, literals, without_comments
 
 
 def _names(text: str, kind: Kind = "script") -> list[tuple[str, str, str]]:

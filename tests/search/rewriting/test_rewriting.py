@@ -13,9 +13,8 @@ import pytest
 from called_icons import build_called
 
 from search.code.choices import Choice, choose
-from search.code.edits import ecosystem
 from search.code.map import map_icons
-from search.code.rewrite import Rewritten, diff_of, read_names, rewritten_json, write_changes
+from search.code.rewrite import Rewritten, diff_of, ecosystem, read_names, rewritten_json, write_changes
 from search.code.rewrite import rewrite as rewrite_code
 from search.engine import SearchEngine
 
@@ -140,7 +139,7 @@ def test_what_is_not_safe_is_left_to_a_person(rewrite: Rewrite, code: str) -> No
 
 def test_a_name_that_is_computed_is_listed(rewrite: Rewrite) -> None:
     found = rewrite({"a.tsx": "const a = `mdi:${name}`; const b = 'mdi:home';"})
-    assert ([one.text for one in found.computed], found.n_places) == (["mdi:${name}"], 1)
+    assert ([one.text for one in found.computed], found.changes[0].n_places) == (["mdi:${name}"], 1)
 
 
 def test_doubtful_ones_stay_unless_they_are_asked_for(rewrite: Rewrite) -> None:
@@ -149,7 +148,7 @@ def test_doubtful_ones_stay_unless_they_are_asked_for(rewrite: Rewrite) -> None:
     assert [stand.source.name for _, stand in found.doubtful] == ["account"]
     assert found.changes[0].after.startswith('x("mdi:account"); y("lucide:home")')
     forced = rewrite(code, also_doubtful=True)
-    assert "mdi:" not in forced.changes[0].after and forced.n_places == 2
+    assert "mdi:" not in forced.changes[0].after and forced.changes[0].n_places == 2
 
 
 def test_a_word_that_may_be_no_icon_is_left_to_a_person(rewrite: Rewrite) -> None:

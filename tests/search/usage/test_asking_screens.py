@@ -10,8 +10,7 @@ from indexer.errors import LibraryError
 from search.engine import SearchEngine
 from search.pictures import pixels_of
 from search.query import Filters, Query
-from search.screens.asking import asked_for, uses_of_icon, uses_of_picture, uses_of_words
-from search.screens.opened import UsageIndex
+from search.screens.opened import UsageIndex, asked_for, uses_of_icon, uses_of_picture, uses_of_words
 from search.screens.report import UsageReport, report
 from search.screens.results import Uses
 

@@ -16,8 +16,7 @@ from usage_screens import plain_sight, save_screen
 from indexer.library.folder import Library
 from indexer.screens.add import AddOptions, add, remove
 from search.engine import SearchEngine
-from search.screens.asking import uses_of_icon
-from search.screens.opened import UsageIndex
+from search.screens.opened import UsageIndex, uses_of_icon
 
 API = "/api/v1"
 

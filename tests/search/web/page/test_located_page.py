@@ -9,7 +9,7 @@ from PIL import Image
 
 from search.results import Hit
 from search.screens.locate import LocatedFile
-from search.screens.locate_page import images_of, located_page
+from search.screens.locate_page import located_page
 from search.screens.results import Box, LocatedIcon, LocatedPicture
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def page(browser: "Browser", tmp_path_factory: pytest.TempPathFactory) -> "Page"
     located = LocatedPicture(240, 120, "screen", icons, 3, is_cut=False)
     files = [LocatedFile("shot.png", located, 0.1, written.getvalue()), LocatedFile("b.png", error='"b.png": broken')]
     file = tmp_path_factory.mktemp("located") / "found.html"
-    file.write_text(located_page(files, dict.fromkeys(images_of(files), DANGEROUS)), "utf-8")
+    file.write_text(located_page(files, lambda images: [(image, DANGEROUS) for image in images]), "utf-8")
     opened = browser.new_page(viewport={"width": 1200, "height": 700})
     opened.goto(file.as_uri())
     return opened

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from search.code.choices import images_of, mapping_page
+from search.code.choices import mapping_page
 from search.code.map import Candidate, IconMapping, Mapped, Name
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def mapped() -> Mapped:
 
 def test_a_person_chooses_and_saves(browser: "Browser", mapped: Mapped, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
-    file.write_text(mapping_page(mapped, dict.fromkeys(images_of(mapped), SVG)), "utf-8")
+    file.write_bytes(mapping_page(mapped, lambda images: [(image, SVG) for image in images]))
     page = browser.new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
