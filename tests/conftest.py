@@ -252,7 +252,7 @@ def index_by_command(sources: Path, library: Path, model: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def called(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    """Icons of four sets that have much in common, with the bundled model; no test changes it."""
+    """Icons of four sets that have much in common, with the bundled model; no test leaves it changed."""
     from called_icons import build_called  # which imports from here
 
     return build_called(tmp_path_factory.mktemp("called"))
