@@ -3,27 +3,26 @@
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from conftest import Once, index_bundled
 from screens_with_icons import KEYS
 
 from indexer.library.bundled import bundled
-from search.cli import main
 from search.engine import SearchEngine
 
 
 @pytest.fixture(scope="session")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("located")
+def samples(once: Once) -> Path:
+    return once("located", _build) / "library"
+
+
+def _build(folder: Path) -> None:
     files = {file.stem: file.read_text("utf-8") for file in sorted(bundled("samples").rglob("*.svg"))}
     for number, (name, svg) in enumerate(files.items()):
         if name in KEYS or number % 12 == 0:
             _write(folder / "lucide" / f"{name}.svg", svg)
         if name in KEYS or number % 40 == 0:
             _write(folder / "thin" / f"{name}.svg", svg.replace('stroke-width="2"', 'stroke-width="1"'))
-    sources = [str(folder / "lucide"), str(folder / "thin")]
-    done = CliRunner().invoke(main, ["index", *sources, "--devices", "cpu", "--library", str(folder / "library")])
-    assert done.exit_code == 0, done.output
-    return folder / "library"
+    index_bundled(folder / "library", folder / "lucide", folder / "thin")
 
 
 def _write(path: Path, svg: str) -> None:

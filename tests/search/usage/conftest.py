@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from conftest import Once, index_bundled
 from PIL import Image
 from screens_with_icons import saved, screen
 from usage_screens import plain_sight
@@ -22,22 +23,22 @@ OURS = ["heart", "search", "settings", "bell", "trash-2", "download", "calendar"
 
 
 @pytest.fixture(scope="session")
-def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def used(once: Once) -> Path:
     """The library; the screens lie in `shots` beside it: two pages of ours, one of them dark, and one with theirs."""
-    folder = tmp_path_factory.mktemp("used")
+    return once("used", _build) / "library"
+
+
+def _build(folder: Path) -> None:
     files = {file.stem: file.read_text("utf-8") for file in sorted(bundled("samples").rglob("*.svg"))}
     for number, (name, svg) in enumerate(files.items()):
         if name in OURS or (number % 40 == 0 and name not in THEIRS.values()):
             _write(folder / "ours" / f"{name}.svg", svg)
     for name, drawn_like in THEIRS.items():
         _write(folder / "theirs" / f"{name}.svg", files[drawn_like])
-    given = ["--library", str(folder / "library")]
-    done = CliRunner().invoke(main, ["index", str(folder / "ours"), str(folder / "theirs"), "--devices", "cpu", *given])
-    assert done.exit_code == 0, done.output
+    index_bundled(folder / "library", folder / "ours", folder / "theirs")
     _draw_screens(SearchEngine.open(folder / "library"), folder / "shots")
     library = Library(folder / "library")
     add(library, AddOptions(shots=[folder / "shots"]), lambda *_: None, sight=plain_sight(library))
-    return library.root
 
 
 def _write(path: Path, svg: str) -> None:
