@@ -3,17 +3,19 @@
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from conftest import Once, index_bundled
 from screens_with_icons import KEYS
 
 from indexer.library.bundled import bundled
-from search.cli import main
 from search.engine import SearchEngine
 
 
 @pytest.fixture(scope="session")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("located")
+def samples(once: Once) -> Path:
+    return once("located", _build) / "library"
+
+
+def _build(folder: Path) -> None:
     files = {file.stem: file.read_text("utf-8") for file in sorted(bundled("samples").rglob("*.svg"))}
     for key, step, width in (("lucide", 12, 2), ("thin", 40, 1)):
         (folder / key).mkdir()
@@ -21,11 +23,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
             if name in KEYS or number % step == 0:
                 drawn = svg.replace('stroke-width="2"', f'stroke-width="{width}"')
                 (folder / key / f"{name}.svg").write_text(drawn, "utf-8")
-    sources = [str(folder / "lucide"), str(folder / "thin")]
-    given = ["--devices", "cpu", "--workers", "0", "--library", str(folder / "library")]
-    done = CliRunner().invoke(main, ["index", *sources, *given])
-    assert done.exit_code == 0, done.output
-    return folder / "library"
+    index_bundled(folder / "library", folder / "lucide", folder / "thin")
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from conftest import Once, index_bundled
 from screens_with_icons import saved, screen
 from usage_screens import plain_sight
 
@@ -21,9 +22,12 @@ OURS = ["heart", "search", "settings", "bell", "trash-2", "download", "calendar"
 
 
 @pytest.fixture(scope="session")
-def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def used(once: Once) -> Path:
     """The library; the screens lie in `shots` beside it: two pages of ours, one of them dark, and one with theirs."""
-    folder = tmp_path_factory.mktemp("used")
+    return once("used", _build) / "library"
+
+
+def _build(folder: Path) -> None:
     files = {file.stem: file.read_text("utf-8") for file in sorted(bundled("samples").rglob("*.svg"))}
     ours = {name for number, name in enumerate(files) if number % 40 == 0} - set(THEIRS.values()) | set(OURS)
     drawn = {f"ours/{name}.svg": files[name] for name in files if name in ours}
@@ -32,16 +36,13 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / place).mkdir()
     for place, content in drawn.items():
         (folder / place).write_text(content, "utf-8")
-    given = ["--workers", "0", "--library", str(folder / "library")]
-    done = CliRunner().invoke(main, ["index", str(folder / "ours"), str(folder / "theirs"), "--devices", "cpu", *given])
-    assert done.exit_code == 0, done.output
+    index_bundled(folder / "library", folder / "ours", folder / "theirs")
     engine, keys = SearchEngine.open(folder / "library"), [f"ours:{name}" for name in OURS]
     saved(screen(engine, [keys[0], keys[1], keys[9], keys[8]]), folder / "shots/a.png")
     saved(screen(engine, [*keys[1:6], keys[1]], ground=(18, 20, 26), ink=(235, 235, 240)), folder / "shots/b.png")
     saved(screen(engine, ["theirs:bell", "theirs:bell", keys[6]]), folder / "shots/c.png")
     library = Library(folder / "library")
     add(library, AddOptions(shots=[folder / "shots"]), lambda *_: None, sight=plain_sight(library))
-    return library.root
 
 
 @pytest.fixture(scope="session")
