@@ -73,7 +73,12 @@ def icon_set(prefix: str, names: list[str], folder: Path) -> Path:
 def test_a_corpus_leaves_out_pictures_that_equal_a_reserved_one(tmp_path: Path) -> None:
     sources = [icon_set("lucide", ["house"], tmp_path), icon_set("fork", ["house", "bin", "star"], tmp_path)]
     limits = Limits(admit="shippable")
-    gathered = gather(read_sources(sources), limits=limits, refuse=refuse, extra_tags=[{"bin": ["delete", "trash"]}])
+    gathered = gather(
+        read_sources(dict.fromkeys(sources, ()), []),
+        limits=limits,
+        refuse=refuse,
+        extra_tags=[{"bin": ["delete", "trash"]}],
+    )
     build_corpus(gathered, tmp_path / "corpus", limits=limits, workers=0)
     facts = read_facts(tmp_path / "corpus")
     assert sorted(facts["words"]) == ["bin", "star"]

@@ -5,7 +5,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from search.evaluation.screens import Screen
 
 from data.making.detector.browser import Browser, painted_box, painted_icons, without_touching
 from data.making.detector.filler import templates_of
@@ -15,6 +14,7 @@ from data.making.detector.product_icons import Found, Namer, Rules, mark_icons
 from data.making.detector.products import ORIGIN, Files, install_lines, read_products
 from data.making.detector.render import PHONE, PLAIN, Recipe, ScreenWriter, Studio, render_screens
 from indexer.errors import SourceError
+from search.evaluation.screens import Screen
 
 from .conftest import write_set
 
