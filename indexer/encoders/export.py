@@ -28,9 +28,8 @@ from torch import Tensor, nn
 
 from indexer.arrays import Floats
 from indexer.encoders.checkpoint import LOCAL, WEIGHT_NAMES, Checkpoint, ModelChoice, find_checkpoint
-from indexer.encoders.graphs import FILE_NAME, GraphFacts
+from indexer.encoders.graphs import FILE_NAME, GraphFacts, sample_names, sample_pixels
 from indexer.encoders.int8 import replace_parts, write_int8_graph
-from indexer.encoders.loaded import sample_names, sample_pixels
 from indexer.encoders.query_encoder import Shape, Tower, clip_tokenizer, write_facts
 from indexer.encoders.torch_encoder import Encoder, ImageTower, TextTower, load_model, normalisation
 from indexer.errors import ModelError

@@ -13,7 +13,7 @@ from torch import nn
 from indexer.embedding.device import in_products_of
 from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.loaded import sample_pixels
+from indexer.encoders.graphs import sample_pixels
 from indexer.encoders.torch_encoder import (
     Encoder,
     SmallMap,

@@ -12,9 +12,8 @@ from conftest import Build, save_tiny_model
 from indexer.doctor.examine import examine
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.encoders.export import export, values_of_bytes, write_graphs
-from indexer.encoders.graphs import carry, find_graphs
-from indexer.encoders.loaded import sample_pixels
-from indexer.encoders.query_encoder import OnnxQueryEncoder, Tokens, clip_tokenizer, open_query_encoder, read_facts
+from indexer.encoders.graphs import carry, find_graphs, sample_pixels
+from indexer.encoders.query_encoder import OnnxQueryEncoder, Shape, clip_tokenizer, open_query_encoder, read_facts
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import ModelError
 from indexer.library.folder import Library
@@ -115,8 +114,8 @@ def test_weights_in_a_pickle_get_no_graphs(tmp_path: Path) -> None:
 def test_the_tokenizer_is_open_clips_own() -> None:
     from open_clip.tokenizer import SimpleTokenizer
 
-    tokens = Tokens(clip_tokenizer(), context_length=24, start=49406, end=49407)
-    assert np.array_equal(tokens.of(TEXTS), SimpleTokenizer(context_length=24)(TEXTS).numpy())
+    shape = Shape(dim=1, image_size=1, context_length=24, start_token=49406, end_token=49407)
+    assert np.array_equal(shape.tokens(clip_tokenizer(), TEXTS), SimpleTokenizer(context_length=24)(TEXTS).numpy())
 
 
 def test_each_byte_of_an_eight_bit_number_is_read_as_torch_reads_it() -> None:
