@@ -26,7 +26,7 @@ from torch.nn.parallel import DistributedDataParallel
 from indexer.embedding.distributed import Rank, give_up_rank, process_group, run_as_rank, share_cores
 from indexer.embedding.progress import Gauge, gpu_figures, peak_memory, watched, write_progress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.loaded import is_no_room
+from indexer.encoders.graphs import is_no_room
 from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision
 from indexer.errors import TrainError
 from indexer.finetune.batches import Feed, Part
