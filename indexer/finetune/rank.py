@@ -219,11 +219,8 @@ def train(
     if options.watching.watch_devices:
         session.reporter.gauge, session.reporter.gauged_at = Gauge(session.device), 0.0
     events = places.work / "tensorboard" if options.watching.tensorboard else None
-    with (
-        closing(Log(places.log, from_step=state.step, events=events))
-        if not session.rank.index
-        else nullcontext() as log
-    ):
+    log = None if session.rank.index else Log(places.log, from_step=state.step, events=events)
+    with closing(log) if log else nullcontext():
         _take_steps(Run(session, exam, places, made_by, n_steps, average, state, log), feed)
     return state
 
