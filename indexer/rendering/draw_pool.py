@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
@@ -168,6 +169,8 @@ class DrawPool(AbstractContextManager["DrawPool"]):
         for _ in range(workers):
             self._idle.put(None)
         self._alive: set[Worker] = set()
+        self._starter = ThreadPoolExecutor(1)
+        """Starts them: Linux ends a process with the thread that started it, and who asks may be gone tomorrow."""
         self._lock = Lock()
         self._is_closed = False
 
@@ -181,6 +184,7 @@ class DrawPool(AbstractContextManager["DrawPool"]):
             for worker in self._alive:
                 worker.process.kill()  # who waits for its answer closes the connection
                 worker.process.wait()
+            self._starter.shutdown()
 
     def pixels(self, content: bytes, *, size: int) -> NDArray[np.uint8]:
         """Draw what a picture shows, as `cutout.cut_out` does: RGB, (size, size, 3).
@@ -210,9 +214,8 @@ class DrawPool(AbstractContextManager["DrawPool"]):
                 worker.process.send_signal(signal.SIGALRM)
             answer = worker.connection.recv_bytes()
         except (EOFError, ConnectionError) as error:
-            reason = self._remove(worker)
-            worker = None
-            raise RenderError(reason) from error
+            dead, worker = worker, None
+            raise RenderError(self._remove(dead)) from error
         finally:
             self._idle.put(worker)
         if not answer.startswith(DRAWN):
@@ -223,7 +226,7 @@ class DrawPool(AbstractContextManager["DrawPool"]):
         with self._lock:
             if self._is_closed:
                 raise EmbedError("no more pictures are drawn: the server is about to end")
-            worker = Worker.start(self.program, str(self._seconds))
+            worker = self._starter.submit(Worker.start, self.program, str(self._seconds)).result()
             self._alive.add(worker)
         try:
             assert worker.connection.recv_bytes() == READY

@@ -211,15 +211,9 @@ class RenderPool(AbstractContextManager["RenderPool"]):
 
     def _rendered(self, chunk: _Chunk) -> RenderedChunk:
         """What has come of a chunk in its slot."""
-        start = chunk.slot * self._settings.chunk
-        place = slice(start, start + len(chunk.jobs))
+        place = slice(start := chunk.slot * self._settings.chunk, start + len(chunk.jobs))
         notes = self._slots.notes[place]
         is_drawn = notes["state"] == slots.DRAWN
-        failures = [
-            Failure(job.id, note["reason"].decode(errors="ignore"), is_final=bool(note["state"] == slots.FAILED))
-            for job, note in zip(chunk.jobs, notes, strict=True)
-            if note["state"] != slots.DRAWN
-        ]
         return RenderedChunk(
             block=chunk.block,
             ends_block=chunk.ends_block,
@@ -228,7 +222,11 @@ class RenderPool(AbstractContextManager["RenderPool"]):
             place=place,
             rows=np.flatnonzero(is_drawn),
             traits=notes["traits"][is_drawn],
-            failures=failures,
+            failures=[
+                Failure(job.id, note["reason"].decode(errors="ignore"), is_final=bool(note["state"] == slots.FAILED))
+                for job, note in zip(chunk.jobs, notes, strict=True)
+                if note["state"] != slots.DRAWN
+            ],
             memory=self.memory,
         )
 

@@ -18,9 +18,8 @@ from pathlib import Path
 
 from indexer.errors import LibraryError, UnknownSetError
 from indexer.library.durable import FileSum, describe_file, folder_aside, make_folder, write_file
-from indexer.library.folder import Generation, Library, LibraryElsewhere
+from indexer.library.folder import Generation, Library, LibraryElsewhere, Number
 from indexer.library.foreign import Count, FileName, Name, Size, below, from_json
-from indexer.library.generations import Number
 from indexer.merging.manifest import Manifest
 from search.generation.backend import Engine
 from search.generation.milvus.catalog import MilvusCatalog, MilvusVectors, VectorKind

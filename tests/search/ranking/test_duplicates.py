@@ -31,7 +31,11 @@ def engine(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Search
             copyfile(SAMPLES / "icons" / f"{drawing}.svg", place / f"{drawing}.svg")
             lines.append(f"{drawing}.svg,{name},{of_set}")
     (place / "icons.csv").write_text("\n".join(lines) + "\n")
-    build_library(Library(place / "library"), tiny_model, [place / "icons.csv", SAMPLES])
+    (place / "lucide-static" / "icons").mkdir(parents=True)
+    copyfile(SAMPLES / "package.json", place / "lucide-static" / "package.json")
+    for name in ("anchor", "bell", "moon", *(path.stem for path in sorted(SAMPLES.glob("icons/ho*.svg")))):
+        copyfile(SAMPLES / "icons" / f"{name}.svg", place / "lucide-static" / "icons" / f"{name}.svg")
+    build_library(Library(place / "library"), tiny_model, [place / "icons.csv", place / "lucide-static"])
     return SearchEngine.open(place / "library")
 
 
