@@ -29,15 +29,14 @@ from indexer.merging.vectors import TagVectors, Vectors
 from search.evaluation.corpus import Corpus
 from search.evaluation.queries import Tags
 from search.generation.backend import Ability
-from search.generation.facets import Chosen
+from search.generation.facets import Chosen, FaissVectors
 from search.generation.opened import Opened
-from search.generation.vectors import FaissVectors
 from search.query import Query
+from search.ranking.answer import N_CANDIDATES
 from search.ranking.candidates import SearchScope, by_words
 from search.ranking.order import least_score
-from search.ranking.paging import N_CANDIDATES
 from search.ranking.parsing import parse_avoided, parse_query
-from search.words.spelling import Speller
+from search.words.wording import Speller
 
 
 @dataclass(frozen=True, slots=True)

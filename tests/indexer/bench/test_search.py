@@ -116,8 +116,6 @@ def test_one_who_uses_the_page_asks_in_every_way_and_what_fails_is_counted(libra
                 break
         assert {one.status for one in client.answers} == {200}
         assert {one.kind for one in client.answers} == {"words", "svg", "show", "similar", "png", "picture", "filtered"}
-        client.words("dot")
-        assert 0 < (client.answers[-1].reported or 0) < client.answers[-1].seconds
         assert client.ask("words", "/api/v1/search?keyword=1") == b""
         server.process.kill()
         server.process.wait()
@@ -207,9 +205,8 @@ def test_every_stage_is_measured_once(sampled: Library, tmp_path: Path) -> None:
     arguments = ["lab", "bench", "scale", "--icons", "1000", "--out", str(tmp_path), "--json"]
     done = CliRunner().invoke(main, [*arguments, "--library", str(sampled.root)], catch_exceptions=False)
     rows = [Row(**row) for row in json.loads(done.stdout)["rows"]]
-    steps = {row.name: row.runs[0] for row in rows}
-    assert {"scan", "scan, nothing new", "plan", "merge", "icons search", "words, p95", "library"} <= set(steps)
-    assert all(run["1,000"] > 0 for run in steps.values())
+    steps = {row.name for row in rows if row.runs[0]["1,000"] > 0}
+    assert steps >= {"scan", "scan, nothing new", "plan", "merge", "icons search", "words, p95", "library"}
     said: list[str] = []
     again = bench_scale(sampled, tmp_path, [1000], keep=False, progress=lambda title, *_: said.append(title))
     assert (again.rows, said) == (rows, [])
