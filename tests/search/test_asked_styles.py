@@ -92,9 +92,3 @@ def test_a_style_beside_a_name_is_the_look_that_was_seen(engine: SearchEngine, w
         hit for hit in answer.hits if look in (hit.style or "").split()
     ]
     assert look in (answer.hits[0].style or "")
-
-
-def test_what_is_to_be_left_out_may_be_a_look(engine: SearchEngine) -> None:
-    for words in ("filled", "solid"):
-        answer = engine.ask(Query(words="star", without=(words,)), window=ALL)
-        assert {hit.set for hit in answer.hits[-2:]} == {"of-filled", "of-sharp"}
