@@ -48,6 +48,14 @@ TINY = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A process of a run does whole modules; those of the page, which share a browser and a server, go to one."""
+    for item in items:
+        module = item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group("page" if "/web/page/" in module else module))
+
+
 class Silent:
     """A watcher that keeps what it was told."""
 
@@ -134,6 +142,7 @@ def library(tmp_path: Path) -> Library:
 
 
 Build = Callable[..., IndexSummary]
+Once = Callable[[str, Callable[[Path], object]], Path]
 
 
 @contextmanager
@@ -252,7 +261,7 @@ def index_by_command(sources: Path, library: Path, model: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def called(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    """Icons of four sets that have much in common, with the bundled model; no test changes it."""
+    """Icons of four sets that have much in common, with the bundled model; no test leaves it changed."""
     from called_icons import build_called  # which imports from here
 
     return build_called(tmp_path_factory.mktemp("called"))
@@ -266,17 +275,37 @@ def asked(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def bundled_samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library of all bundled icons, by the bundled model; one for all processes of a run, and no test changes it."""
-    folder = tmp_path_factory.getbasetemp()
+def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """Makes a folder that no test changes: one for all processes of a run."""
+    shared = tmp_path_factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
-        folder = folder.parent
-    library = folder / "bundled-samples"
-    with FileLock(folder / "bundled-samples.lock"):
-        if not library.exists():
-            done = CliRunner().invoke(main, ["index", "--devices", "cpu", "--library", str(library)])
-            assert done.exit_code == 0, done.output
-    return library
+        shared = shared.parent
+
+    def make(name: str, write: Callable[[Path], object]) -> Path:
+        folder, made = shared / "once" / name, shared / "once" / f"{name}.made"
+        folder.parent.mkdir(exist_ok=True)
+        with FileLock(f"{folder}.lock"):
+            if not made.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                write(folder)
+                made.touch()
+        return folder
+
+    return make
+
+
+def index_bundled(library: Path, *sources: Path) -> None:
+    """Index with the bundled model, as a user does; the bundled samples where no source is given."""
+    arguments = ["index", *map(str, sources), "--library", str(library), "--devices", "cpu", "--workers", "0"]
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 0, done.output
+
+
+@pytest.fixture(scope="session")
+def bundled_samples(once: Once) -> Path:
+    """A library of all bundled icons, by the bundled model; no test changes it."""
+    return once("bundled-samples", lambda folder: index_bundled(folder / "library")) / "library"
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -100,8 +100,6 @@ class Parts:
 
     def __init__(self, setting: Setting, bars: Bars) -> None:
         self.setting, self.bars, self.bench = setting, bars, Bench(setting.kind, machine_cores(), _LIMIT_SECONDS)
-        self.pictures: Callable[[], Pictures] = cache(self._make_pictures)
-        self.lesson: Callable[[], Lesson] = cache(self._make_lesson)
 
     def all(self) -> list[Part]:
         """List them, each once."""
@@ -161,7 +159,7 @@ class Parts:
         n = n or self.setting.n(model) // (1 if name == "base" else _FEWER)
 
         def measure() -> list[Row]:
-            some = replace(self.pictures().first(n), choice=self.setting.choice(model))
+            some = replace(self.pictures.first(n), choice=self.setting.choice(model))
             return [Row(group, name, dict(config), [embed(config, some, self.bench)])]
 
         return Part(f"{group}: {name}", measure)
@@ -170,17 +168,21 @@ class Parts:
         name = knobs.label(TRAIN, config, [base])
 
         def measure() -> list[Row]:
-            return [Row("training", name, dict(config), [train(config, self.lesson(), self.bench)])]
+            return [Row("training", name, dict(config), [train(config, self.lesson, self.bench)])]
 
         return Part(f"training: {name}", measure)
 
-    def _make_pictures(self) -> Pictures:
+    @cached_property
+    def pictures(self) -> Pictures:
+        """What is embedded: enough for all parts."""
         most = max(self.setting.n(model) for model in self.setting.models) * self.setting.n_devices
         folder = self.setting.out / "pictures"
         make_folder(folder)
         return gather(folder, None, choice=ModelChoice.bundled(), n=most)
 
-    def _make_lesson(self) -> Lesson:
+    @cached_property
+    def lesson(self) -> Lesson:
+        """What is learnt from."""
         setting, folder = self.setting, self.setting.out / "lesson"
         make_folder(folder)
         return make_lesson(

@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
 
 from indexer.catalog.database import REVISION, connect_to_read, metadata
 from indexer.encoders.query_encoder import read_facts
 from indexer.errors import IconsError, ShardError
 from indexer.library.durable import Files, bytes_on_disk, differences
-from indexer.library.folder import Library
+from indexer.library.folder import AnyGeneration, Library
 from indexer.library.foreign import folders_in
-from indexer.library.generations import AnyGeneration
 from indexer.library.preferences import read_preferences
 from indexer.library.shards import (
     ADVICE,
@@ -35,17 +33,15 @@ from indexer.library.shards import (
     read_shard,
     shard_paths,
 )
-from indexer.merging.manifest import answering_manifest
-from indexer.merging.vector_index import VectorIndex
 from indexer.merging.vectors import read_contents
-from indexer.screens.files import UsageFolder, UsageGeneration, read_places, read_shots
+from indexer.screens.files import UsageFolder, read_shots
 from indexer.screens.looks import LookKey, UsageManifest, look_paths, read_looks
 
 UNIT = 1e-2
 """Largest difference of a vector's length from one."""
 SPARE_GENERATIONS = 1.2
 """Room that the next generation needs beside the one that answers."""
-_DAMAGES = (sqlite3.Error, SafetensorError, OSError, KeyError, RuntimeError, ValueError, TypeError)
+_DAMAGES = (sqlite3.Error, OSError, RuntimeError, ValueError)
 Subject = Literal[
     "catalog",
     "schema",
@@ -273,9 +269,7 @@ def _check_failures(library: Library, folder: Path) -> Iterator[Finding]:
         n_unexplained = len(failed.keys() - {image for (image,) in known})
     if n_unexplained:
         what = f"{n_unexplained} pictures failed, and the catalog does not say why; `icons index` brings that in"
-        made = answering_manifest(library)
-        lacks_icons = made is not None and made.fingerprint == folder.name and made.counts.missing > 0
-        yield Finding("failures", what, is_fault=lacks_icons)
+        yield Finding("failures", what, is_fault=False)
 
 
 def _check_encoder(folder: Path, called: str) -> Iterator[Finding]:
@@ -306,29 +300,4 @@ def check_screenshots(library: Library) -> Iterator[Finding]:
     if current is None and numbers:
         yield Finding("usage", f'"{folder.pointer}" names no generation that is there', path=folder.pointer)
     for generation in map(folder.generation, numbers):
-        manifest, damaged = read_whole("usage", generation, UsageManifest.read)
-        yield from damaged
-        if manifest is not None:
-            check = partial(_contradictions, generation, manifest)
-            yield from checked("usage", generation.folder, check, f"generation {generation.number} of screenshots")
-
-
-def _contradictions(generation: UsageGeneration, manifest: UsageManifest) -> Iterator[Finding]:
-    """Whether its files say the same of each other, and as its manifest does."""
-    counts = manifest.counts
-    with safe_open(generation.boxes, framework="numpy") as file:
-        digests, shown, crop_starts = (file.get_tensor(name) for name in ("digests", "shown", "crop_starts"))
-    placed = read_places(generation)
-    screens = {one.screen for one in placed if one.screen is not None}
-    n_vectors = VectorIndex.open(generation.drawings, spec=manifest.spec).ids.size if manifest.spec else 0
-    claims = {
-        "screens": (counts.indexed, len(digests), len(screens)),
-        "files": (counts.found, len(placed)),
-        "boxes": (counts.icons, len(shown)),
-        "drawings": (counts.drawings, len(crop_starts) - 1, n_vectors, int(np.max(shown, initial=-1)) + 1),
-        "bytes of crops": (generation.crops.stat().st_size, int(crop_starts[-1])),
-    }
-    for what, counted in claims.items():
-        if len(set(counted)) > 1:
-            said = f"says of its {what}: {', '.join(map(str, counted))}"
-            yield Finding("usage", f"generation {generation.number} of screenshots {said}", path=generation.folder)
+        yield from read_whole("usage", generation, UsageManifest.read)[1]

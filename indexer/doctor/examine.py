@@ -191,7 +191,7 @@ def _rebuild(library: Library, stage: Stage, kinds: Set[str]) -> Iterator[str]:
             yield f"built generation {number} of screenshots: {n} screens; it answers"
         if "encoder" in kinds and restore_encoder(library, stage):
             yield "wrote the query encoder anew"
-        is_stale = bool(kinds & {"generation", "failures"}) and "shard" not in kinds
+        is_stale = "generation" in kinds and "shard" not in kinds
         built = merge(library, None, stage) if is_stale else None
         if built is not None:
             yield f"built generation {built.number} from the vectors; it answers"

@@ -1,13 +1,11 @@
 """Which blocks of a plan a worker does, one at a time, and which it holds: claims with leases in a store.
 
-A claim is an object that is renewed while its worker lives. Machines' clocks differ, so the store's clock, which stamps
-what is written, says how old a claim is when it is first seen; from then on a clock of one's own counts, and the
-store's only between two looks. A claim that has not changed for the length of its lease has run out. Who loses a claim
-goes on with the block: the shards of a block that is done twice count once. Blocks whose shard exists are done.
+A claim is an object that is renewed while its worker lives. Machines' clocks differ, so each worker goes by its own: a
+claim that it has seen unchanged for the length of a lease has run out. Who loses a claim goes on with the block: the
+shards of a block that is done twice count once. Blocks whose shard exists are done.
 """
 
 import json
-import math
 import secrets
 import threading
 import time
@@ -21,7 +19,7 @@ from indexer.embedding.plan_store import PlanStore
 from indexer.errors import StoreError
 from indexer.library.plans import Block, BlockHeader
 from indexer.library.shards import Kind
-from indexer.library.stores import Listed, Store
+from indexer.library.stores import Store
 
 _SUFFIX = ".json"
 LOOKS = 4
@@ -50,10 +48,7 @@ class Claims:
         """By block what the claim says, and its version."""
         self._seen: dict[str, tuple[str, float]] = {}
         """By block the version of its claim, and since when that is there."""
-        self._looked_at = -math.inf
-        self._store_clock: float | None = None
-        """How far the store's clock is ahead of this process' own, at least."""
-        self._changing = threading.RLock()
+        self._changing = threading.Lock()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._renew_until_over, name="claims", daemon=True)
 
@@ -105,20 +100,12 @@ class Claims:
 
     def look(self) -> None:
         """See which claims have changed since the last look."""
-        with self._changing:  # two threads look
-            if self._store_clock is None:
-                self._store_clock = self._read_store_clock()
-        found, now = self.store.list(""), time.monotonic()
-        seen, looked_at, self._looked_at = {}, self._looked_at, now
-        for name, listed in found.items():
-            block = name.removesuffix(_SUFFIX)
-            before = self._seen.get(block)
-            if before is None or before[0] != listed.version:
-                # It was written since the last look, whatever the store's clock says.
-                before = listed.version, max(looked_at, now - self._age(listed, now))
-            if block != name:  # else a clock of another worker
-                seen[block] = before
-        self._seen = seen
+        found, now, before = self.store.list(""), time.monotonic(), self._seen
+        claims = {name.removesuffix(_SUFFIX): listed.version for name, listed in found.items()}
+        self._seen = {
+            block: before[block] if block in before and before[block][0] == version else (version, now)
+            for block, version in claims.items()
+        }
 
     def held_by_others(self) -> set[str]:
         """Blocks that others hold, as of the last look; those whose claims have run out are not among them."""
@@ -128,22 +115,6 @@ class Claims:
             for block, (_, since) in self._seen.items()
             if block not in self._held and now - since < self.lease_seconds
         }
-
-    def _read_store_clock(self) -> float:
-        """Write something, and see what time the store gives it; minus infinity where it gives none."""
-        name = f"clock-{self.worker.replace(' ', '-')}"
-        self.store.put(name, b"")
-        answered_at = time.monotonic()
-        listed = self.store.list(name).get(name)
-        self.store.delete(name)
-        return -math.inf if listed is None or listed.written_at is None else listed.written_at - answered_at
-
-    def _age(self, listed: Listed, now: float) -> float:
-        """Seconds since a claim was written, at least."""
-        if listed.written_at is None or self._store_clock is None:
-            return 0.0
-        written_at = listed.written_at + (listed.written_at % 1 == 0)  # of whole seconds it may be the last moment
-        return max(0.0, self._store_clock + now - written_at)
 
     def _renew_until_over(self) -> None:
         while not self._over.wait(self.look_seconds):

@@ -16,7 +16,7 @@ from indexer.library.durable import write_file
 from indexer.library.folder import Library
 from indexer.library.foreign import FILE_NAME, FileName, below, from_json, from_plain
 from indexer.library.plans import Block, BlockHeader, Plan, block_from, read_block, read_headers, read_plan
-from indexer.library.shards import block_of, partial_shards_by_block, read_finished, read_shard, shard_name
+from indexer.library.shards import block_of, partial_shards_by_block, read_finished, read_shard, shard_name, shard_paths
 from indexer.library.stores import RetryingStore
 
 
@@ -32,7 +32,6 @@ class LibraryPlanStore:
             raise EmbedError(f"the plan is of another version of icons, or damaged ({error}); plan again") from error
         self.shards = library.vectors(fingerprint)
         self.run = library.run(fingerprint, self.plan.run)
-        self._done: set[str] = set()
 
     def choose(self) -> ModelChoice:
         """Choose the encoder as the plan does."""
@@ -40,12 +39,8 @@ class LibraryPlanStore:
 
     def missing(self) -> Iterator[BlockHeader]:
         """Name the blocks that have no shard."""
-        for block in self._places:
-            if block.name not in self._done:
-                if (self.shards / shard_name(block.name)).exists():
-                    self._done.add(block.name)
-                else:
-                    yield block
+        found = {path.name for path in shard_paths(self.shards)}
+        return (header for header in self._places if shard_name(header.name) not in found)
 
     def read(self, header: BlockHeader) -> Block:
         """Read a block out of the plan."""
@@ -168,8 +163,6 @@ class ObjectPlanStore:
         self.run = store.part(f"{plan.run}/")
         self.claims = self.run.part("claims/")
         """Where its workers claim blocks."""
-        self._done: set[int] = set()
-        """Groups in which every block has its shard."""
 
     def choose(self) -> ModelChoice:
         """Say how the encoder is chosen on this machine, once its files are here."""
@@ -180,22 +173,9 @@ class ObjectPlanStore:
         return fetch_encoder(self.store, choice, fingerprint=self.plan.fingerprint, folder=cache)
 
     def missing(self) -> Iterator[BlockHeader]:
-        """Name the blocks that have no shard, a group looked at when its turn comes.
-
-        Where nothing seems to be missing, groups that were done are looked at again: who collects may have found a
-        shard damaged.
-        """
-        done = sorted(self._done)
-        for numbers in ((number for number in range(len(self._groups)) if number not in done), done):
-            is_any = False
-            for number in numbers:
-                found = self._list_shards(f"{number:04d}/")
-                missing = [header for header in self._groups[number] if shard_name(header.name) not in found]
-                (self._done.discard if missing else self._done.add)(number)
-                is_any = is_any or bool(missing)
-                yield from missing
-            if is_any:
-                return
+        """Name the blocks that have no shard, in the order of the plan."""
+        found = self._list_shards("")
+        return (header for header in self.headers if shard_name(header.name) not in found)
 
     def read(self, header: BlockHeader) -> Block:
         """Read a block.
@@ -203,7 +183,7 @@ class ObjectPlanStore:
         Raises:
             EmbedError: it has gone, with its run.
         """
-        stored = self.run.get(f"blocks/{self._group_of[header.name]}/{header.name}.json")
+        stored = self.run.get(f"blocks/{self.group_of[header.name]}/{header.name}.json")
         try:
             return block_from(header, b"" if stored is None else stored.content)
         except ValueError as error:
@@ -214,7 +194,7 @@ class ObjectPlanStore:
 
         Pieces that do not match their receipts go: what they were to hold is embedded again.
         """
-        group = self._group_of[block]
+        group = self.group_of[block]
         found = [name for name in self._list_shards(f"{group}/{block}") if block_of(name) == block]
         if shard_name(block) in found:
             return None
@@ -233,7 +213,7 @@ class ObjectPlanStore:
 
     def write(self, block: str, name: str, content: bytes) -> None:
         """Write a shard, or a part of one."""
-        self.run.put(f"shards/{self._group_of[block]}/{name}", content)
+        self.run.put(f"shards/{self.group_of[block]}/{name}", content)
 
     def is_over(self) -> bool:
         """Whether another run has begun, or this one's shards were all collected."""
@@ -287,11 +267,6 @@ class ObjectPlanStore:
     def drop_shard(self, shard: str) -> None:
         """Remove a shard that is damaged: its block is to be done again."""
         self.run.delete(f"shards/{shard}")
-        self._done.discard(int(shard.partition("/")[0]))
-
-    def free(self, block: str) -> None:
-        """Remove the shard of a block, which is to be done again."""
-        self.drop_shard(f"{self._group_of[block]}/{shard_name(block)}")
 
     @cached_property
     def headers(self) -> list[BlockHeader]:
@@ -314,11 +289,8 @@ class ObjectPlanStore:
         return OUTLINES in self.run.list(OUTLINES) and len(self.run.list("blocks/")) == self.plan.n_blocks
 
     @cached_property
-    def _groups(self) -> list[list[BlockHeader]]:
-        return [self.headers[start : start + _GROUP] for start in range(0, len(self.headers), _GROUP)]
-
-    @cached_property
-    def _group_of(self) -> dict[str, str]:
+    def group_of(self) -> dict[str, str]:
+        """By block the group that it lies in."""
         return {header.name: group_name(place) for place, header in enumerate(self.headers)}
 
     def _list_shards(self, start: str) -> set[str]:

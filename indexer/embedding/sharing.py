@@ -329,7 +329,7 @@ def _collect(place: ObjectPlanStore, runs: OwnRuns) -> Collected:
             path = folder / shard_name(block.name)
             if len(items_in([path, *parts.get(block.name, ())])) < block.n_items:
                 path.unlink()
-                place.free(block.name)
+                place.drop_shard(f"{place.group_of[block.name]}/{path.name}")
                 n_missing += 1
         n_damaged += n_missing
     if not n_missing:

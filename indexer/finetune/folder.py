@@ -33,7 +33,7 @@ from indexer.finetune.lesson import Material
 from indexer.finetune.options import Places, Plan
 from indexer.finetune.step import Session
 from indexer.finetune.student import build
-from indexer.finetune.validation import fallen
+from indexer.finetune.watch import fallen
 from indexer.library.durable import folder_aside, naming, write_file
 from indexer.library.foreign import parsed
 from indexer.sources.records import read_regular

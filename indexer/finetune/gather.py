@@ -8,14 +8,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from indexer.arrays import Pixels
 from indexer.errors import SourceError
 from indexer.languages.names import common_affixes, parse
 from indexer.languages.words import normalise
 from indexer.sources.licences import family
-from indexer.sources.records import IconSet, PictureAddress, Record, content_digest
+from indexer.sources.records import IconSet, PictureAddress, Record
 from indexer.sources.source import open_sources
 
 _REFUSED_LICENCES = frozenset(["copyleft", "non-commercial", "no-derivatives", "withheld"])
@@ -26,13 +24,6 @@ def refuse_licence(licence: str | None) -> str | None:
     if licence is None:
         return "no licence"
     return f"licence {licence}" if family(licence) in _REFUSED_LICENCES else None
-
-
-def digests_of(picture: npt.NDArray[np.uint8]) -> tuple[bytes, bytes]:
-    """Digest of a picture (size, size, 3), and of its coarse shape: 16 levels of grey, which forks keep."""
-    return content_digest(picture.tobytes()), content_digest(
-        b"grey" + (picture.mean(axis=2).astype(np.uint8) >> 4).tobytes()
-    )
 
 
 Lists = Mapping[str, Sequence[str]]
@@ -95,10 +86,11 @@ class TrainingIcon:
 
 @dataclass(slots=True)
 class Gathered:
-    """What came of the sources: icons to learn, reserved ones to compare with, and counts of what was refused."""
+    """What came of the sources: icons to learn, and counts of what was refused."""
 
     icons: list[TrainingIcon] = field(default_factory=list)
-    reserved: list[Placed] = field(default_factory=list)
+    is_reserved: Callable[[Pixels], bool] = field(default=lambda _: False, repr=False)
+    """Of a picture: it looks like one that must not be learnt, under whatever name."""
     refused: Counter[str] = field(default_factory=Counter)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     """Files and reasons: what could not be read, rendered, or named."""
@@ -159,8 +151,6 @@ def named(
     by_set: dict[IconSet, list[Placed]] = defaultdict(list)
     for entry in placed:
         reason = refuse(entry.record)
-        if reason == "reserved":
-            gathered.reserved.append(entry)
         if reason:
             gathered.refused[reason] += 1
         else:

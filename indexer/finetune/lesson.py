@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from indexer.arrays import Ids, Pixels
+from indexer.embedding.progress import Reporter
 from indexer.encoders.torch_encoder import TextTower, autocast
 from indexer.errors import SourceError, TrainError
 from indexer.finetune.augment import looks_of
@@ -28,12 +29,10 @@ from indexer.finetune.gather import (
     Placed,
     TrainingIcon,
     base_of,
-    digests_of,
     is_held_out,
     share_held_out,
 )
 from indexer.finetune.options import Learning, Places, Plan
-from indexer.finetune.watch import TrainingReporter
 from indexer.library.durable import naming, write_file
 from indexer.library.named import read_text
 from indexer.rendering.render import RECIPE
@@ -166,34 +165,37 @@ def encode_texts(model: Any, tokens: Tensor, live: Callable[[], None] = lambda: 
 Report = Callable[[int, int, str], None]
 
 
-def _tell(done: int, total: int, what: str) -> None:
+def tell_rendered(done: int, total: int, what: str) -> None:
     """Say now and then on stderr how far rendering is."""
     if done // 12_800 > (done - 64) // 12_800:
         sys.stderr.write(f"{what}: {done:,} of {total:,}\n")
 
 
 def build_corpus(
-    gathered: Gathered, folder: Path, *, limits: Limits, workers: int, size: int = 64, report: Report = _tell
+    gathered: Gathered,
+    folder: Path,
+    *,
+    limits: Limits,
+    workers: int,
+    size: int = 64,
+    report: Report = tell_rendered,
 ) -> None:
-    """Render everything once and write the corpus; icons that look like a reserved one, or not at all, are left out.
+    """Render everything once and write the corpus; what is reserved, or can't be drawn, is left out.
 
     `report` is called with how many of how many are done, and of what.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    forbidden: set[bytes] = set()
-    for _, pictures in _rendered(gathered.reserved, {}, workers=workers, size=size, report=report):
-        forbidden.update(digest for picture in pictures for digest in digests_of(picture))
     placed = [icon.placed for icon in gathered.icons]
     pixels = _room_for(len(placed), folder / "pixels.part.npy", size=size)
     kept: list[int] = []
     failed: dict[int, str] = {}
-    for rows, pictures in _rendered(placed, failed, workers=workers, size=size, report=report):
+    for rows, pictures in rendered(placed, failed, workers=workers, size=size, report=report):
         for row, picture in zip(rows, pictures, strict=True):
-            if forbidden.isdisjoint(digests_of(picture) if forbidden else ()):
+            if gathered.is_reserved(picture):
+                gathered.refused["looks like a reserved icon"] += 1
+            else:
                 pixels[len(kept)] = picture
                 kept.append(row)
-            else:
-                gathered.refused["looks like a reserved icon"] += 1
     gathered.refused["cannot be rendered"] += len(failed)
     gathered.skipped += [(placed[row].file, reason) for row, reason in failed.items()]
     pixels.flush()
@@ -218,11 +220,10 @@ def key_of(gathered: Gathered, limits: Limits, *, size: int) -> str:
     facts = [
         [icon.placed.record.digest.hex(), icon.words, icon.tags, icon.own, icon.placed.file] for icon in gathered.icons
     ]
-    reserved = sorted(entry.record.digest.hex() for entry in gathered.reserved)
-    return sha256(json.dumps([RECIPE, size, limits.facts(), facts, reserved]).encode()).hexdigest()[:16]
+    return sha256(json.dumps([RECIPE, size, limits.facts(), facts, []]).encode()).hexdigest()[:16]
 
 
-def _rendered(
+def rendered(
     placed: Sequence[Placed], failed: dict[int, str], *, workers: int, size: int, report: Report
 ) -> Iterable[tuple[list[int], Pixels]]:
     """Rows of `placed` with their pixels, in chunks; what fails goes to `failed` with its reason."""
@@ -260,7 +261,7 @@ _LOOK_SECONDS = 0.2
 
 
 def open_lesson(
-    places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], reporter: TrainingReporter
+    places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], reporter: Reporter[Any]
 ) -> Lesson:
     """Put a corpus into memory, with what `encoder` (model, tokenizer) says of its captions.
 

@@ -292,7 +292,7 @@ def show_augmentations(request: Request, file: Path, viewer: Bars) -> None:
         with tempfile.TemporaryDirectory(prefix="icons-") as folder:
             gathered, limits = request.gather()
             chosen = np.random.default_rng(seed).permutation(len(gathered.icons))[:N_PICTURES]
-            gathered.icons, gathered.reserved = [gathered.icons[row] for row in chosen], []
+            gathered.icons = [gathered.icons[row] for row in chosen]
             size, report = find_checkpoint(request.choice).image_size, viewer.advance
             build_corpus(gathered, Path(folder), limits=limits, workers=request.workers, size=size, report=report)
             pixels = _some_of(Path(folder), seed=seed)

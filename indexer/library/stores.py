@@ -10,7 +10,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import itemgetter
@@ -37,8 +37,6 @@ class Listed:
 
     version: str
     """As `Store.replace` takes it."""
-    written_at: float | None
-    """Seconds since 1970 by the store's clock, whole ones in some stores; None where the store does not tell."""
     size: int | None = None
     """In bytes."""
 
@@ -82,12 +80,21 @@ class FolderStore:
         path = self._path(name)
         if not path.exists():  # nothing is made anew in a folder that has gone, not even its lock
             return None
-        with self._locked():
-            there = self.get(name)
-            if there is None or there.version != version:
-                return None
-            write_file(path, content)
-            return _file_version(path.stat())
+        from filelock import FileLock
+
+        try:
+            with FileLock(self.root / _LOCK, timeout=_LOCK_SECONDS):
+                there = self.get(name)
+                if there is None or there.version != version:
+                    return None
+                write_file(path, content)
+                return _file_version(path.stat())
+        except TimeoutError:
+            raise StoreError(f'"{self.root / _LOCK}" is locked for a minute now; look at who holds it') from None
+        except NotImplementedError:
+            raise StoreError(
+                f'the file system of "{self.root}" has no locks; mount it with them, or give an object store'
+            ) from None
 
     def delete(self, *names: str) -> None:
         """Remove files."""
@@ -120,21 +127,7 @@ class FolderStore:
                 facts = os.stat(entry.path)  # noqa: PTH116 - a Path takes longer
             except FileNotFoundError:  # it has been removed just now
                 continue
-            yield f"{prefix}{entry.name}", Listed(_file_version(facts), facts.st_mtime, facts.st_size)
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        from filelock import FileLock
-
-        try:
-            with FileLock(self.root / _LOCK, timeout=_LOCK_SECONDS):
-                yield
-        except TimeoutError:
-            raise StoreError(f'"{self.root / _LOCK}" is locked for a minute now; look at who holds it') from None
-        except NotImplementedError:
-            raise StoreError(
-                f'the file system of "{self.root}" has no locks; mount it with them, or give an object store'
-            ) from None
+            yield f"{prefix}{entry.name}", Listed(_file_version(facts), facts.st_size)
 
 
 def _file_version(facts: os.stat_result) -> str:
@@ -175,8 +168,18 @@ class ObjectStore:
     """Objects below a URL, of a store that has no conditional writes: of two who write at once, both may win."""
 
     def __init__(self, url: str) -> None:
-        self.url = url.rstrip("/")
-        self.fs, self.root = _file_system(self.url)
+        """Find fsspec's file system for it, which remembers no listings: others write here too."""
+        self.url = url = url.rstrip("/")
+        try:
+            import fsspec
+
+            options = _OPTIONS.get(url.partition("://")[0], {})
+            self.fs, root = fsspec.url_to_fs(url, use_listings_cache=False, **options)
+        except ImportError as error:
+            raise StoreError(f'"{url}" needs a package that is not installed ({error}); `{_EXTRA}`') from error
+        except Exception as error:  # each client has its own, of access that it does not find for one
+            raise StoreError(f'"{url}" can\'t be opened ({reason_of(error)})') from error
+        self.root = str(root).rstrip("/")
 
     def get(self, name: str) -> Stored | None:
         """Read an object; None where there is none."""
@@ -197,7 +200,7 @@ class ObjectStore:
         n_root = len(self.root.lstrip("/")) + 1
         facts = ((str(path).lstrip("/")[n_root:], fact) for path, fact in found.items())
         return {
-            name: Listed(self._version(fact), _written_at(fact), fact.get("size"))
+            name: Listed(self._version(fact), fact.get("size"))
             for name, fact in sorted(facts, key=itemgetter(0))
             if name.startswith(prefix)
         }
@@ -246,15 +249,6 @@ class ObjectStore:
             if (value := facts.get(key)) is not None:
                 return str(value.timestamp() if isinstance(value, datetime) else value).strip('"')
         return str(facts.get("size"))
-
-
-def _written_at(facts: dict[str, Any]) -> float | None:
-    for key in ("LastModified", "mtime", "modified", "created"):
-        if isinstance(value := facts.get(key), datetime):
-            return value.timestamp()
-        if isinstance(value, int | float):
-            return float(value)
-    return None
 
 
 class S3Store(ObjectStore):
@@ -327,20 +321,6 @@ def open_object_store(url: str) -> ObjectStore:
     return (S3Store if url.partition("://")[0] in CONDITIONAL else ObjectStore)(url)
 
 
-def _file_system(url: str) -> tuple[Any, str]:
-    """Find fsspec's file system for a URL, which remembers no listings: others write here too."""
-    protocol = url.partition("://")[0]
-    try:
-        import fsspec
-
-        fs, root = fsspec.url_to_fs(url, use_listings_cache=False, **_OPTIONS.get(protocol, {}))
-    except ImportError as error:
-        raise StoreError(f'"{url}" needs a package that is not installed ({error}); `{_EXTRA}`') from error
-    except Exception as error:  # each client has its own, of access that it does not find for one
-        raise StoreError(f'"{url}" can\'t be opened ({reason_of(error)})') from error
-    return fs, str(root).rstrip("/")
-
-
 def reason_of(error: Exception) -> str:
     """Say in a line why a store did not answer."""
     return next(iter(str(error).splitlines()), "") or type(error).__name__
@@ -391,8 +371,7 @@ class RetryingStore:
 
     def list(self, prefix: str) -> dict[str, Listed]:
         """Name the objects whose names begin so, in the order of names."""
-        found = self._ask(self.store.list, prefix)
-        return {name.removeprefix(self.prefix): listed for name, listed in found.items()}
+        return {n.removeprefix(self.prefix): listed for n, listed in self._ask(self.store.list, prefix).items()}
 
     def put(self, name: str, content: bytes) -> None:
         """Write an object, whatever is there."""

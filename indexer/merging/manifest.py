@@ -7,9 +7,8 @@ from typing import Any
 
 from indexer.errors import LibraryError
 from indexer.library.durable import Files
-from indexer.library.folder import Generation, Library
+from indexer.library.folder import Generation, Library, Number, read_manifest
 from indexer.library.foreign import Count, Name
-from indexer.library.generations import Number, read_manifest
 from indexer.library.traits import Accounting
 from indexer.merging.calibration import Calibration
 

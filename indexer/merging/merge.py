@@ -20,8 +20,7 @@ from indexer.arrays import Floats, Halves, Ids, distinct
 from indexer.catalog import questions
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import LibraryError, ShardError
-from indexer.library.folder import Generation, Library
-from indexer.library.generations import write_manifest
+from indexer.library.folder import Generation, Library, write_manifest
 from indexer.library.shards import read_traits
 from indexer.library.traits import find_drawings
 from indexer.merging.calibration import N_ASKED, Answering, Calibration, NamedQuery, calibrate, spread

@@ -12,9 +12,8 @@ from typing import Annotated
 
 from indexer.errors import LibraryError, SourceError
 from indexer.library.durable import write_file
-from indexer.library.folder import Library
+from indexer.library.folder import GenerationFolder, Generations, Library
 from indexer.library.foreign import Absolute, Count, Location, below, from_json
-from indexer.library.generations import GenerationFolder, Generations
 from indexer.process import cores
 from indexer.reports.terminal import Progress
 from indexer.sources.folders import Exclusion, find_pictures, reason_of

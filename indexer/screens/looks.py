@@ -23,9 +23,8 @@ from safetensors.numpy import save
 from indexer.arrays import Floats, Halves, Ids
 from indexer.errors import IconsError, LibraryError, ShardError
 from indexer.library.durable import Files, bytes_on_disk, differences, write_file
-from indexer.library.folder import Library, require
+from indexer.library.folder import Library, Number, read_manifest, require
 from indexer.library.foreign import Count, FileName, Name, from_json
-from indexer.library.generations import Number, read_manifest
 from indexer.library.shards import Failed, read_reasons, reasons_of
 from indexer.merging.calibration import Curve
 from indexer.screens.files import UsageFolder, UsageGeneration, is_below, read_known, read_places, read_shots

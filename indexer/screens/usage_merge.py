@@ -24,8 +24,7 @@ from safetensors.numpy import save
 from indexer.arrays import Floats, Halves, Numbers, Pixels
 from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import LibraryError, RenderError, SourceError
-from indexer.library.folder import Generation
-from indexer.library.generations import write_manifest
+from indexer.library.folder import Generation, write_manifest
 from indexer.library.shards import Failed
 from indexer.merging.calibration import Curve, fit, pictures_of_nothing, spread
 from indexer.merging.facets import read_array

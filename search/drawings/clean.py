@@ -174,7 +174,8 @@ def _lay_rules(root: ElementTree.Element) -> None:
     classes = {selector[1:] for selector, _ in rules if selector.startswith(".")}
     rules.sort(key=lambda rule: {"#": 2, ".": 1}.get(rule[0][0], 0))
     for element in root.iter():
-        declared = [body for selector, body in rules if body and _fits(selector, element)]
+        own = {element.tag, f"#{element.get('id', '')}", *(f".{one}" for one in element.get("class", "").split())}
+        declared = [body for selector, body in rules if body and selector in own]
         if declared:
             element.set("style", ";".join([*declared, *filter(None, [element.get("style")])]))
     for element in root.iter():
@@ -197,12 +198,6 @@ def _rules(sheet: str) -> list[tuple[str, str]] | None:
         rules += [(selector, rule[2].strip().strip(";")) for selector in selectors]
         rest = rest[rule.end() :]
     return rules
-
-
-def _fits(selector: str, element: ElementTree.Element) -> bool:
-    if selector.startswith("."):
-        return selector[1:] in element.get("class", "").split()
-    return element.get("id") == selector[1:] if selector.startswith("#") else element.tag == selector
 
 
 def _name_ids(root: ElementTree.Element, name: str) -> None:

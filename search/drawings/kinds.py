@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
 
 from indexer.errors import ExportError, IconsError, RenderError, SourceError, UnknownIconError
+from indexer.rendering.render import svg_document
 from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.collection import plain_name, unique
 from search.drawings.drawn import Look, named_icon
@@ -61,7 +62,9 @@ def read_chosen(
     for n, icon in enumerate(sorted(hits, key=lambda icon: hits[icon].path), start=1):
         progress("reading icons", n, len(hits))
         try:
-            contents[icon] = _as_text(engine.picture(icon))
+            picture = engine.picture(icon)
+            document = svg_document(picture)
+            contents[icon] = (picture, False) if document is None else (document, True)
         except (SourceError, RenderError) as error:
             left_out.append(LeftOut(ids[icon], str(error)))
         except UnknownIconError as error:
@@ -92,13 +95,6 @@ def _find(
                 remarks.append(f'"{key}" is "{ids[icon]}", which is there already: it stands there once')
             ids.setdefault(icon, key)
     return ids, left_out, remarks
-
-
-def _as_text(content: bytes) -> tuple[bytes, bool]:
-    from indexer.rendering.render import svg_document
-
-    document = svg_document(content)
-    return (content, False) if document is None else (document, True)
 
 
 def keys_of(left_out: Sequence[LeftOut]) -> str:

@@ -77,6 +77,14 @@ class Corpus:
         """Rows of all icons that show some pictures, by their places in `image_ids`; ascending."""
         return _members(self._by_image, images)
 
+    def named(self, names: Ids) -> Ids:
+        """Rows of all icons that have some names, by their places in `name_ids`; ascending."""
+        return _members(self._by_name, names)
+
+    @cached_property
+    def _by_name(self) -> tuple[Ids, Ids]:
+        return _sorted_by(self.name_rows)
+
     @cached_property
     def _by_group(self) -> tuple[Ids, Ids]:
         return _sorted_by(self.group_rows)
@@ -98,10 +106,6 @@ def _members(index: tuple[Ids, Ids], numbers: Ids) -> Ids:
     return np.sort(np.concatenate(parts)) if parts else np.empty(0, np.int64)
 
 
-_IDS_AT_ONCE = 10_000
-"""SQLite takes 32,766 values in one statement."""
-
-
 class Originals:
     """The pictures of a corpus by their places in `image_ids`, and the icons that show them."""
 
@@ -112,12 +116,9 @@ class Originals:
     def icons(self, rows: Iterable[int]) -> dict[int, IconRow]:
         """Read what the catalog says of some icons, by their rows."""
         distinct = list(dict.fromkeys(rows))
-        found: dict[int, IconRow] = {}
-        for start in range(0, len(distinct), _IDS_AT_ONCE):
-            part = distinct[start : start + _IDS_AT_ONCE]
-            candidates = self._snapshot.candidates(self._corpus.icon_ids[part])
-            found |= {row: candidates[int(self._corpus.icon_ids[row])] for row in part}
-        return found
+        ids = self._corpus.icon_ids[distinct]
+        candidates = self._snapshot.candidates(ids)
+        return {row: candidates[icon] for row, icon in zip(distinct, ids.tolist(), strict=True)}
 
     def showing(self, images: Ids) -> list[IconRow]:
         """Read of each picture the first icon that shows it, in that order."""
@@ -136,8 +137,7 @@ class Originals:
             SourceError: the source has gone, or holds another picture by now.
         """
         [icon] = self.showing(np.array([image]))
-        digests = self._snapshot.digests([icon.image_id])
-        return read_indexed(icon.address(digests[icon.image_id]))
+        return read_indexed(icon.address(self._snapshot.digests([icon.image_id])[icon.image_id]))
 
 
 N_INSTEAD = 5

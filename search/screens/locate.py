@@ -100,7 +100,7 @@ class _Naming:
         """The icons that show what is near to each crop."""
         icons = self.opened.facets.showing(np.unique(np.concatenate([near.ids for near in nears])))
         if self.icons is not None:
-            icons = self.icons.among(icons)
+            icons = icons[self.icons.has(icons)]
         images = self.opened.images_of(icons)
         order = np.argsort(images, kind="stable")
         icons, images = icons[order], images[order]

@@ -8,24 +8,22 @@ import sys
 
 import numpy as np
 import pytest
-from called_icons import build_called
 
 from data.making.eval.looks import Stated, agreement_tables, is_learnt_from
 from data.making.eval.mapping import Row
 from data.making.eval.mapping import measure as measure_mapping
 from data.making.eval.queries import queries
 from data.making.eval.sketches import PAGE, Preparation, Sketch, as_svg, measure, ranked, read_sketches
-from data.making.exports import FAMILIES, missing_in
 from indexer.library.bundled import bundled
+from indexer.library.folder import Library
 from indexer.library.named import read_text
-from search.code.known import KnownIcons
 from search.engine import SearchEngine
 from search.evaluation.queries import read_queries
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
-    return SearchEngine.open(build_called(tmp_path_factory.mktemp("called")).root)
+def engine(called: Library) -> SearchEngine:
+    return SearchEngine.open(called.root)
 
 
 def test_the_benchmark_is_made_of_its_tags() -> None:
@@ -58,7 +56,7 @@ def test_a_sketch_is_cut_to_its_ink_centred_and_smoothed() -> None:
 def test_a_sketch_finds_what_it_was_meant_to_be(engine: SearchEngine) -> None:
     bell = next(sketch for sketch in read_sketches() if sketch.right[0] == "bell")
     named, said = ranked(engine, bell, PAGE)
-    assert named is not None and said is not None and said <= named
+    assert said <= named
     nothing = Sketch("hand", ("no such icon",), bell.strokes)
     assert ranked(engine, nothing, PAGE) == (None, None)
     [by_hand, everything] = measure(engine, [bell, nothing], [PAGE])
@@ -72,10 +70,6 @@ def test_a_table_of_stand_ins_is_held_against_what_is_mapped(engine: SearchEngin
     found = measure_mapping(engine, table, source=own, to=own)
     assert list(found) == ["picture alone", "words alone", "both"]
     assert [(one.first, len(one.answerable)) for one in found.values()] == [(1, 1)] * 3
-
-
-def test_what_packages_export_and_no_set_has_is_found(engine: SearchEngine) -> None:
-    assert missing_in(KnownIcons(engine, exported={}), FAMILIES["lucide"][0], ["Bell"]) == ""
 
 
 def test_looks_that_are_seen_are_held_against_those_that_are_stated() -> None:

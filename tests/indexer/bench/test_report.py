@@ -7,7 +7,19 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from indexer.bench.report import EACH, SAME, Report, Row, median, number, scaling_lines, speedup, table, write
+from indexer.bench.report import (
+    EACH,
+    SAME,
+    Report,
+    Row,
+    fit,
+    median,
+    number,
+    scaling_lines,
+    speedup,
+    table,
+    write,
+)
 from indexer.errors import BenchError
 
 MACHINE = {
@@ -58,6 +70,7 @@ def test_both_laws_are_fitted_to_what_more_devices_bring() -> None:
     assert [fit.parallel_share.value for fit in report.fits("devices")] == [pytest.approx(0.9), pytest.approx(0.9)]
     lines = list(scaling_lines(report, "devices"))
     assert lines[0] == "devices, same work: 2 are 1.82 times as fast, efficiency 91%"
+    assert fit("Gustafson", {1: [100.0]}, beyond=[8]) is None, "one device fits no law"
     assert lines[-2].startswith("devices, Amdahl: serial share 0.100 (0.100-0.100); 8 devices 4.71 times")
 
 

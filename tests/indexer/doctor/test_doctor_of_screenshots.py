@@ -94,18 +94,6 @@ def test_a_damaged_shard_is_set_aside_and_its_screenshots_are_looked_at_again(fo
     assert (looked, _boxes(folder)) == (2, before)
 
 
-def test_what_a_whole_generation_knows_stays_where_one_of_two_shards_is_damaged(
-    folder: UsageFolder, tmp_path: Path
-) -> None:
-    shot = save_screen(tmp_path / "shots/c.png", ["house"], shade=240)
-    first = set(folder.looks.rglob("*.safetensors"))
-    add(folder.library, AddOptions(shots=[shot], workers=1), lambda *_: None, sight=_sight(folder.library))
-    [second] = set(folder.looks.rglob("*.safetensors")) - first
-    _damage(second)
-    _repaired(folder)
-    assert UsageIndex.open(folder.library.root).n_screens == 3
-
-
 def test_damaged_settings_are_set_aside_and_asked_for_again(folder: UsageFolder) -> None:
     folder.settings.write_text("{")
     assert "give `icons usage add` the screenshots again" in _examined(folder)[0]

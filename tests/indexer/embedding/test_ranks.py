@@ -5,16 +5,13 @@ import os
 import subprocess
 import sys
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 from conftest import Silent, kill_rank
 from shared_work import assert_same, draw_many, of_one_process, options_of, scanned, vectors_of
 
 from indexer.embedding.distributed import Rank
-from indexer.embedding.embed import embed as embed_share
 from indexer.embedding.embed import plan_command, run_ranks
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.encoders.devices import Devices
@@ -98,32 +95,6 @@ def test_the_line_for_several_machines_names_library_rendezvous_and_gpus(tmp_pat
         "CUDA_VISIBLE_DEVICES='GPU-1f 0,MIG-7' torchrun --nnodes N --rdzv-backend c10d --rdzv-endpoint HOST:29400 "
         f"--nproc-per-node 2 -m indexer.embedding.embed --library {tmp_path} --fingerprint f00d"
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("asked", "used"), [("auto", "gloo"), ("nccl", "nccl")])
-def test_ranks_on_gpus_need_no_nccl_to_count(
-    many: Path, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, used: str
-) -> None:
-    """What a rank does before it meets the others, on GPUs that are only said to be there."""
-    options = options_of(many, tiny_model)
-    library = scanned(tmp_path / "library", options)
-    options = replace(options, embed=replace(options.embed, backend=asked))
-    fingerprint = plan_only(library, options, Silent()).split()[-1]
-    done: list[object] = []
-
-    def meet(backend: str, **_: object) -> None:
-        done.append(backend)
-        raise EmbedError("met")
-
-    monkeypatch.setattr(torch.distributed, "init_process_group", meet)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(torch.cuda, "set_device", done.append)
-    monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
-    with pytest.raises(EmbedError, match="met"):
-        place = LibraryPlanStore(library, fingerprint)
-        embed_share(place, Rank(1, 1, 2), "cuda:1", report=lambda _: None, give_up=pytest.fail)
-    assert done == [torch.device("cuda", 1), used]
 
 
 def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

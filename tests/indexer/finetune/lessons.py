@@ -1,7 +1,6 @@
 """A tiny real lesson and a tiny real model without batch norm: drawn pictures, names, tags, tokens."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -111,8 +110,3 @@ def tiny_session(
     return Session(
         student, wrapped, optimizer, torch.amp.GradScaler("cpu", enabled=False), lesson, options, rank, device
     )
-
-
-def with_parts(options: FinetuneOptions, accumulate: int) -> FinetuneOptions:
-    """The same options with another number of micro-batches."""
-    return replace(options, distribution=replace(options.distribution, accumulate=accumulate))

@@ -1,6 +1,7 @@
 """What a device does can be watched: each rank's rate, waiting, memory and load."""
 
 import re
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -11,10 +12,10 @@ import torch
 from click.testing import CliRunner
 from conftest import exported_once
 
-from indexer.embedding import rank_view
-from indexer.embedding.progress import Gauge, RankProgress, Reporter
+from indexer.embedding.progress import Gauge, RankProgress, Reporter, peak_memory
 from indexer.embedding.rank_view import cells
-from indexer.finetune.watch import TrainingProgress, TrainingView
+from indexer.encoders.devices import HOST
+from indexer.finetune.watch import TrainingProgress
 from indexer.library.folder import Library
 from search.cli import main
 
@@ -62,29 +63,6 @@ def test_a_gpu_is_read_through_nvml_with_its_power_where_it_tells_it(
     assert (progress.memory_bytes, progress.utilisation, progress.power_watts) == (3_000_000_000, 0.98, watts)
 
 
-def test_a_watched_training_tells_the_rate_since_the_last_look(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(rank_view, "WATCH_SECONDS", 0.0)
-    view = TrainingView(watch_devices=True)
-    ranks = [TrainingProgress(rank, 2, device=f"cuda:{rank}", images=1000, seconds=10.0) for rank in range(2)]
-    view.trained([TrainingProgress(0, 2, note="opening model and corpus")])
-    view.trained(ranks)
-    for rank in ranks:
-        rank.images, rank.seconds, rank.power_watts = 1600, 12.0, 300.0
-    monkeypatch.setattr(rank_view, "WATCH_SECONDS", 5.0)
-    view.trained(ranks)  # too soon
-    monkeypatch.setattr(rank_view, "WATCH_SECONDS", 0.0)
-    view.trained(ranks)
-    for rank in ranks:
-        rank.finished = True
-    for _ in range(2):  # the end is told once
-        view.trained(ranks)
-    told = [line for line in capsys.readouterr().err.splitlines() if "device cuda:1" in line]
-    assert [re.findall(r"images/s (\d+)", line)[0] for line in told] == ["100", "300", "133"]
-    assert "power 300 W" in told[1]
-
-
 def test_a_rank_is_spelled_with_what_it_waits_for() -> None:
     rank = RankProgress(1, 2, images=100, seconds=2.0, waited_seconds=0.5, device="cuda:1", memory_bytes=3_000_000_000)
     assert cells(rank, rate=40) == ("1", "cuda:1", "40", "25%", "3.00 GB", "-", "-")
@@ -103,3 +81,17 @@ def test_watched_devices_are_told_line_by_line_where_no_terminal_is(
         r"rank 0, device cpu, images/s [\d,]+, waits \d+%, memory (\S+) GB, busy \d+%, power -", done.stderr
     )
     assert float(told[-1]) > 0.05
+
+
+TELL = """
+from indexer.encoders.devices import HOST
+from indexer.embedding.progress import peak_memory
+print(peak_memory(HOST))
+"""
+
+
+def test_what_a_process_took_does_not_begin_at_what_its_parent_took() -> None:
+    large = bytearray(b"x") * 400_000_000
+    assert peak_memory(HOST) > len(large)
+    child = subprocess.run([sys.executable, "-c", TELL], capture_output=True, text=True, check=True)
+    assert 10_000_000 < int(child.stdout) < 200_000_000

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import build_library
+from conftest import Once, build_library
 from PIL import Image
 from small_icons import BOMB, drawn
 
@@ -106,11 +106,13 @@ def _write_hostile(root: Path) -> list[Path]:
 
 
 @pytest.fixture(scope="package")
-def library_of_many(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Path:
+def library_of_many(once: Once, tiny_model: Path) -> Path:
     """No test changes it or its sources."""
-    root = tmp_path_factory.mktemp("many")
-    build_library(Library(root / "library"), tiny_model, write_sources(root))
-    return root / "library"
+
+    def write(folder: Path) -> None:
+        build_library(Library(folder / "library"), tiny_model, write_sources(folder))
+
+    return once("exported", write) / "library"
 
 
 @pytest.fixture(scope="package")

@@ -5,11 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from called_icons import build_called
 
 from indexer.errors import IconsError
 from indexer.library.folder import Library
-from indexer.library.preferences import Preferences, read_preferences, write_preferences
+from indexer.library.preferences import Preferences, write_preferences
 from search.code.pick import LONGEST_NEED, MOST_NEEDS, Picked, Picking, pick_icons, read_needs, write_picks
 from search.drawings.drawn import AS_IT_IS
 from search.drawings.frameworks import framework
@@ -17,17 +16,12 @@ from search.engine import SearchEngine
 from search.query import Filters, Query, Window
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return build_called(tmp_path_factory.mktemp("picking"))
-
-
 @pytest.fixture
-def engine(built: Library) -> Iterator[SearchEngine]:
+def engine(called: Library) -> Iterator[SearchEngine]:
     """A library of lucide, map, mdi and fa6-solid, of which nobody prefers a set yet."""
-    built.preferences.unlink(missing_ok=True)
-    yield SearchEngine.open(built.root)
-    built.preferences.unlink(missing_ok=True)
+    called.preferences.unlink(missing_ok=True)
+    yield SearchEngine.open(called.root)
+    called.preferences.unlink(missing_ok=True)
 
 
 def picked(engine: SearchEngine, *needs: str, sets: tuple[str, ...] = (), **how: object) -> Picked:
@@ -122,13 +116,3 @@ def test_what_cannot_be_written_is_told_and_the_rest_is_written(engine: SearchEn
     assert need == "alarm" and why.startswith('"own:bell" is not of Iconify')
     with pytest.raises(IconsError, match='"own:bell" is not of Iconify'):
         write_picks(engine, [("alarm", own)], framework("@iconify/vue"), AS_IT_IS)
-
-
-def test_preferences_are_read_as_they_were_written(built: Library) -> None:
-    built.preferences.unlink(missing_ok=True)
-    write_preferences(built, Preferences(("mdi",), "vue"))
-    assert read_preferences(built) == Preferences(("mdi",), "vue")
-    built.preferences.write_text('{"sets": ["mdi"]}')  # as an older program has written it
-    assert read_preferences(built) == Preferences(("mdi",))
-    built.preferences.unlink()
-    assert read_preferences(built) == Preferences()
