@@ -31,9 +31,8 @@ def without_scores(answer: Any) -> Any:
     """What must be the same; the last digits of scores and the edges of boxes need not."""
     if isinstance(answer, list):
         return [without_scores(part) for part in answer]
-    if isinstance(answer, dict):
-        return {name: without_scores(part) for name, part in answer.items() if name not in _MEASURED}
-    return answer
+    is_object = isinstance(answer, dict)
+    return {k: without_scores(part) for k, part in answer.items() if k not in _MEASURED} if is_object else answer
 
 
 def laid_out(answer: dict[str, Any]) -> str:

@@ -88,8 +88,7 @@ def test_shared_memory_is_pinned_for_torch_until_it_is_released(shared: Any) -> 
     torch.cuda.init()
     assert not torch.from_numpy(shared).is_pinned()
     with page_locked(shared, torch.device("cuda:0")):
-        assert torch.from_numpy(shared).is_pinned()
-        assert torch.from_numpy(shared[100:200]).is_pinned()
+        assert torch.from_numpy(shared).is_pinned() and torch.from_numpy(shared[100:200]).is_pinned()
     assert not torch.from_numpy(shared).is_pinned()
 
 
@@ -142,8 +141,7 @@ def test_a_batch_size_is_found_and_its_graphs_are_captured(shared: Any) -> None:
     with opened(shared, batch_size=None) as device:
         device.prepare(n_images=100_000, largest=512)
         assert device.batch_size in (64, 128, 256, 512)
-        assert device.not_captured is None
-        assert device.busy_seconds == 0.0
+        assert (device.not_captured, device.busy_seconds) == (None, 0.0)
         encode_all(device, in_batches(shared))
         assert device.busy_seconds > 0.0
 
@@ -180,21 +178,25 @@ def test_every_way_of_two_gpus_runs(setting: Setting, name: str) -> None:
 
 def test_batches_of_fixed_sizes_are_embedded(setting: Setting) -> None:
     (found,), (fixed,) = (measured(setting, f"embed bundled: {name}") for name in ("base", "batch=64"))
-    assert (found.runs[0]["pictures"], fixed.runs[0]["pictures"]) == (2000, 500)
-    assert fixed.runs[0]["batch"] == 64
+    assert (found.runs[0]["pictures"], fixed.runs[0]["pictures"], fixed.runs[0]["batch"]) == (2000, 500, 64)
     assert 0 < found.runs[0]["device busy"] <= 1
 
 
 def losses_of_two_ranks(folder: Path, device: str, strategy: str) -> list[float]:
     script, here = Path(__file__).with_name("training_ranks.py"), Path(__file__).parents[1]
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
     paths = [*sys.path, str(here), str(here / "indexer" / "finetune")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    command = [*launch, str(folder), device, strategy]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment, check=False)
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
+    done = subprocess.run(
+        [*launch, str(folder), device, strategy],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env=environment,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
-    losses: list[float] = json.loads((folder / "losses.json").read_text())
-    return losses
+    return json.loads((folder / "losses.json").read_text())
 
 
 def test_two_ranks_of_ddp_learn_on_one_gpu(tmp_path: Path) -> None:

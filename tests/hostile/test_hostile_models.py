@@ -37,13 +37,6 @@ class Attack:
         return Path.touch, (self.file,)
 
 
-def as_zip(file: Path, pickled: bytes) -> None:
-    """The container that torch.save writes."""
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("archive/data.pkl", pickled)
-        archive.writestr("archive/version", "3")
-
-
 @pytest.mark.parametrize("is_zip", [True, False])
 @pytest.mark.parametrize("where", ["folder", pytest.param("file", marks=pytest.mark.slow)])
 def test_code_in_a_checkpoint_is_refused_and_not_run(tmp_path: Path, where: str, is_zip: bool) -> None:
@@ -53,10 +46,11 @@ def test_code_in_a_checkpoint_is_refused_and_not_run(tmp_path: Path, where: str,
     folder = save_tiny_model(tmp_path / "model", seed=1)
     (folder / "open_clip_model.safetensors").unlink()
     weights = folder / "open_clip_pytorch_model.bin"
-    if is_zip:
-        as_zip(weights, attack)
-    else:
-        weights.write_bytes(attack)
+    weights.write_bytes(attack)
+    if is_zip:  # the container that torch.save writes
+        with zipfile.ZipFile(weights, "w") as archive:
+            archive.writestr("archive/data.pkl", attack)
+            archive.writestr("archive/version", "3")
     choice = ModelChoice(f"local-dir:{folder}") if where == "folder" else ModelChoice("RN50", str(weights))
     with pytest.raises(ModelError, match="does not load as model"):
         load_model(find_checkpoint(choice))
@@ -246,6 +240,5 @@ def test_offline_forbids_even_a_model_that_was_asked_for(tmp_path: Path) -> None
         text=True,
         check=False,
     )
-    assert done.returncode == 2
+    assert (done.returncode, "127.0.0.1" in done.stderr) == (2, False)
     assert '"hf-hub:someone/clip" is not on this machine, and --offline forbids to fetch it' in done.stderr
-    assert "127.0.0.1" not in done.stderr

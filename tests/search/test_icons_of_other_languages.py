@@ -1,6 +1,5 @@
 """A team's own icons are found by English words, whatever language their files are named in."""
 
-import json
 import shutil
 import unicodedata
 from pathlib import Path
@@ -64,10 +63,6 @@ def first(engine: SearchEngine, words: str, team: str, **asked: bool) -> str:
 @pytest.mark.parametrize(("team", "names"), [("symbole", GERMAN), ("pictos", FRENCH)])
 def test_english_words_find_each_icon_first(engine: SearchEngine, team: str, names: dict[str, str]) -> None:
     assert {first(engine, shown, team): shown for shown in names.values()} == names
-
-
-@pytest.mark.parametrize(("team", "names"), [("symbole", GERMAN), ("pictos", FRENCH)])
-def test_an_icons_own_name_is_exactly_its_name(engine: SearchEngine, team: str, names: dict[str, str]) -> None:
     for name in names:
         for words in (name, name.upper(), name.replace("-", " ").replace("_", " ")):
             hit = engine.ask(Query(words=words), filters=Filters(sets=(team,))).hits[0]
@@ -82,11 +77,9 @@ def test_an_icon_is_called_by_its_own_key_in_any_spelling(engine: SearchEngine) 
 
 def test_show_says_how_a_name_was_read(folder: Path, engine: SearchEngine) -> None:
     read = engine.show(engine.find("symbole:ordner")).name_read
-    assert read is not None
     assert (read.language, read.name, "folder" in (read.english, *read.others)) == ("de", "German", True)
     done = CliRunner().invoke(main, ["show", "symbole:pfeil-links", "--library", str(folder / "library")])
-    assert "read as" in done.stdout
-    assert "arrow left (German)" in done.stdout
+    assert "read as" in done.stdout and "arrow left (German)" in done.stdout
 
 
 @pytest.mark.slow
@@ -108,20 +101,3 @@ def test_a_language_that_nobody_reads_is_refused_with_those_that_are_known(tmp_p
     assert '"xx" is none of: auto, ' in refused.stderr
     lonely = CliRunner().invoke(main, ["index", "--names-language", "de", "--library", str(tmp_path / "library")])
     assert "--names-language needs the SOURCES" in lonely.stderr
-
-
-@pytest.mark.slow
-def test_tags_of_another_language_answer_in_both(tmp_path: Path) -> None:
-    lay(tmp_path / "icons", {f"glyph-{number}": shown for number, shown in enumerate(FRENCH.values())})
-    rows = [
-        {"file_path": f"icons/glyph-{number}.svg", "name": f"glyph {number}", "tags": [tag.replace("-", " ")]}
-        for number, tag in enumerate(FRENCH)
-    ]
-    (tmp_path / "team.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    assert "team: tags read as French" in index(tmp_path / "library", tmp_path / "team.jsonl")
-    engine = SearchEngine.open(tmp_path / "library")
-    assert first(engine, "settings", "team") == first(engine, "paramètres", "team") == "glyph 2"
-    for tag in ("parametres", "settings"):
-        assert [hit.name for hit in engine.ask(Query(words="icon"), filters=Filters(tags=(tag,))).hits] == ["glyph 2"]
-    shown = engine.show(engine.find("glyph 2"))
-    assert (shown.name_read, shown.tags, shown.english_tags) == (None, ("parametres",), ("settings",))

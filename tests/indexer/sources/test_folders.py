@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from small_icons import picture_at
 
 from indexer.errors import SourceError
@@ -302,31 +300,6 @@ def test_a_manifest_without_the_column_is_listed_as_a_whole(tmp_path: Path, text
     [found] = scan(listing(tmp_path, "icons.csv", text, "a.svg"))
     assert (found.path, found.error) == ("", f'no column "file_path" in the first line "{header}"')
     assert scan(listing(tmp_path, "icons.jsonl", "")) == []
-
-
-BOX = st.integers(-20, 40)
-ICON = st.fixed_dictionaries(
-    {"body": st.sampled_from(['<path d="M0 0h4v2z"/>', "", "<g>ü</g>"])},
-    optional={"left": BOX, "top": st.floats(-9, 9), "width": BOX, "height": BOX, "hidden": st.booleans()},
-)
-ALIAS = st.fixed_dictionaries(
-    {"parent": st.sampled_from("abcdefg")},
-    optional={"rotate": st.integers(-5, 5), "hFlip": st.booleans(), "vFlip": st.booleans(), "width": BOX},
-)
-
-
-@settings(deadline=None, max_examples=60)
-@given(icons=st.dictionaries(st.sampled_from("abcd"), ICON), aliases=st.dictionaries(st.sampled_from("cdefg"), ALIAS))
-def test_every_entry_of_a_set_is_a_picture_or_hidden_or_listed(
-    tmp_path_factory: pytest.TempPathFactory, icons: dict[str, object], aliases: dict[str, object]
-) -> None:
-    file = tmp_path_factory.mktemp("set") / "x.json"
-    file.write_text(json.dumps({"prefix": "x", "icons": icons, "aliases": aliases}))
-    [found] = scan(file)
-    for record in found.records:
-        content = read_picture(picture_at("iconify", file, found.path, record.member))
-        assert content_digest(content) == record.digest
-    assert len(found.records) + len(found.broken) + found.skipped == len(icons.keys() | aliases.keys())
 
 
 def test_a_record_can_be_read_again_from_every_kind_of_source(tmp_path: Path) -> None:

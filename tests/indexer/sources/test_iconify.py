@@ -151,13 +151,6 @@ def test_a_file_that_is_no_json_is_listed(tmp_path: Path) -> None:
     assert scan(tmp_path / "b.json")[0].error == 'not an Iconify set: "prefix" or "icons" is missing'
 
 
-def test_half_a_surrogate_pair_does_not_reach_the_catalog(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text(
-        '{"prefix": "a", "icons": {"\\ud83d": {"body": "\\ud83d"}, "\\ud83d\\ude00": {"body": ""}}}'
-    )
-    assert [record.member for record in scan(tmp_path / "a.json")[0].records] == ["?", "😀"]
-
-
 def _write_tabbed(folder: Path, icon_set: dict[str, object]) -> Path:
     file = folder / "own.json"
     file.write_text(json.dumps(icon_set, indent="\t", ensure_ascii=False), "utf-8")
