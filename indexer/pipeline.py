@@ -1,14 +1,14 @@
 """The stages of `icons index`, each runnable alone: scan -> embed -> merge. Readable in a minute."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 
 from indexer.catalog import questions
 from indexer.catalog.database import count_on, open_catalog, used_ids
@@ -17,11 +17,13 @@ from indexer.catalog.scan import forget as forget_source
 from indexer.catalog.scan import scan as scan_sources
 from indexer.embedding import sharing
 from indexer.embedding.exporting import export_missing, exporting
-from indexer.embedding.planning import choice_in_use, prepare
+from indexer.embedding.planning import EmbedOptions, choice_in_use, prepare
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.embedding.sharing import Collected
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import keep_own_weights
 from indexer.errors import LibraryError, SourceError
+from indexer.languages.letters import AUTO
 from indexer.library.bundled import bundled
 from indexer.library.folder import Generation, Library, noted_changes, require
 from indexer.library.plans import Plan
@@ -29,10 +31,69 @@ from indexer.library.shards import Coverage, read_coverage, unread_images
 from indexer.library.traits import Accounting
 from indexer.merging.manifest import WEIGHTS, answering_manifest
 from indexer.process import give_back_memory
-from indexer.run import EmbedTally, IndexOptions, IndexSummary, Stage, Watcher
 
 if TYPE_CHECKING:
     from indexer.encoders.devices import Devices
+
+
+Stage = Callable[[str], None]
+"""Takes the title of a step that begins."""
+
+
+class Watcher(Protocol):
+    """Whoever shows a person how far the work is."""
+
+    def stage(self, title: str) -> None:
+        """A new step has begun."""
+
+    def scanned(self, tally: ScanTally) -> None:
+        """The scan has come this far."""
+
+    def embedded(self, plan: Plan, ranks: Sequence[EmbeddingProgress]) -> None:
+        """The ranks have come this far."""
+
+    def give_up(self, reason: str) -> None:
+        """The embedding hangs in this process and can't be stopped: say so and end the process."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedTally:
+    """What an embedding had to do and how long it took."""
+
+    fingerprint: str
+    images: int
+    names: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSummary:
+    """What a whole run did; `generation` is None where nothing had changed."""
+
+    scan: ScanTally
+    embed: EmbedTally
+    counts: Accounting
+    generation: int | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOptions:
+    """What a run is asked to do beyond the remembered sources."""
+
+    sources: Sequence[Path] = ()
+    exclude: Sequence[str] = ()
+    names_language: str = AUTO
+    """Of the sources: an ISO 639 code."""
+    choice: ModelChoice | None = None
+    """None: the one in use, or the bundled one."""
+    devices: str = "auto"
+    embed: EmbedOptions = field(default_factory=EmbedOptions)
+    retry_failed: bool = False
+    work: str | None = None
+    """Folder or URL where workers of other machines find the plan; None: it is done here."""
+    ray: str | None = None
+    """Address of a Ray cluster that such workers are started on."""
 
 
 def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSummary:
@@ -51,11 +112,11 @@ def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSum
         counts, generation = _publish(library, engine, embedded.fingerprint, watcher.stage)
         if counts.missing:
             raise LibraryError(f"{counts.missing} icons have neither a vector nor a reason; run `icons index` again")
-        number = None if generation is None else generation.number
-        summary = IndexSummary(scanned, embedded, counts, number, time.monotonic() - started)
+        summary = IndexSummary(
+            scanned, embedded, counts, generation.number if generation else None, time.monotonic() - started
+        )
         with engine.begin() as connection:
-            last = questions.last_run(connection)
-            answers = library.current()
+            last, answers = questions.last_run(connection), library.current()
             if answers is not None and (last is None or last.generation != answers):  # also where a kill came between
                 questions.store_run(
                     connection,
@@ -173,31 +234,27 @@ def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watc
         for location in options.sources:
             remember(connection, location, exclude=options.exclude, names_language=options.names_language)
         if not questions.count_by_source(connection):
-            _refuse_forgotten(library, connection)
+            if questions.has_had_sources(connection):
+                _refuse_forgotten(library)
             watcher.stage("No source given yet: building from the bundled sample icons")
             remember(connection, bundled("samples/lucide-static"), exclude=())
     with noted_changes(library.root) as changed:
-        unread = unread_images(library.root / "vectors")
-        tally = scan_sources(engine, report=watcher.scanned, changed=changed, unread=unread)
+        tally = scan_sources(
+            engine, report=watcher.scanned, changed=changed, unread=unread_images(library.root / "vectors")
+        )
     if tally.kept and not tally.files and not any(kept.icons for kept in tally.kept):  # there is nothing to publish
         raise SourceError(str(tally.kept[0]))
     return tally
 
 
-def _refuse_forgotten(library: Library, connection: Connection) -> None:
-    """Refuse to fill a library whose sources were all forgotten with what nobody asked for.
-
-    Raises:
-        SourceError: that is so.
-    """
-    if questions.has_had_sources(connection):
-        samples = bundled("samples/lucide-static")
-        answers = library.current()
-        until = f"; generation {answers} answers until then" if answers is not None else ""
-        raise SourceError(
-            f'"{library.root}" has no source any more: all were forgotten. `icons index SOURCE` adds one, '
-            f'`icons index "{samples}"` the sample icons{until}'
-        )
+def _refuse_forgotten(library: Library) -> NoReturn:
+    """Refuse to fill a library whose sources were all forgotten with what nobody asked for."""
+    samples, answers = bundled("samples/lucide-static"), library.current()
+    until = f"; generation {answers} answers until then" if answers is not None else ""
+    raise SourceError(
+        f'"{library.root}" has no source any more: all were forgotten. `icons index SOURCE` adds one, '
+        f'`icons index "{samples}"` the sample icons{until}'
+    )
 
 
 def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> EmbedTally:
@@ -240,8 +297,8 @@ def _catch_up(library: Library, options: IndexOptions, work: str, fingerprint: s
     def begin() -> None:
         watcher.stage(f"Embedding elsewhere, by {_start_on_ray(options, work) or sharing.worker_line(work)}")
 
-    watch = watcher.embedded
-    return sharing.catch_up(work, library, fingerprint=fingerprint, begin=begin, warn=watcher.stage, watch=watch)
+    watch, warn = watcher.embedded, watcher.stage
+    return sharing.catch_up(work, library, fingerprint=fingerprint, begin=begin, warn=warn, watch=watch)
 
 
 def _start_on_ray(options: IndexOptions, work: str) -> str | None:
@@ -257,14 +314,14 @@ def _devices_of(plan: Plan, options: IndexOptions) -> "Devices":
     """Where a plan is embedded: int8 is a processor's, so a library that began so goes on so, beside a GPU as well."""
     from indexer.encoders.devices import parse_devices
 
-    is_cpu = plan.options["device"] == "cpu" and options.devices == "auto"
-    return parse_devices("cpu" if is_cpu else options.devices)
+    return parse_devices("cpu" if (plan.options["device"] == "cpu" and options.devices == "auto") else options.devices)
 
 
 def _prepare(library: Library, engine: Engine, options: IndexOptions) -> Plan:
     kind = "auto" if options.devices == "auto" else "cpu" if options.devices.startswith("cpu") else "cuda"
-    how = replace(options.embed, device=kind)
-    return prepare(library, engine, options.choice, options=how, retry_failed=options.retry_failed)
+    return prepare(
+        library, engine, options.choice, options=replace(options.embed, device=kind), retry_failed=options.retry_failed
+    )
 
 
 def _record_failures(library: Library, engine: Engine, fingerprint: str) -> Coverage:

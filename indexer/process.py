@@ -21,14 +21,12 @@ def cpu_quota(root: Path = Path("/")) -> float | None:
 
     `root` is where `proc` and `sys` lie.
     """
-    limit, _ = _strictest(root)
-    return limit
+    return _strictest(root)[0]
 
 
 def cpu_seconds(root: Path = Path("/")) -> float | None:
     """Processor time that the strictest of these groups has taken so far; None: none limits, or tells it."""
-    _, folder = _strictest(root)
-    if folder is None:
+    if (folder := _strictest(root)[1]) is None:
         return None
     if version_2 := re.search(r"^usage_usec (\d+)$", _read(folder / "cpu.stat"), re.MULTILINE):
         return int(version_2[1]) / 1e6

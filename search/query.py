@@ -152,16 +152,15 @@ class Window:
     """Count sets, styles, licences, categories and so on among what is found."""
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise IconsError(f'k is "{self.k}"; ask for 1 hit or more')
-        if self.k > MOST_HITS:
-            raise IconsError(f'k is "{self.k}"; ask for {MOST_HITS:,} hits or fewer')
-        if not 0 <= self.offset <= MOST_OFFSET:
-            raise IconsError(f'offset is "{self.offset}"; begin between 0 and {MOST_OFFSET:,}')
-        if self.sort not in SORTS:
-            raise IconsError(f'sort is "{self.sort}"; choose one of {", ".join(SORTS)}')
-        if self.min_score is not None and not 0 <= self.min_score <= 1:
-            raise IconsError(f'min_score is "{self.min_score}"; give a number from 0 to 1')
+        for name, holds, hint in (
+            ("k", self.k >= 1, "ask for 1 hit or more"),
+            ("k", self.k <= MOST_HITS, f"ask for {MOST_HITS:,} hits or fewer"),
+            ("offset", 0 <= self.offset <= MOST_OFFSET, f"begin between 0 and {MOST_OFFSET:,}"),
+            ("sort", self.sort in SORTS, f"choose one of {', '.join(SORTS)}"),
+            ("min_score", self.min_score is None or 0 <= self.min_score <= 1, "give a number from 0 to 1"),
+        ):
+            if not holds:
+                raise IconsError(f'{name} is "{getattr(self, name)}"; {hint}')
 
     def refuse_deep(self) -> None:
         """Refuse a window that reaches deeper than hits are ranked.

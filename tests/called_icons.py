@@ -10,8 +10,7 @@ from conftest import Silent
 from indexer.embedding.planning import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from indexer.pipeline import index
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, index
 
 SAMPLES = bundled("samples/lucide-static") / "icons"
 LUCIDE = (  # name, style, tags, and the sample that it looks like

@@ -26,9 +26,8 @@ from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
-from indexer.pipeline import index
+from indexer.pipeline import IndexOptions, IndexSummary, index
 from indexer.rendering.render import render
-from indexer.run import IndexOptions, IndexSummary
 from search.cli import main
 
 if TYPE_CHECKING:
@@ -192,7 +191,7 @@ def s3(s3_server: tuple[str, "Faults"], monkeypatch: pytest.MonkeyPatch) -> Iter
     """A server whose faults can be set, with an empty bucket; the environment tells clients where it is."""
     from s3_server import ACCESS
 
-    from indexer.library.object_store import open_object_store
+    from indexer.library.stores import open_object_store
 
     address, faults = s3_server
     for name, value in {**ACCESS, "AWS_ENDPOINT_URL": address}.items():
@@ -262,7 +261,7 @@ def index_by_command(sources: Path, library: Path, model: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def called(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    """Icons of four sets that have much in common, with the bundled model; no test changes it."""
+    """Icons of four sets that have much in common, with the bundled model; no test leaves it changed."""
     from called_icons import build_called  # which imports from here
 
     return build_called(tmp_path_factory.mktemp("called"))

@@ -12,7 +12,7 @@ from PIL import Image
 from indexer.library.folder import Library
 from indexer.rendering.render import draw
 from search.evaluation.evaluate import Subject
-from search.evaluation.prepared_screens import KnownIcons, Screen, ScreenIcon, Truth, read_screens
+from search.evaluation.screens import KnownIcons, Screen, ScreenIcon, Truth, read_screens
 
 ICONS = {
     "disc": disc(12, 12, 9),

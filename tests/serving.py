@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import pytest
 from conftest import build_library, disc, svg
 from declared_answers import check_declared
 from PIL import Image, ImageDraw
 
 from indexer.bench import processes
 from indexer.library.folder import Library
+from search.engine import SearchEngine
 
 HOSTILE = svg(
     '<script>document.title="taken over";fetch("/metrics")</script>'
@@ -62,12 +64,25 @@ def serving(library: Library, *options: str) -> Iterator[tuple[httpx.Client, "su
         yield client, server.process
 
 
-@contextmanager
-def serving_icons(folder: Path, model: Path, *options: str) -> Iterator[httpx.Client]:
-    """Index those icons and that set into a library below a folder, and serve it; a client for it."""
+@pytest.fixture(scope="module")
+def icon_library(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Library:
+    """Those icons and that set, in a folder of their own."""
+    folder = tmp_path_factory.mktemp("served")
     write_icons(folder / "icons")
     write_set(folder / "own.json")
     library = Library(folder / "library")
-    index_into(library, folder / "icons", folder / "own.json", model=model)
-    with serving(library, *options) as (client, _):
-        yield client
+    index_into(library, folder / "icons", folder / "own.json", model=tiny_model)
+    return library
+
+
+@pytest.fixture(scope="module")
+def client(icon_library: Library) -> Iterator[httpx.Client]:
+    """Of a server of that library, which takes small pictures alone."""
+    with serving(icon_library, "--upload-mb", "0.2", "--seconds", "6") as (opened, _):
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def engine(icon_library: Library) -> SearchEngine:
+    """Over that library, in this process."""
+    return SearchEngine.open(icon_library.root)

@@ -14,8 +14,7 @@ from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
 from indexer.library.folder import Library
 from indexer.library.shards import read_shard, shard_paths
-from indexer.pipeline import embed, scan
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, embed, scan
 
 CPU = Devices("cpu", 1)
 

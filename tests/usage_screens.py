@@ -11,8 +11,8 @@ from indexer.encoders.query_encoder import open_query_encoder
 from indexer.library.folder import Library
 from indexer.merging.manifest import answering_manifest
 from indexer.rendering.render import draw
+from indexer.screens.add import Sight
 from indexer.screens.located import Locator
-from indexer.screens.looking import Sight
 from indexer.screens.looks import LookKey
 
 CIRCLE = '<circle cx="12" cy="12" r="9"/>'

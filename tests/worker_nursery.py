@@ -24,7 +24,7 @@ import torch
 from indexer.embedding import progress
 from indexer.embedding.crew import work_here
 from indexer.embedding.progress import EmbeddingProgress
-from indexer.embedding.shard_writer import Ended
+from indexer.embedding.work import Ended
 from indexer.encoders.devices import Devices
 from indexer.errors import EmbedError
 

@@ -118,12 +118,12 @@ def wrong_exports(family: str, modules: Path) -> tuple[dict[str, set[str]], set[
     for prefix in sets:
         for name, parent in icons_of(prefix, modules):
             icon = NamedIcon(f"{prefix}:{name}", prefix, name, None)
-            export, base = frameworks.exported(icon, one), frameworks._PLACES[one.family](icon).base
+            export, base = frameworks.exported(icon, one), frameworks._place(icon, one.family)[0]
             if export.module != module or export.name in exports_of(module, modules):
                 continue
             other = NamedIcon(f"{prefix}:{parent}", prefix, parent, None) if parent else None
             if other and frameworks.exported(other, one).name in exports_of(module, modules):
-                instead[frameworks._PLACES[one.family](other).base].add(base)
+                instead[frameworks._place(other, one.family)[0]].add(base)
             else:
                 absent.add(base)
     return {name: others - absent for name, others in instead.items() if others - absent}, absent

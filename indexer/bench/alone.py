@@ -1,38 +1,47 @@
-"""What the parts of an embedding take by themselves, and how right they are; each question in a process of its own.
+"""What is measured on, what the parts of an embedding take by themselves, and how right they are.
 
     python -m indexer.bench.alone limit '{"choice": ..., "kind": "cpu"}' ROWS.jsonl
 
-The product's own devices and renderers, with nothing else at work: what embedding could reach. The roofline (Williams,
-Waterman and Patterson, CACM 52, 2009): a pass takes at least its operations over the ceiling of matrix products; MFU is
-the share of that ceiling that is reached.
+Each question is answered in a process of its own. The product's own devices and renderers, with nothing else at work:
+what embedding could reach. The roofline (Williams, Waterman and Patterson, CACM 52, 2009): a pass takes at least its
+operations over the ceiling of matrix products; MFU is the share of that ceiling that is reached.
 """
 
 import json
 import os
+import platform
+import shutil
+import subprocess
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from indexer.arrays import Floats, Pixels
-from indexer.bench import machine
-from indexer.bench.pictures import SAMPLES, gather
-from indexer.embedding.distributed import Rank, run_as_rank
-from indexer.embedding.gauges import cpu_seconds, family
+from indexer.bench.runs import SAMPLES, gather
+from indexer.embedding.distributed import Rank, process_group, run_as_rank
 from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.progress import cpu_seconds, family
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.devices import HOST
+from indexer.encoders.devices import HOST, use_device
 from indexer.library.bundled import bundled
 from indexer.library.named import read_text
-from indexer.process import prepare_for_batches
+from indexer.process import cores, prepare_for_batches, processor
 from indexer.rendering.pool import CHUNK, RenderPool
+from indexer.rendering.slots import Settings, Slots, shared_memory
 
-Rows = machine.Rows
+Rows = Iterator[dict[str, Any]]
+_PACKAGES = ("icons", "torch", "open_clip_torch", "numpy", "pyvips-binary", "pillow", "onnxruntime", "faiss-cpu")
+_SETTINGS = ("NCCL_", "OMP_", "KMP_", "MKL_", "CUDA_", "TORCH_", "PYTORCH_", "GLOO_", "MALLOC_")
+_REDUCED_MB = (1, 16, 64)
+_TIMES = 8
 _SIDES = {"cpu": 2048, "cuda": 8192}
 _IN_A_ROW = 8
 """Batches of a measured pass: several are under way."""
@@ -47,7 +56,7 @@ def _opened(choice: str, options: EmbedOptions, pixels: Pixels) -> Any:
     """The product's device for many pictures, a context manager; `pixels` are what it will get."""
     import torch
 
-    from indexer.embedding.embed import spec_of
+    from indexer.embedding.device import spec_of
     from indexer.encoders.graphs import MANY
 
     spec = spec_of(torch.device("cuda", 0) if options.device == "cuda" else HOST, options)
@@ -94,16 +103,12 @@ def limit(*, choice: str, kind: str, batches: Sequence[int], precision: str = "a
             while not n or time.perf_counter() - began < seconds:
                 n += len(encode_all(device, [pixels[:size]] * _IN_A_ROW))
             taken, computed = time.perf_counter() - began, time.process_time() - computed
-            row = {"images/s": n / taken, "name": f"batch {device.batch_size}, {name}", **_remark(device)}
+            row = {"images/s": n / taken, "name": f"batch {device.batch_size}, {name}", "remark": device.remark}
             row |= {"ms of a core": 1e3 * computed / n} if kind == "cpu" else {}
             share = {"MFU": n / taken * flops / ceiling, "GFLOP": flops / 1e9, "of TFLOP/s": ceiling / 1e12}
             yield {**row, **(share if flops else {}), "precision": device.encoder.precision}
             if taken > _LONGEST_SECONDS:
                 return
-
-
-def _remark(device: Any) -> dict[str, str]:
-    return {"remark": device.remark} if device.remark else {}
 
 
 def _roofline(encoder: Any) -> tuple[int, float]:
@@ -152,7 +157,7 @@ def parity(*, choice: str, kind: str, precisions: Sequence[str], n: int | None =
                 vectors = _unit(encode_all(device, batches))
                 cosines = (vectors * exact).sum(axis=1)
                 figures = {"least cosine": float(cosines.min()), "mean cosine": float(cosines.mean()), **judge(vectors)}
-                yield {"name": f"{device.encoder.precision}, {name}", **figures, **_remark(device)}
+                yield {"name": f"{device.encoder.precision}, {name}", **figures, "remark": device.remark}
 
 
 def samples(n: int | None, *, size: int) -> tuple[list[Pixels], dict[str, int]]:
@@ -212,8 +217,10 @@ def weights(*, file: str, model: str) -> Rows:
     from safetensors.torch import save_file
 
     torch.manual_seed(0)
-    state = open_clip.create_model(model).state_dict()
-    halves = {name: (it.half() if it.is_floating_point() else it).contiguous() for name, it in state.items()}
+    halves = {
+        name: (it.half() if it.is_floating_point() else it).contiguous()
+        for name, it in open_clip.create_model(model).state_dict().items()
+    }
     aside = Path(file).with_suffix(".aside")
     aside.parent.mkdir(parents=True, exist_ok=True)
     save_file(halves, aside)
@@ -221,11 +228,119 @@ def weights(*, file: str, model: str) -> Rows:
     yield {"name": model, "GB": Path(file).stat().st_size / 1e9}
 
 
+def describe(*, kind: str = "cpu") -> Rows:
+    """Yield what this machine is: facts that need no measuring."""
+    packages, caches = {}, {}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):  # from a checkout, `icons` itself need not be installed
+            packages[name] = version(name)
+    for cache in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        with suppress(OSError):
+            level, holds, size = ((cache / name).read_text("ascii").strip() for name in ("level", "type", "size"))
+            caches[f"L{level} {holds.lower()}"] = size
+    yield {
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "processor": processor(),
+        "cores": cores(),
+        "caches": caches,
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
+        "load_before": round(os.getloadavg()[0], 2),
+        "packages": packages,
+        "settings": {name: value for name, value in sorted(os.environ.items()) if name.startswith(_SETTINGS)},
+        **(_gpus() if kind == "cuda" else {}),
+    }
+
+
+def _gpus() -> dict[str, Any]:
+    """GPUs, their software, and how they are linked."""
+    import torch
+
+    found = [torch.cuda.get_device_properties(n) for n in range(torch.cuda.device_count())]
+    ask_nccl: Any = torch.cuda.nccl.version
+    ask_cudnn: Any = torch.backends.cudnn.version
+    nccl = ask_nccl() if torch.distributed.is_nccl_available() else None
+    reach, topology = torch.cuda.can_device_access_peer, None
+    if shutil.which("nvidia-smi"):  # NV# is NVLink, PIX to SYS are PCIe, ever farther
+        done = subprocess.run(["nvidia-smi", "topo", "-m"], capture_output=True, text=True, check=False, timeout=60)
+        topology = done.stdout if done.returncode == 0 else None
+    return {
+        "gpus": [{"name": gpu.name, "memory_gb": round(gpu.total_memory / 1e9, 1)} for gpu in found],
+        "cuda": torch.version.cuda,
+        "cudnn": ask_cudnn(),
+        "nccl": ".".join(map(str, nccl)) if nccl else None,
+        "peers": [[a == b or reach(a, b) for b in range(len(found))] for a in range(len(found))],
+        "topology": topology,
+    }
+
+
+def links() -> Rows:
+    """Yield GB/s from the host to the first GPU: from ordinary memory, torch's pinned memory, and the renderers'."""
+    import torch
+
+    from indexer.embedding.cuda_device import page_locked
+
+    device = torch.device("cuda", 0)
+    use_device(device)
+    source = torch.empty(256 << 20, dtype=torch.uint8)
+    for name, here in (("ordinary memory", source), ("pinned memory", source.pin_memory())):
+        yield {"name": name, **_copied(here, device)}
+    settings = Settings(size=224, chunk=32, n_slots=64, seconds_per_item=10.0, memory_bytes=0)  # 308 MB, as of a rank
+    with shared_memory(settings) as file:
+        pixels = Slots.map(settings, file.fileno()).pixels
+        pixels[:] = 255  # its pages are there, as after a first round of drawing
+        started = time.perf_counter()
+        with page_locked(pixels, device) as refusal:
+            locked, here = time.perf_counter() - started, torch.from_numpy(pixels)
+            figures = _copied(here, device)
+            figures |= {"locked": "yes" if here.is_pinned() else "no", "seconds to lock": locked}
+            yield {"name": "the renderers' memory", **figures, "remark": refusal}
+
+
+def _copied(here: Any, device: Any) -> dict[str, Any]:
+    import torch
+
+    there = torch.empty_like(here, device=device)
+    there.copy_(here, non_blocking=True)
+    torch.cuda.synchronize(device)
+    started = time.perf_counter()
+    for _ in range(_TIMES):
+        there.copy_(here, non_blocking=True)
+    enqueued = time.perf_counter() - started
+    torch.cuda.synchronize(device)
+    seconds = time.perf_counter() - started
+    return {"GB/s": _TIMES * here.nbytes / seconds / 1e9, "copies wait": "yes" if enqueued > seconds / 2 else "no"}
+
+
+def all_reduce(*, kind: str, backend: str) -> Rows:
+    """Yield GB/s between ranks by the size of what is added up; bus bandwidth, as nccl-tests reckons it."""
+    import torch
+    import torch.distributed as dist
+
+    rank = Rank.from_environment()
+    device = torch.device(rank.device(kind))
+    with process_group(rank, backend=backend, device=device):
+        for megabytes in _REDUCED_MB:
+            tensor = torch.ones(megabytes << 18, device=device)
+            taken = []
+            for times in (1, _TIMES):  # at first connections are made
+                dist.barrier()
+                started = time.perf_counter()
+                for _ in range(times):
+                    dist.all_reduce(tensor)
+                if kind == "cuda":
+                    torch.cuda.synchronize()
+                taken.append((time.perf_counter() - started) / times)
+            yield {
+                "name": f"{backend}, {rank.world} ranks, {megabytes} MB",
+                "GB/s": (2 * (rank.world - 1) / rank.world * tensor.nbytes) / taken[1] / 1e9,
+            }
+
+
 QUESTIONS: dict[str, Callable[..., Rows]] = {
-    "machine": machine.describe,
-    "links": machine.links,
-    "all-reduce": machine.all_reduce,
-    **{question.__name__: question for question in (limit, parity, drawing, weights)},
+    "machine": describe,
+    "all-reduce": all_reduce,
+    **{question.__name__: question for question in (links, limit, parity, drawing, weights)},
 }
 
 
@@ -238,7 +353,9 @@ def main() -> None:
         for row in QUESTIONS[question](**json.loads(parameters)):
             if rank.index == 0:
                 with Path(rows).open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(row) + "\n")
+                    file.write(
+                        json.dumps({name: value for name, value in row.items() if value not in ("", None)}) + "\n"
+                    )
 
     run_as_rank(work)
 

@@ -15,10 +15,9 @@ from typing import Any
 
 from indexer.bench import knobs
 from indexer.bench.knobs import EMBED, PLAIN, TRAIN, Config, Groups, Table, turned
-from indexer.bench.pictures import gather
 from indexer.bench.processes import ask_alone, machine_cores, run_icons
 from indexer.bench.report import EACH, SAME, Report, Row, Run
-from indexer.bench.runs import Bench, embed, make_lesson, train
+from indexer.bench.runs import Bench, embed, gather, make_lesson, train
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import parse_devices
 from indexer.errors import BenchError, DeviceError, IconsError
@@ -116,11 +115,10 @@ class Series:
 
 def rows_of(group: str, question: str, **parameters: Any) -> list[Row]:
     """Answer a question of `alone` in a process of its own, as rows."""
-    found = []
-    for answer in ask_alone(question, **parameters):
-        name, error = answer.pop("name", question), answer.pop("error", None)
-        found.append(Row(group, name, {}, [answer] if answer else [], error))
-    return found
+    return [
+        Row(group, answer.pop("name", question), error=answer.pop("error", None), runs=[answer] if answer else [])
+        for answer in ask_alone(question, **parameters)
+    ]
 
 
 def count_devices(text: str) -> tuple[str, int]:
@@ -146,8 +144,9 @@ def bench_embed(options: Options, bars: Bars) -> Report:
     kind, n_devices = count_devices(options.devices)
     n, whole = options.n or N_PICTURES[kind], Bench(kind, machine_cores())
     base = turned(EMBED, {"devices": 1}, **options.settings)
-    most = {"batch": n // n_devices, "workers": len(whole.cores)}
-    groups = options.groups(EMBED, base, kind=kind, n_devices=n_devices, most=most)
+    groups = options.groups(
+        EMBED, base, kind=kind, n_devices=n_devices, most={"batch": n // n_devices, "workers": len(whole.cores)}
+    )
     groups.append((STRATEGY, knobs.strategies(base, kind=kind, n_devices=n_devices)))
     parts, many = [LINKS] * (kind == "cuda") + [LIMIT, DRAWING], [DEVICES, ALONE, REDUCTION] * (n_devices > 1)
     names = options.chosen([*parts, *(name for name, _ in groups), *many, PARITY])
@@ -162,28 +161,37 @@ def bench_embed(options: Options, bars: Bars) -> Report:
         )
         report.machine = ask_alone("machine", kind=kind)[0]
         asked = {"choice": options.choice.to_json(), "kind": kind}
-        if LINKS in names:
-            series.ask(LINKS, "links")
-        if LIMIT in names:
-            series.ask(LIMIT, "limit", precision=base.get("precision", "auto"), batches=LIMIT_BATCHES[kind], **asked)
-        if DRAWING in names:
-            size, source = find_checkpoint(options.choice).image_size, options.source and str(options.source)
-            series.ask(DRAWING, "drawing", source=source, n=min(n, _N_DRAWN), size=size, workers=len(whole.cores))
-        for name, configs in groups:
-            if name in names:
-                series.measure(name, [(one, partial(embed, one, pictures, whole)) for one in configs])
-        for name, start in ((DEVICES, base), (ALONE, turned(EMBED, base, program=PLAIN, loader="memory"))):
-            for behind in (SAME, EACH) if name in names else ():
+        size, source = find_checkpoint(options.choice).image_size, options.source and str(options.source)
+        drawn = {"source": source, "n": min(n, _N_DRAWN), "size": size, "workers": len(whole.cores)}
+        precision = base.get("precision", "auto")
+
+        def scale(name: str, start: Config) -> None:
+            for behind in (SAME, EACH):
                 trials = list[Trial]()
                 for config in knobs.scaled(EMBED, start, n_devices):
                     some = pictures if behind == SAME else pictures.first(n // n_devices * config["devices"])
                     trials.append((config, partial(embed, config, some, whole.part(config, n_devices))))
                 series.measure(f"{name}{behind}", trials)
-        if REDUCTION in names:
+
+        def add_up() -> None:
             for backend, of in {"gloo": "cpu", **({"nccl": "cuda"} if kind == "cuda" else {})}.items():
                 series.ask(REDUCTION, "all-reduce", n_ranks=n_devices, kind=of, backend=backend)
-        if PARITY in names:
-            series.ask(PARITY, "parity", precisions=PRECISIONS[kind], **asked)
+
+        measures: dict[str, Callable[[], None]] = {
+            LINKS: partial(series.ask, LINKS, "links"),
+            LIMIT: partial(series.ask, LIMIT, "limit", precision=precision, batches=LIMIT_BATCHES[kind], **asked),
+            DRAWING: partial(series.ask, DRAWING, "drawing", **drawn),
+            **{
+                name: partial(series.measure, name, [(one, partial(embed, one, pictures, whole)) for one in configs])
+                for name, configs in groups
+            },
+            DEVICES: partial(scale, DEVICES, base),
+            ALONE: partial(scale, ALONE, turned(EMBED, base, program=PLAIN, loader="memory")),
+            REDUCTION: add_up,
+            PARITY: partial(series.ask, PARITY, "parity", precisions=PRECISIONS[kind], **asked),
+        }
+        for name in names:
+            measures[name]()
         report.facts += _limit_lines(report, whole)
         report.is_whole = True
     return report

@@ -9,17 +9,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from indexer.bench import knobs
 from indexer.bench.compare import LIMIT_BATCHES, rows_of, usual_batch
 from indexer.bench.knobs import EMBED, PLAIN, TRAIN, Config, turned
-from indexer.bench.pictures import Pictures, gather
 from indexer.bench.processes import ask_alone, machine_cores
 from indexer.bench.report import EACH, SAME, Report, Row, number
-from indexer.bench.runs import Bench, Lesson, embed, make_lesson, train
+from indexer.bench.runs import Bench, Lesson, Pictures, embed, gather, make_lesson, train
 from indexer.encoders.checkpoint import LOCAL, ModelChoice
 from indexer.encoders.devices import MASK, Devices, parse_devices
 from indexer.errors import BenchError, DeviceError, IconsError
@@ -60,11 +59,10 @@ class Setting:
 
     def choice(self, model: str) -> ModelChoice:
         """Name a model as `icons index` does; those of which nobody has weights get random ones."""
-        return ModelChoice(model, None if model == BUNDLED or model.startswith(LOCAL) else str(self.weights(model)))
-
-    def weights(self, model: str) -> Path:
-        """Where random weights lie."""
-        return self.out / "weights" / f"{model}.safetensors"
+        return ModelChoice(
+            model,
+            None if model == BUNDLED or model.startswith(LOCAL) else str(self.out / "weights" / f"{model}.safetensors"),
+        )
 
 
 def tiny(out: Path, *, models: tuple[str, ...] = (BUNDLED,)) -> Setting:
@@ -102,15 +100,10 @@ class Parts:
 
     def __init__(self, setting: Setting, bars: Bars) -> None:
         self.setting, self.bars, self.bench = setting, bars, Bench(setting.kind, machine_cores(), _LIMIT_SECONDS)
-        self.pictures: Callable[[], Pictures] = cache(self._make_pictures)
-        self.lesson: Callable[[], Lesson] = cache(self._make_lesson)
 
     def all(self) -> list[Part]:
         """List them, each once."""
-        found: dict[str, Part] = {}
-        for part in self._every():
-            found.setdefault(part.name, part)
-        return list(found.values())
+        return list({part.name: part for part in self._every()}.values())
 
     def _every(self) -> Iterator[Part]:
         setting, (first, *others) = self.setting, self.setting.models
@@ -166,7 +159,7 @@ class Parts:
         n = n or self.setting.n(model) // (1 if name == "base" else _FEWER)
 
         def measure() -> list[Row]:
-            some = replace(self.pictures().first(n), choice=self.setting.choice(model))
+            some = replace(self.pictures.first(n), choice=self.setting.choice(model))
             return [Row(group, name, dict(config), [embed(config, some, self.bench)])]
 
         return Part(f"{group}: {name}", measure)
@@ -175,21 +168,31 @@ class Parts:
         name = knobs.label(TRAIN, config, [base])
 
         def measure() -> list[Row]:
-            return [Row("training", name, dict(config), [train(config, self.lesson(), self.bench)])]
+            return [Row("training", name, dict(config), [train(config, self.lesson, self.bench)])]
 
         return Part(f"training: {name}", measure)
 
-    def _make_pictures(self) -> Pictures:
+    @cached_property
+    def pictures(self) -> Pictures:
+        """What is embedded: enough for all parts."""
         most = max(self.setting.n(model) for model in self.setting.models) * self.setting.n_devices
         folder = self.setting.out / "pictures"
         make_folder(folder)
         return gather(folder, None, choice=ModelChoice.bundled(), n=most)
 
-    def _make_lesson(self) -> Lesson:
+    @cached_property
+    def lesson(self) -> Lesson:
+        """What is learnt from."""
         setting, folder = self.setting, self.setting.out / "lesson"
         make_folder(folder)
-        choice = setting.choice(setting.models[0])
-        return make_lesson(folder, None, choice=choice, kind=setting.kind, steps=setting.steps, bars=self.bars)
+        return make_lesson(
+            folder,
+            None,
+            choice=setting.choice(setting.models[0]),
+            kind=setting.kind,
+            steps=setting.steps,
+            bars=self.bars,
+        )
 
 
 def chosen(parts: Sequence[Part], only: Sequence[str]) -> list[Part]:
@@ -240,15 +243,19 @@ def bench_gpu(
 
 def _open(out: Path, kind: str) -> Report:
     def identity(machine: dict[str, Any]) -> str:
-        gpus = [gpu["name"] for gpu in machine.get("gpus", ())]
-        return ", ".join([machine["processor"], *gpus, f"torch {machine['packages']['torch']}"])
+        return ", ".join(
+            [
+                machine["processor"],
+                *(gpu["name"] for gpu in machine.get("gpus", ())),
+                f"torch {machine['packages']['torch']}",
+            ]
+        )
 
     machine = ask_alone("machine", kind=kind)[0]
     if not (out / "report.json").is_file():
         return Report(command=COMMAND, main="images/s", machine=machine)
     report = Report.read(out / "report.json", command=COMMAND)
-    now, before = identity(machine), identity(report.machine)
-    if now != before:
+    if (now := identity(machine)) != (before := identity(report.machine)):
         raise BenchError(f'"{out}" holds what was measured on {before}, this is {now}; give another --out')
     return report
 

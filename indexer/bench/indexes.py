@@ -58,8 +58,9 @@ def measure_indexes(report: Report, real: Halves, queries: Floats, options: Inde
         report.facts += refused
         if not steps:
             return
-        n_most = max(n for n, _ in steps)
-        vectors = write_vectors(Path(name, "vectors.npy"), real, n=n_most, seed=options.seed, progress=progress)
+        vectors = write_vectors(
+            Path(name, "vectors.npy"), real, n=max(n for n, _ in steps), seed=options.seed, progress=progress
+        )
         bench = _Bench(vectors, queries, Path(name), progress)
         for n in sorted({n for n, _ in steps}):
             least = least_scores(bench.chunks(n, f"Exact search of {n:,}"), queries, k=RECALL_K)
@@ -71,8 +72,11 @@ def measure_indexes(report: Report, real: Halves, queries: Floats, options: Inde
 
 def advice(rows: Sequence[Row]) -> str:
     """Hold the rule that `icons index --only merge` follows against what was measured at one size."""
-    right = [row for row in rows if row.values("recall@10")[0] >= LEAST_RECALL]
-    best = min(right, key=lambda row: row.values("p50, ms")[0], default=None)
+    best = min(
+        [row for row in rows if row.values("recall@10")[0] >= LEAST_RECALL],
+        key=lambda row: row.values("p50, ms")[0],
+        default=None,
+    )
     return f"{best.name} is the fastest with recall@10 {LEAST_RECALL}" if best else f"none reaches {LEAST_RECALL}"
 
 
@@ -169,8 +173,13 @@ class _Bench:
         n_trained, vectors = kind.n_trained(n), self.vectors[:n]
         started = time.perf_counter()
         sample = vectors[:: n // n_trained][:n_trained].astype(np.float32) if n_trained else None
-        chunks = self.chunks(n, f"Building {kind.name} of {n:,}")
-        index = VectorIndex.build(np.arange(n), chunks, dim=vectors.shape[1], spec=spec, sample=sample)
+        index = VectorIndex.build(
+            np.arange(n),
+            self.chunks(n, f"Building {kind.name} of {n:,}"),
+            dim=vectors.shape[1],
+            spec=spec,
+            sample=sample,
+        )
         del sample
         index.save(path)
         seconds, size = time.perf_counter() - started, path.stat().st_size

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from indexer.errors import BenchError, DeviceError
@@ -54,19 +55,9 @@ class Knob:
 Table = Mapping[str, Knob]
 
 
-def _of_ddp(kind: type, usual: Any, tried: tuple[Any, ...], also: tuple[Any, ...] = ()) -> Knob:
-    needs = {"devices": 2, "strategy": "ddp"}
-    return Knob(kind, usual, tried, also, needs=needs, group="DDP options")
-
-
-def _of_step(kind: Any, usual: Any, tried: tuple[Any, ...], **more: Any) -> Knob:
-    return Knob(kind, usual, tried, group="options", **more)
-
-
-def _of_nccl(variable: str, kind: Any, usual: Any, tried: tuple[Any, ...], also: tuple[Any, ...] = ()) -> Knob:
-    return Knob(kind, usual, tried, also, needs={"devices": 2}, group="NCCL", variable=variable)
-
-
+_of_ddp = partial(Knob, needs={"devices": 2, "strategy": "ddp"}, group="DDP options")
+_of_step = partial(Knob, group="options")
+_of_nccl = partial(Knob, needs={"devices": 2}, group="NCCL")
 _PRECISIONS = (AUTO, "fp32", "tf32", "bf16", "fp16", "int8")
 _BACKEND = Knob((AUTO, "nccl", "gloo"), AUTO, ("nccl", "gloo"), gpu=("nccl",), needs={"devices": 2})
 _ALGORITHMS = (AUTO, "Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT")
@@ -98,14 +89,14 @@ TRAIN: Table = {
     "grad_checkpointing": _of_step(bool, False, (True,)),
     "ema": _of_step(float, 0.0, (0.999,)),
     "picture_tower": _of_step(("full", "lora", "locked"), "full", ("lora", "locked")),
-    "nccl_min_channels": _of_nccl("NCCL_MIN_NCHANNELS", int, None, (), (32,)),
-    "nccl_max_channels": _of_nccl("NCCL_MAX_NCHANNELS", int, None, (4,), (1,)),
-    "nccl_buffer": _of_nccl("NCCL_BUFFSIZE", int, None, (), (1 << 20, 16 << 20)),
-    "nccl_p2p": _of_nccl("NCCL_P2P_DISABLE", bool, True, (False,)),
-    "nccl_shm": _of_nccl("NCCL_SHM_DISABLE", bool, True, (), (False,)),
-    "nccl_algo": _of_nccl("NCCL_ALGO", _ALGORITHMS, AUTO, ("Ring", "Tree")),
-    "nccl_proto": _of_nccl("NCCL_PROTO", (AUTO, "LL", "LL128", "Simple"), AUTO, (), ("LL", "LL128", "Simple")),
-    "nccl_high_priority": _of_nccl("TORCH_NCCL_HIGH_PRIORITY", bool, False, (True,)),
+    "nccl_min_channels": _of_nccl(int, None, (), (32,), variable="NCCL_MIN_NCHANNELS"),
+    "nccl_max_channels": _of_nccl(int, None, (4,), (1,), variable="NCCL_MAX_NCHANNELS"),
+    "nccl_buffer": _of_nccl(int, None, (), (1 << 20, 16 << 20), variable="NCCL_BUFFSIZE"),
+    "nccl_p2p": _of_nccl(bool, True, (False,), variable="NCCL_P2P_DISABLE"),
+    "nccl_shm": _of_nccl(bool, True, (), (False,), variable="NCCL_SHM_DISABLE"),
+    "nccl_algo": _of_nccl(_ALGORITHMS, AUTO, ("Ring", "Tree"), variable="NCCL_ALGO"),
+    "nccl_proto": _of_nccl((AUTO, "LL", "LL128", "Simple"), AUTO, (), ("LL", "LL128", "Simple"), variable="NCCL_PROTO"),
+    "nccl_high_priority": _of_nccl(bool, False, (True,), variable="TORCH_NCCL_HIGH_PRIORITY"),
 }
 
 
@@ -128,12 +119,9 @@ def parse(table: Table, name: str, text: str) -> Any:
     choices |= {AUTO: None} if knob.usual is None else {}
     if text in choices:
         return choices[text]
-    if knob.kind is int and text.isascii() and text.isdigit() and int(text) >= knob.least:
-        return int(text)
-    if knob.kind is float:
-        with suppress(ValueError):
-            if 0 < float(text) < math.inf:
-                return float(text)
+    with suppress(ValueError):
+        if knob.kind in (int, float) and (knob.least if knob.kind is int else 1e-9) <= float(text) < math.inf:
+            return knob.kind(text)
     numbers = {int: f"a number from {knob.least}", float: "a number above 0"}
     what = ", ".join([*(numbers[kind] for kind in numbers if kind is knob.kind), *choices])
     raise BenchError(f'"{text}" is no value of {name}; it takes {what}')
@@ -165,8 +153,9 @@ def label(table: Table, config: Config, among: Sequence[Config]) -> str:
 
 def turned(table: Table, base: Config, **values: Any) -> dict[str, Any]:
     """Turn knobs of a configuration; one that is turned to the usual is no part of it, but for the devices."""
-    found = {**base, **values}
-    return {name: value for name, value in found.items() if name == "devices" or value != table[name].usual}
+    return {
+        name: value for name, value in {**base, **values}.items() if name == "devices" or value != table[name].usual
+    }
 
 
 def on_one_program(table: Table, configs: Sequence[Config]) -> list[dict[str, Any]]:
@@ -216,8 +205,11 @@ def _varied(table: Table, base: Config, name: str, values: Sequence[Any]) -> lis
 
 def _with_needed(table: Table, base: Config, name: str) -> dict[str, Any]:
     """A base in which a knob has an effect."""
-    needed = {other: value for other, value in table[name].needs.items() if not _has(table, base, other, value)}
-    return turned(table, base, **needed)
+    return turned(
+        table,
+        base,
+        **{other: value for other, value in table[name].needs.items() if not _has(table, base, other, value)},
+    )
 
 
 def _has(table: Table, config: Config, name: str, needed: Any) -> bool:
@@ -271,12 +263,9 @@ def check(table: Table, config: Config, *, kind: str, n_devices: int) -> None:
 
 def environment(config: Config) -> dict[str, str]:
     """Variables that ranks are started with; a switch that is turned is a variable that is 1."""
-    found = {}
-    for name, value in config.items():
-        if name in TRAIN and (variable := TRAIN[name].variable):
-            spelled = "1" if isinstance(value, bool) else str(value)
-            found[variable] = _algorithms(value) if name == "nccl_algo" else spelled
-    return found
+    turned_knobs = {TRAIN[name].variable: value for name, value in config.items() if name in TRAIN}
+    spelled = {name: "1" if isinstance(value, bool) else str(value) for name, value in turned_knobs.items() if name}
+    return spelled | {name: _algorithms(value) for name, value in spelled.items() if name == "NCCL_ALGO"}
 
 
 def _algorithms(name: str) -> str:

@@ -22,8 +22,8 @@ from typing import IO, Any
 
 import psutil
 
-from indexer.embedding.gauges import family, proportional_bytes
-from indexer.embedding.torchrun import Ranks
+from indexer.embedding.distributed import Ranks
+from indexer.embedding.progress import family, proportional_bytes
 from indexer.encoders.devices import MASK, Devices, first_devices
 from indexer.errors import BenchError
 from indexer.process import cores, cpu_quota, cpu_seconds, named_as_starter
@@ -108,8 +108,13 @@ def started(
 ) -> "Iterator[subprocess.Popen[bytes]]":
     """Start a process, and end it with all that it has started when the block ends."""
     # Safe path: a file "numpy.py" in the folder where the user happens to stand is not to be imported.
-    path = os.pathsep.join(filter(None, sys.path))
-    there = {**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1", **named_as_starter(), **(environment or {})}
+    there = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "PYTHONSAFEPATH": "1",
+        **named_as_starter(),
+        **(environment or {}),
+    }
     process = subprocess.Popen(command, env=there, start_new_session=True, **streams)
     try:
         yield process

@@ -1,21 +1,25 @@
 """What was measured, and how it is shown: rows of figures, a table a group, charts, one page, JSON.
 
 `report.json` is written after each run, so that whatever ends a measuring leaves what there is.
+
+How far more devices help, two laws say by a parallel share P. Amdahl (AFIPS 1967), the same work on N devices: S = 1 /
+((1 - P) + P / N). Gustafson (CACM 31, 1988), N times the work on N devices: S = (1 - P) + P * N. Each is a line through
+the origin in the right coordinates, so P is found by least squares in closed form: 1 - 1/S = P * (1 - 1/N), and
+S - 1 = P * (N - 1). Intervals come from the repeats, drawn anew (bootstrap).
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from indexer.bench.laws import Fit, Law, fit, speedup, speedups
 from indexer.errors import BenchError
 from indexer.library.durable import write_file
-from indexer.reports.measures import RESAMPLES, Figure
+from indexer.reports.measures import RESAMPLES, Figure, Scores
 from indexer.reports.page import page, section, table_html
 from indexer.reports.terminal import open_console, table_of
 
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 FORMAT = 2
 SAME, EACH = ", same work", ", as much for each"
 """Behind the names of two groups that vary the number of devices: Amdahl's question and Gustafson's."""
+Law = Literal["Amdahl", "Gustafson"]
 LAWS: tuple[tuple[Law, str], ...] = (("Amdahl", SAME), ("Gustafson", EACH))
 SHARES = ("data", "compute", "communication")
 """Figures of a training step; communication happens within computing."""
@@ -74,6 +79,68 @@ def number(value: float) -> str:
     return f"{value:.2f}" if abs(value) >= 1 else f"{value:.5f}" if abs(value) > 0.99 else f"{value:.3g}"
 
 
+Rates = Mapping[int, Sequence[float]]
+"""Pictures a second by the number of devices, one value a repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A law fitted to speed-ups; the share is not cut to 0..1, so that what the law can't explain shows."""
+
+    law: Law
+    parallel_share: Figure
+    extrapolated: dict[int, Figure]
+    """Speed-up by a number of devices that was not measured."""
+
+
+def speedup(law: Law, share: Any, n: float) -> Any:
+    """What a law says of n devices, with this parallel share, or with each of several."""
+    return 1 / ((1 - share) + share / n) if law == "Amdahl" else (1 - share) + share * n
+
+
+def fitted_share(law: Law, devices: Sequence[int], speedups: Sequence[float]) -> float:
+    """The parallel share by least squares; needs a number of devices above one."""
+    n, s = np.asarray(devices, float), np.asarray(speedups, float)
+    x, y = (1 - 1 / n, 1 - 1 / s) if law == "Amdahl" else (n - 1, s - 1)
+    return float((x @ y) / (x @ x))
+
+
+def speedups(rates: Rates) -> dict[int, Figure]:
+    """Speed-ups against one device, with intervals."""
+    drawn = _drawn_speedups(rates)
+    return {n: _figure(float(np.median(rates[n]) / np.median(rates[1])), drawn[n]) for n in sorted(rates)}
+
+
+def fit(law: Law, rates: Rates, *, beyond: Sequence[int]) -> Fit | None:
+    """Fit a law to rates of the same work (Amdahl) or of as much for each (Gustafson).
+
+    None where one device was not measured, or nothing else was.
+    """
+    devices = [n for n in sorted(rates) if n > 1]
+    if not devices or 1 not in rates:
+        return None
+    drawn = _drawn_speedups(rates)
+    found = fitted_share(law, devices, [float(np.median(rates[n]) / np.median(rates[1])) for n in devices])
+    shares = np.array([fitted_share(law, devices, [drawn[n][row] for n in devices]) for row in range(RESAMPLES)])
+    return Fit(
+        law, _figure(found, shares), {n: _figure(speedup(law, found, n), speedup(law, shares, n)) for n in beyond}
+    )
+
+
+def _drawn_speedups(rates: Rates) -> dict[int, Scores]:
+    """For each number of devices the speed-ups of `RESAMPLES` draws of the repeats."""
+    generator = np.random.default_rng(0)
+    medians = {
+        n: np.median(generator.choice(np.asarray(of_n), (RESAMPLES, len(of_n))), axis=1) for n, of_n in rates.items()
+    }
+    return {n: of_n / medians[1] for n, of_n in medians.items()}
+
+
+def _figure(value: float, drawn: Scores) -> Figure:
+    low, high = np.percentile(drawn, (2.5, 97.5))
+    return Figure(value, float(low), float(high))
+
+
 @dataclass(kw_only=True)
 class Report:
     """All that one command has measured."""
@@ -102,8 +169,11 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Spell everything for programs, with what follows from it."""
-        laws = {base: [asdict(law) for law in self.fits(base)] for base in self.scalings()}
-        return {"format": FORMAT, **asdict(self), "laws": laws}
+        return {
+            "format": FORMAT,
+            **asdict(self),
+            "laws": {base: [asdict(law) for law in self.fits(base)] for base in self.scalings()},
+        }
 
     def save(self, out: Path) -> None:
         """Write `report.json`."""
@@ -191,8 +261,7 @@ def show(report: Report) -> None:
     for group in report.groups():
         console.print(f"\n{group}", style="bold", highlight=False, markup=False)
         console.print(table_of(*table(report, group)))
-    lines = [line for base in report.scalings() for line in scaling_lines(report, base)]
-    for line in ["", *lines, *headline(report)]:
+    for line in ["", *(line for base in report.scalings() for line in scaling_lines(report, base)), *headline(report)]:
         console.print(line, highlight=False, markup=False)
 
 
@@ -215,10 +284,13 @@ def write(report: Report, out: Path, *, has_charts: bool = True) -> None:
 
 def charts(report: Report) -> "dict[tuple[str, str], Chart]":
     """Draw every group that compares something, by (group, what is shown)."""
-    from indexer.reports.charts import Bar, Curve, Scale, Stack, bar_chart, line_chart, stacked_chart
+    from indexer.reports.charts import Bar, Curve, bar_chart, line_chart
 
-    bases = [base for base in report.scalings() if report.rates(f"{base}{SAME}")]
-    found = {(f"{base}{SAME}", "speed-up"): _speedup_chart(report, base) for base in bases}
+    found = {
+        (f"{base}{SAME}", "speed-up"): _speedup_chart(report, base)
+        for base in report.scalings()
+        if report.rates(f"{base}{SAME}")
+    }
     for group in report.groups():
         rows = [row for row in report.of(group) if row.values(report.main)]
         figures, places = [median(row.values(report.main)) for row in rows], [row.setting.get(group) for row in rows]
@@ -226,22 +298,24 @@ def charts(report: Report) -> "dict[tuple[str, str], Chart]":
             continue
         if all(type(place) is int for place in places[1:]):
             ticks = ["auto" if place is None else str(place) for place in places]
-            curves = [Curve("measured", figures, 0)]
-            chart = line_chart(f"{group}: {report.main}", curves, ticks=ticks, x_title=group, y=Scale(written=number))
+            chart = line_chart(
+                f"{group}: {report.main}",
+                [Curve("measured", figures, 0)],
+                ticks=ticks,
+                x_title=group,
+                written=number,
+                high=None,
+            )
         else:
             bars = [Bar(row.name, figure, int(row is not rows[0])) for row, figure in zip(rows, figures, strict=True)]
             chart = bar_chart(f"{group}: {report.main}", bars, written=number)
         found[group, report.main] = chart
-        if all(row.values(name) for row in rows for name in SHARES):
-            shares = [[row.values(name)[0] for name in SHARES] for row in rows]
-            stacks = [Stack(row.name, [a, max(0.0, b - c), c]) for row, (a, b, c) in zip(rows, shares, strict=True)]
-            found[group, "shares"] = stacked_chart(f"{group}: of a step", stacks, parts=SHARES, written=number)
     return found
 
 
 def _speedup_chart(report: Report, base: str) -> "Chart":
     """Both speed-ups beside what would be ideal, and the fitted laws."""
-    from indexer.reports.charts import Curve, Scale, line_chart
+    from indexer.reports.charts import Curve, line_chart
 
     counts = sorted(report.rates(f"{base}{SAME}"))
     curves = [Curve("ideal", [Figure(n, n, n) for n in counts], 5, is_ideal=True)]
@@ -252,5 +326,6 @@ def _speedup_chart(report: Report, base: str) -> "Chart":
     for colour, law in enumerate(report.fits(base), 2):
         values = [speedup(law.law, law.parallel_share.value, n) for n in counts]
         curves.append(Curve(law.law, [Figure(value, value, value) for value in values], colour, is_ideal=True))
-    ticks = [str(n) for n in counts]
-    return line_chart(f"{base}: speed-up", curves, ticks=ticks, x_title="devices", y=Scale(written=number))
+    return line_chart(
+        f"{base}: speed-up", curves, ticks=[str(n) for n in counts], x_title="devices", written=number, high=None
+    )

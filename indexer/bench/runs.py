@@ -1,5 +1,8 @@
 """One run of a configuration, and its figures: ranks of `icons index` and `icons lab finetune`, the plain script.
 
+Pictures are those of a source or the bundled samples, never those of the user's library: every run of embedding gets a
+library of its own in a temporary folder, which holds nothing but a plan.
+
 Rates of the product are those that its ranks report: of embedding the first fifth of the pictures is left out, as some
 are drawn while the encoder loads; of training the steps that warm up.
 """
@@ -9,26 +12,31 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from indexer.bench.knobs import PLAIN, TRAIN, Config, environment
-from indexer.bench.pictures import SAMPLES, Pictures, make_library, png_files
 from indexer.bench.processes import busy_seconds, on_cores, run_module
 from indexer.bench.report import SHARES, Run
-from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.planning import EmbedOptions, image_item
 from indexer.embedding.progress import EmbeddingProgress, clear_progress, read_progress
-from indexer.encoders.checkpoint import ModelChoice
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import Devices, first_devices
 from indexer.errors import BenchError
-from indexer.finetune.options import FinetuneOptions, Places
-from indexer.finetune.plan import read_plan, write_plan
+from indexer.finetune.options import FinetuneOptions, Places, read_plan
+from indexer.finetune.options import write_plan as write_training
 from indexer.library.bundled import bundled
+from indexer.library.folder import Library
+from indexer.library.plans import Plan, cut_blocks, write_plan
 from indexer.process import cores
+from indexer.rendering.pool import RenderPool
+from indexer.rendering.slots import Job
 from indexer.reports.terminal import Bars
+from indexer.sources.source import open_sources
 
 _LEFT_OUT = 1 / 5
 """Of the pictures of an embedding, at the beginning."""
@@ -68,6 +76,68 @@ class Bench:
         return self if self.kind == "cuda" else replace(self, cores=self.cores[:share])
 
 
+FILE_SIDE = 224
+"""Of the PNG files, in pixels, whatever the model takes: icons are exported larger than the bundled model sees them."""
+SAMPLES = "samples/lucide-static"
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """Pictures to embed, the encoder to do it with, and a folder for what is made of them."""
+
+    folder: Path
+    choice: ModelChoice
+    jobs: Sequence[Job]
+    n_distinct: int
+    """Where more pictures were asked for than there are, some are taken again."""
+
+    def first(self, n: int) -> "Pictures":
+        """So many of them."""
+        return replace(self, jobs=self.jobs[:n])
+
+
+def gather(folder: Path, source: Path | None, *, choice: ModelChoice, n: int) -> Pictures:
+    """Choose pictures, each once, evenly from the whole source, or from the bundled samples.
+
+    Raises:
+        BenchError, SourceError: the source holds no pictures, or is not there.
+    """
+    found: dict[bytes, Job] = {}
+    for opened in open_sources(source or bundled(SAMPLES)):
+        for scanned in opened.scan({}):
+            for record in scanned.records or ():
+                found.setdefault(record.digest, Job(0, opened.address_of(scanned, record)))
+    if not found:
+        raise BenchError(f'no pictures in "{source}"; give a folder of icons, or none for the bundled samples')
+    jobs = list(found.values())
+    places = np.linspace(0, len(jobs) - 1, n) if n <= len(jobs) else np.arange(n) % len(jobs)
+    chosen = [jobs[place]._replace(id=number) for number, place in enumerate(places.astype(int))]
+    return Pictures(folder, choice, chosen, min(n, len(jobs)))
+
+
+def make_library(root: Path, pictures: Pictures, options: EmbedOptions) -> tuple[Library, Plan]:
+    """Make a library that holds nothing but a plan of these pictures, and let ranks begin with it."""
+    library, fingerprint = Library(root), find_checkpoint(pictures.choice).fingerprint
+    items = [image_item(*job) for job in pictures.jobs]
+    blocks = list(cut_blocks("images", items, n=len(items), attempt=""))
+    plan = Plan(fingerprint, pictures.choice.to_json(), len(items), 0, len(blocks), options=asdict(options))
+    write_plan(library.work(fingerprint), plan, blocks)
+    library.begin_run(fingerprint, plan.run)
+    return library, plan
+
+
+def png_files(pictures: Pictures, *, workers: int) -> Path:
+    """Draw the pictures as PNG files, as a preparing script would have done; once. Returns their folder."""
+    folder = pictures.folder / "files"
+    folder.mkdir(exist_ok=True)
+    if missing := [job for job in pictures.jobs if not (folder / f"{job.id:07d}.png").exists()]:
+        with RenderPool(size=FILE_SIDE, workers=workers) as pool:
+            for chunk in pool.render([missing]):
+                for number, pixels in zip(chunk.ids.tolist(), chunk.pixels, strict=True):
+                    Image.fromarray(pixels).save(folder / f"{number:07d}.png")
+    return folder
+
+
 @dataclass(slots=True)
 class Reports:
     """What the ranks of an embedding report on the way, and how busy the machine is meanwhile."""
@@ -92,7 +162,10 @@ class Reports:
         ranks, ends = list(self.seen.values()), [reports[-1] for reports in self.seen.values()]
         if not sum(rank.done for rank in ends):
             raise BenchError("no picture was embedded")
-        began, times = min(rank.began_at for rank in ends), np.unique([_at(rank) for of in ranks for rank in of])
+        began, times = (
+            min(rank.began_at for rank in ends),
+            np.unique([rank.began_at + rank.seconds for of in ranks for rank in of]),
+        )
         done = sum(_reported(reports, "done", times) for reports in ranks)
         start, end = float(np.interp(done[-1] * _LEFT_OUT, [0.0, *done], [began, *times])), float(times[-1])
 
@@ -102,12 +175,11 @@ class Reports:
 
         failed, remarks = sum(rank.failed for rank in ends), dict.fromkeys(rank.remark for rank in ends if rank.remark)
         looked, busy = zip(*self.busy, strict=True)
-        has_busy = all(rank.busy_seconds is not None for rank in ends)
         return {
             "images/s": float(done[-1] * (1 - _LEFT_OUT) / (end - start)),
             "seconds": end - began,
             "waits": share("waited_seconds"),
-            **({"device busy": share("busy_seconds")} if has_busy else {}),
+            **({"device busy": share("busy_seconds")} if all(rank.busy_seconds is not None for rank in ends) else {}),
             "cores busy": float(np.diff(np.interp([start, end], looked, busy))[0]) / ((end - start) * n_cores),
             "memory, GB": sum(rank.memory_bytes for rank in ends) / 1e9,
             "batch": max(rank.batch_size for rank in ends),
@@ -117,13 +189,9 @@ class Reports:
         }
 
 
-def _at(progress: EmbeddingProgress) -> float:
-    return progress.began_at + progress.seconds
-
-
 def _reported(reports: Sequence[EmbeddingProgress], name: str, times: Any) -> Any:
     """What a rank would have reported at some times."""
-    at = [reports[0].began_at, *map(_at, reports)]
+    at = [reports[0].began_at, *(rank.began_at + rank.seconds for rank in reports)]
     return np.interp(times, at, [0.0, *(getattr(rank, name) for rank in reports)])
 
 
@@ -161,24 +229,12 @@ class Lesson:
 
 def make_lesson(folder: Path, source: Path | None, *, choice: ModelChoice, kind: str, steps: int, bars: Bars) -> Lesson:
     """Render what is learnt from, once."""
-    from indexer.finetune.lesson import read_facts
     from indexer.finetune.session import Request, prepare, working
 
     options, sources = _options_of({"batch": 2}, steps=1), [source or bundled(SAMPLES)]
     request = Request(folder / "model", sources=sources, choice=choice, options=options, workers=cores())
     with working(request) as places:
-        prepare(request, places, Devices(kind, 1), _Quiet(bars))
-    return Lesson(places, len(read_facts(read_plan(places).corpus)["words"]), steps)
-
-
-class _Quiet:
-    """Shows the pictures that are rendered, and nothing else that `icons lab finetune` would say."""
-
-    def __init__(self, bars: Bars) -> None:
-        self.stage, self.rendered = bars.stage, bars.advance
-
-    def note(self, text: str) -> None:
-        pass
+        return Lesson(places, len(prepare(request, places, Devices(kind, 1), bars).bases), steps)
 
 
 def train(config: Config, lesson: Lesson, bench: Bench) -> Run:
@@ -192,7 +248,7 @@ def train(config: Config, lesson: Lesson, bench: Bench) -> Run:
     places, most, devices = lesson.places, _MOST_WARM_UP_STEPS[bench.kind], first_devices(bench.kind, config["devices"])
     places.forget()
     clear_progress(places.work)
-    write_plan(places, replace(read_plan(places), options=_options_of(config, steps=most + lesson.steps)))
+    write_training(places, replace(read_plan(places), options=_options_of(config, steps=most + lesson.steps)))
     arguments, variables = ("--out", str(places.out), "--device", bench.kind), environment(config)
     bench.run("indexer.finetune.rank", *arguments, devices=devices, folder=places.work, environment=variables)
     lines = [json.loads(line) for line in places.log.read_text("utf-8").splitlines()]
@@ -224,5 +280,5 @@ def _options_of(config: Config, *, steps: int) -> FinetuneOptions:
     """Every choice of a training: those of `icons lab finetune`, but for the knobs and what is not to be measured."""
     chosen = {name: value for name, value in config.items() if name != "devices" and not TRAIN[name].variable}
     unmeasured = {"held_out": _NEVER, "validate_steps": _NEVER, "patience": 0, "checkpoint_seconds": float(_NEVER)}
-    watched = {"profile_steps": _PROFILED_STEPS, "log_steps": 1}
-    return FinetuneOptions.of({**chosen, **unmeasured, **watched, "steps": steps})
+    watched = {"profile_steps": _PROFILED_STEPS, "log_steps": 1, "steps": steps}
+    return FinetuneOptions.of({**chosen, **unmeasured, **watched})

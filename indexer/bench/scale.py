@@ -8,7 +8,7 @@ build it, `icons serve` answers; each is a process that is watched. A run that i
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -23,7 +23,6 @@ import numpy as np
 
 from indexer.arrays import Halves, Ids
 from indexer.bench.indexes import nearest_likeness, perturb
-from indexer.bench.pictures import write_set
 from indexer.bench.processes import ask_alone, run_icons, serving
 from indexer.bench.report import Report, Row
 from indexer.bench.search import PAGE_HITS, Client, ask_catalog, choose_texts, first_hits, read_manifest, timed
@@ -32,7 +31,7 @@ from indexer.errors import LibraryError
 from indexer.library.durable import bytes_on_disk, write_file
 from indexer.library.folder import Library
 from indexer.library.plans import Block, read_blocks, read_plan
-from indexer.library.shards import Shard, read_traits, read_vectors, shard_path, write_shard
+from indexer.library.shards import Shard, read_traits, read_vectors, shard_name, write_shard
 from indexer.reports.terminal import Progress
 
 LEAST_ICONS = 100
@@ -84,8 +83,11 @@ def read_real(library: Library) -> Real:
     shards, name_ids = library.vectors(fingerprint), np.array([name for _, name in words])
     images, _ = read_vectors(shards, "images", image_ids, fingerprint=fingerprint)
     names, filled = read_vectors(shards, "names", name_ids, fingerprint=fingerprint)
-    filled_rows = zip(words, np.cumsum(filled).tolist(), filled, strict=True)
-    known = {word: row - 1 for (word, _), row, has_vector in filled_rows if has_vector}
+    known = {
+        word: row - 1
+        for (word, _), row, has_vector in zip(words, np.cumsum(filled).tolist(), filled, strict=True)
+        if has_vector
+    }
     sets = []
     for _, of_set in groupby(rows, key=itemgetter(0)):
         keys, licences, names_of, categories, of = zip(*of_set, strict=True)
@@ -122,6 +124,17 @@ def write_sets(folder: Path, real: Real, *, n: int, seed: int = 0) -> None:
                 return
 
 
+def write_set(file: Path, icons: Iterable[tuple[str, str]], *, prefix: str, **facts: Any) -> None:
+    """Write an Iconify set as its packages are laid out, an icon (name, body) a line; `facts` stand behind them."""
+    lines = (f'\t\t{json.dumps(name)}: {{\n\t\t\t"body": {json.dumps(body)}\n\t\t}}' for name, body in icons)
+    behind = ",\n".join(
+        f"\t{json.dumps(name)}: {json.dumps(value)}" for name, value in {**facts, "width": 24, "height": 24}.items()
+    )
+    joined = ",\n".join(lines)
+    text = f'{{\n\t"prefix": {json.dumps(prefix)},\n\t"icons": {{\n{joined}\n\t}},\n{behind}\n}}\n'
+    file.write_text(text, encoding="utf-8")
+
+
 def _names(real: Sequence[str], words: Any, random: np.random.Generator) -> list[str]:
     """The names of a set, some with a word that another name bears, each once."""
     found: dict[str, None] = {}
@@ -151,7 +164,7 @@ def write_shards(library: Library, sets: Path, real: Real) -> None:
     facts = {"rank": "0", "precision": "fp32", "model": plan.model, "run": plan.run}
     for block in read_blocks(plan_file):
         shard = _shard(block, sets, real, likeness[block.kind])
-        write_shard(shard_path(folder, block.name), shard, fingerprint=real.fingerprint, facts=facts)
+        write_shard(folder / shard_name(block.name), shard, fingerprint=real.fingerprint, facts=facts)
 
 
 def _shard(block: Block, sets: Path, real: Real, likeness: float) -> Shard:
@@ -202,8 +215,7 @@ class Place:
                 return {**self._run("scan, nothing new", "index", "--only", "scan"), **first}
             case "plan":
                 fingerprint = read_manifest(self.real).fingerprint
-                encoder = self.library.encoder(fingerprint)
-                copytree(self.real.encoder(fingerprint), encoder, dirs_exist_ok=True)
+                copytree(self.real.encoder(fingerprint), self.library.encoder(fingerprint), dirs_exist_ok=True)
                 return self._run("plan", "index", "--only", "plan", *self._encoder())
             case "vectors":
                 write_shards(self.library, sets, read_real(self.real))

@@ -4,13 +4,16 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from sqlite3 import Connection as SqliteConnection
 from sqlite3 import DatabaseError, IntegrityError, ProgrammingError
+from typing import Any
 
+import numpy as np
 from sqlalchemy import (
     URL,
     Column,
@@ -22,15 +25,19 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    Select,
     Table,
     Text,
     UniqueConstraint,
     create_engine,
     event,
     inspect,
+    select,
     text,
 )
+from sqlalchemy.dialects.sqlite import insert
 
+from indexer.arrays import Ids
 from indexer.errors import IconsError, LibraryError
 from indexer.library.durable import make_folder
 from indexer.library.folder import Library
@@ -45,10 +52,6 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-
-
-def _references(column: str) -> ForeignKey:
-    return ForeignKey(column, ondelete="CASCADE")
 
 
 settings = Table(
@@ -78,7 +81,7 @@ sets = Table(
     "sets",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("source_id", Integer, _references("sources.id"), nullable=False),
+    Column("source_id", Integer, ForeignKey("sources.id", ondelete="CASCADE"), nullable=False),
     Column("key", Text, nullable=False, index=True),
     Column("title", Text, nullable=False),
     Column("version", Text),
@@ -96,7 +99,7 @@ files = Table(
     "files",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("source_id", Integer, _references("sources.id"), nullable=False),
+    Column("source_id", Integer, ForeignKey("sources.id", ondelete="CASCADE"), nullable=False),
     Column("path", Text, nullable=False),
     Column("stamp", Text, nullable=False),
     Column("skipped", Integer, nullable=False, server_default="0"),
@@ -107,7 +110,7 @@ files = Table(
 problems = Table(
     "problems",
     metadata,
-    Column("file_id", Integer, _references("files.id"), primary_key=True),
+    Column("file_id", Integer, ForeignKey("files.id", ondelete="CASCADE"), primary_key=True),
     Column("member", Text, primary_key=True),
     Column("reason", Text, nullable=False),
 )
@@ -141,9 +144,9 @@ icons = Table(
     "icons",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("file_id", Integer, _references("files.id"), nullable=False),
+    Column("file_id", Integer, ForeignKey("files.id", ondelete="CASCADE"), nullable=False),
     Column("member", Text, nullable=False),
-    Column("set_id", Integer, _references("sets.id"), nullable=False),
+    Column("set_id", Integer, ForeignKey("sets.id", ondelete="CASCADE"), nullable=False),
     Column("image_id", Integer, ForeignKey("images.id"), nullable=False, index=True),
     Column("name_id", Integer, ForeignKey("names.id")),
     Column("name", Text, nullable=False),
@@ -169,7 +172,7 @@ failures = Table(
     "failures",
     metadata,
     Column("fingerprint", Text, primary_key=True),
-    Column("image_id", Integer, _references("images.id"), primary_key=True),
+    Column("image_id", Integer, ForeignKey("images.id", ondelete="CASCADE"), primary_key=True),
     Column("reason", Text, nullable=False),
 )
 
@@ -197,8 +200,10 @@ PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_time
 _VERSION_TABLE = """CREATE TABLE alembic_version (
     version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 )"""
-ADVICE = "free disk space if it is full, else `icons doctor` says what is wrong"
-LOCKED = "another program has it open and is writing, a database browser perhaps; close that, then run this again"
+
+
+_LOCKED = "another program has it open and is writing, a database browser perhaps; close that, then run this again"
+_FULL = "free disk space if it is full, else `icons doctor` says what is wrong"
 
 
 def open_catalog(path: Path) -> Engine:
@@ -211,11 +216,13 @@ def open_catalog(path: Path) -> Engine:
     """
     make_folder(path.parent)
     _refuse_lost(path)
-    engine = _connect(path)
+    engine = _engine(path, _connect_to_write)
     with engine.begin() as connection:
         found = _revision(connection)
-        if not inspect(connection).get_table_names():
-            _create(connection)
+        if not inspect(connection).get_table_names():  # alembic's import takes longer than the scan of a folder
+            metadata.create_all(connection, checkfirst=False)
+            connection.exec_driver_sql(_VERSION_TABLE)
+            connection.execute(text("INSERT INTO alembic_version VALUES (:revision)"), {"revision": REVISION})
         elif found is not None and found < REVISION:
             _run_alembic(connection, path)
         check_revision(connection, path)
@@ -229,15 +236,14 @@ def read_catalog(path: Path) -> Engine:
         LibraryError: its schema is older or newer than this program, or it is damaged or lost.
     """
     _refuse_lost(path)
-    if os.access(path.parent, os.W_OK):  # where a writer may be at work, and SQLite can lay files for that beside it
-        try:
-            return _checked(_connect(path), path)
-        except LibraryError as error:
-            if not _is_for_want_of_room(error):
-                raise
-    engine = create_engine("sqlite://", creator=partial(connect_to_read, path))
-    _tell_errors(engine, path)
-    return _checked(engine, path)
+    # In a folder that can be written a writer may be at work, and SQLite can lay files for that beside the catalog.
+    can_write = os.access(path.parent, os.W_OK)
+    try:
+        return _checked(_engine(path, _connect_to_write if can_write else connect_to_read), path)
+    except LibraryError as error:
+        if not can_write or getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF not in _WITHOUT_ROOM:
+            raise
+        return _checked(_engine(path, connect_to_read), path)
 
 
 def _checked(engine: Engine, path: Path) -> Engine:
@@ -246,10 +252,8 @@ def _checked(engine: Engine, path: Path) -> Engine:
     return engine
 
 
-def _is_for_want_of_room(error: LibraryError) -> bool:
-    """Whether SQLite could not lay a file beside a catalog, as on a disk that is full."""
-    kind = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
-    return kind in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN)
+_WITHOUT_ROOM = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN)
+"""What SQLite says where it could not lay a file beside a catalog, as on a disk that is full."""
 
 
 def connect_to_read(path: Path) -> SqliteConnection:
@@ -294,7 +298,7 @@ def used_ids(library: Library) -> dict[str, int]:
     used = {"images": 0, "names": 0, "icons": 0}
     for path in chain.from_iterable(map(shard_paths, folders_in(library.root / "vectors"))):
         with suppress(IconsError):
-            kind, ids, failures = read_finished(path)
+            kind, ids, failures, _ = read_finished(path)
             used[kind] = max(used[kind], int(ids.max(initial=0)), *failures)
     for number in library.numbers():
         with suppress(sqlite3.Error), closing(connect_to_read(library.generation(number).catalog)) as connection:
@@ -312,31 +316,30 @@ def count_on(connection: SqliteConnection, used: dict[str, int]) -> None:
             connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number))
 
 
-def _connect(path: Path) -> Engine:
-    engine = create_engine(URL.create("sqlite", database=str(path)))
+def _connect_to_write(path: Path) -> SqliteConnection:
+    # sqlite3 itself would end a transaction before each CREATE TABLE
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    for pragma in PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
 
-    @event.listens_for(engine, "connect")
-    def _configure(connection: SqliteConnection, _: object) -> None:
-        connection.isolation_level = None  # sqlite3 itself would end a transaction before each CREATE TABLE
-        for pragma in PRAGMAS:
-            connection.execute(f"PRAGMA {pragma}")
+
+def _engine(path: Path, connect: Callable[[Path], SqliteConnection]) -> Engine:
+    engine = create_engine(URL.create("sqlite", database=str(path)), creator=partial(connect, path))
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN")
 
-    _tell_errors(engine, path)
-    return engine
-
-
-def _tell_errors(engine: Engine, path: Path) -> None:
     @event.listens_for(engine, "handle_error")
     def _refuse(context: ExceptionContext) -> None:
         cause = context.original_exception
         is_own = isinstance(cause, IntegrityError | ProgrammingError)
         if isinstance(cause, DatabaseError | UnicodeDecodeError) and not is_own:
-            advice = LOCKED if "locked" in str(cause) else ADVICE
+            advice = _LOCKED if "locked" in str(cause) else _FULL
             raise LibraryError(f'"{path}" can\'t be read or written ({cause}); {advice}') from cause
+
+    return engine
 
 
 def check_revision(connection: Connection, path: Path) -> None:
@@ -346,27 +349,18 @@ def check_revision(connection: Connection, path: Path) -> None:
         LibraryError: with the command that mends it.
     """
     found = _revision(connection)
-    if found == REVISION:
-        return
-    if found is not None and found > REVISION:
+    if found != REVISION:
         raise LibraryError(
             f'"{path}" has schema "{found}", newer than "{REVISION}" of this program; '
             "`pip install --upgrade icons` brings a program that reads it"
+            if found is not None and found > REVISION
+            else f'"{path}" has schema "{found}", this program needs "{REVISION}"; `icons index` brings it there'
         )
-    raise LibraryError(f'"{path}" has schema "{found}", this program needs "{REVISION}"; `icons index` brings it there')
 
 
 def _revision(connection: Connection) -> str | None:
-    if not inspect(connection).has_table("alembic_version"):
-        return None
-    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-
-
-def _create(connection: Connection) -> None:
-    """Lay the tables that all migrations together lay: alembic's import takes longer than the scan of a folder."""
-    metadata.create_all(connection, checkfirst=False)
-    connection.exec_driver_sql(_VERSION_TABLE)
-    connection.execute(text("INSERT INTO alembic_version VALUES (:revision)"), {"revision": REVISION})
+    is_there = inspect(connection).has_table("alembic_version")
+    return connection.scalar(text("SELECT version_num FROM alembic_version")) if is_there else None
 
 
 def _run_alembic(connection: Connection, path: Path) -> None:
@@ -383,3 +377,30 @@ def _run_alembic(connection: Connection, path: Path) -> None:
         command.upgrade(config, "head")
     except CommandError as error:
         raise LibraryError(f'"{path}" can\'t be brought to schema "{REVISION}": {error}') from error
+
+
+_AT_ONCE = 65_536
+"""Values that are written in one statement: what stands for them in memory is many times their size."""
+
+
+def selecting(connection: Connection, values: Sequence[Any] | Ids) -> Select[Any]:
+    """Lay values down in a temporary table, where those of an earlier call go; return what selects them."""
+    connection.execute(text("CREATE TEMP TABLE IF NOT EXISTS chosen (value PRIMARY KEY)"))
+    connection.execute(text("DELETE FROM chosen"))
+    for start in range(0, len(values), _AT_ONCE):
+        some = values[start : start + _AT_ONCE]
+        rows = [{"value": value} for value in (some.tolist() if isinstance(some, np.ndarray) else some)]
+        connection.execute(text("INSERT OR IGNORE INTO chosen VALUES (:value)"), rows)
+    return select(text("value")).select_from(text("chosen"))
+
+
+def write_rows(
+    connection: Connection, table: Table, rows: Sequence[dict[str, Any]], *, by: Sequence[str], set_: Sequence[str] = ()
+) -> None:
+    """Write rows; of those that are there already, by some columns, others are set anew."""
+    if rows:
+        statement = insert(table)
+        anew = {column: statement.excluded[column] for column in set_}
+        nothing = statement.on_conflict_do_nothing(index_elements=by)
+        updated = statement.on_conflict_do_update(index_elements=by, set_=anew) if anew else nothing
+        connection.execute(updated, rows)

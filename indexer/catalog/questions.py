@@ -1,23 +1,34 @@
 """What a catalog knows: settings, counts, what still needs a vector, what failed and why."""
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Column, Connection, RowMapping, Select, delete, func, insert, select, text
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy import Connection, RowMapping, Select, delete, func, insert, select, text, union_all
 
 from indexer.arrays import Ids, distinct
-from indexer.catalog.database import failures, files, icons, images, names, problems, runs, sets, settings, sources
+from indexer.catalog.database import (
+    failures,
+    files,
+    icons,
+    images,
+    names,
+    problems,
+    runs,
+    selecting,
+    sets,
+    settings,
+    sources,
+    write_rows,
+)
 from indexer.languages.words import normalise_tag
 from indexer.library.traits import Accounting
-from indexer.sources.records import PictureAddress, place_of
+from indexer.sources.records import PictureAddress
 
-_AT_ONCE = 65_536
-"""Ids that a question is put for: what stands for them in memory is many times their size."""
+_LOCATED_AT_ONCE = 65_536
+"""Images: SQLite sorts what it finds in memory."""
 
 
 def setting(connection: Connection, key: str) -> str | None:
@@ -27,8 +38,7 @@ def setting(connection: Connection, key: str) -> str | None:
 
 def store_setting(connection: Connection, key: str, value: str) -> None:
     """Write one setting."""
-    statement = upsert(settings).values(key=key, value=value)
-    connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
+    write_rows(connection, settings, [{"key": key, "value": value}], by=("key",), set_=("value",))
 
 
 def library_id(connection: Connection) -> str:
@@ -44,8 +54,7 @@ def ensure_library_id(connection: Connection) -> None:
 
 def has_had_sources(connection: Connection) -> bool:
     """Whether this library has ever had a source: SQLite counts the ids that it hands out."""
-    query = text("SELECT seq FROM sqlite_sequence WHERE name = 'sources'")
-    return bool(connection.execute(query).scalar())
+    return bool(connection.scalar(text("SELECT seq FROM sqlite_sequence WHERE name = 'sources'")))
 
 
 def revision(connection: Connection) -> int:
@@ -64,12 +73,9 @@ def image_ids(connection: Connection) -> Ids:
 
 
 def locate_images(connection: Connection, ids: Ids) -> Iterator[tuple[int, PictureAddress]]:
-    """Yield each image with the address of the first icon that shows it; `ids` ascend.
-
-    They are looked for some at a time: SQLite sorts what it finds in memory.
-    """
-    for start in range(0, len(ids), _AT_ONCE):
-        is_one = icons.c.image_id.in_(selecting(connection, ids[start : start + _AT_ONCE]))
+    """Yield each image with the address of the first icon that shows it; `ids` ascend."""
+    for start in range(0, len(ids), _LOCATED_AT_ONCE):
+        is_one = icons.c.image_id.in_(selecting(connection, ids[start : start + _LOCATED_AT_ONCE]))
         first = select(func.min(icons.c.id)).where(is_one).group_by(icons.c.image_id)
         query = (
             select(images.c.id, sources.c.kind, sources.c.location, files.c.path, icons.c.member, images.c.digest)
@@ -84,15 +90,14 @@ def locate_images(connection: Connection, ids: Ids) -> Iterator[tuple[int, Pictu
 def reasons(connection: Connection, fingerprint: str) -> dict[int, str]:
     """Why images have no vector of this encoder, by image id."""
     query = select(failures.c.image_id, failures.c.reason).where(failures.c.fingerprint == fingerprint)
-    return {row.image_id: row.reason for row in connection.execute(query)}
+    return dict(connection.execute(query).all())
 
 
 def replace_failures(connection: Connection, fingerprint: str, found: dict[int, str]) -> None:
     """Record why images have no vector of this encoder, instead of what was recorded before."""
     connection.execute(delete(failures).where(failures.c.fingerprint == fingerprint))
     rows = [{"fingerprint": fingerprint, "image_id": image, "reason": reason} for image, reason in found.items()]
-    if rows:
-        connection.execute(insert(failures), rows)
+    write_rows(connection, failures, rows, by=("fingerprint", "image_id"))
 
 
 def account(connection: Connection, *, fingerprint: str, embedded: Ids) -> Accounting:
@@ -117,8 +122,11 @@ def list_failures(connection: Connection, fingerprint: str) -> Iterator[tuple[st
     """Yield place and reason of every entry without a vector, files before pictures, in a stable order."""
     where = files.join(sources)
     columns = (sources.c.location, files.c.path)
-    unread = select(*columns, problems.c.member, problems.c.reason).select_from(where.join(problems))
-    unread = unread.order_by(sources.c.id, files.c.path, problems.c.member)
+    unread = (
+        select(*columns, problems.c.member, problems.c.reason)
+        .select_from(where.join(problems))
+        .order_by(sources.c.id, files.c.path, problems.c.member)
+    )
     unseen = (
         select(*columns, icons.c.member, failures.c.reason)
         .select_from(where.join(icons).join(failures, failures.c.image_id == icons.c.image_id))
@@ -127,32 +135,33 @@ def list_failures(connection: Connection, fingerprint: str) -> Iterator[tuple[st
     )
     for query in (unread, unseen):
         for location, path, member, reason in connection.execute(query):
-            yield place_of(location, path, member), reason
+            yield PictureAddress("", location, path, member).place, reason
 
 
 def files_showing(connection: Connection, ids: Ids) -> set[tuple[str, str]]:
     """Source's location and path of the files that hold some images."""
     query = select(sources.c.location, files.c.path).select_from(files.join(sources).join(icons))
-    query = query.where(icons.c.image_id.in_(selecting(connection, ids)))
-    return {(row.location, row.path) for row in connection.execute(query)}
+    shows_one = icons.c.image_id.in_(selecting(connection, ids))
+    return {(location, path) for location, path in connection.execute(query.where(shows_one))}
 
 
 def count_by_source(connection: Connection) -> list[RowMapping]:
     """List (given, location, kind, names_language, icons, sets) of every remembered source."""
-    query = (
-        select(
-            sources.c.named.label("given"),
-            sources.c.location,
-            sources.c.kind,
-            sources.c.names_language,
-            func.count(icons.c.id).label("icons"),
-            func.count(icons.c.set_id.distinct()).label("sets"),
-        )
-        .select_from(sources.outerjoin(sets).outerjoin(icons, icons.c.set_id == sets.c.id))
-        .group_by(sources.c.id)
-        .order_by(sources.c.id)
+    return list(
+        connection.execute(
+            select(
+                sources.c.named.label("given"),
+                sources.c.location,
+                sources.c.kind,
+                sources.c.names_language,
+                func.count(icons.c.id).label("icons"),
+                func.count(icons.c.set_id.distinct()).label("sets"),
+            )
+            .select_from(sources.outerjoin(sets).outerjoin(icons, icons.c.set_id == sets.c.id))
+            .group_by(sources.c.id)
+            .order_by(sources.c.id)
+        ).mappings()
     )
-    return list(connection.execute(query).mappings())
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +190,8 @@ def read_sets(connection: Connection) -> list[ReadSet]:
 
 def store_run(connection: Connection, counts: Accounting, **facts: str | int) -> None:
     """Write the line of a published run."""
-    row = asdict(counts)
-    del row["missing"]
-    connection.execute(insert(runs).values(**row, **facts))
+    row = asdict(counts) | facts
+    connection.execute(insert(runs).values({column: row[column] for column in row if column in runs.c}))
 
 
 def last_run(connection: Connection) -> RowMapping | None:
@@ -196,16 +204,6 @@ def ids_of(connection: Connection, query: Select[Any]) -> Ids:
     return np.fromiter(connection.execute(query).scalars(), dtype=np.int64)
 
 
-def selecting(connection: Connection, ids: Ids) -> Select[Any]:
-    """Lay ids down in a temporary table, where those of an earlier call go; return what selects them."""
-    connection.execute(text("CREATE TEMP TABLE IF NOT EXISTS chosen (id INTEGER PRIMARY KEY)"))
-    connection.execute(text("DELETE FROM chosen"))
-    for start in range(0, len(ids), _AT_ONCE):
-        rows = [{"id": value} for value in ids[start : start + _AT_ONCE].tolist()]
-        connection.execute(text("INSERT INTO chosen VALUES (:id)"), rows)
-    return select(text("id")).select_from(text("chosen"))
-
-
 def name_ids(connection: Connection) -> Ids:
     """Ids of the names that icons bear now, ascending."""
     return ids_of(connection, select(icons.c.name_id).distinct().order_by(icons.c.name_id))
@@ -216,11 +214,16 @@ def text_ids(connection: Connection) -> Ids:
 
     What is no name yet gets a row.
     """
-    said = chain(_said(connection, icons.c.tags), _said(connection, icons.c.english_tags), _other_readings(connection))
-    parts = dict.fromkeys(part for text in said for part in text.split("\n"))
+    borne = names.c.id.in_(select(icons.c.name_id))
+    said = union_all(
+        select(icons.c.tags).where(icons.c.tags != ""),
+        select(icons.c.english_tags).where(icons.c.english_tags != ""),
+        select(names.c.others).where(
+            names.c.own != "", names.c.others != "", borne
+        ),  # what else a name in another language may say
+    )
+    parts = dict.fromkeys(part for text in connection.scalars(said) for part in text.split("\n"))
     different = dict.fromkeys(words for part in parts if (words := normalise_tag(part)))
-    if not different:
-        return name_ids(connection)
     known = _known(connection)
     if new := [{"words": words} for words in different if words not in known]:
         connection.execute(insert(names), new)
@@ -228,25 +231,12 @@ def text_ids(connection: Connection) -> Ids:
     return distinct(np.concatenate([name_ids(connection), np.array([known[words] for words in different], np.int64)]))
 
 
-def _said(connection: Connection, column: Column[str]) -> Iterable[str]:
-    return connection.execute(select(column).where(column != "")).scalars()
-
-
-def _other_readings(connection: Connection) -> Iterable[str]:
-    """What names in another language may say beside what is taken for what they say."""
-    borne = names.c.id.in_(select(icons.c.name_id))
-    query = select(names.c.others).where(names.c.own != "", names.c.others != "", borne)
-    return connection.execute(query).scalars()
-
-
 def _known(connection: Connection) -> dict[str, int]:
     """Ids of the words that stand for themselves."""
-    rows = connection.execute(select(names.c.words, names.c.id).where(names.c.own == ""))
-    return {row.words: row.id for row in rows}
+    return dict(connection.execute(select(names.c.words, names.c.id).where(names.c.own == "")).all())
 
 
 def words_of(connection: Connection, ids: Ids) -> Iterator[tuple[int, str]]:
     """Yield (id, words) of each name or tag, by id."""
     query = select(names.c.id, names.c.words).where(names.c.id.in_(selecting(connection, ids)))
-    for row in connection.execute(query.order_by(names.c.id)):
-        yield row.id, row.words
+    yield from ((number, words) for number, words in connection.execute(query.order_by(names.c.id)))

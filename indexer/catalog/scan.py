@@ -12,16 +12,15 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import groupby, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Engine, Row, RowMapping, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, RowMapping, bindparam, delete, func, insert, select, update
 
 from indexer.catalog import questions, writer
-from indexer.catalog.database import files, icons, problems, sets, sources
-from indexer.catalog.naming import Namer
+from indexer.catalog.database import files, icons, problems, selecting, sets, sources, write_rows
 from indexer.catalog.questions import ReadSet
 from indexer.errors import SourceError
 from indexer.languages.dictionary import Dictionary
@@ -47,9 +46,8 @@ class Kept:
 
     def __str__(self) -> str:
         """Say so in one line, with the way out."""
-        if not self.icons:
-            return f"{self.reason}; `{self.command}` drops it from the library"
-        return f"{self.reason}; its icons stay as they were: bring them back, or run `{self.command}`"
+        keeps = f"its icons stay as they were: bring them back, or run `{self.command}`"
+        return f"{self.reason}; {keeps if self.icons else f'`{self.command}` drops it from the library'}"
 
 
 @dataclass(slots=True)
@@ -67,9 +65,6 @@ class ScanTally:
     """Sets with names or tags in other languages."""
     kept: list[Kept] = field(default_factory=list)
     """Sources that were left as they were."""
-
-
-Report = Callable[[ScanTally], None]
 
 
 def remember(connection: Connection, location: Path, *, exclude: Sequence[str], names_language: str = AUTO) -> None:
@@ -122,7 +117,7 @@ def _forget_part(connection: Connection, location: Path) -> bool:
 def scan(
     engine: Engine,
     *,
-    report: Report = lambda _: None,
+    report: Callable[[ScanTally], None] = lambda _: None,
     changed: Collection[tuple[str, str]] = frozenset(),
     unread: Iterable[int] = (),
     dictionary: Dictionary | None = None,
@@ -188,7 +183,7 @@ class _Scan:
     def __init__(
         self,
         connection: Connection,
-        report: Report,
+        report: Callable[[ScanTally], None],
         suspect: Collection[tuple[str, str]],
         dictionary: Dictionary,
         kept: Mapping[str, Kept],
@@ -222,13 +217,11 @@ class _Scan:
                 for source in open_sources(Path(row.named), exclude=json.loads(row.exclude)):
                     self._read_source(source, row)
             except SourceError as error:
-                query = select(sources.c.id).where(sources.c.named == row.named)
-                source_ids = self.connection.execute(query).scalars().all()
+                source_ids = self.connection.scalars(select(sources.c.id).where(sources.c.named == row.named)).all()
                 self.sources_seen.update(source_ids)
                 n_icons = sum(self.n_before.get(source_id, 0) for source_id in source_ids)
-                self.lost[row.named] = Kept(
-                    row.named, n_icons, str(error), shlex.join(("icons", "sources", "--forget", row.named))
-                )
+                command = shlex.join(("icons", "sources", "--forget", row.named))
+                self.lost[row.named] = Kept(row.named, n_icons, str(error), command)
 
     def _read_source(self, source: Source, options: RowMapping) -> None:
         """Store what is new or changed in one source, and note what is gone from it."""
@@ -259,14 +252,14 @@ class _Scan:
         """
         unseen = select(files.c.id).where(files.c.source_id.not_in(self.sources_seen))
         self.gone_files += self.connection.execute(unseen).scalars()
-        on_them = writer.rows_where(self.connection, select(icons.c.id), icons.c.file_id, self.gone_files)
-        self.gone += [row.id for row in on_them]
+        on_them = select(icons.c.id).where(icons.c.file_id.in_(selecting(self.connection, self.gone_files)))
+        self.gone += self.connection.scalars(on_them)
         self._keep_ids_of_moved()
         self._find_lost()
         if self.lost:
             return self.lost
         self._drop_gone()
-        namer = Namer(self.connection, self.dictionary)
+        namer = writer.Namer(self.connection, self.dictionary)
         there = set(self.connection.execute(select(sets.c.id)).scalars())
         to_name = sorted(self.sets_touched & there | namer.read_otherwise())
         is_renamed = [namer.name(set_id) for set_id in to_name]
@@ -279,28 +272,35 @@ class _Scan:
 
     def _find_lost(self) -> None:
         """Find the sources that have no icons any more, or less than half of many: those that moved are not lost."""
-        of_sources = select(sets.c.source_id).select_from(icons.join(sets))
-        gone_from = writer.rows_where(self.connection, of_sources, icons.c.id, self.gone)
-        n_gone = Counter(row.source_id for row in gone_from)
+        are_gone = icons.c.id.in_(selecting(self.connection, self.gone))
+        n_gone = Counter(
+            self.connection.scalars(select(sets.c.source_id).select_from(icons.join(sets)).where(are_gone))
+        )
         n_known = _count_icons(self.connection)
-        for row in writer.rows_where(self.connection, select(sources), sources.c.id, sorted(n_gone)):
+        for row in self.connection.execute(select(sources).where(sources.c.id.in_(sorted(n_gone)))):
             before, left = self.n_before.get(row.id, 0), n_known[row.id] - n_gone[row.id]
             n_missing = min(n_gone[row.id], before - left)  # less where others have come in their place
             is_lost = left == 0 or (before >= _MANY and n_missing * 2 > before)
             is_other_spelling = row.id not in self.sources_seen and _real(Path(row.location)) in self.places_seen
             if is_lost and not is_other_spelling:
-                self.lost[row.location] = _as_kept(row, before, left, self.errors.get(row.id))
+                error = f" ({self.errors[row.id]})" if row.id in self.errors else ""
+                reason = f'"{row.location}" had {before:,} icons and has {left or "none"} now{error}'
+                command = shlex.join(("icons", "sources", "--forget", row.location))
+                if left:
+                    options = [part for pattern in json.loads(row.exclude) for part in ("--exclude", pattern)]
+                    options += ["--names-language", row.names_language] * (row.names_language != AUTO)
+                    command += " && " + shlex.join(("icons", "index", row.named, *options))
+                self.lost[row.location] = Kept(row.location, before, reason, command)
 
     def _store(self, source_id: int, batch: Sequence[FileScan]) -> None:
-        if not batch:
-            return
         file_ids = writer.write_files(self.connection, source_id, batch)
         writer.write_problems(self.connection, file_ids, batch)
         records = [(file_ids[scanned.path], record) for scanned in batch for record in scanned.records or ()]
         set_ids, is_changed = writer.write_sets(self.connection, source_id, {record.set for _, record in records})
         self.has_changed_sets |= is_changed
         image_ids = writer.write_images(self.connection, [record.digest for _, record in records])
-        old = writer.read_icons(self.connection, file_ids.values())
+        on_them = select(icons).where(icons.c.file_id.in_(selecting(self.connection, [*file_ids.values()])))
+        old = {(row.file_id, row.member): row for row in self.connection.execute(on_them)}
         changed = []
         for file_id, record in records:
             row = writer.icon_row(file_id, record, set_ids[record.set.key], image_ids[record.digest])
@@ -313,28 +313,26 @@ class _Scan:
             self.tally.changed += before is not None
         self.tally.icons += len(records)
         self.gone += [row.id for row in old.values()]
-        writer.write_rows(self.connection, icons, changed, by=("file_id", "member"), set_=writer.COMPARED)
+        write_rows(self.connection, icons, changed, by=("file_id", "member"), set_=writer.COMPARED)
 
     def _keep_ids_of_moved(self) -> None:
         """Give an icon that vanished here and appeared there its old id back."""
-        gone = writer.read_by_image(self.connection, self.gone)
-        if not gone:
-            return
+        are_gone = icons.c.id.in_(selecting(self.connection, self.gone))
+        ordered = self.connection.execute(select(icons).where(are_gone).order_by(icons.c.image_id, icons.c.id))
+        gone = {image: list(rows) for image, rows in groupby(ordered, key=lambda row: row.image_id)}
         kept, replaced = [], []
-        added = select(icons).where(icons.c.id > self.newest_before).order_by(icons.c.id)
-        for new in writer.rows_where(self.connection, added, icons.c.image_id, list(gone)):
-            candidates = gone[new.image_id]
-            if not candidates:
-                continue
-            old = next((row for row in candidates if row.name == new.name), candidates[0])
-            candidates.remove(old)
-            self.sets_touched.add(old.set_id)
-            replaced.append(new.id)
-            kept.append({"old": old.id, **{column: getattr(new, column) for column in writer.PLACED}})
+        shows_one = icons.c.image_id.in_(selecting(self.connection, [*gone]))
+        added = select(icons).where(icons.c.id > self.newest_before, shows_one).order_by(icons.c.id)
+        for new in self.connection.execute(added):
+            if candidates := gone[new.image_id]:
+                old = next((row for row in candidates if row.name == new.name), candidates[0])
+                candidates.remove(old)
+                self.sets_touched.add(old.set_id)
+                replaced.append(new.id)
+                kept.append({"old": old.id, **{column: getattr(new, column) for column in writer.PLACED}})
         moved = {row["old"] for row in kept}
         self.gone = [icon for icon in self.gone if icon not in moved]
-        for ids in writer.chunks(replaced):
-            self.connection.execute(delete(icons).where(icons.c.id.in_(ids)))
+        self.connection.execute(delete(icons).where(icons.c.id.in_(selecting(self.connection, replaced))))
         if kept:
             move = update(icons).where(icons.c.id == bindparam("old"))
             self.connection.execute(move.values({column: bindparam(column) for column in writer.PLACED}), kept)
@@ -343,25 +341,12 @@ class _Scan:
 
     def _drop_gone(self) -> None:
         self.tally.gone += len(self.gone)
-        for ids in writer.chunks(self.gone):
-            touched = select(icons.c.set_id).distinct().where(icons.c.id.in_(ids))
-            self.sets_touched.update(self.connection.execute(touched).scalars())
-            self.connection.execute(delete(icons).where(icons.c.id.in_(ids)))
-        for ids in writer.chunks(self.gone_files):
-            self.connection.execute(delete(files).where(files.c.id.in_(ids)))
+        are_gone = icons.c.id.in_(selecting(self.connection, self.gone))
+        self.sets_touched.update(self.connection.scalars(select(icons.c.set_id).distinct().where(are_gone)))
+        self.connection.execute(delete(icons).where(are_gone))
+        self.connection.execute(delete(files).where(files.c.id.in_(selecting(self.connection, self.gone_files))))
         self.connection.execute(delete(sources).where(sources.c.id.not_in(self.sources_seen)))
         self.connection.execute(delete(sets).where(sets.c.id.not_in(select(icons.c.set_id).distinct())))
-
-
-def _as_kept(source: Row[Any], before: int, left: int, error: str | None) -> Kept:
-    now = f"{left or 'none'} now" + (f" ({error})" if error else "")
-    reason = f'"{source.location}" had {before:,} icons and has {now}'
-    command = shlex.join(("icons", "sources", "--forget", source.location))
-    if left:
-        options = [part for pattern in json.loads(source.exclude) for part in ("--exclude", pattern)]
-        options += ["--names-language", source.names_language] if source.names_language != AUTO else []
-        command += " && " + shlex.join(("icons", "index", source.named, *options))
-    return Kept(source.location, before, reason, command)
 
 
 def _batches(scans: Iterable[FileScan]) -> Iterator[list[FileScan]]:

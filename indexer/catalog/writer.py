@@ -1,18 +1,24 @@
-"""Records become rows: writes a batch's files, sets, images and icons."""
+"""Records become rows: writes a batch's files, sets, images and icons, and names the icons of a set.
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+The names of a set are read together: what all of them share says nothing, and only all of them tell which language they
+are in. Tags are read beside them.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, astuple, fields
-from typing import Any, TypeVar
+from typing import Any
 
-from sqlalchemy import Column, Connection, Row, Select, Table, delete, insert, select
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy import Column, Connection, Row, Select, bindparam, delete, select, update
 
-from indexer.catalog.database import files, icons, images, problems, sets
+from indexer.catalog.database import files, icons, images, names, problems, selecting, sets, sources, write_rows
+from indexer.languages.dictionary import Dictionary
+from indexer.languages.names import Name, common_affixes, parse
+from indexer.languages.own_names import RECIPE, Judge, SetReader
+from indexer.languages.words import normalise_tag
 from indexer.sources.records import FileScan, IconSet, Record
 
 BATCH = 5000
-"""Records a write and values an IN list; SQLite takes at most 32,766 variables."""
+"""Records a write."""
 COMPARED = (
     "set_id", "image_id", "name", "stated_style", "stated_size", "caption", "tags", "categories", "licence",
 )  # fmt: skip
@@ -20,36 +26,11 @@ COMPARED = (
 PLACED = ("file_id", "member", *COMPARED)
 """Columns that a moved icon takes over from where it appeared."""
 
-T = TypeVar("T")
 
-
-def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Cut values into lists that fit one statement."""
-    for start in range(0, len(values), BATCH):
-        yield values[start : start + BATCH]
-
-
-def rows_where(
-    connection: Connection, query: Select[Any], column: Column[Any], values: Sequence[Any]
-) -> Iterator[Row[Any]]:
-    """Yield the rows of a query in which a column has one of any number of values."""
-    for chunk in chunks(values):
-        yield from connection.execute(query.where(column.in_(chunk))).all()
-
-
-def write_rows(
-    connection: Connection, table: Table, rows: Sequence[dict[str, Any]], *, by: Sequence[str], set_: Sequence[str] = ()
-) -> None:
-    """Write rows; of those that are there already, by some columns, others are set anew."""
-    if not rows:
-        return
-    statement = upsert(table)
-    anew = {column: statement.excluded[column] for column in set_}
-    if anew:
-        statement = statement.on_conflict_do_update(index_elements=by, set_=anew)
-    else:
-        statement = statement.on_conflict_do_nothing(index_elements=by)
-    connection.execute(statement, rows)
+def _ids(connection: Connection, query: Select[Any], column: Column[Any], values: Sequence[Any]) -> dict[Any, int]:
+    """Read rows back by the values that they were written with: value -> id."""
+    chosen = query.where(column.in_(selecting(connection, values)))
+    return dict(connection.execute(chosen.with_only_columns(column, column.table.c.id)).all())
 
 
 def write_files(connection: Connection, source_id: int, batch: Sequence[FileScan]) -> dict[str, int]:
@@ -59,22 +40,19 @@ def write_files(connection: Connection, source_id: int, batch: Sequence[FileScan
         for scanned in batch
     ]
     write_rows(connection, files, rows, by=("source_id", "path"), set_=("stamp", "skipped"))
-    query = select(files.c.path, files.c.id).where(files.c.source_id == source_id)
-    found = rows_where(connection, query, files.c.path, [scanned.path for scanned in batch])
-    return {row.path: row.id for row in found}
+    query = select(files).where(files.c.source_id == source_id)
+    return _ids(connection, query, files.c.path, [scanned.path for scanned in batch])
 
 
 def write_problems(connection: Connection, file_ids: dict[str, int], batch: Sequence[FileScan]) -> None:
     """Replace what was known to be wrong with the entries of some files."""
-    for ids in chunks(list(file_ids.values())):
-        connection.execute(delete(problems).where(problems.c.file_id.in_(ids)))
+    connection.execute(delete(problems).where(problems.c.file_id.in_(selecting(connection, [*file_ids.values()]))))
     rows = [
         {"file_id": file_ids[scanned.path], "member": member, "reason": reason}
         for scanned in batch
         for member, reason in (*scanned.broken, *([("", scanned.error)] if scanned.error else []))
     ]
-    if rows:
-        connection.execute(insert(problems), rows)
+    write_rows(connection, problems, rows, by=("file_id", "member"))
 
 
 def write_sets(connection: Connection, source_id: int, found: set[IconSet]) -> tuple[dict[str, int], bool]:
@@ -92,14 +70,7 @@ def write_images(connection: Connection, digests: Sequence[bytes]) -> dict[bytes
     """Write the images of a batch; return their ids by digest."""
     distinct = list(dict.fromkeys(digests))
     write_rows(connection, images, [{"digest": digest} for digest in distinct], by=("digest",))
-    found = rows_where(connection, select(images.c.digest, images.c.id), images.c.digest, distinct)
-    return {row.digest: row.id for row in found}
-
-
-def read_icons(connection: Connection, file_ids: Iterable[int]) -> dict[tuple[int, str], Row[Any]]:
-    """Read the icons of some files, by file and member."""
-    found = rows_where(connection, select(icons), icons.c.file_id, list(file_ids))
-    return {(row.file_id, row.member): row for row in found}
+    return _ids(connection, select(images), images.c.digest, distinct)
 
 
 def icon_row(file_id: int, record: Record, set_id: int, image_id: int) -> dict[str, object]:
@@ -119,9 +90,86 @@ def icon_row(file_id: int, record: Record, set_id: int, image_id: int) -> dict[s
     }
 
 
-def read_by_image(connection: Connection, ids: Sequence[int]) -> dict[int, list[Row[Any]]]:
-    """Read some icons, those of one image together, by id."""
-    found: dict[int, list[Row[Any]]] = defaultdict(list)
-    for row in rows_where(connection, select(icons).order_by(icons.c.id), icons.c.id, ids):
-        found[row.image_id].append(row)
-    return found
+_CALLED = ("words", "own", "language", "others", "style", "size", "english_tags")
+"""Columns of a name and of an icon that say what it is called."""
+_OF_NAME, _KEY = _CALLED[:4], _CALLED[:3]
+"""Those of its name; those that tell names apart."""
+
+
+class Namer:
+    """Names sets by a dictionary."""
+
+    def __init__(self, connection: Connection, dictionary: Dictionary) -> None:
+        self._connection = connection
+        self._dictionary = dictionary
+        self._judge = Judge(dictionary)
+
+    def read_otherwise(self) -> set[int]:
+        """Ids of the sets that were read by other rules, another dictionary, or in another language than is stated."""
+        query = select(sets.c.id, sets.c.read_by, sources.c.names_language).select_from(sets.join(sources))
+        return {row.id for row in self._connection.execute(query) if row.read_by != self._reader(row.names_language)}
+
+    def name(self, set_id: int) -> bool:
+        """Read the names and tags of a set, and tell whether what is said of an icon has changed."""
+        stated = select(sources.c.names_language).select_from(sets.join(sources)).where(sets.c.id == set_id)
+        rows, language = self._icons_of(set_id), str(self._connection.execute(stated).scalar_one())
+        tag_languages = set[str]()
+        changed = [
+            {"icon": row.id, **dict(zip(_CALLED, new, strict=True))}
+            for row, new in zip(rows, self._called(rows, language, tag_languages), strict=True)
+            if tuple(row[: len(new)]) != new
+        ]
+        self._write(changed)
+        by_whom = {"read_by": self._reader(language), "tag_languages": " ".join(sorted(tag_languages))}
+        self._connection.execute(update(sets).where(sets.c.id == set_id).values(by_whom))
+        return bool(changed)
+
+    def _icons_of(self, set_id: int) -> Sequence[Any]:
+        """Icons of a set: what they are called now, as `_CALLED` has it, and what decides it."""
+        of_name = [names.c[column] for column in _OF_NAME]
+        now = (*of_name, icons.c.style, icons.c.size, icons.c.english_tags)
+        stated = (icons.c.id, icons.c.name, icons.c.stated_style, icons.c.stated_size, icons.c.tags)
+        query = select(*now, *stated).select_from(icons.outerjoin(names)).where(icons.c.set_id == set_id)
+        return self._connection.execute(query).all()
+
+    def _reader(self, language: str) -> str:
+        return f"{RECIPE} {self._dictionary.digest} {language}"
+
+    def _called(self, rows: Sequence[Row[Any]], language: str, tag_languages: set[str]) -> Iterator[tuple[Any, ...]]:
+        """Yield what each icon of a set is called, and note the languages of tags."""
+        affixes = common_affixes(row.name for row in rows)
+        parsed = [parse(row.name, affixes, style=row.stated_style, size=row.stated_size) for row in rows]
+        tags = [[tag for stated in row.tags.split("\n") if (tag := normalise_tag(stated))] for row in rows]
+        reader = SetReader(
+            self._dictionary,
+            self._judge,
+            language=language,
+            names=(name.words for name in parsed),
+            tags=(tag for some in tags for tag in some),
+        )
+        for name, some in zip(parsed, tags, strict=True):
+            english, languages = reader.tags(some) if some else ((), frozenset[str]())
+            tag_languages |= languages
+            yield _in_english(reader, name, english_tags="\n".join(english) if languages else "")
+
+    def _write(self, changed: Sequence[dict[str, Any]]) -> None:
+        if not changed:
+            return
+        distinct = dict.fromkeys(tuple(row[column] for column in _OF_NAME) for row in changed)
+        rows = [dict(zip(_OF_NAME, values, strict=True)) for values in distinct]
+        write_rows(self._connection, names, [row for row in rows if not row["own"]], by=_KEY)
+        write_rows(self._connection, names, [row for row in rows if row["own"]], by=_KEY, set_=("others",))
+        is_it = [names.c[column] == bindparam(column) for column in _KEY]
+        of_words = select(names.c.id).where(*is_it).scalar_subquery()
+        of_icon: dict[str, Any] = {column: bindparam(column) for column in ("style", "size", "english_tags")}
+        rename = update(icons).where(icons.c.id == bindparam("icon")).values(name_id=of_words, **of_icon)
+        self._connection.execute(rename, list(changed))
+
+
+def _in_english(reader: SetReader, name: Name, *, english_tags: str) -> tuple[Any, ...]:
+    """A name as it is, or in English with a style that it states in its own language."""
+    read = reader.name(name.words)
+    if read is None:
+        return name.words, "", "", "", name.style, name.size, english_tags
+    style = name.style or read.style
+    return read.words, name.words, read.language, "\n".join(read.others), style, name.size, english_tags

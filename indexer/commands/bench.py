@@ -1,22 +1,27 @@
 """The commands `icons lab bench ...`: parse, call one function, print. Heavy imports stand inside."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.commands.options import json_option, library_option, model_choice, model_options, warnings_as_lines
+from indexer.commands.options import (
+    json_option,
+    library_option,
+    model_choice,
+    model_options,
+    options,
+    warnings_as_lines,
+)
+from indexer.library.folder import Library
 from indexer.merging.index_kinds import KINDS
 
 if TYPE_CHECKING:
-    from indexer.bench.knobs import Table
     from indexer.bench.report import Report, Row
-    from indexer.library.folder import Library
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 _Folder = click.Path(file_okay=False, path_type=Path)
 _Source = click.Path(exists=True, path_type=Path)
 _PARTS = ("cold", "warm", "filters", "pictures", "clients", "page", "indexes")
@@ -39,24 +44,20 @@ def bench() -> None:
     """
 
 
-def _knob_options(function: _Function) -> _Function:
-    """Add what both say of what is compared."""
-    options = [
-        click.argument("source", required=False, type=_Source),
-        _out,
-        click.option(
-            "--devices", default="auto", show_default=True, help="auto, cpu, cpu:2, a number of GPUs, or 0,2."
-        ),
-        _repeats,
-        click.option("--set", "settings", multiple=True, metavar="KNOB=VALUE", help="Change the base. Repeatable."),
-        click.option("--sweep", "sweeps", multiple=True, metavar="KNOB=V1,V2", help="Vary a knob. Repeatable."),
-        click.option("--grid", "is_grid", is_flag=True, help="All combinations of the sweeps, not one at a time."),
-        click.option("--thorough", "is_thorough", is_flag=True, help="More knobs and more values; takes long."),
-        click.option("--only", multiple=True, metavar="GROUP", help="Measure this group alone. Repeatable."),
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return model_options(json_option(function))
+_knob_options = options(
+    model_options,
+    json_option,
+    click.argument("source", required=False, type=_Source),
+    _out,
+    click.option("--devices", default="auto", show_default=True, help="auto, cpu, cpu:2, a number of GPUs, or 0,2."),
+    _repeats,
+    click.option("--set", "settings", multiple=True, metavar="KNOB=VALUE", help="Change the base. Repeatable."),
+    click.option("--sweep", "sweeps", multiple=True, metavar="KNOB=V1,V2", help="Vary a knob. Repeatable."),
+    click.option("--grid", "is_grid", is_flag=True, help="All combinations of the sweeps, not one at a time."),
+    click.option("--thorough", "is_thorough", is_flag=True, help="More knobs and more values; takes long."),
+    click.option("--only", multiple=True, metavar="GROUP", help="Measure this group alone. Repeatable."),
+)
+"""Adds what both say of what is compared."""
 
 
 @bench.command()
@@ -76,10 +77,7 @@ def embed(as_json: bool, **options: Any) -> None:
       icons lab bench embed --sweep batch=32,64,128 --sweep workers=1,2 --grid --only grid
       icons lab bench embed --set program=plain --sweep batch=32,512 --only batch
     """
-    from indexer.bench.compare import bench_embed
-    from indexer.bench.knobs import EMBED
-
-    _compare(EMBED, bench_embed, as_json=as_json, **options)
+    _compare(trains=False, as_json=as_json, **options)
 
 
 @bench.command()
@@ -99,18 +97,16 @@ def train(as_json: bool, **options: Any) -> None:
       icons lab bench train --sweep nccl_max_channels=1,4,16 --sweep nccl_algo=Ring,Tree
       icons lab bench train --set batch=128 --sweep accumulate=1,2,4
     """
-    from indexer.bench.compare import bench_train
-    from indexer.bench.knobs import TRAIN
-
-    _compare(TRAIN, bench_train, as_json=as_json, **options)
+    _compare(trains=True, as_json=as_json, **options)
 
 
-def _compare(table: "Table", measure: Callable[..., "Report"], *, as_json: bool, **options: Any) -> None:
-    from indexer.bench.compare import Options
-    from indexer.bench.knobs import parse_setting, parse_sweep
+def _compare(*, trains: bool, as_json: bool, **options: Any) -> None:
+    from indexer.bench.compare import Options, bench_embed, bench_train
+    from indexer.bench.knobs import EMBED, TRAIN, parse_setting, parse_sweep
     from indexer.encoders.checkpoint import ModelChoice
     from indexer.reports.terminal import Bars
 
+    table, measure = (TRAIN, bench_train) if trains else (EMBED, bench_embed)
     choice = model_choice(options.pop("model"), options.pop("pretrained")) or ModelChoice.bundled()
     settings = dict(parse_setting(table, text) for text in options.pop("settings"))
     sweeps = [parse_sweep(table, text) for text in options.pop("sweeps")]
@@ -135,8 +131,7 @@ def _conclude(report: "Report", out: Path | None, *, as_json: bool, has_charts: 
     if out is not None:
         write(report, out, has_charts=has_charts)
         click.echo(f"wrote {out / 'report.html'} and report.json", err=True)
-    if not report.is_whole or report.failed:
-        raise click.exceptions.Exit(1)
+    raise click.exceptions.Exit(0 if report.is_whole and not report.failed else 1)
 
 
 @bench.command()
@@ -203,8 +198,8 @@ def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | 
     click.echo(json.dumps(report.to_json()) if as_json else "\n".join(report.facts))
     missing = len({part.name for part in every} - {row.setting["part"] for row in report.rows})
     click.echo(f"parts missing: {missing}; wrote {folder / 'report.html'} and report.json", err=True)
-    if missing or report.failed or not all(is_met for _, is_met in held):
-        raise click.exceptions.Exit(1)
+    is_done = not missing and not report.failed and all(is_met for _, is_met in held)
+    raise click.exceptions.Exit(0 if is_done else 1)
 
 
 @bench.command()
@@ -230,7 +225,7 @@ def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | 
 @_out
 @library_option
 @json_option
-def search(library: "Library", out: Path | None, as_json: bool, **options: Any) -> None:
+def search(library: Library, out: Path | None, as_json: bool, **options: Any) -> None:
     """Measure how fast icons are found here: cold, warm, filtered, with many asking, and by kind of index.
 
     Starts `icons search` and `icons serve` on a free port of this machine, and only reads the library. Indexes are
@@ -276,7 +271,7 @@ def search(library: "Library", out: Path | None, as_json: bool, **options: Any) 
 @click.option("--keep", is_flag=True, help="Leave what was built there.")
 @library_option
 @json_option
-def scale(library: "Library", sizes: Sequence[int], out: Path, as_json: bool, **options: Any) -> None:
+def scale(library: Library, sizes: Sequence[int], out: Path, as_json: bool, **options: Any) -> None:
     """Measure how time, memory and disk grow with the number of icons, from the scan to the page.
 
     Draws sets as those of the library, with vectors of its clusters, and builds a library of each size. Only reads the

@@ -1,28 +1,31 @@
-"""The commands `icons index` and `icons worker`."""
+"""The commands that build: `icons index`, `icons worker`, and those of `icons usage` that look at screenshots."""
 
-import json
 import signal
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 import click
 
 from indexer.commands.options import (
-    WorkPlace,
     devices_option,
     embed_options,
     json_option,
     library_option,
     model_choice,
     names_language_option,
+    refuse_nothing,
+    say_failures,
+    show,
     source_options,
     watch_option,
     work_options,
 )
 from indexer.languages.words import say
+from indexer.library.folder import Library
 
-if TYPE_CHECKING:
-    from indexer.library.folder import Library
-    from indexer.run import IndexOptions
+_EMBED_OPTIONS = ("precision", "batch_size", "workers", "backend", "stall_limit", "lease_seconds")
 
 
 @click.command()
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
 def index(
     ctx: click.Context,
     /,
-    library: "Library",
+    library: Library,
     only: str | None,
     as_json: bool,
     watch_devices: bool,
@@ -71,12 +74,22 @@ def index(
     """
     from indexer.commands.console import ProgressView
     from indexer.commands.stages import STAGES
+    from indexer.embedding.planning import EmbedOptions
+    from indexer.pipeline import IndexOptions
 
-    _refuse_unused(only, address=address, **options)
+    if only not in (None, "scan") and options["sources"]:
+        raise click.UsageError(f"--only {only} looks at no SOURCES; --only scan does")
+    if only is not None and address:
+        raise click.UsageError(f"--only {only} publishes nothing; `icons lab publish {address}` does")
+    if only == "collect" and not options["work"]:
+        raise click.UsageError("--only collect needs --work: the folder or URL that workers share")
+    if options["ray"] and not options["work"]:
+        raise click.UsageError("--ray needs --work: a folder or URL that all nodes reach")
+    choice = model_choice(options.pop("model"), options.pop("pretrained"))
+    how = EmbedOptions(**{name: options.pop(name) for name in _EMBED_OPTIONS})
     with ProgressView(watch_devices=watch_devices) as view:
-        outcome = STAGES[only](library, _options(**options), view)
-    for line in [json.dumps(outcome.plain)] if as_json else outcome.lines:
-        say(line)
+        outcome = STAGES[only](library, IndexOptions(choice=choice, embed=how, **options), view)
+    show(outcome.plain, outcome.lines, as_json=as_json)
     if outcome.advice and not as_json:
         click.echo(outcome.advice, err=True)
     if address is not None:  # the command stands in `search`, which nothing here imports
@@ -85,35 +98,11 @@ def index(
         ctx.invoke(publish, library=library, address=address, sends_pictures=None, as_json=as_json)
     for kept in outcome.kept:
         say(f"Error: {kept}", err=True)
-    if outcome.kept:
-        raise SystemExit(2)
-
-
-def _refuse_unused(only: str | None, **options: Any) -> None:
-    if only not in (None, "scan") and options["sources"]:
-        raise click.UsageError(f"--only {only} looks at no SOURCES; --only scan does")
-    if only is not None and options["address"]:
-        raise click.UsageError(f"--only {only} publishes nothing; `icons lab publish {options['address']}` does")
-    if only == "collect" and not options["work"]:
-        raise click.UsageError("--only collect needs --work: the folder or URL that workers share")
-    if options["ray"] and not options["work"]:
-        raise click.UsageError("--ray needs --work: a folder or URL that all nodes reach")
-
-
-_EMBED_OPTIONS = ("precision", "batch_size", "workers", "backend", "stall_limit", "lease_seconds")
-
-
-def _options(**options: Any) -> "IndexOptions":
-    from indexer.embedding.planning import EmbedOptions
-    from indexer.run import IndexOptions
-
-    choice = model_choice(options.pop("model"), options.pop("pretrained"))
-    how = EmbedOptions(**{name: options.pop(name) for name in _EMBED_OPTIONS})
-    return IndexOptions(choice=choice, embed=how, **options)
+    raise click.exceptions.Exit(2 if outcome.kept else 0)
 
 
 @click.command()
-@click.argument("work", type=WorkPlace())
+@click.argument("work", callback=refuse_nothing)
 @devices_option
 @watch_option
 def worker(work: str, devices: str, watch_devices: bool) -> None:
@@ -127,7 +116,7 @@ def worker(work: str, devices: str, watch_devices: bool) -> None:
     """
     from indexer.commands.console import ProgressView
     from indexer.embedding.crew import work_here
-    from indexer.embedding.shard_writer import Ended
+    from indexer.embedding.work import Ended
     from indexer.encoders.devices import parse_devices
 
     with ProgressView(watch_devices=watch_devices) as view:
@@ -137,3 +126,117 @@ def worker(work: str, devices: str, watch_devices: bool) -> None:
             click.echo(str(ended), err=True)
             raise SystemExit(128 + signal.SIGTERM) from None
     click.echo("nothing of the plan is left to be done")
+
+
+@click.command()
+@click.argument("shots", nargs=-1, type=click.Path(path_type=Path), metavar="[SHOTS]...")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave files out, as in .gitignore. Repeatable.")
+@click.option(
+    "--crops/--no-crops", "keeps_crops", default=None, help="Keep a crop of each icon, or vectors and boxes alone."
+)
+@click.option("--retry-failed", is_flag=True, help="Try the files again that failed before.")
+@click.option("--workers", type=click.IntRange(1), help="Screenshots at a time; by default one a core.")
+@library_option
+@json_option
+def add(  # noqa: PLR0913 - one option each
+    library: Library,
+    *,
+    shots: tuple[Path, ...],
+    exclude: tuple[str, ...],
+    keeps_crops: bool | None,
+    retry_failed: bool,
+    workers: int | None,
+    as_json: bool,
+) -> None:
+    """Look at screenshots: find their icons, and index these.
+
+    SHOTS are folders or files. They are remembered: without any, all known ones are looked at again, and only what is
+    new or has changed is read. Kill it at any moment: the index before answers, and the next run goes on from there.
+
+    \b
+    Examples:
+      icons usage add ~/screenshots
+      icons usage add ~/screenshots --no-crops --exclude 'drafts/'
+      icons usage add
+    """
+    from indexer.reports.terminal import ProgressLine
+    from indexer.screens.add import AddOptions
+    from indexer.screens.add import add as add_shots
+
+    if exclude and not shots:
+        raise click.UsageError("--exclude needs the SHOTS that it holds for; `icons usage status` lists the known ones")
+    options = AddOptions(
+        shots=shots, exclude=exclude, keeps_crops=keeps_crops, retry_failed=retry_failed, workers=workers
+    )
+    try:
+        with ProgressLine() as line:
+            summary = add_shots(library, options, line)
+    except KeyboardInterrupt:
+        click.echo("stopped; what was finished is kept, and the same command goes on from there", err=True)
+        raise
+    for place in summary.away:
+        say(f'Warning: "{place}" is not there now; what was known of it is kept', err=True)
+    counts = summary.counts
+    shares = f"{counts.indexed:,} indexed, {counts.duplicate:,} duplicates, {counts.failed:,} failed"
+    state = "nothing had changed" if summary.generation is None else f"generation {summary.generation} answers"
+    lines = [
+        f"{counts.found:,} screenshots: {shares}",
+        f"{counts.icons:,} icons on them, {counts.drawings:,} different drawings",
+        f"{state}; {summary.looked:,} looked at; {summary.seconds:.1f} s",
+    ]
+    show(asdict(summary), lines, as_json=as_json)
+    if counts.failed and not as_json:
+        click.echo("`icons usage failures` lists what failed and why", err=True)
+
+
+@click.command()
+@library_option
+@json_option
+def status(library: Library, as_json: bool) -> None:
+    """Show what is known of screenshots: by state, where they lie, icons, size on disk.
+
+    \b
+    Example:
+      icons usage status
+    """
+    from indexer.screens.looks import usage_status, usage_status_lines
+
+    facts = usage_status(library)
+    show(facts, usage_status_lines(facts), as_json=as_json)
+
+
+@click.command()
+@library_option
+@json_option
+def failures(library: Library, as_json: bool) -> None:
+    """List every screenshot that could not be used, with the reason.
+
+    \b
+    Example:
+      icons usage failures
+    """
+    from indexer.screens.looks import usage_failures
+
+    say_failures(usage_failures(library), as_json=as_json)
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@library_option
+@json_option
+def remove(library: Library, paths: Sequence[Path], as_json: bool) -> None:
+    """Take screenshots out of the index, their crops with them; the files are not touched.
+
+    PATH is a folder that `icons usage add` knows, or a folder or file in one, which is left out from now on.
+
+    \b
+    Examples:
+      icons usage remove ~/screenshots/2019
+      icons usage remove ~/screenshots/secret.png
+    """
+    from indexer.screens.add import remove as remove_shots
+
+    manifest = remove_shots(library, paths)
+    plain = {"counts": asdict(manifest.counts), "generation": manifest.number}
+    left = f"{manifest.counts.found:,} screenshots are left; generation {manifest.number} answers"
+    show(plain, [left], as_json=as_json)

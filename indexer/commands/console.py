@@ -13,7 +13,7 @@ from indexer.process import end_at_once
 
 
 class ProgressView(RankView):
-    """Shows the stages of a run; a `run.Watcher`."""
+    """Shows the stages of a run; a `pipeline.Watcher`."""
 
     _has_pictures = False
 

@@ -1,23 +1,21 @@
 """The commands `icons lab finetune` and `icons lab captions`."""
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.commands.options import fetch_models, library_option, source_options
+from indexer.commands.options import Function, fetch_models, library_option, options, show, source_options
 from indexer.finetune.options import SPELLED, FinetuneOptions, known_settings, parse_settings
 from indexer.languages.words import say
+from indexer.library.folder import Library
 
 if TYPE_CHECKING:
     from indexer.finetune.folder import Outcome
-    from indexer.library.folder import Library
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 File = click.Path(dir_okay=False, path_type=Path)
 SHOWN = ("captions", "text_tower", "picture_tower", "batch", "passes", "rate")
 """Settings that have an option of their own."""
@@ -37,21 +35,19 @@ def setting_options(*names: str) -> Callable[[Function], Function]:
             texts = [f"{name}={value}" for name, value in typed.items() if value is not None]
             return function(settings=parse_settings([*texts, *chosen]), **others)
 
-        known = known_settings()
-        options = [
+        own = (
             click.option(
                 f"--{name.replace('_', '-')}",
                 name,
                 metavar="FILE" if name == "captions" else "VALUE",
-                show_default=known[name].default_text or False,
-                help=known[name].text.replace(" [", "  [", 1),
+                show_default=known_settings()[name].default_text or False,
+                help=known_settings()[name].text.replace(" [", "  [", 1),
             )
             for name in names
-        ]
+        )
         more = "Another setting, as accumulate=4; --set help lists all. Repeatable."
-        for option in (click.option("--set", "chosen", multiple=True, metavar="NAME=VALUE", help=more), *options[::-1]):
-            with_settings = option(with_settings)
-        return with_settings  # type: ignore[return-value]
+        every = options(*own, click.option("--set", "chosen", multiple=True, metavar="NAME=VALUE", help=more))
+        return every(with_settings)  # type: ignore[no-any-return]
 
     return decorated
 
@@ -59,12 +55,11 @@ def setting_options(*names: str) -> Callable[[Function], Function]:
 def _print_settings() -> None:
     """Print every setting with its default, what it means, and what it may be."""
     subject = ""
-    for name, it in known_settings().items():
-        if it.subject != subject:
-            subject = it.subject
+    for name, setting in known_settings().items():
+        if setting.subject != subject:
+            subject = setting.subject
             click.echo(subject)
-        default = f"{name}={it.default_text}"
-        click.echo(f"  {default:<32} {it.text}")
+        click.echo(f"  {f'{name}={setting.default_text}':<32} {setting.text}")
 
 
 class SettingsCommand(click.Command):
@@ -76,11 +71,10 @@ class SettingsCommand(click.Command):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             name = error.option_name.removeprefix("--").replace("-", "_")
-            off = name.removeprefix("no_")
-            if name in known_settings():
-                raise click.UsageError(f"{error.option_name} is a setting; give --set {name}=VALUE", ctx) from error
-            if off in known_settings():
-                raise click.UsageError(f"{error.option_name} is a setting; give --set {off}=false", ctx) from error
+            for setting, value in ((name, "VALUE"), (name.removeprefix("no_"), "false")):
+                if setting in known_settings():
+                    how = f"{error.option_name} is a setting; give --set {setting}={value}"
+                    raise click.UsageError(how, ctx) from error
             raise
 
 
@@ -113,7 +107,7 @@ def finetune(
     devices: str,
     show_augmentations: Path | None,
     as_json: bool,
-    library: "Library",
+    library: Library,
     **chosen: Any,
 ) -> None:
     """Fine-tune a model on your icons, and write it to the folder --out.
@@ -128,7 +122,9 @@ def finetune(
     from indexer.process import prepare_for_batches
 
     prepare_for_batches()
-    from indexer.finetune.session import finetune as run
+    from indexer.encoders.checkpoint import ModelChoice
+    from indexer.finetune import session
+    from indexer.finetune.lesson import cut_warning
     from indexer.finetune.watch import TrainingView
 
     if out is None and show_augmentations is None:
@@ -136,20 +132,25 @@ def finetune(
     if chosen["corpus"] is not None and (own := sorted(GATHERING & settings.keys())):
         names = ", ".join(SPELLED.get(name, name) for name in own)
         raise click.UsageError(f"--corpus was made with its own {names}; give SOURCES to choose anew")
-    request = _request(out or Path(), library, FinetuneOptions.of(settings), **chosen)
+    if chosen["resume"] and chosen["replace"]:
+        raise click.UsageError("--resume goes on with a run, --replace begins anew; give one of them")
+    if chosen["corpus"] is not None and chosen["sources"]:
+        raise click.UsageError("give SOURCES or --corpus, not both")
+    choice = ModelChoice.typed(chosen.pop("model"), chosen.pop("pretrained"))
+    how = FinetuneOptions.of(settings)
+    request = session.Request(out or Path(), library=library, choice=choice, options=how, **chosen)
     with TrainingView(watch_devices=request.options.watching.watch_devices) as view:
         if show_augmentations is not None:
-            from indexer.finetune.preview import show
-
-            show(request, show_augmentations, view)
+            session.show_augmentations(request, show_augmentations, view)
             return
-        outcome = run(request, devices=devices, viewer=view)
-    if as_json:
-        click.echo(json.dumps({"out": str(out), **asdict(outcome)}))
-    else:
-        _print_outcome(outcome, request.out)
-    if not outcome.is_written:
-        raise click.exceptions.Exit(1)
+        outcome = session.finetune(request, devices=devices, viewer=view)
+    show({"out": str(out), **asdict(outcome)}, _figures(outcome, request.out), as_json=as_json)
+    remarks = [cut_warning(outcome.cut)] if outcome.cut else []
+    remarks += [f"below the parent's interval: {fall}" for fall in outcome.fallen]
+    remarks += [] if outcome.is_written else ["not written; --resume --allow-regression writes it all the same"]
+    for remark in () if as_json else remarks:
+        click.echo(remark, err=True)
+    raise click.exceptions.Exit(0 if outcome.is_written else 1)
 
 
 @click.command(cls=SettingsCommand)
@@ -164,7 +165,7 @@ def captions(
     exclude: tuple[str, ...],
     out: Path | None,
     n: int,
-    library: "Library",
+    library: Library,
 ) -> None:
     """Show what a fine-tuning would call each icon, or write it to a file to correct and give back.
 
@@ -189,52 +190,26 @@ def captions(
         say(f"skipped {file}: {reason}", err=True)
 
 
-def _request(out: Path, library: "Library", options: FinetuneOptions, **chosen: Any) -> Any:
-    from indexer.encoders.checkpoint import ModelChoice
-    from indexer.finetune.session import Request
-
-    pretrained = chosen.pop("pretrained")
-    if chosen["resume"] and chosen["replace"]:
-        raise click.UsageError("--resume goes on with a run, --replace begins anew; give one of them")
-    if chosen["corpus"] is not None and chosen["sources"]:
-        raise click.UsageError("give SOURCES or --corpus, not both")
-    choice = ModelChoice.typed(chosen.pop("model"), pretrained)
-    return Request(out, library=library, choice=choice, options=options, **chosen)
-
-
-def _print_outcome(outcome: "Outcome", out: Path) -> None:
+def _figures(outcome: "Outcome", out: Path) -> Iterator[str]:
     for task, found in outcome.figures.items():
         cells = []
         for name, (value, low, high) in found.items():
             before = f" from {outcome.parent[task][name][0]:.3f}" if outcome.parent and task in outcome.parent else ""
             cells.append(f"{name} {value:.3f} ({low:.3f}-{high:.3f}){before}")
-        click.echo(f"{task}: {', '.join(cells)}")
-    click.echo(f"best at step {outcome.best_step:,} of {outcome.steps:,}; {outcome.seconds:.0f} s")
-    if outcome.cut:
-        from indexer.finetune.lesson import cut_warning
-
-        click.echo(cut_warning(outcome.cut), err=True)
-    for fall in outcome.fallen:
-        click.echo(f"below the parent's interval: {fall}", err=True)
+        yield f"{task}: {', '.join(cells)}"
+    yield f"best at step {outcome.best_step:,} of {outcome.steps:,}; {outcome.seconds:.0f} s"
     if outcome.is_written:
-        say(f'wrote {out}; `icons index --model "local-dir:{out}"` uses it')
-    else:
-        click.echo("not written; --resume --allow-regression writes it all the same", err=True)
+        yield f'wrote {out}; `icons index --model "local-dir:{out}"` uses it'
 
 
 def _print_captions(rows: list[dict[str, Any]], *, n: int, seed: int) -> None:
     import random
 
-    from rich.table import Table
+    from indexer.reports.terminal import open_console, table_of
 
-    from indexer.reports.terminal import open_console, plain
-
-    console = open_console()
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for title in ("name", "set", "held out", "captions"):
-        table.add_column(title, overflow="fold")
-    for row in random.Random(seed).sample(rows, min(n, len(rows))):
-        cells = (row["name"], row["set"], "yes" if row["held_out"] else "", "; ".join(row["captions"]))
-        table.add_row(*map(plain, cells))
-    console.print(table)
+    cells = (
+        (row["name"], row["set"], "yes" if row["held_out"] else "", "; ".join(row["captions"]))
+        for row in random.Random(seed).sample(rows, min(n, len(rows)))
+    )
+    open_console().print(table_of(("name", "set", "held out", "captions"), cells, folded=range(4)))
     click.echo(f"{len(rows):,} icons; --out FILE.csv writes all of them", err=True)

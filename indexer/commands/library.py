@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.commands.options import json_option, library_option, say_failures
+from indexer.commands.options import json_option, library_option, say_failures, show
 from indexer.errors import LibraryError, ModelError
 from indexer.languages.letters import AUTO
-from indexer.languages.words import printable, say
+from indexer.languages.words import printable
 from indexer.library.durable import bytes_on_disk
 from indexer.library.folder import Library, require
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from indexer.doctor.findings import Report
+    from indexer.doctor.checks import Report
     from indexer.encoders.checkpoint import ModelChoice
 
 
@@ -36,10 +36,9 @@ def status(library: Library, lists_failures: bool, as_json: bool) -> None:
     """
     if lists_failures:
         say_failures(read_failures(library), as_json=as_json)
-        return
-    facts = read_status(library)
-    for line in [json.dumps(facts)] if as_json else status_lines(facts):
-        say(line)
+    else:
+        facts = read_status(library)
+        show(facts, status_lines(facts), as_json=as_json)
 
 
 @click.command()
@@ -84,10 +83,12 @@ def _questions(library: Library) -> "Iterator[tuple[Connection, ModelChoice]]":
 
 
 def read_status(library: Library) -> dict[str, Any]:
-    """Count icons by state, and say which encoder and generation answer."""
+    """Count icons by state, and say which encoder and generation answer, and what is known of the pictures."""
     from indexer.catalog import questions
     from indexer.encoders.checkpoint import find_checkpoint
     from indexer.library.shards import read_coverage
+    from indexer.merging.facets import count_traits
+    from indexer.merging.manifest import Manifest
 
     with _questions(library) as (connection, choice):
         try:
@@ -98,6 +99,13 @@ def read_status(library: Library) -> dict[str, Any]:
         counts = questions.account(connection, fingerprint=fingerprint, embedded=embedded)
         last = questions.last_run(connection)
         sources = [dict(row) for row in questions.count_by_source(connection)]
+    current, refused, looks = library.current(), None, None
+    if current is not None:
+        try:
+            Manifest.read(library.generation(current))
+            looks = count_traits(library.generation(current))
+        except LibraryError as error:  # this program can't read it
+            refused = str(error)
     return {
         "library": str(library.root),
         "found": counts.found,
@@ -110,27 +118,13 @@ def read_status(library: Library) -> dict[str, Any]:
         "sets": sum(source["sets"] for source in sources),
         "model": choice.model,
         "fingerprint": fingerprint,
-        "generation": library.current(),
+        "generation": current,
         "generations": library.numbers(),
-        **_read_answering(library),
+        "refused": refused,
+        "looks": looks,
         "last_run": dict(last) if last else None,
         "bytes": bytes_on_disk(library.root),
     }
-
-
-def _read_answering(library: Library) -> dict[str, Any]:
-    """Say what the generation that answers knows of its pictures, or why this program refuses it."""
-    from indexer.merging.facets import count_traits
-    from indexer.merging.manifest import Manifest
-
-    current = library.current()
-    if current is None:
-        return {"refused": None, "looks": None}
-    try:
-        Manifest.read(library.generation(current))
-        return {"refused": None, "looks": count_traits(library.generation(current))}
-    except LibraryError as error:
-        return {"refused": str(error), "looks": None}
 
 
 def status_lines(facts: dict[str, Any]) -> list[str]:
@@ -206,11 +200,7 @@ def say_report(report: "Report", lines: list[str], *, as_json: bool) -> None:
     Raises:
         click.exceptions.Exit: with 2, faults were found.
     """
-    if as_json:
-        click.echo(json.dumps(report.to_json()))
-    else:
-        for line in lines:
-            say(line)
+    show(report.to_json(), lines, as_json=as_json)
     if not report.is_sound:
         raise click.exceptions.Exit(2)
 

@@ -3,9 +3,9 @@
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,15 +13,22 @@ import click
 
 from indexer.languages.letters import AUTO, NO_LANGUAGES, language_of
 from indexer.languages.words import printable, say
+from indexer.library.folder import Library, library_at
 from indexer.sources.records import refuse_undecoded
 
 if TYPE_CHECKING:
     from indexer.encoders.checkpoint import ModelChoice
-    from indexer.library.folder import Library
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Option = Callable[[Any], Any]
+"""What adds an option, or several, to a command."""
 Named = TypeVar("Named", str, tuple[str, ...], None)
 PRECISIONS = click.Choice(["auto", "fp32", "bf16", "fp16", "int8"])
+
+
+def options(*several: Option) -> Option:
+    """Make one decorator of some, the first one first in the help."""
+    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(several), command)
 
 
 class LibraryFolder(click.ParamType[Any]):
@@ -29,10 +36,8 @@ class LibraryFolder(click.ParamType[Any]):
 
     name = "DIR"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Library":
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Library:
         """Open nothing yet: just name the folder."""
-        from indexer.library.folder import Library, library_at
-
         if isinstance(value, Library):
             return value
         refuse_undecoded(Path(value).absolute())
@@ -61,55 +66,34 @@ NamedFile = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
 """A file that is read by `read_named` or `read_text`; - is stdin."""
 
 
-class WorkPlace(click.ParamType[str]):
-    """Folder or URL of shared work; an empty one is a variable that was not set."""
-
-    name = "work"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Refuse nothing at all."""
-        if not value:
-            self.fail("is empty; give a folder or a URL (s3://bucket/work)", param, ctx)
-        return value
+def refuse_nothing(_: click.Context, __: click.Parameter, work: str | None) -> str | None:
+    """Refuse an empty folder or URL of shared work: a variable that was not set."""
+    if work == "":
+        raise click.BadParameter("is empty; give a folder or a URL (s3://bucket/work)")
+    return work
 
 
-class NamesLanguage(click.ParamType[str]):
-    """The language of names on the command line: a code, a locale, or "auto"."""
+def _known_language(_: click.Context, __: click.Parameter, typed: str) -> str:
+    """Take what the dictionary can read: a code, a locale, or "auto"."""
+    from indexer.languages.dictionary import Dictionary
 
-    name = "LANGUAGE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Take what the dictionary can read."""
-        from indexer.languages.dictionary import Dictionary
-
-        known = Dictionary.bundled().languages.keys() - NO_LANGUAGES
-        code = language_of(value)
-        if code not in (AUTO, *known):
-            self.fail(f'"{value}" is none of: {AUTO}, {", ".join(sorted(known))}', param, ctx)
-        return code
+    known = Dictionary.bundled().languages.keys() - NO_LANGUAGES
+    code = language_of(typed)
+    if code not in (AUTO, *known):
+        raise click.BadParameter(f'"{typed}" is none of: {AUTO}, {", ".join(sorted(known))}')
+    return code
 
 
 names_language_option = click.option(
     "--names-language",
-    type=NamesLanguage(),
+    metavar="LANGUAGE",
+    callback=_known_language,
     default=AUTO,
     show_default=True,
     is_eager=True,
     help="What names and tags are in, as de; auto lets each set tell, en leaves all as they are.",
 )
 """Adds `--names-language`, which is kept with the sources."""
-
-
-def source_options(function: Function) -> Function:
-    """Add SOURCES and `--exclude`."""
-    function = click.option(
-        "--exclude",
-        multiple=True,
-        metavar="PATTERN",
-        is_eager=True,
-        help="Leave files out, as in .gitignore; '@gitignore' applies the .gitignore files found. Repeatable.",
-    )(function)
-    return click.argument("sources", nargs=-1, type=click.Path(path_type=Path), callback=_take_sources)(function)
 
 
 def _take_sources(ctx: click.Context, _: click.Parameter, sources: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -123,9 +107,17 @@ def _take_sources(ctx: click.Context, _: click.Parameter, sources: tuple[Path, .
     return sources
 
 
-def model_options(function: Function) -> Function:
-    """Add `--model`, `--pretrained` and `--offline`."""
-    return _added(_MODEL, function)
+source_options = options(
+    click.argument("sources", nargs=-1, type=click.Path(path_type=Path), callback=_take_sources),
+    click.option(
+        "--exclude",
+        multiple=True,
+        metavar="PATTERN",
+        is_eager=True,
+        help="Leave files out, as in .gitignore; '@gitignore' applies the .gitignore files found. Repeatable.",
+    ),
+)
+"""Adds SOURCES and `--exclude`."""
 
 
 def fetch_models(ctx: click.Context, _: click.Parameter, named: Named) -> Named:
@@ -160,26 +152,7 @@ devices_option = click.option(
     help="auto, cpu, cpu:2, a number of GPUs, or 0,2: as CUDA_VISIBLE_DEVICES counts them.",
 )
 watch_option = click.option("--watch-devices", is_flag=True, help="Show what every device does, while it embeds.")
-
-
-def _added(options: Sequence[Callable[[Any], Any]], function: Function) -> Function:
-    """Add options to a command, the first one first in its help."""
-    for option in reversed(options):
-        function = option(function)
-    return function
-
-
-def embed_options(function: Function) -> Function:
-    """Add what decides how to embed, and with which encoder."""
-    return model_options(_added(_EMBED, function))
-
-
-def work_options(function: Function) -> Function:
-    """Add what has other machines embed."""
-    return _added(_WORK, function)
-
-
-_MODEL = [
+model_options = options(
     click.option(
         "--model",
         metavar="NAME",
@@ -195,8 +168,10 @@ _MODEL = [
         callback=_forbid_fetching,
         help="Fetch nothing, not even a model that --model names.",
     ),
-]
-_EMBED = [
+)
+"""Adds `--model`, `--pretrained` and `--offline`."""
+embed_options = options(
+    model_options,
     devices_option,
     click.option("--precision", type=PRECISIONS, default="auto", show_default=True, help="Of the forward pass."),
     click.option("--batch-size", type=click.IntRange(1), help="Pictures at once; by default found by doubling."),
@@ -222,11 +197,13 @@ _EMBED = [
     ),
     click.option("--retry-failed", is_flag=True, help="Try the pictures again that failed before."),
     watch_option,
-]
-_WORK = [
+)
+"""Adds what decides how to embed, and with which encoder."""
+work_options = options(
     click.option(
         "--work",
-        type=WorkPlace(),
+        metavar="WORK",
+        callback=refuse_nothing,
         help="Have it done by workers on other machines, who find the plan in this folder or at this URL (s3://...).",
     ),
     click.option(
@@ -241,7 +218,8 @@ _WORK = [
         metavar="SECONDS",
         help="After so long without a sign of life, the block of a worker is free for another.",
     ),
-]
+)
+"""Adds what has other machines embed."""
 
 
 @contextmanager
@@ -252,6 +230,12 @@ def warnings_as_lines() -> Iterator[None]:
         yield
     for warning in caught:
         say(f"Warning: {warning.message}", err=True)
+
+
+def show(plain: Any, lines: Iterable[str], *, as_json: bool) -> None:
+    """Print a result, as JSON or as lines for people."""
+    for line in [json.dumps(plain)] if as_json else lines:
+        say(line)
 
 
 def say_failures(failures: Iterable[dict[str, str]], *, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Any, NoReturn, TextIO
+from typing import Any, TextIO
 
 import click
 
@@ -73,12 +73,18 @@ class IconsGroup(LazyGroup):
             reason = _reason(error)
             if reason is None:
                 raise
-            _end(reason)
+            with suppress(OSError):
+                click.echo(f"Error: {printable(reason)}", err=True)
+            _is_lost(sys.stderr)
+            sys.exit(2)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
         try:
-            _refuse_gone_folder()
+            os.getcwd()  # noqa: PTH109
+        except FileNotFoundError as error:
+            raise _Refusal("the working directory is gone; change to one that is there") from error
+        try:
             share_out_memory()
             return super().invoke(ctx)
         except IconsError as error:
@@ -115,19 +121,14 @@ def _prepare_streams() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _refuse_gone_folder() -> None:
-    try:
-        os.getcwd()  # noqa: PTH109
-    except FileNotFoundError as error:
-        raise _Refusal("the working directory is gone; change to one that is there") from error
-
-
 def _reason(error: BaseException) -> str | None:
     """Say in a line what around the program has ended it; None: it is a defect, or an end."""
     if isinstance(error, OSError) and error.filename is None and _is_lost(sys.stdout):
         return f"stdout can't be written ({error.strerror})"
     if _is_of_memory(error):
-        return f"not enough memory or threads ({_said(error)}); `ulimit -a` shows what this process may have"
+        lines = str(error).strip().splitlines()
+        said = shown(lines[-1]) if lines else type(error).__name__
+        return f"not enough memory or threads ({said}); `ulimit -a` shows what this process may have"
     if isinstance(error, UnicodeEncodeError):
         return f'"{shown(error.object)}" is not Unicode text; type it again, in UTF-8'
     if not isinstance(error, OSError):
@@ -147,11 +148,6 @@ def _is_of_memory(error: BaseException | None) -> bool:
     return False
 
 
-def _said(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return shown(lines[-1]) if lines else type(error).__name__
-
-
 def _is_lost(stream: TextIO) -> bool:
     """Whether what a stream still holds can't be written; it is dropped then."""
     try:
@@ -164,10 +160,3 @@ def _is_lost(stream: TextIO) -> bool:
 
 def _silence(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def _end(reason: str) -> NoReturn:
-    with suppress(OSError):
-        click.echo(f"Error: {printable(reason)}", err=True)
-    _is_lost(sys.stderr)
-    sys.exit(2)

@@ -8,7 +8,7 @@ from indexer import pipeline
 from indexer.catalog.scan import Kept, ScanTally
 from indexer.languages.dictionary import Dictionary
 from indexer.library.folder import Library
-from indexer.run import IndexOptions, Watcher
+from indexer.pipeline import IndexOptions, Watcher
 
 
 @dataclass(frozen=True, slots=True)

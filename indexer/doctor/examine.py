@@ -8,36 +8,23 @@ import os
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import closing, suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from indexer.catalog.database import REVISION, connect_to_read, count_on, metadata, used_ids
-from indexer.doctor.findings import Finding, Report
-from indexer.doctor.generations import check_generation, check_pointer, newest_whole
-from indexer.doctor.sample import compare_sample, compare_shards
-from indexer.doctor.stores import (
-    check_catalog,
-    check_encoders,
-    check_failures,
-    check_leftovers,
-    check_preferences,
-    check_room,
-    check_screenshots,
-    check_shards,
-)
+from indexer.doctor.checks import Finding, Report, check_screenshots, check_stores, check_vectors
+from indexer.doctor.generations import check_generation, compare_sample, newest_whole
 from indexer.errors import IconsError
 from indexer.library.durable import bytes_on_disk, make_folder, sync, write_file
 from indexer.library.folder import Generation, Library, require
 from indexer.library.foreign import folders_in, is_outside
 from indexer.library.shards import read_finished, shard_paths
 from indexer.merging.manifest import SNAPSHOT
-from indexer.pipeline import merge, restore_encoder
-from indexer.run import Stage
+from indexer.pipeline import Stage, merge, restore_encoder
 from indexer.screens.add import republish
 from indexer.screens.files import UsageFolder
 from indexer.screens.looks import answering_usage
@@ -52,8 +39,7 @@ def examine(library: Library, *, sample: int = 16, stage: Stage = lambda _: None
     report = Report(str(require(library).root), _facts(library))
     found = report.findings
     stage("Looking at the catalog")
-    found += [*check_catalog(library), *check_pointer(library), *check_preferences(library)]
-    found += [*check_leftovers(library), *check_room(library)]
+    found += check_stores(library)
     stage("Looking at screenshots")
     found += check_screenshots(library)
     current = library.current()
@@ -64,13 +50,11 @@ def examine(library: Library, *, sample: int = 16, stage: Stage = lambda _: None
     at_fault = {finding.path for finding in found if finding.is_fault}
     whole = (one for one in map(library.generation, library.numbers()) if one.folder not in at_fault)
     catalog = next((one.catalog for one in whole), library.catalog)  # the checksum of a snapshot vouches for it
-    found += [*check_shards(library, catalog), *check_failures(library), *check_encoders(library)]
-    found[:] = dict.fromkeys(found)  # two generations may blame one shard
+    found += check_vectors(library, catalog)
     faults = {finding.kind for finding in found if finding.is_fault}
     if sample and current is not None and faults.isdisjoint(("generation", "encoder", "shard")):
         stage("Embedding a sample again")
-        compared, differences = compare_sample(library, library.generation(current), n=sample)
-        report.facts["sample"] = asdict(compared)
+        report.facts["sample"], differences = compare_sample(library, library.generation(current), n=sample)
         found += differences
     return report
 
@@ -114,12 +98,15 @@ def _mend(library: Library, faults: list[Finding], stage: Stage) -> Iterator[str
                     yield from _set_aside(library, path, aside)
         if any(fault.kind == "catalog" for fault in faults):
             yield from _restore_catalog(library, aside, used)
-        yield from _point(library, aside)
+        if library.current() is None:
+            if library.pointer.is_dir():
+                yield from _set_aside(library, library.pointer, aside)
+            if (generation := newest_whole(library)) is not None:
+                library.publish(generation.number)
+                yield f"generation {generation.number} answers again"
     kinds = {fault.kind for fault in faults}
-    if "usage" in kinds and answering_usage(UsageFolder(library)) is None:  # a whole one knows what a shard has lost
-        yield from _rebuild_usage(library)
-    is_stale = bool(kinds & {"generation", "failures"}) and "shard" not in kinds
-    yield from _rebuild(library, aside, stage, encoder="encoder" in kinds, generation=is_stale)
+    for some in (kinds & {"usage"}, kinds - {"usage"}):  # what can't be made again of the one leaves the other
+        yield from _rebuild(library, stage, some)
 
 
 def _set_aside(library: Library, path: Path, aside: Path) -> Iterator[str]:
@@ -194,49 +181,19 @@ def _as_catalog(generation: Generation, used: dict[str, int]) -> bytes:
         return connection.serialize()
 
 
-def _point(library: Library, aside: Path) -> Iterator[str]:
-    """Let the newest whole generation answer where the pointer names none."""
-    if library.current() is not None:
-        return
-    if library.pointer.is_dir():
-        yield from _set_aside(library, library.pointer, aside)
-    generation = newest_whole(library)
-    if generation is not None:
-        library.publish(generation.number)
-        yield f"generation {generation.number} answers again"
-
-
-def _rebuild(library: Library, aside: Path, stage: Stage, *, encoder: bool, generation: bool) -> Iterator[str]:
-    """Write a damaged query encoder anew, from the model, and a damaged generation, from vectors of this library."""
+def _rebuild(library: Library, stage: Stage, kinds: Set[str]) -> Iterator[str]:
+    """Make again what is damaged: a query encoder from the model, a generation from vectors, one of screenshots."""
     try:
-        if encoder and restore_encoder(library, stage):
+        usage = UsageFolder(library)
+        if "usage" in kinds and answering_usage(usage) is None:  # a whole one knows what a shard has lost
+            manifest = republish(library)
+            number, n = manifest.number, manifest.counts.indexed
+            yield f"built generation {number} of screenshots: {n} screens; it answers"
+        if "encoder" in kinds and restore_encoder(library, stage):
             yield "wrote the query encoder anew"
-        wrong = _wrong_shards(library) if generation else []
-        for path in wrong:
-            with library.writing():
-                yield from _set_aside(library, path, aside)
-        built = merge(library, None, stage) if generation and not wrong else None
+        is_stale = "generation" in kinds and "shard" not in kinds
+        built = merge(library, None, stage) if is_stale else None
         if built is not None:
             yield f"built generation {built.number} from the vectors; it answers"
     except IconsError as error:
         yield f"could not make everything again: {error}"
-
-
-def _wrong_shards(library: Library) -> list[Path]:
-    """Shards of older programs that a sample shows to be another library's."""
-    try:
-        folders = sorted((library.root / "vectors").glob("[!.]*/"))
-        found = [fault for folder in folders for fault in compare_shards(library, folder.name, library.catalog)[0]]
-    except (sqlite3.Error, UnicodeDecodeError):  # the catalog could not be restored: nothing is built
-        return []
-    return [fault.path for fault in found if fault.path is not None]
-
-
-def _rebuild_usage(library: Library) -> Iterator[str]:
-    """Publish from whole shards what is known of screenshots; no screenshot is looked at."""
-    try:
-        manifest = republish(library)
-    except IconsError as error:
-        yield f"could not make everything again: {error}"
-        return
-    yield f"built generation {manifest.number} of screenshots: {manifest.counts.indexed} screens; it answers"

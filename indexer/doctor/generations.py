@@ -1,63 +1,34 @@
-"""Whether a generation is what its manifest says, and its catalog, its indexes and the vectors say the same."""
+"""Whether a generation is what its manifest says, and its parts say the same; a sample of it made again."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
-from pathlib import Path
+from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from indexer.arrays import distinct
+from indexer.arrays import Ids, Pixels, distinct
 from indexer.catalog.database import connect_to_read
-from indexer.doctor.findings import Finding, read_whole
-from indexer.doctor.sample import compare_shards
-from indexer.errors import IconsError, ShardError
+from indexer.doctor.checks import Finding, checked, contents_of, read_whole, whole_shards
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.devices import HOST
+from indexer.encoders.loaded import AnyPrecision
+from indexer.encoders.query_encoder import read_facts
+from indexer.errors import IconsError, ModelError, ShardError
 from indexer.library.folder import Generation, Library
-from indexer.library.shards import KINDS, count_others, read_shard
+from indexer.library.shards import KINDS, count_others, precisions, read_vectors
+from indexer.merging.calibration import spread
 from indexer.merging.facets import read_array
 from indexer.merging.manifest import Manifest
-from indexer.merging.snapshot import read_contents, read_rows
 from indexer.merging.vector_index import VectorIndex, fp32_chunks
-from indexer.merging.vectors import Vectors, gather
+from indexer.merging.vectors import Vectors, gather, read_rows
 
 TOLERANCE = 5e-3
 """Largest difference of a number in an index from the same in its shard: fp16, and another device's rounding."""
-
-
-def check_pointer(library: Library) -> Iterator[Finding]:
-    """Whether the pointer names a generation that is there."""
-    current, numbers = library.current(), library.numbers()
-    if current is None and library.pointer.exists():
-        yield Finding("pointer", f'"{library.pointer}" {_said(library.pointer)}', path=library.pointer)
-    elif current is None and numbers and _has_published(library):
-        yield Finding("pointer", f'"{library.pointer}" is missing, there are generations', path=library.pointer)
-    elif current is None and numbers:
-        what = f"generation {numbers[0]} is whole and answers, but the first run has not come to its end"
-        yield Finding("pointer", f"{what}; `icons index` brings it there", is_fault=False)
-    elif current is None:
-        yield Finding("pointer", "nothing is published yet; `icons index` does it", is_fault=False)
-    for number in numbers:
-        if current is not None and number > current:
-            what = f"generation {number} is newer than {current}, which answers: rolled back, or never published"
-            yield Finding("generation", f"{what}; the next one that is published replaces it", is_fault=False)
-
-
-def _has_published(library: Library) -> bool:
-    """Whether the catalog tells of a run that came to its end; one that can't be read may have."""
-    try:
-        with closing(connect_to_read(library.catalog)) as connection:
-            return connection.execute("SELECT 1 FROM runs").fetchone() is not None
-    except sqlite3.Error:
-        return True
-
-
-def _said(pointer: Path) -> str:
-    """What is in the place of a number that leads to a generation."""
-    try:
-        text = pointer.read_bytes()[:40].decode("ascii", errors="replace").strip()
-    except OSError as error:
-        return f"can't be read ({error.strerror})"
-    return f'says "{text}", which is no generation that is there'
+LEAST_COSINE = 0.99
+"""Between a stored vector and the same made again on this machine's processor; bf16 on a GPU stays above .999."""
 
 
 def check_generation(library: Library, generation: Generation, *, answers: bool) -> Iterator[Finding]:
@@ -69,19 +40,16 @@ def check_generation(library: Library, generation: Generation, *, answers: bool)
     yield from damaged
     if manifest is None:
         return
-    yield from _foreign_files(generation, manifest)
+    for path in generation.folder.iterdir():
+        if path.name not in (*manifest.files, generation.manifest.name):
+            yield Finding("leftover", f'"{path}" belongs to no generation', is_fault=False, path=path)
     if _is_of_another_library(library, generation, manifest):
         yield Finding("generation", f"{_called(generation)} belongs to another library", path=generation.folder)
         return
-    try:
-        yield from _compare(library, generation, manifest, answers=answers)
-    except (sqlite3.Error, RuntimeError, ValueError, OSError) as error:
-        yield Finding("generation", f"{_called(generation)} can't be read ({error})", path=generation.folder)
+    compare = partial(_compare, library, generation, manifest, answers=answers)
+    yield from checked("generation", generation.folder, compare, _called(generation))
     if answers:
-        try:
-            yield from _compare_catalog(library, generation, manifest)
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            yield Finding("catalog", f'"{library.catalog}" can\'t be read ({error})', path=library.catalog)
+        yield from checked("catalog", library.catalog, partial(_compare_catalog, library, generation, manifest))
     if not (library.encoder(manifest.fingerprint) / "encoder.json").is_file():
         what = f'the query encoder "{manifest.fingerprint}" of {_called(generation)} is missing'
         yield Finding("encoder", what, is_fault=answers, path=library.encoder(manifest.fingerprint))
@@ -118,30 +86,20 @@ def _compare_catalog(library: Library, generation: Generation, manifest: Manifes
                 yield Finding("catalog", what_differs, path=library.catalog)
 
 
-def _foreign_files(generation: Generation, manifest: Manifest) -> Iterator[Finding]:
-    known = {*manifest.files, generation.manifest.name}
-    for path in generation.folder.iterdir():
-        if path.name not in known:
-            yield Finding("leftover", f'"{path}" belongs to no generation', is_fault=False, path=path)
-
-
 def _is_of_another_library(library: Library, generation: Generation, manifest: Manifest) -> bool:
     """Whether the catalog bears another id, and the shards hold what the catalog says, not what the generation does."""
     try:
-        with closing(connect_to_read(library.catalog)) as own, closing(connect_to_read(generation.catalog)) as other:
-            found = own.execute("SELECT value FROM settings WHERE key = 'library'").fetchone()
-            if not manifest.library or found is None or found[0] == manifest.library:
-                return False
-            contents = [{kind: read_contents(one, kind) for kind in KINDS.values()} for one in (own, other)]
+        with closing(connect_to_read(library.catalog)) as connection:
+            found = connection.execute("SELECT value FROM settings WHERE key = 'library'").fetchone()
     except (sqlite3.Error, UnicodeDecodeError):  # the catalog is damaged, other checks report that
         return False
-    n_others = [0, 0]
-    for path in (library.root / "vectors").glob("*/[!.]*.safetensors"):
-        with suppress(ShardError):
-            shard = read_shard(path, fingerprint=path.parent.name)
-            for place, known in enumerate(contents):
-                n_others[place] += count_others(shard, known[shard.kind])
-    return n_others[0] < n_others[1]
+    if not manifest.library or found is None or found[0] == manifest.library:
+        return False
+    known = [contents_of(catalog) for catalog in (library.catalog, generation.catalog)]
+    n_others = np.zeros(2, int)
+    for shard in whole_shards(library) if all(known) else ():
+        n_others += [count_others(shard, contents[shard.kind]) for contents in known]
+    return bool(n_others[0] < n_others[1])
 
 
 def _compare(library: Library, generation: Generation, manifest: Manifest, *, answers: bool) -> Iterator[Finding]:
@@ -173,8 +131,14 @@ def _compare(library: Library, generation: Generation, manifest: Manifest, *, an
         yield Finding("vectors", what, is_fault=answers)
         return
     wrong = list(_compare_vectors(generation, pictures, icons, vectors, manifest))
-    if wrong:
-        yield from _blame(library, generation, wrong, fingerprint=manifest.fingerprint, answers=answers)
+    shards = whole_shards(library, manifest.fingerprint) if wrong else ()
+    n_unknown = sum(shard.contents is None for shard in shards)
+    for what in wrong:
+        if n_unknown:
+            unknown = f"which are right can't be told, as {n_unknown} shards do not say what they hold"
+            yield Finding("vectors", f"{what}; {unknown}", is_fault=answers)
+        else:
+            yield Finding("generation", what, path=generation.folder)
 
 
 def _compare_vectors(
@@ -195,20 +159,6 @@ def _compare_vectors(
             yield f"{wrong} vectors in {name} of {_called(generation)} are not those of the shards"
 
 
-def _blame(
-    library: Library, generation: Generation, wrong: list[str], *, fingerprint: str, answers: bool
-) -> Iterator[Finding]:
-    """Say which is at fault, a generation whose files are as they were written, or the shards: the encoder knows."""
-    shards, n_unknown = compare_shards(library, fingerprint, generation.catalog)
-    yield from shards
-    for what in () if shards else wrong:
-        if n_unknown:
-            unknown = f"which are right can't be told, as {n_unknown} shards could not be compared with their encoder"
-            yield Finding("vectors", f"{what}; {unknown}", is_fault=answers)
-        else:
-            yield Finding("generation", what, path=generation.folder)
-
-
 def _called(generation: Generation) -> str:
     return f"generation {generation.number}"
 
@@ -221,3 +171,83 @@ def newest_whole(library: Library) -> Generation | None:
             if not any(finding.is_fault and finding.kind == "generation" for finding in found):
                 return generation
     return None
+
+
+_FIRST_ICONS = """
+    SELECT images.id, sources.kind, sources.location, files.path, icons.member, images.digest
+    FROM icons JOIN images ON images.id = icons.image_id JOIN files ON files.id = icons.file_id
+    JOIN sources ON sources.id = files.source_id
+    WHERE icons.id IN (SELECT MIN(id) FROM icons GROUP BY image_id) ORDER BY images.id
+"""
+_NAMES = "SELECT id, words FROM names WHERE id IN (SELECT name_id FROM icons) ORDER BY id"
+
+
+def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple[dict[str, Any], list[Finding]]:
+    """Embed up to `n` pictures and `n` names of a generation again, evenly spaced, and compare them with the shards."""
+    fingerprint = Manifest.read(generation).fingerprint
+    with closing(connect_to_read(generation.catalog)) as connection:
+        pictures, names = (_spaced(connection.execute(query).fetchall(), n) for query in (_FIRST_ICONS, _NAMES))
+    try:
+        ids, cosines = _compare_with_shards(library, fingerprint, pictures, names)
+    except (IconsError, OSError, ValueError) as error:
+        nothing = {"n_pictures": 0, "n_names": 0, "n_changed": 0, "least_cosine": None}
+        return nothing, [Finding("sample", f"no sample was compared: {error}", is_fault=False)]
+    n_changed, least = len(pictures) - len(ids), min(cosines, default=None)
+    found = []
+    if n_changed:
+        what = f"{n_changed} sampled pictures are no longer as they were indexed; `icons index` looks again"
+        found.append(Finding("sample", what, is_fault=False))
+    if least is not None and least < LEAST_COSINE:
+        what = f"a vector of the sample differs from the same made again: cosine {least:.4f}"
+        found.append(Finding("sample", f"{what}; delete the shards of this encoder and run `icons index`"))
+    return {"n_pictures": len(ids), "n_names": len(names), "n_changed": n_changed, "least_cosine": least}, found
+
+
+def _compare_with_shards(
+    library: Library, fingerprint: str, pictures: Sequence[Any], names: Sequence[tuple[int, str]]
+) -> tuple[Ids, list[float]]:
+    """Tell ids of the pictures that are as they were indexed, and the least cosine of these and of the names."""
+    from indexer.encoders.graphs import load_encoder
+
+    facts = read_facts(library.encoder(fingerprint))
+    checkpoint = find_checkpoint(ModelChoice.from_json(facts.choice))
+    if checkpoint.fingerprint != fingerprint:
+        raise ModelError(f'"{facts.model}" is "{checkpoint.fingerprint}" now, not "{fingerprint}"')
+    folder = library.vectors(fingerprint)
+    precision: AnyPrecision = "int8" if "int8" in precisions(folder) else "fp32"
+    encoder = load_encoder(checkpoint, device=HOST, precision=precision, n_images=len(pictures))
+    ids, drawn = _draw_and_encode(pictures, encoder.encode_images, size=encoder.image_size)
+    named = np.array([number for number, _ in names], np.int64)
+    cosines = []
+    for kind, some, made in (
+        ("images", ids, drawn),
+        ("names", named, encoder.encode_texts([words for _, words in names]) if names else drawn),
+    ):
+        if len(some):
+            stored, filled = read_vectors(folder, KINDS[kind], some, fingerprint=fingerprint)
+            if not filled.all():
+                raise ShardError(f"{int((~filled).sum())} {kind} of it have no vector; `icons index` makes them")
+            cosines.append(float((stored.astype(np.float32) * made.astype(np.float32)).sum(axis=1).min()))
+    return ids, cosines
+
+
+def _draw_and_encode(
+    pictures: Sequence[Any], encode: Callable[[Pixels], NDArray[Any]], *, size: int
+) -> tuple[Ids, NDArray[Any]]:
+    """Embed pictures, rows of `_FIRST_ICONS`; ids and vectors of those that are as they were indexed, in order."""
+    from indexer.rendering.pool import CHUNK, RenderPool
+    from indexer.rendering.slots import Job
+    from indexer.sources.records import PictureAddress
+
+    ids, vectors = [np.empty(0, np.int64)], []
+    with RenderPool(size=size, workers=1, chunk=CHUNK) as pool:
+        for chunk in pool.render([[Job(image, PictureAddress(*address)) for image, *address in pictures]]):
+            if len(chunk.ids):
+                ids.append(chunk.ids)
+                vectors.append(encode(chunk.pixels.copy()))
+    return np.concatenate(ids), np.concatenate(vectors) if vectors else np.empty((0, 0))
+
+
+def _spaced(rows: Sequence[Any], n: int) -> Sequence[Any]:
+    """Take up to `n` rows, evenly spaced, the first and the last among them."""
+    return [rows[place] for place in spread(len(rows), n).tolist()]

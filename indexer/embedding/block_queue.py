@@ -1,20 +1,136 @@
-"""Which blocks of a plan a worker does, one at a time.
+"""Which blocks of a plan a worker does, one at a time, and which it holds: claims with leases in a store.
 
-Blocks whose shard exists are done.
+A claim is an object that is renewed while its worker lives. Machines' clocks differ, so each worker goes by its own: a
+claim that it has seen unchanged for the length of a lease has run out. Who loses a claim goes on with the block: the
+shards of a block that is done twice count once. Blocks whose shard exists are done.
 """
 
+import json
+import secrets
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Self
 
-from indexer.embedding.leases import Claims
 from indexer.embedding.plan_store import PlanStore
+from indexer.errors import StoreError
 from indexer.library.plans import Block, BlockHeader
 from indexer.library.shards import Kind
+from indexer.library.stores import Store
 
+_SUFFIX = ".json"
+LOOKS = 4
+"""To a lease: each renews the worker's own claims, and sees which of the others have changed."""
 _LONGEST_PAUSE = 5.0
 _MOST_COUNTED = 1_000_000
 """Items: whoever has more to do does not change how it works."""
+
+
+class Claims:
+    """The claims of one worker; a context manager, which renews them meanwhile and gives back what is left.
+
+    `beside` is called with every look, from the thread that renews.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        worker: str,
+        lease_seconds: float,
+        beside: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.store, self.worker, self.lease_seconds, self._beside = store, worker, lease_seconds, beside
+        self._held: dict[str, tuple[dict[str, Any], str]] = {}
+        """By block what the claim says, and its version."""
+        self._seen: dict[str, tuple[str, float]] = {}
+        """By block the version of its claim, and since when that is there."""
+        self._changing = threading.Lock()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._renew_until_over, name="claims", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+        for block, held in self._held.items():
+            there = self.store.get(block + _SUFFIX)
+            if there is not None and there.version == held[1]:
+                self.store.delete(block + _SUFFIX)
+        self._held = {}
+
+    @property
+    def look_seconds(self) -> float:
+        """Between two looks at all claims."""
+        return self.lease_seconds / LOOKS
+
+    def take(self, block: str) -> bool:
+        """Claim a block that nobody holds, or whose claim has run out; tell whether it is this worker's now."""
+        claim: dict[str, Any] = {
+            "worker": self.worker,
+            "taken_at": datetime.now(UTC).isoformat(timespec="seconds"),  # for people, by this machine's clock
+            "lease_seconds": self.lease_seconds,
+            "token": secrets.token_hex(8),  # unlike that of any other claim
+            "renewals": 0,
+        }
+        name, content, seen = block + _SUFFIX, json.dumps(claim).encode(), self._seen.get(block)
+        if seen is not None and time.monotonic() - seen[1] < self.lease_seconds:
+            return False
+        if seen is not None:
+            version = self.store.replace(name, content, version=seen[0])
+        elif (version := self.store.create(name, content)) is None:
+            self.look()
+        if version is not None:
+            with self._changing:
+                self._held[block] = (claim, version)
+        return version is not None
+
+    def release(self, block: str) -> None:
+        """Drop the claim on a block whose shard is there."""
+        with self._changing:
+            held = self._held.pop(block, None)
+        if held is not None:
+            self.store.delete(block + _SUFFIX)
+
+    def look(self) -> None:
+        """See which claims have changed since the last look."""
+        found, now, before = self.store.list(""), time.monotonic(), self._seen
+        claims = {name.removesuffix(_SUFFIX): listed.version for name, listed in found.items()}
+        self._seen = {
+            block: before[block] if block in before and before[block][0] == version else (version, now)
+            for block, version in claims.items()
+        }
+
+    def held_by_others(self) -> set[str]:
+        """Blocks that others hold, as of the last look; those whose claims have run out are not among them."""
+        now = time.monotonic()
+        return {
+            block
+            for block, (_, since) in self._seen.items()
+            if block not in self._held and now - since < self.lease_seconds
+        }
+
+    def _renew_until_over(self) -> None:
+        while not self._over.wait(self.look_seconds):
+            for step in (self._renew, self.look, self._beside):
+                with suppress(StoreError, OSError):  # the next look takes it again if the store does not answer now
+                    step()
+
+    def _renew(self) -> None:
+        for block, (before, known) in list(self._held.items()):
+            claim = {**before, "renewals": before["renewals"] + 1}
+            version = self.store.replace(block + _SUFFIX, json.dumps(claim).encode(), version=known)
+            with self._changing:
+                if version is None:
+                    self._held.pop(block, None)
+                elif block in self._held:  # else it was released meanwhile
+                    self._held[block] = claim, version
 
 
 @dataclass(slots=True)

@@ -1,31 +1,146 @@
-"""Workers of a shared plan: one a device of this machine, or on a Ray cluster."""
+"""Workers of a plan in a store: they claim blocks and embed them until every block has its shard.
+
+    icons worker s3://bucket/work
+
+Any number of them, on any machines, one a device or on a Ray cluster, begin and end when they like. SIGTERM and Ctrl-C
+have what is finished of a block written and the block given back; a worker that is killed keeps its blocks from others
+for the length of a lease.
+"""
 
 import logging
 import os
+import re
 import secrets
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
 
-from indexer.embedding.plan_store import open_work
+import click
+
+from indexer.embedding.block_queue import BlockQueue, Claims
+from indexer.embedding.device import in_products_of, spec_of
+from indexer.embedding.distributed import Rank, share_cores
+from indexer.embedding.plan_store import ObjectPlanStore, find_work, open_work
+from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Gauge, watched
 from indexer.embedding.sharing import Watch
-from indexer.embedding.worker import Ending, Worker, do_plan, run_worker
-from indexer.encoders.devices import MASK, Devices, parse_devices
+from indexer.embedding.work import Ended, Work
+from indexer.encoders.devices import MASK, Devices, parse_devices, use_device
+from indexer.encoders.graphs import find_device
 from indexer.errors import EmbedError, IconsError
-from indexer.library.object_store import open_store
-from indexer.process import cores, end_at_once, named_as_starter
-
-if TYPE_CHECKING:
-    from indexer.library.stores import Store
+from indexer.languages.words import printable
+from indexer.library.stores import RetryingStore, open_store
+from indexer.process import (
+    cores,
+    end_at_once,
+    end_with_starter,
+    named_as_starter,
+    prepare_for_batches,
+)
 
 _POLL_SECONDS = 1.0
 _GRACE_SECONDS = 25.0
 """Less than the 30 that Kubernetes gives."""
+
+
+def _name() -> str:
+    """Of a worker, as part of a file's name."""
+    host = re.sub("[^A-Za-z0-9-]+", "-", socket.gethostname())[:50]
+    return f"{host}-{os.getpid()}-{secrets.token_hex(3)}"
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[Callable[[], None]]:
+    """Yield what raises `Ended` once SIGTERM or Ctrl-C has asked for that; a second one ends the process at once."""
+    asked = threading.Event()
+
+    def ask(number: int, _: FrameType | None) -> None:
+        asked.set()
+        signal.signal(number, signal.SIG_DFL)
+
+    def check() -> None:
+        if asked.is_set():
+            raise Ended("asked to end; what is finished is kept, and the blocks under way are free")
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield check
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """Who works, where, and whom it tells."""
+
+    device: str
+    """As `resolve_device` reads it."""
+    show: Watch
+    give_up: Callable[[str], None]
+    """Called from another thread if this one hangs, with what it was at; it has to end the process."""
+    name: str = field(default_factory=_name)
+
+
+def do_plan(store: RetryingStore, worker: Worker, check: Callable[[], None] = lambda: None) -> None:
+    """Work until every block of the plan in a store has its shard, and of any plan that takes its place meanwhile.
+
+    Raises:
+        Ended: `check` says that this worker was asked to end.
+        EmbedError: the store holds no plan, or the encoder is another one than the plan was made for.
+    """
+    prepare_for_batches()
+    place: ObjectPlanStore | None = open_work(store)
+    while place is not None:
+        try:
+            _do_run(place, worker, check)
+        except Ended:
+            raise
+        except Exception as error:
+            with suppress(IconsError):  # of a store that is away
+                place.report_end(worker.name, str(error) or type(error).__name__)
+            raise
+        found = find_work(store)
+        place = found if found is not None and found.plan.run != place.plan.run else None
+
+
+def _do_run(place: ObjectPlanStore, worker: Worker, check: Callable[[], None]) -> None:
+    options, name = place.options, worker.name
+    where = find_device("cpu" if options.precision == "int8" else worker.device)
+    use_device(where)
+    progress = EmbeddingProgress(rank=0, world=1, device=str(where), at="loading the encoder")
+
+    def show(now: EmbeddingProgress) -> None:
+        worker.show(place.plan, [now])
+        check()
+
+    def give_up(reason: str) -> None:
+        with suppress(IconsError):
+            place.report_end(name, reason)
+        worker.give_up(reason)
+
+    def report() -> None:
+        place.report(name, progress)
+
+    claims = Claims(place.claims, worker=name, lease_seconds=options.lease_seconds, beside=report)
+    with watched(progress, limit=options.stall_limit, give_up=give_up), in_products_of(where, options), claims:
+        report()
+        queue = BlockQueue(place, claims, stays=True)
+        try:
+            Work(name, 1, queue, spec_of(where, options), EmbeddingReporter(show, progress, Gauge(where))).do()
+        except EmbedError:
+            if not place.is_over():  # else the other run is next
+                raise
+    progress.finished = True
+    if not place.is_over():
+        report()
 
 
 def work_here(work: str, devices: Devices, *, watch: Watch, give_up: Callable[[str], None]) -> None:
@@ -35,15 +150,18 @@ def work_here(work: str, devices: Devices, *, watch: Watch, give_up: Callable[[s
         Ended: a signal has ended this.
         EmbedError: there is no plan, or a worker has ended early.
     """
-    if devices.n == 1:
-        run_worker(work, Worker(devices.own(), lambda plan, progress: watch(plan, [progress]), give_up))
-        return
-    open_work(open_store(work))  # before the processes: one line says that there is no plan
-    ending = Ending()
-    with ending.by_signals():
+    store = open_store(work)
+    with ended_by_signals() as check:
+        if devices.n == 1:
+            do_plan(store, Worker(devices.own(), watch, give_up), check)
+            return
+        open_work(store)  # before the processes: one line says that there is no plan
         crew = [_start(work, devices, local) for local in range(devices.n)]
         try:
-            _await(crew, ending)
+            while any(member.poll() is None for member in crew):
+                check()
+                time.sleep(_POLL_SECONDS)
+            check()
         finally:
             _end(crew)
     if failed := [member.returncode for member in crew if member.returncode]:
@@ -57,30 +175,38 @@ def _start(work: str, devices: Devices, local: int) -> "subprocess.Popen[bytes]"
     place = {"LOCAL_RANK": str(local), "RANK": str(local)}
     size = {"LOCAL_WORLD_SIZE": str(devices.n), "WORLD_SIZE": str(devices.n)}
     environment = {**os.environ, **mask, **place, **size, **named_as_starter()}
-    command = [sys.executable, "-P", "-m", "indexer.embedding.worker", "--work", work, "--kind", devices.device]
+    command = [sys.executable, "-P", "-m", "indexer.embedding.crew", "--work", work, "--kind", devices.device]
     # In a group of its own: Ctrl-C is for the process that has started it, which asks it to end.
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, process_group=0)
 
 
-def _await(crew: "Sequence[subprocess.Popen[bytes]]", ending: Ending) -> None:
-    while any(member.poll() is None for member in crew):
-        ending.check()
-        time.sleep(_POLL_SECONDS)
-    ending.check()
+@click.command()
+@click.option("--work", required=True, help="Folder or URL that the plan lies in.")
+@click.option("--kind", type=click.Choice(["cpu", "cuda"]), required=True, help="Of its device.")
+def main(work: str, kind: str) -> None:
+    """Be one of several workers of this machine, each on the device that its LOCAL_RANK says."""
+    end_with_starter()
+    rank = Rank.from_environment()
+    share_cores(rank)
+    try:
+        with ended_by_signals() as check:
+            do_plan(open_store(work), Worker(rank.device(kind), lambda *_: None, end_at_once), check)
+    except Ended as ended:
+        raise SystemExit(128 + signal.SIGTERM) from ended
+    except IconsError as error:
+        end_at_once(printable(str(error)))
 
 
-def _end(crew: "Sequence[subprocess.Popen[bytes]]") -> None:
+def _end(crew: "list[subprocess.Popen[bytes]]") -> None:
     """Ask those that still work to end, and end them where that takes long."""
     for member in crew:
-        if member.poll() is None:
-            member.send_signal(signal.SIGTERM)
+        member.terminate()
     until = time.monotonic() + _GRACE_SECONDS
     for member in crew:
-        try:
+        with suppress(subprocess.TimeoutExpired):
             member.wait(max(0.0, until - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            member.kill()
-            member.wait()
+        member.kill()
+        member.wait()
 
 
 NAMESPACE = "icons"
@@ -96,16 +222,15 @@ class RayWorker:
         store = open_store(work)
         open_work(store)  # what is wrong here is said by who can't start
         device = parse_devices("auto").own()
-        worker = Worker(
-            device, lambda *_: None, end_at_once, name=f"{name}-{secrets.token_hex(3)}"
-        )  # Ray starts it again
+        again = f"{name}-{secrets.token_hex(3)}"  # Ray starts it again
+        worker = Worker(device, lambda *_: None, end_at_once, again)
         threading.Thread(target=self._work, args=(store, worker), name="worker", daemon=True).start()
 
     def is_up(self) -> bool:
         """Answer, which says that it is."""
         return True
 
-    def _work(self, store: "Store", worker: Worker) -> None:
+    def _work(self, store: RetryingStore, worker: Worker) -> None:
         import ray
 
         try:
@@ -172,3 +297,7 @@ def _connect(address: str) -> Any:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise EmbedError(f'the Ray cluster at "{address}" can\'t be reached ({reason}); `ray status` looks') from error
     return ray
+
+
+if __name__ == "__main__":
+    main()

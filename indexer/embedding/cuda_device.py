@@ -15,9 +15,8 @@ import torch
 from torch import Tensor
 
 from indexer.arrays import Halves, Pixels
-from indexer.embedding.device import Collect, Device, DeviceSpec
+from indexer.embedding.device import Collect, Device, DeviceSpec, QueuedDevice
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.queued_device import QueuedDevice
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.devices import use_device
 from indexer.encoders.graphs import load_encoder
@@ -34,7 +33,8 @@ def page_locked(memory: Pixels, device: torch.device) -> Iterator[str | None]:
     runtime = torch.cuda.cudart()  # type: ignore[no-untyped-call]
     address = memory.ctypes.data
     if error := int(runtime.cudaHostRegister(address, memory.nbytes, 0)):
-        _forget_error(device)
+        with suppress(RuntimeError):  # takes CUDA's last error away, which torch would raise at the next kernel
+            torch.zeros(1, device=device)
         yield f"{memory.nbytes / 1e6:,.0f} MB of pixels can't be page-locked (CUDA error {error})"
         return
     try:
@@ -43,12 +43,6 @@ def page_locked(memory: Pixels, device: torch.device) -> Iterator[str | None]:
         if device.type == "cuda":
             torch.cuda.synchronize(device)  # copies that are under way still read it
         runtime.cudaHostUnregister(address)
-
-
-def _forget_error(device: torch.device) -> None:
-    """Take away CUDA's last error, which torch would raise at the next kernel, whatever that has to do with it."""
-    with suppress(RuntimeError):
-        torch.zeros(1, device=device)
 
 
 GRAPH_PARITY = 0.9999

@@ -4,10 +4,11 @@ Batches are begun one after the other and their vectors collected later, so that
 one is written away.
 """
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from typing import Self
@@ -18,6 +19,7 @@ from indexer.arrays import Halves, Ids, Pixels
 from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.devices import HOST
+from indexer.encoders.devices import Device as HostDevice
 from indexer.encoders.graphs import load_encoder
 from indexer.encoders.loaded import LoadedEncoder, is_no_room
 from indexer.errors import EmbedError
@@ -80,11 +82,6 @@ class Batch:
     """RGB, (n, size, size, 3); they stay as long as the pool holds the chunks."""
     filled: Pixels
     """The same with rows of anything behind, as many as a whole batch has."""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no picture of it went well."""
-        return not any(len(chunk.ids) for chunk in self.chunks)
 
     def split(self, vectors: Halves) -> Iterator[tuple[RenderedChunk, Halves]]:
         """Yield each chunk with the vectors of what went well, out of those of all `pixels` (n, dim)."""
@@ -155,21 +152,6 @@ def encode_names_within_memory(
         if len(left):
             encoder.make_room()
             at_once //= 2
-
-
-@contextmanager
-def out_of_memory_explained(device: str) -> Iterator[None]:
-    """Say it clearly where a device has no room for the encoder itself.
-
-    Raises:
-        EmbedError: instead of torch's own error.
-    """
-    try:
-        yield
-    except (RuntimeError, MemoryError) as error:
-        if not is_no_room(error):
-            raise
-        raise no_room(device, "the encoder") from error
 
 
 def no_room(device: str, what: str) -> EmbedError:
@@ -243,7 +225,7 @@ def encode_pipelined(device: Device, batches: Iterable[Batch]) -> Iterator[tuple
     """
     under_way: deque[tuple[Batch, Collect]] = deque()
     for batch in batches:
-        under_way.append((batch, _nothing(batch, device) if batch.is_empty else device.begin(batch)))
+        under_way.append((batch, device.begin(batch)))
         if len(under_way) == device.n_under_way:
             first, collect = under_way.popleft()
             yield first, collect()
@@ -251,14 +233,9 @@ def encode_pipelined(device: Device, batches: Iterable[Batch]) -> Iterator[tuple
         yield first, collect()
 
 
-def _nothing(batch: Batch, device: Device) -> Collect:
-    """Stand for the vectors of a batch of which no picture went well."""
-    return lambda: np.zeros((len(batch.pixels), device.encoder.dim), np.float16)
-
-
 def cpu_spec(options: EmbedOptions) -> DeviceSpec:
     """The cores of a rank: as many lanes as there are cores, up to four."""
-    batch_size, lanes = options.batch_size or ON_CPU, n_lanes()
+    batch_size, lanes = options.batch_size or ON_CPU, min(_MOST_LANES, cores_of_rank())
 
     def load(checkpoint: Checkpoint, _: Pixels | None, n_images: int) -> Device:
         encoder = load_encoder(checkpoint, device=HOST, precision=options.precision, n_images=n_images, lanes=lanes)
@@ -292,17 +269,168 @@ class CpuDevice(Device):
         return encode_within_memory(self.encoder, batch.filled[: max(n, _LEAST_AT_ONCE)], device=self.name)[:n]
 
 
-def n_lanes() -> int:
-    """Batches that go side by side on the cores of a rank."""
-    return min(_MOST_LANES, cores_of_rank())
+SMALLEST = 64
+LEAST_GAIN = 1.05
+"""A doubling that gives less than this is not worth its memory."""
+LONGEST_SECONDS = 0.5
+"""Of one batch: who waits for the last one waits so long, and ranks end so far apart."""
+_COUNTED = 3
 
 
-def default_workers(n_images: int, *, is_fed: bool) -> int:
-    """Rendering processes of one rank: its share of the cores, one for a handful of pictures.
+class QueuedDevice(Device):
+    """What is the same for every device with a queue. Its subclasses say how a batch is enqueued.
+
+    Two batches are under way: one that the device is at, and the next, which it begins while the vectors of the one
+    before are written away. More would only lie there when all is claimed, and another device could have had them.
+    """
+
+    n_under_way = 2
+    busy_seconds: float
+
+    def __init__(self, encoder: LoadedEncoder, *, name: str, batch_size: int | None) -> None:
+        super().__init__(encoder, name=name, batch_size=batch_size or SMALLEST)
+        self.busy_seconds = 0.0
+        self._has_size = batch_size is not None
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+
+    def enqueue(self, pixels: Pixels) -> Collect:
+        """Begin to encode pictures (n, size, size, 3), at most `batch_size`, which stay until they are collected.
+
+        Raises:
+            torch.OutOfMemoryError: the device has no room for them.
+        """
+        raise NotImplementedError
+
+    def clear(self) -> None:
+        """Wait for all that is under way, and give back the memory that batches take."""
+
+    def halve(self) -> None:
+        """Take half as many pictures at once from now on."""
+        self.clear()
+        self.batch_size //= 2
+
+    def sample(self, n: int) -> Pixels:
+        """Pixels of so many pictures to be tried, (n, size, size, 3)."""
+        side = self.encoder.image_size
+        return np.full((n, side, side, 3), 255, np.uint8)
+
+    def begin(self, batch: Batch) -> Collect:
+        """Enqueue a batch; where the device has no room for it, this one and all later ones go in smaller parts.
+
+        Raises:
+            EmbedError: not even one picture fits.
+        """
+        while True:
+            try:
+                return self._begin(batch)
+            except RuntimeError as error:
+                if not is_no_room(error):
+                    raise
+                if self.batch_size == 1:
+                    raise no_room(self.name, "one picture") from None
+            # Outside the handler, so that the failed batch's tensors are free.
+            self.halve()
+
+    def prepare(self, *, n_images: int, largest: int) -> None:
+        """Find out how many pictures go at once, unless that is stated."""
+        if not self._has_size:
+            find_batch_size(self, n_images=n_images, largest=largest)
+        self.busy_seconds = 0.0
+
+    def _begin(self, batch: Batch) -> Collect:
+        """Enqueue a batch, or, where batches have become larger than what goes at once, wait for part after part.
+
+        The last one of a block, which may be small, is not enqueued then either: parts of the next would take its place
+        on the device before it is collected.
+        """
+        if len(batch.filled) <= self.batch_size:
+            return self.enqueue(batch.pixels)
+        n, at_once = len(batch.pixels), self.batch_size
+        vectors = np.concatenate([self.enqueue(batch.pixels[at : at + at_once])() for at in range(0, n, at_once)])
+        return lambda: vectors
+
+
+def find_batch_size(device: QueuedDevice, *, n_images: int, largest: int) -> None:
+    """Let a device choose its batch size: doubled from 64 until images/s no longer grow, on pictures of anything.
+
+    Each size runs once before it is timed: the first pass of a size loads libraries and chooses kernels.
+
+    Raises:
+        EmbedError: the device has no room even for one picture.
+    """
+    best_size, best_rate, size = 0, 0.0, min(SMALLEST, largest)
+    while size <= largest:
+        seconds = _seconds_if_it_fits(device, size)
+        if seconds is None or (best_size and size / seconds < LEAST_GAIN * best_rate):
+            break
+        best_size, best_rate = size, size / seconds
+        if size >= n_images or 2 * seconds > LONGEST_SECONDS:
+            break
+        size *= 2
+    while not best_size:
+        size //= 2
+        if not size:
+            raise no_room(device.name, "one picture")
+        best_size = size if _seconds_if_it_fits(device, size) is not None else 0
+    device.batch_size = best_size
+
+
+def _seconds_if_it_fits(device: QueuedDevice, size: int) -> float | None:
+    device.batch_size = size
+    try:
+        return _seconds_of_batch(device, size)
+    except RuntimeError as error:
+        if not is_no_room(error):
+            raise
+        return None
+    finally:
+        device.clear()
+
+
+def _seconds_of_batch(device: QueuedDevice, size: int) -> float:
+    """Seconds that a batch takes in a full queue, once the device has made room for all that are under way."""
+    pixels = device.sample(size)
+    for collect in [device.enqueue(pixels) for _ in range(device.n_under_way)]:
+        collect()
+    started = time.perf_counter()
+    under_way: deque[Collect] = deque()
+    for _ in range(_COUNTED):
+        if len(under_way) == device.n_under_way:
+            under_way.popleft()()
+        under_way.append(device.enqueue(pixels))
+    for collect in under_way:
+        collect()
+    return (time.perf_counter() - started) / _COUNTED
+
+
+def default_workers(n_images: int, *, is_fed: bool, asked: int | None = None) -> int:
+    """Rendering processes of one rank, where none are asked for: its share of the cores, one for a handful of pictures.
 
     What feeds a device that is none of them has a core for itself, if that is a quarter of them or less: a device that
     waits for a busy host costs more than a renderer gives.
     """
     n_cores = cores_of_rank()
     n_spare = 1 if is_fed and n_cores >= _CORES_WITH_ONE_SPARE else 0
-    return 1 if n_images < _FEW else n_cores - n_spare
+    return asked if asked is not None else 1 if n_images < _FEW else n_cores - n_spare
+
+
+def spec_of(device: HostDevice, options: EmbedOptions) -> DeviceSpec:
+    """What is known of a device of this machine before an encoder is on it."""
+    if device.type == "cpu":
+        return cpu_spec(options)
+    import torch
+
+    from indexer.embedding.cuda_device import cuda_spec
+
+    return cuda_spec(torch.device(str(device)), options)
+
+
+def in_products_of(device: HostDevice, options: EmbedOptions) -> AbstractContextManager[None]:
+    """Have a GPU multiply as the precision says; a processor knows but one way."""
+    if device.type == "cpu":
+        return nullcontext()
+    from indexer.encoders.torch_encoder import products_in
+
+    return products_in(options.precision)

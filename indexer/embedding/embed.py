@@ -9,17 +9,17 @@ its own blocks only. Everything but the library's folder may differ between mach
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from indexer.embedding.block_queue import BlockQueue
-from indexer.embedding.device import DeviceSpec, cpu_spec
+from indexer.embedding.block_queue import BlockQueue, Claims
+from indexer.embedding.device import in_products_of, spec_of
 from indexer.embedding.distributed import (
     Rank,
+    Ranks,
+    cluster_command,
     give_up_rank,
     number_of_first_rank,
     process_group,
@@ -27,68 +27,60 @@ from indexer.embedding.distributed import (
     share_cores,
     total_over_ranks,
 )
-from indexer.embedding.gauges import Gauge
-from indexer.embedding.leases import Claims
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import (
     EmbeddingProgress,
     EmbeddingReporter,
+    Gauge,
     Overseer,
     read_progress,
     watched,
     write_progress,
 )
-from indexer.embedding.shard_writer import OVER
-from indexer.embedding.torchrun import Ranks, cluster_command
-from indexer.embedding.work import Work
+from indexer.embedding.work import OVER, Work
 from indexer.encoders.devices import Device, Devices
 from indexer.encoders.graphs import find_device
 from indexer.errors import EmbedError
 from indexer.library.durable import disk_error, make_folder
 from indexer.library.folder import Library
 from indexer.library.stores import FolderStore
-from indexer.process import cores_of_rank, prepare_for_batches
-
-if TYPE_CHECKING:
-    pass
+from indexer.process import prepare_for_batches
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
 RERUN = "finished blocks are kept, `icons index` does the rest"
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerContext:
-    """Where a rank works, and whom it tells how it gets on."""
-
-    rank: Rank
-    device: str
-    """As `resolve_device` reads it."""
-    report: Callable[[EmbeddingProgress], None]
-    give_up: Callable[[str], None]
-    """Called from another thread if this one hangs, with what it was at; it has to end the process."""
-
-
-def embed(place: LibraryPlanStore, context: WorkerContext) -> None:
+def embed(
+    place: LibraryPlanStore,
+    rank: Rank,
+    device: str,
+    *,
+    report: Callable[[EmbeddingProgress], None],
+    give_up: Callable[[str], None],
+) -> None:
     """Do what this rank claims of a plan; with several ranks, check at the end that together they did it all.
+
+    `device` is as `resolve_device` reads it. `give_up` is called from another thread if this one hangs, with what it
+    was at; it has to end the process.
 
     Raises:
         ModelError, DeviceError: the encoder or device is not there.
         EmbedError: the encoder is another one than the plan was made for, the device has no room even for one picture,
             or work is left when all ranks are done.
     """
-    rank, where, options = context.rank, find_device(context.device), place.options
+    where, options = find_device(device), place.options
     backend = "gloo" if options.backend == "auto" else options.backend  # two counts need no NCCL
     progress = EmbeddingProgress(rank.index, rank.world, device=str(where), at="meeting the other ranks", waits=True)
-    context.report(progress)
+    report(progress)
     share_cores(rank)
     with (
-        watched(progress, limit=options.stall_limit, give_up=context.give_up),
+        watched(progress, limit=options.stall_limit, give_up=give_up),
         process_group(rank, backend=backend, device=where, limit=LONGEST_RUN),
         in_products_of(where, options),
     ):
-        reporter = EmbeddingReporter(context.report, progress, Gauge(where, cores_of_rank()))
+        reporter = EmbeddingReporter(report, progress, Gauge(where))
         reporter.begin("loading the encoder")
         with _claims(place.run, rank, where, options) as claims:
             queue = BlockQueue(place, claims)
@@ -99,26 +91,6 @@ def embed(place: LibraryPlanStore, context: WorkerContext) -> None:
         if n_left:
             raise EmbedError(f'"{n_left}" blocks are left without a shard; `icons index` does them')
         reporter.finish()
-
-
-def in_products_of(device: Device, options: EmbedOptions) -> AbstractContextManager[None]:
-    """Have a GPU multiply as the precision says; a processor knows but one way."""
-    if device.type == "cpu":
-        return nullcontext()
-    from indexer.encoders.torch_encoder import products_in
-
-    return products_in(options.precision)
-
-
-def spec_of(device: Device, options: EmbedOptions) -> DeviceSpec:
-    """What is known of a device of this machine before an encoder is on it."""
-    if device.type == "cpu":
-        return cpu_spec(options)
-    import torch
-
-    from indexer.embedding.cuda_device import cuda_spec
-
-    return cuda_spec(torch.device(str(device)), options)
 
 
 def _claims(run: Path, rank: Rank, device: Device, options: EmbedOptions) -> AbstractContextManager[Claims | None]:
@@ -140,26 +112,23 @@ def _claims(run: Path, rank: Rank, device: Device, options: EmbedOptions) -> Abs
 )
 def main(root: Path, fingerprint: str) -> None:
     """Embed what this rank claims of a plan that `icons index --only embed` or `icons index` has written."""
-    run_rank(Library(root), fingerprint)
-
-
-def run_rank(library: Library, fingerprint: str) -> None:
-    """Live the life of one rank of several, on its own device."""
     prepare_for_batches()
 
     def work(rank: Rank) -> None:
-        place = LibraryPlanStore(library, fingerprint)
+        place = LibraryPlanStore(Library(root), fingerprint)
+
+        def give_up(reason: str) -> None:
+            give_up_rank(rank, EmbedError(reason))
 
         def report(progress: EmbeddingProgress) -> None:
             if place.is_over():
                 raise EmbedError(OVER)
             write_progress(place.run, progress)
 
-        device = rank.device(place.options.device)
         try:
-            embed(place, WorkerContext(rank, device, report, lambda reason: give_up_rank(rank, EmbedError(reason))))
+            embed(place, rank, rank.device(place.options.device), report=report, give_up=give_up)
         except OSError as error:
-            raise EmbedError(disk_error(error, library.root)) from error
+            raise EmbedError(disk_error(error, root)) from error
 
     run_as_rank(work)
 
@@ -189,8 +158,13 @@ def run_ranks(
     """
     place = LibraryPlanStore(library, fingerprint)
     if devices.n == 1:
-        report, end = lambda progress: watch([progress]), lambda reason: give_up(f"{reason} ({RERUN})")
-        embed(place, WorkerContext(Rank(), devices.own(), report, end))
+        embed(
+            place,
+            Rank(),
+            devices.own(),
+            report=lambda progress: watch([progress]),
+            give_up=lambda reason: give_up(f"{reason} ({RERUN})"),
+        )
         return
     overseer = Overseer(devices.n, place.options.stall_limit)
 

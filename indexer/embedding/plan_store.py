@@ -3,12 +3,10 @@
 import json
 import re
 import tempfile
-from collections.abc import Container, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress
@@ -18,38 +16,8 @@ from indexer.library.durable import write_file
 from indexer.library.folder import Library
 from indexer.library.foreign import FILE_NAME, FileName, below, from_json, from_plain
 from indexer.library.plans import Block, BlockHeader, Plan, block_from, read_block, read_headers, read_plan
-from indexer.library.shards import block_of, partial_shards_by_block, read_finished, read_shard, shard_name, shard_path
-from indexer.library.stores import Below, Store
-
-
-class PlanStore(Protocol):
-    """What a worker needs of the place where its plan lies."""
-
-    @property
-    def plan(self) -> Plan:
-        """What is to be done."""
-
-    @property
-    def options(self) -> EmbedOptions:
-        """How."""
-
-    def choose(self) -> ModelChoice:
-        """Say how the plan's encoder is chosen on this machine."""
-
-    def missing(self) -> Iterator[BlockHeader]:
-        """Name the blocks that have no shard, in the order of the plan."""
-
-    def read(self, header: BlockHeader) -> Block:
-        """Read a block."""
-
-    def finished_items(self, block: str) -> set[int] | None:
-        """Ids of a block's items that parts of its shard hold; None where the shard is there."""
-
-    def write(self, block: str, name: str, content: bytes) -> None:
-        """Write a shard of a block, or a part of one, whole and for good."""
-
-    def is_over(self) -> bool:
-        """Whether another run has begun, so that nobody waits for this one's shards."""
+from indexer.library.shards import block_of, partial_shards_by_block, read_finished, read_shard, shard_name, shard_paths
+from indexer.library.stores import RetryingStore
 
 
 class LibraryPlanStore:
@@ -64,7 +32,6 @@ class LibraryPlanStore:
             raise EmbedError(f"the plan is of another version of icons, or damaged ({error}); plan again") from error
         self.shards = library.vectors(fingerprint)
         self.run = library.run(fingerprint, self.plan.run)
-        self._done: set[str] = set()
 
     def choose(self) -> ModelChoice:
         """Choose the encoder as the plan does."""
@@ -72,12 +39,8 @@ class LibraryPlanStore:
 
     def missing(self) -> Iterator[BlockHeader]:
         """Name the blocks that have no shard."""
-        for block in self._places:
-            if block.name not in self._done:
-                if shard_path(self.shards, block.name).exists():
-                    self._done.add(block.name)
-                else:
-                    yield block
+        found = {path.name for path in shard_paths(self.shards)}
+        return (header for header in self._places if shard_name(header.name) not in found)
 
     def read(self, header: BlockHeader) -> Block:
         """Read a block out of the plan."""
@@ -85,7 +48,7 @@ class LibraryPlanStore:
 
     def finished_items(self, block: str) -> set[int] | None:
         """Ids that parts hold of runs that have ended early."""
-        return None if shard_path(self.shards, block).exists() else items_in(self._parts.get(block, ()))
+        return None if (self.shards / shard_name(block)).exists() else items_in(self._parts.get(block, ()))
 
     def write(self, block: str, name: str, content: bytes) -> None:
         """Write a file of the encoder's vectors."""
@@ -93,8 +56,8 @@ class LibraryPlanStore:
         write_file(self.shards / name, content)
 
     def is_over(self) -> bool:
-        """Whether the folder of this run has gone."""
-        return not self.run.is_dir()
+        """Whether another run has begun, so that nobody waits for this one's shards."""
+        return not self.run.is_dir() or read_plan(self._path).run != self.plan.run
 
     @cached_property
     def _places(self) -> dict[BlockHeader, int]:
@@ -111,7 +74,7 @@ def items_in(shards: Iterable[Path]) -> set[int]:
     Raises:
         ShardError: one is damaged.
     """
-    return {item for _, ids, failures in map(read_finished, shards) for item in (*ids.tolist(), *failures)}
+    return {item for one in map(read_finished, shards) for item in (*one.ids.tolist(), *one.failures)}
 
 
 _FACTS = "encoder.json"
@@ -126,11 +89,11 @@ class _Facts:
     files: tuple[FileName, ...]
 
 
-def put_encoder(store: Store, choice: ModelChoice, checkpoint: Checkpoint) -> None:
+def put_encoder(store: RetryingStore, choice: ModelChoice, checkpoint: Checkpoint) -> None:
     """Put the files of an encoder into a store, unless they are there; the bundled one every machine has."""
     if choice.model == "bundled":
         return
-    part = _part(store, checkpoint.fingerprint)
+    part = store.part(f"encoders/{checkpoint.fingerprint}/")
     weights = checkpoint.weights.name
     if not FILE_NAME.fullmatch(weights):  # a person may call a file as they like
         weights = "weights.safetensors" if weights.endswith(".safetensors") else "weights.pt"
@@ -141,19 +104,18 @@ def put_encoder(store: Store, choice: ModelChoice, checkpoint: Checkpoint) -> No
     lacking = {name: file for name, file in files.items() if there.get(name) != file.stat().st_size}
     for name, file in lacking.items():
         part.put(name, file.read_bytes())
-    if _FACTS in there and not lacking:
-        return
-    facts = _Facts(choice.model, weights, tuple(files))
-    part.put(_FACTS, json.dumps(asdict(facts)).encode())  # last: who finds it finds all
+    if lacking or _FACTS not in there:
+        facts = _Facts(choice.model, weights, tuple(files))
+        part.put(_FACTS, json.dumps(asdict(facts)).encode())  # last: who finds it finds all
 
 
-def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder: Path) -> ModelChoice:
+def fetch_encoder(store: RetryingStore, choice: ModelChoice, *, fingerprint: str, folder: Path) -> ModelChoice:
     """Bring an encoder's files into a folder of this machine, those that are not there yet; say how it is chosen then.
 
     Raises:
         EmbedError: the store has lost a file, or names one that would lie elsewhere, or the folder can't be written.
     """
-    part = _part(store, fingerprint)
+    part = store.part(f"encoders/{fingerprint}/")
     stored = part.get(_FACTS)
     if stored is None:
         return choice
@@ -167,27 +129,19 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
     there = part.list("")
     for name in facts.files:
         path = below(here, name)
-        listed = there.get(name)
-        is_whole = path.is_file() and (listed is None or listed.size in (None, path.stat().st_size))
-        if not is_whole:
-            file = part.get(name)
-            if file is None:
-                raise EmbedError(
-                    f'"{part.url}/{name}" is missing; `icons index --only plan --work` puts it there again'
-                )
-            try:
-                write_file(path, file.content)
-            except OSError as error:
-                raise EmbedError(
-                    f'"{here}" can\'t be written ({error.strerror}); XDG_CACHE_HOME names another place'
-                ) from error
+        if path.is_file() and (name not in there or there[name].size in (None, path.stat().st_size)):
+            continue
+        if (file := part.get(name)) is None:
+            raise EmbedError(f'"{part.url}/{name}" is missing; `icons index --only plan --work` puts it there again')
+        try:
+            write_file(path, file.content)
+        except OSError as error:
+            raise EmbedError(
+                f'"{here}" can\'t be written ({error.strerror}); XDG_CACHE_HOME names another place'
+            ) from error
     if choice.pretrained is not None:
         return replace(choice, pretrained=str(below(here, facts.weights)))
     return ModelChoice(f"{LOCAL}{here}")
-
-
-def _part(store: Store, fingerprint: str) -> Below:
-    return Below(store, f"encoders/{fingerprint}/")
 
 
 PLAN = "plan.json"
@@ -202,13 +156,13 @@ _SHARD = re.compile(r"[0-9]{4,9}/[A-Za-z0-9_+-]+\.safetensors")
 class ObjectPlanStore:
     """The run that is under way in a store."""
 
-    def __init__(self, store: Store, plan: Plan, version: str = "") -> None:
+    def __init__(self, store: RetryingStore, plan: Plan, version: str = "") -> None:
         """`version` is that of the plan's object. Raises ValueError where this program does not know its options."""
         self.store, self.plan, self.version = store, plan, version
         self.options = from_plain(EmbedOptions, plan.options)
-        self.run = Below(store, f"{plan.run}/")
-        self._done: set[int] = set()
-        """Groups in which every block has its shard."""
+        self.run = store.part(f"{plan.run}/")
+        self.claims = self.run.part("claims/")
+        """Where its workers claim blocks."""
 
     def choose(self) -> ModelChoice:
         """Say how the encoder is chosen on this machine, once its files are here."""
@@ -218,32 +172,10 @@ class ObjectPlanStore:
         cache = user_cache_path("icons") / "encoders"
         return fetch_encoder(self.store, choice, fingerprint=self.plan.fingerprint, folder=cache)
 
-    @property
-    def claims(self) -> Below:
-        """Where its workers claim blocks."""
-        return Below(self.store, f"{self.plan.run}/claims/")
-
     def missing(self) -> Iterator[BlockHeader]:
-        """Name the blocks that have no shard, a group looked at when its turn comes.
-
-        Where nothing seems to be missing, groups that were done are looked at again: who collects may have found a
-        shard damaged.
-        """
-        done = sorted(self._done)
-        for numbers in ([number for number in range(len(self._groups)) if number not in done], done):
-            is_any = False
-            for number in numbers:
-                missing = self._missing_of(number)
-                is_any = is_any or bool(missing)
-                yield from missing
-            if is_any:
-                return
-
-    def _missing_of(self, number: int) -> list[BlockHeader]:
-        found = self._list_shards(f"{number:04d}/")
-        missing = [header for header in self._groups[number] if shard_name(header.name) not in found]
-        (self._done.discard if missing else self._done.add)(number)
-        return missing
+        """Name the blocks that have no shard, in the order of the plan."""
+        found = self._list_shards("")
+        return (header for header in self.headers if shard_name(header.name) not in found)
 
     def read(self, header: BlockHeader) -> Block:
         """Read a block.
@@ -251,7 +183,7 @@ class ObjectPlanStore:
         Raises:
             EmbedError: it has gone, with its run.
         """
-        stored = self.run.get(f"blocks/{self._group_of(header.name)}/{header.name}.json")
+        stored = self.run.get(f"blocks/{self.group_of[header.name]}/{header.name}.json")
         try:
             return block_from(header, b"" if stored is None else stored.content)
         except ValueError as error:
@@ -262,7 +194,7 @@ class ObjectPlanStore:
 
         Pieces that do not match their receipts go: what they were to hold is embedded again.
         """
-        group = self._group_of(block)
+        group = self.group_of[block]
         found = [name for name in self._list_shards(f"{group}/{block}") if block_of(name) == block]
         if shard_name(block) in found:
             return None
@@ -281,12 +213,12 @@ class ObjectPlanStore:
 
     def write(self, block: str, name: str, content: bytes) -> None:
         """Write a shard, or a part of one."""
-        self.run.put(f"shards/{self._group_of(block)}/{name}", content)
+        self.run.put(f"shards/{self.group_of[block]}/{name}", content)
 
     def is_over(self) -> bool:
         """Whether another run has begun, or this one's shards were all collected."""
-        found = read_stored_plan(self.store)
-        return found is None or found[0].run != self.plan.run
+        found = find_work(self.store)
+        return found is None or found.plan.run != self.plan.run
 
     def report(self, worker: str, progress: EmbeddingProgress) -> None:
         """Leave word of how far a worker is."""
@@ -335,11 +267,6 @@ class ObjectPlanStore:
     def drop_shard(self, shard: str) -> None:
         """Remove a shard that is damaged: its block is to be done again."""
         self.run.delete(f"shards/{shard}")
-        self._done.discard(int(shard.partition("/")[0]))
-
-    def free(self, block: str) -> None:
-        """Remove the shard of a block, which is to be done again."""
-        self.drop_shard(f"{self._group_of(block)}/{shard_name(block)}")
 
     @cached_property
     def headers(self) -> list[BlockHeader]:
@@ -362,15 +289,9 @@ class ObjectPlanStore:
         return OUTLINES in self.run.list(OUTLINES) and len(self.run.list("blocks/")) == self.plan.n_blocks
 
     @cached_property
-    def _groups(self) -> list[list[BlockHeader]]:
-        return [self.headers[start : start + _GROUP] for start in range(0, len(self.headers), _GROUP)]
-
-    @cached_property
-    def _places(self) -> Mapping[str, int]:
-        return {header.name: place for place, header in enumerate(self.headers)}
-
-    def _group_of(self, block: str) -> str:
-        return group_name(self._places[block])
+    def group_of(self) -> dict[str, str]:
+        """By block the group that it lies in."""
+        return {header.name: group_name(place) for place, header in enumerate(self.headers)}
 
     def _list_shards(self, start: str) -> set[str]:
         return {name.rpartition("/")[2] for name in self.run.list(f"shards/{start}")}
@@ -381,23 +302,15 @@ def group_name(place: int) -> str:
     return f"{place // _GROUP:04d}"
 
 
-def read_stored_plan(store: Store) -> tuple[Plan, str] | None:
-    """The plan of the run that is under way in a store, and the version of its object.
+def find_work(store: RetryingStore) -> ObjectPlanStore | None:
+    """The run that is under way.
 
     Raises:
-        EmbedError: this program can't read it.
+        EmbedError: this program can't read its plan.
     """
     stored = store.get(PLAN)
-    if stored is None:
-        return None
-    with _named_as_of_another_version(store):
-        return from_json(Plan, stored.content), stored.version
-
-
-@contextmanager
-def _named_as_of_another_version(store: Store) -> Iterator[None]:
     try:
-        yield
+        return None if stored is None else ObjectPlanStore(store, from_json(Plan, stored.content), stored.version)
     except ValueError as error:
         raise EmbedError(
             f'"{store.url}/{PLAN}" is of another version of icons, or damaged ({error}); install one everywhere '
@@ -405,20 +318,7 @@ def _named_as_of_another_version(store: Store) -> Iterator[None]:
         ) from error
 
 
-def find_work(store: Store) -> ObjectPlanStore | None:
-    """The run that is under way.
-
-    Raises:
-        EmbedError: this program can't read its plan.
-    """
-    found = read_stored_plan(store)
-    if found is None:
-        return None
-    with _named_as_of_another_version(store):
-        return ObjectPlanStore(store, *found)
-
-
-def open_work(store: Store) -> ObjectPlanStore:
+def open_work(store: RetryingStore) -> ObjectPlanStore:
     """Open the run that is under way.
 
     Raises:
@@ -433,3 +333,7 @@ def open_work(store: Store) -> ObjectPlanStore:
 def spell_headers(headers: list[BlockHeader]) -> bytes:
     """Spell the blocks of a run as `outlines.jsonl` has them."""
     return "\n".join(json.dumps(astuple(header)) for header in headers).encode()
+
+
+PlanStore = LibraryPlanStore | ObjectPlanStore
+"""Where a worker finds its plan, and leaves shards."""

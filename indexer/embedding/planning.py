@@ -83,17 +83,14 @@ def one_precision(options: EmbedOptions, *, held: set[str]) -> AnyPrecision:
     Raises:
         EmbedError: the one is asked for, and the library holds the other.
     """
-    asked = options.precision
-    if held:
-        is_int8 = "int8" in held
-        if asked != "auto" and (asked == "int8") != is_int8:
-            what = "in int8" if is_int8 else "in full precision"
-            raise EmbedError(
-                f'this library\'s pictures are embedded {what}, which is never mixed with "{asked}"; '
-                "leave --precision out, or give another --library"
-            )
-        return "int8" if is_int8 else asked
-    return asked
+    asked, is_int8 = options.precision, "int8" in held
+    if held and asked != "auto" and (asked == "int8") != is_int8:
+        what = "in int8" if is_int8 else "in full precision"
+        raise EmbedError(
+            f'this library\'s pictures are embedded {what}, which is never mixed with "{asked}"; '
+            "leave --precision out, or give another --library"
+        )
+    return "int8" if is_int8 else asked
 
 
 def plan_missing(library: Library, engine: "Engine", draft: Plan, *, retry_failed: bool) -> Plan:

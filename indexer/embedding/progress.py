@@ -1,18 +1,115 @@
-"""How far ranks are, one small file each; one that stands still too long is ended."""
+"""How far ranks are, one small file each, and what they take of their devices; one that stands still is ended.
+
+Memory, utilisation and power are those of a GPU through NVML, of a CPU through psutil.
+"""
 
 import json
 import math
+import os
+import resource
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from indexer.embedding.gauges import Gauge
+import psutil
+
+from indexer.encoders.devices import Device
 from indexer.library.durable import naming
 from indexer.library.foreign import from_json
+from indexer.process import cores_of_rank
+
+
+@dataclass(slots=True)
+class Gauge:
+    """Reads how busy a rank's device is; between two readings on a CPU lies the time that the second one is about."""
+
+    device: Device
+    cores: int = field(default_factory=cores_of_rank)
+    _read_at: float = field(default_factory=time.perf_counter)
+    _cpu_seconds: float = field(default_factory=lambda: cpu_seconds(family(os.getpid())))
+
+    def read(self) -> tuple[int, float | None, float | None]:
+        """Bytes of memory, the share of the device, or of a rank's cores, that was busy, and watts, as far as known."""
+        if self.device.type == "cuda":
+            found = gpu_figures(self.device)
+            if not found:
+                return peak_memory(self.device), None, None
+            return int(found["gpu/memory_gb"] * 1e9), found["gpu/utilisation"] / 100, found.get("gpu/power_w")
+        before, cpu_before = self._read_at, self._cpu_seconds
+        everyone = family(os.getpid())
+        self._read_at, self._cpu_seconds = time.perf_counter(), cpu_seconds(everyone)
+        seconds = self._read_at - before
+        busy = max(0.0, self._cpu_seconds - cpu_before) / (self.cores * seconds) if seconds else None
+        return proportional_bytes(everyone), busy, None
+
+
+def family(process: int) -> list[psutil.Process]:
+    """A process and all that descend from it, by its id; none where it has gone."""
+    try:
+        own = psutil.Process(process)
+        return [own, *own.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def cpu_seconds(processes: Iterable[psutil.Process]) -> float:
+    """Time that processes have computed for so far; those that have gone count nothing."""
+    seconds = 0.0
+    for process in processes:
+        with suppress(psutil.Error):
+            times = process.cpu_times()
+            seconds += times.user + times.system
+    return seconds
+
+
+def proportional_bytes(processes: Iterable[psutil.Process]) -> int:
+    """Memory of processes, what they share counted by its parts where the system tells these, else whole."""
+    taken = 0
+    for process in processes:
+        with suppress(psutil.Error):
+            found = process.memory_full_info()
+            taken += getattr(found, "pss", found.rss)
+    return taken
+
+
+def peak_memory(device: Device) -> int:
+    """Largest memory used so far, in bytes: the GPU's for a GPU, else the process' own."""
+    if device.type == "cuda":
+        import torch
+
+        return torch.cuda.max_memory_allocated(str(device))
+    if sys.platform == "darwin":
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # ru_maxrss of Linux begins at what the process had that started this one.
+    [line] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:")]
+    return int(line.split()[1]) * 1024
+
+
+def gpu_figures(device: Device) -> dict[str, float]:
+    """Memory, utilisation and power of a GPU through NVML; nothing where there is no GPU or no `nvidia-ml-py`."""
+    if device.type != "cuda":
+        return {}
+    import torch
+
+    try:
+        import pynvml
+    except ImportError:
+        return {}
+    try:
+        pynvml.nvmlInit()
+        handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{torch.cuda.get_device_properties(str(device)).uuid}")
+        memory, rates = pynvml.nvmlDeviceGetMemoryInfo(handle), pynvml.nvmlDeviceGetUtilizationRates(handle)
+        found = {"gpu/memory_gb": memory.used / 1e9, "gpu/utilisation": float(rates.gpu)}
+    except pynvml.NVMLError:
+        return {}
+    with suppress(pynvml.NVMLError):  # not every GPU tells its power
+        found["gpu/power_w"] = pynvml.nvmlDeviceGetPowerUsage(handle) / 1000
+    return found
 
 
 @dataclass(slots=True)
@@ -138,17 +235,11 @@ class Watchdog:
         return None
 
 
-@dataclass(slots=True)
 class Overseer:
     """A watch over `n` ranks from outside: one that is stopped, or never began, can't say so itself."""
 
-    n: int
-    limit: float
-    _started: Watchdog = field(init=False)
-    _starting: Watchdog = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._started, self._starting = Watchdog(self.limit + OWN_SECONDS), Watchdog(self.limit + START_SECONDS)
+    def __init__(self, n: int, limit: float) -> None:
+        self.n, self._started, self._starting = n, Watchdog(limit + OWN_SECONDS), Watchdog(limit + START_SECONDS)
 
     def look(self, ranks: Sequence[RankProgress]) -> str | None:
         """Tell which rank has stood still for too long, and what it was at, from those that have said something."""
@@ -221,9 +312,8 @@ class Reporter(Generic[Progress]):
     def read_gauge(self) -> None:
         """Look at what the device does."""
         if self.gauge is not None:
-            self.gauged_at, found = time.perf_counter(), self.gauge.read()
-            self.progress.memory_bytes, self.progress.utilisation = found.memory_bytes, found.utilisation
-            self.progress.power_watts = found.power_watts
+            self.gauged_at, progress = time.perf_counter(), self.progress
+            progress.memory_bytes, progress.utilisation, progress.power_watts = self.gauge.read()
 
     def finish(self) -> None:
         """Report that all is done."""

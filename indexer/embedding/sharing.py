@@ -30,10 +30,9 @@ from indexer.languages.words import printable
 from indexer.library.durable import ASIDE, make_folder, sync, write_file
 from indexer.library.folder import Library
 from indexer.library.foreign import Location, from_json
-from indexer.library.object_store import open_store
-from indexer.library.plans import BlockHeader, Plan, header_of, read_blocks
-from indexer.library.shards import partial_shards_by_block, read_shard, shard_name, shard_path, shard_paths
-from indexer.library.stores import Below, Store, url_of
+from indexer.library.plans import BlockHeader, Plan, read_blocks
+from indexer.library.shards import partial_shards_by_block, read_shard, shard_name, shard_paths
+from indexer.library.stores import RetryingStore, open_store, url_of
 
 _NOTES = "shared.json"
 _Run = Annotated[str, re.compile("[0-9a-f]{12}")]
@@ -54,12 +53,13 @@ class _Note:
     """Whether it was not there, though nothing had removed it."""
 
 
-@dataclass(frozen=True, slots=True)
 class OwnRuns:
     """Runs of a library in a store. One process at a time, which holds the library's lock."""
 
-    library: Library
-    store: Store
+    def __init__(self, library: Library, store: RetryingStore) -> None:
+        self.library, self.store, self._path = library, store, library.root / "work" / _NOTES
+        self._place = url_of(store.url) or str(Path(store.url).resolve())
+        self._root = str(library.root.resolve())
 
     def find(self) -> ObjectPlanStore | None:
         """Find the run that is under way; None where the store is free. What is left of earlier ones is removed.
@@ -68,15 +68,23 @@ class OwnRuns:
             EmbedError: the store holds the run of another library, or not the one that it should hold.
         """
         found, noted = find_work(self.store), self._noted()
-        if found is None:
-            self._miss(noted)
-            self._remove_all_but(None)
-            return None
-        run = found.plan.run
-        if run in noted:
-            self._refuse_copy(run, noted[run])
+        run = found.plan.run if found else ""
+        for other, note in noted.items() if found is None else ():
+            if note.store == self._place and note.removed_at is None and not note.is_missed:
+                self._note(other, replace(note, is_missed=True))  # said once: perhaps it is another place
+                raise EmbedError(
+                    f'"{self.store.url}" does not hold run "{other}", which this library has put there; look whether '
+                    "it is the same place, mounted and all; the same command goes on without that run"
+                )
+        if run in noted and noted[run].library != self._root:
+            original = Library(Path(noted[run].library))
+            if run in OwnRuns(original, self.store)._noted():
+                raise EmbedError(
+                    f'"{self.store.url}" holds run "{run}" of "{original.root}", of which "{self.library.root}" is a '
+                    "copy; give another --work, or collect it there first"
+                )
         self._remove_all_but(run)
-        if run not in noted:
+        if found is not None and run not in noted:
             raise EmbedError(
                 f'"{self.store.url}" holds run "{run}" of another library than "{self.library.root}"; give '
                 "another --work, or collect it there first"
@@ -85,7 +93,7 @@ class OwnRuns:
 
     def begin(self, run: str) -> None:
         """Note a run that is to be put."""
-        self._note({**self._noted(), run: _Note(self._place, self._root, removed_at=time.time())})
+        self._note(run, _Note(self._place, self._root, removed_at=time.time()))
 
     def publish(self, plan: Plan, content: bytes) -> None:
         """Let workers see a run that was put whole, in place of this library's earlier one, which goes.
@@ -93,16 +101,15 @@ class OwnRuns:
         Raises:
             EmbedError: another library was faster.
         """
-        found, noted = find_work(self.store), self._noted()
+        found, noted, version = find_work(self.store), self._noted(), None
         if found is None:
             version = self.store.create(PLAN, content)
-        else:
-            is_own = found.plan.run in noted
-            version = self.store.replace(PLAN, content, version=found.version) if is_own else None
+        elif found.plan.run in noted:
+            version = self.store.replace(PLAN, content, version=found.version)
         if version is None:
             self._remove(plan.run)
             raise EmbedError(f'another library has put its plan into "{self.store.url}" just now; give another --work')
-        self._note({**noted, plan.run: replace(noted[plan.run], removed_at=None)})
+        self._note(plan.run, replace(noted[plan.run], removed_at=None))
         if found is not None:  # perhaps by another spelling of the place
             self._remove(found.plan.run)
         self._remove_all_but(plan.run)
@@ -114,66 +121,35 @@ class OwnRuns:
             self.store.delete(PLAN)
         self._remove(run)
 
-    @property
-    def _place(self) -> str:
-        return url_of(self.store.url) or str(Path(self.store.url).resolve())
-
-    @property
-    def _root(self) -> str:
-        return str(self.library.root.resolve())
-
-    def _miss(self, noted: dict[str, _Note]) -> None:
-        """Say once that a run is not there: the place may be another one, and the run's shards with it."""
-        for run, note in noted.items():
-            if note.store == self._place and note.removed_at is None and not note.is_missed:
-                self._note({**noted, run: replace(note, is_missed=True)})
-                raise EmbedError(
-                    f'"{self.store.url}" does not hold run "{run}", which this library has put there; look whether it '
-                    "is the same place, mounted and all; the same command goes on without that run"
-                )
-
-    def _refuse_copy(self, run: str, note: _Note) -> None:
-        """Leave a run alone that a library has put of which this is a copy."""
-        if note.library == self._root:
-            return
-        original = OwnRuns(Library(Path(note.library)), self.store)
-        if run in original._noted():
-            raise EmbedError(
-                f'"{self.store.url}" holds run "{run}" of "{note.library}", of which "{self.library.root}" is a copy; '
-                "give another --work, or collect it there first"
-            )
-
     def _noted(self) -> dict[str, _Note]:
-        path = self.library.root / "work" / _NOTES
         try:
-            return from_json(dict[_Run, _Note], path.read_bytes()) if path.is_file() else {}
+            return from_json(dict[_Run, _Note], self._path.read_bytes()) if self._path.is_file() else {}
         except ValueError as error:
-            raise EmbedError(f'"{path}" is damaged ({error}); remove it, and give another --work') from error
+            raise EmbedError(f'"{self._path}" is damaged ({error}); remove it, and give another --work') from error
 
-    def _note(self, runs: dict[str, _Note]) -> None:
-        content = json.dumps({run: asdict(note) for run, note in runs.items()}).encode()
-        write_file(self.library.root / "work" / _NOTES, content)
+    def _note(self, run: str, note: _Note | None) -> None:
+        """Note a run, or forget it."""
+        runs = {other: asdict(kept) for other, kept in {**self._noted(), run: note}.items() if kept is not None}
+        write_file(self._path, json.dumps(runs).encode())
 
-    def _remove_all_but(self, current: str | None) -> None:
+    def _remove_all_but(self, current: str) -> None:
         """Remove what is left of other runs, and forget those of which nothing can come any more."""
         noted = self._noted()
         for run, note in noted.items():
-            if note.store != self._place or run == current:
-                continue
-            if note.removed_at is None and current not in noted:  # it is missed
+            is_missed = note.removed_at is None and current not in noted
+            if note.store != self._place or run == current or is_missed:
                 continue
             is_late = note.removed_at is not None and time.time() - note.removed_at > _LATE_SECONDS
             if is_late and not self.store.list(f"{run}/"):
-                self._note({other: kept for other, kept in self._noted().items() if other != run})
+                self._note(run, None)
             else:
                 self._remove(run)
 
     def _remove(self, run: str) -> None:
         """Remove all of a run."""
-        noted = self._noted()
-        note = noted.get(run)
+        note = self._noted().get(run)
         if note is not None and note.removed_at is None:
-            self._note({**noted, run: replace(note, removed_at=time.time())})
+            self._note(run, replace(note, removed_at=time.time()))
         self.store.delete(f"{run}/{OUTLINES}")
         for part in PARTS:  # and nothing else, whatever else may be called so
             self.store.clear(f"{run}/{part}")
@@ -198,11 +174,11 @@ def put_plan(work: str, library: Library, plan: Plan) -> None:
     runs.find()
     put_encoder(store, choice, find_checkpoint(choice))
     runs.begin(plan.run)
-    run, headers = Below(store, f"{plan.run}/"), list[BlockHeader]()
+    run, headers = store.part(f"{plan.run}/"), list[BlockHeader]()
 
     def spell() -> Iterator[tuple[str, bytes]]:
         for place, block in enumerate(read_blocks(library.work(plan.fingerprint) / "plan.jsonl")):
-            headers.append(header_of(block))
+            headers.append(BlockHeader.of(block))
             yield f"blocks/{group_name(place)}/{block.name}.json", json.dumps(block.items).encode()
 
     if plan.n_blocks:
@@ -229,37 +205,31 @@ _SILENT_LEASES = 2
 """After so many a worker has ended, or hangs."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
-    version: str
-    since: float
-    progress: EmbeddingProgress
-
-
 @dataclass(slots=True)
 class Watching:
     """A look at the workers of a run now and then; what has not changed is not read again."""
 
     place: ObjectPlanStore
-    _words: dict[str, _Word] = field(default_factory=dict)
+    _words: dict[str, tuple[str, float, EmbeddingProgress]] = field(default_factory=dict)
+    """By worker the version of what it said, when that was new, and what it was."""
 
     def look(self) -> list[EmbeddingProgress]:
         """Tell of each worker that still works, numbered, and last of what all others have done, without a rate."""
         now, limit = time.monotonic(), _SILENT_LEASES * self.place.options.lease_seconds
         for worker, version in self.place.workers().items():
-            before = self._words.get(worker)
-            if (before is None or before.version != version) and (said := self.place.progress_of(worker)) is not None:
-                self._words[worker] = _Word(version, now, said)
+            is_new = worker not in self._words or self._words[worker][0] != version
+            if is_new and (said := self.place.progress_of(worker)) is not None:
+                self._words[worker] = version, now, said
         live = list[EmbeddingProgress]()
         gone = EmbeddingProgress(rank=0, world=1, device="ended", finished=True)
-        for word in self._words.values():
-            if word.progress.finished or now - word.since > limit:
-                gone.images += word.progress.images
-                gone.names += word.progress.names
-                gone.failed += word.progress.failed
+        for _, since, progress in self._words.values():
+            if progress.finished or now - since > limit:
+                gone.images += progress.images
+                gone.names += progress.names
+                gone.failed += progress.failed
             else:
-                word.progress.rank = len(live)
-                live.append(word.progress)
+                progress.rank = len(live)
+                live.append(progress)
         gone.rank = len(live)
         return [*live, gone] if len(live) < len(self._words) else live
 
@@ -327,7 +297,7 @@ def catch_up(
             warn(f"{found.damaged:,} shards were damaged; their blocks are free again")
         if found.damaged or not is_begun:
             begin()
-            is_begun = True
+        is_begun = True
         for worker, reason in own.ends(known).items():
             if reason not in reasons:
                 warn(printable(f"{worker} has ended: {reason}"))
@@ -348,13 +318,19 @@ def _collect(place: ObjectPlanStore, runs: OwnRuns) -> Collected:
     except EmbedError:
         runs.end(place.plan.run)  # else nobody could plan anew
         raise
-    held = _names(folder)
+    held = {path.name for path in shard_paths(folder)}
     n_missing = sum(shard_name(block.name) not in held for block in blocks)
     if not n_missing:
         while n_found:  # a listing has pages: a part may have come before one that was read already
             n_found, n_more = _bring(place, folder)
             n_damaged += n_more
-        n_missing = _free_incomplete(place, folder)
+        parts = partial_shards_by_block(folder)
+        for block in blocks:  # those whose files lack some of their items are done again
+            path = folder / shard_name(block.name)
+            if len(items_in([path, *parts.get(block.name, ())])) < block.n_items:
+                path.unlink()
+                place.drop_shard(f"{place.group_of[block.name]}/{path.name}")
+                n_missing += 1
         n_damaged += n_missing
     if not n_missing:
         runs.end(place.plan.run)
@@ -363,40 +339,23 @@ def _collect(place: ObjectPlanStore, runs: OwnRuns) -> Collected:
 
 def _bring(place: ObjectPlanStore, folder: Path) -> tuple[int, int]:
     """Bring what a folder lacks; tell how many files were there, and how many of them were damaged."""
-    held = _names(folder)
-    lacking = [shard for shard in place.shards() if Path(shard).name not in held]
+
+    def take(shard: str) -> bool | None:
+        """Tell whether a shard was good; None: it has gone."""
+        path = place.fetch(shard, Path(aside))
+        if path is None:
+            return None
+        try:
+            read_shard(path, fingerprint=place.plan.fingerprint)
+        except ShardError:
+            place.drop_shard(shard)
+            return False
+        sync(path)
+        path.replace(folder / path.name)
+        return True
+
+    held = {path.name for path in shard_paths(folder)}
     with TemporaryDirectory(prefix=f"{ASIDE}fetched-", dir=folder) as aside:
-        taken = each(lacking, lambda shard: _take(place, shard, Path(aside), folder))
+        taken = each([shard for shard in place.shards() if Path(shard).name not in held], take)
     sync(folder)
     return len(taken) - taken.count(None), taken.count(False)
-
-
-def _take(place: ObjectPlanStore, shard: str, aside: Path, folder: Path) -> bool | None:
-    """Tell whether a shard was good; None: it has gone."""
-    path = place.fetch(shard, aside)
-    if path is None:
-        return None
-    try:
-        read_shard(path, fingerprint=place.plan.fingerprint)
-    except ShardError:
-        place.drop_shard(shard)
-        return False
-    sync(path)
-    path.replace(folder / path.name)
-    return True
-
-
-def _free_incomplete(place: ObjectPlanStore, folder: Path) -> int:
-    """Have blocks done again whose files lack some of their items; tell how many."""
-    parts, n = partial_shards_by_block(folder), 0
-    for block in place.headers:
-        path = shard_path(folder, block.name)
-        if len(items_in([path, *parts.get(block.name, ())])) < block.n_items:
-            path.unlink()
-            place.free(block.name)
-            n += 1
-    return n
-
-
-def _names(folder: Path) -> set[str]:
-    return {path.name for path in shard_paths(folder)}

@@ -8,33 +8,36 @@
 import io
 import json
 import warnings
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import onnx
 import open_clip
 import torch
 from numpy.typing import NDArray
+from onnx import NodeProto, TensorProto, helper, numpy_helper
 from open_clip.tokenizer import SimpleTokenizer
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from indexer.arrays import Floats
 from indexer.encoders.checkpoint import LOCAL, WEIGHT_NAMES, Checkpoint, ModelChoice, find_checkpoint
-from indexer.encoders.external_weights import tensor_locations, with_external_weights
 from indexer.encoders.graphs import FILE_NAME, GraphFacts
-from indexer.encoders.int8 import write_int8_graph
+from indexer.encoders.int8 import replace_parts, write_int8_graph
 from indexer.encoders.loaded import sample_names, sample_pixels
-from indexer.encoders.query_encoder import Shape, write_facts
-from indexer.encoders.tokens import Tower, clip_tokenizer
+from indexer.encoders.query_encoder import Shape, Tower, clip_tokenizer, write_facts
 from indexer.encoders.torch_encoder import Encoder, ImageTower, TextTower, load_model, normalisation
 from indexer.errors import ModelError
 from indexer.library.durable import describe_file, folder_aside, with_checksum, write_file
 
 OPSET = 17
+_INPUTS = {"text": "tokens", "image": "pixels"}
 PARITY, GRAPH_PARITY = 0.999, 0.9999
 """Least cosine between a vector from torch and the same input's from ONNX Runtime, both fp32: exported, by graphs."""
 _REFUSALS = (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError)
@@ -80,13 +83,9 @@ def traceable() -> Iterator[None]:
 @torch.inference_mode()
 def _parity(path: Path, inputs: Tensor, tower: nn.Module, whole: Tensor | None = None) -> float:
     """Least cosine between vectors of an exported tower and those of torch; `whole`: what torch sees instead."""
-    found = Tower(path, threads=0).run(_input_of(path), inputs.cpu().numpy())
+    found = Tower(path, threads=0).run(_INPUTS[path.stem], inputs.cpu().numpy())
     expected = tower(inputs if whole is None else whole).cpu().numpy()
     return float((found * expected).sum(axis=1).min())
-
-
-def _input_of(path: Path) -> str:
-    return {"text.onnx": "tokens", "image.onnx": "pixels"}[path.name]
 
 
 def _shape(tokenizer: Any, *, dim: int, image_size: int, **agreement: Any) -> Shape:
@@ -129,7 +128,7 @@ def _export_towers(
     for name, tower, inputs in (("text", encoder.text_tower, tokens), ("image", encoder.image_tower, pictures)):
         path, on_device = folder / f"{name}.onnx", inputs.to(encoder.device)
         try:
-            path.write_bytes(trace(tower, _input_of(path), on_device))
+            path.write_bytes(trace(tower, _INPUTS[path.stem], on_device))
             found[f"{name}_parity"] = _parity(path, on_device, tower)
         except _REFUSALS as error:
             raise ValueError(f"the {name} tower does not export: {str(error).strip().splitlines()[0]}") from error
@@ -199,7 +198,7 @@ def _write_graph(tower: nn.Module, path: Path, inputs: Tensor) -> None:
     """Write the graph of a tower, whose tensors are places in the weights beside it."""
     prefix, free = ("tower.model.", ("n", "length")) if isinstance(tower, _AnyLength) else ("model.", ("n",))
     locations = {prefix + key: location for key, location in tensor_locations(path.with_name(WEIGHT_NAMES[0])).items()}
-    write_file(path, with_external_weights(trace(tower, _input_of(path), inputs, folds=False, free=free), locations))
+    write_file(path, with_external_weights(trace(tower, _INPUTS[path.stem], inputs, folds=False, free=free), locations))
 
 
 class _AnyLength(nn.Module):
@@ -251,3 +250,96 @@ def _attend(
     weights = (queries @ keys.transpose(2, 3) * module.head_dim**-0.5 + attn_mask).softmax(dim=-1)
     attended = (weights @ values).transpose(1, 2).reshape(query.shape[0], -1, module.embed_dim)
     return module.out_proj(attended), None
+
+
+_STORED = {"F16": TensorProto.FLOAT16, "F32": TensorProto.FLOAT, "F8_E4M3": TensorProto.UINT8}
+"""Numbers of eight bits are looked up by their bytes: ONNX's `Gather` takes none."""
+_OF_BYTES = "fp8.values"
+
+
+@dataclass(frozen=True, slots=True)
+class TensorLocation:
+    """Where a tensor lies in a safetensors file, in bytes from its start."""
+
+    file: str
+    kind: str
+    """As safetensors calls it: F16, F32 ..."""
+    shape: tuple[int, ...]
+    offset: int
+    length: int
+
+
+def tensor_locations(path: Path) -> dict[str, TensorLocation]:
+    """Where each tensor of a safetensors file lies (huggingface/safetensors, "Format")."""
+    with path.open("rb") as file:
+        n_header = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(n_header))
+    header.pop("__metadata__", None)
+    return {
+        name: TensorLocation(path.name, tensor["dtype"], tuple(tensor["shape"]), 8 + n_header + begin, end - begin)
+        for name, tensor in header.items()
+        for begin, end in [tensor["data_offsets"]]
+    }
+
+
+def with_external_weights(graph: bytes, locations: Mapping[str, TensorLocation]) -> bytes:
+    """Replace the weights of a graph by their locations; each is cast to fp32 where it is stored in less.
+
+    Raises:
+        ValueError: the file has a tensor in another shape, or in a type that is none of F16 and F32; one of F8_E4M3
+            is no table from which some rows are taken.
+    """
+    model = onnx.load_from_string(graph)
+    users: dict[str, list[NodeProto]] = defaultdict(list)
+    for node in model.graph.node:
+        for name in node.input:
+            users[name].append(node)
+    nodes: list[NodeProto] = []
+    tables: dict[str, str] = {}
+    tensors = []
+    for tensor in model.graph.initializer:
+        location = locations.get(tensor.name)
+        tensors.append(_external(tensor, location) if location else tensor)
+        if not location or location.kind == "F32":
+            continue
+        tensors[-1].name = f"{tensor.name}.stored"
+        if all(user.op_type == "Gather" and user.input[0] == tensor.name for user in users[tensor.name]):
+            tables[tensor.name] = location.kind
+        elif location.kind == "F8_E4M3":
+            raise ValueError(f'"{tensor.name}" is {location.kind}, and no table')
+        else:
+            nodes.append(helper.make_node("Cast", [tensors[-1].name], [tensor.name], to=TensorProto.FLOAT))
+    if any(location.kind == "F8_E4M3" for location in locations.values()):
+        tensors.append(numpy_helper.from_array(values_of_bytes(), _OF_BYTES))
+    for node in model.graph.node:
+        nodes.append(node)
+        if node.input and (kind := tables.get(node.input[0])):
+            # Only what is taken from a table is cast: 49,408 tokens stay as they are.
+            taken, node.input[0] = node.output[0], f"{node.input[0]}.stored"
+            node.output[0] = f"{taken}.stored"
+            if kind == "F8_E4M3":
+                nodes.append(helper.make_node("Cast", [node.output[0]], [f"{taken}.bytes"], to=TensorProto.INT32))
+                nodes.append(helper.make_node("Gather", [_OF_BYTES, f"{taken}.bytes"], [taken]))
+            else:
+                nodes.append(helper.make_node("Cast", [node.output[0]], [taken], to=TensorProto.FLOAT))
+    replace_parts(model.graph, nodes, tensors)
+    return bytes(model.SerializeToString())
+
+
+def _external(tensor: TensorProto, location: TensorLocation) -> TensorProto:
+    if tuple(tensor.dims) != location.shape or location.kind not in _STORED:
+        raise ValueError(f'"{tensor.name}" is {location.kind} {list(location.shape)}, not {list(tensor.dims)}')
+    external = TensorProto(
+        name=tensor.name, dims=tensor.dims, data_type=_STORED[location.kind], data_location=TensorProto.EXTERNAL
+    )
+    for key, value in {"location": location.file, "offset": location.offset, "length": location.length}.items():
+        external.external_data.add(key=key, value=str(value))
+    return external
+
+
+def values_of_bytes() -> Floats:
+    """What each byte says in e4m3: sign, four bits of exponent from -6 up, three of mantissa (arXiv 2209.05433)."""
+    sign, exponent, mantissa = (np.arange(256) >> shift & mask for shift, mask in ((7, 1), (3, 15), (0, 7)))
+    size = np.where(exponent > 0, np.ldexp(1 + mantissa / 8, exponent - 7), np.ldexp(mantissa / 8, -6))
+    size[exponent * 8 + mantissa == 127] = np.nan
+    return np.asarray(np.where(sign == 1, -size, size), np.float32)

@@ -19,8 +19,7 @@ from indexer.arrays import Halves, Ids
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.devices import HOST, Device
 from indexer.encoders.loaded import AnyPrecision, LoadedEncoder, check_answers
-from indexer.encoders.query_encoder import Shape, write_facts
-from indexer.encoders.tokens import Tower, clip_tokenizer
+from indexer.encoders.query_encoder import Shape, Tower, clip_tokenizer, write_facts
 from indexer.errors import ModelError, SourceError
 from indexer.library.durable import (
     Files,
@@ -192,24 +191,21 @@ def load_encoder(
     Raises:
         ModelError: its weights don't load or are broken, or it has no such precision.
     """
-    encoder = _load(checkpoint, device, precision, n_images=n_images, lanes=lanes)
-    check_answers(encoder, checkpoint)
-    return encoder
-
-
-def _load(
-    checkpoint: Checkpoint, device: Device, precision: AnyPrecision, *, n_images: int, lanes: int
-) -> LoadedEncoder:
-    if device.type == "cpu" and (graphs := find_graphs(checkpoint)):
-        threads = max(1, cores_of_rank() - lanes + 1)
-        if graphs.has_int8 and precision == "int8":
-            return OnnxEncoder(graphs, precision="int8", threads=threads)
-        torchs_own = "bf16" if precision == "auto" and computes_in_bf16() else "fp32"
-        if precision in ("auto", "fp32") and n_images < TORCH_PAYS[torchs_own] * cores_of_rank():
-            return OnnxEncoder(graphs, precision="fp32", threads=threads)
-    if precision == "int8":
+    graphs = find_graphs(checkpoint) if device.type == "cpu" else None
+    threads = max(1, cores_of_rank() - lanes + 1)
+    torchs_own = "bf16" if precision == "auto" and computes_in_bf16() else "fp32"
+    are_few = n_images < TORCH_PAYS[torchs_own] * cores_of_rank()
+    encoder: LoadedEncoder
+    if graphs and graphs.has_int8 and precision == "int8":
+        encoder = OnnxEncoder(graphs, precision="int8", threads=threads)
+    elif precision == "int8":
         what = f'model "{checkpoint.name}" can\'t be embedded in int8 on "{device}"'
         raise ModelError(f"{what}: that takes a processor, and a model with a graph for it")
-    from indexer.encoders.torch_encoder import Encoder, resolve_device
+    elif graphs and precision in ("auto", "fp32") and are_few:
+        encoder = OnnxEncoder(graphs, precision="fp32", threads=threads)
+    else:
+        from indexer.encoders.torch_encoder import Encoder, resolve_device
 
-    return Encoder(checkpoint, device=resolve_device(str(device)), precision=precision)
+        encoder = Encoder(checkpoint, device=resolve_device(str(device)), precision=precision)
+    check_answers(encoder, checkpoint)
+    return encoder

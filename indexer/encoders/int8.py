@@ -6,7 +6,7 @@ channel on average is taken off its bias (Nagel et al., arXiv 1906.04721). The g
 Runtime reads the weights from their places and quantises them when the tower is opened.
 """
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,8 @@ from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
 from safetensors import safe_open
 
 from indexer.arrays import Floats, Pixels
-from indexer.encoders.external_weights import replace_parts
 from indexer.encoders.loaded import sample_pixels
-from indexer.encoders.tokens import Tower
+from indexer.encoders.query_encoder import Tower
 from indexer.library.durable import write_file
 
 _QUANTISED = ("Conv", "Add", "AveragePool", "GlobalAveragePool", "MaxPool")
@@ -47,10 +46,12 @@ class Quantising:
         self.weights, self.ranges, self.shifts = weights, ranges, shifts
         self.tensors: list[TensorProto] = list(self.graph.initializer)
         self._made_by = {name: node for node in self.graph.node for name in node.output}
-        self._used_by: dict[str, list[NodeProto]] = defaultdict(list)
-        for node in self.graph.node:
-            for name in node.input:
-                self._used_by[name].append(node)
+        n_users = Counter(name for node in self.graph.node for name in node.input)
+        self._convolutions = [node.output[0] for node in self.graph.node if node.op_type == "Conv"]
+        alone = {name for name in self._convolutions if n_users[name] == 1}
+        norms = (node for node in self.graph.node if node.op_type == "BatchNormalization")
+        self._norms = {node.input[0]: node for node in norms if node.input[0] in alone}
+        """By the output of the convolution that each belongs to, and that nothing else uses."""
         self._quantised: set[str] = set()
 
     def quantised(self) -> bytes:
@@ -62,8 +63,7 @@ class Quantising:
 
     def inner(self) -> list[str]:
         """Names of tensors that one layer makes for one that is quantised; none where the tower is of another kind."""
-        convolutions = [node for node in self.graph.node if node.op_type == "Conv"]
-        if not convolutions or any(self._norm_of(node) is None for node in convolutions):
+        if not self._convolutions or len(self._norms) < len(self._convolutions):
             return []
         constant = {tensor.name for tensor in self.graph.initializer}
         return sorted({
@@ -76,40 +76,31 @@ class Quantising:
 
     def convolved(self) -> list[str]:
         """Names of what convolutions give, their norm included, in the order in which they are computed."""
-        norms = (self._norm_of(node) for node in self.graph.node if node.op_type == "Conv")
-        return [norm.output[0] for norm in norms if norm is not None]
+        return [self._norms[name].output[0] for name in self._convolutions]
 
     def nodes(self) -> Iterator[NodeProto]:
         """All nodes, with what takes numbers into int8 and back before each layer."""
-        inner, norms = set(self.inner()), set()
+        inner = set(self.inner())
         for node in self.graph.node:
-            if id(node) in norms:
+            if node.input and node.input[0] in self._norms:
                 continue
             changed = NodeProto.FromString(node.SerializeToString())
             if node.op_type in _QUANTISED:
                 for name in node.input:
-                    if name in inner:
-                        yield from self._there_and_back(name)
+                    if name in inner - self._quantised:
+                        self._quantised.add(name)
+                        yield from self._there_and_back(name, name, *self._scale(name))
                 changed.input[:] = [f"{name}.dq" if name in inner else name for name in node.input]
             if node.op_type == "Conv":
-                norm = self._norm_of(node)
-                assert norm is not None
-                norms.add(id(norm))
-                yield from self._fold(node, norm, changed)
+                yield from self._fold(node, self._norms[node.output[0]], changed)
             yield changed
 
-    def _norm_of(self, convolution: NodeProto) -> NodeProto | None:
-        users = self._used_by[convolution.output[0]]
-        return users[0] if [user.op_type for user in users] == ["BatchNormalization"] else None
-
-    def _there_and_back(self, name: str) -> Iterator[NodeProto]:
-        if name in self._quantised:
-            return
-        self._quantised.add(name)
-        scale, zero = self._scale(name)
+    def _there_and_back(
+        self, source: str, name: str, scale: NDArray[Any], zero: NDArray[Any], **axis: Any
+    ) -> list[NodeProto]:
         by = [self._hold(f"{name}.scale", scale), self._hold(f"{name}.zero", zero)]
-        yield helper.make_node("QuantizeLinear", [name, *by], [f"{name}.q"])
-        yield helper.make_node("DequantizeLinear", [f"{name}.q", *by], [f"{name}.dq"])
+        there = helper.make_node("QuantizeLinear", [source, *by], [f"{name}.q"], **axis)
+        return [there, helper.make_node("DequantizeLinear", [f"{name}.q", *by], [f"{name}.dq"], **axis)]
 
     def _scale(self, name: str) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
         least, most = min(self.ranges[name][0], 0.0), max(self.ranges[name][1], 0.0)
@@ -128,11 +119,10 @@ class Quantising:
         least = np.maximum(np.abs(added) / (_LARGEST_BIAS * of_input), 1e-12)  # of channels with next to no weight
         largest = np.abs(weight).reshape(len(weight), -1).max(axis=1)
         scale = np.maximum(largest / _LARGEST_WEIGHT, least).astype(np.float32)
-        by = [self._hold(f"{name}.scale", scale), self._hold(f"{name}.zero", np.zeros(len(scale), np.int8))]
+        quantised = self._there_and_back(f"{name}.folded", name, scale, np.zeros(len(scale), np.int8), axis=0)
         folded = self._hold(f"{name}.factor", factor.astype(np.float32)[:, None, None, None])
         yield helper.make_node("Mul", [name, folded], [f"{name}.folded"])
-        yield helper.make_node("QuantizeLinear", [f"{name}.folded", *by], [f"{name}.q"], axis=0)
-        yield helper.make_node("DequantizeLinear", [f"{name}.q", *by], [f"{name}.dq"], axis=0)
+        yield from quantised
         unit = of_input * scale
         bias = self._hold(f"{name}.bias", np.round(added / unit).astype(np.int32))
         zero = self._hold(f"{name}.bias.zero", np.zeros(len(scale), np.int32))
@@ -149,6 +139,15 @@ class Quantising:
     def _hold(self, name: str, values: NDArray[Any]) -> str:
         self.tensors.append(numpy_helper.from_array(np.array(values), name))
         return name
+
+
+def replace_parts(graph: GraphProto, nodes: list[NodeProto], tensors: list[TensorProto]) -> None:
+    """Give a graph other nodes and other tensors, which may be its own."""
+    copies = [NodeProto.FromString(node.SerializeToString()) for node in nodes]
+    held = [TensorProto.FromString(tensor.SerializeToString()) for tensor in tensors]
+    del graph.node[:], graph.initializer[:]
+    graph.node.extend(copies)
+    graph.initializer.extend(held)
 
 
 def _needed(nodes: Iterator[NodeProto], graph: GraphProto) -> list[NodeProto]:

@@ -1,17 +1,22 @@
-"""Words or a picture -> one unit vector, through the encoder that the library carries; ONNX Runtime, no torch."""
+"""Words or a picture -> one unit vector, through the encoder that the library carries, without torch.
 
+`tokenizers`, and the only importer of onnxruntime.
+"""
+
+import gzip
 import json
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+from threading import Lock
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats
-from indexer.encoders.tokens import Tokens, Tower
 from indexer.errors import LibraryError
 from indexer.library.durable import Files, from_signed, with_checksum
 from indexer.library.foreign import Name, parsed
@@ -22,6 +27,97 @@ if TYPE_CHECKING:
     from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 
 FILE_NAME = "encoder.json"
+_MERGES_FILE = "bpe_simple_vocab_16e6.txt.gz"
+_N_MERGES = 49152 - 256 - 2
+_MAKING = Lock()
+_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+
+
+class Tokens:
+    """A tokenizer with the marks and the length of one text tower."""
+
+    def __init__(self, tokenizer: "Tokenizer", *, context_length: int, start: int, end: int) -> None:
+        self.tokenizer = tokenizer
+        self.context_length = context_length
+        self._start, self._end = start, end
+
+    def of(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """Turn texts into token ids, padded with zeros to (n, context_length), as open_clip does."""
+        tokens = np.zeros((len(texts), self.context_length), dtype=np.int64)
+        for row, text in zip(tokens, texts, strict=True):
+            ids = self.tokenizer.encode(text, add_special_tokens=False).ids[: self.context_length - 2]
+            row[: len(ids) + 2] = [self._start, *ids, self._end]
+        return tokens
+
+
+def clip_tokenizer() -> "Tokenizer":
+    """Express open_clip's own tokenizer in the `tokenizers` library, without the start and end marks."""
+    with _MAKING:  # once, whichever thread asks first
+        return _clip_tokenizer()
+
+
+@cache
+def _clip_tokenizer() -> "Tokenizer":
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+
+    from indexer.encoders.checkpoint import open_clip_folder
+
+    with gzip.open(open_clip_folder() / _MERGES_FILE) as file:
+        lines = file.read().decode().split("\n")[1 : 1 + _N_MERGES]
+    merges = [cast("tuple[str, str]", tuple(line.split())) for line in lines]
+    letters = _letters()
+    pieces = [*letters, *(f"{letter}</w>" for letter in letters), *(first + second for first, second in merges)]
+    vocabulary = {piece: number for number, piece in enumerate([*pieces, "<start_of_text>", "<end_of_text>"])}
+    tokenizer = Tokenizer(
+        models.BPE(vocab=vocabulary, merges=merges, continuing_subword_prefix="", end_of_word_suffix="</w>")
+    )
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip(), normalizers.Lowercase()]
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(_PATTERN), behavior="removed", invert=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    return tokenizer
+
+
+def _letters() -> list[str]:
+    """The 256 characters that stand for bytes in byte-level BPE, in CLIP's order: the printable ones for themselves."""
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    return [*map(chr, printable), *(chr(256 + number) for number in range(256 - len(printable)))]
+
+
+class Tower:
+    """An exported tower: one input with a free first axis, one output. Several threads may run it at once."""
+
+    def __init__(self, path: Path, *, threads: int) -> None:
+        """Open a tower. One thread for a query, which is too small to be shared; 0: one a core.
+
+        Raises:
+            RuntimeError: ONNX Runtime refuses the file.
+        """
+        import onnxruntime as ort
+
+        ort.disable_telemetry_events()  # where it was imported before `indexer` set the environment
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # render workers need the cores
+        try:
+            self._session: Any = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # ONNX Runtime has a dozen classes for it, and none above them
+            raise RuntimeError(str(error)) from error
+
+    def run(self, name: str, inputs: NDArray[Any]) -> Floats:
+        """Encode a batch, under the name of the input."""
+        return self.run_all(name, inputs)[0]
+
+    def run_all(self, name: str, inputs: NDArray[Any]) -> list[Floats]:
+        """All outputs of a graph that has several."""
+        return [np.asarray(output, dtype=np.float32) for output in self._session.run(None, {name: inputs})]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,11 +228,11 @@ class OnnxQueryEncoder(QueryEncoder):
         from tokenizers import Tokenizer
 
         self.image_size = facts.image_size
-        self._folder = folder
+        # One query is too small to be shared, and spinning threads cost the others.
+        self._tower = cache(lambda name: Tower(folder / f"{name}.onnx", threads=1))
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokens = facts.tokens(self._tokenizer)
         self._cuts_texts = facts.cuts_texts
-        self._towers: dict[str, Tower] = {}
 
     def has_token(self, word: str) -> bool:
         """Tell whether a word is so usual that the encoder reads it as one piece."""
@@ -151,17 +247,11 @@ class OnnxQueryEncoder(QueryEncoder):
         tokens = self._tokens.of(texts)
         if self._cuts_texts:
             tokens = tokens[:, : int((tokens != 0).sum(axis=1).max())]
-        return self._run("text", "tokens", tokens)
+        return self._tower("text").run("tokens", tokens)
 
     def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Floats:
         """Encode uint8 pixels (n, size, size, 3), (n, dim)."""
-        return self._run("image", "pixels", pixels)
-
-    def _run(self, tower: str, name: str, inputs: NDArray[Any]) -> Floats:
-        if tower not in self._towers:
-            # One query is too small to be shared, and spinning threads cost the others.
-            self._towers[tower] = Tower(self._folder / f"{tower}.onnx", threads=1)
-        return self._towers[tower].run(name, inputs)
+        return self._tower("image").run("pixels", pixels)
 
 
 class _TorchQueryEncoder(QueryEncoder):

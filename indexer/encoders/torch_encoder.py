@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from operator import attrgetter
 from typing import Any, Literal, cast
 
@@ -16,7 +17,6 @@ from torch.fx.experimental.optimization import fuse
 
 from indexer.arrays import Halves, Ids
 from indexer.encoders.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
-from indexer.encoders.convolutions import multiply_small_maps
 from indexer.encoders.loaded import LoadedEncoder, is_no_room
 from indexer.errors import DeviceError, ModelError
 
@@ -134,8 +134,7 @@ class Encoder(LoadedEncoder):
         self.image_tower = ImageTower(self.model, mean=self.mean, std=self.std).to(device).eval()
         self.text_tower = TextTower(self.model).eval()
         if device.type == "cpu" and self.precision in ("fp32", resolve_precision("auto", device)):
-            images = torch.zeros(2, 3, self.image_size, self.image_size, dtype=_TYPES[self.precision])
-            multiply_small_maps(self.model.visual, images)
+            multiply_small_maps(self.model.visual)
         tokens, text = self.tokenizer(["icon"]), checkpoint.config["model_cfg"]["text_cfg"]
         if (n_known := text.get("vocab_size")) and not text.get("hf_model_name") and int(tokens.max()) >= n_known:
             raise ModelError(
@@ -177,6 +176,54 @@ class Encoder(LoadedEncoder):
         """Encode tokens (n, context) as they are, all at once: unit vectors fp32 (n, dim), on the device."""
         with torch.inference_mode():
             return self.text_tower.encode_short(tokens.to(self.device))
+
+
+_PADDED_3X3 = {"kernel_size": (3, 3), "padding": (1, 1), "dilation": (1, 1), "groups": 1, "padding_mode": "zeros"}
+
+
+def multiply_small_maps(tower: nn.Module) -> None:
+    """Have the convolutions of a tower that make a map of 2 x 2 do so by `SmallMap`."""
+    for module in tower.modules():
+        is_padded = type(module) is nn.Conv2d and all(getattr(module, key) == it for key, it in _PADDED_3X3.items())
+        if is_padded and module.stride in ((1, 1), (2, 2)):
+            module.__class__ = SmallMap
+
+
+class SmallMap(nn.Conv2d):
+    """A convolution that multiplies maps of 2 x 2, and with a stride of 2 of 4 x 4, and convolves all others.
+
+    Much of what a kernel touches there is padding, and oneDNN reaches a fraction of the rate of a matrix product. Such
+    layers took 40 % of the bundled model's time; docs/performance.md has the figures.
+    """
+
+    @cached_property
+    def _windows(self) -> list[tuple[slice, slice, Tensor]]:
+        """For each pixel of the result the rows and columns that it sees, and their weights, (seen, channels)."""
+        stride = self.stride[0]
+        spans = [(max(0, stride * at - 1), min(2 * stride, stride * at + 2), 1 - stride * at) for at in range(2)]
+        windows = []
+        for top, bottom, down in spans:
+            for left, right, along in spans:
+                kernel = self.weight.detach()[:, :, top + down : bottom + down, left + along : right + along]
+                product = kernel.permute(2, 3, 1, 0).reshape(-1, self.out_channels).contiguous()
+                windows.append((slice(top, bottom), slice(left, right), product))
+        return windows
+
+    def forward(self, maps: Tensor) -> Tensor:
+        """Convolve maps (n, channels, height, width).
+
+        An exported graph holds the plain operator. So does a single picture: it waits for the weights, of which there
+        are more here.
+        """
+        if torch.onnx.is_in_onnx_export() or len(maps) < 2 or {*maps.shape[2:]} != {2 * self.stride[0]}:
+            return super().forward(maps)
+        seen = maps.permute(0, 2, 3, 1)
+        convolved = torch.stack(
+            [seen[:, rows, columns].flatten(1) @ product for rows, columns, product in self._windows], 1
+        )
+        if self.bias is not None:
+            convolved += self.bias
+        return convolved.reshape(-1, 2, 2, self.out_channels).permute(0, 3, 1, 2)
 
 
 def normalisation(preprocess: Mapping[str, Any]) -> tuple[Sequence[float], Sequence[float]]:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from itertools import islice, product
 from typing import Self
 
 import numpy as np
@@ -40,6 +41,17 @@ def moved(tensor: Tensor, device: torch.device) -> Tensor:
     if device.type == "cpu" or tensor.device == device:
         return tensor.to(device)
     return tensor.pin_memory().to(device, non_blocking=True)
+
+
+def as_floats(pixels: Tensor) -> Tensor:
+    """Pictures uint8 (n, size, size, 3) as float32 0..1 (n, 3, size, size)."""
+    return pixels.permute(0, 3, 1, 2).to(torch.float32, memory_format=torch.contiguous_format).div_(255)
+
+
+def as_bytes(images: Tensor) -> npt.NDArray[np.uint8]:
+    """Turn `as_floats` back."""
+    levels: npt.NDArray[np.uint8] = (images * 255).round().byte().permute(0, 2, 3, 1).contiguous().numpy()
+    return levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +88,23 @@ class Changes:
 
 def draw_changes(rows: range, n: int, change: Augmentation, *, seed: Sequence[int]) -> Changes:
     """Draw what happens to the pictures at some places in a row, of a batch of `n` over all ranks."""
-    numbers = _Numbers(rows, seed)
-    chance, between, whole = numbers.chance, numbers.between, numbers.whole
-    ratio = change.largest_scale / change.smallest_scale
-    scale = change.smallest_scale * ratio ** between(0, 1)
+    bits = np.random.PCG64([*seed, _OF_PICTURES])
+    bits.advance(rows.start * _NUMBERS)  # of one endless row of numbers, each place has its own stretch
+    numbers = iter(torch.from_numpy(np.random.Generator(bits).random((len(rows), _NUMBERS))).T)
+
+    def drawn(*shape: int) -> Tensor:
+        return torch.stack(list(islice(numbers, math.prod(shape))), dim=1).reshape(len(rows), *shape)
+
+    def chance(share: float) -> Tensor:
+        return drawn() < share
+
+    def between(low: float, high: float, *shape: int) -> Tensor:
+        return (low + (high - low) * drawn(*shape)).float()
+
+    def whole(high: int, *shape: int) -> Tensor:
+        return (drawn(*shape) * high).long()
+
+    scale = change.smallest_scale * (change.largest_scale / change.smallest_scale) ** between(0, 1)
     crowded = chance(change.neighbours)
     both = chance(0.5)
     neighbours = whole(n, 2).masked_fill(~crowded[:, None], -1)
@@ -119,30 +144,6 @@ def asked_for(changes: Changes) -> tuple[Tensor, Tensor]:
 def spread(small: Tensor, size: int) -> Tensor:
     """Blow up small pictures smoothly to a side."""
     return functional.interpolate(small, size=(size, size), mode="bicubic", align_corners=True)
-
-
-class _Numbers:
-    """Numbers of chance for some places of a batch: of one endless row of them, each place has its own stretch."""
-
-    def __init__(self, rows: range, seed: Sequence[int]) -> None:
-        bits = np.random.PCG64([*seed, _OF_PICTURES])
-        bits.advance(rows.start * _NUMBERS)
-        self._left = torch.from_numpy(np.random.Generator(bits).random((len(rows), _NUMBERS)))
-
-    def _take(self, *shape: int) -> Tensor:
-        """The next float64 numbers in 0..1 of each place."""
-        count = int(np.prod(shape))
-        taken, self._left = self._left[:, :count], self._left[:, count:]
-        return taken.reshape(len(taken), *shape)
-
-    def chance(self, share: float) -> Tensor:
-        return self._take() < share
-
-    def between(self, low: float, high: float, *shape: int) -> Tensor:
-        return (low + (high - low) * self._take(*shape)).float()
-
-    def whole(self, high: int, *shape: int) -> Tensor:
-        return (self._take(*shape) * high).long()
 
 
 def _colours(change: Augmentation, kind: Tensor, drawn: Tensor) -> tuple[Tensor, Tensor]:
@@ -218,18 +219,11 @@ def compressed(images: Tensor, quality: Tensor) -> Tensor:
     ycc = torch.einsum("ij,njhw->nihw", to_ycc, padded * 255 - 128)
     # Luma of (x - 128) is luma - 128; chroma is centred already. Blocks: (n, 3, rows, 8, columns, 8).
     blocks = ycc.reshape(n, 3, side // 8, 8, side // 8, 8).transpose(3, 4)
-    steps = _steps(tables, quality)[:, :, None, None]
+    scale = torch.where(quality < 50, 5000 / quality.float(), 200 - 2 * quality.float())[:, None, None, None]
+    steps = ((tables * scale + 50) / 100).floor().clamp(1, 255)[:, :, None, None]
     rounded = (transform @ blocks @ transform.T / steps).round() * steps
     back = (transform.T @ rounded @ transform).transpose(3, 4).reshape(n, 3, side, side)
-    rgb = torch.einsum("ij,njhw->nihw", to_rgb, back)
-    return ((rgb + 128) / 255).clamp(0, 1)[..., :size, :size]
-
-
-def _steps(tables: Tensor, quality: Tensor) -> Tensor:
-    """Quantisation steps (n, 3, 8, 8)."""
-    quality = quality.float()
-    scale = torch.where(quality < 50, 5000 / quality, 200 - 2 * quality)[:, None, None, None]
-    return ((tables * scale + 50) / 100).floor().clamp(1, 255)
+    return ((torch.einsum("ij,njhw->nihw", to_rgb, back) + 128) / 255).clamp(0, 1)[..., :size, :size]
 
 
 @lru_cache(maxsize=2)
@@ -240,10 +234,7 @@ def _constants(device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     transform[0] /= math.sqrt(2)
     brightness, colour = (torch.tensor(table, dtype=torch.float32).reshape(8, 8) for table in (_BRIGHTNESS, _COLOUR))
     to_ycc, tables = torch.tensor(_TO_YCC), torch.stack([brightness, colour, colour])
-    to_ycc, to_rgb, transform, tables = (
-        part.to(device) for part in (to_ycc, torch.linalg.inv(to_ycc), transform, tables)
-    )
-    return to_ycc, to_rgb, transform, tables
+    return to_ycc.to(device), torch.linalg.inv(to_ycc).to(device), transform.to(device), tables.to(device)
 
 
 _SIDES = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
@@ -270,8 +261,9 @@ def _placed(ink: Tensor, scale: Tensor, centre: Tensor) -> Tensor:
     theta = torch.zeros(len(ink), 2, 3)
     theta[:, 0, 0] = theta[:, 1, 1] = 1 / scale
     theta[:, :, 2] = -centre / scale[:, None]
-    grid = functional.affine_grid(moved(theta, ink.device), list(ink.shape), align_corners=False)
-    return functional.grid_sample(ink, grid, align_corners=False)
+    return functional.grid_sample(
+        ink, functional.affine_grid(moved(theta, ink.device), list(ink.shape), align_corners=False), align_corners=False
+    )
 
 
 def _joined(ink: Tensor, neighbours: Tensor, changes: Changes) -> Tensor:
@@ -281,8 +273,7 @@ def _joined(ink: Tensor, neighbours: Tensor, changes: Changes) -> Tensor:
     scale = changes.scale[rows]
     direction = _SIDES[changes.side[rows]] * (1 - 2 * which)[:, None]
     centre = changes.shift[rows] + direction * (2 * scale * changes.gap[rows])[:, None]
-    beside = _placed(neighbours - _ground(neighbours), scale, centre)
-    return ink.index_add_(0, moved(rows, ink.device), beside)
+    return ink.index_add_(0, moved(rows, ink.device), _placed(neighbours - _ground(neighbours), scale, centre))
 
 
 def _coloured(images: Tensor, changes: Changes) -> Tensor:
@@ -302,8 +293,9 @@ def _backed(images: Tensor, ground: Tensor, changes: Changes) -> Tensor:
     opaque = (difference / difference.amax((2, 3), keepdim=True).clamp(min=0.05)).clamp(0, 1)
     backing = spread(moved(changes.backing, images.device)[touched], images.shape[-1]).clamp(0, 1)
     brightness = (backing.mean((2, 3)) @ moved(GREY, images.device))[:, None, None, None]
-    is_plain = (own.amax(1) - own.amin(1)).amax((1, 2))[:, None, None, None] < 0.1
-    front = torch.where(is_plain, (brightness < 0.5).float(), own)
+    front = torch.where(
+        (own.amax(1) - own.amin(1)).amax((1, 2))[:, None, None, None] < 0.1, (brightness < 0.5).float(), own
+    )
     images[touched] = backing * (1 - opaque) + front * opaque
     return images
 
@@ -330,7 +322,7 @@ def _blurred(images: Tensor, changes: Changes) -> Tensor:
 def _resampled(images: Tensor, changes: Changes, size: int) -> Tensor:
     touched = _where(changes.resample >= 0, images)
     if len(touched):
-        ways = _ways_on(images.device, size)[moved(changes.resample, images.device)[touched]]
+        ways = _ways_to_resample(images.device, size)[moved(changes.resample, images.device)[touched]]
         images[touched] = _separably(images[touched], ways).clamp_(0, 1)
     squeezed = _where(changes.quality >= 0, images)
     if len(squeezed):
@@ -340,33 +332,23 @@ def _resampled(images: Tensor, changes: Changes, size: int) -> Tensor:
 
 def _separably(images: Tensor, weights: Tensor) -> Tensor:
     """Apply a linear map (k, size, size) along both axes of each picture."""
-    along = torch.matmul(weights[:, None], images)
-    return torch.matmul(along, weights[:, None].transpose(2, 3))
+    return torch.matmul(torch.matmul(weights[:, None], images), weights[:, None].transpose(2, 3))
 
 
 @lru_cache(maxsize=4)
-def _ways_on(device: torch.device, size: int) -> Tensor:
-    return _ways_to_resample(size).to(device)
-
-
-@lru_cache(maxsize=4)
-def _ways_to_resample(size: int) -> Tensor:
+def _ways_to_resample(device: torch.device, size: int) -> Tensor:
     """Matrices (36, size, size) that scale a line down and up again: every pair of methods, to each of four sides.
 
     Resizing is linear and separable, so one product with such a matrix an axis does what two resizes would.
     """
-    sides = torch.linspace(0.25 * size, 0.75 * size, N_RESAMPLE_SIDES).round().int().tolist()
-    ways = [_there_and_back(size, side, down, up) for side in sides for down in METHODS for up in METHODS]
-    return torch.stack(ways)
-
-
-def _there_and_back(size: int, side: int, down: str, up: str) -> Tensor:
-    """What resizing does to the unit matrix, along one axis."""
-    unit = torch.eye(size)[None, None]
-    smooth = {} if down == "nearest-exact" else {"antialias": True, "align_corners": False}
-    small = functional.interpolate(unit, size=(side, size), mode=down, **smooth)
-    straight = {} if up == "nearest-exact" else {"align_corners": False}
-    return functional.interpolate(small, size=(size, size), mode=up, **straight)[0, 0]
+    unit, ways = torch.eye(size)[None, None], []
+    for side in torch.linspace(0.25 * size, 0.75 * size, N_RESAMPLE_SIDES).round().int().tolist():
+        for down, up in product(METHODS, METHODS):
+            smooth = {} if down == "nearest-exact" else {"antialias": True, "align_corners": False}
+            small = functional.interpolate(unit, size=(side, size), mode=down, **smooth)
+            straight = {} if up == "nearest-exact" else {"align_corners": False}
+            ways.append(functional.interpolate(small, size=(size, size), mode=up, **straight)[0, 0])
+    return torch.stack(ways).to(device)
 
 
 def _where(chosen: Tensor, images: Tensor) -> Tensor:
@@ -381,11 +363,11 @@ def looks_of(pixels: npt.NDArray[np.uint8], live: Callable[[], None]) -> Tensor:
 
     `live` is called after each few.
     """
-    parts = []
+    looks = torch.empty(len(pixels), FIELDS**2, dtype=torch.half)
     for start in range(0, len(pixels), 2048):
-        parts.append(edges(torch.from_numpy(np.array(pixels[start : start + 2048]))).half())
+        looks[start : start + 2048] = edges(torch.from_numpy(np.array(pixels[start : start + 2048]))).half()
         live()
-    return torch.cat(parts)
+    return looks
 
 
 def edges(pixels: Tensor) -> Tensor:
@@ -393,5 +375,4 @@ def edges(pixels: Tensor) -> Tensor:
     grey = pixels.float().mean(3)
     across = functional.pad((grey[:, :, 1:] - grey[:, :, :-1]).abs(), (0, 1))
     down = functional.pad((grey[:, 1:] - grey[:, :-1]).abs(), (0, 0, 0, 1))
-    fields = functional.adaptive_avg_pool2d((across + down)[:, None], FIELDS).flatten(1)
-    return functional.normalize(fields, dim=1)
+    return functional.normalize(functional.adaptive_avg_pool2d((across + down)[:, None], FIELDS).flatten(1), dim=1)

@@ -8,10 +8,10 @@ One thread reads steps, and brings them to a GPU, while those before compute; ti
 
 import time
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, Self
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,46 +20,10 @@ from torch.autograd.profiler import record_function
 
 from indexer.arrays import Ids, Pixels
 from indexer.embedding.distributed import Rank
-from indexer.finetune.augment import Changes, asked_for, augment, draw_changes, moved
+from indexer.finetune.augment import Changes, as_floats, asked_for, augment, draw_changes, moved
 from indexer.finetune.captions import Captions
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions, Loss
-
-
-class Portable(Protocol):
-    """What a courier brings."""
-
-    def on(self, device: torch.device) -> Self:
-        """The same on a device; the host does not wait for it."""
-
-    def tensors(self) -> Iterable[Tensor]:
-        """All that lies on the device."""
-
-
-class Courier:
-    """Brings parcels to a GPU on a stream of its own, beside what it computes; on the CPU they are there already."""
-
-    def __init__(self, device: torch.device) -> None:
-        self._device = device
-        self._stream = torch.cuda.Stream(device) if device.type == "cuda" else None  # type: ignore[no-untyped-call]
-
-    def send(self, parcels: Sequence[Portable]) -> tuple[list[Any], torch.cuda.Event | None]:
-        """Begin to copy, from the thread that reads; the event tells when all is there."""
-        if self._stream is None:
-            return list(parcels), None
-        torch.cuda.set_device(self._device)  # of this thread
-        with torch.cuda.stream(self._stream):
-            return [parcel.on(self._device) for parcel in parcels], self._stream.record_event()
-
-    def receive(self, parcels: Sequence[Portable], event: torch.cuda.Event | None) -> None:
-        """Have what the device computes from now on come after the copies."""
-        if event is None:
-            return
-        stream = torch.cuda.current_stream(self._device)
-        stream.wait_event(event)
-        for tensor in (tensor for parcel in parcels for tensor in parcel.tensors()):
-            tensor.record_stream(stream)  # its memory is not for the next parcel before that is done
-
 
 Sides = tuple[Tensor, Tensor]
 """bool (k, n) each, for k rows of a batch of n: captions right for a row's icon, and icons right for its caption."""
@@ -77,33 +41,17 @@ class Relations:
     named: Sequence[Sides]
     """By names and tags alone, for each caption that icons have drawn."""
 
-    def on(self, device: torch.device) -> "Relations":
-        """The same on a device; the host does not wait for it."""
-        looks = None if self.looks is None else moved(self.looks, device)
-        named = [(moved(there, device), moved(back, device)) for there, back in self.named]
-        return replace(self, bases=moved(self.bases, device), looks=looks, named=named)
-
-    def tensors(self) -> Iterator[Tensor]:
-        """All that is listed."""
-        yield self.bases
-        if self.looks is not None:
-            yield self.looks
-        for sides in self.named:
-            yield from sides
-
     def spelled(self, device: torch.device, *, twins: float) -> list[Sides]:
-        """Spell out what is right for the rows, for each caption drawn; `twins` is the cosine of pictures alike."""
-        alike = self._alike(device, twins=twins)
-        return [(alike | moved(there, device), alike | moved(back, device)) for there, back in self.named]
+        """Spell out what is right for the rows, for each caption drawn; `twins` is the cosine of pictures alike.
 
-    def _alike(self, device: torch.device, *, twins: float) -> Tensor:
-        """Which icons (columns) share their name or look with which of the rows, bool (k, n)."""
+        Icons that share their name or look with a row are right too.
+        """
         bases = moved(self.bases, device)
         alike = bases[self.rows, None] == bases[None]
         if self.looks is not None:
             looks = moved(self.looks, device).float()
             alike |= looks[self.rows] @ looks.T >= twins
-        return alike
+        return [(alike | moved(there, device), alike | moved(back, device)) for there, back in self.named]
 
 
 def list_relations(lesson: Lesson, icons: Ids, drawn: Sequence[Ids], *, loss: Loss, rows: slice) -> Relations:
@@ -156,19 +104,17 @@ class Part:
     seconds: Tensor | None
     words: Tensor | None
 
-    def on(self, device: torch.device) -> "Part":
-        """The same on a device, the pixels as bytes; the host does not wait for it."""
-        there: dict[str, Any] = {name: moved(tensor, device) for name, tensor in self._named()}
-        return replace(self, **there)
 
-    def tensors(self) -> Iterator[Tensor]:
-        """All but the changes."""
-        return (tensor for _, tensor in self._named())
-
-    def _named(self) -> Iterator[tuple[str, Tensor]]:
-        for name in ("pixels", "neighbours", "texts", "seconds", "words"):
-            if (tensor := getattr(self, name)) is not None:
-                yield name, tensor
+def on_device(it: Any, device: torch.device, sent: list[Tensor]) -> Any:
+    """The same on a device, with all tensors in it but those of changes; the host does not wait. `sent` lists them."""
+    if isinstance(it, Tensor):
+        sent.append(moved(it, device))
+        return sent[-1]
+    if isinstance(it, list | tuple):
+        return type(it)(on_device(one, device, sent) for one in it)
+    if isinstance(it, Draw | Part | Relations):
+        return replace(it, **{of.name: on_device(getattr(it, of.name), device, sent) for of in fields(it)})
+    return it
 
 
 def order_of_pass(rows: Ids, groups: Ids | None, *, batch: int, seed: int, number: int) -> Ids:
@@ -183,8 +129,7 @@ def order_of_pass(rows: Ids, groups: Ids | None, *, batch: int, seed: int, numbe
     if groups is None:
         return order.reshape(n_batches, batch)
     _, place = np.unique(groups[order], return_inverse=True)
-    shuffled = generator.permutation(place.max() + 1)[place]
-    dealt = order[np.argsort(shuffled, kind="stable")].reshape(batch, n_batches).T
+    dealt = order[np.argsort(generator.permutation(place.max() + 1)[place], kind="stable")].reshape(batch, n_batches).T
     dealt = dealt[generator.permutation(n_batches)]
     return generator.permuted(dealt, axis=1)
 
@@ -196,9 +141,8 @@ def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int
     captions = lesson.captions.draw(icons, generator)
     seconds = lesson.captions.draw(icons, generator) if loss.caption_pair_weight else None
     words = None
-    if lesson.kept_words is not None:
-        n_words = len(lesson.kept_words.vectors)
-        words = generator.choice(n_words, size=lesson.kept_words.batch, replace=n_words < lesson.kept_words.batch)
+    if (kept := lesson.kept_words) is not None:
+        words = generator.choice(len(kept.vectors), size=kept.batch, replace=len(kept.vectors) < kept.batch)
     rows = share_of(len(icons), rank.index, rank.world) if loss.local else slice(0, len(icons))
     drawn = [captions] if seconds is None else [captions, seconds]
     return Draw(step, icons, captions, seconds, words, list_relations(lesson, icons, drawn, loss=loss, rows=rows))
@@ -208,29 +152,27 @@ def read_part(lesson: Lesson, draw: Draw, options: FinetuneOptions, *, part: int
     """Read one of `parts` equal parts of a step, and draw what happens to its pictures."""
     n = len(draw.icons)
     rows = share_of(n, part, parts)
-    seed = (options.schedule.seed, draw.step)
-    changes = draw_changes(range(rows.start, rows.stop), n, options.augmentation, seed=seed)
+    changes = draw_changes(
+        range(rows.start, rows.stop), n, options.augmentation, seed=(options.schedule.seed, draw.step)
+    )
     places, _ = asked_for(changes)
-    words = None if draw.words is None else draw.words[share_of(len(draw.words), part, parts)]
+    kept, texts, words = lesson.kept_words, lesson.text_inputs, None
+    if kept is not None and draw.words is not None:
+        words = kept.text_inputs[torch.from_numpy(draw.words[share_of(len(draw.words), part, parts)])]
     return Part(
         pixels=_read(lesson.pixels, draw.icons[rows]),
         neighbours=_read(lesson.pixels, draw.icons[places.numpy()]),
         changes=changes,
-        texts=lesson.texts_of(draw.captions[rows]),
-        seconds=None if draw.seconds is None else lesson.texts_of(draw.seconds[rows]),
-        words=None if words is None else lesson.words_of(words),
+        texts=texts[torch.from_numpy(draw.captions[rows])],
+        seconds=None if draw.seconds is None else texts[torch.from_numpy(draw.seconds[rows])],
+        words=words,
     )
 
 
 def pictures_of(part: Part, device: torch.device) -> Tensor:
     """Changed pictures 0..1 (n, 3, size, size) on the device; pixels travel there as bytes."""
-    images, neighbours = (_floats(pixels, device) for pixels in (part.pixels, part.neighbours))
+    images, neighbours = (as_floats(moved(pixels, device)) for pixels in (part.pixels, part.neighbours))
     return augment(images, part.changes, neighbours)
-
-
-def _floats(pixels: Tensor, device: torch.device) -> Tensor:
-    images = moved(pixels, device).permute(0, 3, 1, 2)
-    return images.to(torch.float32, memory_format=torch.contiguous_format).div_(255)
 
 
 def share_of(n: int, part: int, parts: int) -> slice:
@@ -265,16 +207,10 @@ class Feed:
         """Icons of a step, over all ranks."""
         number, place = divmod(step, self.per_pass)
         if number not in self._orders:
-            grouped = self.options.loss.sampling == "grouped"
-            self._orders = {
-                number: order_of_pass(
-                    self.lesson.train_rows,
-                    self.lesson.bases if grouped else None,
-                    batch=self.options.loss.batch,
-                    seed=self.options.schedule.seed,
-                    number=number,
-                )
-            }
+            groups = self.lesson.bases if self.options.loss.sampling == "grouped" else None
+            batch, seed = self.options.loss.batch, self.options.schedule.seed
+            order = order_of_pass(self.lesson.train_rows, groups, batch=batch, seed=seed, number=number)
+            self._orders = {number: order}
         icons: Ids = self._orders[number][place]
         return icons
 
@@ -283,26 +219,35 @@ class Feed:
         draw = draw_step(self.lesson, self.icons_of(step), self.options, step=step, rank=self.rank)
         each = self.options.distribution.accumulate
         first, parts = self.rank.index * each, self.rank.world * each
-        places = range(first, first + each)
-        return draw, [read_part(self.lesson, draw, self.options, part=place, parts=parts) for place in places]
+        return draw, [
+            read_part(self.lesson, draw, self.options, part=place, parts=parts) for place in range(first, first + each)
+        ]
 
     def ahead(self, start: int, end: int, device: torch.device) -> Generator[tuple[Draw, list[Part]]]:
         """Yield steps `start` to `end` in order, read and brought to a GPU while those before compute."""
-        courier, pending = Courier(device), deque[Future[Any]]()
+        stream = torch.cuda.Stream(device) if device.type == "cuda" else None  # type: ignore[no-untyped-call]
+        pending = deque[Future[Any]]()
 
         def fetch(step: int) -> Any:
-            draw, parts = self.read(step)
-            (relations, *parts), event = courier.send([draw.relations, *parts])
-            return replace(draw, relations=relations), parts, event
+            read, sent = self.read(step), list[Tensor]()
+            if stream is None:
+                return *read, sent, None
+            torch.cuda.set_device(device)  # of this thread
+            with torch.cuda.stream(stream):  # beside what the device computes
+                return *on_device(read, device, sent), sent, stream.record_event()
 
         with ThreadPoolExecutor(1, thread_name_prefix="feed") as pool:
             pending.extend(pool.submit(fetch, step) for step in range(start, min(start + STEPS_AHEAD, end)))
             for following in range(start + STEPS_AHEAD, end + STEPS_AHEAD):
                 began = time.perf_counter()
                 with record_function("icons: wait"):
-                    draw, parts, event = pending.popleft().result()
+                    draw, parts, sent, event = pending.popleft().result()
                 self.waited_seconds += time.perf_counter() - began
                 if following < end:
                     pending.append(pool.submit(fetch, following))
-                courier.receive([draw.relations, *parts], event)
+                if event is not None:  # what the device computes from now on comes after the copies
+                    stream_of_steps = torch.cuda.current_stream(device)
+                    stream_of_steps.wait_event(event)
+                    for tensor in sent:
+                        tensor.record_stream(stream_of_steps)  # its memory is not for the next step before that is done
                 yield draw, parts

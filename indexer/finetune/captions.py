@@ -6,19 +6,19 @@ import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from indexer.arrays import Ids
+from indexer.arrays import Ids, Numbers
 from indexer.errors import SourceError
-from indexer.finetune.gather import Gathered, Limits, gather, is_held_out, read_sources, refuse, share_held_out
+from indexer.finetune.gather import Gathered, Limits, gather, is_held_out, read_sources, refuse_licence, share_held_out
 from indexer.finetune.options import Learning
 from indexer.library.folder import Library, require
 from indexer.library.named import read_text, write_result
+from indexer.sources.records import Record
 
 KINDS = ("name", "tag", "phrase", "part", "own")
 SHARES = (0.33, 0.47, 0.13, 0.07, 1.0)
@@ -40,15 +40,10 @@ class Captions:
     chances: npt.NDArray[np.float64]
     """Running sum over `ids` of how likely each is drawn, up to a factor of its icon."""
 
-    def of(self, icon: int) -> Ids:
-        """All captions of one icon."""
-        own: Ids = self.ids[self.starts[icon] : self.starts[icon + 1]]
-        return own
-
-    def of_kind(self, icon: int, kind: str) -> Ids:
-        """The captions of one icon that are of one kind."""
-        is_kind = self.kinds[self.starts[icon] : self.starts[icon + 1]] == KINDS.index(kind)
-        found: Ids = self.of(icon)[is_kind]
+    def of(self, icon: int, kind: str = "") -> Ids:
+        """All captions of one icon, or those of one kind."""
+        own = slice(self.starts[icon], self.starts[icon + 1])
+        found: Ids = self.ids[own][self.kinds[own] == KINDS.index(kind)] if kind else self.ids[own]
         return found
 
     def draw(self, icons: Ids, generator: np.random.Generator) -> Ids:
@@ -82,18 +77,16 @@ def make_captions(
     own: Sequence[Sequence[str]] | None = None,
 ) -> Captions:
     """Number all captions of all icons. Captions in `own` take the place of what is mined for that icon."""
-    generator = random.Random(seed)
-    number: dict[str, int] = {}
-    ids: list[int] = []
-    kinds: list[int] = []
-    starts = [0]
+    generator, numbers, starts = random.Random(seed), Numbers[str](), [0]
+    found: list[tuple[int, str]] = []
     for place, (name, of_icon) in enumerate(zip(words, tags, strict=True)):
         written = [(KINDS.index("own"), caption) for caption in dict.fromkeys(own[place] if own else ())]
-        for kind, caption in written or mined(name, of_icon, generator):
-            ids.append(number.setdefault(caption, len(number)))
-            kinds.append(kind)
-        starts.append(len(ids))
-    return Captions(list(number), np.array(ids), np.array(starts), np.array(kinds, np.uint8), _chances(kinds, starts))
+        found += written or mined(name, of_icon, generator)
+        starts.append(len(found))
+    kinds, ids = np.array([kind for kind, _ in found], np.int64), np.array([numbers[caption] for _, caption in found])
+    places = np.repeat(np.arange(len(words)), np.diff(starts)) * len(KINDS) + kinds
+    chances = np.cumsum(np.array(SHARES)[kinds] / np.bincount(places, minlength=len(KINDS))[places])
+    return Captions(list(numbers), ids, np.array(starts), kinds.astype(np.uint8), chances)
 
 
 def mined(name: str, tags: Sequence[str], generator: random.Random) -> list[tuple[int, str]]:
@@ -111,11 +104,8 @@ def mined(name: str, tags: Sequence[str], generator: random.Random) -> list[tupl
 def parts_of(name: str) -> list[str]:
     """Split a name of several words into those that mean something alone; a name of one word has no parts."""
     words = name.split()
-    return [word for word in words if _is_part(word)] if len(words) > 1 else []
-
-
-def _is_part(word: str) -> bool:
-    return len(word) >= _SHORTEST_PART and word.isalpha() and word not in _SMALL_WORDS
+    parts = [word for word in words if len(word) >= _SHORTEST_PART and word.isalpha() and word not in _SMALL_WORDS]
+    return parts if len(words) > 1 else []
 
 
 def phrase(name: str, tags: Sequence[str], generator: random.Random) -> str:
@@ -123,13 +113,6 @@ def phrase(name: str, tags: Sequence[str], generator: random.Random) -> str:
     second = generator.choice(tags)
     first = generator.choice(tags) if generator.random() < 0.5 else generator.choice(name.split())
     return first if first in second.split() or first == second else f"{first} {second}"
-
-
-def _chances(kinds: Sequence[int], starts: Sequence[int]) -> npt.NDArray[np.float64]:
-    icon = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    place = icon * len(KINDS) + np.array(kinds, np.int64)
-    n_of_kind = np.bincount(place, minlength=len(KINDS))[place]
-    return np.cumsum(np.array(SHARES)[np.array(kinds, np.int64)] / n_of_kind)
 
 
 COLUMNS = ("file", "name", "set", "licence", "base", "held_out", "captions")
@@ -146,9 +129,7 @@ def gather_icons(
     Raises:
         SourceError: there are none, or own captions fit none of the icons.
     """
-    excludes: dict[Path, Sequence[str]] = dict.fromkeys(sources, tuple(exclude))
-    if not sources:
-        excludes = remembered_sources(library)
+    excludes = dict.fromkeys(sources, tuple(exclude)) if sources else remembered_sources(library)
     skipped: list[tuple[str, str]] = []
     limits = Limits(
         names_per_set=learning.names_per_set,
@@ -159,7 +140,7 @@ def gather_icons(
         admit=learning.admit,
         held_out=learning.held_out,
     )
-    placed = read_sources(excludes, excludes=excludes, skipped=skipped)
+    placed = read_sources(excludes, skipped)
     own = read_own_captions(Path(learning.own_captions)) if learning.own_captions else {}
     unknown = own.keys() - {entry.file for entry in placed}
     if own and len(unknown) == len(own):
@@ -167,12 +148,16 @@ def gather_icons(
             f'no file in "{learning.own_captions}" is one of the icons, the first is "{next(iter(own))}"; '
             "`icons lab captions --out FILE` writes a list to edit"
         )
-    gathered = gather(placed, limits=limits, refuse=partial(refuse, admit=learning.admit), own=own)
+
+    def refuse(record: Record) -> str | None:
+        return None if learning.admit == "all" else refuse_licence(record.licence or record.set.licence)
+
+    gathered = gather(placed, limits=limits, refuse=refuse, own=own)
     gathered.skipped = skipped + gathered.skipped + [(file, "own captions, but no such icon") for file in unknown]
     return gathered, limits
 
 
-def remembered_sources(library: Library | None) -> dict[Path, Sequence[str]]:
+def remembered_sources(library: Library | None) -> dict[Path, tuple[str, ...]]:
     """The sources that a library remembers, with what is left out of each."""
     from sqlalchemy import select
 
@@ -186,15 +171,14 @@ def remembered_sources(library: Library | None) -> dict[Path, Sequence[str]]:
     engine.dispose()
     if not rows:
         raise SourceError(f'"{library.root}" remembers no source; give SOURCES, or run `icons index SOURCE` first')
-    return {Path(row.named): json.loads(row.exclude) for row in rows}
+    return {Path(row.named): tuple(json.loads(row.exclude)) for row in rows}
 
 
 def caption_rows(gathered: Gathered, *, seed: int, held_out: int | None = None) -> Iterator[dict[str, Any]]:
     """Yield what is known of each icon; `captions` is a list in the order name, tags, phrases, words."""
     icons = gathered.icons
-    captions = make_captions(
-        [icon.words for icon in icons], [icon.tags for icon in icons], seed=seed, own=[icon.own for icon in icons]
-    )
+    words, tags, own = ([getattr(icon, name) for icon in icons] for name in ("words", "tags", "own"))
+    captions = make_captions(words, tags, seed=seed, own=own)
     one_in = held_out or share_held_out(len({icon.base for icon in icons}))
     for row, icon in enumerate(icons):
         record = icon.placed.record
@@ -215,18 +199,16 @@ def write_captions(rows: Iterable[dict[str, Any]], file: Path) -> int:
     Raises:
         SourceError: the suffix is neither.
     """
-    listed = list(rows)
-    if file.suffix.lower() == ".jsonl":
-        content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in listed)
-    elif file.suffix.lower() == ".csv":
-        buffer = io.StringIO()
+    listed, buffer, kind = list(rows), io.StringIO(), file.suffix.lower()
+    if kind not in (".csv", ".jsonl"):
+        raise SourceError(f'"{file}" ends in neither .csv nor .jsonl; give --out a name that does')
+    if kind == ".jsonl":
+        buffer.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in listed)
+    else:
         writer = csv.DictWriter(buffer, COLUMNS)
         writer.writeheader()
         writer.writerows({**row, "captions": _BETWEEN.join(row["captions"])} for row in listed)
-        content = buffer.getvalue()
-    else:
-        raise SourceError(f'"{file}" ends in neither .csv nor .jsonl; give --out a name that does')
-    write_result(file, content.encode(), option="--out")
+    write_result(file, buffer.getvalue().encode(), option="--out")
     return len(listed)
 
 
@@ -241,8 +223,8 @@ def read_own_captions(file: Path) -> dict[str, tuple[str, ...]]:
         for number, row in _rows(file):
             name, captions = str(row.get("file") or "").strip(), _captions(row)
             if not name or not captions:
-                lacking = '"file"' if not name else '"captions"'
-                raise SourceError(f'"{file}" line {number} has no {lacking}; complete it, or take the line out')
+                lacking = "captions" if name else "file"
+                raise SourceError(f'"{file}" line {number} has no "{lacking}"; complete it, or take the line out')
             found[name] = tuple(dict.fromkeys((*found.get(name, ()), *captions)))
     except (ValueError, RecursionError, csv.Error) as error:
         raise SourceError(f'"{file}" can\'t be read as captions ({error}); give CSV or JSONL') from error

@@ -2,12 +2,12 @@
 
 import pickle
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -23,8 +23,8 @@ from torch.distributed.checkpoint.state_dict_saver import save
 from indexer.embedding.distributed import Rank
 from indexer.errors import TrainError
 from indexer.finetune.step import Session
-from indexer.finetune.student import Average
-from indexer.library.durable import ASIDE, sync, write_by
+from indexer.finetune.student import Average, limit_scale, put_whole, whole
+from indexer.library.durable import ASIDE, naming, sync, write_by
 from indexer.library.foreign import from_plain
 
 _FACTS = "facts.pt"
@@ -32,50 +32,22 @@ _HARMLESS = {("torch", "Size"), ("torch.serialization", "_get_layout"), ("pathli
 _HARMLESS |= {("pathlib._local", "PosixPath")}  # from Python 3.13 on
 
 
-def whole(tensor: Tensor) -> Tensor:
-    """Gather a sharded tensor; any other one is itself."""
-    gather: Callable[[], Tensor] | None = getattr(tensor, "full_tensor", None)
-    return gather() if gather is not None else tensor
-
-
 def gathered(tensors: Mapping[str, Tensor], *, rank: Rank) -> dict[str, Tensor]:
     """Whole tensors on the CPU of rank 0, one after the other; elsewhere none stays. All ranks call it together."""
-    kept = {}
-    for name, tensor in tensors.items():
-        found = whole(tensor)
-        if rank.index == 0:
-            kept[name] = found.detach().cpu()
-    return kept
-
-
-def put_whole(tensor: Tensor, value: Tensor) -> None:
-    """Copy a whole value into a tensor, sharded or not; of a sharded one rank 0's value counts.
-
-    Raises:
-        RuntimeError: the value has another shape.
-    """
-    if tensor.shape != value.shape:
-        raise RuntimeError("another shape")
-    if hasattr(tensor, "full_tensor"):
-        from torch.distributed.tensor import DTensor, distribute_tensor
-
-        assert isinstance(tensor, DTensor)
-        value = distribute_tensor(value.to(tensor.device), tensor.device_mesh, tensor.placements)
-    tensor.copy_(value)
+    return {
+        name: found.detach().cpu()
+        for name, found in ((name, whole(tensor)) for name, tensor in tensors.items())
+        if rank.index == 0
+    }
 
 
 def write_tensors(state: Mapping[str, Any], path: Path) -> None:
     """Write a dictionary of tensors and plain values under its final name, all of it or nothing."""
-    write_by(path, partial(_save, dict(state)))
-
-
-def _save(state: Mapping[str, Any], file: IO[bytes]) -> None:
-    try:
-        torch.save(state, file)
-    except RuntimeError as error:  # that the file has an end where none was expected, as it could not be written
-        if isinstance(error.__context__, OSError):
-            raise error.__context__ from None
-        raise
+    with naming(path):
+        try:
+            write_by(path, partial(torch.save, dict(state)))
+        except RuntimeError as error:  # that the file has an end where none was expected, as it could not be written
+            raise error.__context__ if isinstance(error.__context__, OSError) else error from None
 
 
 def read_tensors(path: Path) -> dict[str, Any]:
@@ -124,15 +96,6 @@ def write_shards(tensors: Mapping[str, Any], facts: Mapping[str, Any], path: Pat
                 shutil.rmtree(other)
 
 
-def read_facts(path: Path) -> dict[str, Any]:
-    """Read the plain values beside shards.
-
-    Raises:
-        TrainError: there are no shards, or they are damaged.
-    """
-    return read_tensors(_newest(path) / _FACTS)
-
-
 def read_shards(tensors: Mapping[str, Any], path: Path) -> None:
     """Read shards into tensors that are there, whatever number of ranks wrote them; all ranks call it together.
 
@@ -141,17 +104,12 @@ def read_shards(tensors: Mapping[str, Any], path: Path) -> None:
     """
     try:
         load(dict(tensors), storage_reader=_Reader(_newest(path)))
-    except TrainError:
-        raise
     except Exception as error:  # on one rank or on all, of torch, pickle or the file system
         raise _damaged(path, error) from error
 
 
 def _newest(path: Path) -> Path:
-    found = sorted(path.glob("step-*"))
-    if not found:
-        raise TrainError(f'no checkpoint at "{path}"; run without --resume')
-    return found[-1]
+    return max(path.glob("step-*"), default=path / "step")
 
 
 def _damaged(path: Path, error: Exception) -> TrainError:
@@ -221,13 +179,18 @@ def save_checkpoint(
 
     Random choices depend on the step alone, so no generator is among it.
     """
-    tensors = _tensors(session, average)
+    tensors, student = _tensors(session, average), session.student
     facts = {"scaler": session.scaler.state_dict(), "standing": asdict(state), "made_by": dict(made_by)}
+    parted = get_optimizer_state_dict(student, session.optimizer)["state"] if is_sharded(session) else None
+    tensors["optimizer"] = session.optimizer.state_dict() if parted is None else parted
+    _write(session, tensors, facts, path, step=state.step)
+
+
+def _write(session: Session, tensors: Mapping[str, Any], facts: Mapping[str, Any], path: Path, *, step: int) -> None:
     if is_sharded(session):
-        tensors["optimizer"] = get_optimizer_state_dict(session.student, session.optimizer)["state"]
-        write_shards(tensors, facts, path, rank=session.rank, step=state.step)
+        write_shards(tensors, facts, path, rank=session.rank, step=step)
     elif session.rank.index == 0:
-        write_tensors({**tensors, "optimizer": session.optimizer.state_dict(), **facts}, path)
+        write_tensors({**tensors, **facts}, path)
 
 
 def restore(session: Session, average: Average | None, path: Path, *, made_by: Mapping[str, Any]) -> TrainingState:
@@ -240,7 +203,7 @@ def restore(session: Session, average: Average | None, path: Path, *, made_by: M
         raise TrainError(
             f'the checkpoint "{path}" was made with another strategy; give the same one, or --replace to begin anew'
         )
-    saved = read_facts(path) if is_sharded(session) else read_tensors(path)
+    saved = read_tensors(_newest(path) / _FACTS if is_sharded(session) else path)
     changed = differences(saved.get("made_by", {}), made_by)
     if changes := [text for name, text in changed.items() if name not in FREE]:
         raise TrainError(
@@ -250,9 +213,15 @@ def restore(session: Session, average: Average | None, path: Path, *, made_by: M
     peaks = [group["peak"] for group in session.optimizer.param_groups]
     try:
         if is_sharded(session):
-            _read_sharded(session, average, path)
+            optimizer: Any = get_optimizer_state_dict(session.student, session.optimizer)
+            read_shards({**_tensors(session, average), "optimizer": optimizer["state"]}, path)
+            set_optimizer_state_dict(session.student, session.optimizer, optimizer)
+            limit_scale(session.student.model.logit_scale)
         else:
-            _take(session, average, saved)
+            load_trained(session, saved["trained"])
+            session.optimizer.load_state_dict(saved["optimizer"])
+            for name, tensor in average.tensors.items() if average else ():
+                put_whole(tensor, saved["averaged"][name])
         session.scaler.load_state_dict(saved["scaler"])
         state = from_plain(TrainingState, saved["standing"])
     except (RuntimeError, ValueError, KeyError, TypeError) as error:
@@ -264,27 +233,9 @@ def restore(session: Session, average: Average | None, path: Path, *, made_by: M
     return state
 
 
-def _read_sharded(session: Session, average: Average | None, path: Path) -> None:
-    """Read each rank's shards into place."""
-    optimizer: Any = get_optimizer_state_dict(session.student, session.optimizer)
-    read_shards({**_tensors(session, average), "optimizer": optimizer["state"]}, path)
-    set_optimizer_state_dict(session.student, session.optimizer, optimizer)
-    session.student.limit_scale()
-
-
-@torch.no_grad()
-def _take(session: Session, average: Average | None, state: Mapping[str, Any]) -> None:
-    """Put back what a file holds."""
-    load_trained(session, state["trained"])
-    session.optimizer.load_state_dict(state["optimizer"])
-    for name, tensor in average.tensors.items() if average else ():
-        put_whole(tensor, state["averaged"][name])
-
-
 def _tensors(session: Session, average: Average | None) -> dict[str, Any]:
     """What is trained and, where there is one, its average."""
-    trained: dict[str, Any] = {"trained": trained_weights(session)}
-    return trained | ({"averaged": average.tensors} if average else {})
+    return {"trained": trained_weights(session), **({"averaged": average.tensors} if average else {})}
 
 
 def keep_best(
@@ -292,11 +243,7 @@ def keep_best(
 ) -> None:
     """Write the weights alone, averaged where there is an average; shards by every rank, else by rank 0."""
     best = {"trained": trained_weights(session) if average is None else average.tensors}
-    facts = {"step": state.step, "made_by": dict(made_by)}
-    if is_sharded(session):
-        write_shards(best, facts, path, rank=session.rank, step=state.step)
-    elif session.rank.index == 0:
-        write_tensors({**best, **facts}, path)
+    _write(session, best, {"step": state.step, "made_by": dict(made_by)}, path, step=state.step)
 
 
 def load_best(session: Session, path: Path) -> None:
@@ -307,7 +254,7 @@ def load_best(session: Session, path: Path) -> None:
     """
     if is_sharded(session):
         read_shards({"trained": trained_weights(session)}, path)
-        session.student.limit_scale()
+        limit_scale(session.student.model.logit_scale)
     else:
         load_trained(session, read_tensors(path)["trained"])
 
@@ -335,17 +282,15 @@ def trained_weights(session: Session) -> dict[str, Tensor]:
     return {name: tensor.detach() for name, tensor in session.student.state_dict().items() if name in names}
 
 
-@torch.no_grad()
 def load_trained(session: Session, weights: Mapping[str, Tensor]) -> None:
     """Put back what `trained_weights` gave, whole.
 
     Raises:
         KeyError, RuntimeError: names or shapes are others.
     """
-    own = session.student.state_dict()
-    names = set(session.student.trained_names())
-    if names != set(weights):
+    own = trained_weights(session)
+    if own.keys() != weights.keys():
         raise KeyError("other tensors")
-    for name in sorted(names):
+    for name in sorted(own):
         put_whole(own[name], weights[name])
-    session.student.limit_scale()
+    limit_scale(session.student.model.logit_scale)

@@ -16,16 +16,24 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import save_file
 
-from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, TOKENIZER_NAMES, WEIGHT_NAMES, Checkpoint, ModelChoice
-from indexer.encoders.config import check_config, image_side, read_config
+from indexer.encoders.checkpoint import (
+    CONFIG_NAME,
+    LOCAL,
+    TOKENIZER_NAMES,
+    WEIGHT_NAMES,
+    Checkpoint,
+    ModelChoice,
+    check_config,
+    image_side,
+    read_config,
+)
 from indexer.errors import ModelError, SourceError
 from indexer.finetune.checkpoints import TrainingState, gathered, is_sharded, load_best
 from indexer.finetune.lesson import Material
-from indexer.finetune.options import Places
-from indexer.finetune.plan import Plan
+from indexer.finetune.options import Places, Plan
 from indexer.finetune.step import Session
 from indexer.finetune.student import build
-from indexer.finetune.validation import fallen
+from indexer.finetune.watch import fallen
 from indexer.library.durable import folder_aside, naming, write_file
 from indexer.library.foreign import parsed
 from indexer.sources.records import read_regular
@@ -104,8 +112,7 @@ def _compared(lineage: Mapping[str, Any]) -> str:
     ]
     if not rows:
         return "\nNothing was held out, so nothing was measured.\n"
-    head = ("task", "figure", "before", "after")
-    return table("On the held-out icons, with 95 % bootstrap intervals:", head, rows)
+    return table("On the held-out icons, with 95 % bootstrap intervals:", ("task", "figure", "before", "after"), rows)
 
 
 def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -161,19 +168,14 @@ def write_random_model(config_file: Path, folder: Path, *, seed: int) -> ModelCh
     config = read_config(config_file)
     check_config(config, config_file, most_weights=psutil.virtual_memory().total // _BYTES_OF_WEIGHT)
     torch.manual_seed(seed)
-    model = _build(config["model_cfg"], config_file)
-    size = image_side(config["model_cfg"]["vision_cfg"])
-    config.setdefault("preprocess_cfg", PREPROCESS_CONFIG | {"size": size})
-    write_model(model.state_dict(), folder, FolderFacts(config, {}, "# Random weights\n", "fp32"))
-    return ModelChoice(f"{LOCAL}{folder}")
-
-
-def _build(model_config: Mapping[str, Any], named: Path) -> Any:
     try:
-        return build(model_config)
+        model = build(config["model_cfg"])
     except Exception as error:  # open_clip, timm and torch each raise their own
         reason = re.sub(r"\s+", " ", str(error))[:200]
-        raise ModelError(f'"{named}" is no model config that open_clip builds ({reason})') from error
+        raise ModelError(f'"{config_file}" is no model config that open_clip builds ({reason})') from error
+    config.setdefault("preprocess_cfg", PREPROCESS_CONFIG | {"size": image_side(config["model_cfg"]["vision_cfg"])})
+    write_model(model.state_dict(), folder, FolderFacts(config, {}, "# Random weights\n", "fp32"))
+    return ModelChoice(f"{LOCAL}{folder}")
 
 
 def write_model(
@@ -251,39 +253,29 @@ def finish(session: Session, origin: Origin, state: TrainingState, *, places: Pl
     weights = gathered(session.student.plain_weights(), rank=session.rank)
     if session.rank.index:
         return
-    lost = _lost(origin.plan, state)
+    figures, parent = best_figures(state), None if origin.plan.is_new else state.parent
+    lost = list(fallen(figures, parent)) if figures and parent else []
     is_written = not lost or origin.plan.allow_regression
     if is_written:
         lineage = lineage_of(origin, state, n_ranks=session.rank.world)
-        preprocess = dict(session.student.model.visual.preprocess_cfg)
-        config = {"model_cfg": origin.checkpoint.config["model_cfg"], "preprocess_cfg": preprocess}
-        facts_of_folder = FolderFacts(config, lineage, card_of(lineage), origin.plan.options.towers.stored)
-        tokenizer = (origin.tokenizer, origin.checkpoint.tokenizer)
-        write_model(weights, places.out, facts_of_folder, tokenizer=tokenizer)
-    figures = best_figures(state)
-    outcome = Outcome(
-        is_written, lost, state.best_step, state.step, state.seconds, figures, state.parent, list(session.lesson.cut)
-    )
-    write_file(places.result, (json.dumps(asdict(outcome)) + "\n").encode())
+        config = {
+            "model_cfg": origin.checkpoint.config["model_cfg"],
+            "preprocess_cfg": dict(session.student.model.visual.preprocess_cfg),
+        }
+        facts = FolderFacts(config, lineage, card_of(lineage), origin.plan.options.towers.stored)
+        write_model(weights, places.out, facts, tokenizer=(origin.tokenizer, origin.checkpoint.tokenizer))
+    facts_of_run = (state.best_step, state.step, state.seconds, figures, state.parent, list(session.lesson.cut))
+    write_file(places.result, (json.dumps(asdict(Outcome(is_written, lost, *facts_of_run))) + "\n").encode())
 
 
 def best_figures(state: TrainingState) -> dict[str, Any]:
     """Figures of the validation that the best weights were kept at."""
-    entry = next((entry for entry in state.history if entry["step"] == state.best_step), {})
-    figures: dict[str, Any] = entry.get("figures", {})
-    return figures
-
-
-def _lost(plan: Plan, state: TrainingState) -> list[str]:
-    figures = best_figures(state)
-    if plan.is_new or state.parent is None or not figures:
-        return []
-    return fallen(figures, state.parent)
+    return next((entry.get("figures", {}) for entry in state.history if entry["step"] == state.best_step), {})
 
 
 def lineage_of(origin: Origin, state: TrainingState, *, n_ranks: int) -> dict[str, Any]:
     """What `training.json` says: parent, data with licences, options, seed, figures, versions."""
-    plan, checkpoint = origin.plan, origin.checkpoint
+    plan, checkpoint, material, facts = origin.plan, origin.checkpoint, origin.material, origin.material.facts
     parent = read_lineage(checkpoint.weights.parent) if checkpoint.weights.name.startswith("open_clip_model") else {}
     parent.pop("measured", None)
     this_run = {
@@ -307,21 +299,16 @@ def lineage_of(origin: Origin, state: TrainingState, *, n_ranks: int) -> dict[st
         "figures": best_figures(state),
         "versions": {name: version(name) for name in ("torch", "open_clip_torch", "timm")},
         "training": [*parent.get("training", []), this_run],
-        "data": _data_facts(origin.material),
-    }
-
-
-def _data_facts(material: Material) -> dict[str, Any]:
-    facts = material.facts
-    return {
-        "icons": len(facts["words"]),
-        "held_out_icons": int(material.held_out.sum()),
-        "held_out_one_name_in": material.one_in,
-        "base_names": len(set(material.bases.tolist())),
-        "captions": len(material.captions.texts),
-        "icons_with_tags": sum(bool(tags) for tags in facts["tags"]),
-        "icons_with_own_captions": sum(bool(own) for own in facts.get("own", ())),
-        "limits": facts["limits"],
-        "refused": facts["refused"],
-        "sets": facts["sets"],
+        "data": {
+            "icons": len(facts["words"]),
+            "held_out_icons": int(material.held_out.sum()),
+            "held_out_one_name_in": material.one_in,
+            "base_names": len(set(material.bases.tolist())),
+            "captions": len(material.captions.texts),
+            "icons_with_tags": sum(bool(tags) for tags in facts["tags"]),
+            "icons_with_own_captions": sum(bool(own) for own in facts.get("own", ())),
+            "limits": facts["limits"],
+            "refused": facts["refused"],
+            "sets": facts["sets"],
+        },
     }

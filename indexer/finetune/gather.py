@@ -1,30 +1,22 @@
 """What there is to learn from: sources -> admitted icons, each with its name, tags and captions."""
 
 import random
-import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from indexer.arrays import Pixels
 from indexer.errors import SourceError
-from indexer.finetune.options import Admission
 from indexer.languages.names import common_affixes, parse
 from indexer.languages.words import normalise
 from indexer.sources.licences import family
-from indexer.sources.records import IconSet, PictureAddress, Record, content_digest
+from indexer.sources.records import IconSet, PictureAddress, Record
+from indexer.sources.source import open_sources
 
 _REFUSED_LICENCES = frozenset(["copyleft", "non-commercial", "no-derivatives", "withheld"])
-
-
-def refuse(record: Record, admit: Admission) -> str | None:
-    """Say why an icon must not be learnt from under a rule (`options.Learning.admit`); None when it may."""
-    return None if admit == "all" else refuse_licence(record.licence or record.set.licence)
 
 
 def refuse_licence(licence: str | None) -> str | None:
@@ -32,12 +24,6 @@ def refuse_licence(licence: str | None) -> str | None:
     if licence is None:
         return "no licence"
     return f"licence {licence}" if family(licence) in _REFUSED_LICENCES else None
-
-
-def digests_of(picture: npt.NDArray[np.uint8]) -> tuple[bytes, bytes]:
-    """Digest of a picture (size, size, 3), and of its coarse shape: 16 levels of grey, which forks keep."""
-    grey = picture.mean(axis=2).astype(np.uint8) >> 4
-    return content_digest(picture.tobytes()), content_digest(b"grey" + grey.tobytes())
 
 
 Lists = Mapping[str, Sequence[str]]
@@ -100,10 +86,11 @@ class TrainingIcon:
 
 @dataclass(slots=True)
 class Gathered:
-    """What came of the sources: icons to learn, reserved ones to compare with, and counts of what was refused."""
+    """What came of the sources: icons to learn, and counts of what was refused."""
 
     icons: list[TrainingIcon] = field(default_factory=list)
-    reserved: list[Placed] = field(default_factory=list)
+    is_reserved: Callable[[Pixels], bool] = field(default=lambda _: False, repr=False)
+    """Of a picture: it looks like one that must not be learnt, under whatever name."""
     refused: Counter[str] = field(default_factory=Counter)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     """Files and reasons: what could not be read, rendered, or named."""
@@ -114,22 +101,13 @@ def base_of(words: str) -> str:
     return " ".join(sorted(words.split()))
 
 
-def read_sources(
-    locations: Iterable[Path],
-    *,
-    excludes: Mapping[Path, Sequence[str]] | None = None,
-    skipped: list[tuple[str, str]] | None = None,
-) -> list[Placed]:
-    """Scan every source once; files that can't be read are added to `skipped`, and named on stderr without it."""
-    from indexer.sources.source import open_sources
-
+def read_sources(excludes: Mapping[Path, Sequence[str]], skipped: list[tuple[str, str]]) -> list[Placed]:
+    """Scan sources once, each without what is to be left out; files that can't be read are added to `skipped`."""
     placed = []
-    for location in locations:
-        for source in open_sources(location, exclude=(excludes or {}).get(location, ())):
+    for location, exclude in excludes.items():
+        for source in open_sources(location, exclude=exclude):
             for scanned in source.scan({}):
-                if scanned.error and skipped is None:
-                    sys.stderr.write(f"{source.location}/{scanned.path}: {scanned.error}\n")
-                elif scanned.error and skipped is not None:
+                if scanned.error:
                     skipped.append((f"{source.location}/{scanned.path}".rstrip("/"), scanned.error))
                 placed += [Placed(record, source.address_of(scanned, record)) for record in scanned.records or ()]
     if not placed:
@@ -152,8 +130,7 @@ def gather(
     `refuse` says why an icon may not be learnt from, `own` are captions by `Placed.file`, `extra_tags` are lists of
     tags by name that come without pictures.
     """
-    gathered = Gathered()
-    generator = random.Random(limits.seed)
+    gathered, generator = Gathered(), random.Random(limits.seed)
     members = named(placed, refuse, gathered, own=own or {})
     tags = _tags_by_base([icon for icons in members.values() for icon in icons], extra_tags)
     for icon_set in sorted(members, key=lambda icon_set: (icon_set.key, icon_set.title)):
@@ -174,8 +151,6 @@ def named(
     by_set: dict[IconSet, list[Placed]] = defaultdict(list)
     for entry in placed:
         reason = refuse(entry.record)
-        if reason == "reserved":
-            gathered.reserved.append(entry)
         if reason:
             gathered.refused[reason] += 1
         else:
@@ -205,18 +180,16 @@ def _named(entries: Sequence[Placed], own: Mapping[str, Sequence[str]], gathered
     return icons
 
 
-def _tags_by_base(named: Iterable[TrainingIcon], extra: Sequence[Lists]) -> dict[str, Counter[str]]:
+def _tags_by_base(named: Sequence[TrainingIcon], extra: Sequence[Lists]) -> dict[str, Counter[str]]:
     """Count how many sets give a tag to a base name. An alias is a name of the same picture, so it is a tag too."""
     tags: dict[str, Counter[str]] = defaultdict(Counter)
     by_picture: dict[bytes, set[str]] = defaultdict(set)
-    seen: set[tuple[str, str, str]] = set()
     for icon in named:
         by_picture[icon.placed.record.digest].add(icon.words)
-        for tag in icon.tags:
-            key = (icon.placed.record.set.key, icon.base, tag)
-            if key not in seen:
-                seen.add(key)
-                tags[icon.base][tag] += 1
+    for base, tag, _ in dict.fromkeys(
+        (icon.base, tag, icon.placed.record.set.key) for icon in named for tag in icon.tags
+    ):
+        tags[base][tag] += 1
     for names in by_picture.values():
         for name in names:
             tags[base_of(name)].update(sorted(names - {name}))
@@ -226,29 +199,21 @@ def _tags_by_base(named: Iterable[TrainingIcon], extra: Sequence[Lists]) -> dict
 
 
 def _tagged(icon: TrainingIcon, tags: Mapping[str, Counter[str]], limits: Limits, *, one_in: int) -> TrainingIcon:
-    counted = tags.get(icon.base) or _borrowed(icon, tags, one_in=one_in)
-    ranked = [tag for tag, _ in counted.most_common() if 1 < len(tag) < 60 and tag != icon.words]
+    plain, counted = base_of(plain_name(icon.words)), tags.get(icon.base)
+    # Of the thing that an icon without tags is another drawing of; nothing is learnt of a name that is measured on.
+    if not counted and not is_held_out(icon.base, one_in=one_in) and not is_held_out(plain, one_in=one_in):
+        counted = tags.get(plain)
+    ranked = [tag for tag, _ in (counted or Counter[str]()).most_common() if 1 < len(tag) < 60 and tag != icon.words]
     common, rest = ranked[: limits.tags_per_icon], ranked[limits.tags_per_icon :]
     lot = random.Random(icon.placed.record.digest)
     return replace(icon, tags=(*common, *lot.sample(rest, min(len(rest), limits.tags_by_lot))))
-
-
-def _borrowed(icon: TrainingIcon, tags: Mapping[str, Counter[str]], *, one_in: int) -> Counter[str]:
-    """Tags of the thing that an icon without tags is another drawing of.
-
-    None where one of the two is held out, so that nothing is learnt of a name that is measured on.
-    """
-    plain = base_of(plain_name(icon.words))
-    if plain == icon.base or is_held_out(icon.base, one_in=one_in) or is_held_out(plain, one_in=one_in):
-        return Counter()
-    return tags.get(plain, Counter())
 
 
 def plain_name(words: str) -> str:
     """Take off the end of a name what only tells drawings of one thing apart: "bag 4", "tree alt", "user circle 2"."""
     rest = words.split()
     while len(rest) > 1 and (rest[-1].isdecimal() or rest[-1] in _VARIANTS):
-        rest = rest[:-1]
+        del rest[-1]
     return " ".join(rest)
 
 
@@ -257,11 +222,10 @@ def _chosen(members: Sequence[TrainingIcon], *, limits: Limits, generator: rando
     by_base: dict[str, list[TrainingIcon]] = defaultdict(list)
     for icon in members:
         by_base[icon.base].append(icon)
-    bases = sorted(by_base)
     chosen: dict[bytes, TrainingIcon] = {}
-    for base in generator.sample(bases, min(len(bases), limits.names_per_set or len(bases))):
-        variants = by_base[base]
-        for icon in generator.sample(variants, min(len(variants), limits.variants_per_name or len(variants))):
+    for base in generator.sample(sorted(by_base), min(len(by_base), limits.names_per_set or len(by_base))):
+        n_variants = len(by_base[base])
+        for icon in generator.sample(by_base[base], min(n_variants, limits.variants_per_name or n_variants)):
             chosen.setdefault(icon.placed.record.digest, icon)
     return list(chosen.values())
 

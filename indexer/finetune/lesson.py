@@ -1,6 +1,5 @@
 """What a training run holds in memory: pixels, rendered once, with captions, tokens or vectors."""
 
-import hashlib
 import json
 import os
 import sys
@@ -19,6 +18,7 @@ import torch
 from torch import Tensor
 
 from indexer.arrays import Ids, Pixels
+from indexer.embedding.progress import Reporter
 from indexer.encoders.torch_encoder import TextTower, autocast
 from indexer.errors import SourceError, TrainError
 from indexer.finetune.augment import looks_of
@@ -29,17 +29,14 @@ from indexer.finetune.gather import (
     Placed,
     TrainingIcon,
     base_of,
-    digests_of,
     is_held_out,
     share_held_out,
 )
-from indexer.finetune.options import Learning, Places
-from indexer.finetune.plan import Plan
-from indexer.finetune.watch import TrainingReporter
+from indexer.finetune.options import Learning, Places, Plan
 from indexer.library.durable import naming, write_file
 from indexer.library.named import read_text
 from indexer.rendering.render import RECIPE
-from indexer.sources.records import MAX_FACTS_BYTES, IconSet, read_regular
+from indexer.sources.records import MAX_FACTS_BYTES, read_regular
 
 Tokenizer = Callable[[list[str]], Tensor]
 
@@ -72,20 +69,12 @@ class Lesson:
     cut: Sequence[str] = ()
     """Captions that fill the text tower's whole context, so that they may have been cut."""
 
-    def texts_of(self, numbers: Ids) -> Tensor:
-        """What the student takes for some captions."""
-        return _widened(self.text_inputs[torch.from_numpy(numbers)])
-
-    def words_of(self, numbers: Ids) -> Tensor:
-        """What the student takes for some words that are to be kept."""
-        assert self.kept_words is not None
-        return _widened(self.kept_words.text_inputs[torch.from_numpy(numbers)])
-
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A corpus as read, before any encoder looks at it."""
+    """A corpus as read, before any encoder looks at it; `file` holds its facts."""
 
+    file: Path
     facts: dict[str, Any]
     captions: Captions
     bases: Ids
@@ -101,8 +90,14 @@ def read_material(corpus: Path, learning: Learning, *, seed: int) -> Material:
     names = [base_of(name) for name in facts["words"]]
     distinct, bases = np.unique(names, return_inverse=True)
     one_in = learning.held_out or share_held_out(len(distinct))
-    held_out = np.array([is_held_out(name, one_in=one_in) for name in names], dtype=bool)
-    return Material(facts, captions, bases, held_out, one_in)
+    return Material(
+        corpus / "corpus.json",
+        facts,
+        captions,
+        bases,
+        np.array([is_held_out(name, one_in=one_in) for name in names], dtype=bool),
+        one_in,
+    )
 
 
 def open_pixels(corpus: Path, *, n: int) -> npt.NDArray[np.uint8]:
@@ -139,15 +134,12 @@ def read_facts(corpus: Path) -> dict[str, Any]:
 
 def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> Tensor:
     """Token ids int32 (n, context); longer texts are cut."""
-    parts = [tokenizer(list(texts[start : start + 4096])).int() for start in range(0, len(texts), 4096)]
-    return torch.cat(parts)
+    return torch.cat([tokenizer(list(texts[start : start + 4096])).int() for start in range(0, len(texts), 4096)])
 
 
 def cut_texts(texts: Sequence[str], tokens: Tensor, tokenizer: Tokenizer) -> list[str]:
     """List the texts whose tokens fill the whole context, so that they may have been cut."""
-    padding = tokenizer([""])[0, -1]
-    is_full = tokens[:, -1] != padding
-    return [texts[place] for place in is_full.nonzero().flatten().tolist()]
+    return [texts[place] for place in (tokens[:, -1] != tokenizer([""])[0, -1]).nonzero().flatten().tolist()]
 
 
 def cut_warning(cut: Sequence[str]) -> str:
@@ -170,41 +162,40 @@ def encode_texts(model: Any, tokens: Tensor, live: Callable[[], None] = lambda: 
     return torch.cat(parts)[order.argsort()]
 
 
-def _widened(inputs: Tensor) -> Tensor:
-    return inputs.float() if inputs.is_floating_point() else inputs.long()
+Report = Callable[[int, int, str], None]
 
 
-Report = Callable[[int, int], None]
-
-
-def _tell(done: int, total: int) -> None:
+def tell_rendered(done: int, total: int, what: str) -> None:
     """Say now and then on stderr how far rendering is."""
     if done // 12_800 > (done - 64) // 12_800:
-        sys.stderr.write(f"render: {done:,} of {total:,}\n")
+        sys.stderr.write(f"{what}: {done:,} of {total:,}\n")
 
 
 def build_corpus(
-    gathered: Gathered, folder: Path, *, limits: Limits, workers: int, size: int = 64, report: Report = _tell
+    gathered: Gathered,
+    folder: Path,
+    *,
+    limits: Limits,
+    workers: int,
+    size: int = 64,
+    report: Report = tell_rendered,
 ) -> None:
-    """Render everything once and write the corpus; icons that look like a reserved one, or not at all, are left out.
+    """Render everything once and write the corpus; what is reserved, or can't be drawn, is left out.
 
-    `report` is called with how many pictures of how many are done.
+    `report` is called with how many of how many are done, and of what.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    forbidden: set[bytes] = set()
-    for _, pictures in _rendered(gathered.reserved, {}, workers=workers, size=size, report=report):
-        forbidden.update(digest for picture in pictures for digest in digests_of(picture))
     placed = [icon.placed for icon in gathered.icons]
     pixels = _room_for(len(placed), folder / "pixels.part.npy", size=size)
     kept: list[int] = []
     failed: dict[int, str] = {}
-    for rows, pictures in _rendered(placed, failed, workers=workers, size=size, report=report):
+    for rows, pictures in rendered(placed, failed, workers=workers, size=size, report=report):
         for row, picture in zip(rows, pictures, strict=True):
-            if forbidden.isdisjoint(digests_of(picture) if forbidden else ()):
+            if gathered.is_reserved(picture):
+                gathered.refused["looks like a reserved icon"] += 1
+            else:
                 pixels[len(kept)] = picture
                 kept.append(row)
-            else:
-                gathered.refused["looks like a reserved icon"] += 1
     gathered.refused["cannot be rendered"] += len(failed)
     gathered.skipped += [(placed[row].file, reason) for row, reason in failed.items()]
     pixels.flush()
@@ -229,11 +220,10 @@ def key_of(gathered: Gathered, limits: Limits, *, size: int) -> str:
     facts = [
         [icon.placed.record.digest.hex(), icon.words, icon.tags, icon.own, icon.placed.file] for icon in gathered.icons
     ]
-    reserved = sorted(entry.record.digest.hex() for entry in gathered.reserved)
-    return sha256(json.dumps([RECIPE, size, limits.facts(), facts, reserved]).encode()).hexdigest()[:16]
+    return sha256(json.dumps([RECIPE, size, limits.facts(), facts, []]).encode()).hexdigest()[:16]
 
 
-def _rendered(
+def rendered(
     placed: Sequence[Placed], failed: dict[int, str], *, workers: int, size: int, report: Report
 ) -> Iterable[tuple[list[int], Pixels]]:
     """Rows of `placed` with their pixels, in chunks; what fails goes to `failed` with its reason."""
@@ -246,38 +236,32 @@ def _rendered(
         for chunk in pool.render(jobs[start : start + 4096] for start in range(0, len(jobs), 4096)):
             failed.update((failure.id, failure.reason) for failure in chunk.failures)
             done += len(chunk.ids) + len(chunk.failures)
-            report(done, len(jobs))
+            report(done, len(jobs), "pictures")
             yield chunk.ids.tolist(), chunk.pixels
 
 
 def _described(icons: Sequence[TrainingIcon], gathered: Gathered, limits: Limits) -> dict[str, Any]:
-    records = [icon.placed.record for icon in icons]
+    records = (icon.placed.record for icon in icons)
     counts = Counter(replace(record.set, licence=record.licence or record.set.licence) for record in records)
-    described: dict[str, Any] = {
+    return {
         "limits": limits.facts(),
         "sets": [
-            {**_set_facts(icon_set), "icons": n}
+            {**{name: getattr(icon_set, name) for name in ("key", "title", "version", "licence")}, "icons": n}
             for icon_set, n in sorted(counts.items(), key=lambda pair: (pair[0].key, str(pair[0].licence)))
         ],
         "refused": dict(gathered.refused.most_common()),
         "skipped": gathered.skipped,
         "words": [icon.words for icon in icons],
         "tags": [icon.tags for icon in icons],
+        **({"own": [icon.own for icon in icons]} if any(icon.own for icon in icons) else {}),
     }
-    if any(icon.own for icon in icons):
-        described["own"] = [icon.own for icon in icons]
-    return described
-
-
-def _set_facts(icon_set: IconSet) -> dict[str, Any]:
-    return {"key": icon_set.key, "title": icon_set.title, "version": icon_set.version, "licence": icon_set.licence}
 
 
 _LOOK_SECONDS = 0.2
 
 
 def open_lesson(
-    places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], reporter: TrainingReporter
+    places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], reporter: Reporter[Any]
 ) -> Lesson:
     """Put a corpus into memory, with what `encoder` (model, tokenizer) says of its captions.
 
@@ -286,18 +270,36 @@ def open_lesson(
     Raises:
         SourceError, TrainError: the pictures are damaged, or the words to keep can't be read.
     """
+    model, tokenizer = encoder
+
+    def kept(kind: str, key: str, make: Callable[[], Tensor]) -> Tensor:
+        """Read a tensor; rank 0 makes it first where it is not there."""
+        file = places.work / f"{kind}-{key}.npy"
+        if reporter.progress.rank == 0 and not file.is_file():
+            reporter.begin(f"making {kind} of the corpus")
+            content = BytesIO()
+            np.save(content, make().numpy())
+            write_file(file, content.getvalue())
+        reporter.join(f"reading {kind} of the corpus")
+        while not file.is_file():
+            time.sleep(_LOOK_SECONDS)
+            reporter.live()
+        return torch.from_numpy(np.load(file))
+
+    def read(texts: Sequence[str], *, has_vectors: bool) -> tuple[Tensor, Tensor]:
+        """Tokens of some texts, and the parent's vectors of them where these are asked for."""
+        key = sha256(json.dumps([plan.fingerprint, list(texts)]).encode()).hexdigest()[:16]
+        tokens = kept("tokens", key, lambda: tokenize(texts, tokenizer))
+        made = kept("vectors", key, lambda: encode_texts(model, tokens, reporter.live)) if has_vectors else tokens
+        return tokens, made
+
     pixels = open_pixels(plan.corpus, n=len(material.bases))
-    maker = _Maker(places.work, plan, encoder, reporter)
-    looks = maker.kept("looks", plan.corpus_key, lambda: looks_of(pixels, reporter.live))
-    is_locked = plan.options.towers.text_tower == "locked"
-    texts = material.captions.texts
-    tokens = maker.tokens(texts)
-    text_inputs = maker.vectors(texts) if is_locked else tokens
-    words = None
-    if plan.options.loss.keep_words_weight:
-        listed = kept_words(plan.options.loss.keep_words) or texts
-        vectors = maker.vectors(listed)
-        words = KeptWords(vectors if is_locked else maker.tokens(listed), vectors, plan.options.loss.keep_words_batch)
+    looks = kept("looks", plan.corpus_key, lambda: looks_of(pixels, reporter.live))
+    loss, is_locked, words = plan.options.loss, plan.options.towers.text_tower == "locked", None
+    tokens, text_inputs = read(material.captions.texts, has_vectors=is_locked)
+    if loss.keep_words_weight:
+        word_tokens, vectors = read(kept_words(loss.keep_words) or material.captions.texts, has_vectors=True)
+        words = KeptWords(vectors if is_locked else word_tokens, vectors, loss.keep_words_batch)
     return Lesson(
         pixels,
         material.captions,
@@ -308,40 +310,8 @@ def open_lesson(
         held_out_rows=np.flatnonzero(material.held_out),
         words=material.facts["words"],
         kept_words=words,
-        cut=cut_texts(texts, tokens, encoder[1]),
+        cut=cut_texts(material.captions.texts, tokens, tokenizer),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Maker:
-    work: Path
-    plan: Plan
-    encoder: tuple[Any, Any]
-    reporter: TrainingReporter
-
-    def kept(self, kind: str, key: str, make: Callable[[], Tensor]) -> Tensor:
-        """Read a tensor; rank 0 makes it first where it is not there."""
-        file = self.work / f"{kind}-{key}.npy"
-        if self.reporter.progress.rank == 0 and not file.is_file():
-            self.reporter.begin(f"making {kind} of the corpus")
-            content = BytesIO()
-            np.save(content, make().numpy())
-            write_file(file, content.getvalue())
-        self.reporter.join(f"reading {kind} of the corpus")
-        while not file.is_file():
-            time.sleep(_LOOK_SECONDS)
-            self.reporter.live()
-        return torch.from_numpy(np.load(file))
-
-    def tokens(self, texts: Sequence[str]) -> Tensor:
-        return self.kept("tokens", self._key(texts), lambda: tokenize(texts, self.encoder[1]))
-
-    def vectors(self, texts: Sequence[str]) -> Tensor:
-        tokens = self.tokens(texts)
-        return self.kept("vectors", self._key(texts), lambda: encode_texts(self.encoder[0], tokens, self.reporter.live))
-
-    def _key(self, texts: Sequence[str]) -> str:
-        return hashlib.sha256(json.dumps([self.plan.fingerprint, list(texts)]).encode()).hexdigest()[:16]
 
 
 def kept_words(file: str | None) -> list[str]:
@@ -352,8 +322,7 @@ def kept_words(file: str | None) -> list[str]:
     """
     if file is None:
         return []
-    lines = read_text(Path(file)).splitlines()
-    words = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    words = list(dict.fromkeys(line.strip() for line in read_text(Path(file)).splitlines() if line.strip()))
     if len(words) < 2:
         raise TrainError(f'keep_words "{file}" holds "{len(words)}" texts; give at least two, one a line')
     return words

@@ -1,17 +1,19 @@
-"""How a model is fine-tuned: every setting with its default, range and meaning; the files of a run."""
+"""How a model is fine-tuned: every setting with its default, range and meaning; the files of a run, and its plan."""
 
 import json
 import math
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args, get_type_hints
 
 from indexer.errors import TrainError
-from indexer.library.foreign import from_plain
+from indexer.library.durable import write_file
+from indexer.library.foreign import from_json, from_plain
 
 Admission = Literal["all", "permissive"]
 Trained = Literal["full", "lora", "locked"]
@@ -29,33 +31,19 @@ class Setting:
 
     def __call__(self, value: object) -> bool:
         """Whether a value lies there, as `from_plain` asks; texts and switches do."""
-        if not isinstance(value, int | float):
-            return True
-        return self.low <= value <= self.high and not (self.is_open and value == self.low)
+        return not isinstance(value, int | float) or (
+            self.low <= value <= self.high and not (self.is_open and value == self.low)
+        )
 
     def bounds(self) -> str:
         """Spell the range; nothing where there is none."""
-        if self.low == -math.inf:
-            return ""
         if self.high < math.inf:
             return f"{self.low:g} to {self.high:g}"
-        return f"above {self.low:g}" if self.is_open else f"{self.low:g} or more"
+        return "" if self.low == -math.inf else f"above {self.low:g}" if self.is_open else f"{self.low:g} or more"
 
 
-def _share(text: str) -> Setting:
-    return Setting(text, 0, 1)
-
-
-def _positive(text: str) -> Setting:
-    return Setting(text, 0, is_open=True)
-
-
-def _weight(text: str) -> Setting:
-    return Setting(text, 0)
-
-
-def _count(text: str) -> Setting:
-    return Setting(text, 1)
+_share, _positive = partial(Setting, low=0, high=1), partial(Setting, low=0, is_open=True)
+_weight, _count = partial(Setting, low=0), partial(Setting, low=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +192,8 @@ class FinetuneOptions:
     @classmethod
     def of(cls, chosen: Mapping[str, Any]) -> Self:
         """Sort single choices (`rate=1e-4, batch=64`) into their subjects."""
-        subjects = {}
-        for subject, kind in SUBJECTS.items():
-            subjects[subject] = kind(**{it.name: chosen[it.name] for it in fields(kind) if it.name in chosen})
-        return cls(**subjects)
+        names = {subject: [it.name for it in fields(kind) if it.name in chosen] for subject, kind in SUBJECTS.items()}
+        return cls(**{name: kind(**{it: chosen[it] for it in names[name]}) for name, kind in SUBJECTS.items()})
 
 
 SUBJECTS: dict[str, type[Any]] = get_type_hints(FinetuneOptions)
@@ -253,13 +239,12 @@ class Known:
 
 def known_settings() -> dict[str, Known]:
     """All settings by how a person spells them."""
-    found: dict[str, Known] = {}
-    for subject, kind in SUBJECTS.items():
-        hints = get_type_hints(kind, include_extras=True)
-        found |= {
-            SPELLED.get(it.name, it.name): Known(subject, it.name, hints[it.name], it.default) for it in fields(kind)
-        }
-    return found
+    return {
+        SPELLED.get(it.name, it.name): Known(subject, it.name, hints[it.name], it.default)
+        for subject, kind in SUBJECTS.items()
+        for hints in [get_type_hints(kind, include_extras=True)]
+        for it in fields(kind)
+    }
 
 
 def parse_settings(texts: Iterable[str]) -> dict[str, Any]:
@@ -310,6 +295,45 @@ class Places:
     def forget(self) -> None:
         """Remove the states of an earlier run, each a file or a folder of shards: the next run may need the other."""
         for path in (self.checkpoint, self.best):
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
+            shutil.rmtree(path, ignore_errors=True)  # no folder, no matter
             path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One run: written by the command into its work folder, read by every rank."""
+
+    choice: str
+    """The model that it begins with, as `ModelChoice.to_json` spells it."""
+    fingerprint: str
+    is_new: bool
+    """The model holds random weights, so there is no parent to fall behind."""
+    corpus: Path
+    """The folder that it learns from."""
+    corpus_key: str
+    options: FinetuneOptions
+    allow_regression: bool = False
+
+    def made_by(self) -> dict[str, Any]:
+        """What a checkpoint must agree with to be gone on from: all that changes numbers, but for the devices."""
+        plain = {"parent": self.fingerprint, "corpus": self.corpus_key, **asdict(self.options)}
+        return {name: value for name, value in plain.items() if name not in ("distribution", "watching")}
+
+
+def write_plan(places: Places, plan: Plan) -> None:
+    """Write the plan."""
+    write_file(places.plan, (json.dumps(asdict(plan), indent=1, default=str) + "\n").encode())
+
+
+def read_plan(places: Places) -> Plan:
+    """Read a plan.
+
+    Raises:
+        TrainError: there is none, or none that this program wrote.
+    """
+    try:
+        return from_json(Plan, places.plan.read_bytes())
+    except (OSError, ValueError) as error:
+        raise TrainError(
+            f'no plan in "{places.work}" that can be read ({error}); run `icons lab finetune --out "{places.out}"`'
+        ) from error

@@ -2,11 +2,14 @@
 
     torchrun --nproc-per-node 2 -m indexer.finetune.rank --out FOLDER --device cpu [--resume]
 
-`icons lab finetune` writes the plan and starts this.
+`icons lab finetune` writes the plan and starts this. Every rank validates now and then, and ends early where nothing
+improves; rank 0 writes checkpoints, the best weights, a log and progress.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -15,25 +18,35 @@ from typing import Any
 import click
 import open_clip
 import torch
+import torch.distributed as dist
 from torch import nn
+from torch.autograd.profiler import record_function
 from torch.nn.parallel import DistributedDataParallel
 
-from indexer.embedding.distributed import START_LIMIT, Rank, give_up_rank, process_group, run_as_rank, share_cores
-from indexer.embedding.progress import watched, write_progress
-from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
+from indexer.embedding.distributed import Rank, give_up_rank, process_group, run_as_rank, share_cores
+from indexer.embedding.progress import Gauge, gpu_figures, peak_memory, watched, write_progress
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.loaded import is_no_room
 from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision
 from indexer.errors import TrainError
+from indexer.finetune.batches import Feed, Part
+from indexer.finetune.checkpoints import TrainingState, is_sharded, keep_best, restore, save_checkpoint
 from indexer.finetune.folder import Origin, finish
-from indexer.finetune.lesson import Lesson, cut_warning, open_lesson, read_material
-from indexer.finetune.options import Distribution, FinetuneOptions, Places
-from indexer.finetune.plan import Plan, read_plan
-from indexer.finetune.sharding import check_shardable, sharded
-from indexer.finetune.step import Session
-from indexer.finetune.student import Student, make_student, outline
-from indexer.finetune.train import make_optimizer, train
-from indexer.finetune.validation import make_exam
-from indexer.finetune.watch import TrainingProgress, TrainingReporter
+from indexer.finetune.lesson import cut_warning, open_lesson, read_material
+from indexer.finetune.options import Distribution, FinetuneOptions, Places, Plan, read_plan
+from indexer.finetune.step import Session, StepResult, check_sound, make_optimizer, steps, take_step
+from indexer.finetune.student import Average, Student, make_student, outline, sharded
+from indexer.finetune.watch import (
+    Exam,
+    Log,
+    Scores,
+    TrainingProgress,
+    TrainingReporter,
+    main_figure,
+    make_exam,
+    profiled,
+    sit_exam,
+)
 from indexer.library.durable import disk_error
 from indexer.process import prepare_for_batches
 
@@ -59,17 +72,21 @@ def run_rank(
         IconsError: with what is wrong and what to do.
     """
     plan = read_plan(places)
-    limit, backend = plan.options.watching.stall_limit, plan.options.distribution.backend
+    options, limit = plan.options, plan.options.watching.stall_limit
+    automatic = "nccl" if device.type == "cuda" else "gloo"
+    backend = automatic if options.distribution.backend == "auto" else options.distribution.backend
+    longest = timedelta(seconds=COLLECTIVE_FACTOR * limit)
     reporter = TrainingReporter(report, TrainingProgress(rank.index, rank.world))
     reporter.join("the start")
+    share_cores(rank)
     with (
         watched(reporter.progress, limit=limit, waiting_limit=JOINT_FACTOR * limit, give_up=give_up),
-        shortage_explained(plan.options, rank),
-        products_in(plan.options.distribution.precision),
-        joined_ranks(backend, rank=rank, device=device, limit=timedelta(seconds=COLLECTIVE_FACTOR * limit)),
+        shortage_explained(options, rank),
+        products_in(options.distribution.precision),
+        process_group(rank, backend=backend, device=device, limit=longest),
     ):
         session, origin = open_session(places, plan, reporter, rank=rank, device=device)
-        exam = make_exam(session.lesson, origin.tokenizer, twins=plan.options.loss.twin_similarity)
+        exam = make_exam(session.lesson, origin.tokenizer, twins=options.loss.twin_similarity)
         state = train(session, exam, places=places, made_by=plan.made_by(), resume=resume)
         reporter.begin("writing the model")
         finish(session, origin, state, places=places)
@@ -96,76 +113,55 @@ def shortage_explained(options: FinetuneOptions, rank: Rank) -> Iterator[None]:
         ) from error
 
 
-@contextmanager
-def joined_ranks(backend: str, *, rank: Rank, device: torch.device, limit: timedelta = START_LIMIT) -> Iterator[None]:
-    """Settle this process on its device and its share of the cores, and join the other ranks for the block.
-
-    `limit` is how long a rank waits for the others in one collective operation.
-    """
-    if backend == "auto":
-        backend = "nccl" if device.type == "cuda" else "gloo"
-    share_cores(rank)
-    with process_group(rank, backend=backend, device=device, limit=limit):
-        yield
-
-
 def open_session(
     places: Places, plan: Plan, reporter: TrainingReporter, *, rank: Rank, device: torch.device
 ) -> tuple[Session, Origin]:
-    """Load what a plan trains, and what it trains on."""
-    options = plan.options
-    _check(options.distribution, rank=rank, device=device)
+    """Load what a plan trains, and what it trains on; a model that is to be sharded on rank 0 alone, on the CPU."""
+    options, in_parts = plan.options, plan.options.distribution.strategy == "fsdp"
+    check_devices(options.distribution, rank=rank, device=device)
     torch.manual_seed(options.schedule.seed)
     reporter.begin("opening model and corpus")
     reporter.note("opening model and corpus")
-    checkpoint = find_checkpoint(plan.choice)
+    checkpoint = find_checkpoint(ModelChoice.from_json(plan.choice))
     if checkpoint.fingerprint != plan.fingerprint:
         raise TrainError(f'rank {rank.index} finds model "{checkpoint.fingerprint}", not "{plan.fingerprint}"')
     tokenizer = open_clip.get_tokenizer(checkpoint.open_clip_name)
-    model = _weighted_model(checkpoint, options.distribution, rank=rank, device=device)
+    model = load_model(checkpoint).to("cpu" if in_parts else device) if rank.index == 0 or not in_parts else None
     material = read_material(plan.corpus, options.learning, seed=options.schedule.seed)
     lesson = open_lesson(places, plan, material, (model, tokenizer), reporter)
     if lesson.cut:
         reporter.note(cut_warning(lesson.cut))
     reporter.join("preparing the model")
-    session = _session(plan, checkpoint, model, lesson, rank, device)
-    session.reporter = reporter
-    return session, Origin(plan, checkpoint, material, tokenizer)
-
-
-def _session(
-    plan: Plan, checkpoint: Checkpoint, model: Any, lesson: Lesson, rank: Rank, device: torch.device
-) -> Session:
-    options = plan.options
     precision = resolve_precision(options.distribution.precision, device)
     make = partial(make_student, options=options, precision=precision)
-    if options.distribution.strategy == "fsdp":
-        whole = make(model) if rank.index == 0 else None
-        student = sharded(whole, lambda: make(outline(checkpoint)), rank=rank, device=device)
+    if in_parts:
+        student = sharded(make(model) if model else None, lambda: make(outline(checkpoint)), rank=rank, device=device)
     else:
         student = make(model).to(device).to(memory_format=torch.channels_last)
     wrapped = wrap(student, options.distribution, rank=rank, device=device)
     scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
-    return Session(student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device)
+    session = Session(
+        student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device, reporter
+    )
+    return session, Origin(plan, checkpoint, material, tokenizer)
 
 
-def _check(options: Distribution, *, rank: Rank, device: torch.device) -> None:
+def check_devices(options: Distribution, *, rank: Rank, device: torch.device) -> None:
     """Refuse what these devices can't do, before anything is loaded.
 
     Raises:
-        TrainError: with the option.
+        TrainError: to be sharded there is one process alone, or fp16, in whose loss scaling FSDP does not take part
+            here; or batch norms of CPUs are to look at one batch.
     """
-    if options.strategy == "fsdp":
-        check_shardable(rank=rank, precision=resolve_precision(options.precision, device))
+    if options.strategy == "fsdp" and rank.world == 1:
+        raise TrainError(
+            "strategy=fsdp needs several processes; give --devices with two or more, or --set strategy=ddp"
+        )
+    if options.strategy == "fsdp" and resolve_precision(options.precision, device) == "fp16":
+        why = "which precision=auto takes on GPUs older than Ampere"
+        raise TrainError(f'strategy=fsdp does not work in "fp16", {why}; give --set precision=bf16 or fp32')
     if options.sync_batch_norm and device.type != "cuda":
         raise TrainError(f'sync_batch_norm works on GPUs, not on "{device.type}"; give --devices 0,1, or leave it out')
-
-
-def _weighted_model(checkpoint: Checkpoint, options: Distribution, *, rank: Rank, device: torch.device) -> Any:
-    """Load a model onto the device; one that is to be sharded on rank 0 alone, on the CPU: no device may hold it."""
-    if options.strategy == "fsdp":
-        return load_model(checkpoint) if rank.index == 0 else None
-    return load_model(checkpoint).to(device)
 
 
 def wrap(student: Student, options: Distribution, *, rank: Rank, device: torch.device) -> nn.Module:
@@ -182,6 +178,176 @@ def wrap(student: Student, options: Distribution, *, rank: Rank, device: torch.d
     )
 
 
+@dataclass(slots=True)
+class Run:
+    """A training under way on one rank."""
+
+    session: Session
+    exam: Exam | None
+    places: Places
+    made_by: Mapping[str, Any]
+    """What a checkpoint must agree with to be gone on from."""
+    n_steps: int
+    average: Average | None
+    state: TrainingState
+    log: Log | None
+    saved_at: float = 0.0
+
+
+def train(
+    session: Session,
+    exam: Exam | None,
+    *,
+    places: Places,
+    made_by: Mapping[str, Any],
+    resume: bool,
+) -> TrainingState:
+    """Train the session's student in place; the best weights are in `places.best` in the end.
+
+    Raises:
+        TrainError: too few icons, a loss that is no number, nothing to resume from.
+    """
+    options, feed = session.options, Feed(session.lesson, session.options, session.rank)
+    if feed.per_pass == 0:
+        raise TrainError(
+            f'"{options.loss.batch}" icons a batch, but only {len(session.lesson.train_rows)} to learn from; '
+            "give a smaller --batch"
+        )
+    n_steps = options.schedule.steps or max(1, round(options.schedule.passes * feed.per_pass))
+    average = Average(session.student, decay=options.schedule.ema) if options.schedule.ema else None
+    state = restore(session, average, places.checkpoint, made_by=made_by) if resume else TrainingState()
+    if options.watching.watch_devices:
+        session.reporter.gauge, session.reporter.gauged_at = Gauge(session.device), 0.0
+    events = places.work / "tensorboard" if options.watching.tensorboard else None
+    with (
+        closing(Log(places.log, from_step=state.step, events=events))
+        if not session.rank.index
+        else nullcontext() as log
+    ):
+        _take_steps(Run(session, exam, places, made_by, n_steps, average, state, log), feed)
+    return state
+
+
+def _take_steps(run: Run, feed: Feed) -> None:
+    session, state, progress = run.session, run.state, run.session.reporter.progress
+    if state.parent is None and run.exam is not None:
+        session.reporter.note("measuring the model as it is")
+        state.parent = _scores(run, run.exam)
+    began = time.monotonic() - state.seconds
+    progress.n_steps, progress.step, progress.first_step = run.n_steps, state.step, state.step
+    progress.device = str(session.device)
+    session.reporter.note("")
+    run.saved_at = time.monotonic()
+    profile = profiled(run.places.work / "profile", n_steps=session.options.watching.profile_steps, rank=session.rank)
+    with closing(feed.ahead(state.step, run.n_steps, session.device)) as ahead, profile as count_step:
+        if _is_over(run):
+            return
+        started, schedule = time.monotonic(), session.options.schedule
+        numbers = steps(session.optimizer, n_steps=run.n_steps, schedule=schedule, first=state.step)
+        session.reporter.begin(f"reading step {state.step + 1}")
+        for step, (draw, parts) in zip(numbers, ahead, strict=True):
+            session.reporter.join(f"step {step + 1}")
+            with record_function("icons: step"):
+                result = take_step(session, draw, parts, step=step)
+                if run.average:
+                    run.average.update(step + 1)
+            count_step()
+            state.step, state.seconds = step + 1, time.monotonic() - began
+            progress.images += sum(len(part.pixels) for part in parts)
+            progress.seconds += time.monotonic() - started
+            progress.step, progress.loss, progress.waited_seconds = step + 1, result.loss, feed.waited_seconds
+            _tell(run, progress, result)
+            if _is_time_to_validate(run) or _is_time_to_save(run):
+                _keep(run, result, parts[0])
+                if _is_over(run):
+                    break
+            session.reporter.begin(f"reading step {step + 2}")
+            started = time.monotonic()  # what came since the step's end is no part of the rate of pictures
+
+
+def _keep(run: Run, result: StepResult, part: Part) -> None:
+    """Validate where it is time to, and save the state, unless the weights are ruined."""
+    _begin(run, f"trying the weights of step {run.state.step}")
+    check_sound(run.session, part, step=run.state.step - 1)
+    if _is_time_to_validate(run):
+        _validate(run, result)
+    _begin(run, "saving a checkpoint")
+    save_checkpoint(run.session, run.average, run.state, run.places.checkpoint, made_by=run.made_by)
+    run.saved_at = time.monotonic()
+
+
+def _is_time_to_validate(run: Run) -> bool:
+    every = run.session.options.schedule.validate_steps or max(1, -(-run.n_steps // 10))
+    return run.state.step % every == 0 or run.state.step == run.n_steps
+
+
+def _is_over(run: Run) -> bool:
+    patience = run.session.options.schedule.patience
+    return bool(patience and run.exam is not None and run.state.since_best >= patience)
+
+
+def _is_time_to_save(run: Run) -> bool:
+    """Sharded weights are saved by all ranks together, whose clocks differ: at validations alone."""
+    is_due = time.monotonic() - run.saved_at >= run.session.options.watching.checkpoint_seconds
+    return is_due and not is_sharded(run.session)
+
+
+def _validate(run: Run, result: StepResult) -> None:
+    """Sit the exam, and keep the weights if they are the best so far."""
+    session, state = run.session, run.state
+    found: dict[str, Any] = {"loss": round(result.loss, 6)}
+    figure = 0.0
+    if run.exam is not None:
+        with run.average.in_use() if run.average else nullcontext():
+            scores = _scores(run, run.exam)
+        found["figures"], figure = scores, main_figure(scores)
+    state.history.append({"step": state.step, **found})
+    is_better = figure > state.best or run.exam is None
+    state.since_best = 0 if is_better else state.since_best + 1
+    if is_better:
+        state.best, state.best_step = figure, state.step
+        _begin(run, "saving the best weights")
+        keep_best(session, run.average, state, run.places.best, made_by=run.made_by)
+    if run.log:
+        run.log.write("validation", state.step, found)
+        by_task = found.get("figures", {}).items()
+        run.log.draw(state.step, {f"recall/{task}/{name}": it[0] for task, by in by_task for name, it in by.items()})
+
+
+def _scores(run: Run, exam: Exam) -> Scores:
+    """Figures as rank 0 has them, on every rank, so that all decide alike."""
+    session = run.session
+    session.reporter.join("the exam")
+    scores = [sit_exam(session.student, exam, session.device, session.reporter.live)]
+    if session.rank.world > 1:
+        dist.broadcast_object_list(scores, src=0)
+    return scores[0]
+
+
+def _begin(run: Run, what: str) -> None:
+    """Say what a rank is at that is its own affair, but for shards."""
+    reporter = run.session.reporter
+    (reporter.join if is_sharded(run.session) else reporter.begin)(what)
+
+
+def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
+    """Report at most twice a second; log every few steps."""
+    session = run.session
+    if session.reporter.gauge is None:
+        progress.memory_bytes = peak_memory(session.device)
+    session.reporter.tell(now=progress.step == run.n_steps)
+    if run.log is None or (progress.step % session.options.watching.log_steps and progress.step != run.n_steps):
+        return
+    rates = {f"rate/{group['name']}": group["lr"] for group in session.optimizer.param_groups}
+    run.log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(run.state.seconds, 6)})
+    if session.options.watching.tensorboard:
+        values = {"loss": result.loss, "gradient_norm": result.gradient_norm, **rates}
+        values |= {f"loss/{name}": value for name, value in result.terms.items()}
+        values |= {"speed/images_per_second_of_rank_0": progress.images_per_second}
+        run.log.draw(progress.step, values | {"memory/peak_gb": peak_memory(session.device) / 1e9})
+        run.log.draw(progress.step, gpu_figures(session.device))
+
+
 @click.command()
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The folder that the run makes.")
 @click.option("--device", default="cpu", show_default=True, help="cpu, or cuda: one GPU a rank, by its local rank.")
@@ -191,10 +357,8 @@ def main(out: Path, device: str, resume: bool) -> None:
     prepare_for_batches()
     places = Places(out)
 
-    report = partial(write_progress, places.work)
-
     def work(rank: Rank) -> None:
-        where = resolve_device(rank.device(device))
+        where, report = resolve_device(rank.device(device)), partial(write_progress, places.work)
 
         def give_up(reason: str) -> None:
             give_up_rank(rank, TrainError(reason))

@@ -1,50 +1,47 @@
-"""What lies between `icons lab finetune` and its result: sources rendered, a plan, ranks here or under torchrun."""
+"""What lies between `icons lab finetune` and its result: sources rendered, a plan, ranks here or under torchrun.
+
+Beside it the sheet of what a training would see: some icons, changed in each way alone, then in the mix in use.
+"""
 
 import hashlib
 import math
 import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from filelock import FileLock
+from PIL import Image, ImageDraw
+from torch import Tensor
 
-from indexer.embedding.distributed import Rank
+from indexer.embedding.distributed import Rank, Ranks
 from indexer.embedding.progress import Overseer, clear_progress, read_progress
-from indexer.embedding.torchrun import Ranks
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import HOST, Devices, parse_devices
 from indexer.encoders.export import write_graphs
 from indexer.encoders.graphs import load_encoder
 from indexer.errors import ModelError, SourceError, TrainError
+from indexer.finetune.augment import as_bytes, as_floats, asked_for, augment, draw_changes
 from indexer.finetune.captions import gather_icons
 from indexer.finetune.folder import Outcome, check_replaceable, write_random_model
 from indexer.finetune.gather import Gathered, Limits
-from indexer.finetune.lesson import Material, build_corpus, key_of, read_facts, read_material
-from indexer.finetune.options import FinetuneOptions, Places
-from indexer.finetune.plan import Plan, write_plan
+from indexer.finetune.lesson import Material, build_corpus, key_of, open_pixels, read_facts, read_material
+from indexer.finetune.options import Augmentation, FinetuneOptions, Places, Plan, write_plan
 from indexer.finetune.rank import JOINT_FACTOR, run_rank
 from indexer.finetune.watch import TrainingProgress, TrainingView
 from indexer.library.durable import disk_error, leftovers, make_folder
 from indexer.library.folder import Library
 from indexer.library.foreign import from_json
+from indexer.library.named import write_result
 from indexer.process import end_at_once
-
-
-class Viewer(Protocol):
-    """Whoever shows a person how far the work is."""
-
-    def stage(self, title: str) -> None:
-        """A new step has begun."""
-
-    def rendered(self, done: int, total: int) -> None:
-        """So many pictures are drawn."""
-
-    def note(self, text: str) -> None:
-        """Something that a person should know."""
+from indexer.reports.terminal import Bars
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,30 +109,29 @@ def rerun(places: Places) -> str:
     return "the last checkpoint stays, --resume goes on from it"
 
 
-def prepare(request: Request, places: Places, devices: Devices, viewer: Viewer) -> None:
-    """Do everything that comes before the ranks start.
+def prepare(request: Request, places: Places, devices: Devices, viewer: Bars) -> Material:
+    """Do everything that comes before the ranks start; return what they learn from.
 
     Raises:
         SourceError, ModelError, TrainError: there is nothing to learn from, or with, or in such batches.
     """
     viewer.stage("Finding the model")
-    choice = _beginning(request, places)
+    choice, seed = request.choice, request.options.schedule.seed
+    if request.new_model is not None:
+        choice = write_random_model(request.new_model, places.work / "start", seed=seed)
     checkpoint = find_checkpoint(choice)
     load_encoder(checkpoint, device=HOST, precision="fp32", n_images=1)  # refused where it says nothing
-    corpus = request.corpus
-    if corpus is None:
-        corpus = _build(request, places, size=checkpoint.image_size, viewer=viewer)
-    material = read_material(corpus, request.options.learning, seed=request.options.schedule.seed)
+    corpus = request.corpus or _build(request, places, size=checkpoint.image_size, viewer=viewer)
+    material = read_material(corpus, request.options.learning, seed=seed)
     check_material(material, size=checkpoint.image_size)
     options = fitting(request.options, n_icons=int((~material.held_out).sum()), n_ranks=devices.n, viewer=viewer)
-    _tell(material, corpus, viewer)
     key = hashlib.sha256((corpus / "corpus.json").read_bytes()).hexdigest()[:16]
-    is_new = request.new_model is not None
-    plan = Plan(choice, checkpoint.fingerprint, is_new, corpus.absolute(), key, options, request.allow_regression)
-    write_plan(places, plan)
+    facts = (choice.to_json(), checkpoint.fingerprint, request.new_model is not None, corpus.absolute(), key)
+    write_plan(places, Plan(*facts, options, request.allow_regression))
     if not request.resume:
         places.forget()
     places.result.unlink(missing_ok=True)
+    return material
 
 
 def _check_out(request: Request, places: Places) -> None:
@@ -155,13 +151,7 @@ def _check_out(request: Request, places: Places) -> None:
         )
 
 
-def _beginning(request: Request, places: Places) -> ModelChoice:
-    if request.new_model is None:
-        return request.choice
-    return write_random_model(request.new_model, places.work / "start", seed=request.options.schedule.seed)
-
-
-def check_material(material: Material, *, size: int | None = None) -> None:
+def check_material(material: Material, *, size: int) -> None:
     """Refuse what can't be learnt from.
 
     Raises:
@@ -184,12 +174,11 @@ def check_material(material: Material, *, size: int | None = None) -> None:
             f'"{n_learnt}" icons are left to learn from after holding out one base name in {material.one_in}; '
             "give more SOURCES, or a larger --set held_out="
         )
-    made = material.facts.get("size", 64)
-    if size is not None and made != size:
+    if (made := material.facts.get("size", 64)) != size:
         raise TrainError(f'the corpus holds pictures of "{made}" px, the model takes {size} px; render the corpus anew')
 
 
-def fitting(options: FinetuneOptions, *, n_icons: int, n_ranks: int, viewer: Viewer) -> FinetuneOptions:
+def fitting(options: FinetuneOptions, *, n_icons: int, n_ranks: int, viewer: Bars) -> FinetuneOptions:
     """Make the batch one that there are icons for and that ranks and micro-batches divide.
 
     Raises:
@@ -209,41 +198,32 @@ def fitting(options: FinetuneOptions, *, n_icons: int, n_ranks: int, viewer: Vie
     return replace(options, loss=replace(options.loss, batch=batch, keep_words_batch=words))
 
 
-def _build(request: Request, places: Places, *, size: int, viewer: Viewer) -> Path:
+def _build(request: Request, places: Places, *, size: int, viewer: Bars) -> Path:
     viewer.stage("Looking at sources")
     gathered, limits = request.gather()
-    if _is_made(places.corpus, key_of(gathered, limits, size=size)):
-        viewer.note("nothing has changed: the pictures rendered before are used again")
-        return places.corpus
+    with suppress(SourceError):
+        if read_facts(places.corpus).get("key") == key_of(gathered, limits, size=size):
+            viewer.note("nothing has changed: the pictures rendered before are used again")
+            return places.corpus
     viewer.stage("Rendering")
-    build_corpus(gathered, places.corpus, limits=limits, workers=request.workers, size=size, report=viewer.rendered)
+    build_corpus(gathered, places.corpus, limits=limits, workers=request.workers, size=size, report=viewer.advance)
     return places.corpus
 
 
-def _is_made(corpus: Path, key: str) -> bool:
-    try:
-        return bool(read_facts(corpus).get("key") == key)
-    except SourceError:
-        return False
-
-
-def _tell(material: Material, corpus: Path, viewer: Viewer) -> None:
-    facts = material.facts
-    n_held = int(material.held_out.sum())
+def _describe(material: Material, viewer: Bars) -> None:
+    """Say what is learnt from, and what was left out."""
+    facts, n_held = material.facts, int(material.held_out.sum())
     viewer.note(
         f"{len(facts['words']):,} icons, {len(material.captions.texts):,} captions; {n_held:,} icons held out "
         f"(one base name in {material.one_in})"
     )
     if n_held < 2:
         viewer.note("fewer than two icons are held out: nothing is measured, the last weights are kept, no gate holds")
-    refused = {reason: n for reason, n in facts["refused"].items() if n}
-    if refused:
-        viewer.note("left out: " + ", ".join(f"{n:,} {reason}" for reason, n in refused.items()))
-    if facts.get("skipped"):
-        file, reason = facts["skipped"][0]
-        viewer.note(
-            f'{len(facts["skipped"]):,} skipped, the first "{file}": {reason} (all in "{corpus / "corpus.json"}")'
-        )
+    if refused := [f"{n:,} {reason}" for reason, n in facts["refused"].items() if n]:
+        viewer.note(f"left out: {', '.join(refused)}")
+    if skipped := facts.get("skipped"):
+        file, reason = skipped[0]
+        viewer.note(f'{len(skipped):,} skipped, the first "{file}": {reason} (all in "{material.file}")')
 
 
 def finetune(request: Request, *, devices: str, viewer: TrainingView) -> Outcome:
@@ -254,7 +234,7 @@ def finetune(request: Request, *, devices: str, viewer: TrainingView) -> Outcome
     """
     where = parse_devices(devices)
     with working(request) as places:
-        prepare(request, places, where, viewer)
+        _describe(prepare(request, places, where, viewer), viewer)
         viewer.stage("Training")
         clear_progress(places.work)
         _train(places, where, request, viewer)
@@ -278,7 +258,6 @@ def _train(places: Places, devices: Devices, request: Request, viewer: TrainingV
         )
         return
     arguments = ["--out", str(places.out), "--device", devices.device, *(["--resume"] if request.resume else [])]
-
     overseer = Overseer(devices.n, JOINT_FACTOR * request.options.watching.stall_limit)
 
     def look() -> None:
@@ -290,3 +269,64 @@ def _train(places: Places, devices: Devices, request: Request, viewer: TrainingV
     with Ranks("indexer.finetune.rank", *arguments, devices=devices, folder=places.work) as ranks:
         if cause := ranks.follow(look):
             raise TrainError(f"{cause}; {rerun(places)}")
+
+
+COLUMNS, MIXED_ROWS, EDGE, LABEL = 12, 5, 4, 110
+N_PICTURES = 2 * COLUMNS
+SHARES = (
+    "inverted", "tinted", "two_colours", "backed", "photographed", "grained", "neighbours", "resampled", "blurred",
+    "compressed",
+)  # fmt: skip
+
+
+def show_augmentations(request: Request, file: Path, viewer: Bars) -> None:
+    """Write the sheet of augmentations for a random few of the icons; nothing is trained.
+
+    Raises:
+        SourceError: there are no icons.
+    """
+    seed = request.options.schedule.seed
+    if request.corpus is not None:
+        pixels = _some_of(request.corpus, seed=seed)
+    else:
+        with tempfile.TemporaryDirectory(prefix="icons-") as folder:
+            gathered, limits = request.gather()
+            chosen = np.random.default_rng(seed).permutation(len(gathered.icons))[:N_PICTURES]
+            gathered.icons = [gathered.icons[row] for row in chosen]
+            size, report = find_checkpoint(request.choice).image_size, viewer.advance
+            build_corpus(gathered, Path(folder), limits=limits, workers=request.workers, size=size, report=report)
+            pixels = _some_of(Path(folder), seed=seed)
+    if not len(pixels):
+        raise SourceError(
+            "none of the chosen icons can be rendered; `icons index SOURCE` and `icons status --failures` say why"
+        )
+    write_sheet(torch.from_numpy(pixels), file, request.options.augmentation, seed=seed)
+    viewer.note(f"wrote {file}")
+
+
+def _some_of(corpus: Path, *, seed: int) -> npt.NDArray[np.uint8]:
+    pixels = open_pixels(corpus, n=len(read_facts(corpus)["words"]))
+    return np.array(pixels[np.sort(np.random.default_rng(seed).permutation(len(pixels))[:N_PICTURES])])
+
+
+def write_sheet(pixels: Tensor, file: Path, change: Augmentation, *, seed: int) -> None:
+    """Write at least `COLUMNS` pictures uint8 (n, size, size, 3), unchanged and changed in every way, as PNG."""
+    images = as_floats(pixels)
+    none: dict[str, Any] = dict.fromkeys(SHARES, 0.0)
+    alone = none | {"smallest_scale": 1.0, "largest_scale": 1.0, "shift": 0.0}
+    rows = {"unchanged": replace(change, **alone), "scaled, shifted": replace(change, **none)}
+    rows |= {share.replace("_", " "): replace(change, **alone | {share: 1.0}) for share in SHARES}
+    rows |= {f"mix {number + 1}": change for number in range(MIXED_ROWS)}
+    side = images.shape[-1] * max(1, round(64 / images.shape[-1]))
+    canvas = Image.new("RGB", (LABEL + COLUMNS * (side + EDGE), len(rows) * (side + EDGE)), (128, 128, 128))
+    pen = ImageDraw.Draw(canvas)
+    for row, (title, kind) in enumerate(rows.items()):
+        pen.text((6, row * (side + EDGE) + side // 2 - 6), title, fill=(255, 255, 255))
+        changes = draw_changes(range(len(images)), len(images), kind, seed=(seed + row,))
+        changed = as_bytes(augment(images.clone(), changes, images[asked_for(changes)[0]]))
+        for column, picture in enumerate(map(Image.fromarray, changed[:COLUMNS])):
+            place = (LABEL + column * (side + EDGE), row * (side + EDGE))
+            canvas.paste(picture.resize((side, side), Image.Resampling.NEAREST), place)
+    buffer = BytesIO()
+    canvas.save(buffer, "PNG")
+    write_result(file, buffer.getvalue(), option="--show-augmentations")

@@ -1,7 +1,8 @@
-"""One step: features of every micro-batch, the loss of the whole batch, gradients."""
+"""One step: features of every micro-batch, the loss of the whole batch, gradients, and how fast weights follow them."""
 
 import math
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -10,6 +11,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.autograd.profiler import record_function
+from torch.distributed.nn.functional import all_gather
 from torch.nn import functional
 
 from indexer.embedding.distributed import Rank
@@ -17,42 +19,33 @@ from indexer.errors import TrainError
 from indexer.finetune.augment import moved
 from indexer.finetune.batches import Draw, Part, Sides, pictures_of
 from indexer.finetune.lesson import Lesson
-from indexer.finetune.options import FinetuneOptions, Loss
-from indexer.finetune.student import Student
-from indexer.finetune.watch import TrainingReporter, silent_reporter
+from indexer.finetune.options import FinetuneOptions, Loss, Schedule
+from indexer.finetune.student import Student, limit_scale, text_parameters, whole
+from indexer.finetune.watch import TrainingProgress, TrainingReporter
 
 Features = dict[str, Tensor]
 """What a model says of some icons: unit vectors (n, dim) as `images` and `texts`, the logits' `scale` and `bias`; where
 asked for, `seconds` of a second caption of each icon, and `words` whose similarities are to be kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Right:
-    """What fits what in the rows of a batch that a rank compares, and what the parent said of the batch's words."""
+def batch_loss(
+    features: Features, right: Sequence[Sides], parents: Tensor | None, options: Loss, *, rank: Rank
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Loss of the whole batch from this rank's features, and its terms; every rank gets the same unless it is local.
 
-    texts: Sides
-    """Icon and caption."""
-    seconds: Sides | None = None
-    """Caption and second caption."""
-    words: Tensor | None = None
-    """The parent's vectors of the batch's words."""
-
-
-def batch_loss(features: Features, right: Right, options: Loss, *, rank: Rank) -> tuple[Tensor, dict[str, Tensor]]:
-    """Loss of the whole batch from this rank's features, and its terms; every rank gets the same unless it is local."""
+    `right` says what fits what in the rows that this rank compares: icon and caption, then caption and second caption;
+    `parents` are the parent's vectors of the batch's words.
+    """
     images, texts = gathered(features["images"]), gathered(features["texts"])
     n_own = len(features["images"])
     rows = slice(rank.index * n_own, (rank.index + 1) * n_own) if options.local else slice(0, len(images))
     scalars = (features["scale"], features["bias"])
-    terms = {"contrast": both_ways(images, texts, scalars, right.texts, rows, options)}
+    terms = {"contrast": both_ways(images, texts, scalars, right[0], rows, options)}
     if "seconds" in features:
-        assert right.seconds is not None
-        seconds = gathered(features["seconds"])
-        pair = both_ways(texts, seconds, scalars, right.seconds, rows, options)
+        pair = both_ways(texts, gathered(features["seconds"]), scalars, right[1], rows, options)
         terms["caption pair"] = options.caption_pair_weight * pair
-    if "words" in features:
-        assert right.words is not None
-        terms["keep words"] = options.keep_words_weight * keeping_loss(gathered(features["words"]), right.words)
+    if parents is not None:
+        terms["keep words"] = options.keep_words_weight * keeping_loss(gathered(features["words"]), parents)
     return torch.stack(list(terms.values())).sum(), {name: term.detach() for name, term in terms.items()}
 
 
@@ -65,8 +58,7 @@ def both_ways(
     if options.kind == "sigmoid":  # symmetric in itself: every pair counts once
         return sigmoid_loss(first[rows], second, scalars, right[0], own, masked=masked)
     there = softmax_loss(first[rows], second, scalars[0], right[0], own, masked=masked)
-    back = softmax_loss(second[rows], first, scalars[0], right[1], own, masked=masked)
-    return (there + back) / 2
+    return (there + softmax_loss(second[rows], first, scalars[0], right[1], own, masked=masked)) / 2
 
 
 def softmax_loss(rows: Tensor, columns: Tensor, scale: Tensor, right: Tensor, own: Tensor, *, masked: bool) -> Tensor:
@@ -116,26 +108,62 @@ def gathered(vectors: Tensor) -> Tensor:
     DDP's averaging over W ranks cancels: parameters get exactly the gradient of the whole batch's loss. With a local
     loss the W gradients differ, and their mean is that gradient.
     """
-    return cast(Tensor, _Gather.apply(vectors)) if dist.is_initialized() else vectors
+    return torch.cat(all_gather(vectors)) if dist.is_initialized() else vectors  # type: ignore[no-untyped-call]
 
 
-class _Gather(torch.autograd.Function):
-    """All ranks' rows; backward adds up what every rank's loss says about this rank's rows."""
+REFERENCE_BATCH = 512
+UNDECAYED = {"text_map", "positional_embedding", "pos_embed", "cls_token"}
 
-    @staticmethod
-    def forward(ctx: Any, vectors: Tensor) -> Tensor:
-        """Rows of all ranks, in rank order."""
-        vectors = vectors.contiguous()
-        parts = [torch.empty_like(vectors) for _ in range(dist.get_world_size())]
-        dist.all_gather(parts, vectors)
-        return torch.cat(parts)
 
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
-        """Own rows of the sum over ranks."""
-        total = gradients[0].clone(memory_format=torch.contiguous_format)
-        dist.all_reduce(total)
-        return total.chunk(dist.get_world_size())[dist.get_rank()]
+def make_optimizer(student: Student, options: FinetuneOptions) -> torch.optim.Optimizer:
+    """What a student learns by; norms, biases, positions, the text map and the logits' scale do not decay.
+
+    No fused kernel takes sharded tensors on every device.
+    """
+    texts = {id(parameter) for parameter in text_parameters(student.model)}
+    visual = {id(parameter) for parameter in student.model.visual.parameters()}
+    members = defaultdict[tuple[str, bool], list[nn.Parameter]](list)
+    for name, parameter in student.named_parameters():
+        if parameter.requires_grad:
+            tower = "pictures" if id(parameter) in visual else "texts" if id(parameter) in texts else "map"
+            decays = parameter.ndim > 1 and name.rsplit(".", 1)[-1] not in UNDECAYED
+            members[tower, decays].append(parameter)
+    towers, decay = options.towers, options.schedule.weight_decay
+    factors = {"pictures": towers.picture_rate, "texts": towers.text_rate, "map": towers.map_rate}
+    groups = [
+        {"params": members[key], "name": key[0], "peak": peak_rate(options) * factor, "weight_decay": decay * key[1]}
+        for tower, factor in factors.items()
+        for key in ((tower, True), (tower, False))
+        if members[key]
+    ]
+    return make_adamw(groups, fused=options.distribution.strategy == "ddp")
+
+
+def make_adamw(groups: Sequence[dict[str, Any]], *, fused: bool = True) -> torch.optim.Optimizer:
+    """AdamW over groups of parameters, each with its highest rate as `peak`."""
+    return torch.optim.AdamW(list(groups), lr=groups[0]["peak"], betas=(0.9, 0.98), eps=1e-8, fused=fused)
+
+
+def steps(optimizer: torch.optim.Optimizer, *, n_steps: int, schedule: Schedule, first: int = 0) -> Iterator[int]:
+    """Yield the numbers of the steps to take, every group of the optimizer at its rate for it."""
+    for step in range(first, n_steps):
+        for group in optimizer.param_groups:
+            group["lr"] = group["peak"] * rate_share(step / n_steps, schedule)
+        yield step
+
+
+def peak_rate(options: FinetuneOptions) -> float:
+    """The highest rate, scaled with the global batch where that was asked for."""
+    ratio = options.loss.batch / REFERENCE_BATCH
+    return options.schedule.rate * {"none": 1.0, "linear": ratio, "sqrt": math.sqrt(ratio)}[options.schedule.scale_rate]
+
+
+def rate_share(done: float, schedule: Schedule) -> float:
+    """Share of the peak rate after a share `done` of all steps: linear from near zero, then a cosine to the end."""
+    if done < schedule.warm_up:
+        return 0.01 + 0.99 * done / schedule.warm_up
+    left = (done - schedule.warm_up) / max(1e-9, 1 - schedule.warm_up)
+    return schedule.final_rate + (1 - schedule.final_rate) * (0.5 + 0.5 * math.cos(math.pi * min(1.0, left)))
 
 
 SCALARS = ("scale", "bias")
@@ -154,7 +182,7 @@ class Session:
     options: FinetuneOptions
     rank: Rank
     device: torch.device
-    reporter: TrainingReporter = field(default_factory=silent_reporter)
+    reporter: TrainingReporter = field(default_factory=lambda: TrainingReporter(lambda _: None, TrainingProgress(0, 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,22 +205,15 @@ def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> 
     if not math.isfinite(loss):
         raise no_number("loss", loss, step=step)
     with record_function("icons: compute"):
-        gradient_norm = _update(session, step)
-    return StepResult(loss, terms, gradient_norm)
-
-
-def _update(session: Session, step: int) -> float:
-    """Clip the gradients, change the weights, and return the norm that the gradients had."""
-    session.scaler.unscale_(session.optimizer)
-    trained = [parameter for group in session.optimizer.param_groups for parameter in group["params"]]
-    norm = nn.utils.clip_grad_norm_(trained, session.options.schedule.clip)
-    gradient_norm = float(norm.full_tensor() if hasattr(norm, "full_tensor") else norm)
-    if not math.isfinite(gradient_norm) and not session.scaler.is_enabled():
-        raise no_number("gradient", gradient_norm, step=step)
-    session.scaler.step(session.optimizer)
-    session.scaler.update()
-    session.student.limit_scale()
-    return gradient_norm
+        session.scaler.unscale_(session.optimizer)
+        trained = [parameter for group in session.optimizer.param_groups for parameter in group["params"]]
+        norm = float(whole(nn.utils.clip_grad_norm_(trained, session.options.schedule.clip)))
+        if not math.isfinite(norm) and not session.scaler.is_enabled():
+            raise no_number("gradient", norm, step=step)
+        session.scaler.step(session.optimizer)
+        session.scaler.update()
+        limit_scale(session.student.model.logit_scale)
+    return StepResult(loss, terms, norm)
 
 
 def check_sound(session: Session, part: Part, *, step: int) -> None:
@@ -224,39 +245,34 @@ def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: 
     each micro-batch is computed again to carry its share of that gradient to the parameters (Gao et al. 2021, "Scaling
     deep contrastive learning batch size under memory limited setup"): memory of one, loss of all.
     """
+    options, rank = session.options, session.rank
     with record_function("icons: data"):
-        right = rights_of(session, draw)
+        right, parents = draw.relations.spelled(session.device, twins=options.loss.twin_similarity), None
+        if (kept := session.lesson.kept_words) is not None and draw.words is not None:
+            parents = moved(kept.vectors[torch.from_numpy(draw.words)].float(), session.device)
         inputs = [_inputs_of(part, session.device) for part in parts]
-    seeds = [_seed(session, step, number) for number in range(len(parts))]
-    if len(parts) == 1:
-        torch.manual_seed(seeds[0])
-        with record_function("icons: compute"):
-            features: Features = session.wrapped(*inputs[0])
-            loss, terms = batch_loss(features, right, session.options.loss, rank=session.rank)
-            session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
-            _average_scalars(session)
-            return _reported(session, loss, terms)  # in which the host waits for the device
+    first = rank.index * options.distribution.accumulate  # dropout is another one for each step, rank and micro-batch
+    seeds = [hash((options.schedule.seed, step, first + number)) % (1 << 62) for number in range(len(parts))]
     with record_function("icons: compute"):
-        leaves = _features_without_graph(session, inputs, seeds)
-        loss, terms = batch_loss(_joined(leaves), right, session.options.loss, rank=session.rank)
+        leaves = _features_without_graph(session, inputs, seeds) if len(parts) > 1 else []
+        torch.manual_seed(seeds[0])
+        features = _joined(leaves) if leaves else session.wrapped(*inputs[0])
+        loss, terms = batch_loss(features, right, parents, options.loss, rank=rank)
         session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
-        for number, (leaf, part, seed) in enumerate(zip(leaves, inputs, seeds, strict=True)):
+        for leaf, part, seed in zip(leaves, inputs, seeds, strict=bool(leaves)):
             session.reporter.live()
             torch.manual_seed(seed)
-            with _synchronised(session, is_last=number == len(parts) - 1):
-                features = session.wrapped(*part)
-                _carry(features, leaf, scalars=leaves[-1], n_parts=len(parts)).backward()  # type: ignore[no-untyped-call]
-        _average_scalars(session)
-        return _reported(session, loss, terms)
-
-
-def rights_of(session: Session, draw: Draw) -> Right:
-    """What fits what in the rows of a step that this rank compares."""
-    kept, words = session.lesson.kept_words, None
-    texts, *seconds = draw.relations.spelled(session.device, twins=session.options.loss.twin_similarity)
-    if draw.words is not None and kept is not None:
-        words = moved(kept.vectors[torch.from_numpy(draw.words)].float(), session.device)
-    return Right(texts, seconds[0] if seconds else None, words)
+            with _synchronised(session, is_last=part is inputs[-1]):
+                carried = _carry(session.wrapped(*part), leaf, scalars=leaves[-1], n_parts=len(parts))
+                carried.backward()  # type: ignore[no-untyped-call]
+        if options.distribution.strategy == "fsdp" and options.loss.local:
+            _average_scalars(session)
+        values = torch.stack([loss.detach(), *terms.values()])
+        if rank.world > 1 and options.loss.local:
+            dist.all_reduce(values)
+            values /= rank.world
+        total, *others = values.tolist()  # in which the host waits for the device
+    return total, dict(zip(terms, others, strict=True))
 
 
 def _inputs_of(part: Part, device: torch.device) -> Inputs:
@@ -277,21 +293,18 @@ def _features_without_graph(session: Session, inputs: list[Inputs], seeds: list[
 
 def _joined(parts: list[Features]) -> Features:
     """Concatenate the features of micro-batches; the scalars are those of the last one."""
-    whole = {name: torch.cat([part[name] for part in parts]) for name in parts[0] if name not in SCALARS}
-    return whole | {name: parts[-1][name] for name in SCALARS}
+    return {name: torch.cat([part[name] for part in parts]) for name in parts[0] if name not in SCALARS} | {
+        name: parts[-1][name] for name in SCALARS
+    }
 
 
 def _carry(features: Features, leaf: Features, *, scalars: Features, n_parts: int) -> Tensor:
     """A scalar whose gradient is the loss's share of one micro-batch; scale and bias bring an equal share each time."""
     total = torch.zeros((), device=features["images"].device)
     for name, tensor in features.items():
-        collected = leaf[name].grad
-        if name not in SCALARS:
-            assert collected is not None
-            total = total + (tensor * collected).sum()
-    for name in SCALARS:
-        collected = scalars[name].grad
-        total = total + features[name] * (0.0 if collected is None else collected / n_parts)
+        collected = (scalars if name in SCALARS else leaf)[name].grad  # the bias of softmax has none
+        share = tensor * (0.0 if collected is None else collected)
+        total = total + (share / n_parts if name in SCALARS else share.sum())
     return total
 
 
@@ -314,34 +327,15 @@ def _synchronised(session: Session, *, is_last: bool) -> Any:
 
     FSDP exchanges them after each: what it held back would be the gradients of the whole model on every rank.
     """
-    if session.wrapped is session.student:
-        return nullcontext()
     # A static graph is learnt from a first pass that exchanges gradients; averaging what is averaged changes nothing.
-    if is_last or session.options.distribution.static_graph:
+    if is_last or session.wrapped is session.student or session.options.distribution.static_graph:
         return nullcontext()
     return session.wrapped.no_sync()  # type: ignore[operator]
 
 
 def _average_scalars(session: Session) -> None:
     """Average the gradients of what FSDP leaves whole; without a local loss they are equal on all ranks already."""
-    options = session.options
-    if options.distribution.strategy == "fsdp" and options.loss.local:
-        for parameter in session.student.parameters():
-            if parameter.ndim == 0 and parameter.grad is not None:
-                dist.all_reduce(parameter.grad)
-                parameter.grad /= session.rank.world
-
-
-def _seed(session: Session, step: int, number: int) -> int:
-    """Of dropout: another one for each step, rank and micro-batch, and the same when a step is done again."""
-    accumulate = session.options.distribution.accumulate
-    return hash((session.options.schedule.seed, step, session.rank.index * accumulate + number)) % (1 << 62)
-
-
-def _reported(session: Session, loss: Tensor, terms: dict[str, Tensor]) -> tuple[float, dict[str, float]]:
-    values = torch.stack([loss.detach(), *terms.values()])
-    if session.rank.world > 1 and session.options.loss.local:
-        dist.all_reduce(values)
-        values /= session.rank.world
-    total, *others = values.tolist()
-    return total, dict(zip(terms, others, strict=True))
+    for parameter in session.student.parameters():
+        if parameter.ndim == 0 and parameter.grad is not None:
+            dist.all_reduce(parameter.grad)
+            parameter.grad /= session.rank.world

@@ -1,21 +1,26 @@
-"""What is trained: an open_clip model, each tower in full, through low-rank additions, or locked."""
+"""What is trained: an open_clip model, each tower in full, by low-rank additions, or locked; whole or in shards."""
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, cast
 
 import torch
+import torch.distributed as dist
 from open_clip.model import CLIP, CustomTextCLIP, set_model_preprocess_cfg
 from open_clip.transform import PreprocessCfg, merge_preprocess_dict
 from timm.layers.norm_act import convert_sync_batchnorm
 from torch import Tensor, nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import FSDPModule, fully_shard, register_fsdp_forward_method
+from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.nn import functional
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.nn.utils import parametrize
 
+from indexer.embedding.distributed import Rank
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.torch_encoder import Precision, TextTower, autocast
 from indexer.errors import ModelError
@@ -45,12 +50,16 @@ def add_lora(towers: list[nn.Module], *, rank: int, scale: float) -> None:
     Raises:
         ModelError: a tower holds no such matrix.
     """
-    matrices = [matrix for tower in towers for matrix in _matrices(tower)]
+    matrices = [
+        (module, name)
+        for module in (module for tower in towers for module in tower.modules())
+        for name in ("weight", "in_proj_weight")
+        if isinstance(getattr(module, name, None), nn.Parameter) and (name != "weight" or isinstance(module, nn.Linear))
+    ]
     if not matrices:
         raise ModelError("this tower has no linear layers to add to; train it in full, or leave it locked")
     for module, name in matrices:
-        addition = LowRank(getattr(module, name), rank=rank, scale=scale)
-        parametrize.register_parametrization(module, name, addition)
+        parametrize.register_parametrization(module, name, LowRank(getattr(module, name), rank=rank, scale=scale))
 
 
 def merged_weights(model: nn.Module) -> dict[str, Tensor]:
@@ -61,14 +70,6 @@ def merged_weights(model: nn.Module) -> dict[str, Tensor]:
             for name in module.parametrizations:
                 weights[f"{path}.{name}" if path else name] = getattr(module, name).detach()
     return weights
-
-
-def _matrices(tower: nn.Module) -> Iterator[tuple[nn.Module, str]]:
-    for module in tower.modules():
-        if isinstance(module, nn.Linear):
-            yield module, "weight"
-        elif isinstance(getattr(module, "in_proj_weight", None), nn.Parameter):
-            yield module, "in_proj_weight"
 
 
 MAX_SCALE = 100.0
@@ -97,10 +98,14 @@ class Student(nn.Module):
         preprocess = model.visual.preprocess_cfg
         self.register_buffer("mean", torch.tensor(preprocess["mean"]).view(3, 1, 1), persistent=False)
         self.register_buffer("std", torch.tensor(preprocess["std"]).view(3, 1, 1), persistent=False)
-        has_map = not self.encodes_texts and towers.text_map and _projection(model) is not None
-        self.text_map = nn.Parameter(torch.eye(_width(model))) if has_map else None
-        self.bias = _bias(model) if options.loss.kind == "sigmoid" else None
-        self.limit_scale()  # log 100 in fp16 lies above that in fp32
+        self.text_map = None
+        if not self.encodes_texts and towers.text_map and (projection := _projection(model)) is not None:
+            name, is_linear = projection
+            self.text_map = nn.Parameter(torch.eye(model.state_dict()[name].shape[0 if is_linear else 1]))
+        own = getattr(model, "logit_bias", None)
+        start = torch.tensor(START_BIAS) if own is None else own.detach().clone()
+        self.bias = nn.Parameter(start) if options.loss.kind == "sigmoid" else None
+        limit_scale(model.logit_scale)  # log 100 in fp16 lies above that in fp32
         self.train()
         if towers.picture_tower == towers.text_tower == "locked":
             raise ModelError("both towers are locked: there is nothing to train; leave one of them at full or lora")
@@ -108,12 +113,12 @@ class Student(nn.Module):
     def forward(
         self, images: Tensor, texts: Tensor, seconds: Tensor | None = None, words: Tensor | None = None
     ) -> dict[str, Tensor]:
-        """Features of pictures 0..1 (n, 3, size, size) and texts: tokens int64 (n, context), or vectors (n, dim)."""
-        texts_by_name = {"texts": texts, "seconds": seconds, "words": words}
-        present = {name: part for name, part in texts_by_name.items() if part is not None}
+        """Features of pictures 0..1 (n, 3, size, size) and texts: tokens (n, context), or vectors (n, dim)."""
+        present = {
+            name: part for name, part in (("texts", texts), ("seconds", seconds), ("words", words)) if part is not None
+        }
         encoded = self.encode_texts(torch.cat(list(present.values())))
-        counts = [len(part) for part in present.values()]
-        features = dict(zip(present, torch.split(encoded, counts), strict=True))
+        features = dict(zip(present, torch.split(encoded, [*map(len, present.values())]), strict=True))
         scale = self.model.logit_scale.exp().reshape(())
         bias = self.bias.reshape(()) if self.bias is not None else torch.zeros_like(scale)
         return {"images": self.encode_images(images), **features, "scale": scale, "bias": bias}
@@ -132,7 +137,7 @@ class Student(nn.Module):
         else:
             with autocast(self.precision, texts.device):
                 tower = TextTower(self.model)
-                vectors = tower.encode_by_length(texts) if self.cuts_texts else tower(texts)
+                vectors = tower.encode_by_length(texts.long()) if self.cuts_texts else tower(texts.long())
         return vectors if self.text_map is None else functional.normalize(vectors @ self.text_map, dim=-1)
 
     def train(self, mode: bool = True) -> "Student":
@@ -141,10 +146,6 @@ class Student(nn.Module):
         for module in self._steady:
             module.eval()
         return self
-
-    def limit_scale(self) -> None:
-        """Bring the logits' scale back to 100 where a step, or a loaded state, has it above."""
-        limit_scale(self.model.logit_scale)
 
     def plain_weights(self) -> dict[str, Tensor]:
         """Weights under the names of the model that training began with: additions and the text map are merged."""
@@ -177,18 +178,14 @@ def limit_scale(scale: Tensor) -> None:
     scale.clamp_(max=math.log(MAX_SCALE))
 
 
-def text_modules(model: Any) -> list[nn.Module]:
-    """The modules of the text tower, wherever open_clip keeps it."""
-    if hasattr(model, "text"):
-        return [model.text]
-    return [model.token_embedding, model.transformer, model.ln_final]
-
-
 def text_parameters(model: Any) -> list[nn.Parameter]:
     """Parameters of the text tower, those outside of its modules too."""
     visual = {id(parameter) for parameter in model.visual.parameters()}
-    named = model.named_parameters()
-    return [parameter for name, parameter in named if id(parameter) not in visual and not name.startswith("logit_")]
+    return [
+        parameter
+        for name, parameter in model.named_parameters()
+        if id(parameter) not in visual and not name.startswith("logit_")
+    ]
 
 
 def _prepare_towers(model: Any, towers: Towers) -> list[nn.Module]:
@@ -197,15 +194,15 @@ def _prepare_towers(model: Any, towers: Towers) -> list[nn.Module]:
     steady: list[nn.Module] = []
     if getattr(model, "logit_bias", None) is not None:
         model.logit_bias.requires_grad_(False)
+    of_texts = [model.text] if hasattr(model, "text") else [model.token_embedding, model.transformer, model.ln_final]
     for kind, modules, parameters in (
         (towers.picture_tower, [model.visual], list(model.visual.parameters())),
-        (towers.text_tower, text_modules(model), text_parameters(model)),
+        (towers.text_tower, of_texts, text_parameters(model)),
     ):
-        if kind == "full":
-            continue
-        steady += modules
-        for parameter in parameters:
-            parameter.requires_grad_(False)
+        if kind != "full":
+            steady += modules
+            for parameter in parameters:
+                parameter.requires_grad_(False)
         if kind == "lora":
             add_lora(modules, rank=towers.lora_rank, scale=towers.lora_scale)
     return steady
@@ -221,17 +218,6 @@ def _projection(model: Any) -> tuple[str, bool] | None:
         if isinstance(part, Tensor):
             return f"{prefix}{name}", False
     return None
-
-
-def _width(model: Any) -> int:
-    name, is_linear = cast(tuple[str, bool], _projection(model))
-    matrix = model.state_dict()[name]
-    return int(matrix.shape[0] if is_linear else matrix.shape[1])
-
-
-def _bias(model: Any) -> nn.Parameter:
-    own = getattr(model, "logit_bias", None)
-    return nn.Parameter(own.detach().clone() if own is not None else torch.tensor(START_BIAS))
 
 
 def make_student(model: Any, options: FinetuneOptions, precision: Precision) -> Student:
@@ -277,8 +263,11 @@ def outline(checkpoint: Checkpoint) -> Any:
     """Build the model that a checkpoint holds the weights of, without these, in evaluation mode."""
     with weights_left_out():
         model = build(checkpoint.config["model_cfg"])
-    preprocess = merge_preprocess_dict(asdict(PreprocessCfg()), checkpoint.config.get("preprocess_cfg", {}))
-    set_model_preprocess_cfg(model, preprocess | {"size": model.visual.image_size})
+    set_model_preprocess_cfg(
+        model,
+        merge_preprocess_dict(asdict(PreprocessCfg()), checkpoint.config.get("preprocess_cfg", {}))
+        | {"size": model.visual.image_size},
+    )
     return model.eval()
 
 
@@ -322,7 +311,10 @@ class Average:
 
     @torch.no_grad()
     def _swap(self) -> None:
-        _forget_gathered(self._student)
+        # FSDP keeps the outermost weights that it has gathered, and would use these, not changed shards.
+        for part in self._student.modules():
+            if isinstance(part, FSDPModule):
+                part.reshard()
         for name, average in self.tensors.items():
             live = self._live[name].detach()
             kept = live.clone()
@@ -330,10 +322,72 @@ class Average:
             average.copy_(kept)
 
 
-def _forget_gathered(module: nn.Module) -> None:
-    """Let go of what FSDP has gathered: it keeps the outermost weights, and would use these, not changed shards."""
-    from torch.distributed.fsdp import FSDPModule
+def whole(tensor: Tensor) -> Tensor:
+    """Gather a sharded tensor; any other one is itself."""
+    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
 
-    for part in module.modules():
-        if isinstance(part, FSDPModule):
-            part.reshard()
+
+@torch.no_grad()
+def put_whole(tensor: Tensor, value: Tensor) -> None:
+    """Copy a whole value into a tensor, sharded or not; of a sharded one rank 0's value counts.
+
+    Raises:
+        RuntimeError: the value has another shape.
+    """
+    if tensor.shape != value.shape:
+        raise RuntimeError("another shape")
+    if isinstance(tensor, DTensor):
+        value = distribute_tensor(value.to(tensor.device), tensor.device_mesh, tensor.placements)
+    tensor.copy_(value)
+
+
+def sharded(whole: Student | None, make: Callable[[], Student], *, rank: Rank, device: torch.device) -> Student:
+    """Make a student of which each rank has a part, with the weights of rank 0's `whole` one, on the CPU.
+
+    All ranks build it without weights and shard its blocks and the rest in place; the scalars of the logits stay whole,
+    as FSDP takes none. Then rank 0 hands out one tensor after the other: no device holds the whole model.
+    """
+    with weights_left_out():
+        student = make()
+    mesh = init_device_mesh(device.type, (rank.world,))  # by itself FSDP takes GPUs where there are any
+    scalars = {parameter for parameter in student.parameters() if parameter.ndim == 0}
+    for block in blocks(student):
+        fully_shard(block, mesh=mesh, ignored_params=scalars)
+    in_parts: Any = fully_shard(student, mesh=mesh, ignored_params=scalars)
+    for method in ("encode_images", "encode_texts"):
+        register_fsdp_forward_method(in_parts, method)
+    _fill(student, whole.state_dict() if whole is not None else {}, rank=rank, device=device)
+    return student
+
+
+def blocks(module: nn.Module) -> Iterator[nn.Module]:
+    """What a model is a row of, innermost first found: members of lists and sequences that have parts of their own.
+
+    So are transformer blocks wherever they stand in a row, and the blocks of ResNet's and ConvNeXt's stages.
+    """
+    is_row = isinstance(module, nn.ModuleList | nn.Sequential)
+    for child in module.children():
+        if isinstance(
+            child, parametrize.ParametrizationList
+        ):  # low-rank additions belong to the block that they are added to
+            continue
+        inner = list(blocks(child))
+        if inner:
+            yield from inner
+        elif is_row and sum(any(True for _ in part.parameters(recurse=False)) for part in child.modules()) > 1:
+            yield child
+
+
+@torch.no_grad()
+def _fill(student: Student, weights: Mapping[str, Tensor], *, rank: Rank, device: torch.device) -> None:
+    """Give a sharded student without weights those that rank 0 has, whole and on the CPU; elsewhere there are none."""
+    buffers = {name: buffer.clone() for name, buffer in student.named_buffers()}
+    student.to_empty(device=device)
+    for name, buffer in student.named_buffers():
+        buffer.copy_(buffers[name])
+    for name, tensor in student.state_dict().items():  # in one order on all ranks
+        if isinstance(tensor, DTensor):
+            put_whole(tensor, weights[name] if rank.index == 0 else torch.empty(tensor.shape, dtype=tensor.dtype))
+        else:
+            tensor.copy_(weights.get(name, tensor))
+            dist.broadcast(tensor, src=0)

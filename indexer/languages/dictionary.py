@@ -14,7 +14,7 @@ import json
 import mmap
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
@@ -82,16 +82,13 @@ class Dictionary:
         if self._ends[-1] != len(self._bytes):
             raise ValueError(f"{len(self._bytes)} of {self._ends[-1]} bytes")
         self._block = lru_cache(maxsize=256)(self._read_block)
-        self._kept = lru_cache(maxsize=1024)(self._look_up)
+        self.meanings: Callable[[str], tuple[Meaning, ...]] = lru_cache(maxsize=1024)(self._look_up)
+        """All meanings of a folded key; none where no language has it."""
 
     @cached_property
     def digest(self) -> str:
         """What tells it from any other dictionary."""
         return blake2b(self._bytes, digest_size=8).hexdigest()
-
-    def meanings(self, key: str) -> tuple[Meaning, ...]:
-        """All meanings of a folded key; none where no language has it."""
-        return self._kept(key)
 
     def _look_up(self, key: str) -> tuple[Meaning, ...]:
         start = key.encode() + b"\t"

@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, takewhile
 
 from indexer.languages.words import UNITS, USUAL_SIZES, Tokens, normalise, split
 
@@ -61,13 +61,12 @@ def canonical_style(text: str | None) -> tuple[str | None, int | None]:
 def stated_look(styles: str | None) -> str | None:
     """Find the look among styles that are stated: "sharp twotone" -> "duotone"."""
     stated = {_LOOK_OF.get(style) for style in (styles or "").split()}
-    return next((look for look in _STRONGEST if look in stated), None)
+    return next(filter(stated.__contains__, _STRONGEST), None)
 
 
 def with_look(styles: str | None, look: str | None) -> str | None:
     """Write styles with the look that they state, or that was seen: ("sharp twotone", "duotone") -> "sharp duotone"."""
-    others = [style for style in (styles or "").split() if style != "twotone"]
-    return join_styles([*others, look])
+    return join_styles([*(style for style in (styles or "").split() if style != "twotone"), look])
 
 
 @lru_cache(maxsize=1024)
@@ -81,7 +80,8 @@ def asked_style(text: str) -> str:
 
 def path_hints(parts: Sequence[str]) -> tuple[str | None, int | None]:
     """Read style and size off folder names that say nothing else: ("24px", "filled") -> ("filled", 24)."""
-    looks = [part for part in parts if all(map(_is_look, tokens_of(part)))]
+    plain = STYLES.keys() | UNITS | FILLERS
+    looks = [part for part in parts if all(token in plain or as_size(token) for token in tokens_of(part))]
     return canonical_style(" ".join(token for part in looks for token in tokens_of(part) if token not in FILLERS))
 
 
@@ -101,16 +101,13 @@ def tokens_of(name: str) -> Tokens:
 
 def as_size(token: str) -> int | None:
     """Read a token as a size in pixels, if it is a number that icons are drawn at."""
-    is_number = len(token) <= 4 and token.isascii() and token.isdigit()
-    return int(token) if is_number and 8 <= int(token) <= 1024 else None
+    return int(token) if re.fullmatch("[0-9]{1,4}", token) and 8 <= int(token) <= 1024 else None
 
 
 def look_length(row: Tokens) -> int:
     """Count the tokens from the front that can be styles and sizes; at least one token is left over."""
-    length = 0
-    while length < len(row) - 1 and (row[length] in STYLES or row[length] in UNITS or row[length].isdigit()):
-        length += 1
-    return length
+    may_be = (token in STYLES or token in UNITS or token.isdigit() for token in row[:-1])
+    return sum(takewhile(bool, may_be))
 
 
 def join_styles(styles: Iterable[str | None]) -> str | None:
@@ -126,10 +123,6 @@ def words_for(styles: str | None) -> frozenset[str]:
     """List the words that spell one of these styles."""
     spelled = (styles or "").split()
     return frozenset(word for word, style in STYLES.items() if style in spelled)
-
-
-def _is_look(token: str) -> bool:
-    return token in STYLES or token in UNITS or token in FILLERS or as_size(token) is not None
 
 
 _MEANINGS = frozenset(
@@ -239,14 +232,14 @@ def _learn_styles(rows: list[Tokens], *, rarely: bool) -> frozenset[str]:
             bearing[word] += 1
             paired[word] += any(word not in sibling for sibling in siblings)
     n_looks = sum(map(len, looks.values()))
-    learned = []
-    for word, n_names in bearing.items():
+
+    def states(word: str, n_names: int) -> bool:
         share, siblings_share = n_names / n_looks, paired[word] / n_names
         is_usual = (share >= 0.05 and siblings_share >= 0.2) or share >= 0.9
         is_rare = rarely and n_names >= 8 and share >= 0.01 and siblings_share >= 0.8
-        if n_names >= 4 and (is_usual or is_rare):
-            learned.append(word)
-    return frozenset(learned)
+        return n_names >= 4 and (is_usual or is_rare)
+
+    return frozenset(word for word, n_names in bearing.items() if states(word, n_names))
 
 
 def _learn_pairs(rows: list[Tokens]) -> frozenset[frozenset[str]]:

@@ -68,7 +68,7 @@ class Judge:
         least = min(len(voices), _SHARE * len(voices) + _BEYOND)
         rest, languages = voices, list[str]()
         while counts := Counter(code for voice in rest if voice != _OF_ENGLISH for code in voice):
-            best = self._in_order(counts, counts)[0]
+            best = min(counts, key=lambda code: (-counts[code], self._ranks[code]))
             if counts[best] < least:
                 break
             languages.append(best)
@@ -80,10 +80,7 @@ class Judge:
         """Languages that know each of some words, where English knows none."""
         voices = [self._voice_of(word) for word in words]
         known = frozenset.intersection(*voices) if voices else Voice()
-        return () if ENGLISH in known else self._in_order(known, Counter())
-
-    def _in_order(self, codes: Iterable[str], counts: Counter[str]) -> tuple[str, ...]:
-        return tuple(sorted(codes, key=lambda code: (-counts[code], self._ranks[code])))
+        return () if ENGLISH in known else tuple(sorted(known, key=self._ranks.__getitem__))
 
     def _words(self, text: str) -> Iterator[str]:
         """Words of a text that hold letters, and known pieces of runs without spaces."""
@@ -135,8 +132,12 @@ class SetReader:
         self._dictionary, self._judge = dictionary, judge
         self._is_judged = language == AUTO
         stated = NOTHING if language == ENGLISH else Spoken((language,), are_first=True)
-        self._of_names = judge.spoken(names) if self._is_judged else stated
-        self._of_tags = self._spoken_by(tags) if self._is_judged else stated
+        self._of_names = self._of_tags = stated
+        if self._is_judged:
+            self._of_names, spoken = judge.spoken(names), judge.spoken(tags)
+            # Tags may be in the languages of the names, too, however few these are.
+            languages = tuple(dict.fromkeys((*spoken.languages, *self._of_names.languages)))
+            self._of_tags = Spoken(languages, spoken.are_first)
         self._read_tag = cache(self._read_english)
 
     def name(self, words: str) -> EnglishName | None:
@@ -162,11 +163,6 @@ class SetReader:
                 english[normalise(reading.english)] = None
         return tuple(english), frozenset(reading.language for reading in readings.values() if reading is not None)
 
-    def _spoken_by(self, tags: Iterable[str]) -> Spoken:
-        """The languages of a set's tags, which may be in those of its names, too, however few these are."""
-        spoken = self._judge.spoken(tags)
-        return Spoken(tuple(dict.fromkeys((*spoken.languages, *self._of_names.languages))), spoken.are_first)
-
     def _read_english(self, tag: str) -> Reading | None:
         """Read a tag; None where it says the same in English."""
         reading = self._read(tag, self._of_tags)
@@ -183,8 +179,7 @@ class SetReader:
 def _plain(english: str) -> Name:
     """A reading as a name: without signs that nobody knew, its style apart."""
     words = normalise(english).split()
-    known = [word for word in words if not is_unspaced(word)] or words
-    return parse(_without_fillers(" ".join(known)))
+    return parse(_without_fillers(" ".join([word for word in words if not is_unspaced(word)] or words)))
 
 
 def _without_fillers(text: str) -> str:

@@ -7,20 +7,25 @@ from itertools import groupby
 from types import MappingProxyType
 
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary
-from indexer.languages.forms import is_form, is_like, key_of, n_shared, sounding_like, split
 from indexer.languages.letters import (
+    ENDING,
     IN_TWO_LETTERS,
+    LOANWORD,
     LONG_VOWEL,
     cut,
     fold,
     is_accented,
-    is_ending,
-    is_loanword,
+    is_form,
+    is_like,
     is_unspaced,
+    key_of,
     known_pieces,
     may_be_of,
+    n_shared,
     respelled,
     runs,
+    sounding_like,
+    split,
 )
 
 MOST_WORDS = 24
@@ -42,12 +47,6 @@ def words_of(text: str) -> list[tuple[str, str]]:
     return [(word, key) for word in text.split() for key in fold(word).split()][:MOST_WORDS]
 
 
-def _accented(typed: Typed) -> dict[str, str]:
-    """The words whose accents a fold has taken, by their keys: "Bär" is no bar."""
-    composed = ((unicodedata.normalize("NFC", word.strip(MARKS)), key) for word, key in typed)
-    return {key: word for word, key in composed if key.isascii() and any(map(is_accented, word))}
-
-
 def is_english(dictionary: Dictionary, words: Sequence[str]) -> bool:
     """Tell whether all words are English, whatever else they are."""
     return all(knows(dictionary, ENGLISH, word) for word in words)
@@ -65,18 +64,18 @@ def identify(dictionary: Dictionary, words: Typed, preferred: Sequence[str]) -> 
     has_english = is_english(dictionary, keys)
     if has_english and own != ENGLISH and all(knows(dictionary, own, key) for key in keys):
         return own, True
-    known = letters_known(dictionary, keys, accented=_accented(words))
-    if known and (preferred or _is_much_of(keys, max(known.values()))):
+    composed = ((unicodedata.normalize("NFC", word.strip(MARKS)), key) for word, key in words)
+    # The words whose accents a fold has taken: "Bär" is no bar.
+    accented = {key: word for word, key in composed if key.isascii() and any(map(is_accented, word))}
+    known = letters_known(dictionary, keys, accented=accented)
+    # More than one odd word in an English text: "two bent arrows, one above".
+    is_much = not all(map(str.isascii, keys)) or max(known.values(), default=0) * _LEAST_SHARE >= sum(map(len, keys))
+    if known and (preferred or is_much):
         order = list(dict.fromkeys((*preferred, *dictionary.languages)))
         share = {code: n * (_OF_USER if code in preferred else 1) for code, n in known.items()}
         return min(known, key=lambda code: (-share[code], order.index(code))), True
     foreign = [code for code in preferred if code != ENGLISH]
     return foreign[0] if foreign and not has_english else None, False
-
-
-def _is_much_of(keys: Sequence[str], letters: int) -> bool:
-    """Tell whether so many letters are more than one odd word in an English text: "two bent arrows, one above"."""
-    return not all(map(str.isascii, keys)) or letters * _LEAST_SHARE >= sum(map(len, keys))
 
 
 def letters_known(
@@ -227,12 +226,8 @@ def _read_as(
 
 def _terms(dictionary: Dictionary, language: str, key: str) -> tuple[tuple[str, float], ...]:
     """What a language means by a key; nothing where it does not know it."""
-    meanings = dictionary.meanings(key)
-    for code in (language, ANY):
-        for found in meanings:
-            if code in found.languages and found.terms:
-                return found.terms
-    return ()
+    meant = [(code, found) for code in (language, ANY) for found in dictionary.meanings(key)]
+    return next((found.terms for code, found in meant if code in found.languages and found.terms), ())
 
 
 def _pieces(
@@ -283,7 +278,7 @@ def _cut(dictionary: Dictionary, run: str, language: str) -> list[str]:
     if not is_unspaced(run):
         return [run]
     parts = cut(run, lambda part: bool(_terms(dictionary, language, part)))
-    if is_loanword(run) and any(len(part) < _SHORTEST_PART for part in parts if part != LONG_VOWEL):
+    if LOANWORD.fullmatch(run) and any(len(part) < _SHORTEST_PART for part in parts if part != LONG_VOWEL):
         sounds = _sounds(dictionary, run)
         return [run] if sounds and sounds[0][1] >= _SURE_SOUND else parts
     return parts
@@ -302,7 +297,7 @@ def _joined(dictionary: Dictionary, parts: Sequence[str], language: str) -> Iter
     for is_known, group in groupby(parts, lambda part: bool(_terms(dictionary, language, part))):
         if is_known:
             yield from (Segment(part, _terms(dictionary, language, part)) for part in group)
-        elif not is_ending(unknown := "".join(group)):
+        elif not ENDING.fullmatch(unknown := "".join(group)):
             sounds = _sounds(dictionary, unknown)
             yield from [Segment(unknown, sounds)] if sounds else [Segment(sign, ()) for sign in unknown]
 
@@ -329,7 +324,8 @@ def _stem_mate(dictionary: Dictionary, word: str, language: str, *, is_strict: b
 
 def _ways_to_say(pieces: Sequence[Segment]) -> list[tuple[str, float]]:
     """Put the likeliest terms together, then each piece's next ones beside the likeliest of all others."""
-    meaningful = [piece for piece in pieces if not _says_nothing(piece)] or list(pieces)
+    says_nothing = [bool(piece.terms) and {*piece.terms[0][0].split()} <= FUNCTION_WORDS for piece in pieces]
+    meaningful = [piece for piece, is_empty in zip(pieces, says_nothing, strict=True) if not is_empty] or pieces
     best = [piece.terms[0][0] if piece.terms else piece.text for piece in meaningful]
     ways = {" ".join(best): 1.0}
     for place, piece in enumerate(meaningful):
@@ -339,7 +335,3 @@ def _ways_to_say(pieces: Sequence[Segment]) -> list[tuple[str, float]]:
                 ways[said] = max(weight, ways.get(said, 0.0))
     first, *others = ways.items()
     return [first, *sorted(others, key=lambda way: -way[1])[:N_OTHERS]]
-
-
-def _says_nothing(piece: Segment) -> bool:
-    return bool(piece.terms) and set(piece.terms[0][0].split()) <= FUNCTION_WORDS

@@ -96,16 +96,11 @@ def create_file(path: Path, content: bytes) -> bool:
         except OSError as error:
             if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK):
                 raise
-            return _take_name(aside, path)
-    return True
-
-
-def _take_name(aside: Path, path: Path) -> bool:
-    try:
-        path.touch(exist_ok=False)
-    except FileExistsError:
-        return False
-    aside.replace(path)
+            try:
+                path.touch(exist_ok=False)
+            except FileExistsError:
+                return False
+            aside.replace(path)
     return True
 
 
@@ -141,22 +136,17 @@ def _written_aside(path: Path, write: Callable[[IO[bytes]], object], *, like: Pa
             write(file)
             file.flush()
             if like is not None:
-                _take_after(file.fileno(), aside, like)
+                facts, own = like.stat(), os.fstat(file.fileno())
+                if (facts.st_uid, facts.st_gid) != (own.st_uid, own.st_gid):
+                    os.fchown(file.fileno(), facts.st_uid, facts.st_gid)
+                shutil.copystat(like, aside)
+                os.utime(aside)  # its content is new
             os.fsync(file.fileno())
         yield aside
     finally:
         with suppress(OSError):
             aside.unlink()  # on a full disk half a file leaves no room to say so
     sync(path.parent)
-
-
-def _take_after(descriptor: int, aside: Path, like: Path) -> None:
-    """Give a new file owner, permissions and attributes of another one."""
-    facts, own = like.stat(), os.fstat(descriptor)
-    if (facts.st_uid, facts.st_gid) != (own.st_uid, own.st_gid):
-        os.fchown(descriptor, facts.st_uid, facts.st_gid)
-    shutil.copystat(like, aside)
-    os.utime(aside)  # its content is new
 
 
 @contextmanager
@@ -254,21 +244,15 @@ def differences(folder: Path, files: Files, *, sums: bool) -> Iterator[tuple[Pat
     Without `sums` only sizes are looked at, which takes no time.
     """
     for name, expected in files.items():
-        path = below(folder, name)
-        if (size := _size_of_file(path)) is None:
+        path, size = below(folder, name), -1
+        with suppress(FileNotFoundError):  # it may go at any moment
+            size = path.stat().st_size if path.is_file() else size
+        if size < 0:
             yield path, "is missing"
         elif size != expected.bytes:
             yield path, f"has {size} bytes, its manifest says {expected.bytes}"
         elif sums and describe_file(path) != expected:
             yield path, "does not match its checksum"
-
-
-def _size_of_file(path: Path) -> int | None:
-    """None where there is no file; it may go at any moment."""
-    try:
-        return path.stat().st_size if path.is_file() else None
-    except FileNotFoundError:
-        return None
 
 
 def with_checksum(facts: dict[str, Any]) -> dict[str, Any]:

@@ -17,22 +17,159 @@ A library is one folder:
 
 import json
 import os
+import re
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 from indexer.errors import IconsError, LibraryError, UnsupportedError
-from indexer.library.durable import leftovers, make_folder, remove_folder
-from indexer.library.foreign import below, folders_in, from_json
-from indexer.library.generations import GenerationFolder, Generations
+from indexer.library.durable import (
+    Files,
+    describe_file,
+    folder_aside,
+    from_signed,
+    leftovers,
+    make_folder,
+    remove_folder,
+    with_checksum,
+    write_file,
+)
+from indexer.library.foreign import below, folders_in, from_json, parsed
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
     from filelock import FileLock
+
+_NUMBER = r"[0-9]{1,9}"
+Number = Annotated[int, range(10**9)]
+MANIFEST = "manifest.json"
+
+
+class GenerationFolder:
+    """Where the files of one published state lie; it never changes once it has its name."""
+
+    def __init__(self, number: int, folder: Path) -> None:
+        self.number = number
+        self.folder = folder
+        self.files: tuple[Path, ...] = ()
+        """All files but the manifest, which says how large they are and what their bytes add up to."""
+        self.manifest = folder / MANIFEST
+        """What the generation holds, with sizes and checksums."""
+
+    def describe(self) -> Files:
+        """Sizes and checksums of its files."""
+        return {path.name: describe_file(path) for path in self.files}
+
+
+AnyGeneration = TypeVar("AnyGeneration", bound=GenerationFolder)
+AnyManifest = TypeVar("AnyManifest")
+
+
+class Generations(Generic[AnyGeneration]):
+    """All published states of one kind, below a folder of a library."""
+
+    def __init__(self, root: Path, kind: type[AnyGeneration], *, library: Path | None = None) -> None:
+        """Name them: `library` is the folder of the library, where that is another one."""
+        self.root = root.expanduser().absolute()
+        self.generations = self.root / "generations"
+        self.pointer = self.root / "CURRENT"
+        self._kind = kind
+        self._library = library or self.root
+
+    def folder(self, number: int) -> Path:
+        """Where a generation lies, whether it exists or not."""
+        return below(self.generations, str(number))
+
+    def generation(self, number: int) -> AnyGeneration:
+        """Name a generation, whether it exists or not."""
+        return self._kind(number, self.folder(number))
+
+    def numbers(self) -> list[int]:
+        """Numbers of all published generations, newest first."""
+        names = (path.name for path in folders_in(self.generations))
+        return sorted((int(name) for name in names if re.fullmatch(_NUMBER, name)), reverse=True)
+
+    def next_number(self) -> int:
+        """A number that no generation ever had, those that a repair has set aside included."""
+        set_aside = self._library.glob(f"damaged/*/{self.generations.relative_to(self._library)}")
+        folders = [folder for folder in (self.generations, *set_aside) if folder.is_dir()]
+        names = (path.name for folder in folders for path in folder.iterdir())
+        return 1 + max((int(name) for name in names if re.fullmatch(_NUMBER, name)), default=0)
+
+    def current(self) -> int | None:
+        """Number that the pointer names; None when it is missing, garbage, or names nothing."""
+        before, number = None, self._pointed()
+        while number != before:
+            if number is None or self.folder(number).is_dir():
+                return number
+            before, number = number, self._pointed()  # it may have made room since the pointer was read
+        return None
+
+    def _pointed(self) -> int | None:
+        try:
+            text = self.pointer.read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return None
+        return int(text) if re.fullmatch(_NUMBER, text) else None
+
+    def answering(self, read: Callable[[AnyGeneration], AnyManifest]) -> AnyManifest | None:
+        """Read the manifest of the generation that answers; None where none does, or `read` refuses it."""
+        current = self.current()
+        try:
+            return None if current is None else read(self.generation(current))
+        except LibraryError:
+            return None
+
+    @contextmanager
+    def next_generation(self, *, keeps_before: bool = True) -> Iterator[AnyGeneration]:
+        """Yield an empty generation to be filled, the manifest last; it answers if the block ends without an error."""
+        number = self.next_number()
+        with folder_aside(self.folder(number)) as aside:
+            yield self._kind(number, aside)
+        self.publish(number, keeps_before=keeps_before)
+
+    def publish(self, number: int, *, keeps_before: bool = True) -> None:
+        """Make a generation the one that answers; the one that answered before is kept, all others are deleted."""
+        before = self.current()
+        self.point_to(number)
+        others = [other for other in self.numbers() if other != number]
+        kept = before if before in others else max(others, default=None)
+        for other in others:
+            is_generation = (self.folder(other) / MANIFEST).is_file()  # what has no manifest is none, and stays
+            if is_generation and (other != kept or not keeps_before):
+                remove_folder(self.folder(other))
+
+    def point_to(self, number: int) -> None:
+        """Let a generation answer."""
+        write_file(self.pointer, f"{number}\n".encode("ascii"))
+
+
+def write_manifest(generation: GenerationFolder, manifest: "DataclassInstance") -> None:
+    """Write what a generation holds into it, with a checksum of its own."""
+    generation.manifest.write_text(json.dumps(with_checksum(asdict(manifest)), indent=2), "utf-8")
+
+
+def read_manifest(
+    kind: type[AnyManifest], generation: GenerationFolder, *, advice: str, check: Callable[[Any], None] = lambda _: None
+) -> AnyManifest:
+    """Read what a generation says of itself; `check` looks at the parsed JSON first.
+
+    Raises:
+        LibraryError: it is missing, not whole, or refused; `advice` says what mends that.
+    """
+    try:
+        facts = parsed(generation.manifest.read_bytes())
+        check(facts)
+        return from_signed(kind, facts)
+    except (OSError, ValueError) as error:
+        raise LibraryError(f'"{generation.manifest}" can\'t be read ({error}); {advice}') from error
+
 
 _PATIENCE_SECONDS = 0.3
 """Longer than it takes `is_being_written` to look."""
@@ -146,6 +283,7 @@ class Library(Generations[Generation]):
         Raises:
             LibraryError: another process holds it, or the folder can't be written, now or on the way.
         """
+        self.exists()  # which is refused where a server holds it
         try:
             make_folder(self.root)
             self._lock.acquire(timeout=_PATIENCE_SECONDS)
@@ -239,16 +377,6 @@ class LibraryElsewhere(Library):
         raise UnsupportedError(
             f'"{self.address}" is held by a server; this command reads a library\'s folder, name that with --library'
         )
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Refuse, as `exists` does.
-
-        Raises:
-            UnsupportedError: always.
-        """
-        self.exists()
-        yield
 
 
 def refuse_secret(address: str) -> None:

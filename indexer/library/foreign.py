@@ -128,9 +128,11 @@ def _of_mapping(of_key: Reader, of_value: Reader) -> Reader:
 
 
 def _of_annotated(read: Reader, checks: Sequence[Any]) -> Reader:
+    tests = [one.fullmatch if isinstance(one, re.Pattern) else getattr(one, "__contains__", one) for one in checks]
+
     def read_checked(plain: Any, where: Where) -> Any:
         value = read(plain, where)
-        return _require(all(_holds(check, value) for check in checks), value, where)
+        return _require(all(test(value) for test in tests), value, where)
 
     return read_checked
 
@@ -141,25 +143,18 @@ def _of_value(kind: Any) -> Reader:
     if kind is int:
         return lambda plain, where: _require(type(plain) is int and plain in _WHOLE, plain, where)
     if kind is float:
-        return lambda plain, where: float(_require(_is_number(plain), plain, where))
+        is_whole = _of_value(int)
+        return lambda plain, where: float(
+            _require(isfinite(plain), plain, where) if type(plain) is float else is_whole(plain, where)
+        )
     if kind in (str, Path):
         return lambda plain, where: kind(_require(_is_text(plain), plain, where))
     return lambda plain, where: _require(isinstance(plain, kind), plain, where)
 
 
-def _is_number(plain: Any) -> bool:
-    return (type(plain) is int and plain in _WHOLE) or (type(plain) is float and isfinite(plain))
-
-
 def _is_text(plain: Any) -> bool:
     is_text = isinstance(plain, str) and "\0" not in plain
     return is_text and (plain.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in plain))
-
-
-def _holds(check: "re.Pattern[str] | range | Callable[[Any], bool]", value: Any) -> bool:
-    if isinstance(check, re.Pattern):
-        return check.fullmatch(value) is not None
-    return value in check if isinstance(check, range) else check(value)
 
 
 def _require(holds: bool, value: Any, where: Where) -> Any:

@@ -7,7 +7,6 @@ import sys
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
 
 from indexer.errors import IconsError, SourceError
 from indexer.library.durable import replace_file
@@ -73,7 +72,8 @@ def write_result(path: Path, content: bytes, *, option: str) -> None:
         if goes_aside(path):
             replace_file(Path(os.path.realpath(path)), content)
         else:
-            with _opened_in_place(path) as file:
+            own = _own_stream(path)
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_TRUNC) if own is None else os.dup(own), "wb") as file:
                 file.write(content)
     except OSError as error:
         raise IconsError(f'"{path}" can\'t be written ({error.strerror or error}); choose another {option}') from error
@@ -109,8 +109,3 @@ def _own_stream(path: Path) -> int | None:
             if os.path.samestat(os.fstat(descriptor), facts):
                 return descriptor
     return None
-
-
-def _opened_in_place(path: Path) -> BinaryIO:
-    descriptor = _own_stream(path)
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_TRUNC) if descriptor is None else os.dup(descriptor), "wb")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from indexer.errors import EmbedError
 from indexer.library.durable import write_file
@@ -64,6 +64,11 @@ class BlockHeader:
     kind: Kind
     n_items: Annotated[int, range(1, 1 << 32)]
 
+    @classmethod
+    def of(cls, block: Block) -> Self:
+        """That of a block."""
+        return cls(block.name, block.kind, len(block.items))
+
 
 def cut_blocks(kind: Kind, items: Iterable[Sequence[Any]], *, n: int, attempt: str) -> Iterator[Block]:
     """Cut `n` items into blocks, smaller ones towards the end (guided self-scheduling, Polychronopoulos and Kuck 1987).
@@ -88,21 +93,12 @@ def block_sizes(kind: Kind, n: int) -> Iterator[int]:
         n -= size
 
 
-def header_of(block: Block) -> BlockHeader:
-    """Say of a block what a plan does before its items."""
-    return BlockHeader(block.name, block.kind, len(block.items))
-
-
 def write_plan(folder: Path, plan: Plan, blocks: Iterable[Block]) -> Path:
     """Write a plan where the ranks will read it; return its path. `Library.begin_run` lets them begin."""
     path = folder / "plan.jsonl"
-    lines = chain([json.dumps(asdict(plan))], map(_line, blocks))
-    write_file(path, (line.encode() + b"\n" for line in lines))
+    lines = (f"{json.dumps(astuple(BlockHeader.of(block)))}\t{json.dumps(block.items)}" for block in blocks)
+    write_file(path, (line.encode() + b"\n" for line in chain([json.dumps(asdict(plan))], lines)))
     return path
-
-
-def _line(block: Block) -> str:
-    return f"{json.dumps(astuple(header_of(block)))}\t{json.dumps(block.items)}"
 
 
 def read_plan(path: Path) -> Plan:
@@ -121,23 +117,19 @@ def read_headers(path: Path) -> Iterator[tuple[BlockHeader, int]]:
     Raises:
         EmbedError: one can't be read.
     """
-    for place, line in _lines(path):
-        with _as_embed_error(path):
-            header = _split(line)[0]
-        yield header, place
+    return ((header, place) for header, _, place in _lines(path))
 
 
 def read_block(path: Path, place: int) -> Block:
     """Read the block at a place in the file of a plan."""
-    with path.open("rb") as file:
-        file.seek(place)
-        return _block(path, file.readline())
+    return next(read_blocks(path, place))
 
 
-def read_blocks(path: Path) -> Iterator[Block]:
-    """Yield all blocks in order."""
-    for _, line in _lines(path):
-        yield _block(path, line)
+def read_blocks(path: Path, start: int = 0) -> Iterator[Block]:
+    """Yield all blocks in order, or those from a place on."""
+    for header, items, _ in _lines(path, start):
+        with _as_embed_error(path):
+            yield block_from(header, items)
 
 
 def block_from(header: BlockHeader, items: bytes) -> Block:
@@ -153,17 +145,6 @@ def block_from(header: BlockHeader, items: bytes) -> Block:
     return Block(header.name, header.kind, read)
 
 
-def _block(path: Path, line: bytes) -> Block:
-    with _as_embed_error(path):
-        return block_from(*_split(line))
-
-
-def _split(line: bytes) -> tuple[BlockHeader, bytes]:
-    """What a line says of a block, and its items."""
-    header, _, items = line.partition(b"\t")  # JSON has no tab in its texts
-    return from_json(BlockHeader, header), items
-
-
 @contextmanager
 def _as_embed_error(path: Path) -> Iterator[None]:
     try:
@@ -172,9 +153,12 @@ def _as_embed_error(path: Path) -> Iterator[None]:
         raise EmbedError(f'plan "{path}" can\'t be read ({error}); `icons index` writes another one') from error
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    with path.open("rb") as file:
-        place = len(file.readline())
+def _lines(path: Path, start: int = 0) -> Iterator[tuple[BlockHeader, bytes, int]]:
+    """Yield what lines say of blocks, their items, and where they begin."""
+    with _as_embed_error(path), path.open("rb") as file:
+        place = start or len(file.readline())
+        file.seek(place)
         for line in file:
-            yield place, line
+            header, _, items = line.partition(b"\t")  # JSON has no tab in its texts
+            yield from_json(BlockHeader, header), items, place
             place += len(line)

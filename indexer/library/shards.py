@@ -103,11 +103,6 @@ def block_of(name: str) -> str:
     return name.removesuffix(".safetensors").partition(_PIECE)[0]
 
 
-def shard_path(folder: Path, block: str) -> Path:
-    """Where the shard of a block of that name lies or will lie."""
-    return folder / shard_name(block)
-
-
 def partial_shards_by_block(folder: Path) -> dict[str, list[Path]]:
     """The pieces that are there of each block that has some."""
     found: dict[str, list[Path]] = {}
@@ -149,7 +144,11 @@ def read_shard(path: Path, *, fingerprint: str) -> Shard:
     try:
         receipt, tensors = _open(path)
         ids, vectors, contents = tensors["ids"], tensors["vectors"], tensors.get("contents")
-        kind, owner, failures = KINDS[receipt["kind"]], receipt["fingerprint"], _failures(receipt, tensors)
+        kind, owner, failures = (
+            KINDS[receipt["kind"]],
+            receipt["fingerprint"],
+            read_reasons(receipt, tensors["failed"].tolist()),
+        )
         whole = len(ids) == int(receipt["count"]) and _content_hash(tensors) == receipt["sha256"]
         whole &= receipt.get("failures_sha256") in (None, _failures_hash(failures))  # older shards have none
         whole &= receipt.get("contents_sha256") == (None if contents is None else _sum(contents))
@@ -267,33 +266,20 @@ def unread_images(vectors: Path) -> Iterator[int]:
 
 
 class Finished(NamedTuple):
-    """Which ids of which kind a shard has vectors for, and what failed."""
+    """Which ids of which kind a shard has vectors for, what failed, and in which precision it was embedded."""
 
     kind: Kind
     ids: Ids
     failures: Mapping[int, Failed]
+    precision: str
 
 
 def read_finished(path: Path) -> Finished:
-    """Read what became of a block's items, without the vectors.
+    """Read what became of a block's items, without the vectors; remembered while the file is the same.
 
     Raises:
         ShardError: the file is damaged.
     """
-    return _read_facts(path)[0]
-
-
-def precisions(folder: Path) -> set[str]:
-    """In which precisions the pictures were embedded that a folder's shards hold; "" where an older program says none.
-
-    Raises:
-        ShardError: a shard is damaged.
-    """
-    return {_read_facts(path)[1] for path in shard_paths(folder, "images")}
-
-
-def _read_facts(path: Path) -> tuple[Finished, str]:
-    """What a shard holds, and in which precision; remembered as long as the file is the same: a run asks often."""
     try:
         found = path.stat()
         return _remembered(path, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
@@ -302,10 +288,19 @@ def _read_facts(path: Path) -> tuple[Finished, str]:
 
 
 @cache
-def _remembered(path: Path, _: tuple[int, ...]) -> tuple[Finished, str]:
+def _remembered(path: Path, _: tuple[int, ...]) -> Finished:
     receipt, tensors = _open(path, but="vectors")
-    finished = Finished(KINDS[receipt["kind"]], tensors["ids"], _failures(receipt, tensors))
-    return finished, receipt.get("precision", "")
+    failures = read_reasons(receipt, tensors["failed"].tolist())
+    return Finished(KINDS[receipt["kind"]], tensors["ids"], failures, receipt.get("precision", ""))
+
+
+def precisions(folder: Path) -> set[str]:
+    """In which precisions the pictures were embedded that a folder's shards hold; "" where an older program says none.
+
+    Raises:
+        ShardError: a shard is damaged.
+    """
+    return {read_finished(path).precision for path in shard_paths(folder, "images")}
 
 
 def shard_paths(folder: Path, kind: Kind | None = None) -> list[Path]:
@@ -317,10 +312,6 @@ def _open(path: Path, *, but: str = "") -> tuple[dict[str, str], Tensors]:
     """Read a shard's receipt and its tensors, all but one."""
     with safe_open(path, framework="numpy") as file:
         return file.metadata(), {name: file.get_tensor(name) for name in file.keys() if name != but}  # noqa: SIM118
-
-
-def _failures(receipt: Mapping[str, str], tensors: Tensors) -> dict[int, Failed]:
-    return read_reasons(receipt, tensors["failed"].tolist())
 
 
 def reasons_of(failures: Mapping[Any, Failed]) -> dict[str, str]:
@@ -360,15 +351,11 @@ def _traits(tensors: Tensors) -> NDArray[np.void] | None:
 
 
 def _content_hash(tensors: Tensors) -> str:
-    digest = hashlib.sha256()
-    for name in _HASHED:
-        if name in tensors:
-            digest.update(np.ascontiguousarray(tensors[name]).data)
-    return digest.hexdigest()
+    return _sum(*(np.ascontiguousarray(tensors[name]) for name in _HASHED if name in tensors))
 
 
-def _sum(array: NDArray[Any]) -> str:
-    return hashlib.sha256(array.tobytes()).hexdigest()
+def _sum(*arrays: NDArray[Any]) -> str:
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
 
 
 def _failures_hash(failures: Mapping[int, Failed]) -> str:

@@ -215,8 +215,13 @@ def _calibrate_pictures(by: Answering) -> CurveBySize:
     nothing = by.encoder.encode_many_pictures(np.stack(list(pictures_of_nothing(N_PICTURES, size=size))))
 
     def curve(only: Ids | None) -> Curve:
-        shown = _best_others(by.pictures, looks, drawings[chosen], images, drawings, only)
-        return fit(shown, _best(by.pictures, nothing, only))
+        """Best similarity of each with one of another drawing, 1 where there is none; and of what is nothing."""
+        shown = np.empty(len(chosen), np.float32)
+        for row, (look, own) in enumerate(zip(looks, drawings[chosen], strict=True)):
+            found = by.pictures.search(look, k=_DEPTH, only=only)
+            shown[row] = next(iter(found.scores[drawings[np.searchsorted(images, found.ids)] != own]), 1)
+        none = [by.pictures.search(vector, k=1, only=only).scores[0] for vector in nothing]
+        return fit(shown, np.array(none, np.float32))
 
     few = images[spread(len(images), max(N_FEW, len(images) // ONE_IN))]
     return CurveBySize(few=curve(few), n_few=len(few), every=curve(None), n_every=len(images))
@@ -279,17 +284,3 @@ def pictures_of_nothing(n: int, *, size: int, seed: int = 0) -> Iterator[NDArray
 def spread(n: int, n_chosen: int) -> Ids:
     """Choose some of `n` places, as evenly as they go."""
     return np.unique(np.linspace(0, n - 1, min(n, n_chosen)).astype(np.int64))
-
-
-def _best_others(index: "VectorIndex", queries: Floats, own: Ids, ids: Ids, owners: Ids, only: Ids | None) -> Floats:
-    """Best similarity of each query among ids of another owner; 1 where there is no other."""
-    best = []
-    for query, mine in zip(queries, own.tolist(), strict=True):
-        found = index.search(query, k=_DEPTH, only=only)
-        others = found.scores[owners[np.searchsorted(ids, found.ids)] != mine]
-        best.append(others[0] if len(others) else 1.0)
-    return np.array(best, np.float32)
-
-
-def _best(index: "VectorIndex", queries: Floats, only: Ids | None) -> Floats:
-    return np.array([index.search(query, k=1, only=only).scores[0] for query in queries], np.float32)

@@ -5,6 +5,7 @@ measures all of them on a library's own vectors, so that the rule can be held ag
 """
 
 from dataclasses import dataclass
+from math import isqrt
 
 CHUNK = 65_536
 """Vectors handed on at a time."""
@@ -80,7 +81,4 @@ def recommended(n: int) -> IndexKind:
 
 def _lists(n: int) -> int:
     """Between two and four times the root of n, a power of two: 512 for 20 thousand vectors, 8,192 for 10 million."""
-    lists = 1
-    while (2 * lists) ** 2 <= 16 * n and 2 * lists * 39 <= n:
-        lists *= 2
-    return lists
+    return 1 << (max(1, min(isqrt(16 * n), n // 39)).bit_length() - 1)

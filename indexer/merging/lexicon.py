@@ -1,12 +1,14 @@
-"""A generation's lexicon: stems -> names -> icons, as arrays that open in no time.
+"""A generation's snapshot of the catalog, with a keyword index; and its lexicon: stems -> names -> icons, as arrays.
 
-Written by a merge from the keyword index of its snapshot, so both stem alike. Asking SQLite for the 5,000 names that
-bear "arrow" takes milliseconds; adding up their weights here takes microseconds.
+In a snapshot are no icons without a vector. `keywords` has a row for each name, `vocabulary` every word of it with the
+number of names that bear it. The lexicon is made of the keyword index, so both stem alike; it opens in no time. Asking
+SQLite for the 5,000 names that bear "arrow" takes milliseconds; adding up their weights here takes microseconds.
 """
 
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -20,7 +22,64 @@ from safetensors.numpy import load_file, save
 
 from indexer.arrays import Floats, Ids, Mask, Numbers, distinct, rows_by_id
 from indexer.errors import LibraryError
-from indexer.merging.snapshot import TOKENS, write_keywords
+from indexer.languages.words import normalise_tag
+from indexer.merging.facets import ALL_TAGS
+
+TOKENS = "unicode61 remove_diacritics 2 tokenchars '+#'"
+"""Signs that are part of a word for `indexer.languages.words` are part of it here: c++, c#."""
+_KEYWORDS = f"""
+CREATE VIRTUAL TABLE keywords USING fts5(words, tags, categories, tokenize="porter {TOKENS}", prefix='2 3');
+"""
+# The vocabulary of `keywords` holds stems (circl, set), which correct no one's spelling; so the words as they are
+# written go through an index that keeps no text and is gone at the end.
+_VOCABULARY = f"""
+CREATE VIRTUAL TABLE temp.written USING fts5(words, tags, categories, content='', tokenize="{TOKENS}");
+INSERT INTO temp.written (rowid, words, tags, categories) SELECT rowid, words, tags, categories FROM keywords;
+CREATE VIRTUAL TABLE temp.terms USING fts5vocab(temp, written, row);
+CREATE TABLE vocabulary (term TEXT NOT NULL, doc INTEGER NOT NULL, CONSTRAINT pk_vocabulary PRIMARY KEY (term))
+    WITHOUT ROWID;
+INSERT INTO vocabulary SELECT term, doc FROM temp.terms;
+DROP TABLE temp.terms;
+DROP TABLE temp.written;
+"""
+_SAID = f"SELECT name_id, {ALL_TAGS}, categories FROM icons ORDER BY id"
+
+
+def write_snapshot(source: Path, target: Path, *, embedded: Ids) -> None:
+    """Copy a catalog as it is now; `embedded` are the ids of images that have a vector: a search must meet no other."""
+    with closing(sqlite3.connect(source)) as connection:
+        connection.execute("VACUUM INTO ?", (str(target),))
+    with closing(sqlite3.connect(target)) as connection, connection:
+        connection.execute("CREATE TEMP TABLE embedded (id INTEGER PRIMARY KEY)")
+        connection.executemany("INSERT INTO embedded VALUES (?)", ((image,) for image in embedded.tolist()))
+        connection.execute("DELETE FROM icons WHERE image_id NOT IN (SELECT id FROM embedded)")
+        write_keywords(connection, _names(connection))
+        connection.executescript(_VOCABULARY)
+
+
+def write_keywords(connection: sqlite3.Connection, rows: Iterable[tuple[int, str, str, str]]) -> None:
+    """Write a keyword index of (name id, words, tags, categories)."""
+    connection.executescript(_KEYWORDS)
+    connection.executemany("INSERT INTO keywords (rowid, words, tags, categories) VALUES (?, ?, ?, ?)", rows)
+    connection.execute("INSERT INTO keywords (keywords) VALUES ('optimize')")
+
+
+def _names(connection: sqlite3.Connection) -> Iterator[tuple[int, str, str, str]]:
+    """Yield (id, words, tags, categories) of every name that an icon bears, the last two of all icons of that name.
+
+    What a name in another language is written as, and may say beside its words, stands among its tags.
+    """
+    described: dict[int, tuple[dict[str, None], dict[str, None]]] = defaultdict(lambda: ({}, {}))
+    for name, *texts in connection.execute(_SAID):
+        for values, text in zip(described[name], texts, strict=True):
+            values.update(dict.fromkeys(map(normalise_tag, text.split("\n"))) if text else ())
+    words = dict(connection.execute("SELECT id, words FROM names"))
+    for name, own, others in connection.execute("SELECT id, own, others FROM names WHERE own <> ''"):
+        if name in described:
+            described[name][0].update(dict.fromkeys((own, *others.split("\n"))))
+    for name, (tags, categories) in sorted(described.items()):
+        yield name, words[name], " ; ".join(sorted(filter(None, tags))), " ; ".join(sorted(filter(None, categories)))
+
 
 MOST_BYTES = 32
 """Of a stem; longer ones are cut, in the lexicon and in queries."""

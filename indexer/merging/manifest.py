@@ -7,9 +7,8 @@ from typing import Any
 
 from indexer.errors import LibraryError
 from indexer.library.durable import Files
-from indexer.library.folder import Generation, Library
+from indexer.library.folder import Generation, Library, Number, read_manifest
 from indexer.library.foreign import Count, Name
-from indexer.library.generations import Number, read_manifest, write_manifest
 from indexer.library.traits import Accounting
 from indexer.merging.calibration import Calibration
 
@@ -63,10 +62,6 @@ class Manifest:
     library: str = ""
     """Id of the library (`catalog.questions.library_id`); "" in generations of older programs, which may be any's."""
 
-    def write(self, generation: Generation) -> None:
-        """Write it into a generation, with a checksum of its own."""
-        write_manifest(generation, self)
-
     @classmethod
     def read(cls, generation: Generation) -> "Manifest":
         """Read a generation's manifest.
@@ -74,8 +69,9 @@ class Manifest:
         Raises:
             LibraryError: it is missing, not whole, or of another format; the message says what mends that.
         """
-        check = partial(_check_format, generation)
-        return read_manifest(cls, generation, advice="`icons index` builds a new one", check=check)
+        return read_manifest(
+            cls, generation, advice="`icons index` builds a new one", check=partial(_check_format, generation)
+        )
 
 
 def answering_manifest(library: Library) -> Manifest | None:

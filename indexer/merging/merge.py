@@ -20,17 +20,16 @@ from indexer.arrays import Floats, Halves, Ids, distinct
 from indexer.catalog import questions
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import LibraryError, ShardError
-from indexer.library.folder import Generation, Library
+from indexer.library.folder import Generation, Library, write_manifest
 from indexer.library.shards import read_traits
 from indexer.library.traits import find_drawings
 from indexer.merging.calibration import N_ASKED, Answering, Calibration, NamedQuery, calibrate, spread
 from indexer.merging.facets import write_facets, write_places
 from indexer.merging.index_kinds import ENOUGH_RECALL, LEAST_RECALL
-from indexer.merging.lexicon import Lexicon, write_lexicon
+from indexer.merging.lexicon import Lexicon, write_lexicon, write_snapshot
 from indexer.merging.manifest import SNAPSHOT, WEIGHTS, IndexFacts, Manifest
-from indexer.merging.snapshot import read_rows, read_words, write_snapshot
 from indexer.merging.vector_index import VectorIndex, build_recommended, fp32_chunks
-from indexer.merging.vectors import ExactSearch, Vectors, gather, share_found
+from indexer.merging.vectors import ExactSearch, Vectors, gather, read_rows, read_words, share_found
 
 N_QUERIES = 64
 """Real names asked to measure recall."""
@@ -64,12 +63,16 @@ def merge(
             revision, library_id = questions.revision(connection), questions.library_id(connection)
         stage("Reading vectors")
         vectors, drawings = _write_rows(built, library.vectors(fingerprint), fingerprint=fingerprint)
-        pictures, fused = _build_both(built, vectors, stage)
+        stage("Building the index of pictures")
+        pictures = _build(built.pictures, vectors.image_ids, partial(fp32_chunks, vectors.images), vectors.names)
+        stage("Building the index of icons")
+        summed = partial(vectors.fused, WEIGHTS)
+        fused = _build(built.icons, vectors.icon_ids, summed, vectors.names, is_asked_by_names=True)
         stage("Asking both, to learn what their scores mean")
         # First: what was read from end to end is in memory when it is asked here and there.
         files = built.describe()
         encoder = encoder or open_query_encoder(library.encoder(fingerprint))
-        Manifest(
+        manifest = Manifest(
             number=built.number,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
             schema=SNAPSHOT,
@@ -83,7 +86,8 @@ def merge(
             counts=counts,
             files=files,
             library=library_id,
-        ).write(built)
+        )
+        write_manifest(built, manifest)
     return library.generation(built.number)
 
 
@@ -102,19 +106,6 @@ def _write_rows(built: Generation, shards: Path, *, fingerprint: str) -> tuple[V
     drawings = vectors.image_ids[find_drawings(traits, vectors.images)]
     np.save(built.drawings, drawings[vectors.image_rows])
     return vectors, drawings
-
-
-def _build_both(built: Generation, vectors: Vectors, stage: Callable[[str], None]) -> tuple[IndexFacts, IndexFacts]:
-    """Write the index of pictures, and that of icons."""
-    stage("Building the index of pictures")
-    pictures = _build(built.pictures, vectors.image_ids, partial(_at, vectors.images), vectors.names)
-    stage("Building the index of icons")
-    summed = partial(vectors.fused, WEIGHTS)
-    return pictures, _build(built.icons, vectors.icon_ids, summed, vectors.names, is_asked_by_names=True)
-
-
-def _at(vectors: Halves, places: Ids | None) -> Iterator[Floats]:
-    return fp32_chunks(vectors if places is None else vectors[places])
 
 
 def _build(
@@ -140,7 +131,7 @@ def _build(
     except ValueError as error:
         what = "delete the shards of this encoder and run `icons index`, with another --model if that recurs"
         raise ShardError(f"{error}; {what}") from error
-    found_of = partial(share_found, queries=exact.queries, least=exact.least_scores, k=N_FOUND)
+    found_of = partial(share_found, queries=exact.queries, least=exact.best.min(axis=1), k=N_FOUND)
     index.choose_probes(found_of, enough=ENOUGH_RECALL)
     index.save(path)
     spec = index.spec

@@ -112,7 +112,9 @@ class VectorIndex:
         assert start == len(ids)
         built = cls(index, spec=spec)
         if built._lists is not None:
-            built._lists.nprobe = _probes(built._lists.nlist, spec)
+            n_lists = built._lists.nlist
+            of_codes, of_root = n_lists // PROBED_CODES, round(PROBES_PER_ROOT * math.sqrt(n_lists))
+            built._lists.nprobe = min(n_lists, max(_LEAST_PROBES, of_codes) if "PQ" in spec else of_root)
         return built
 
     @classmethod
@@ -194,22 +196,19 @@ class VectorIndex:
         self, query: Floats, k: int, only: Ids | None, n_refined: int, *, is_exact: bool
     ) -> tuple[Floats, NDArray[np.int64]]:
         """Scores and positions, (1, k) each; a position is -1 where nothing was found."""
-        index, parameters = self._way_of_asking(query, k, only, n_refined, is_exact=is_exact)
+        if only is None and (self.spec in _EXACT or not is_exact):
+            index, parameters = self._inner, self._parameters(None, k_factor=n_refined / k)
+        else:
+            is_kept = np.ones(len(self), dtype=bool) if only is None else self._places(only)
+            is_sifted = "PQ" in self.spec and "IVF" not in self.spec and not is_exact
+            if is_sifted:
+                is_kept = self._sift(query, is_kept, least=k, most=n_refined)
+            if is_exact or is_sifted:
+                index, parameters = self._whole(is_kept)
+            else:
+                index, parameters = self._inner, self._parameters(_selector(is_kept), k_factor=n_refined / k)
         found: tuple[Floats, NDArray[np.int64]] = index.search(np.ascontiguousarray(query[None]), k, params=parameters)
         return found
-
-    def _way_of_asking(
-        self, query: Floats, k: int, only: Ids | None, n_refined: int, *, is_exact: bool
-    ) -> tuple[Any, Any]:
-        """The index that answers, and its parameters."""
-        if only is None and (self.spec in _EXACT or not is_exact):
-            return self._inner, self._parameters(None, k_factor=n_refined / k)
-        is_kept = np.ones(len(self), dtype=bool) if only is None else self._places(only)
-        if is_exact:
-            return self._whole(is_kept)
-        if "PQ" in self.spec and "IVF" not in self.spec:
-            return self._whole(self._sift(query, is_kept, least=k, most=n_refined))
-        return self._inner, self._parameters(_selector(is_kept), k_factor=n_refined / k)
 
     def _refined(self, k: int, per_hit: int) -> int:
         """Candidates that are scored exactly."""
@@ -250,14 +249,11 @@ class VectorIndex:
 
     def _whole(self, is_kept: Mask) -> tuple[Any, Any]:
         """The index that holds whole vectors, and how those at some positions are asked."""
-        selector = _selector(is_kept)
-        if "Refine" in self.spec:
-            return faiss.downcast_index(self._inner.refine_index), faiss.SearchParameters(sel=selector)
-        if "HNSW" in self.spec:
-            return faiss.downcast_index(self._inner.storage), faiss.SearchParameters(sel=selector)
-        if "IVF" in self.spec:
-            return self._inner, faiss.SearchParametersIVF(sel=selector, nprobe=self._inner.nlist)
-        return self._inner, faiss.SearchParameters(sel=selector)
+        inner, selector = self._inner, _selector(is_kept)
+        if "IVF" in self.spec and "Refine" not in self.spec:
+            return inner, faiss.SearchParametersIVF(sel=selector, nprobe=inner.nlist)
+        whole = inner.refine_index if "Refine" in self.spec else inner.storage if "HNSW" in self.spec else inner
+        return faiss.downcast_index(whole), faiss.SearchParameters(sel=selector)
 
     def _parameters(self, selector: Any, *, k_factor: float) -> Any:
         n_probed = 0 if self._lists is None else self._lists.nprobe * (1 if selector is None else 2)
@@ -325,14 +321,8 @@ def _plain_parameters(spec: str, selector: Any, *, n_probed: int) -> Any:
     return faiss.SearchParameters(**options) if options else None  # product codes refuse any
 
 
-def _probes(n_lists: int, spec: str) -> int:
-    """How many of an index's lists are read, unless a merge has chosen."""
-    if "PQ" in spec:
-        return min(n_lists, max(_LEAST_PROBES, n_lists // PROBED_CODES))
-    return min(n_lists, round(PROBES_PER_ROOT * math.sqrt(n_lists)))
-
-
-def fp32_chunks(vectors: NDArray[np.float16]) -> Iterator[Floats]:
-    """Yield fp16 vectors (n, dim) as fp32, a chunk at a time."""
-    for start in range(0, len(vectors), CHUNK):
-        yield vectors[start : start + CHUNK].astype(np.float32)
+def fp32_chunks(vectors: NDArray[np.float16], places: Ids | None = None) -> Iterator[Floats]:
+    """Yield fp16 vectors (n, dim) at some places, None for all, as fp32, a chunk at a time."""
+    chosen = vectors if places is None else vectors[places]
+    for start in range(0, len(chosen), CHUNK):
+        yield chosen[start : start + CHUNK].astype(np.float32)

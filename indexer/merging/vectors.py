@@ -7,7 +7,6 @@ several things in English: its vector is the middle of these.
 
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,11 +19,10 @@ from indexer.arrays import Floats, Halves, Ids, distinct
 from indexer.errors import ShardError
 from indexer.languages.words import normalise_tag
 from indexer.library.folder import Generation
-from indexer.library.shards import KINDS, Contents, Kind, read_vectors
-from indexer.merging.facets import in_english, read_array
+from indexer.library.shards import KINDS, Contents, Kind, content_of, read_vectors
+from indexer.merging.facets import in_english, read_array, reading
 from indexer.merging.index_kinds import CHUNK
 from indexer.merging.manifest import Weights
-from indexer.merging.snapshot import read_contents
 from indexer.merging.vector_index import Neighbours, VectorIndex
 
 OTHERS = 0.4
@@ -101,7 +99,7 @@ def gather(built: Generation, rows: Ids, folder: Path, *, fingerprint: str, besi
     stated, codes = in_english(built.catalog, read_array(built.tags)).astype(np.int64)
     read, others = _read_others(built.catalog, name_ids)
     text_ids = distinct(np.concatenate([name_ids, tag_ids, others]))
-    with closing(sqlite3.connect(f"{built.catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+    with reading(built.catalog) as connection:
         contents = {kind: read_contents(connection, kind) for kind in KINDS.values()}
     assemble = partial(_assemble, folder, contents, fingerprint=fingerprint, beside=beside)
     texts = assemble("names", text_ids)
@@ -117,6 +115,29 @@ def gather(built: Generation, rows: Ids, folder: Path, *, fingerprint: str, besi
     )
 
 
+def read_rows(catalog: Path) -> Ids:
+    """Read (icon, image, name) ids of a snapshot's icons, (n, 3), by icon."""
+    with reading(catalog) as connection:
+        found = connection.execute("SELECT id, image_id, name_id FROM icons ORDER BY id")
+        return np.fromiter((value for row in found for value in row), np.int64).reshape(-1, 3)
+
+
+def read_contents(connection: sqlite3.Connection, kind: Kind) -> Contents:
+    """Read what each image or name of a catalog or a snapshot is."""
+    column = {"images": "CAST(digest AS BLOB)", "names": "CAST(words AS TEXT)"}[kind]  # a damaged one may be a number
+    query = f"SELECT id, {column} FROM {kind} WHERE {column} IS NOT NULL ORDER BY id"
+    pairs = ((number, content_of(item)) for number, item in connection.execute(query))
+    found = np.fromiter((value for pair in pairs for value in pair), np.int64).reshape(-1, 2)
+    return Contents(np.ascontiguousarray(found[:, 0]), np.ascontiguousarray(found[:, 1]))
+
+
+def read_words(catalog: Path, names: Ids) -> list[str]:
+    """Read the words of some names of a snapshot, in their order."""
+    with reading(catalog) as connection:
+        read = connection.execute
+        return [read("SELECT words FROM names WHERE id = ?", (name,)).fetchone()[0] for name in names.tolist()]
+
+
 def read_tag_ids(catalog: Path) -> Ids:
     """Ids in `names` of the words of a snapshot's tags, by their codes.
 
@@ -125,7 +146,7 @@ def read_tag_ids(catalog: Path) -> Ids:
     """
     query = """SELECT names.id FROM labels LEFT JOIN names ON words = value AND own = ''
         WHERE kind = 'tag' ORDER BY code"""
-    with closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+    with reading(catalog) as connection:
         found = [row[0] for row in connection.execute(query)]
     if None in found:
         raise ShardError(f"{found.count(None)} tags have no vector yet; `icons index` makes them")
@@ -139,7 +160,7 @@ def _read_others(catalog: Path, name_ids: Ids) -> tuple[Ids, Ids]:
         ShardError: something is no row there yet.
     """
     query = "SELECT id, others FROM names WHERE own <> '' AND others <> '' ORDER BY id"
-    with closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+    with reading(catalog) as connection:
         read = connection.execute(query).fetchall()
         if not read:
             return np.empty(0, np.int64), np.empty(0, np.int64)
@@ -189,19 +210,15 @@ class ExactSearch:
 
     def __init__(self, queries: Floats, *, k: int) -> None:
         self.queries, self.k = queries, k
-        self._best = np.full((len(queries), k), -np.inf, dtype=np.float32)
+        self.best = np.full((len(queries), k), -np.inf, dtype=np.float32)
+        """What the nearest vectors of each query score, in no order."""
 
     def among(self, chunks: Iterable[Floats]) -> Iterator[Floats]:
         """Yield chunks as they come, each once it has been looked at."""
         for chunk in chunks:
-            scores = np.concatenate([self._best, self.queries @ chunk.T], axis=1)
-            self._best = -np.partition(-scores, self.k - 1, axis=1)[:, : self.k]
+            scores = np.concatenate([self.best, self.queries @ chunk.T], axis=1)
+            self.best = -np.partition(-scores, self.k - 1, axis=1)[:, : self.k]
             yield chunk
-
-    @property
-    def least_scores(self) -> Floats:
-        """What the `k`-th nearest vector of each query scores, (queries,)."""
-        return cast(Floats, self._best.min(axis=1))
 
 
 def least_scores(chunks: Iterable[Floats], queries: Floats, *, k: int) -> Floats:
@@ -209,7 +226,7 @@ def least_scores(chunks: Iterable[Floats], queries: Floats, *, k: int) -> Floats
     exact = ExactSearch(queries, k=k)
     for _ in exact.among(chunks):
         pass
-    return exact.least_scores
+    return cast(Floats, exact.best.min(axis=1))
 
 
 def share_right(found: Neighbours, least: float, *, k: int) -> float:

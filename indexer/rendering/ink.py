@@ -5,6 +5,7 @@ A mask of the grid is one integer of 4,096 bits, row by row: an erosion is six s
 """
 
 from functools import reduce
+from itertools import accumulate
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -22,19 +23,13 @@ _STEPS = [1 << power for power in range(6)]
 _ALL = (1 << GRID * GRID) - 1
 
 
-def _columns(first: int, last: int) -> int:
-    """Return the mask of some columns, `last` left out."""
-    row = np.zeros((GRID, GRID), bool)
-    row[:, first:last] = True
-    return _mask(row)
-
-
 def _mask(grid: NDArray[np.bool_]) -> int:
     return int.from_bytes(np.packbits(grid).tobytes(), "big")
 
 
-_FROM = [_columns(step, GRID) for step in _STEPS]
-_UNTIL = [_columns(0, GRID - step) for step in _STEPS]
+_COLUMN = np.tile(np.arange(GRID), (GRID, 1))
+_FROM = [_mask(step <= _COLUMN) for step in _STEPS]
+_UNTIL = [_mask(GRID - step > _COLUMN) for step in _STEPS]
 """Columns that a shift to the right, or to the left, may fill: others would take what has left the row beside."""
 
 
@@ -73,9 +68,7 @@ def measure(planes: Planes, *, on_light: bool) -> Ink:
     top = int(depth.max())
     some, half, dark = _mask(depth > top // 10), _mask(depth > top // 2), _mask(depth > top * 3 // 4)
     coloured = _mask(planes.coloured) if len(distinct_channels(planes.channels)) > 1 else 0
-    layers = [half]
-    for _ in range(4):
-        layers.append(_worn(layers[-1]))
+    layers = accumulate(range(4), lambda mask, _: _worn(mask), initial=half)
     n_some, (n_half, *n_thick) = some.bit_count(), (layer.bit_count() for layer in layers)
     thick_1, thick_2, thick_3, thick_4 = (_percent(n, n_half) for n in n_thick)
     return Ink(

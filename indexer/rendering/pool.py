@@ -4,17 +4,17 @@ A picture that takes too long, or brings its worker down, becomes a Failure; a n
 `slots` is what runs in a worker.
 """
 
+import json
 import math
 import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
-from itertools import groupby, islice
+from dataclasses import asdict, dataclass, field
+from itertools import islice
 from multiprocessing.connection import wait
 from tempfile import TemporaryFile
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from indexer.arrays import Ids, Pixels, Positions
 from indexer.errors import EmbedError
 from indexer.rendering import slots
-from indexer.rendering.slots import Job, Settings, Slots
-from indexer.rendering.worker import Worker, cause_of_end
+from indexer.rendering.draw_pool import Worker, cause_of_end
+from indexer.rendering.slots import Job, Settings
 
 SENT_AT_ONCE = 32
 """Pictures that a worker is sent, so that all workers draw on the chunk that is waited for."""
@@ -63,10 +63,8 @@ class RenderedChunk:
     def unread_places(self) -> Iterator[Sequence[Job]]:
         """Yield the pictures of each place of which none could be read."""
         unread = {failure.id for failure in self.failures if not failure.is_final}
-        if not unread:
-            return
-        for _, group in groupby(sorted(self.jobs, key=_place_of), key=_place_of):
-            jobs = list(group)
+        for place in sorted({job.address[:2] for job in self.jobs if job.id in unread}):
+            jobs = [job for job in self.jobs if job.address[:2] == place]
             if unread.issuperset(job.id for job in jobs):
                 yield jobs
 
@@ -77,12 +75,8 @@ class RenderedChunk:
         return drawn[:n] if not n or self.rows[-1] == n - 1 else drawn[self.rows]
 
 
-def _place_of(job: Job) -> tuple[str, str]:
-    return job.address.kind, job.address.location
-
-
 @dataclass(eq=False, slots=True)
-class Chunk:
+class _Chunk:
     """Pictures of one block that are drawn into one slot and yielded together."""
 
     block: int
@@ -92,58 +86,17 @@ class Chunk:
     n_orders_left: int = 0
 
 
-class Order(NamedTuple):
-    """What a worker is sent at a time: some pictures of a chunk."""
-
-    chunk: Chunk
-    positions: range
-
-
-def cut(blocks: Iterable[Sequence[Job]], *, size: int) -> Iterator[Chunk]:
-    """Cut blocks into chunks of at most `size` pictures; an empty block is one empty chunk."""
-    for block, jobs in enumerate(blocks):
-        for start in range(0, max(1, len(jobs)), size):
-            yield Chunk(block, start + size >= len(jobs), jobs[start : start + size])
-
-
-def rendered(chunk: Chunk, drawn: Slots) -> RenderedChunk:
-    """What has come of a chunk in its slot."""
-    n_jobs, start = len(chunk.jobs), chunk.slot * drawn.notes.shape[1]
-    notes = drawn.notes[chunk.slot, :n_jobs]
-    good = notes["state"] == slots.DRAWN
-    ids = np.array([job.id for job in chunk.jobs], np.int64)
-    return RenderedChunk(
-        block=chunk.block,
-        ends_block=chunk.ends_block,
-        jobs=chunk.jobs,
-        ids=ids[good],
-        place=slice(start, start + n_jobs),
-        rows=np.flatnonzero(good),
-        traits=notes["traits"][good],
-        failures=[
-            Failure(
-                int(ids[i]),
-                notes["reason"][i].decode(errors="ignore"),
-                is_final=bool(notes["state"][i] == slots.FAILED),
-            )
-            for i in np.flatnonzero(~good)
-        ],
-        memory=drawn.pixels,
-    )
-
-
 CHUNK = 64
 _PICTURES_AHEAD = 4 * SENT_AT_ONCE
 _MAX_DEATHS_WITHOUT_CAUSE = 10
 
 
 @dataclass(eq=False, slots=True)
-class _Busy:
-    """A worker with what it was sent and has not finished, oldest first."""
+class _Busy(Worker):
+    """A worker with what it was sent and has not finished, oldest first: pictures of a chunk, and their rows."""
 
-    worker: Worker
     is_ready: bool = False
-    orders: list[Order] = field(default_factory=list)
+    orders: list[tuple[_Chunk, list[tuple[int, Job]]]] = field(default_factory=list)
 
 
 class RenderPool(AbstractContextManager["RenderPool"]):
@@ -183,10 +136,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         self._said = TemporaryFile()  # noqa: SIM115 - closed with the pool
         self._workers: list[_Busy] = []
         self._deaths_without_cause = 0
-        self._todo: Iterator[Chunk] = iter(())
-        self._under_way: deque[Chunk] = deque()
-        self._free: deque[int] = deque()
-        self._n_kept = self.n_slots
+        self._under_way: deque[_Chunk] = deque()
         self._start_missing_workers()
 
     def __exit__(self, *error: object) -> None:
@@ -217,7 +167,12 @@ class RenderPool(AbstractContextManager["RenderPool"]):
             self._stop_workers()
         self._waits_for = waits_for
         self._start_missing_workers()
-        self._todo = cut(blocks, size=self._settings.chunk)
+        size = self._settings.chunk
+        self._todo = (
+            _Chunk(block, start + size >= len(jobs), jobs[start : start + size])
+            for block, jobs in enumerate(blocks)
+            for start in range(0, max(1, len(jobs)), size)
+        )
         self._under_way, self._free, self._n_kept = deque(), deque(range(self.n_slots)), self.n_slots
         if self._workers:
             self._begin_more()
@@ -244,7 +199,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
                 self._waits_for(self._under_way[0].jobs)
                 self._wait_for(self._under_way[0])
                 self.waited_seconds += time.perf_counter() - started
-                yield rendered(self._under_way[0], self._slots)
+                yield self._rendered(self._under_way[0])
                 yielded.append(self._under_way.popleft().slot)
                 while len(yielded) >= self.held:
                     if (slot := yielded.popleft()) < self._n_kept:
@@ -254,95 +209,97 @@ class RenderPool(AbstractContextManager["RenderPool"]):
                 self._stop_workers()
                 self._under_way.clear()
 
+    def _rendered(self, chunk: _Chunk) -> RenderedChunk:
+        """What has come of a chunk in its slot."""
+        place = slice(start := chunk.slot * self._settings.chunk, start + len(chunk.jobs))
+        notes = self._slots.notes[place]
+        is_drawn = notes["state"] == slots.DRAWN
+        return RenderedChunk(
+            block=chunk.block,
+            ends_block=chunk.ends_block,
+            jobs=chunk.jobs,
+            ids=np.array([job.id for job in chunk.jobs], np.int64)[is_drawn],
+            place=place,
+            rows=np.flatnonzero(is_drawn),
+            traits=notes["traits"][is_drawn],
+            failures=[
+                Failure(job.id, note["reason"].decode(errors="ignore"), is_final=bool(note["state"] == slots.FAILED))
+                for job, note in zip(chunk.jobs, notes, strict=True)
+                if note["state"] != slots.DRAWN
+            ],
+            memory=self.memory,
+        )
+
     def _begin_more(self) -> None:
         """Have chunks drawn: the next one to be yielded, and those ahead of it."""
         n = min(self.ahead + 1 - len(self._under_way), len(self._free))
         for chunk in islice(self._todo, max(0, n)):
             self._under_way.append(chunk)
-            self._begin(chunk, slot=self._free.popleft())
+            chunk.slot = self._free.popleft()
+            start = chunk.slot * self._settings.chunk
+            self._slots.notes["state"][start : start + len(chunk.jobs)] = slots.UNTOUCHED
+            jobs = list(enumerate(chunk.jobs, start))
+            for first in range(0, len(jobs), SENT_AT_ONCE):
+                self._send(chunk, jobs[first : first + SENT_AT_ONCE])
 
-    def _begin(self, chunk: Chunk, *, slot: int) -> None:
-        chunk.slot = slot
-        self._slots.notes["state"][slot] = slots.UNTOUCHED
-        for start in range(0, len(chunk.jobs), SENT_AT_ONCE):
-            order = Order(chunk, range(start, min(start + SENT_AT_ONCE, len(chunk.jobs))))
-            if self._workers:
-                self._send(order)
-            else:
-                self._waits_for(chunk.jobs)
-                slots.draw_all(self._slots.of(slot), self._untouched(order))
+    def _send(self, chunk: _Chunk, jobs: Sequence[tuple[int, Job]]) -> None:
+        """Give what is untouched of some pictures to the worker with the least to do."""
+        untouched = [(row, job) for row, job in jobs if self._slots.notes["state"][row] == slots.UNTOUCHED]
+        if not self._workers:
+            self._waits_for(chunk.jobs)
+            slots.draw_all(self._slots, untouched)
+        elif untouched:
+            least = min(self._workers, key=lambda busy: len(busy.orders))
+            least.orders.append((chunk, untouched))
+            chunk.n_orders_left += 1
+            with suppress(ConnectionError):  # it has died: noticed, and sent again, where its answer is waited for
+                least.connection.send(untouched)
 
-    def _send(self, order: Order) -> None:
-        """Give what is untouched of an order to the worker with the least to do."""
-        jobs = self._untouched(order)
-        if not jobs:
-            return
-        least = min(self._workers, key=lambda busy: len(busy.orders))
-        least.orders.append(order)
-        order.chunk.n_orders_left += 1
-        with suppress(ConnectionError):  # it has died: noticed, and sent again, where its answer is waited for
-            least.worker.connection.send((order.chunk.slot, jobs))
-
-    def _untouched(self, order: Order) -> list[tuple[int, Job]]:
-        untouched = self._slots.notes["state"][order.chunk.slot] == slots.UNTOUCHED
-        return [(position, order.chunk.jobs[position]) for position in order.positions if untouched[position]]
-
-    def _wait_for(self, chunk: Chunk) -> None:
+    def _wait_for(self, chunk: _Chunk) -> None:
         while chunk.n_orders_left:
             self._waits_for(chunk.jobs)
-            heard = wait([busy.worker.connection for busy in self._workers])
-            for busy in [busy for busy in self._workers if busy.worker.connection in heard]:
-                self._hear(busy)
-
-    def _hear(self, busy: _Busy) -> None:
-        try:
-            busy.worker.connection.recv_bytes()
-        except (EOFError, ConnectionError):
-            self._replace(busy)
-            return
-        if busy.is_ready:
-            busy.orders.pop(0).chunk.n_orders_left -= 1
-            self._deaths_without_cause = 0
-        busy.is_ready = True
+            heard = wait([busy.connection for busy in self._workers])
+            for busy in [busy for busy in self._workers if busy.connection in heard]:
+                try:
+                    busy.connection.recv_bytes()
+                except (EOFError, ConnectionError):
+                    self._replace(busy)
+                    continue
+                if busy.is_ready:
+                    busy.orders.pop(0)[0].n_orders_left -= 1
+                    self._deaths_without_cause = 0
+                busy.is_ready = True
 
     def _replace(self, dead: _Busy) -> None:
         """Remove a dead worker, note the picture that it died of, and have its other pictures drawn by the rest."""
-        dead.worker.connection.close()
-        status = dead.worker.process.wait()
+        dead.connection.close()
+        status = dead.process.wait()
         cause = cause_of_end(status, seconds=self._settings.seconds_per_item)
         is_killed = status == -signal.SIGKILL  # no picture does this: it is the kernel short of memory, or a person
         if not dead.is_ready and not is_killed:
-            raise EmbedError(f"a render worker ended at its start: {self._last_said() or cause}")
+            self._said.seek(0)  # its last line tells; another worker may be in the middle of a traceback
+            lines = self._said.read().decode(errors="replace").strip().splitlines()
+            said = next((line for line in reversed(lines) if not line.startswith((" ", "Traceback"))), cause)
+            raise EmbedError(f"a render worker ended at its start: {said}")
         self._workers.remove(dead)
         self._start_missing_workers()
-        self._blame(dead, cause, state=slots.UNREADABLE if is_killed else slots.FAILED)
-        for order in dead.orders:
-            order.chunk.n_orders_left -= 1
-            self._send(order)
-
-    def _last_said(self) -> str:
-        """The last line that a worker has said before it was ready; another one may be in the middle of a traceback."""
-        self._said.seek(0)
-        lines = self._said.read().decode(errors="replace").strip().splitlines()
-        return next((line for line in reversed(lines) if not line.startswith((" ", "Traceback"))), "")
-
-    def _blame(self, dead: _Busy, cause: str, *, state: int) -> None:
-        for order in dead.orders:
-            slot = self._slots.of(order.chunk.slot)
-            for position in order.positions:
-                if slot.notes["state"][position] == slots.STARTED:
-                    slots.fail(slot, position, cause, state=state)
-                    return
-        self._deaths_without_cause += 1
+        rows = [row for _, jobs in dead.orders for row, _ in jobs if self._slots.notes["state"][row] == slots.STARTED]
+        self._deaths_without_cause += not rows
         if self._deaths_without_cause > _MAX_DEATHS_WITHOUT_CAUSE:
             raise EmbedError(f"render workers keep dying between pictures, the last one: {cause}")
+        for row in rows[:1]:
+            self._slots.fail(row, cause, state=slots.UNREADABLE if is_killed else slots.FAILED)
+        for chunk, jobs in dead.orders:
+            chunk.n_orders_left -= 1
+            self._send(chunk, jobs)
 
     def _start_missing_workers(self) -> None:
+        settings, memory = json.dumps(asdict(self._settings)), self._memory.fileno()
         while len(self._workers) < self._n_workers:
-            worker = slots.start_worker(self._settings, self._memory.fileno(), stderr=self._said)
-            self._workers.append(_Busy(worker))
+            worker = _Busy.start(slots.PROGRAM, settings, str(memory), pass_fds=(memory,), stderr=self._said)
+            self._workers.append(worker)
 
     def _stop_workers(self) -> None:
         for busy in self._workers:
-            busy.worker.end()
+            busy.end()
         self._workers.clear()

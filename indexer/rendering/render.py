@@ -45,17 +45,13 @@ def composite(picture: NDArray[np.uint8], *, size: int) -> tuple[Planes, Backgro
     if contrast >= CLEAR_CONTRAST:
         return Planes.of(on_light), "light"
     on_dark = _on_canvas(picture, size=size, shade=0)
-    if max(contrast, _contrast(on_dark)) < VISIBLE_CONTRAST:
-        return _one_colour(on_light, on_dark)
-    return (Planes.of(on_dark), "dark") if _contrast(on_dark) > contrast else (Planes.of(on_light), "light")
-
-
-def _one_colour(on_light: NDArray[np.uint8], on_dark: NDArray[np.uint8]) -> tuple[Planes, Background]:
-    """What is of one colour all over: a full square, on the ground from which it differs more, or nothing at all."""
-    from_light, from_dark = 255 - int(on_light.min()), int(on_dark.max())
-    if max(from_light, from_dark) < VISIBLE_CONTRAST:
-        raise RenderError(BLANK)
-    is_light = from_light >= min(from_dark, CLEAR_CONTRAST)
+    contrast_on_dark = _contrast(on_dark)
+    is_light = contrast >= contrast_on_dark
+    if max(contrast, contrast_on_dark) < VISIBLE_CONTRAST:  # of one colour all over: a full square, or nothing at all
+        from_light, from_dark = 255 - int(on_light.min()), int(on_dark.max())
+        if max(from_light, from_dark) < VISIBLE_CONTRAST:
+            raise RenderError(BLANK)
+        is_light = from_light >= min(from_dark, CLEAR_CONTRAST)
     return (Planes.of(on_light), "light") if is_light else (Planes.of(on_dark), "dark")
 
 
@@ -116,7 +112,9 @@ def svg_document(content: bytes) -> bytes | None:
     if content.startswith(b"\x1f\x8b"):
         content = _gunzip(content)
     if content.startswith(_UTF16_STARTS):
-        content = _utf16_to_utf8(content)
+        codec = "utf-16" if content.startswith(_UTF16_STARTS[:2]) else "utf-16-le" if content[0] else "utf-16-be"
+        # The declaration names the encoding that has just been left.
+        content = _XML_DECLARATION.sub("", content.decode(codec, errors="replace"), count=1).encode()
     if SVG_START.match(content) is None:
         return None
     if len(content) > MAX_SVG_BYTES:
@@ -139,22 +137,14 @@ def _gunzip(content: bytes) -> bytes:
     return unpacked
 
 
-def _utf16_to_utf8(content: bytes) -> bytes:
-    codec = "utf-16" if content.startswith(_UTF16_STARTS[:2]) else "utf-16-le" if content[0] else "utf-16-be"
-    # The declaration names the encoding that has just been left.
-    return _XML_DECLARATION.sub("", content.decode(codec, errors="replace"), count=1).encode()
-
-
 def stated_side(document: bytes) -> float | None:
     """The longer side in px as the root element states it, None where it states nothing plain."""
     start = SVG_START.match(document)
     assert start is not None
     root = document[start.end() : document.find(b">", start.end(), start.end() + 4000)]
     stated = dict(_ATTRIBUTE.findall(root))
-    if b"width" in stated and b"height" in stated:
-        sides = [stated[b"width"], stated[b"height"]]
-    else:
-        sides = stated.get(b"viewBox", b"").replace(b",", b" ").split()[2:4]
+    of_box = stated.get(b"viewBox", b"").replace(b",", b" ").split()[2:4]
+    sides = [stated[b"width"], stated[b"height"]] if {b"width", b"height"} <= stated.keys() else of_box
     try:
         longer = max(float(side.removesuffix(b"px")) for side in sides)
     except ValueError:
@@ -204,7 +194,7 @@ def render(content: bytes, *, size: int) -> Rendered:
 
     Raises RenderError, whose message is the reason (`BLANK`, "not a picture", "truncated PNG", "svg: ...").
     """
-    picture, animated = _draw(content, size=size)
+    picture, animated = decode(content, size=size)
     planes, background = composite(picture, size=size)
     pixels = np.empty((size, size, 3), np.uint8)
     for channel in range(3):  # a plane at a time: three times as fast as transposing
@@ -219,19 +209,15 @@ def draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
 
     Raises RenderError as `render` does, but never for a blank picture.
     """
-    picture, _ = _draw(content, size=size)
-    if picture.shape[2] == 4:
-        return picture
-    return np.dstack([picture, np.full(picture.shape[:2], 255, np.uint8)])
+    picture, _ = decode(content, size=size)
+    return picture if picture.shape[2] == 4 else np.dstack([picture, np.full(picture.shape[:2], 255, np.uint8)])
 
 
-def draw_whole(content: bytes) -> NDArray[np.uint8]:
-    """Draw a picture at its natural size, RGB or RGBA, (height, width, 3 or 4); raises RenderError as `draw` does."""
-    return _draw(content, size=None)[0]
+def decode(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool]:
+    """RGB or RGBA, (height, width, 3 or 4), and whether it is animated; natural size where `size` is None.
 
-
-def _draw(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool]:
-    """RGB or RGBA, (height, width, 3 or 4), and whether it is animated; natural size where `size` is None."""
+    Raises RenderError as `draw` does.
+    """
     document = svg_document(content)
     if document is None:
         return _draw_bitmap(content, size=size)
@@ -252,8 +238,8 @@ def _draw_svg(document: bytes, *, size: int | None) -> NDArray[np.uint8]:
     """RGBA, longer side `size`, or natural size. A buffer has no address, so librsvg reads no file that it names."""
     vips = _vips()
     try:
-        loaded = _scaled_svg(document, size=size) if size else _load_svg(document, scale=_VIPS_DPI / _CSS_DPI)
-        image, width, height = loaded
+        drawable = _scaled_svg(document, size=size) if size else _load_svg(document, scale=_VIPS_DPI / _CSS_DPI)
+        image, width, height = drawable
         if not size and width * height > MAX_SCREEN_PIXELS:
             raise RenderError(f"svg: of more than {MAX_SCREEN_PIXELS // 1_000_000} million pixels")
         # A region is drawn in this thread; write_to_memory() starts a pool of threads first, a third of an icon's time.
@@ -272,16 +258,12 @@ def _scaled_svg(document: bytes, *, size: int) -> tuple[Any, int, int]:
     sheets) costs one, never the result: what counts is the side that librsvg arrives at.
     """
     stated = stated_side(document)
-    if stated:
-        image, width, height = _load_svg(document, scale=size / stated * _VIPS_DPI / _CSS_DPI)
-        if max(width, height) == size:
-            return image, width, height
-    scale = 1.0
-    for _ in range(4):  # sides are whole pixels, so a small picture's scale is known to a few digits only at first
+    scale = size / stated * _VIPS_DPI / _CSS_DPI if stated else 1.0
+    for attempt in range(5 if stated else 4):  # sides are whole pixels, so a small picture's scale is vague at first
         image, width, height = _load_svg(document, scale=scale)
         if max(width, height) == size:
             return image, width, height
-        scale *= size / max(width, height)
+        scale = scale * size / max(width, height) if attempt or not stated else 1.0
     raise RenderError(f"svg: cannot be scaled to {size} px")
 
 
@@ -304,8 +286,7 @@ def _draw_bitmap(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8]
             with Image.open(io.BytesIO(content), formats=[kind]) as image:
                 if image.width * image.height > most_pixels:
                     raise Image.DecompressionBombError  # noqa: TRY301 - as Pillow's own
-                drawn = _resized(image, size=size) if size else _natural(image)
-                return np.asarray(drawn), _does_bitmap_move(image, kind)
+                return np.asarray(_decoded(image, size=size)), _does_bitmap_move(image, kind)
         except Exception as error:  # hostile bytes make a decoder raise anything, from struct.error to IndexError
             raise RenderError(_bitmap_reason(error, kind=kind, most_pixels=most_pixels)) from error
 
@@ -328,21 +309,19 @@ def _bitmap_reason(error: Exception, *, kind: str, most_pixels: int) -> str:
     return f"{kind}: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
 
 
-def _resized(image: Image.Image, *, size: int) -> Image.Image:
-    width, height = _fitted(image, size=size)
-    image.draft(None, (2 * width, 2 * height))  # a JPEG is decoded at 1/2, 1/4 or 1/8 already; the rest is bicubic
+def _decoded(image: Image.Image, *, size: int | None) -> Image.Image:
+    """RGB or RGBA, upright, its longer side `size`."""
+    if size:
+        width, height = _fitted(image, size=size)
+        image.draft(None, (2 * width, 2 * height))  # a JPEG is decoded at 1/2, 1/4 or 1/8 already; the rest is bicubic
     image = _eight_bit(ImageOps.exif_transpose(image))
-    box = _fitted(image, size=size)
-    if not image.has_transparency_data:
-        return image.convert("RGB").resize(box, Image.Resampling.BICUBIC, reducing_gap=3.0)
+    mode = "RGBA" if image.has_transparency_data else "RGB"
+    image = image.convert(mode)
+    if not size:
+        return image
     # Weighed by alpha ("RGBa"), so that the colour that hides under transparent pixels does not bleed into the edges.
-    weighed = image.convert("RGBA").convert("RGBa")
-    return weighed.resize(box, Image.Resampling.BICUBIC, reducing_gap=3.0).convert("RGBA")
-
-
-def _natural(image: Image.Image) -> Image.Image:
-    image = _eight_bit(ImageOps.exif_transpose(image))
-    return image.convert("RGBA" if image.has_transparency_data else "RGB")
+    weighed = image.convert("RGBa") if mode == "RGBA" else image
+    return weighed.resize(_fitted(image, size=size), Image.Resampling.BICUBIC, reducing_gap=3.0).convert(mode)
 
 
 def _fitted(image: Image.Image, *, size: int) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from PIL import Image
 
 from indexer.arrays import Pixels
 from indexer.errors import RenderError
-from indexer.rendering.render import CLEAR_CONTRAST, VISIBLE_CONTRAST, draw, draw_whole, render, svg_document
+from indexer.rendering.render import CLEAR_CONTRAST, VISIBLE_CONTRAST, decode, draw, render, svg_document
 
 MARGIN = 0.1
 """Left free around what is drawn, of its longer side: as around icons that use 20 of 24 px."""
@@ -61,17 +61,14 @@ def _trimmed(colours: Pixels, ground: NDArray[np.float64]) -> Pixels:
     """The smallest part that holds all that differs from the ground; everything where nothing does."""
     differs = np.abs(colours - ground).max(axis=2) >= _CONTRAST
     rows, columns = np.flatnonzero(differs.any(axis=1)), np.flatnonzero(differs.any(axis=0))
-    if not len(rows):
-        return colours
-    return colours[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    return colours[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] if len(rows) else colours
 
 
 def _cut_on_ground(box: Pixels, ground: NDArray[np.float64], *, margin: float) -> Pixels:
     """Centre a part on a square of the ground."""
     height, width = box.shape[:2]
     side = round(max(height, width) * (1 + 2 * margin))
-    square = np.empty((side, side, 3), np.uint8)
-    square[:] = ground
+    square = np.full((side, side, 3), ground, np.uint8)
     top, left = (side - height) // 2, (side - width) // 2
     square[top : top + height, left : left + width] = box
     return square
@@ -111,7 +108,7 @@ def draw_screenshot(content: bytes, *, size: int) -> Screenshot:
 
     Raises RenderError as `indexer.rendering.render.render` does, and where it is of one colour all over.
     """
-    picture = draw_whole(content)
+    picture, _ = decode(content, size=None)
     is_opaque = picture.shape[2] == 3 or int(picture[..., 3].min()) == 255
     image = Image.fromarray(picture)
     shown = image.convert("RGB") if is_opaque else _on_clear_ground(image)
@@ -125,8 +122,7 @@ def _on_clear_ground(image: Image.Image) -> Image.Image:
     on_white = _on_ground(image, 255)
     if _contrast(on_white) >= CLEAR_CONTRAST:
         return on_white
-    on_black = _on_ground(image, 0)
-    return on_black if _contrast(on_black) > _contrast(on_white) else on_white
+    return max(on_white, _on_ground(image, 0), key=_contrast)
 
 
 def _on_ground(image: Image.Image, shade: int) -> Image.Image:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import IO, NamedTuple, Self
 
 import numpy as np
@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from indexer.arrays import Pixels
 from indexer.errors import IconsError, SourceError
 from indexer.library.traits import TRAITS, digest_of
+from indexer.rendering.draw_pool import beyond_memory_limit, limited, serve
 from indexer.rendering.render import render
-from indexer.rendering.worker import Worker, beyond_memory_limit, limited, serve
 from indexer.sources.folders import reason_of
 from indexer.sources.records import PictureAddress
 from indexer.sources.source import read_picture
@@ -34,7 +34,8 @@ UNTOUCHED, STARTED, DRAWN, FAILED, UNREADABLE = range(5)
 is the picture's own."""
 _REASON_BYTES = 300
 _NOTE = np.dtype([("state", "u1"), ("reason", f"S{_REASON_BYTES}"), ("traits", TRAITS)])
-_PROGRAM = "from indexer.rendering.slots import work; work()"
+PROGRAM = "from indexer.rendering.slots import work; work()"
+"""What a worker runs, with its settings as JSON and the descriptor of the memory."""
 
 
 class Job(NamedTuple):
@@ -57,12 +58,12 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """Shared memory, seen as arrays."""
+    """Shared memory, seen as arrays: a row a picture, the rows of a slot side by side."""
 
     pixels: Pixels
     """RGB, (n_slots * chunk, size, size, 3), from the beginning of a page."""
     notes: NDArray[np.void]
-    """`state`, `reason` of a failure and `traits` of each picture, (n_slots, chunk)."""
+    """`state`, `reason` of a failure and `traits` of each picture, (n_slots * chunk,)."""
 
     @classmethod
     def map(cls, settings: Settings, memory: int) -> Self:
@@ -70,22 +71,12 @@ class Slots:
         n, size = settings.n_slots * settings.chunk, settings.size
         memory_map = mmap.mmap(memory, 0)
         pixels = np.frombuffer(memory_map, np.uint8, n * size * size * 3).reshape(n, size, size, 3)
-        notes = np.frombuffer(memory_map, _NOTE, n, offset=pixels.nbytes)
-        return cls(pixels, notes.reshape(settings.n_slots, settings.chunk))
+        return cls(pixels, np.frombuffer(memory_map, _NOTE, n, offset=pixels.nbytes))
 
-    def of(self, slot: int) -> "Slot":
-        """One slot."""
-        chunk = self.notes.shape[1]
-        return Slot(self.pixels[slot * chunk : (slot + 1) * chunk], self.notes[slot])
-
-
-class Slot(NamedTuple):
-    """The place of one chunk."""
-
-    pixels: Pixels
-    """RGB, (chunk, size, size, 3)."""
-    notes: NDArray[np.void]
-    """(chunk,)."""
+    def fail(self, row: int, reason: str, *, state: int = FAILED) -> None:
+        """Note that a picture gave no pixels, and why."""
+        self.notes["reason"][row] = reason.encode(errors="replace")[:_REASON_BYTES]
+        self.notes["state"][row] = state
 
 
 def shared_memory(settings: Settings) -> IO[bytes]:
@@ -101,73 +92,53 @@ def shared_memory(settings: Settings) -> IO[bytes]:
     return file
 
 
-def start_worker(settings: Settings, memory: int, *, stderr: IO[bytes]) -> Worker:
-    """Start a worker that draws into `memory`, a file descriptor; `stderr` takes what it says until it is ready."""
-    return Worker.start(_PROGRAM, json.dumps(asdict(settings)), str(memory), pass_fds=(memory,), stderr=stderr)
-
-
 def work() -> None:
-    """Be a worker, started by `start_worker`."""
+    """Be a worker of a `RenderPool`."""
     settings = Settings(**json.loads(sys.argv[1]))
-    slots = Slots.map(settings, int(sys.argv[2]))
+    drawn = Slots.map(settings, int(sys.argv[2]))
 
-    def draw(order: tuple[int, list[tuple[int, Job]]]) -> bytes:
-        slot, jobs = order
-        is_stored = any(job.address.kind in KINDS for _, job in jobs)
-        with beyond_memory_limit(settings.memory_bytes) if is_stored else nullcontext():
-            held = _read_stored(jobs)
-        draw_all(slots.of(slot), jobs, held, seconds_per_item=settings.seconds_per_item)
+    def draw(jobs: list[tuple[int, Job]]) -> bytes:
+        draw_all(drawn, jobs, seconds_per_item=settings.seconds_per_item, memory_bytes=settings.memory_bytes)
         return b""
 
     serve(draw, memory_bytes=settings.memory_bytes)
 
 
 def draw_all(
-    slot: Slot,
+    drawn: Slots,
     jobs: Sequence[tuple[int, Job]],
-    held: Mapping[int, bytes | SourceError] | None = None,
     *,
     seconds_per_item: float | None = None,
+    memory_bytes: int | None = None,
 ) -> None:
-    """Draw jobs at their positions in a slot. One that takes longer than `seconds_per_item` ends this process.
+    """Draw jobs at their rows. One that takes longer than `seconds_per_item` ends this process.
 
-    `held` is what was read out of stores, by position.
+    What lies in stores is read all together and before any is drawn: how long that takes is no picture's fault.
     """
-    held = _read_stored(jobs) if held is None else held
-    for position, job in jobs:
-        with limited(seconds_per_item):
-            _draw(slot, position, job, held.get(position))
+    stored = {row: job.address for row, job in jobs if job.address.kind in KINDS}
+    read: Mapping[int, bytes | SourceError] = {}
+    if stored:
+        with beyond_memory_limit(memory_bytes) if memory_bytes else nullcontext():
+            read = dict(zip(stored, read_all([*stored.values()]), strict=True))
+    for row, job in jobs:
+        with limited(seconds_per_item) if seconds_per_item else nullcontext():
+            _draw(drawn, row, job, read.get(row))
 
 
-def _read_stored(jobs: Sequence[tuple[int, Job]]) -> dict[int, bytes | SourceError]:
-    """Read what lies in stores, all together and before any is drawn: how long that takes is no picture's fault."""
-    stored = {position: job for position, job in jobs if job.address.kind in KINDS}
-    if not stored:
-        return {}
-    read = read_all([job.address for job in stored.values()])
-    return dict(zip(stored, read, strict=True))
-
-
-def fail(slot: Slot, position: int, reason: str, *, state: int = FAILED) -> None:
-    """Note in a slot that a picture gave no pixels, and why."""
-    slot.notes["reason"][position] = reason.encode(errors="replace")[:_REASON_BYTES]
-    slot.notes["state"][position] = state
-
-
-def _draw(slot: Slot, position: int, job: Job, held: bytes | SourceError | None) -> None:
-    slot.notes["state"][position] = STARTED
+def _draw(drawn: Slots, row: int, job: Job, read: bytes | SourceError | None) -> None:
+    drawn.notes["state"][row] = STARTED
     try:
-        if isinstance(held, SourceError):
-            raise held
-        content = held or read_picture(job.address)
+        if isinstance(read, SourceError):
+            raise read
+        content = read or read_picture(job.address)
     except (OSError, SourceError) as error:
-        fail(slot, position, f"can't be read: {reason_of(error)}", state=UNREADABLE)
+        drawn.fail(row, f"can't be read: {reason_of(error)}", state=UNREADABLE)
         return
     try:
-        rendered = render(content, size=slot.pixels.shape[1])
+        rendered = render(content, size=drawn.pixels.shape[1])
     except (IconsError, OSError, MemoryError, RecursionError) as error:
-        fail(slot, position, reason_of(error))
+        drawn.fail(row, reason_of(error))
         return
-    slot.pixels[position] = rendered.pixels
-    slot.notes["traits"][position] = (rendered.coloured, rendered.animated, digest_of(rendered.pixels), rendered.ink)
-    slot.notes["state"][position] = DRAWN
+    drawn.pixels[row] = rendered.pixels
+    drawn.notes["traits"][row] = (rendered.coloured, rendered.animated, digest_of(rendered.pixels), rendered.ink)
+    drawn.notes["state"][row] = DRAWN

@@ -1,4 +1,4 @@
-"""How figures look: bars with whiskers, bars of parts, and curves with bands, drawn by matplotlib.
+"""How figures look: bars with whiskers, and curves with bands, drawn by matplotlib.
 
 It takes half a second to import, which only reports wait for. In a page, colours are those of its style sheet.
 """
@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
-from itertools import accumulate
 from typing import Any
 
 import matplotlib as mpl
@@ -75,27 +74,6 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
-    """One row of a chart of parts."""
-
-    label: str
-    parts: Sequence[float]
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """How values stand on an axis, from 0 to `high`."""
-
-    title: str = ""
-    written: Written = short
-    high: float | None = None
-
-
-SHARES = Scale(high=1.02)
-"""From 0 to 1."""
-
-
-@dataclass(frozen=True, slots=True)
 class Chart:
     """A drawn chart, for a page and as a picture."""
 
@@ -104,19 +82,19 @@ class Chart:
 
     def svg(self) -> str:
         """Spell it as an element of a page whose style sheet is `page.STYLE`."""
-        file = io.StringIO()
-        with mpl.rc_context(_LOOKS):
-            self.sheet.savefig(file, format="svg", transparent=True, metadata=_NOTHING)
-        text = file.getvalue()
+        text = self._saved(format="svg", transparent=True, metadata=_NOTHING).decode()
         for colour, name in _VARIABLES.items():
             text = text.replace(colour, f"var(--{name})")
         return f'<svg class="chart" role="img" aria-label="{escape(self.title)}"{text[text.index("<svg") + 4 :]}'
 
     def png(self) -> bytes:
         """Draw it on white."""
+        return self._saved(format="png", dpi=_PNG_DPI)
+
+    def _saved(self, **how: Any) -> bytes:
         file = io.BytesIO()
         with mpl.rc_context(_LOOKS):
-            self.sheet.savefig(file, format="png", dpi=_PNG_DPI)
+            self.sheet.savefig(file, **how)
         return file.getvalue()
 
 
@@ -125,42 +103,38 @@ def bar_chart(title: str, bars: Sequence[Bar], *, written: Written = short) -> C
     with _axes(title, n_rows=len(bars)) as (chart, axes):
         _rows(axes, [bar.label for bar in bars], [(bar.figure.high, written(bar.figure.value)) for bar in bars])
         values = [bar.figure.value for bar in bars]
-        axes.barh(range(len(bars)), values, 0.55, color=[_colour(bar.colour) for bar in bars])
+        axes.barh(range(len(bars)), values, 0.55, color=[COLOURS[bar.colour % len(COLOURS)] for bar in bars])
         below = [bar.figure.value - bar.figure.low for bar in bars]
         above = [bar.figure.high - bar.figure.value for bar in bars]
         axes.errorbar(values, range(len(bars)), xerr=[below, above], fmt="none", ecolor=_TEXT, elinewidth=1, capsize=3)
     return chart
 
 
-def stacked_chart(title: str, stacks: Sequence[Stack], *, parts: Sequence[str], written: Written) -> Chart:
-    """Draw horizontal bars made of parts, with the parts' names beneath and each whole's value at its end."""
-    with _axes(title, n_rows=len(stacks) + 2) as (chart, axes):
-        _rows(axes, [stack.label for stack in stacks], [(sum(of.parts), written(sum(of.parts))) for of in stacks])
-        starts = [[0.0, *accumulate(stack.parts)] for stack in stacks]
-        for n, name in enumerate(parts):
-            widths, left = [stack.parts[n] for stack in stacks], [of[n] for of in starts]
-            axes.barh(range(len(stacks)), widths, 0.55, left=left, color=_colour(n), label=name)
-        chart.sheet.legend(loc="outside lower center", ncols=4)
-    return chart
+def line_chart(
+    title: str,
+    curves: Sequence[Curve],
+    *,
+    ticks: Sequence[str],
+    x_title: str,
+    written: Written = short,
+    high: float | None = 1.02,
+) -> Chart:
+    """Draw curves over named places; bands are the intervals. The legend tells the last value of each.
 
-
-def line_chart(title: str, curves: Sequence[Curve], *, ticks: Sequence[str], x_title: str, y: Scale = SHARES) -> Chart:
-    """Draw curves over named places; bands are the intervals. The legend tells the last value of each."""
+    The y axis ends at `high`, by itself a little above a share of 1; None: where values end.
+    """
     with _axes(title) as (chart, axes):
         for curve in curves:
-            values, colour = [figure.value for figure in curve.figures], _colour(curve.colour)
-            label = f"{curve.label} {y.written(values[-1])}"
-            if curve.is_ideal:
-                axes.plot(values, "--", color=colour, linewidth=1.2, label=label)
-                continue
-            axes.plot(values, marker="o", markersize=4, color=colour, label=label)
-            low, high = [figure.low for figure in curve.figures], [figure.high for figure in curve.figures]
-            axes.fill_between(range(len(values)), low, high, color=colour, alpha=0.16, linewidth=0)
+            values, colour = [figure.value for figure in curve.figures], COLOURS[curve.colour % len(COLOURS)]
+            looks: dict[str, Any] = {"ls": "--", "lw": 1.2} if curve.is_ideal else {"marker": "o", "markersize": 4}
+            axes.plot(values, color=colour, label=f"{curve.label} {written(values[-1])}", **looks)
+            if not curve.is_ideal:
+                band = [figure.low for figure in curve.figures], [figure.high for figure in curve.figures]
+                axes.fill_between(range(len(values)), *band, color=colour, alpha=0.16, linewidth=0)
         axes.set_xticks(range(len(ticks)), ticks)
         axes.set_xlabel(x_title)
-        axes.set_ylim(0.0, y.high)
+        axes.set_ylim(0.0, high)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-        axes.yaxis.set_label_text(y.title)
         chart.sheet.legend(loc="outside right upper")
     return chart
 
@@ -178,17 +152,9 @@ def _axes(title: str, *, n_rows: int | None = None) -> Iterator[tuple[Chart, Axe
 
 def _rows(axes: Axes, labels: Sequence[str], ends: Sequence[tuple[float, str]]) -> None:
     """Name the rows of a chart of bars, from the top, and write a value at the end of each."""
-    axes.set_yticks(range(len(labels)), [_cut(label) for label in labels])
+    axes.set_yticks(range(len(labels)), [name if len(name) <= 36 else f"{name[:33]}..." for name in labels])
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.margins(x=0.15)
     for row, (end, written) in enumerate(ends):
         axes.annotate(written, (end, row), xytext=(6, 0), textcoords="offset points", va="center")
-
-
-def _colour(number: int) -> str:
-    return COLOURS[number % len(COLOURS)]
-
-
-def _cut(label: str) -> str:
-    return label if len(label) <= 36 else f"{label[:33]}..."

@@ -20,7 +20,6 @@ UNRANKED = np.iinfo(np.int64).max
 CUTS = (1, 5, 10)
 DEPTH = 50
 RESAMPLES = 1000
-_DRAWS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +42,7 @@ def right_ranks(scores: npt.NDArray[np.floating], right: Sequence[int] | Ranks) 
     found = -np.sort(-others[places])
     others[places] = -np.inf
     ahead = np.sort(others[others >= found[-1]])
-    n_wrong = len(ahead) - np.searchsorted(ahead, found, side="left")
-    ranks: Ranks = np.arange(1, len(found) + 1) + n_wrong
+    ranks: Ranks = np.arange(1, len(found) + 1) + (len(ahead) - np.searchsorted(ahead, found, side="left"))
     return np.where(np.isneginf(found), UNRANKED, ranks)
 
 
@@ -83,14 +81,8 @@ def shares(scores: Mapping[str, Scores], *, of: Mapping[str, Scores], seed: int 
 
 def _resampled(table: Scores, seed: int) -> Scores:
     """Means (measures, draws) of the scores (measures, n) over queries that are drawn with replacement."""
-    n = table.shape[1]
-    generator = np.random.default_rng(seed)
-    rows_at_once = max(1, _DRAWS_AT_ONCE // (n * len(table)))
-    resampled = []
-    for start in range(0, RESAMPLES, rows_at_once):
-        drawn = generator.integers(n, size=(min(rows_at_once, RESAMPLES - start), n))
-        resampled.append(table[:, drawn].mean(axis=2))
-    return np.concatenate(resampled, axis=1)
+    generator, n = np.random.default_rng(seed), table.shape[1]
+    return np.stack([table[:, generator.integers(n, size=n)].mean(axis=1) for _ in range(RESAMPLES)], axis=1)
 
 
 def _ratios(ours: Scores, theirs: Scores) -> Scores:

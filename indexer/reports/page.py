@@ -62,8 +62,12 @@ _PAGE = """<!doctype html>
 
 def page(title: str, *, facts: Sequence[str], sections: Sequence[str]) -> str:
     """Lay out a page: a title, what was measured in a few lines of text, and sections of HTML."""
-    listed = "".join(f"<li>{escape(line)}</li>" for line in facts)
-    return _PAGE.format(title=escape(title), style=STYLE, facts=listed, sections="".join(sections))
+    return _PAGE.format(
+        title=escape(title),
+        style=STYLE,
+        facts="".join(f"<li>{escape(line)}</li>" for line in facts),
+        sections="".join(sections),
+    )
 
 
 class Html(str):

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
@@ -144,11 +144,17 @@ def plain(text: str) -> Text:
     return Text(printable(text))
 
 
-def table_of(head: Sequence[str], rows: Iterable[Sequence[str]], *, n_left: int = 1) -> Table:
-    """Lay out a table for a terminal; its first columns, `n_left` of them, name a row, the others are figures."""
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+def table_of(
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, n_left: int = 1, folded: Sequence[int] = ()
+) -> Table:
+    """Lay out a table for a terminal; its first columns, `n_left` of them, name a row, the others are figures; those
+    that are `folded`, by their numbers, are texts that may take several lines.
+    """
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0), show_header=any(head))
     for number, column in enumerate(head):
-        table.add_column(column, justify="left" if number < n_left else "right", no_wrap=True)
+        is_text, folds = number < n_left or number in folded, number in folded
+        justify: Literal["left", "right"] = "left" if is_text else "right"
+        table.add_column(column, justify=justify, no_wrap=not folds, overflow="fold" if folds else "ellipsis")
     for row in rows:
         table.add_row(*map(plain, row))
     return table

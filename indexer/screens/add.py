@@ -1,23 +1,38 @@
 """The stages of `icons usage add`: find files -> look at what is new, a thread a core -> publish.
 
 Reads screenshots and the generation of icons that answers; writes the folder `usage/` of the library, under its lock.
+A screenshot is decoded in a worker process; its boxes, vectors and crops are made here.
 """
 
+import io
+import json
+import re
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from indexer.errors import LibraryError, ShardError, SourceError
+import numpy as np
+from PIL import Image
+
+from indexer.arrays import Floats, Pixels
+from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
+from indexer.errors import LibraryError, RenderError, ShardError, SourceError
+from indexer.library.durable import remove_folder, write_file
 from indexer.library.folder import Library, require
+from indexer.library.foreign import folders_in
 from indexer.library.shards import Failed
+from indexer.library.traits import digest_of
 from indexer.merging.manifest import answering_manifest
 from indexer.process import cores
+from indexer.rendering.draw_pool import DrawPool
 from indexer.reports.terminal import Progress
 from indexer.screens.files import (
+    MAX_BYTES,
     FileFacts,
+    Place,
     Shots,
     UsageFolder,
     find_files,
@@ -25,54 +40,58 @@ from indexer.screens.files import (
     read_known,
     read_shots,
     write_known,
-    write_shots,
 )
-from indexer.screens.looking import Sight, look, open_pool, open_sight
+from indexer.screens.located import Locator, crops, detector_version, open_locator
 from indexer.screens.looks import (
-    KnownScreens,
     Look,
     LookKey,
     Sameness,
     UsageCounts,
     UsageManifest,
     answering_usage,
-    damaged,
+    drop_damaged,
     drop_unused,
     read_known_screens,
-    shard_of,
     write_looks,
 )
-from indexer.screens.sameness import measure_sameness
-from indexer.screens.usage_merge import UsageContent, merge_usage
+from indexer.screens.usage_merge import UsageContent, measure_sameness, merge_usage
+from indexer.sources.folders import Exclusion, reason_of
+from indexer.sources.records import content_digest, from_text, read_regular, refuse_undecoded
 
 MOST_OF_SHARD = 64
 """Screens of one shard."""
 MOST_SECONDS = 20.0
 """Whose work is lost at most if the process is killed."""
-_AHEAD = 2
-"""Files a thread that are submitted: the next one is there when it has done one."""
 
-Seen = tuple[FileFacts, Look | Failed]
+_SECONDS = 30.0
+"""For a file of 64 million pixels on a busy machine."""
+_ROUND = 0.25
+"""Of its longer side, a crop shows around an icon."""
+_LARGEST_CROP = 96
+"""Pixels; larger ones are made smaller."""
 
 
-def _looks(see: Callable[[FileFacts], Look | Failed], files: Sequence[FileFacts], *, threads: int) -> Iterator[Seen]:
-    """Yield what was seen as it comes, never more than a few files ahead of who takes it."""
-    left = iter(files)
-    under_way: dict[Future[Look | Failed], FileFacts] = {}
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            while True:
-                for facts in left:
-                    under_way[pool.submit(see, facts)] = facts
-                    if len(under_way) >= _AHEAD * threads:
-                        break
-                if not under_way:
-                    return
-                completed = wait(under_way, return_when=FIRST_COMPLETED).done
-                for done in sorted(completed, key=lambda future: future.exception() is not None):  # errors last
-                    yield under_way.pop(done), done.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """By what icons are found and seen."""
+
+    key: LookKey
+    locator: Locator
+    encoder: QueryEncoder
+
+
+def open_sight(library: Library) -> Sight:
+    """Open the encoder of the generation that answers, and the detector.
+
+    Raises:
+        LibraryError: nothing is indexed yet.
+    """
+    manifest = answering_manifest(library)
+    if manifest is None:
+        raise LibraryError(f'"{library.root}" holds no icons that can be searched; `icons index` comes first')
+    encoder = open_query_encoder(library.encoder(manifest.fingerprint))
+    key = LookKey(manifest.fingerprint, detector_version(), manifest.dim)
+    return Sight(key, open_locator(manifest.fingerprint), encoder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,24 +135,21 @@ def add(library: Library, options: AddOptions, progress: Progress, *, sight: Sig
     with require(library).writing():
         sight = sight or open_sight(library)
         shots = _remember(folder, options)
-        found = find_files(shots.places, read_known(folder), progress=progress)
-        write_known(folder, found.files)
-        n_looked, manifest = 0, None
+        files, n_read, away = find_files(shots.places, read_known(folder), progress=progress)
+        write_known(folder, files)
+        n_looked = 0
         while True:
-            n_looked += _look(folder, sight, shots, found.files, options, progress)
+            n_looked += _look(folder, sight, shots, files, options, progress)
             try:
-                manifest = _publish(folder, sight, shots, found.files, progress)
+                manifest = _publish(folder, sight, shots, files, progress)
                 break
             except ShardError:
-                for path in damaged(folder, sight.key):  # their screenshots are looked at again
-                    path.unlink()
-        _clear(folder, sight.key, found.files, with_crops=shots.keeps_crops)
+                drop_damaged(folder, sight.key)  # their screenshots are looked at again
+        _clear(folder, sight.key, files, with_crops=shots.keeps_crops)
         answering = manifest or answering_usage(folder)
         assert answering is not None
     number = None if manifest is None else manifest.number
-    return AddSummary(
-        answering.counts, found.n_read, n_looked, number, found.away, round(time.monotonic() - started, 3)
-    )
+    return AddSummary(answering.counts, n_read, n_looked, number, away, round(time.monotonic() - started, 3))
 
 
 def remove(library: Library, paths: Sequence[Path]) -> UsageManifest:
@@ -145,15 +161,15 @@ def remove(library: Library, paths: Sequence[Path]) -> UsageManifest:
     folder = UsageFolder(library)
     with require(library).writing():
         shots, known = read_shots(folder), read_known(folder)
-        for path in paths:
-            shots = _without(shots, str(path.expanduser().absolute()), known)
-            known = [facts for facts in known if not is_below(facts.path, str(path.expanduser().absolute()))]
-        write_shots(folder, shots)
+        for location in (str(path.expanduser().absolute()) for path in paths):
+            shots = _without(shots, location, known)
+            known = [facts for facts in known if not is_below(facts.path, location)]
+        _write_shots(folder, shots)
         write_known(folder, known)
         manifest = answering_usage(folder)
         if manifest is None:
             raise LibraryError("it is left out from now on; nothing answers yet, `icons usage add` publishes the rest")
-        content = _still_seen(folder, manifest, known)
+        content = _content(folder, manifest.key, known, manifest.same, has_crops=manifest.has_crops)
         removed = merge_usage(folder, manifest.key, content, keep_before=False)
         _clear(folder, manifest.key, known, with_crops=content.has_crops)
         return removed
@@ -169,52 +185,61 @@ def republish(library: Library) -> UsageManifest:
     with require(library).writing():
         sight, shots = open_sight(library), read_shots(folder)
         sameness = _sameness(folder, sight, answering_usage(folder), lambda *_: None)
-        known_screens = read_known_screens(folder, sight.key, with_crops=shots.keeps_crops)
-        files = _known_to(known_screens, read_known(folder))
-        if not any(facts.digest for facts in files):
+        content = _content(folder, sight.key, read_known(folder), sameness, has_crops=shots.keeps_crops)
+        if not any(facts.digest for facts in content.files):
             raise LibraryError("what was seen on screenshots is lost; `icons usage add` looks at them again")
-        content = UsageContent(files, known_screens.failures, shots.keeps_crops, sameness)
         return merge_usage(folder, sight.key, content, keep_before=True)
 
 
-def _without(shots: Shots, location: str, known: Sequence[FileFacts]) -> Shots:
-    below = [place for place in shots.places if is_below(place.location, location)]
-    above = [place for place in shots.places if is_below(location, place.location) and place not in below]
-    if not below and not (above and any(is_below(facts.path, location) for facts in known)):
-        raise SourceError(f'"{location}" is not among the screenshots; `icons usage status` lists what is')
-    for place in below:
-        shots = shots.without(place.location)
-    for place in above:  # so that the next look leaves it out, too
-        inside = location.removeprefix(place.location.rstrip("/"))
-        left_out = replace(place, exclude=(*place.exclude, _as_pattern(inside)))
-        shots = replace(shots, places=tuple(left_out if one == place else one for one in shots.places))
-    return shots
-
-
-def _as_pattern(path: str) -> str:
-    """Spell a path as a pattern of .gitignore that fits it alone."""
-    return "".join(f"\\{sign}" if sign in "\\*?[]!# " else sign for sign in path)
-
-
-def _still_seen(folder: UsageFolder, manifest: UsageManifest, known: Sequence[FileFacts]) -> UsageContent:
+def _content(
+    folder: UsageFolder, key: LookKey, files: Sequence[FileFacts], same: Sameness, *, has_crops: bool
+) -> UsageContent:
     """What the shards say something of: what was found and never looked at is for the next run."""
-    known_screens = read_known_screens(folder, manifest.key, with_crops=manifest.has_crops)
-    return UsageContent(_known_to(known_screens, known), known_screens.failures, manifest.has_crops, manifest.same)
+    known = read_known_screens(folder, key, with_crops=has_crops)
+    settled = {None} | {digest.hex() for digest in known.seen | known.failures.keys()}
+    return UsageContent([facts for facts in files if facts.digest in settled], known.failures, has_crops, same)
 
 
-def _known_to(known_screens: KnownScreens, known: Sequence[FileFacts]) -> list[FileFacts]:
-    seen = known_screens.seen | known_screens.failures.keys()
-    return [facts for facts in known if facts.digest is None or bytes.fromhex(facts.digest) in seen]
+def _without(shots: Shots, location: str, known: Sequence[FileFacts]) -> Shots:
+    """Forget the places below a location; places above it leave it out, so that the next look does, too."""
+    places, is_known = list[Place](), any(is_below(facts.path, location) for facts in known)
+    is_among = False
+    for place in shots.places:
+        if is_below(place.location, location):
+            is_among = True
+            continue
+        if is_below(location, place.location):
+            is_among |= is_known
+            inside = re.sub(r"[\\*?\[\]!# ]", r"\\\g<0>", location.removeprefix(place.location.rstrip("/")))
+            place = replace(place, exclude=(*place.exclude, inside))  # noqa: PLW2901
+        places.append(place)
+    if not is_among:
+        raise SourceError(f'"{location}" is not among the screenshots; `icons usage status` lists what is')
+    return replace(shots, places=tuple(places))
 
 
 def _remember(folder: UsageFolder, options: AddOptions) -> Shots:
-    shots = read_shots(folder).with_places(options.shots, exclude=options.exclude)
-    if not shots.places:
+    """Remember more places; one that is added again has the new patterns."""
+    Exclusion.of(options.exclude)  # whether they are patterns
+    shots = read_shots(folder)
+    places = {place.location: place for place in shots.places}
+    for shot in options.shots:
+        path = shot.expanduser().absolute()
+        refuse_undecoded(path)
+        if not path.exists():
+            raise SourceError(f'"{shot}" does not exist; give a folder of screenshots, or screenshots')
+        places.pop(str(path), None)
+        places[str(path)] = Place(str(path), tuple(options.exclude))
+    if not places:
         raise SourceError("no screenshots are known yet; `icons usage add FOLDER` takes them in")
-    if options.keeps_crops is not None:
-        shots = replace(shots, keeps_crops=options.keeps_crops)
-    write_shots(folder, shots)
+    keeps_crops = shots.keeps_crops if options.keeps_crops is None else options.keeps_crops
+    shots = Shots(tuple(places.values()), keeps_crops)
+    _write_shots(folder, shots)
     return shots
+
+
+def _write_shots(folder: UsageFolder, shots: Shots) -> None:
+    write_file(folder.settings, json.dumps(asdict(shots), indent=2).encode())
 
 
 def _look(
@@ -226,43 +251,82 @@ def _look(
     progress: Progress,
 ) -> int:
     """Look at the screens that no shard settles; tell how many these were."""
-    known_screens = read_known_screens(folder, sight.key, with_crops=shots.keeps_crops)
-    done = known_screens.seen | {
-        digest for digest, failed in known_screens.failures.items() if failed.is_final and not options.retry_failed
-    }
-    left: dict[str, FileFacts] = {}
-    for facts in files:
-        if facts.digest and bytes.fromhex(facts.digest) not in done:
-            left.setdefault(facts.digest, facts)
+    known = read_known_screens(folder, sight.key, with_crops=shots.keeps_crops)
+    final = {digest for digest, why in known.failures.items() if why.is_final and not options.retry_failed}
+    done = {digest.hex() for digest in known.seen | final}
+    left = {facts.digest: facts for facts in files if facts.digest and facts.digest not in done}
     if not left:
         return 0
     threads = min(options.workers or cores(), len(left))
-    seen: list[Seen] = []
+    looks: list[Look] = []
+    failures: dict[bytes, Failed] = {}
     since = time.monotonic()
 
     def keep() -> None:
-        nonlocal seen, since
-        if seen:
-            _keep(folder, sight.key, seen, has_crops=shots.keeps_crops)
-        seen, since = [], time.monotonic()
+        nonlocal since
+        if looks or failures:
+            write_looks(folder.looks_of(sight.key), sight.key, looks, failures, has_crops=shots.keeps_crops)
+        looks.clear()
+        failures.clear()
+        since = time.monotonic()
 
-    with open_pool(threads) as pool:
+    with DrawPool(workers=threads, seconds=_SECONDS) as pool, ThreadPoolExecutor(threads) as executor:
         see = partial(look, pool=pool, sight=sight, keeps_crops=shots.keeps_crops)
+        seeing = {executor.submit(see, facts): digest for digest, facts in left.items()}
         try:
-            for n_done, one in enumerate(_looks(see, list(left.values()), threads=threads), start=1):
-                seen.append(one)
+            for n_done, future in enumerate(as_completed(seeing), start=1):
+                digest, seen = seeing.pop(future), future.result()
+                if isinstance(seen, Failed):
+                    failures[bytes.fromhex(digest)] = seen
+                else:
+                    looks.append(seen)
                 progress("Looking for icons on screenshots", n_done, len(left))
-                if len(seen) >= MOST_OF_SHARD or time.monotonic() - since >= MOST_SECONDS:
+                if len(looks) + len(failures) >= MOST_OF_SHARD or time.monotonic() - since >= MOST_SECONDS:
                     keep()
         finally:  # also after an error, or Ctrl-C
+            executor.shutdown(cancel_futures=True)
             keep()
     return len(left)
 
 
-def _keep(folder: UsageFolder, key: LookKey, seen: Sequence[Seen], *, has_crops: bool) -> None:
-    looks = [look for _, look in seen if isinstance(look, Look)]
-    failures = {bytes.fromhex(facts.digest or ""): why for facts, why in seen if isinstance(why, Failed)}
-    write_looks(folder.looks_of(key), shard_of(looks, failures, dim=key.dim, has_crops=has_crops), key=key)
+def look(facts: FileFacts, pool: DrawPool, sight: Sight, *, keeps_crops: bool) -> Look | Failed:
+    """Look at a file, or say why that can't be done. Many threads may do so at once."""
+    try:
+        content = read_regular(Path(from_text(facts.path)), limit=MAX_BYTES)
+    except (OSError, SourceError) as error:
+        return Failed(reason_of(error), is_final=False)
+    digest = content_digest(content)
+    if digest.hex() != facts.digest:
+        return Failed("changed while it was indexed", is_final=False)
+    try:
+        shot = pool.screenshot(content, size=sight.encoder.image_size)
+    except RenderError as error:
+        return Failed(str(error), is_final=True)
+    pixels, found = shot.pixels, sight.locator.locate(shot.pixels, sight.encoder)
+    corners = found.boxes.corners
+    seen = crops(pixels, corners, size=sight.encoder.image_size)
+    return Look(
+        digest=digest,
+        facts=(pixels.shape[1], pixels.shape[0], found.n_found),
+        corners=corners,
+        scores=found.boxes.scores,
+        drawings=np.array([digest_of(crop) for crop in seen], np.int64),
+        vectors=found.vectors.reshape(len(corners), sight.key.dim),
+        crops=[_png_of(pixels, box) for box in corners] if keeps_crops else None,
+    )
+
+
+def _png_of(pixels: Pixels, box: Floats) -> bytes:
+    """A box with a little of what is around it, as a PNG."""
+    height, width = pixels.shape[:2]
+    around = max(2.0, _ROUND * float(max(box[2] - box[0], box[3] - box[1])))
+    left, top = np.maximum(np.floor(box[:2] - around), 0).astype(int)
+    right, bottom = np.minimum(np.ceil(box[2:] + around), [width, height]).astype(int)
+    picture = Image.fromarray(pixels[top:bottom, left:right])
+    picture.thumbnail((_LARGEST_CROP, _LARGEST_CROP))
+    written = io.BytesIO()
+    picture.save(written, "PNG")
+    return written.getvalue()
 
 
 def _publish(
@@ -270,8 +334,8 @@ def _publish(
 ) -> UsageManifest | None:
     """Build a generation unless the current one says already what it would say."""
     before = answering_usage(folder)
-    failures = read_known_screens(folder, sight.key, with_crops=shots.keeps_crops).failures
-    content = UsageContent(files, failures, shots.keeps_crops, _sameness(folder, sight, before, progress))
+    same = _sameness(folder, sight, before, progress)
+    content = _content(folder, sight.key, files, same, has_crops=shots.keeps_crops)
     if before is not None and before.revision == content.revision(sight.key):
         return None
     progress("Publishing", 0, 1)
@@ -285,8 +349,8 @@ def _sameness(folder: UsageFolder, sight: Sight, before: UsageManifest | None, p
     icons, number = answering_manifest(library), library.current()
     assert icons is not None
     assert number is not None
-    measured = before and (before.fingerprint, before.same.n_pictures)
-    if before is not None and measured == (sight.key.fingerprint, icons.pictures.n):
+    now = (sight.key.fingerprint, icons.pictures.n)
+    if before is not None and (before.fingerprint, before.same.n_pictures) == now:
         return before.same
     progress("Measuring how alike icons and crops are", 0, 1)
     return measure_sameness(library.generation(number), sight.encoder)
@@ -296,4 +360,6 @@ def _clear(folder: UsageFolder, key: LookKey, files: Sequence[FileFacts], *, wit
     """Delete what is of no use any more: what others saw, looks at files that are gone, crops."""
     digests = {bytes.fromhex(facts.digest) for facts in files if facts.digest}
     drop_unused(folder, key, digests, with_crops=with_crops)
-    folder.remove_looks_but(key)
+    for looks in folders_in(folder.looks):
+        if looks.name != str(key):
+            remove_folder(looks)

@@ -6,35 +6,32 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 from indexer.errors import LibraryError, SourceError
-from indexer.library.durable import remove_folder, write_file
-from indexer.library.folder import Library
-from indexer.library.foreign import Absolute, Count, Location, below, folders_in, from_json
-from indexer.library.generations import GenerationFolder, Generations
+from indexer.library.durable import write_file
+from indexer.library.folder import GenerationFolder, Generations, Library
+from indexer.library.foreign import Absolute, Count, Location, below, from_json
 from indexer.process import cores
 from indexer.reports.terminal import Progress
 from indexer.sources.folders import Exclusion, find_pictures, reason_of
-from indexer.sources.records import UNREAD, content_digest, from_text, read_regular, refuse_undecoded, stamp_of, to_text
+from indexer.sources.records import UNREAD, content_digest, from_text, read_regular, stamp_of, to_text
 
 
 class UsageGeneration(GenerationFolder):
-    """Where the files of one published state lie."""
+    """Where the files of one published state lie.
+
+    `places` has a line a file: its path, and the row of its screen or why there is none. `boxes` holds screens, their
+    boxes, and the drawing that each box shows; `drawings` is an index of the vectors of distinct drawings, ids are rows
+    of drawings; `crops` has PNGs of the drawings, one after the other, and is empty where no crops are kept.
+    """
 
     def __init__(self, number: int, folder: Path) -> None:
         super().__init__(number, folder)
-        self.places = folder / "places.jsonl"
-        """A line a file: its path, and the row of its screen or why there is none."""
-        self.boxes = folder / "boxes.safetensors"
-        """Screens, their boxes, and the drawing that each box shows."""
-        self.drawings = folder / "drawings.faiss"
-        """FAISS index of the vectors of distinct drawings, ids are rows of drawings."""
-        self.crops = folder / "crops.bin"
-        """PNGs of the drawings, one after the other; empty where no crops are kept."""
-        self.files = (self.places, self.boxes, self.drawings, self.crops)
+        names = ("places.jsonl", "boxes.safetensors", "drawings.faiss", "crops.bin")
+        self.places, self.boxes, self.drawings, self.crops = self.files = tuple(folder / name for name in names)
 
 
 class UsageFolder(Generations[UsageGeneration]):
@@ -55,12 +52,6 @@ class UsageFolder(Generations[UsageGeneration]):
         """Folder of the shards of one encoder and detector."""
         return below(self.looks, str(key))
 
-    def remove_looks_but(self, key: object) -> None:
-        """Delete what other encoders and detectors saw, once this one's has been published."""
-        for folder in folders_in(self.looks):
-            if folder.name != str(key):
-                remove_folder(folder)
-
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -78,29 +69,6 @@ class Shots:
     places: tuple[Place, ...] = ()
     keeps_crops: bool = True
 
-    def with_places(self, locations: Sequence[Path], *, exclude: Sequence[str]) -> "Shots":
-        """Remember more; a place that is added again has the new patterns.
-
-        Raises:
-            SourceError: one is not there, or a pattern is none.
-        """
-        Exclusion.of(exclude)
-        added = {_checked(location): Place(_checked(location), tuple(exclude)) for location in locations}
-        kept = [place for place in self.places if place.location not in added]
-        return replace(self, places=(*kept, *added.values()))
-
-    def without(self, location: str) -> "Shots":
-        """Forget a place."""
-        return replace(self, places=tuple(place for place in self.places if place.location != location))
-
-
-def _checked(location: Path) -> str:
-    path = location.expanduser().absolute()
-    refuse_undecoded(path)
-    if not path.exists():
-        raise SourceError(f'"{location}" does not exist; give a folder of screenshots, or screenshots')
-    return str(path)
-
 
 def read_shots(folder: UsageFolder) -> Shots:
     """Read it; nothing where nothing is remembered.
@@ -116,11 +84,6 @@ def read_shots(folder: UsageFolder) -> Shots:
         raise LibraryError(
             f'"{folder.settings}" can\'t be read ({error}); delete it, and give `icons usage add` the screenshots again'
         ) from error
-
-
-def write_shots(folder: UsageFolder, shots: Shots) -> None:
-    """Remember it."""
-    write_file(folder.settings, json.dumps(asdict(shots), indent=2).encode())
 
 
 SUFFIXES = frozenset((".png", ".jpg", ".jpeg", ".webp", ".gif", ".apng", ".bmp"))
@@ -140,48 +103,38 @@ class FileFacts:
     """`content_digest`, in hex: files of equal content are one screen."""
     error: str | None = None
 
-    @property
-    def file(self) -> Path:
-        """Where it lies."""
-        return Path(from_text(self.path))
 
+def find_files(
+    places: Sequence[Place], known: Sequence[FileFacts], *, progress: Progress
+) -> tuple[list[FileFacts], int, tuple[str, ...]]:
+    """Look at the files of all places; only those whose stamp is new are read.
 
-@dataclass(frozen=True, slots=True)
-class FoundFiles:
-    """What a look at all places found."""
-
-    files: Sequence[FileFacts]
-    """By path."""
-    n_read: int
-    away: tuple[str, ...]
-    """Places that are not there now, an unplugged drive perhaps: what was known of them is kept."""
-
-
-def find_files(places: Sequence[Place], known: Sequence[FileFacts], *, progress: Progress) -> FoundFiles:
-    """Look at the files of all places; only those whose stamp is new are read."""
+    Returned are all files, by path, how many of them were read, and the places that are not there now, an unplugged
+    drive perhaps: what was known of them is kept.
+    """
     by_path = {facts.path: facts for facts in known}
     files: dict[str, FileFacts] = {}
     to_read: list[tuple[FileFacts, str | None]] = []
-    away = []
+    away = tuple(place.location for place in places if not Path(place.location).exists())
     for place in places:
-        if not Path(place.location).exists():
-            away.append(place.location)
+        if place.location in away:
             files.update((facts.path, facts) for facts in known if is_below(facts.path, place.location))
             continue
         for facts, inside in _walk(place):
             if facts.path in files:  # of a place within a place
                 continue
             before = by_path.get(facts.path)
-            is_known = before is not None and before.stamp == facts.stamp and not facts.error
-            files[facts.path] = before if is_known and before else facts
-            if not is_known and not facts.error:
+            unchanged = before if before and before.stamp == facts.stamp and not facts.error else None
+            files[facts.path] = unchanged or facts
+            if not unchanged and not facts.error:
                 to_read.append((facts, inside))
             if len(files) % 1000 == 0:
                 progress("Looking for screenshots", len(files), len(files))
-    for n_read, facts in enumerate(_read_all(to_read), start=1):
-        files[facts.path] = facts
-        progress("Reading what is new", n_read, len(to_read))
-    return FoundFiles(sorted(files.values(), key=lambda facts: facts.path), len(to_read), tuple(away))
+    with ThreadPoolExecutor(cores()) as threads:
+        for n_read, facts in enumerate(threads.map(lambda found: _read(*found), to_read), start=1):
+            files[facts.path] = facts
+            progress("Reading what is new", n_read, len(to_read))
+    return sorted(files.values(), key=lambda facts: facts.path), len(to_read), away
 
 
 def is_below(path: str, location: str) -> bool:
@@ -192,35 +145,25 @@ def is_below(path: str, location: str) -> bool:
 def _walk(place: Place) -> Iterator[tuple[FileFacts, str | None]]:
     """Yield every file of a place with its stamp, and the real path that it must lie below."""
     location = Path(place.location)
-    if location.is_file():
-        yield _stamped(location), None
-        return
-    inside = os.path.realpath(location)
-    for found in find_pictures(location, exclusion=Exclusion.of(place.exclude), suffixes=SUFFIXES):
+    is_file, inside = location.is_file(), os.path.realpath(location)
+    pictures = find_pictures(location, exclusion=Exclusion.of(place.exclude), suffixes=SUFFIXES)
+    for found in [""] if is_file else pictures:
         if isinstance(found, str):
-            yield _stamped(location / found), inside
+            path, stamp, error = to_text(str(location / found)), UNREAD, None
+            try:
+                stamp = stamp_of(location / found)
+            except OSError as reason:
+                error = reason_of(reason)
+            yield FileFacts(path, stamp, error=error), None if is_file else inside
         else:  # a folder that can't be looked into, a link that leads out
             path = f"{to_text(place.location)}/{found.path}".rstrip("/")
             yield FileFacts(path, UNREAD, error=found.error), inside
 
 
-def _stamped(file: Path) -> FileFacts:
-    path = to_text(str(file))
-    try:
-        return FileFacts(path, stamp_of(file))
-    except OSError as error:
-        return FileFacts(path, UNREAD, error=reason_of(error))
-
-
-def _read_all(files: Sequence[tuple[FileFacts, str | None]]) -> Iterator[FileFacts]:
-    with ThreadPoolExecutor(cores()) as threads:
-        yield from threads.map(_read, *zip(*files, strict=True)) if files else ()
-
-
 def _read(facts: FileFacts, inside: str | None) -> FileFacts:
     """Take the digest of a file; one that can't be read now is read again by the next look."""
     try:
-        content = read_regular(facts.file, limit=MAX_BYTES, inside=inside)
+        content = read_regular(Path(from_text(facts.path)), limit=MAX_BYTES, inside=inside)
     except OSError as error:
         return replace(facts, stamp=UNREAD, error=reason_of(error))
     except SourceError as error:

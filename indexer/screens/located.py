@@ -1,94 +1,170 @@
-"""From the pixels of a screen to its icons: boxes, crops as the encoder sees icons, vectors."""
+"""From the pixels of a screen to its icons: a net's boxes, how surely each holds one, crops as the encoder sees them.
 
+ONNX Runtime, no torch.
+"""
+
+import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from PIL import Image, ImageFilter
+from PIL import Image
 
-from indexer.arrays import Floats, Mask, Pixels
-from indexer.encoders.query_encoder import QueryEncoder
+from indexer.arrays import Floats, Pixels
+from indexer.encoders.query_encoder import QueryEncoder, Tower
+from indexer.errors import IconsError
 from indexer.library.bundled import bundled
 from indexer.process import cores
-from indexer.screens.boxes import NO_BOXES, Boxes
-from indexer.screens.detector import FLOOR, GRAPH, MOST_CANDIDATES, WEIGHTS, Detector, Judge, read_judge
+from indexer.screens.boxes import NO_BOXES, Boxes, rim, without_overlaps
 from indexer.sources.records import content_digest
 
-_CONTRAST = 24
-"""Of 255: least difference between neighbours at an edge."""
-GAP = 5
-"""Pixels, odd: edges nearer than that are one component."""
+STRIDE = 4
+"""Pixels of a cell's side."""
+GRAPH = "icons.onnx"
+MOST_SHARED = 0.5
+"""Of the smaller of two boxes: those that share more are one icon."""
+_MULTIPLE = 32
+"""Pixels of which a picture's sides must be multiples."""
+_BAND = 1536
+"""Pixels of a picture that are looked at together, to each side: what is larger is looked at in parts, for memory."""
+_OVERLAP = 128
+"""Pixels that neighbouring parts share: more than the largest icon has at full size."""
+_LARGE = 64
+"""Pixels: longer sides are sought in a picture of half the size."""
+_LEAST_SCORE = 0.05
+_MOST_CELLS = 3_000
+"""Best cells that become boxes."""
 
 
-def count_components(pixels: Pixels) -> int:
-    """How many pieces of a picture stand apart from each other, whatever their size."""
-    return len(component_corners(touching_pieces(pixels)))
+class Detector:
+    """The net, open; several threads may ask it at once."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Open the net in a folder, or the one that ships with `icons`.
+
+        Raises:
+            IconsError: the folder holds none that can be read.
+        """
+        folder = folder or bundled("detector")
+        try:
+            self._net = Tower(folder / GRAPH, threads=0)
+        except RuntimeError as error:
+            raise IconsError(f'detector "{folder}" can\'t be read ({error}); install icons again') from error
+
+    def detect(self, pixels: Pixels, *, least_score: float = _LEAST_SCORE) -> Boxes:
+        """Find icons in a picture, RGB (height, width, 3): boxes of this score and more, best first."""
+        height, width = pixels.shape[:2]
+        found = self._at_one_size(pixels, least_score)
+        if max(height, width) >= 4 * _LARGE:  # icons that are too large to be seen whole at full size
+            half = Image.fromarray(pixels).resize((width // 2, height // 2), Image.Resampling.BOX)
+            for boxes in self._at_one_size(np.asarray(half), least_score):
+                corners = boxes.corners * np.array([width / (width // 2), height / (height // 2)] * 2, np.float32)
+                is_large = (corners[:, 2:] - corners[:, :2]).max(axis=1, initial=0) > _LARGE
+                found.append(Boxes(corners[is_large], boxes.scores[is_large]))
+        joined = Boxes(*map(np.concatenate, zip(*found, strict=True)))
+        return joined.at(without_overlaps(joined, most_shared=MOST_SHARED))
+
+    def _at_one_size(self, pixels: Pixels, least_score: float) -> list[Boxes]:
+        """What each part of a picture holds, but for boxes that end where the part does: a neighbour has those."""
+        height, width = pixels.shape[:2]
+        found = []
+        for top, bottom in _stretches(height):
+            for left, right in _stretches(width):
+                boxes = self._in_part(pixels[top:bottom, left:right], least_score)
+                corners = (boxes.corners + np.array([left, top] * 2)).astype(np.float32)
+                is_cut = (corners[:, :2] <= [left or -1, top or -1]).any(axis=1)
+                is_cut |= ((corners[:, 2:] >= [right, bottom]) & [right < width, bottom < height]).any(axis=1)
+                found.append(Boxes(corners[~is_cut], boxes.scores[~is_cut]))
+        return found
+
+    def _in_part(self, pixels: Pixels, least_score: float) -> Boxes:
+        height, width = pixels.shape[:2]
+        padded = np.pad(pixels, ((0, -height % _MULTIPLE), (0, -width % _MULTIPLE), (0, 0)), mode="edge")
+        scores, sides = (found[0] for found in self._net.run_all("pixels", padded[None]))  # of cells (h, w), (4, h, w)
+        rows, columns = np.nonzero(scores >= least_score)
+        if len(rows) > _MOST_CELLS:
+            best = np.argpartition(-scores[rows, columns], _MOST_CELLS)[:_MOST_CELLS]
+            rows, columns = rows[best], columns[best]
+        left, top, right, bottom = sides[:, rows, columns]
+        x, y = (columns + 0.5) * STRIDE, (rows + 0.5) * STRIDE
+        corners = np.stack([x - left, y - top, x + right, y + bottom], axis=1).astype(np.float32)
+        boxes = Boxes(corners, scores[rows, columns])
+        boxes = boxes.at(without_overlaps(boxes, most_shared=MOST_SHARED))
+        return Boxes(np.clip(boxes.corners, 0, [width, height] * 2), boxes.scores)
 
 
-def touching_pieces(pixels: Pixels) -> Mask:
-    """Edges, and what lies between near ones."""
-    edges = Image.fromarray(_edges(pixels).astype(np.uint8) * 255)
-    return np.asarray(edges.filter(ImageFilter.MaxFilter(GAP))) > 0
+def _stretches(length: int) -> list[tuple[int, int]]:
+    """Where parts of a side begin and end."""
+    if length <= _BAND + _OVERLAP:
+        return [(0, length)]
+    step = -(-(length - _OVERLAP) // -(-(length - _OVERLAP) // (_BAND - _OVERLAP)))
+    return [(begin, min(begin + step + _OVERLAP, length)) for begin in range(0, length - _OVERLAP, step)]
 
 
-def _edges(pixels: Pixels) -> Mask:
-    """Pixels that differ from the one before them in their row or column."""
-    values = pixels.astype(np.int16)
-    edges = np.zeros(pixels.shape[:2], bool)
-    edges[:, 1:] |= np.abs(np.diff(values, axis=1)).max(axis=2) >= _CONTRAST
-    edges[1:] |= np.abs(np.diff(values, axis=0)).max(axis=2) >= _CONTRAST
-    return edges
+WEIGHTS = "evidence.safetensors"
+WITH_ENCODER, ALONE = "encoder", "alone"
+FLOOR = 0.2
+"""Least score of the detector that is looked at closer: half as many boxes as from .1, .967 of the icons, not .968."""
+MOST_CANDIDATES = 1_500
+"""Of one picture: the detector's surest boxes."""
+N_SHAPE = 4
+"""What is known of a box besides its vector: see `shape_of`."""
 
 
-def component_corners(mask: Mask) -> NDArray[np.int64]:
-    """Left, top, right, bottom of each 8-connected component, (n, 4), by union-find over runs of rows."""
-    rows, starts, ends = _runs(mask)
-    parents = np.arange(len(rows))
-    for upper, lower in zip(*_touching(rows, starts, ends), strict=True):
-        one, other = _root(parents, upper), _root(parents, lower)
-        parents[max(one, other)] = min(one, other)
-    roots = np.array([_root(parents, run) for run in range(len(rows))], np.int64)
-    _, numbers = np.unique(roots, return_inverse=True)
-    n = int(numbers.max()) + 1 if len(numbers) else 0
-    corners = np.zeros((n, 4), np.int64)
-    corners[:, :2] = np.iinfo(np.int64).max
-    np.minimum.at(corners[:, 0], numbers, starts)
-    np.minimum.at(corners[:, 1], numbers, rows)
-    np.maximum.at(corners[:, 2], numbers, ends)
-    np.maximum.at(corners[:, 3], numbers, rows + 1)
-    return corners
+class Judge(NamedTuple):
+    """A straight sum and two layers: sigmoid(shape @ plain + bias + relu(all @ hidden + hidden_bias) @ out)."""
+
+    threshold: float
+    """Least score of what is shown, chosen on a validation split."""
+    plain: Floats
+    """(N_SHAPE,)"""
+    bias: Floats
+    """(1,)"""
+    hidden: Floats
+    """(N_SHAPE + dim, k); k may be 0."""
+    hidden_bias: Floats
+    out: Floats
+    """(k,)"""
+
+    def scores(self, boxes: Boxes, vectors: Floats) -> Floats:
+        """Judge boxes with their vectors (n, dim): how surely each holds an icon, (n,)."""
+        shape = shape_of(boxes)
+        logits = shape @ self.plain + self.bias
+        if self.out.size:
+            inputs = np.concatenate([shape, vectors], axis=1)
+            logits = logits + np.maximum(inputs @ self.hidden + self.hidden_bias, 0) @ self.out
+        return np.asarray(1 / (1 + np.exp(-logits)), np.float32)
 
 
-def _runs(mask: Mask) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Row, first column and column after the last of each stretch that is set, by row and column."""
-    padded = np.zeros((mask.shape[0], mask.shape[1] + 2), np.int8)
-    padded[:, 1:-1] = mask
-    steps = np.diff(padded, axis=1)
-    rows, starts = np.nonzero(steps == 1)
-    return rows, starts, np.nonzero(steps == -1)[1]
+def read_judge(fingerprint: str | None, folder: Path | None = None) -> Judge:
+    """Read how boxes are judged with the vectors of an encoder; without any where it is another than was fitted.
+
+    Raises:
+        IconsError: the file can't be read.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    path = (folder or bundled("detector")) / WEIGHTS
+    try:
+        with safe_open(path, "numpy") as file:
+            facts = json.loads(file.metadata()["facts"])
+            kind = WITH_ENCODER if fingerprint == facts["fingerprint"] else ALONE
+            tensors = {name: file.get_tensor(f"{kind}.{name}") for name in Judge._fields[1:]}
+    except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
+        raise IconsError(f'"{path}" can\'t be read ({error}); install icons again') from error
+    return Judge(threshold=float(facts["thresholds"][kind]), **tensors)
 
 
-def _touching(
-    rows: NDArray[np.int64], starts: NDArray[np.int64], ends: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs of runs of neighbouring rows that touch, corners included: the upper ones, the lower ones."""
-    width = int(ends.max(initial=0)) + 2
-    first = np.searchsorted(rows * width + ends, (rows - 1) * width + starts, side="left")
-    last = np.searchsorted(rows * width + starts, (rows - 1) * width + ends, side="right")
-    counts = np.maximum(last - first, 0)
-    lower = np.repeat(np.arange(len(rows)), counts)
-    offsets = np.arange(len(lower)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.repeat(first, counts) + offsets, lower
-
-
-def _root(parents: NDArray[np.int64], run: int) -> int:
-    while parents[run] != run:
-        parents[run] = parents[parents[run]]
-        run = int(parents[run])
-    return run
+def shape_of(boxes: Boxes) -> Floats:
+    """Logit of the detector's score, logarithm of the longer side, of width by height without and with its sign."""
+    scores = np.clip(boxes.scores, 1e-4, 1 - 1e-4)
+    sides = np.maximum(boxes.corners[:, 2:] - boxes.corners[:, :2], 1)
+    longer = np.log(sides.max(axis=1) / 20)
+    wide = np.log(sides[:, 0] / sides[:, 1])
+    return np.stack([np.log(scores / (1 - scores)), longer, np.abs(wide), wide], axis=1).astype(np.float32)
 
 
 MARGIN = 0.2
@@ -101,39 +177,19 @@ def crops(pixels: Pixels, corners: Floats, *, size: int) -> Pixels:
 
     What is drawn around an icon is no part of it: outside its box stands the ground, the median of the box's rim.
     """
+    height, width = pixels.shape[:2]
     cut = np.empty((len(corners), size, size, 3), np.uint8)
     for row, box in enumerate(corners):
-        cut[row] = _crop(pixels, box, size=size)
+        left, top = np.clip(np.floor(box[:2]).astype(int), 0, [width - 1, height - 1])
+        right, bottom = np.clip(np.ceil(box[2:]).astype(int), [left + 1, top + 1], [width, height])
+        side = round(max(bottom - top, right - left) * (1 + 2 * MARGIN))
+        square = np.empty((side, side, 3), np.uint8)
+        square[:] = np.median(rim(pixels[max(top - 1, 0) : bottom + 1, max(left - 1, 0) : right + 1]), axis=0)
+        down, along = (side - (bottom - top)) // 2, (side - (right - left)) // 2
+        square[down : down + bottom - top, along : along + right - left] = pixels[top:bottom, left:right]
+        drawn = Image.fromarray(square).resize((size, size), Image.Resampling.BICUBIC, reducing_gap=3.0)
+        cut[row] = np.asarray(drawn)
     return cut
-
-
-def _crop(pixels: Pixels, box: Floats, *, size: int) -> Pixels:
-    height, width = pixels.shape[:2]
-    left, top = np.clip(np.floor(box[:2]).astype(int), 0, [width - 1, height - 1])
-    right, bottom = np.clip(np.ceil(box[2:]).astype(int), [left + 1, top + 1], [width, height])
-    inside = pixels[top:bottom, left:right]
-    side = round(max(inside.shape[:2]) * (1 + 2 * MARGIN))
-    square = np.empty((side, side, 3), np.uint8)
-    square[:] = _ground(pixels, int(left), int(top), int(right), int(bottom))
-    row, column = (side - inside.shape[0]) // 2, (side - inside.shape[1]) // 2
-    square[row : row + inside.shape[0], column : column + inside.shape[1]] = inside
-    return np.asarray(Image.fromarray(square).resize((size, size), Image.Resampling.BICUBIC, reducing_gap=3.0))
-
-
-def _ground(pixels: Pixels, left: int, top: int, right: int, bottom: int) -> Pixels:
-    """Median colour of the pixels around a box, one pixel wide; of its own rim where the picture ends there."""
-    height, width = pixels.shape[:2]
-    above, below = max(top - 1, 0), min(bottom, height - 1)
-    before, behind = max(left - 1, 0), min(right, width - 1)
-    rim = np.concatenate(
-        [
-            pixels[above, before : behind + 1],
-            pixels[below, before : behind + 1],
-            pixels[above : below + 1, before],
-            pixels[above : below + 1, behind],
-        ]
-    )
-    return np.asarray(np.median(rim, axis=0), np.uint8)
 
 
 MOST_ICONS = 1_000
@@ -188,7 +244,7 @@ def open_locator(fingerprint: str | None) -> Locator:
     Raises:
         IconsError: it can't be read.
     """
-    return Locator(partial(Detector.open().detect, least_score=FLOOR), read_judge(fingerprint))
+    return Locator(partial(Detector().detect, least_score=FLOOR), read_judge(fingerprint))
 
 
 @lru_cache(maxsize=1)

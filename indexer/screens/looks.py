@@ -9,11 +9,11 @@ could not be used. The metadata is the receipt.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,8 @@ from safetensors.numpy import save
 from indexer.arrays import Floats, Halves, Ids
 from indexer.errors import IconsError, LibraryError, ShardError
 from indexer.library.durable import Files, bytes_on_disk, differences, write_file
-from indexer.library.folder import Library, require
+from indexer.library.folder import Library, Number, read_manifest, require
 from indexer.library.foreign import Count, FileName, Name, from_json
-from indexer.library.generations import Number, read_manifest, write_manifest
 from indexer.library.shards import Failed, read_reasons, reasons_of
 from indexer.merging.calibration import Curve
 from indexer.screens.files import UsageFolder, UsageGeneration, is_below, read_known, read_places, read_shots
@@ -55,7 +54,7 @@ class Look:
     """What was seen in one screenshot."""
 
     digest: bytes
-    facts: tuple[int, int, int]
+    facts: tuple[int, ...]
     """Width and height in pixels, and how many icons were found: there may be more than boxes."""
     corners: Floats
     """(n, 4)"""
@@ -63,78 +62,84 @@ class Look:
     """(n,)"""
     drawings: Ids
     """Digest of what each box shows, (n,)."""
-    vectors: Floats
-    """(n, dim)"""
+    vectors: Floats | Halves
+    """(n, dim), kept in fp16."""
     crops: Sequence[bytes] | None
     """A PNG for each box; None where none are to be kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class LookShard:
+class LookShard(NamedTuple):
     """Several of them, as they lie in a file; equal drawings stand there once."""
 
-    digests: NDArray[np.uint8]
-    facts: NDArray[np.int32]
-    starts: Ids
-    corners: Floats
-    scores: Floats
-    shown: Ids
-    drawings: Ids
-    vectors: Halves
-    crops: NDArray[np.uint8]
-    crop_starts: Ids
+    tensors: Tensors
     failures: Mapping[bytes, Failed]
     has_crops: bool
 
-    def crop(self, drawing: int) -> bytes:
-        """The PNG of a drawing by its row; nothing where none are kept."""
-        return self.crops[self.crop_starts[drawing] : self.crop_starts[drawing + 1]].tobytes()
-
     def screens(self) -> list[bytes]:
         """Digests of its screens."""
-        return [row.tobytes() for row in self.digests]
+        return _digests(self.tensors["digests"])
+
+    def look(self, row: int, *, with_crops: bool) -> Look:
+        """What was seen in the screen of a row; without crops, if these are not kept any more."""
+        at = self.tensors
+        rows = slice(*at["starts"][row : row + 2].tolist())
+        shown = at["shown"][rows]
+        places = [slice(*at["crop_starts"][drawing : drawing + 2].tolist()) for drawing in shown.tolist()]
+        return Look(
+            digest=at["digests"][row].tobytes(),
+            facts=tuple(at["facts"][row].tolist()),
+            corners=at["corners"][rows],
+            scores=at["scores"][rows],
+            drawings=at["drawings"][shown],
+            vectors=at["vectors"][shown],
+            crops=[at["crops"][place].tobytes() for place in places] if with_crops and self.has_crops else None,
+        )
 
 
-def shard_of(looks: Sequence[Look], failures: Mapping[bytes, Failed], *, dim: int, has_crops: bool) -> LookShard:
-    """Lay looks out as they are kept; `dim` is the length of a vector."""
-    shown = np.concatenate([look.drawings for look in looks]) if looks else np.zeros(0, np.int64)
-    drawings, first, rows = np.unique(shown, return_index=True, return_inverse=True)
-    vectors = np.concatenate([np.zeros((0, dim), np.float32), *(look.vectors for look in looks)])
-    crops = [crop for look in looks for crop in look.crops or ()]
-    kept = [crops[row] for row in first.tolist()] if has_crops else []
-    return LookShard(
-        digests=np.frombuffer(b"".join(look.digest for look in looks), np.uint8).reshape(-1, 16),
-        facts=np.array([look.facts for look in looks], np.int32).reshape(-1, 3),
-        starts=np.cumsum([0, *(len(look.corners) for look in looks)], dtype=np.int64),
-        corners=np.concatenate([np.zeros((0, 4), np.float32), *(look.corners for look in looks)]),
-        scores=np.concatenate([np.zeros(0, np.float32), *(look.scores for look in looks)]),
-        shown=rows.astype(np.int64).reshape(-1),
-        drawings=drawings,
-        vectors=vectors[first].astype(np.float16),
-        crops=np.frombuffer(b"".join(kept), np.uint8),
-        crop_starts=np.cumsum([0, *map(len, kept)] if has_crops else [0] * (len(drawings) + 1), dtype=np.int64),
-        failures=failures,
-        has_crops=has_crops,
-    )
+_TENSORS = {"digests", "facts", "starts", "corners", "scores", "shown", "drawings", "vectors", "crops", "crop_starts"}
 
 
-def write_looks(folder: Path, shard: LookShard, *, key: LookKey) -> Path:
-    """Write a shard under a name that follows from what it holds; return its path."""
-    tensors = {name: getattr(shard, name) for name in LookShard.__dataclass_fields__ if name not in _NOT_TENSORS}
-    tensors["failed"] = np.frombuffer(b"".join(shard.failures), np.uint8).reshape(-1, 16)
-    digest = _content_hash(tensors)
-    receipt = {
-        "key": str(key),
-        "sha256": digest,
-        "crops": json.dumps(shard.has_crops),
-        **reasons_of(shard.failures),
+def laid_out(looks: Sequence[Look]) -> Tensors:
+    """What the files of shards and of generations have in common: screens and their boxes."""
+    return {
+        "digests": _rows(look.digest for look in looks),
+        "facts": np.array([look.facts for look in looks], np.int32).reshape(-1, 3),
+        "starts": np.cumsum([0, *(len(look.scores) for look in looks)], dtype=np.int64),
+        "corners": np.concatenate([np.zeros((0, 4), np.float32), *(look.corners for look in looks)]),
+        "scores": np.concatenate([np.zeros(0, np.float32), *(look.scores for look in looks)]),
     }
+
+
+def write_looks(
+    folder: Path, key: LookKey, looks: Sequence[Look], failures: Mapping[bytes, Failed], *, has_crops: bool
+) -> Path:
+    """Write a shard under a name that follows from what it holds; return its path."""
+    shown = np.concatenate([np.zeros(0, np.int64), *(look.drawings for look in looks)])
+    drawings, first, rows = np.unique(shown, return_index=True, return_inverse=True)
+    vectors = np.concatenate([np.zeros((0, key.dim), np.float16), *(look.vectors for look in looks)])
+    crops = [crop for look in looks for crop in look.crops or ()]
+    kept = [crops[row] for row in first.tolist()] if has_crops else [b""] * len(drawings)
+    tensors = laid_out(looks) | {
+        "shown": rows.astype(np.int64).reshape(-1),
+        "drawings": drawings,
+        "vectors": vectors[first].astype(np.float16),
+        "crops": np.frombuffer(b"".join(kept), np.uint8),
+        "crop_starts": np.cumsum([0, *map(len, kept)], dtype=np.int64),
+        "failed": _rows(failures),
+    }
+    digest = _content_hash(tensors)
+    receipt = {"key": str(key), "sha256": digest, "crops": json.dumps(has_crops), **reasons_of(failures)}
     path = folder / f"looks-{digest[:20]}.safetensors"
     write_file(path, save(tensors, metadata=receipt))
     return path
 
 
-_NOT_TENSORS = ("failures", "has_crops")
+def _rows(digests: Iterable[bytes]) -> NDArray[np.uint8]:
+    return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 16)
+
+
+def _digests(rows: NDArray[np.uint8]) -> list[bytes]:
+    return [row.tobytes() for row in rows]
 
 
 def read_looks(path: Path, *, key: LookKey) -> LookShard:
@@ -148,21 +153,16 @@ def read_looks(path: Path, *, key: LookKey) -> LookShard:
             receipt = file.metadata()
             tensors: Tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no dict)
         is_whole = receipt["sha256"] == _content_hash(tensors) and receipt["key"] == str(key)
-        shard = _shard(tensors, receipt)
+        failures = read_reasons(receipt, _digests(tensors.pop("failed")))
+        shard = LookShard(tensors, failures, from_json(bool, receipt["crops"]))
     except _DAMAGES as error:
         raise ShardError(f'"{path}" can\'t be read ({error}); `icons usage add` makes it again') from error
-    if not is_whole:
+    if not is_whole or tensors.keys() != _TENSORS:
         raise ShardError(f'"{path}" does not match its receipt; `icons usage add` makes it again')
     return shard
 
 
-def _shard(tensors: Tensors, receipt: Mapping[str, str]) -> LookShard:
-    failures = read_reasons(receipt, [row.tobytes() for row in tensors["failed"]])
-    arrays = {name: tensors[name] for name in LookShard.__dataclass_fields__ if name not in _NOT_TENSORS}
-    return LookShard(**arrays, failures=failures, has_crops=from_json(bool, receipt["crops"]))
-
-
-def _content_hash(tensors: Mapping[str, NDArray[Any]]) -> str:
+def _content_hash(tensors: Tensors) -> str:
     digest = hashlib.sha256()
     for name in sorted(tensors):
         digest.update(f"{name}{tensors[name].shape}".encode())
@@ -175,35 +175,11 @@ def look_paths(folder: Path) -> list[Path]:
     return sorted(folder.glob("looks-*.safetensors"))
 
 
-def select(shard: LookShard, digests: Set[bytes], *, with_crops: bool) -> LookShard:
-    """Keep what was seen in some screens, and why others failed; without crops, if these are not kept any more."""
-    has_crops = with_crops and shard.has_crops
-    looks = [_look(shard, row, with_crops=has_crops) for row, key in enumerate(shard.screens()) if key in digests]
-    failures = {key: failed for key, failed in shard.failures.items() if key in digests}
-    return shard_of(looks, failures, dim=shard.vectors.shape[1], has_crops=has_crops)
-
-
-def _look(shard: LookShard, row: int, *, with_crops: bool) -> Look:
-    rows = slice(int(shard.starts[row]), int(shard.starts[row + 1]))
-    shown = shard.shown[rows]
-    width, height, n_found = shard.facts[row].tolist()
-    return Look(
-        digest=shard.digests[row].tobytes(),
-        facts=(width, height, n_found),
-        corners=shard.corners[rows],
-        scores=shard.scores[rows],
-        drawings=shard.drawings[shown],
-        vectors=shard.vectors[shown].astype(np.float32),
-        crops=[shard.crop(drawing) for drawing in shown.tolist()] if with_crops else None,
-    )
-
-
-@dataclass(slots=True)
-class KnownScreens:
+class KnownScreens(NamedTuple):
     """What the shards of one key say of screens, by digest."""
 
-    seen: set[bytes] = field(default_factory=set)
-    failures: dict[bytes, Failed] = field(default_factory=dict)
+    seen: set[bytes]
+    failures: dict[bytes, Failed]
     """Of those that were never seen."""
 
 
@@ -212,36 +188,32 @@ def read_known_screens(folder: UsageFolder, key: LookKey, *, with_crops: bool) -
 
     A shard that can't be read is deleted: its screenshots are looked at again.
     """
-    known = KnownScreens()
+    known = KnownScreens(set(), {})
     for path in look_paths(folder.looks_of(key)):
         try:
             has_crops, seen, failures = _read_receipt(path)
-        except (SafetensorError, OSError, ValueError, KeyError, TypeError):
+        except _DAMAGES:
             path.unlink()
             continue
-        known.seen |= seen if has_crops or not with_crops else set()
-        known.failures |= failures
-    known.failures = {digest: why for digest, why in known.failures.items() if digest not in known.seen}
-    return known
+        known.seen.update(seen if has_crops or not with_crops else ())
+        known.failures.update(failures)
+    return KnownScreens(known.seen, {digest: why for digest, why in known.failures.items() if digest not in known.seen})
 
 
 def _read_receipt(path: Path) -> tuple[bool, set[bytes], dict[bytes, Failed]]:
     with safe_open(path, framework="numpy") as file:
         receipt = file.metadata()
-        seen = {row.tobytes() for row in file.get_tensor("digests")}
-        failed = [row.tobytes() for row in file.get_tensor("failed")]
-    return from_json(bool, receipt["crops"]), seen, read_reasons(receipt, failed)
+        seen, failed = (_digests(file.get_tensor(name)) for name in ("digests", "failed"))
+    return from_json(bool, receipt["crops"]), set(seen), read_reasons(receipt, failed)
 
 
-def damaged(folder: UsageFolder, key: LookKey) -> list[Path]:
-    """Shards of a key that do not match their receipts."""
-    found = []
+def drop_damaged(folder: UsageFolder, key: LookKey) -> None:
+    """Delete the shards of a key that do not match their receipts."""
     for path in look_paths(folder.looks_of(key)):
         try:
             read_looks(path, key=key)
         except ShardError:
-            found.append(path)
-    return found
+            path.unlink()
 
 
 def drop_unused(folder: UsageFolder, key: LookKey, digests: Set[bytes], *, with_crops: bool) -> None:
@@ -250,8 +222,12 @@ def drop_unused(folder: UsageFolder, key: LookKey, digests: Set[bytes], *, with_
         has_crops, seen, failures = _read_receipt(path)
         if (with_crops or not has_crops) and (seen | failures.keys()) <= digests:
             continue
-        kept = select(read_looks(path, key=key), digests, with_crops=with_crops)
-        new = write_looks(folder.looks_of(key), kept, key=key) if len(kept.digests) or kept.failures else None
+        shard, has_crops = read_looks(path, key=key), with_crops and has_crops
+        rows = [row for row, digest in enumerate(shard.screens()) if digest in digests]
+        looks = [shard.look(row, with_crops=has_crops) for row in rows]
+        failures = {digest: why for digest, why in failures.items() if digest in digests}
+        kept = looks or failures
+        new = write_looks(folder.looks_of(key), key, looks, failures, has_crops=has_crops) if kept else None
         if new != path:
             path.unlink(missing_ok=True)
 
@@ -278,15 +254,10 @@ class UsageCounts:
     cut: int
     """Screens that hold more icons than are kept of one."""
 
-    @property
-    def missing(self) -> int:
-        """Files that are neither."""
-        return self.found - self.indexed - self.duplicate - self.failed
-
 
 @dataclass(frozen=True, slots=True)
 class Sameness:
-    """How likely a crop shows an icon of the library, as `usage.sameness` has measured it."""
+    """How likely a crop shows an icon of the library, as `usage_merge` has measured it."""
 
     known: Curve
     """By the cosine of their vectors."""
@@ -320,10 +291,6 @@ class UsageManifest:
     def key(self) -> LookKey:
         """By what its screens were seen."""
         return LookKey(self.fingerprint, self.detector, self.dim)
-
-    def write(self, generation: UsageGeneration) -> None:
-        """Write it into a generation, with a checksum of its own."""
-        write_manifest(generation, self)
 
     @classmethod
     def read(cls, generation: UsageGeneration) -> "UsageManifest":

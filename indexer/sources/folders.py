@@ -1,15 +1,28 @@
-"""A plain folder of pictures is a set, whose icons are its files."""
+"""Pictures that are files: all of a folder, which is a set, or those that a manifest lists.
 
+A manifest is a CSV, TSV or JSONL file with one picture a row, in the form that open_clip trains from: `file_path`, and
+any of name, caption, tags, categories, set, style, size, licence. Paths are relative to its folder, and lead nowhere
+outside it. Tags and categories are lists, or text with commas or semicolons between.
+"""
+
+import csv
+import hashlib
+import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, TextIO
 
-from indexer.errors import SourceError
+from indexer.errors import SourceError, StoreError
 from indexer.languages.names import path_hints
+from indexer.sources.licences import licence_of, read_licence_file
 from indexer.sources.records import (
+    MAX_TEXT,
     UNREAD,
     FileScan,
     IconSet,
@@ -17,9 +30,10 @@ from indexer.sources.records import (
     content_digest,
     name_of,
     read_regular,
-    refuse_outside,
+    shown,
     stamp_of,
     to_text,
+    why_outside,
 )
 
 if TYPE_CHECKING:
@@ -122,14 +136,15 @@ def find_pictures(
         rules = rules.entering(root / path, path)
         inside = []
         for entry in entries:
-            is_folder = _is_folder(entry)
+            is_link = entry.is_symlink()
+            is_folder = os.path.isdir(entry.path) if is_link else entry.is_dir()  # noqa: PTH112 - or a link to itself
             child = f"{path}{entry.name}{'/' if is_folder else ''}"
             may_hold_icons = is_folder or Path(entry.name).suffix.lower() in suffixes
             if not may_hold_icons or rules.excludes(child):
                 continue
-            if entry.is_symlink() and (why_not := _outside(entry.path, inside_root)):
+            if is_link and (why_not := _outside(entry.path, inside_root)):
                 yield _unread(child, why_not)
-            elif not (entry.is_symlink() and is_folder):
+            elif not (is_link and is_folder):
                 inside.append((child, rules))
         pending += reversed(inside)
 
@@ -138,22 +153,22 @@ def _unread(path: str, reason: str) -> FileScan:
     return FileScan(to_text(path), UNREAD, error=reason)
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link to itself
-        return False
-
-
 def _outside(link: str, root: str) -> str | None:
     """Say where a link leads that leaves the tree; None for one that stays, or leads nowhere at all."""
-    try:
-        refuse_outside(os.path.realpath(link, strict=True), root)
-    except SourceError as error:
-        return str(error)
-    except OSError:
-        return None
+    with suppress(OSError):
+        return why_outside(os.path.realpath(link, strict=True), root)
     return None
+
+
+def scan_file(
+    path: str, stamps: Mapping[str, str], *, stamp: Callable[[], str], read: Callable[[str], FileScan]
+) -> FileScan:
+    """Read a file of a source, unless its stamp is the one already known; what can't be read is tried by every scan."""
+    try:
+        now = stamp()
+        return FileScan(path, now) if now == stamps.get(path) else read(now)
+    except (OSError, SourceError, StoreError) as error:
+        return FileScan(path, UNREAD, error=reason_of(error))
 
 
 def scan_picture(
@@ -165,21 +180,16 @@ def scan_picture(
     beside: str,
     record_of: Callable[[bytes], Record],
 ) -> FileScan:
-    """Make the record of one picture file from its digest, unless its stamp is the one already known.
+    """Make the record of one picture file from its digest.
 
     `key` is its path as the catalog keeps it, `inside` the real path that it must lie below, `beside` the stamp of what
     else its record depends on.
     """
-    try:
-        stamp = stamp_of(file, recipe=beside)
-        if stamp == stamps.get(key):
-            return FileScan(key, stamp)
-        digest = content_digest(read_regular(file, inside=inside))
-    except OSError as error:
-        return FileScan(key, UNREAD, error=reason_of(error))
-    except SourceError as error:
-        return FileScan(key, stamp, error=reason_of(error))
-    return FileScan(key, stamp, records=(record_of(digest),))
+
+    def read(stamp: str) -> FileScan:
+        return FileScan(key, stamp, records=(record_of(content_digest(read_regular(file, inside=inside))),))
+
+    return scan_file(key, stamps, stamp=lambda: stamp_of(file, recipe=beside), read=read)
 
 
 def reason_of(error: Exception) -> str:
@@ -187,60 +197,145 @@ def reason_of(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
-_LICENCE_BYTES = 50_000
-"""More than the longest of these licences has."""
-LICENCE_FILES = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "LICENCE.txt", "LICENCE.md", "COPYING")
-_LICENCES = {
-    "MIT": r"Permission is hereby granted, free of charge, to any person obtaining a copy",
-    "ISC": r"Permission to use, copy, modify, and(?:/or)? distribute this software for any purpose with or without fee",
-    "Apache-2.0": r"Apache License\s+Version 2\.0",
-    "OFL-1.1": r"SIL OPEN FONT LICENSE Version 1\.1",
-    "CC0-1.0": r"CC0 1\.0 Universal",
-    "CC-BY-SA-4.0": r"Attribution-ShareAlike 4\.0 International",
-    "CC-BY-4.0": r"Attribution 4\.0 International",
-    "Unlicense": r"This is free and unencumbered software released into the public domain",
-}
-"""A sentence that only this licence has; a file with the sentences of two licences is left to its reader."""
-
-
 def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Iterator[FileScan]:
     """Yield the pictures of a folder, folder by folder in the order of names, or one picture; see `Source.scan`."""
     is_file = location.is_file()
-    folder = location.parent if is_file else location
-    name = to_text(folder.resolve().name) or "icons"
-    icon_set = IconSet(key=name, title=name, licence=_recognise_licence(folder))
-    if is_file:
-        yield _scan_file(location, "", stamps, icon_set, inside=None)
-        return
-    inside = os.path.realpath(location)
-    for found in find_pictures(location, exclusion=exclusion):
-        yield _scan_file(location, found, stamps, icon_set, inside=inside) if isinstance(found, str) else found
-
-
-def _recognise_licence(folder: Path) -> str | None:
-    """Name the licence whose text lies in a folder, if one sentence of it shows which it is."""
-    for file in (folder / name for name in LICENCE_FILES):
-        try:
-            content = read_regular(file, limit=_LICENCE_BYTES, inside=os.path.realpath(folder), cut=True)
-        except (OSError, SourceError):
+    name = to_text((location.parent if is_file else location).resolve().name) or "icons"
+    icon_set = IconSet(name, name, licence=licence_of(read_licence_file("folder", location) or ""))
+    inside = None if is_file else os.path.realpath(location)
+    for found in [""] if is_file else find_pictures(location, exclusion=exclusion):
+        if isinstance(found, FileScan):
+            yield found
             continue
-        return licence_of(content)
-    return None
+        record_of = partial(record_in, icon_set, found or location.name)
+        beside = icon_set.licence or ""
+        yield scan_picture(location / found, to_text(found), stamps, inside=inside, beside=beside, record_of=record_of)
 
 
-def licence_of(content: bytes) -> str | None:
-    """Name the licence that a text is, if it has a sentence that no other has."""
-    text = " ".join(content.decode(errors="replace").split())
-    named = [spdx for spdx, sentence in _LICENCES.items() if re.search(sentence, text, re.IGNORECASE)]
-    return named[0] if len(named) == 1 else None
+def record_in(icon_set: IconSet, path: str, digest: bytes) -> Record:
+    """Make the record of a picture from its path in a folder."""
+    style, size = path_hints([to_text(part) for part in PurePosixPath(path).parts[:-1]])
+    return Record("", name_of(path), digest, icon_set, style=style, size=size)
 
 
-def _scan_file(
-    location: Path, path: str, stamps: Mapping[str, str], icon_set: IconSet, *, inside: str | None
-) -> FileScan:
-    def record_of(digest: bytes) -> Record:
-        style, size = path_hints([to_text(part) for part in Path(path).parts[:-1]])
-        return Record("", name_of(path or location.name), digest, icon_set, style=style, size=size)
+LIST_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson")
 
-    beside = icon_set.licence or ""
-    return scan_picture(location / path, to_text(path), stamps, inside=inside, beside=beside, record_of=record_of)
+_JSON_SUFFIXES = (".jsonl", ".ndjson")
+_REPEAT = re.compile(r"#[0-9]+$")
+_LARGEST_FIELD = _LONGEST_LINE = 10_000_000
+_TEXTS = ("name", "set", "style", "licence", "license")
+Row = dict[str, Any]
+
+_LONGEST_PATH = 4096
+"""More than Linux takes."""
+_NO_PATH = re.compile("[\0\ud800-\udc7f\udd00-\udfff]")
+
+
+def scan_list(manifest: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Iterator[FileScan]:
+    """Yield each row, in the order of the file; see `Source.scan`. A file listed again is called `path#2`."""
+    times_seen: Counter[str] = Counter()
+    rows = _json_rows(manifest) if manifest.suffix.lower() in _JSON_SUFFIXES else _csv_rows(manifest)
+    folder, inside = manifest.parent, os.path.realpath(manifest.parent)
+    try:
+        for line, row, unread in rows:
+            path = str(row.get("file_path") or "").strip()
+            if why_not := unread or _refusal(row, path):
+                yield FileScan(f"#{line}", UNREAD, error=f"line {line}: {why_not}")
+                continue
+            times_seen[path] += 1
+            # A path that itself ends like a number gets one too, so that it can be taken off again.
+            is_numbered = times_seen[path] > 1 or _REPEAT.search(path)
+            key = to_text(path) + (f"#{times_seen[path]}" if is_numbered else "")
+            record_of = partial(_record, row, manifest=manifest, path=path)
+            spelled = repr(sorted(row.items(), key=str)).encode(errors="replace")
+            beside = hashlib.blake2b(spelled, digest_size=8).hexdigest()
+            yield scan_picture(folder / path, key, stamps, inside=inside, beside=beside, record_of=record_of)
+    except (OSError, SourceError) as error:
+        yield FileScan("", UNREAD, error=reason_of(error))
+    except csv.Error as error:
+        yield FileScan("", UNREAD, error=f"not valid CSV: {error}")
+
+
+def path_of_row(key: str) -> str:
+    """Tell the path that a row names, relative to its manifest's folder: without what tells rows of one file apart."""
+    return _REPEAT.sub("", key, count=1)
+
+
+def _refusal(row: Row, path: str) -> str | None:
+    """Say why a row is not read: it names no path, or a column's text is longer than anybody writes."""
+    if not path or len(path) > _LONGEST_PATH or _NO_PATH.search(path):
+        return f'"{shown(ascii(path))}" is no path' if path else 'no "file_path"'
+    texts = [(column, _text(row.get(column))) for column in _TEXTS]
+    texts += [(column, text) for column in ("tags", "categories") for text in _list(row.get(column))]
+    longest = max(texts, key=lambda text: len(text[1] or ""))
+    return f'"{longest[0]}" of more than {MAX_TEXT:,} characters' if len(longest[1] or "") > MAX_TEXT else None
+
+
+def _record(row: Row, digest: bytes, *, manifest: Path, path: str) -> Record:
+    set_key = _text(row.get("set")) or manifest.stem
+    size = _text(row.get("size"))
+    return Record(
+        member="",
+        name=_text(row.get("name")) or name_of(path),
+        digest=digest,
+        set=IconSet(key=set_key, title=set_key),
+        tags=_list(row.get("tags")),
+        categories=_list(row.get("categories")),
+        caption=_text(row.get("caption")),
+        style=_text(row.get("style")),
+        size=int(number[0]) if size and (number := re.match(r"[0-9]{1,6}", size)) else None,
+        licence=_text(row.get("licence")) or _text(row.get("license")),
+    )
+
+
+def _json_rows(manifest: Path) -> Iterator[tuple[int, Row, str | None]]:
+    """Yield (line number, row, None), or an empty row and what is wrong with it."""
+    with manifest.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
+        for number, line in enumerate(_bounded(lines), start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                yield number, {}, f"not valid JSON: {error}"
+                continue
+            yield (number, row, None) if isinstance(row, dict) else (number, {}, "no JSON object")
+
+
+def _csv_rows(manifest: Path) -> Iterator[tuple[int, Row, str | None]]:
+    csv.field_size_limit(_LARGEST_FIELD)
+    with manifest.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as opened:
+        header = opened.readline(_LONGEST_LINE)
+        opened.seek(0)
+        # The sign that cuts the header into most columns; open_clip itself writes tabs.
+        delimiter = max("\t,;|", key=lambda sign: len(next(csv.reader([header], delimiter=sign), [])))
+        reader = csv.DictReader(_bounded(opened), delimiter=delimiter)
+        if "file_path" not in (reader.fieldnames or ()):
+            raise SourceError(f'no column "file_path" in the first line "{to_text(header.strip()[:80])}"')
+        for row in reader:
+            yield reader.line_num, row, None
+
+
+def _bounded(lines: TextIO) -> Iterator[str]:
+    """Give out the lines of a file; one without end is not read into memory.
+
+    Raises:
+        SourceError: a line is too long.
+    """
+    while line := lines.readline(_LONGEST_LINE):
+        if len(line) == _LONGEST_LINE:
+            raise SourceError(f"a line of more than {_LONGEST_LINE // 1_000_000} million characters")
+        yield line
+
+
+def _text(value: object) -> str | None:
+    """Read a field as text that can be stored; empty ones are none."""
+    if value is None or isinstance(value, list | dict):
+        return None
+    return str(value).encode(errors="replace").decode().strip() or None
+
+
+def _list(value: object) -> tuple[str, ...]:
+    """Read a field that is a list, or text with commas or semicolons between."""
+    parts = value if isinstance(value, list) else re.split("[,;]", _text(value) or "")
+    return tuple(dict.fromkeys(text for part in parts if (text := _text(part))))

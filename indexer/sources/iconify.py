@@ -11,13 +11,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from indexer.errors import SourceError
 from indexer.languages.names import path_hints
-from indexer.sources.folders import Exclusion, reason_of
+from indexer.sources.folders import Exclusion, scan_file
 from indexer.sources.records import (
     MAX_TEXT,
     UNREAD,
@@ -34,6 +34,7 @@ from indexer.sources.records import (
 )
 
 Json = dict[str, Any]
+Look = tuple[str | None, int | None]
 
 _BOX = {"left": 0, "top": 0, "width": 16, "height": 16}
 _KEPT = (*_BOX, "body", "hidden")
@@ -51,15 +52,16 @@ def resolve_icon(icon_set: Json, name: str) -> tuple[Json, str]:
     icon: Json = {}
     while True:
         here = chain[-1]
-        found = icons.get(here, aliases.get(here))
+        alias = aliases.get(here)
+        found = icons.get(here, alias)
         if not isinstance(found, dict):
             raise SourceError(
                 f'alias of "{shown(here)}", which is not there' if len(chain) > 1 else f'no icon "{shown(here)}"'
             )
         icon = _merge(found, icon)
-        if here in icons:
+        if found is not alias:
             return _merge(icon_set, icon), here
-        parent = str(found.get("parent"))
+        parent = str(as_object(alias).get("parent"))
         if parent in chain:
             raise SourceError(f"alias of itself: {' -> '.join(map(shown, (*chain, parent)))}")
         if len(chain) == _LONGEST_CHAIN:
@@ -110,13 +112,14 @@ def _place(box: dict[str, Any], icon: Json) -> str:
     """Write an icon's turns and flips as an SVG transform, and bring its box to where that leaves it."""
     turns = _turns(icon)
     transforms = []
-    if icon.get("hFlip") and icon.get("vFlip"):
+    is_mirrored, is_flipped = bool(icon.get("hFlip")), bool(icon.get("vFlip"))
+    if is_mirrored and is_flipped:
         turns += 2
-    elif icon.get("hFlip"):
-        transforms = [f"translate({_spell(box['width'] + box['left'])} {_spell(-box['top'])})", "scale(-1 1)"]
-        box["left"] = box["top"] = 0
-    elif icon.get("vFlip"):
-        transforms = [f"translate({_spell(-box['left'])} {_spell(box['height'] + box['top'])})", "scale(1 -1)"]
+    elif is_mirrored or is_flipped:
+        right, down = (
+            (box["width"] + box["left"], -box["top"]) if is_mirrored else (-box["left"], box["height"] + box["top"])
+        )
+        transforms = [f"translate({_spell(right)} {_spell(down)})", f"scale({'-1 1' if is_mirrored else '1 -1'})"]
         box["left"] = box["top"] = 0
     x, y = box["width"] / 2 + box["left"], box["height"] / 2 + box["top"]
     centre = {1: (90, y, y), 2: (180, x, y), 3: (-90, x, x)}.get(turns % 4)
@@ -147,7 +150,8 @@ def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Ite
         if not is_unicode(path):
             yield FileScan(to_text(path), UNREAD, error="its name is not UTF-8; rename it")
         elif not exclusion.excludes(path):
-            yield _scan_set(location, path, stamps.get(path))
+            read = partial(_scan_set, location, path)
+            yield scan_file(path, stamps, stamp=partial(_stamp, location, path), read=read)
 
 
 def is_iconify(location: Path) -> bool:
@@ -162,13 +166,16 @@ def is_iconify(location: Path) -> bool:
         return False
 
 
-def read_icon(location: Path, path: str, member: str) -> bytes:
-    """Build the SVG of one icon.
+def read_icon(location: Path, path: str, member: str, *, digest: bytes = b"") -> bytes:
+    """Build the SVG of one icon, by its line alone where that gives the `digest`.
 
     Raises:
         OSError: the file is gone.
         SourceError: it no longer holds the icon, or is no set any more.
     """
+    alone = read_icon_alone(location / path, member) if digest else None
+    if alone is not None and content_digest(alone) == digest:
+        return alone
     icon_set = _remembered_set(location, path, _stamp(location, path))
     return build_svg(resolve_icon(icon_set, member)[0])
 
@@ -199,18 +206,6 @@ def _stamp(location: Path, path: str) -> str:
     return stamp_of(location / path, *_beside(location, path), recipe=_RECIPE)
 
 
-def _scan_set(location: Path, path: str, known: str | None) -> FileScan:
-    try:
-        stamp = _stamp(location, path)
-        if stamp == known:
-            return FileScan(path, stamp)
-        return _records(_load_set(location, path), path=path, stamp=stamp)
-    except OSError as error:
-        return FileScan(path, UNREAD, error=reason_of(error))
-    except SourceError as error:
-        return FileScan(path, stamp, error=reason_of(error))
-
-
 def _load_set(location: Path, path: str) -> Json:
     """Read one set, with what lies beside it in a package."""
     inside = os.path.realpath(location) if path else None  # a set that the user has named may be a link
@@ -230,10 +225,14 @@ def _remembered_set(location: Path, path: str, stamp: str) -> Json:
     return _load_set(location, path)
 
 
-def _records(icon_set: Json, *, path: str, stamp: str) -> FileScan:
+def _scan_set(location: Path, path: str, stamp: str) -> FileScan:
+    icon_set = _load_set(location, path)
     described = _describe(icon_set)
     categories = _categories(icon_set)
-    looks = _Looks(icon_set)
+    affixes = [
+        {affix: path_hints((str(title)[:MAX_TEXT],)) for affix, title in as_object(icon_set.get(key)).items()}
+        for key in ("prefixes", "suffixes")
+    ]
     records, broken, n_hidden = [], [], 0
     for name in dict.fromkeys((*icon_set["icons"], *as_object(icon_set.get("aliases")))):
         if len(name) > MAX_TEXT:
@@ -248,7 +247,7 @@ def _records(icon_set: Json, *, path: str, stamp: str) -> FileScan:
         except SourceError as error:
             broken.append((name, str(error)))
             continue
-        style, size = looks.of(name)
+        style, size = _look_of(name, *affixes)
         of_name = categories.get(name) or categories.get(origin, ())
         records.append(Record(name, name, digest, described, categories=of_name, style=style, size=size))
     return FileScan(path, stamp, records=tuple(records), skipped=n_hidden, broken=tuple(dict(broken).items()))
@@ -276,25 +275,18 @@ def _categories(icon_set: Json) -> dict[str, tuple[str, ...]]:
     return {name: tuple(categories) for name, categories in of_icon.items()}
 
 
-class _Looks:
-    """The styles and sizes of one set, by the prefixes and suffixes that it declares; "" stands for all other icons."""
-
-    def __init__(self, icon_set: Json) -> None:
-        self.prefixes, self.suffixes = (
-            {affix: path_hints((str(title)[:MAX_TEXT],)) for affix, title in as_object(icon_set.get(key)).items()}
-            for key in ("prefixes", "suffixes")
-        )
-
-    def of(self, name: str) -> tuple[str | None, int | None]:
-        """Take the longest prefix that is known, else the longest suffix: as many tries as the name has hyphens."""
-        hyphens = [place for place, sign in enumerate(name) if sign == "-"]
-        before = (name[:place] for place in reversed(hyphens))
-        after = (name[place + 1 :] for place in hyphens)
-        for known, parts in ((self.prefixes, before), (self.suffixes, after)):
-            for part in (*parts, ""):
-                if part in known:
-                    return known[part]
-        return None, None
+def _look_of(name: str, prefixes: Mapping[str, Look], suffixes: Mapping[str, Look]) -> Look:
+    """Style and size by the longest prefix that a set declares, else the longest suffix; "" stands for all others."""
+    hyphens = [place for place, sign in enumerate(name) if sign == "-"]
+    before = [name[:place] for place in reversed(hyphens)]
+    after = [name[place + 1 :] for place in hyphens]
+    found = [
+        known[part]
+        for known, parts in ((prefixes, before), (suffixes, after))
+        for part in (*parts, "")
+        if part in known
+    ]
+    return found[0] if found else (None, None)
 
 
 def _text(value: object) -> str | None:
@@ -309,7 +301,6 @@ _ICON = re.compile(rb'\n\t\t("(?:[^"\\]|\\.)*"): \{')
 _CLOSING = b"\n\t\t}"
 _INDEX = re.compile(rb'"(0|[1-9][0-9]{0,8})"')
 """A name that JavaScript takes for a number: these come first."""
-_LONGEST_CHAIN_IN_FILE = 100
 _MOST_SETS = 512
 _MOST_OPEN = 64
 
@@ -324,7 +315,7 @@ def read_icon_alone(file: Path, name: str) -> bytes | None:
     if icons is None:
         return None
     try:
-        return build_svg(resolve_icon({**icons.values, "icons": _needed(icons, name)}, name)[0])
+        return build_svg(resolve_icon({**icons.values, "icons": icons}, name)[0])
     except (SourceError, ValueError, RecursionError):
         return None
 
@@ -340,8 +331,8 @@ class _Icons:
     start: int
     end: int
 
-    def body(self, name: str) -> bytes | None:
-        """What stands behind a name, as JSON; None where no line has been found that bears it."""
+    def get(self, name: str, default: object = None) -> Any:
+        """Read what stands behind a name; the default where no line bears it."""
         content, target = _opened(self.file, self.stamp), _order(_spelt(name))
         low, high = self.start, self.end
         while low < high:
@@ -352,15 +343,10 @@ class _Icons:
             elif found < target:
                 low = line.end()
             else:
-                return _behind(content, line)
-        return None
-
-    def body_anywhere(self, name: str) -> bytes | None:
-        """The same, in whatever order the icons stand."""
-        line = _lines_of(self).get(_spelt(name))
-        content = _opened(self.file, self.stamp)
-        found = None if line is None else _ICON.match(content, line)
-        return _behind(content, found) if found else None
+                return _behind(content, line.end() - 1)
+        if default is None and (place := _lines_of(self).get(_spelt(name))):  # in whatever order the icons stand
+            return _behind(content, place)
+        return default
 
 
 def _spelt(name: str) -> bytes:
@@ -372,9 +358,8 @@ def _order(name: bytes) -> tuple[bool, int, bytes]:
     return (False, int(number[1]), b"") if number else (True, 0, name[1:-1])
 
 
-def _behind(content: mmap.mmap, line: re.Match[bytes]) -> bytes:
-    start = line.end() - 1
-    return content[start : content.find(_CLOSING, start) + len(_CLOSING)]
+def _behind(content: mmap.mmap, start: int) -> Any:
+    return json.loads(content[start : content.find(_CLOSING, start) + len(_CLOSING)])
 
 
 @lru_cache(maxsize=_MOST_OPEN)
@@ -405,18 +390,4 @@ def _icons_of(file: Path, stamp: str) -> _Icons | None:
 @lru_cache(maxsize=_MOST_SETS)
 def _lines_of(icons: _Icons) -> dict[bytes, int]:
     content = _opened(icons.file, icons.stamp)
-    return {line[1]: line.start() for line in _ICON.finditer(content, icons.start, icons.end)}
-
-
-def _needed(icons: _Icons, name: str) -> Json:
-    """The icon that a name, or what it is an alias of, leads to; its own properties, under its own name."""
-    aliases = as_object(icons.values.get("aliases"))
-    for _ in range(_LONGEST_CHAIN_IN_FILE):
-        body = icons.body(name) or (None if name in aliases else icons.body_anywhere(name))
-        if body is not None:
-            return {name: json.loads(body)}
-        parent = as_object(aliases.get(name)).get("parent")
-        if not isinstance(parent, str):
-            break
-        name = parent
-    return {}
+    return {line[1]: line.end() - 1 for line in _ICON.finditer(content, icons.start, icons.end)}

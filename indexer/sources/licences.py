@@ -1,11 +1,12 @@
-"""Licences: SPDX ids, what people write instead, what each asks, and the file that lies with a source.
+"""Licences: SPDX ids, what people write instead, what each asks, and the file that lies with a source, recognised.
 
 A rough guide for filters and for what may be learnt from; no legal advice.
 """
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, get_args
@@ -68,30 +69,41 @@ def needs_credit(licence: str | None) -> bool:
 
 MAX_BYTES = 200_000
 """The GPL has 35 kB."""
-_STEMS = ("license", "licence", "copying", "unlicense")
-_SUFFIXES = ("", ".txt", ".md", ".rst")
-_OF_OTHERS = ("iconify",)
-"""Kinds of sources whose licence file would be about the collection, not about the sets in it."""
+_FILE = re.compile(r"(?:(?:un)?licen[sc]e|copying)(?:\.(?:txt|md|rst))?", re.IGNORECASE)
+_SENTENCES = {
+    "MIT": r"Permission is hereby granted, free of charge, to any person obtaining a copy",
+    "ISC": r"Permission to use, copy, modify, and(?:/or)? distribute this software for any purpose with or without fee",
+    "Apache-2.0": r"Apache License\s+Version 2\.0",
+    "OFL-1.1": r"SIL OPEN FONT LICENSE Version 1\.1",
+    "CC0-1.0": r"CC0 1\.0 Universal",
+    "CC-BY-SA-4.0": r"Attribution-ShareAlike 4\.0 International",
+    "CC-BY-4.0": r"Attribution 4\.0 International",
+    "Unlicense": r"This is free and unencumbered software released into the public domain",
+}
+"""A sentence that only this licence has; a file with the sentences of two licences is left to its reader."""
+
+
+def licence_files(names: Iterable[str]) -> list[str]:
+    """Take the names in a folder that are those of licence files, in the order in which they are tried."""
+    return sorted(filter(_FILE.fullmatch, names))
 
 
 def read_licence_file(kind: str, location: Path) -> str | None:
     """Read the text of the licence file beside a source's pictures; None where there is none, or it can't be read."""
+    if kind == "iconify":  # it would be about the collection, not about the sets in it
+        return None
     folder = location.parent if kind == "manifest" or location.is_file() else location
-    if kind in _OF_OTHERS:
-        return None
-    try:
+    with suppress(OSError):
         inside = os.path.realpath(folder)
-        names = sorted(entry.name for entry in folder.iterdir())
-    except OSError:
-        return None
-    for name in names:
-        stem, suffix = os.path.splitext(name.lower())  # noqa: PTH122 - of a name alone
-        if stem not in _STEMS or suffix not in _SUFFIXES:
-            continue
-        try:
-            text = read_regular(folder / name, limit=MAX_BYTES, inside=inside).decode("utf-8-sig").strip()
-        except (OSError, SourceError, UnicodeDecodeError):
-            continue
-        if text:
-            return text
+        for name in licence_files(entry.name for entry in folder.iterdir()):
+            with suppress(OSError, SourceError, UnicodeDecodeError):
+                if text := read_regular(folder / name, limit=MAX_BYTES, inside=inside).decode("utf-8-sig").strip():
+                    return text
     return None
+
+
+def licence_of(text: str) -> str | None:
+    """Name the licence that a text is, if it has a sentence that no other has."""
+    text = " ".join(text.split())
+    named = [spdx for spdx, sentence in _SENTENCES.items() if re.search(sentence, text, re.IGNORECASE)]
+    return named[0] if len(named) == 1 else None

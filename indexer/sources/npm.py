@@ -1,19 +1,21 @@
-"""npm packages of icons: their pictures, with name, version, licence and tags.
+"""npm packages of icons: their pictures, with name, version and licence, and what each package says about them.
 
-Known packages stand in `PACKAGES`. Any other package is read as a plain folder of pictures.
+Known packages stand in `PACKAGES`. Any other package is read as a plain folder of pictures. A reader of tags takes what
+a file holds, JSON or the text of JavaScript, CSV or YAML, and returns what is said, keyed by the icon's path within its
+tree of SVGs or by its file name, without the suffix.
 """
 
+import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from indexer.errors import SourceError
-from indexer.languages.names import path_hints
-from indexer.sources import tags
-from indexer.sources.folders import SUFFIXES, Exclusion, find_pictures, reason_of, scan_picture
+from indexer.sources.folders import SUFFIXES, Exclusion, find_pictures, reason_of, record_in, scan_picture
 from indexer.sources.records import (
     MAX_TEXT,
     UNREAD,
@@ -23,11 +25,189 @@ from indexer.sources.records import (
     as_object,
     is_unicode,
     load_facts,
-    name_of,
+    read_regular,
     stamp_of,
     to_text,
 )
-from indexer.sources.tags import About, TagReader, listed
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a package says about one icon; `name` where the file name is only a code."""
+
+    tags: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    name: str | None = None
+
+    def joined(self, other: "About") -> "About":
+        """Add what another file says about the same icon."""
+        return About(
+            clean((*self.tags, *other.tags)), clean((*self.categories, *other.categories)), self.name or other.name
+        )
+
+
+TagReader = Callable[[Any], dict[str, About]]
+
+
+def listed(name: str, *words: str, categories: str = "", apart: Iterable[str] = ()) -> TagReader:
+    """Make a reader of icons in a list, or by name in an object; `name` and `words` are keys of each.
+
+    Under `words` stand lists, or text with commas. What is `apart` stands among them and says nothing of an icon.
+    """
+    dropped = {*apart, ""}
+
+    def read(icons: Any) -> dict[str, About]:
+        icons = icons["icons"] if isinstance(icons, dict) and isinstance(icons.get("icons"), list) else icons
+        rows = icons.items() if isinstance(icons, dict) else ((icon[name], icon) for icon in icons)
+        found: dict[str, About] = {}
+        for key, icon in rows:
+            said = [word for field in words for word in _several(icon.get(field))]
+            about = About(clean(word for word in said if word not in dropped), clean(_several(icon.get(categories))))
+            found[key] = found[key].joined(about) if key in found else about
+        return found
+
+    return read
+
+
+def lucide(icons: Any) -> dict[str, About]:
+    """Name -> tags."""
+    return {name: About(clean(tags)) for name, tags in icons.items()}
+
+
+def material(icons: Any) -> dict[str, About]:
+    """What is called tags there are categories, and the aliases are what one would search."""
+    return {icon["name"]: About(clean(map(spaced, icon["aliases"])), clean(icon["tags"])) for icon in icons}
+
+
+def carbon(metadata: Any) -> dict[str, About]:
+    """Aliases, category and subcategory of each file."""
+    found = {}
+    for icon in metadata["icons"]:
+        description = About(
+            clean([icon.get("friendlyName", ""), *icon.get("aliases", ())]),
+            clean([icon.get("category", ""), icon.get("subcategory", "")]),
+        )
+        for asset in icon["assets"]:
+            found[asset["filepath"].removesuffix(".svg")] = description
+    return found
+
+
+def font_awesome(icons: Any) -> dict[str, About]:
+    """Search terms, the label and former names."""
+    found: dict[str, About] = {}
+    for name, icon in icons.items():
+        aliases = icon.get("aliases", {}).get("names", ())
+        found[name] = About(clean([icon.get("label", ""), *icon["search"]["terms"], *map(spaced, aliases)]))
+        # Some versions ship the picture once more under each former name.
+        found.update({alias: found[name] for alias in aliases if alias not in found})
+    return found
+
+
+def openmoji(emojis: Any) -> dict[str, About]:
+    """Files are called by code points, the annotation is the name."""
+    found = {}
+    for emoji in emojis:
+        tags = [emoji["emoji"], *emoji["tags"].split(","), *emoji["openmoji_tags"].split(",")]
+        categories = [spaced(emoji["group"]), spaced(emoji["subgroups"])]
+        [name] = clean([emoji["annotation"]])
+        found[emoji["hexcode"]] = About(clean(tags), clean(categories), name)
+    return found
+
+
+def healthicons(icons: Any) -> dict[str, About]:
+    """Title and tags; some tags are names in another program, "dhis2:war"."""
+    return {
+        icon["path"]: About(
+            clean([icon["title"], *(tag for tag in icon["tags"] if ":" not in tag)]), (icon["category"],)
+        )
+        for icon in icons
+    }
+
+
+def _several(value: object) -> list[Any]:
+    """Take a list, or text with commas between."""
+    return value if isinstance(value, list) else [part.strip() for part in str(value or "").split(",")]
+
+
+def spaced(name: str) -> str:
+    """Spell a name as words."""
+    return name.replace("-", " ")
+
+
+def clean(words: Iterable[object]) -> tuple[str, ...]:
+    """Strip words, drop repetitions, empty ones and those too long to be words, keep their order."""
+    spelled = (str(word).encode(errors="replace").decode().strip() for word in words)
+    return tuple(dict.fromkeys(word for word in spelled if 0 < len(word) <= MAX_TEXT))
+
+
+def phosphor(code: str) -> dict[str, About]:
+    """JavaScript, of which three literals are read."""
+    enums = {}
+    for parameter, members, variable in _ENUM.findall(code):
+        for key, value in re.findall(rf'\b{parameter}\.(\w+) = ("(?:[^"\\]|\\.)*")', members):
+            enums[f"{variable}.{key}"] = json.loads(value)
+    found = {}
+    for icon in _PHOSPHOR_ICON.finditer(code):
+        categories = [enums[member] for member in re.findall(r"\w+\.\w+", icon["categories"])]
+        alias = [spaced(json.loads(icon["alias"]))] if icon["alias"] else []
+        tags = [tag for tag in map(json.loads, _STRING.findall(icon["tags"])) if not tag.startswith("*")]
+        found[json.loads(icon["name"])] = About(clean([*alias, *tags]), clean(categories))
+    return found
+
+
+_STRING = re.compile(r'"(?>(?:[^"\\]|\\.){0,500})"')
+_ENUM = re.compile(r"\(\((\w+)\) => \((.{0,5000}?), \1\)\)\((\w+) \|\|", re.DOTALL)
+_PHOSPHOR_ICON = re.compile(
+    rf"\bname: (?P<name>{_STRING.pattern}),\s*pascal_name: {_STRING.pattern},\s*"
+    rf"(?:alias: \{{\s*name: (?P<alias>{_STRING.pattern})[^}}]{{0,500}}\}},\s*)?"
+    rf"categories: \[(?P<categories>[^\]]{{0,5000}})\],\s*figma_category: [\w.]+,\s*"
+    rf"tags: \[(?P<tags>(?:[^\]\"]|{_STRING.pattern}){{0,5000}})\]"
+)
+
+
+def atlaskit(code: str) -> dict[str, About]:
+    """JavaScript, of which the keywords are read."""
+    found = {}
+    for name, keywords in _ATLASKIT_ICON.findall(code):
+        words = (word.strip().strip("'\"") for word in keywords.split(","))
+        apart = ("icon", "icon-lab", name, name.replace("-", ""))
+        found[name] = About(clean(word for word in words if word not in apart))
+    return found
+
+
+_ATLASKIT_ICON = re.compile(r"^  '?([\w-]+)'?: \{\s*keywords: \[([^\]]{0,5000})\]", re.MULTILINE)
+
+
+def aksel(code: str) -> dict[str, About]:
+    """JavaScript around an object; keywords are English and Norwegian."""
+    icons = json.loads(code[code.index("{") : code.rindex("}") + 1])
+    return listed("id", "keywords", categories="category")(icons)
+
+
+def grommet(code: str) -> dict[str, About]:
+    """JavaScript, names as of components: `AddCircle: ['create', 'plus']`."""
+    return {
+        re.sub(r"(?<=[a-z])(?=[A-Z0-9])", "-", name).lower(): About(clean(re.findall(r"'([^'\n]{1,100})'", words)))
+        for name, words in _GROMMET_ICON.findall(code)
+    }
+
+
+_GROMMET_ICON = re.compile(r"^  (\w+): \[([^\]]{0,5000})\]", re.MULTILINE)
+
+
+def red_hat(code: str) -> dict[str, About]:
+    """YAML, of which the accepted metaphors are read."""
+    return {
+        name: About(clean(line.strip().removeprefix("- ").strip("\"'") for line in metaphors.splitlines()))
+        for name, metaphors in _RED_HAT_ICON.findall(code)
+    }
+
+
+_RED_HAT_ICON = re.compile(
+    r"^ +icon: \"?([\w-]+)\"?\n(?:(?! *- name:).*\n){0,20}? +accepted_metaphors:\n((?: +- (?!name:).*\n)+)",
+    re.MULTILINE,
+)
+
 
 _USUAL = listed("name", "tags")
 
@@ -46,19 +226,35 @@ class Package:
     """Styles of whole roots whose folder's name says something else."""
 
 
+_MAX_CODE_BYTES = 4_000_000
+"""Of what is no JSON: patterns are searched in it, so it has to be short."""
+
+
 def read_descriptions(package: Package, location: Path, problems: dict[str, Exception]) -> dict[str, About]:
     """Read what a package says about icons; `problems` takes the files that can't be read, a missing one is none."""
     found: dict[str, About] = {}
     for file in package.tags_files:
         try:
-            said = tags.read_tags(package.read_tags, location, file)
+            said = _read_tags(package.read_tags, location, file)
         except FileNotFoundError:  # a version that ships no tags
             continue
         except (OSError, SourceError) as error:
             problems[file] = error
             continue
-        for key, about in said.items():
-            found[key] = found[key].joined(about) if key in found else about
+        found.update({key: found.get(key, About()).joined(about) for key, about in said.items()})
+    return found
+
+
+def _read_tags(reader: TagReader, package: Path, file: str) -> dict[str, About]:
+    inside = os.path.realpath(package)
+    try:
+        if file.endswith(".json"):
+            return reader(load_facts(package / file, inside=inside))
+        found = reader(read_regular(package / file, limit=_MAX_CODE_BYTES, inside=inside).decode())
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise SourceError(f"tags in an unknown form: {type(error).__name__}: {error}") from error
+    if not found:
+        raise SourceError(f"tags in an unknown form: no icons in {file}")
     return found
 
 
@@ -66,11 +262,11 @@ _SIZES = ("-12", "-16", "-24", "-48", "-96")
 
 PACKAGES = {
     "@adobe/spectrum-css-workflow-icons": Package(("dist/assets/svg", "dist/18", "dist/24")),
-    "@atlaskit/icon": Package(("svgs",), ("dist/es2019/metadata-core.js",), tags.atlaskit),
-    "@atlaskit/icon-lab": Package(("svgs",), ("dist/es2019/metadata-core.js",), tags.atlaskit),
-    "@carbon/icons": Package(("svg",), ("metadata.json",), tags.carbon),
-    "@carbon/pictograms": Package(("svg",), ("metadata.json",), tags.carbon),
-    "@fortawesome/fontawesome-free": Package(("svgs",), ("metadata/icon-families.json",), tags.font_awesome),
+    "@atlaskit/icon": Package(("svgs",), ("dist/es2019/metadata-core.js",), atlaskit),
+    "@atlaskit/icon-lab": Package(("svgs",), ("dist/es2019/metadata-core.js",), atlaskit),
+    "@carbon/icons": Package(("svg",), ("metadata.json",), carbon),
+    "@carbon/pictograms": Package(("svg",), ("metadata.json",), carbon),
+    "@fortawesome/fontawesome-free": Package(("svgs",), ("metadata/icon-families.json",), font_awesome),
     "@gitlab/svgs": Package(("dist/sprite_icons",), ("dist/icons.meta.json",), listed("", "keywords")),
     "@gravity-ui/icons": Package(("svgs",), ("metadata.json",), listed("svgName", "keywords", categories="categories")),
     "@iconscout/unicons": Package(
@@ -78,43 +274,43 @@ PACKAGES = {
         tuple(f"json/{style}.json" for style in ("line", "solid", "thinline", "monochrome")),
         listed("name", "tags", categories="category"),
     ),
-    "@mdi/svg": Package(("svg",), ("meta.json",), tags.material),
+    "@mdi/svg": Package(("svg",), ("meta.json",), material),
     "@mynaui/icons": Package(
         ("icons", "icons-solid"),
         ("meta.json",),
         listed("", "tags", apart=("ui", "ui symbol", "icon")),
         styles={"icons": "outline", "icons-solid": "filled"},
     ),
-    "@navikt/aksel-icons": Package(("dist/svg",), ("dist/metadata.mjs",), tags.aksel),
+    "@navikt/aksel-icons": Package(("dist/svg",), ("dist/metadata.mjs",), aksel),
     "@phosphor-icons/core": Package(
         ("assets",),
         ("dist/index.mjs",),
-        tags.phosphor,
+        phosphor,
         endings=("-bold", "-duotone", "-fill", "-light", "-thin"),
     ),
     "@primer/octicons": Package(("build/svg",), ("build/data.json",), listed("", "keywords"), endings=_SIZES),
     "@rhds/icons": Package(
         ("ui", "standard", "microns"),
         tuple(f"metadata/{icons}.yaml" for icons in ("ui", "standard", "microns")),
-        tags.red_hat,
+        red_hat,
     ),
     "@shopware-ag/meteor-icon-kit": Package(("icons",), ("icons/meta.json",)),
-    "@tabler/icons": Package(("icons",), ("icons.json",), tags.tabler),
+    "@tabler/icons": Package(("icons",), ("icons.json",), listed("", "tags", categories="category")),
     "@vaadin/icons": Package(
         ("assets/svg",), ("assets/vaadin-font-icons.json",), listed("name", "meta", categories="categories")
     ),
-    "@vscode/codicons": Package(("src/icons",), ("dist/metadata.json",), tags.tabler),
+    "@vscode/codicons": Package(("src/icons",), ("dist/metadata.json",), listed("", "tags", categories="category")),
     "eos-icons": Package(
         ("svg", "svg-outlined"),
         ("dist/js/eos-icons.json",),
         listed("name", "tags", categories="category", apart=("eos",)),
         styles={"svg-outlined": "outline"},
     ),
-    "grommet-icons": Package(("img",), ("es6/metadata.js",), tags.grommet),
+    "grommet-icons": Package(("img",), ("es6/metadata.js",), grommet),
     "healthicons": Package(
         ("public/icons/svg/filled", "public/icons/svg/outline"),
         ("public/icons/meta-data.json",),
-        tags.healthicons,
+        healthicons,
         styles={"public/icons/svg/filled": "filled", "public/icons/svg/outline": "outline"},
     ),
     "ionicons": Package(
@@ -123,11 +319,11 @@ PACKAGES = {
         listed("name", "tags", apart=("outline", "sharp")),
         endings=("-outline", "-sharp"),
     ),
-    "lucide-static": Package(("icons",), ("tags.json",), tags.lucide),
+    "lucide-static": Package(("icons",), ("tags.json",), lucide),
     "openmoji": Package(
         ("color/svg", "black/svg"),
         ("data/openmoji.json",),
-        tags.openmoji,
+        openmoji,
         styles={"color/svg": "color", "black/svg": "outline"},
     ),
 }
@@ -150,15 +346,36 @@ _NO_ICONS = Exclusion.of(
 
 def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Iterator[FileScan]:
     """Yield each SVG of a package's trees, in the order of names; see `Source.scan`."""
-    reading = _Reading(location)
-    for root in reading.roots:
-        for found in find_pictures(location, exclusion=exclusion, suffixes=reading.suffixes, start=root):
+    icon_set, inside = describe(location), os.path.realpath(location)
+    package = PACKAGES.get(icon_set.key, _ANY)
+    if not (roots := [root for root in package.roots if (location / root).is_dir()]):
+        package, roots = _ANY, [""]
+    facts = [location / name for name in ("package.json", *package.tags_files)]
+    beside = stamp_of(*(file for file in facts if file.is_file()), recipe=_RECIPE)
+    problems: dict[str, Exception] = {}  # its icons are still icons
+    descriptions = cache(partial(read_descriptions, package, location, problems))  # once a changed file asks for them
+
+    def record_of(root: str, path: str, digest: bytes) -> Record:
+        within = PurePosixPath(path).relative_to(root)
+        keys = [str(within.with_suffix("")), within.stem]
+        keys += [within.stem.removesuffix(ending) for ending in package.endings if within.stem.endswith(ending)]
+        about = next((descriptions()[key] for key in keys if key in descriptions()), About())
+        record = record_in(icon_set, str(within), digest)
+        style = package.styles.get(root, record.style)
+        return replace(
+            record, name=about.name or record.name, tags=about.tags, categories=about.categories, style=style
+        )
+
+    for root in roots:
+        suffixes = SUFFIXES if package is _ANY else _SVG
+        for found in find_pictures(location, exclusion=exclusion, suffixes=suffixes, start=root):
             if isinstance(found, FileScan):
                 yield found
-            elif reading.package is not _ANY or not _NO_ICONS.excludes(found):
-                yield reading.scan_file(found, root=root, stamps=stamps)
-    if reading.problem is not None:
-        yield reading.problem
+            elif package is not _ANY or not _NO_ICONS.excludes(found):
+                file, record = location / found, partial(record_of, root, found)
+                yield scan_picture(file, to_text(found), stamps, inside=inside, beside=beside, record_of=record)
+    for name, error in problems.items():
+        yield FileScan(name, UNREAD, error=reason_of(error))
 
 
 def is_package(folder: Path) -> bool:
@@ -194,53 +411,7 @@ def has_icons(package: Path) -> bool:
     words = f"{stated.get('name')} {' '.join(map(str, keywords)) if isinstance(keywords, list) else ''}".lower()
     if "icon" not in words and "emoji" not in words:
         return False
-    found = find_pictures(package, exclusion=_NO_ICONS, suffixes=_SVG)
-    return any(isinstance(picture, str) for picture in found)
-
-
-class _Reading:
-    """One scan of a package: what holds for all its files, and its tags once a changed file asks for them."""
-
-    def __init__(self, location: Path) -> None:
-        self.location = location
-        self.inside = os.path.realpath(location)
-        self.icon_set = describe(location)
-        package = PACKAGES.get(self.icon_set.key, _ANY)
-        self.roots = [root for root in package.roots if (location / root).is_dir()]
-        self.package = package if self.roots else _ANY
-        self.suffixes = SUFFIXES if self.package is _ANY else _SVG
-        self.roots = self.roots or [""]
-        beside = [location / name for name in ("package.json", *self.package.tags_files)]
-        self.beside = stamp_of(*(file for file in beside if file.is_file()), recipe=_RECIPE)
-        self.problem: FileScan | None = None
-
-    def scan_file(self, path: str, *, root: str, stamps: Mapping[str, str]) -> FileScan:
-        """Read one SVG, unless neither it nor what is said about it has changed."""
-        record_of = partial(self._record, path, root)
-        file = self.location / path
-        return scan_picture(file, to_text(path), stamps, inside=self.inside, beside=self.beside, record_of=record_of)
-
-    def _record(self, path: str, root: str, digest: bytes) -> Record:
-        within = PurePosixPath(path).relative_to(root)
-        about = self._about(within)
-        name = about.name or name_of(within.name)
-        style, size = path_hints([to_text(part) for part in within.parts[:-1]])
-        style = self.package.styles.get(root, style)
-        return Record("", name, digest, self.icon_set, about.tags, about.categories, style=style, size=size)
-
-    def _about(self, path: PurePosixPath) -> About:
-        keys = [str(path.with_suffix("")), path.stem]
-        keys += [path.stem.removesuffix(ending) for ending in self.package.endings if path.stem.endswith(ending)]
-        return next((self.descriptions[key] for key in keys if key in self.descriptions), About())
-
-    @cached_property
-    def descriptions(self) -> dict[str, About]:
-        """Read what the package says; if that is impossible, its icons are still icons, and the reason is listed."""
-        problems: dict[str, Exception] = {}
-        found = read_descriptions(self.package, self.location, problems)
-        for file, error in problems.items():
-            self.problem = FileScan(file, UNREAD, error=reason_of(error))
-        return found
+    return any(isinstance(picture, str) for picture in find_pictures(package, exclusion=_NO_ICONS, suffixes=_SVG))
 
 
 def _package_json(folder: Path) -> dict[str, Any]:
@@ -269,8 +440,7 @@ def _licence(package_json: Mapping[str, Any]) -> str | None:
 
 def _author(stated: object) -> str | None:
     """Read `author`: an object, or "Name <mail> (url)"."""
-    if isinstance(stated, dict):
-        stated = stated.get("name")
+    stated = stated.get("name") if isinstance(stated, dict) else stated
     return _text(str(stated).split("<")[0].split("(")[0].strip()) if stated else None
 
 

@@ -35,12 +35,7 @@ class PictureAddress(NamedTuple):
     @property
     def place(self) -> str:
         """The file, and what is meant in it, as a person reads it."""
-        return place_of(self.location, self.path, self.member)
-
-
-def place_of(location: str, path: str, member: str) -> str:
-    """Spell a file of a source, and what is meant in it, for a person."""
-    return f"{location}/{path}".rstrip("/") + (f"#{member}" if member else "")
+        return f"{self.location}/{self.path}".rstrip("/") + (f"#{self.member}" if self.member else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +178,11 @@ def read_regular(file: Path, *, limit: int = MAX_BYTES, inside: str | None = Non
     # Without waiting: a pipe may have taken the file's place a moment ago.
     opened = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        if inside is not None:
-            refuse_outside(_path_of(opened, file), inside)
+        if inside is not None:  # asking the descriptor leaves no time to change a link in between
+            is_linux = sys.platform == "linux"
+            real = os.readlink(f"/proc/self/fd/{opened}") if is_linux else os.path.realpath(file)  # noqa: PTH115
+            if why_not := why_outside(real, inside):
+                raise SourceError(why_not)
         size = min(facts.st_size, limit)
         content = os.read(opened, size if cut else size + 1)  # no more: room for the whole limit costs time
         if len(content) > size:  # it grew meanwhile, or states no size, as files of the kernel do
@@ -211,39 +209,32 @@ def _real_path(folder: str, device: int, inode: int) -> str:
     return os.path.realpath(folder)
 
 
-def refuse_outside(real: str, inside: str) -> None:
-    """Refuse a real path that does not lie below another one.
-
-    Raises:
-        SourceError: that is so; the message says what to do about it.
-    """
+def why_outside(real: str, inside: str) -> str | None:
+    """Say of a real path that does not lie below another one where it leads, and what to do about it."""
     if is_outside(real, inside):
-        raise SourceError(f'leads out of the source to "{to_text(real)}"; index that as well if it is wanted')
+        return f'leads out of the source to "{to_text(real)}"; index that as well if it is wanted'
+    return None
 
 
 def load_facts(file: Path, *, inside: str | None) -> Any:
     """Read a JSON file; `inside` as for `read_regular`.
 
+    Halves of a surrogate pair, which are valid JSON and no text, become question marks.
+
     Raises:
         OSError: it is gone or may not be read.
         SourceError: it is no JSON, or lies outside the source.
     """
-    return _load_json(read_regular(file, limit=MAX_FACTS_BYTES, inside=inside))
-
-
-def _load_json(content: bytes) -> Any:
-    """Halves of a surrogate pair, which are valid JSON and no text, become question marks."""
+    content = read_regular(file, limit=MAX_FACTS_BYTES, inside=inside)
     try:
         has_halves = _SURROGATE.search(content) is not None
         encoding = json.detect_encoding(content)
         text = content.decode(encoding, "surrogatepass" if encoding.startswith("utf-8") else "replace")
         del content  # a set may have 100 MB, and what is made of it as much
         loaded = json.loads(text)
-        if has_halves:
-            loaded = json.loads(json.dumps(loaded, ensure_ascii=False).encode(errors="replace"))
+        return json.loads(json.dumps(loaded, ensure_ascii=False).encode(errors="replace")) if has_halves else loaded
     except (ValueError, RecursionError) as error:
         raise SourceError(f"not valid JSON: {error}") from error
-    return loaded
 
 
 def as_object(value: object) -> dict[str, Any]:
@@ -255,10 +246,3 @@ def shown(value: object) -> str:
     """Spell a value for a message: a long one is cut."""
     text = str(value)
     return text if len(text) <= 80 else f"{text[:80]}… ({len(text):,} characters)"
-
-
-def _path_of(descriptor: int, file: Path) -> str:
-    """Where an opened file really lies; asking its descriptor leaves no time to change a link in between."""
-    if sys.platform == "linux":
-        return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 - a Path takes thrice as long
-    return os.path.realpath(file)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from indexer.errors import ChangedError, SourceError, UnreachedError
 from indexer.library.stores import spelled, url_of
-from indexer.sources import folders, iconify, manifests, npm, stored
-from indexer.sources.folders import SUFFIXES, Exclusion, reason_of
+from indexer.sources import folders, iconify, npm, stored
+from indexer.sources.folders import LIST_SUFFIXES, SUFFIXES, Exclusion, path_of_row, reason_of
 from indexer.sources.records import (
     UNREAD,
     FileScan,
@@ -54,13 +54,11 @@ def open_sources(location: Path, *, exclude: Sequence[str] = ()) -> list[Source]
     if url_of(location) is not None:
         kind = stored.kind_of(location)
         return [Source(kind, location, partial(stored.scan, kind, location, exclusion))]
-    if location.is_file():
-        return [_open_file(location, exclusion)]
-    if not location.is_dir():
+    if not (location.is_file() or location.is_dir()):
         raise SourceError(f'"{location}" does not exist; give a folder, an Iconify set, an npm package or a manifest')
-    if location.name == "node_modules":
+    if location.name == "node_modules" and location.is_dir():
         return _open_node_modules(location, exclusion)
-    return [_open_folder(location, exclusion)]
+    return [_open(location, exclusion)]
 
 
 def read_picture(address: PictureAddress) -> bytes:
@@ -72,23 +70,17 @@ def read_picture(address: PictureAddress) -> bytes:
         ChangedError: it is another one by now.
         UnreachedError: the store that it lies in can't be asked.
     """
-    if not address.digest:
-        return _read(address)
-    if address.kind in stored.KINDS:
-        return stored.read(address)
-    if address.kind == _ICONIFY:
-        alone = iconify.read_icon_alone(Path(address.location, address.path), address.member)
-        if alone is not None and content_digest(alone) == address.digest:
-            return alone
     content = _read(address)
-    if content_digest(content) != address.digest:
+    if address.digest and content_digest(content) != address.digest:
         raise ChangedError("changed since the scan")
     return content
 
 
 def _read(address: PictureAddress) -> bytes:
+    if address.kind in stored.KINDS:
+        return stored.read(address)
     if address.kind == _ICONIFY:
-        return iconify.read_icon(Path(address.location), address.path, address.member)
+        return iconify.read_icon(Path(address.location), address.path, address.member, digest=address.digest)
     if address.kind not in (_FOLDER, _MANIFEST, _NPM):
         raise SourceError(f'unknown kind of source "{address.kind}"')
     folder, within = _place(address)
@@ -99,7 +91,7 @@ def _place(address: PictureAddress) -> tuple[Path, str]:
     """Split an address into the folder that the picture must lie in, and its path there; "" for a named picture."""
     location = Path(address.location)
     if address.kind == _MANIFEST:
-        return location.parent, manifests.path_of_row(address.path)
+        return location.parent, path_of_row(address.path)
     return location, address.path
 
 
@@ -110,13 +102,12 @@ def read_indexed(address: PictureAddress) -> bytes:
         SourceError: it is gone.
         ChangedError: it is another one by now.
     """
+    file = Path(*_place(address))
     try:
         return read_picture(address)
     except OSError as error:
-        file = Path(*_place(address))
         raise SourceError(f'"{file}" can\'t be read ({error.strerror}); run `icons index`') from error
     except ChangedError as error:
-        file = Path(*_place(address))
         raise ChangedError(f'"{file}" has changed since it was indexed; run `icons index`') from error
 
 
@@ -147,23 +138,22 @@ def _holds_others(location: Path, file: Path) -> bool:
         return False
 
 
-def _open_file(file: Path, exclusion: Exclusion) -> Source:
-    suffix = file.suffix.lower()
-    if suffix in manifests.SUFFIXES:
-        return Source(_MANIFEST, file, partial(manifests.scan, file))
-    if suffix in SUFFIXES:
-        return Source(_FOLDER, file, partial(folders.scan, file, exclusion))
-    if iconify.is_iconify(file):
-        return Source(_ICONIFY, file, partial(iconify.scan, file, exclusion))
-    raise SourceError(f'"{file}" is neither a picture, an Iconify set (.json) nor a manifest (.csv, .tsv, .jsonl)')
+_SCANS = {_FOLDER: folders.scan, _ICONIFY: iconify.scan, _MANIFEST: folders.scan_list, _NPM: npm.scan}
 
 
-def _open_folder(folder: Path, exclusion: Exclusion) -> Source:
-    if iconify.is_iconify(folder):
-        return Source(_ICONIFY, folder, partial(iconify.scan, folder, exclusion))
-    if npm.is_package(folder):
-        return Source(_NPM, folder, partial(npm.scan, folder, exclusion))
-    return Source(_FOLDER, folder, partial(folders.scan, folder, exclusion))
+def _open(location: Path, exclusion: Exclusion) -> Source:
+    suffix, kind = location.suffix.lower(), _FOLDER
+    if iconify.is_iconify(location):
+        kind = _ICONIFY
+    elif not location.is_file():
+        kind = _NPM if npm.is_package(location) else _FOLDER
+    elif suffix in LIST_SUFFIXES:
+        kind = _MANIFEST
+    elif suffix not in SUFFIXES:
+        raise SourceError(
+            f'"{location}" is neither a picture, an Iconify set (.json) nor a manifest (.csv, .tsv, .jsonl)'
+        )
+    return Source(kind, location, partial(_SCANS[kind], location, exclusion))
 
 
 def _open_node_modules(folder: Path, exclusion: Exclusion) -> list[Source]:
@@ -171,7 +161,7 @@ def _open_node_modules(folder: Path, exclusion: Exclusion) -> list[Source]:
     packages = [package for package in found if iconify.is_iconify(package) or npm.has_icons(package)]
     if not packages:
         raise SourceError(f'no icon package in "{folder}"; give the folder of the package itself')
-    return [*(_open_folder(package, exclusion) for package in packages), *starmap(_unread, unread)]
+    return [*(_open(package, exclusion) for package in packages), *starmap(_unread, unread)]
 
 
 def _unread(location: Path, reason: str) -> Source:

@@ -8,27 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from indexer.errors import ChangedError, SourceError, StoreError, UnreachedError
-from indexer.languages.names import path_hints
 from indexer.library.durable import write_file
-from indexer.library.object_store import RetryingStore, asked, open_object_store
-from indexer.library.stores import Listed, url_of
+from indexer.library.stores import Listed, RetryingStore, asked, open_object_store, spelled
 from indexer.sources import iconify
-from indexer.sources.folders import LICENCE_FILES, SUFFIXES, Exclusion, licence_of
-from indexer.sources.records import (
-    MAX_BYTES,
-    UNREAD,
-    FileScan,
-    IconSet,
-    PictureAddress,
-    Record,
-    content_digest,
-    name_of,
-)
+from indexer.sources.folders import SUFFIXES, Exclusion, record_in, scan_file
+from indexer.sources.licences import licence_files, licence_of
+from indexer.sources.records import MAX_BYTES, FileScan, IconSet, PictureAddress, content_digest
 
 KINDS = PICTURES, SETS = "stored", "stored-iconify"
 """Kinds of sources, by how their pictures are read again."""
@@ -38,6 +28,15 @@ _READ_AHEAD = 64
 _PACKAGE = ("icons.json", "info.json", "metadata.json")
 
 
+@contextmanager
+def _as_source_errors() -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        raise UnreachedError(str(error)) from error
+
+
+@_as_source_errors()
 def kind_of(location: Path) -> str:
     """Recognise what lies at a URL: Iconify sets as a file, a package or the folder of all; else pictures.
 
@@ -46,9 +45,8 @@ def kind_of(location: Path) -> str:
     """
     if location.suffix.lower() == ".json":
         return SETS
-    with _as_source_errors():
-        store = _store(_url(location))
-        names = {name for start in ("collections.json", *_PACKAGE[:2]) for name in store.list(start)}
+    store = _store(spelled(location))
+    names = {name for start in ("collections.json", *_PACKAGE[:2]) for name in store.list(start)}
     return SETS if "collections.json" in names or names.issuperset(_PACKAGE[:2]) else PICTURES
 
 
@@ -61,14 +59,23 @@ def scan(kind: str, location: Path, exclusion: Exclusion, stamps: Mapping[str, s
     """
     with _as_source_errors():
         found = _list(kind, location)
-    if not found:
-        raise SourceError(
-            f'"{_url(location)}" holds no pictures and no Iconify set; give the URL of a folder that does'
-        )
-    chosen = {path: listed for path, listed in found.items() if not exclusion.excludes(path)}
-    yield from (_scan_sets if kind == SETS else _scan_pictures)(location, chosen, stamps)
+        if not found:
+            raise SourceError(
+                f'"{spelled(location)}" holds no pictures and no Iconify set; give the URL of a folder that does'
+            )
+        read = partial(_read_set, location) if kind == SETS else partial(_read_picture, location, _set_of(location))
+
+    def look(path: str) -> FileScan:
+        listed = found[path]
+        return scan_file(path, stamps, stamp=lambda: listed.version, read=partial(read, path, listed))
+
+    rest = (path for path in found if not exclusion.excludes(path))
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="store") as threads:
+        while some := list(islice(rest, _READ_AHEAD if kind == PICTURES else 1)):
+            yield from threads.map(look, some)
 
 
+@_as_source_errors()
 def read(address: PictureAddress) -> bytes:
     """Read a picture of the digest that the scan saw.
 
@@ -77,14 +84,12 @@ def read(address: PictureAddress) -> bytes:
         ChangedError: it is another one by now.
         UnreachedError: the store can't be asked, or a copy of a set not be kept.
     """
-    location, is_in_set = Path(address.location), address.kind == SETS
-    with _as_source_errors():
-        for attempt in range(2):
-            content = _read_from_set(location, address) if is_in_set else _get(location, address.path)
-            if content_digest(content) == address.digest:
-                return content
-            if attempt == 0 and is_in_set:
-                _copy.cache_clear()  # the set may be a newer one there
+    location = Path(address.location)
+    for _ in range(2):
+        content = _get(location, address.path) if address.kind == PICTURES else _read_from_set(location, address)
+        if address.digest in (b"", content_digest(content)):
+            return content
+        _copy.cache_clear()  # a set may be a newer one there
     raise ChangedError("changed since the scan")
 
 
@@ -118,64 +123,43 @@ def _list(kind: str, location: Path) -> dict[str, Listed]:
         found = store.list(name)
         return {"": found[name]} if name in found else {}
     if kind == PICTURES:
-        return {path: listed for path, listed in store.list("").items() if _suffix(path) in SUFFIXES}
+        return {
+            path: listed for path, listed in store.list("").items() if PurePosixPath(path).suffix.lower() in SUFFIXES
+        }
     package = store.list("icons.json").get("icons.json")
     if package is not None:
         beside = [*store.list("info.json").values(), *store.list("metadata.json").values()]
         return {"icons.json": replace(package, version="+".join(listed.version for listed in (package, *beside)))}
-    return {path: listed for path, listed in store.list("json/").items() if _suffix(path) == ".json"}
+    return {
+        path: listed for path, listed in store.list("json/").items() if PurePosixPath(path).suffix.lower() == ".json"
+    }
 
 
-def _scan_pictures(location: Path, found: Mapping[str, Listed], stamps: Mapping[str, str]) -> Iterator[FileScan]:
+def _set_of(location: Path) -> IconSet:
+    """The set that the pictures of a folder are, with the licence whose text lies there."""
     folder, name = _split(location, "")
-    title = PurePosixPath(folder).name
-    icon_set = IconSet(key=title, title=title, licence=None if name else _recognise_licence(folder))
-
-    def look(path: str) -> FileScan:
-        listed = found[path]
-        if stamps.get(path) == listed.version:
-            return FileScan(path, listed.version)
-        if (n_bytes := listed.size or 0) > MAX_BYTES:  # before it is read: several are held at once
-            reason = f"file of {n_bytes / 1e6:.0f} MB, the limit is {MAX_BYTES / 1e6:.0f} MB"
-            return FileScan(path, UNREAD, error=reason)
-        try:
-            with _as_source_errors():
-                digest = content_digest(_get(location, path))
-        except SourceError as error:
-            return FileScan(path, UNREAD, error=str(error))
-        style, size = path_hints(list(PurePosixPath(path).parts[:-1]))
-        record = Record("", name_of(path or name), digest, icon_set, style=style, size=size)
-        return FileScan(path, listed.version, records=(record,))
-
-    rest = iter(found)
-    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="store") as threads:
-        while some := list(islice(rest, _READ_AHEAD)):
-            yield from threads.map(look, some)
+    store, title = _store(folder), PurePosixPath(folder).name
+    names = licence_files(found for start in ("LICEN", "COPYING") for found in store.list(start)) if not name else ()
+    texts = (stored.content.decode(errors="replace") for file in names if (stored := store.get(file)))
+    return IconSet(title, title, licence=licence_of(next(texts, "")))
 
 
-def _scan_sets(location: Path, found: Mapping[str, Listed], stamps: Mapping[str, str]) -> Iterator[FileScan]:
-    for path, listed in found.items():
-        if stamps.get(path) == listed.version:
-            yield FileScan(path, listed.version)
-            continue
-        try:
-            with _as_source_errors():
-                copy = _fetch(location, path)
-        except SourceError as error:
-            yield FileScan(path, UNREAD, error=str(error))
-            continue
-        yield from (
-            replace(scanned, path=path, stamp=listed.version) for scanned in iconify.scan(copy, Exclusion(), {})
-        )
+def _read_picture(location: Path, icon_set: IconSet, path: str, listed: Listed, stamp: str) -> FileScan:
+    if (n_bytes := listed.size or 0) > MAX_BYTES:  # before it is read: several are held at once
+        raise SourceError(f"file of {n_bytes / 1e6:.0f} MB, the limit is {MAX_BYTES / 1e6:.0f} MB")
+    record = record_in(icon_set, path or location.name, content_digest(_get(location, path)))
+    return FileScan(path, stamp, records=(record,))
+
+
+def _read_set(location: Path, path: str, _: Listed, stamp: str) -> FileScan:
+    [scanned] = iconify.scan(_fetch(location, path), Exclusion(), {})
+    return replace(scanned, path=path, stamp=stamp)
 
 
 def _read_from_set(location: Path, address: PictureAddress) -> bytes:
     copy = _copy(location, address.path)
-    file = copy / "icons.json" if copy.is_dir() else copy
-    alone = iconify.read_icon_alone(file, address.member)
-    if alone is not None and content_digest(alone) == address.digest:
-        return alone
-    return iconify.read_icon(copy, "icons.json" if copy.is_dir() else "", address.member)
+    within = "icons.json" if copy.is_dir() else ""
+    return iconify.read_icon(copy, within, address.member, digest=address.digest)
 
 
 @lru_cache(maxsize=512)
@@ -221,44 +205,15 @@ def _get(location: Path, path: str) -> bytes:
     return stored.content
 
 
-def _recognise_licence(folder: str) -> str | None:
-    """Name the licence whose text lies at a URL, if one sentence of it shows which it is."""
-    with _as_source_errors():
-        there = {name for start in ("LICEN", "COPYING") for name in _store(folder).list(start)}
-        for name in LICENCE_FILES:
-            stored = _store(folder).get(name) if name in there else None
-            if stored is not None:
-                return licence_of(stored.content)
-    return None
-
-
 def _split(location: Path, path: str) -> tuple[str, str]:
     """Tell the URL of a folder, and the name of an object below it; "" where the location is a folder itself."""
-    url = _url(location)
+    url = spelled(location)
     if path:
         return url, path
     folder, _, name = url.rpartition("/")
-    return (folder, name) if _suffix(name) in (".json", *SUFFIXES) else (url, "")
-
-
-def _url(location: Path) -> str:
-    url = url_of(location)
-    assert url is not None, location
-    return url
-
-
-def _suffix(path: str) -> str:
-    return PurePosixPath(path).suffix.lower()
+    return (folder, name) if PurePosixPath(name).suffix.lower() in (".json", *SUFFIXES) else (url, "")
 
 
 @lru_cache(maxsize=64)
 def _store(url: str) -> RetryingStore:
     return RetryingStore(open_object_store(url))
-
-
-@contextmanager
-def _as_source_errors() -> Iterator[None]:
-    try:
-        yield
-    except StoreError as error:
-        raise UnreachedError(str(error)) from error

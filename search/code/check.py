@@ -1,65 +1,50 @@
 """Whether every icon that a code names exists, and which of an own folder nobody names."""
 
-from collections import Counter
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from indexer.errors import IconsError
 from indexer.reports.terminal import Progress
-from search.code.files import Project, code_files, read_code
-from search.code.imports import imports_in
+from search.code.files import OwnIcons, Project, code_files, read_code
 from search.code.known import KnownIcons
 from search.code.markup import attributes_in, ligatures_in, names_in
-from search.code.own_icons import OwnIcons
-from search.code.packages import family_of, is_of_brands
-from search.code.reading import Kind, Named, Unreadable, kind_of, literals, without_comments
-from search.code.reference import Computed, Finding, Places, Reference
+from search.code.packages import OF_BRANDS, family_of, imports_in
+from search.code.reading import Finding, Kind, Reference, kind_of, literals, without_comments
 from search.engine import SearchEngine
 
 
-@dataclass(frozen=True, slots=True)
-class Scanned:
-    """What one text names."""
+class Scanned(NamedTuple):
+    """What one text names, by place."""
 
     references: Sequence[Reference]
-    computed: Sequence[Computed]
+    computed: Sequence[Reference]
+    """Places that name an icon which only the running program knows."""
 
 
 def scan(text: str, *, path: str, kind: Kind) -> Scanned:
     """Read a text; `path` is what references say of where they stand."""
     code = without_comments(text, kind)
-    found: list[Named | Unreadable] = []
+    found: list[Reference] = []
     if kind in ("script", "markup"):
         found += [*imports_in(code), *attributes_in(code), *ligatures_in(code)]
     for one in literals(code):
         found += names_in(one, code)
-    places = Places(text)
-    return Scanned(
-        [_reference(one, text, path, places) for one in _once(one for one in found if isinstance(one, Named))],
-        [
-            Computed(path, *places.at(one.start), one.form, text[one.start : one.end])
-            for one in sorted({one for one in found if isinstance(one, Unreadable)})
-        ],
-    )
+    starts = [0, *(end.end() for end in re.finditer("\n", text))]
 
+    def placed(one: Reference) -> Reference:
+        line, written = bisect_right(starts, one.start), text[one.start : one.end]
+        return one._replace(path=path, line=line, column=one.start - starts[line - 1] + 1, text=written)
 
-def _once(found: Iterable[Named]) -> Sequence[Named]:
-    """By their places, each place once: what was read first, as an import say, is what it is."""
-    by_start: dict[int, Named] = {}
-    for one in found:
-        by_start.setdefault(one.start, one)
-    return [by_start[start] for start in sorted(by_start)]
-
-
-def _reference(one: Named, text: str, path: str, places: Places) -> Reference:
-    line, column = places.at(one.start)
-    written = text[one.start : one.end]
-    about = (one.set, one.name, one.form, written, one.others, one.is_certain, one.file)
-    return Reference(path, line, column, one.start, one.end, *about)
+    firsts = {one.start: one for one in reversed(found) if one.name}  # what was read first, as an import say
+    computed = sorted({one for one in found if not one.name})
+    return Scanned([placed(firsts[start]) for start in sorted(firsts)], list(map(placed, computed)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,54 +69,23 @@ class Checked:
     """The most used first."""
     mixed: Mapping[str, Sequence[str]]
     """Files that name icons of several families of sets, brands aside, and which."""
-    computed: Sequence[Computed]
+    computed: Sequence[Reference]
     """Names that only the running program knows."""
     not_read: Mapping[str, str]
     """Files, and why they were not read."""
 
-    @property
-    def is_clean(self) -> bool:
-        """Whether nothing is to be mended."""
-        return not self.findings
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckOptions:
-    """What is looked for beside icons that do not exist."""
-
-    icons: Path | None = None
-    """A folder of own icons, all of which should be used."""
-    max_sets: int | None = None
-    """Families of sets that may be used at most, brands aside."""
-
-
-@dataclass
-class _Reading:
-    """What all files together name."""
-
-    known: KnownIcons
-    own: OwnIcons
-    references: list[Reference] = field(default_factory=list)
-    computed: list[Computed] = field(default_factory=list)
-    not_read: dict[str, str] = field(default_factory=dict)
-
-    def of_sets(self) -> Iterator[Reference]:
-        """Each reference to an icon of a set, with what it was found to name; else with what it says first."""
-        for one in self.references:
-            if one.set:
-                key, name = self.known.find(one) or (one.set, one.name)
-                yield replace(one, set=key, name=name)
-
-    def take(self, scanned: Scanned) -> None:
-        """Keep what names an icon: what may name something else counts where its package decides."""
-        known = self.known
-        kept = [one for one in scanned.references if one.is_certain or known.find(one) or known.is_refuted(one)]
-        self.references += kept
-        self.computed += scanned.computed
-
-
-def check(engine: SearchEngine, places: Sequence[Path], options: CheckOptions, *, progress: Progress) -> Checked:
+def check(
+    engine: SearchEngine,
+    places: Sequence[Path],
+    *,
+    icons: Path | None = None,
+    max_sets: int | None = None,
+    progress: Progress,
+) -> Checked:
     """Look at the code below some places.
+
+    All of the folder `icons` of own ones should be used; `max_sets` families of sets may be, at most, brands aside.
 
     Raises:
         IconsError: a place is not there, or holds no code.
@@ -139,18 +93,20 @@ def check(engine: SearchEngine, places: Sequence[Path], options: CheckOptions, *
     files = list(code_files(places))
     if not files:
         raise IconsError(f'"{places[0]}" holds no code; name the folder that your sources lie in')
-    project = Project.around([*places, *filter(None, [options.icons])])
-    reading = _Reading(KnownIcons(engine), OwnIcons.below(options.icons, project=project))
-    for number, file in enumerate(files):
-        try:
-            text = read_code(file.path)
-        except IconsError as error:
-            reading.not_read[str(file.path)] = str(error)
-            continue
-        reading.own.note(text)
-        reading.take(scan(text, path=str(file.path), kind=file.kind))
-        progress("Reading", number + 1, len(files))
-    return _checked(reading, options, n_files=len(files) - len(reading.not_read))
+    own = OwnIcons.below(icons, project=Project.around([*places, *filter(None, [icons])]))
+    not_read: dict[str, str] = {}
+
+    def texts() -> Iterator[tuple[str, Kind, str]]:
+        for number, (path, kind) in enumerate(files, start=1):
+            try:
+                text = read_code(path)
+            except IconsError as error:
+                not_read[str(path)] = str(error)
+            else:
+                yield str(path), kind, text
+                progress("Reading", number, len(files))
+
+    return _checked(engine, own, texts(), max_sets=max_sets, not_read=not_read)
 
 
 def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
@@ -164,65 +120,69 @@ def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
     kind = kind_of(name)
     if kind is None:
         raise IconsError(f'"{name}" is no file of code that is read; call it as App.tsx, index.html, style.css')
-    own = OwnIcons(None, (), Project.around([Path(name)]), is_placed=False)
-    reading = _Reading(KnownIcons(engine), own)
-    own.note(text)
-    reading.take(scan(text, path=name, kind=kind))
-    return _checked(reading, CheckOptions(), n_files=1)
+    own = OwnIcons((), Project.around([Path(name)]), is_placed=False)
+    return _checked(engine, own, [(name, kind, text)], max_sets=None, not_read={})
 
 
-def _checked(reading: _Reading, options: CheckOptions, *, n_files: int) -> Checked:
-    of_icons = list(reading.of_sets())
-    of_designs = [one for one in of_icons if not is_of_brands(one.set)]
-    own = reading.own.findings(reading.references) if reading.own.project.folders else ()
-    findings = [*_missing(reading), *own, *_too_many(of_designs, options.max_sets)]
+def _checked(
+    engine: SearchEngine,
+    own: OwnIcons,
+    texts: Iterable[tuple[str, Kind, str]],
+    *,
+    max_sets: int | None,
+    not_read: Mapping[str, str],
+) -> Checked:
+    known, n_files = KnownIcons(engine), 0
+    references: list[Reference] = []
+    computed: list[Reference] = []
+    for path, kind, text in texts:
+        n_files += 1
+        own.note(text)
+        scanned = scan(text, path=path, kind=kind)
+        # What may be no icon counts where its package decides.
+        references += [one for one in scanned.references if one.is_certain or known.find(one) or known.is_refuted(one)]
+        computed += scanned.computed
+    of_sets = ((one, *(known.find(one) or (one.set, one.name))) for one in references if one.set)
+    of_icons = [one._replace(set=key, name=name) for one, key, name in of_sets]
+    of_designs = [one for one in of_icons if one.set not in OF_BRANDS]
+    owned = own.findings(references) if own.project.folders else ()
+    findings = [*_missing(references, known), *owned, *_too_many(of_designs, max_sets)]
+    counted = Counter(one.set for one in of_icons)
+    files = Counter(key for key, _ in {(one.set, one.path) for one in of_icons})
+    families: dict[str, set[str]] = defaultdict(set)
+    for one in of_designs:
+        families[one.path].add(family_of(one.set))
     return Checked(
         n_files=n_files,
-        n_references=len(reading.references),
+        n_references=len(references),
         findings=sorted(findings, key=lambda one: (one.path, one.line, one.column)),
-        sets=_sets(of_icons, reading.known),
-        mixed=_mixed(of_designs),
-        computed=reading.computed,
-        not_read=reading.not_read,
+        sets=[SetUse(key, n, files[key], bool(known.set(key).own)) for key, n in counted.most_common()],
+        mixed={path: sorted(found) for path, found in families.items() if len(found) > 1},
+        computed=computed,
+        not_read=not_read,
     )
 
 
-def _missing(reading: _Reading) -> Iterator[Finding]:
+def _missing(references: Sequence[Reference], known: KnownIcons) -> Iterator[Finding]:
     """Icons of sets that are here, which these sets do not have."""
-    for one in reading.references:
-        if not one.set or reading.known.find(one) or not reading.known.has_set(one):
-            continue
-        near = reading.known.nearest(one)
-        hint = f"; near: {near.text}" if near else ""
-        message = f'{one.set} has no icon "{one.name}"{hint}'
-        yield Finding("no-icon", one.path, one.line, one.column, one.text, message, near)
+    for one in references:
+        if one.set and not known.find(one) and known.has_set(one):
+            near = known.nearest(one)
+            message = f'{one.set} has no icon "{one.name}"' + (f"; near: {near.text}" if near else "")
+            yield Finding("no-icon", one.path, one.line, one.column, one.text, message, near)
 
 
 def _too_many(references: Sequence[Reference], most: int | None) -> Iterator[Finding]:
     """One finding for each family of sets beyond those that are used most."""
     if most is None:
         return
-    by_family: dict[str, list[Reference]] = {}
+    by_family: dict[str, list[Reference]] = defaultdict(list)
     for one in references:
-        by_family.setdefault(family_of(one.set), []).append(one)
-    ranked = sorted(by_family, key=lambda family: -len(by_family[family]))
-    for family in ranked[most:]:
-        first = by_family[family][0]
-        message = f"{len(ranked)} sets are used, {most} may be: {family} {len(by_family[family])} times"
+        by_family[family_of(one.set)].append(one)
+    ranked = sorted(by_family.items(), key=lambda family: -len(family[1]))
+    for family, (first, *others) in ranked[most:]:
+        message = f"{len(ranked)} sets are used, {most} may be: {family} {1 + len(others)} times"
         yield Finding("too-many-sets", first.path, first.line, first.column, first.text, message)
-
-
-def _sets(references: Sequence[Reference], known: KnownIcons) -> list[SetUse]:
-    counted = Counter(one.set for one in references)
-    files = Counter(key for key, _ in {(one.set, one.path) for one in references})
-    return [SetUse(key, n, files[key], bool(known.set(key).own)) for key, n in counted.most_common()]
-
-
-def _mixed(references: Sequence[Reference]) -> dict[str, Sequence[str]]:
-    families: dict[str, set[str]] = {}
-    for one in references:
-        families.setdefault(one.path, set()).add(family_of(one.set))
-    return {path: sorted(found) for path, found in families.items() if len(found) > 1}
 
 
 RULES: Mapping[str, str] = {
@@ -233,13 +193,16 @@ RULES: Mapping[str, str] = {
     "too-many-sets": "More sets of icons are used than may be.",
 }
 """By the kind of a finding."""
+_MOST_SHOWN = 5
+_OF_COMPUTED = ("path", "line", "column", "form", "text")
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"unused-file": "warning", "too-many-sets": "warning"}
 
 
 def checked_json(checked: Checked) -> dict[str, Any]:
     """Spell all of it as one object."""
-    return {"is_clean": checked.is_clean, **asdict(checked)}
+    computed = [{name: getattr(one, name) for name in _OF_COMPUTED} for one in checked.computed]
+    return {"is_clean": not checked.findings, **asdict(checked), "computed": computed}
 
 
 def checked_sarif(checked: Checked, *, base: Path) -> dict[str, Any]:
@@ -269,7 +232,24 @@ def _result(finding: Finding, base: Path) -> dict[str, Any]:
     }
 
 
-def lines_of(findings: Sequence[Finding]) -> list[str]:
+def finding_lines(checked: Checked) -> list[str]:
     """A line a finding, which begins as editors and terminals can follow it: path:line:column."""
-    places = (f"{one.path}:{one.line}:{one.column}" if one.line else one.path for one in findings)
-    return [f"{place}: {one.message}" for place, one in zip(places, findings, strict=True)]
+    places = (f"{one.path}:{one.line}:{one.column}" if one.line else one.path for one in checked.findings)
+    return [f"{place}: {one.message}" for place, one in zip(places, checked.findings, strict=True)]
+
+
+def remarks(checked: Checked) -> Iterator[str]:
+    """What a person should know beside the findings."""
+    add = "`icons index node_modules` adds what your packages hold"
+    for one in (one for one in checked.sets if not one.is_here):
+        yield f'set "{one.key}" is not in this library, {one.n:,} of its names not looked up; {add}'
+    yield from (f"{path}: not read: {why}" for path, why in checked.not_read.items())
+    computed = [f"{one.path}:{one.line}:{one.column}: {one.text}" for one in checked.computed]
+    mixed = [f"{path}: {', '.join(sets)}" for path, sets in checked.mixed.items()]
+    for title, lines in (("known to the running program alone", computed), ("sets beside each other", mixed)):
+        yield from [f"{title}: {len(lines):,}", *(f"  {line}" for line in lines[:_MOST_SHOWN])] if lines else []
+        if len(lines) > _MOST_SHOWN:
+            yield f"  ... and {len(lines) - _MOST_SHOWN:,} more; --json has all"
+    used = ", ".join(f"{one.key} {one.n:,}" for one in checked.sets)
+    yield f"files: {checked.n_files:,}; names of icons: {checked.n_references:,}{f' ({used})' if used else ''}"
+    yield f"{len(checked.findings) or 'nothing'} to be mended"

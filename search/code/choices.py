@@ -8,22 +8,18 @@ import base64
 import csv
 import hashlib
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from pathlib import Path
 from typing import NamedTuple
-
-from rich.console import Console
-from rich.table import Table
 
 from indexer.errors import IconsError
 from indexer.languages.words import printable
 from indexer.library.named import read_text
-from indexer.reports.terminal import plain
+from indexer.reports.terminal import open_console, table_of
 from search.code.map import Candidate, IconMapping, Mapped, Name
 from search.engine import SearchEngine
-from search.showing.sheets import data_uri
+from search.showing.sheets import data_uri, shown
 
 COLUMNS = ("source", "target", "probability", "doubtful", "others")
 MOST_BYTES = 8_000_000
@@ -71,13 +67,14 @@ def read_choices(path: Path) -> Mapping[str, Choice]:
         if column not in (rows.fieldnames or ()):
             raise IconsError(f'"{path}" has no column "{column}"; `icons map --csv` writes one that has')
     try:
-        return {_out_of_cell(row["source"]): _choice(row) for row in rows}
+        return {
+            _out_of_cell(row["source"]): Choice(
+                _out_of_cell(row["target"]), is_doubtful=(row.get("doubtful") or "").strip() == _YES
+            )
+            for row in rows
+        }
     except csv.Error as error:
         raise IconsError(f'"{path}" can\'t be read as CSV ({error}); `icons map --csv` writes one') from error
-
-
-def _choice(row: Mapping[str, str | None]) -> Choice:
-    return Choice(_out_of_cell(row["target"]), is_doubtful=(row.get("doubtful") or "").strip() == _YES)
 
 
 def _out_of_cell(text: str | None) -> str:
@@ -90,22 +87,21 @@ def choose(engine: SearchEngine, mapped: Mapped, choices: Mapping[str, Choice]) 
     Raises:
         IconsError: it names a target that the library does not have, or one of another set.
     """
-    chosen = [_chosen(engine, mapped.to, one, choices.get(one.source.key)) for one in mapped.mappings]
-    return replace(mapped, mappings=chosen)
-
-
-def _chosen(engine: SearchEngine, to: str, found: IconMapping, choice: Choice | None) -> IconMapping:
-    is_proposed = choice and found.target and found.target.name.key == choice.target
-    if choice is None or (choice.is_doubtful and is_proposed):
-        return found
-    return found.chosen(_candidate(engine, to, choice.target) if choice.target else None)
-
-
-def _candidate(engine: SearchEngine, to: str, key: str) -> Candidate:
-    hit = engine.show(engine.find(key)).hit
-    if hit.set != to:
-        raise IconsError(f'"{key}" is of "{hit.set}", and stand-ins are of "{to}"; choose one of these')
-    return Candidate(Name(hit.set, hit.name), hit.id, hit.image)
+    mappings = []
+    for one in mapped.mappings:
+        choice = choices.get(one.source.key)
+        is_proposed = choice and one.target and one.target.name.key == choice.target
+        if choice is None or (choice.is_doubtful and is_proposed):
+            mappings.append(one)
+        elif not choice.target:
+            mappings.append(one.chosen(None))
+        else:
+            hit = engine.show(engine.find(choice.target)).hit
+            if hit.set != mapped.to:
+                why = f'"{choice.target}" is of "{hit.set}", and stand-ins are of "{mapped.to}"'
+                raise IconsError(f"{why}; choose one of these")
+            mappings.append(one.chosen(Candidate(Name(hit.set, hit.name), hit.id, hit.image)))
+    return replace(mapped, mappings=mappings)
 
 
 _STYLE = """
@@ -184,78 +180,67 @@ _ROW = """<li class="{kind}" data-source="{key}" data-probability="{probability:
 _CANDIDATE = """<label><input type="radio" name="{group}" value="{key}"{checked}>{picture}{name}</label>"""
 
 
-def mapping_page(mapped: Mapped, pictures: Mapping[int, bytes]) -> str:
-    """Lay a mapping out as a page; `pictures` by their ids, as far as they can be read."""
+def mapping_page(mapped: Mapped, pictures_of: Callable[[Sequence[int]], Iterable[tuple[int, bytes]]]) -> bytes:
+    """Lay a mapping out as a page; `pictures_of` reads pictures by their ids, as far as they can be read."""
     ordered = sorted(mapped.mappings, key=lambda one: (not one.is_doubtful, one.probability if one.is_doubtful else 0))
     sets = ", ".join(dict.fromkeys(one.source.set for one in mapped.mappings if one.source.set)) or "names"
-    return _PAGE.format(
+    images = {candidate.image for one in ordered for candidate in one.candidates}
+    pictures = dict(pictures_of(sorted(images | {one.image for one in ordered if one.image is not None})))
+    page = _PAGE.format(
         digest=base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode("ascii"),
-        title=escape(printable(f"{sets} to {mapped.to}")),
+        title=shown(f"{sets} to {mapped.to}"),
         style=_STYLE,
         script=_SCRIPT,
         n=f"{len(ordered):,}",
         n_doubtful=len(mapped.doubtful),
         rows="\n".join(_row(number, one, pictures) for number, one in enumerate(ordered)),
     )
+    return page.encode()
 
 
 def _row(number: int, one: IconMapping, pictures: Mapping[int, bytes]) -> str:
     by = "" if one.image is not None or one.is_chosen else "<br>by name alone"
+    offered: list[Candidate | None] = [*one.candidates, None]
+    candidates = (
+        _CANDIDATE.format(
+            group=f"g{number}",
+            key=shown(candidate.name.key) if candidate else "",
+            name=shown(candidate.name.name) if candidate else "none",
+            picture=_picture(candidate.image, pictures) if candidate else '<span class="picture">&#8709;</span>',
+            checked=" checked" if place == 0 else "",
+        )
+        for place, candidate in enumerate(offered)
+    )
     return _ROW.format(
         kind="doubtful" if one.is_doubtful else "chosen" if one.is_chosen else "sure-of",
-        key=escape(printable(one.source.key)),
-        name=escape(printable(one.source.name)),
+        key=shown(one.source.key),
+        name=shown(one.source.name),
         probability=one.probability,
         picture=_picture(one.image, pictures),
-        candidates="".join(_candidates(number, one, pictures)),
+        candidates="".join(candidates),
         sure=f"{'doubtful ' if one.is_doubtful else ''}{one.probability:.0%}{by}",
     )
 
 
-def _candidates(number: int, one: IconMapping, pictures: Mapping[int, bytes]) -> Iterator[str]:
-    offered: list[Candidate | None] = [*one.candidates, None]
-    for place, candidate in enumerate(offered):
-        yield _CANDIDATE.format(
-            group=f"g{number}",
-            key=escape(printable(candidate.name.key)) if candidate else "",
-            name=escape(printable(candidate.name.name)) if candidate else "none",
-            picture=_picture(candidate.image, pictures) if candidate else '<span class="picture">&#8709;</span>',
-            checked=" checked" if place == 0 else "",
-        )
-
-
 def _picture(image: int | None, pictures: Mapping[int, bytes]) -> str:
     content = None if image is None else pictures.get(image)
-    shown = f'<img alt="" loading="lazy" src="{data_uri(content)}">' if content is not None else "?"
-    return f'<span class="picture">{shown}</span>'
-
-
-def images_of(mapped: Mapped) -> list[int]:
-    """Ids of all pictures that a page shows."""
-    shown = {candidate.image for one in mapped.mappings for candidate in one.candidates}
-    return sorted(shown | {one.image for one in mapped.mappings if one.image is not None})
+    drawn = f'<img alt="" loading="lazy" src="{data_uri(content)}">' if content is not None else "?"
+    return f'<span class="picture">{drawn}</span>'
 
 
 _N_OTHERS = 3
 
 
-def print_mappings(console: Console, mapped: Mapped) -> None:
+def print_mappings(mapped: Mapped) -> None:
     """Print source, target and how sure that is; what else may stand for it where it is doubtful."""
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    table.add_column("icon", overflow="fold")
-    table.add_column(f"in {mapped.to}", overflow="fold")
-    table.add_column("sure", justify="right", no_wrap=True)
-    table.add_column("else", overflow="fold", style="dim")
+    rows = []
     for one in mapped.mappings:
-        table.add_row(*map(plain, _cells(one)))
-    console.print(table)
-
-
-def _cells(one: IconMapping) -> tuple[str, str, str, str]:
-    if one.target is None:
-        return one.source.key, "-", "chosen", ""
-    sure = "chosen" if one.is_chosen else f"{one.probability:.0%}{'?' if one.is_doubtful else ' '}"
-    others = ", ".join(candidate.name.name for candidate in one.candidates[1:][:_N_OTHERS])
-    remarks = ["by name alone"] if one.image is None and not one.is_chosen else []
-    remarks += [others] if one.is_doubtful and others else []
-    return one.source.key, one.target.name.name, sure, "; ".join(remarks)
+        target = one.target.name.name if one.target else "-"
+        sure = "chosen" if one.is_chosen else f"{one.probability:.0%}{'?' if one.is_doubtful else ' '}"
+        remarks = ["by name alone"] if one.image is None and not one.is_chosen else []
+        others = [candidate.name.name for candidate in one.candidates[1:]] if one.is_doubtful else []
+        remarks += [", ".join(others[:_N_OTHERS])] if others else []
+        rows.append((one.source.key, target, sure, "; ".join(remarks)))
+    table = table_of(("icon", f"in {mapped.to}", "sure", "else"), rows, folded=(0, 1, 3))
+    table.columns[3].style = "dim"
+    open_console().print(table)

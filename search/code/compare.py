@@ -6,6 +6,7 @@ fifth holds the first against all other icons of the source set: a bare circle i
 Likenesses are measured in spreads of all pairs of the two sets, which makes them the same for any encoder and library.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -71,6 +72,9 @@ def open_side(opened: Opened, key: str) -> Side:
     ids = facets.every(facets.select(Filters(sets=(key,))))
     found = opened.snapshot.candidates(ids)
     rows, known = [found[icon] for icon in ids.tolist()], facets.at(ids)
+    by_words: dict[str, list[int]] = defaultdict(list)
+    for place, row in enumerate(rows):
+        by_words[row.words].append(place)
     return Side(
         set=key,
         ids=ids,
@@ -78,32 +82,13 @@ def open_side(opened: Opened, key: str) -> Side:
         pictures=opened.pictures.reconstruct(opened.images_of(ids)),
         fused=opened.icons.reconstruct(ids),
         drawings=known["drawing"],
-        by_words=_by_words(rows),
+        by_words=by_words,
         looks=facets.looks(known),
         is_plain=known["states"] == NO_STYLE,
         is_tagged=np.isin(known.positions, facets.pairs("tag")[0]),
         variant_groups=firsts_of(facets.variants(known)),
         by_name={row.name: place for place, row in reversed(list(enumerate(rows)))},
     )
-
-
-def _by_words(rows: Sequence[IconRow]) -> Mapping[str, Sequence[int]]:
-    found: dict[str, list[int]] = {}
-    for place, row in enumerate(rows):
-        found.setdefault(row.words, []).append(place)
-    return found
-
-
-def encode_names(opened: Opened, side: Side) -> Floats:
-    """Encode what the icons of a set are called, (n, dim); each name once."""
-    names = sorted({row.words for row in side.rows})
-    blocks = [
-        opened.encoder.encode_many_words(names[first : first + _NAMES_AT_ONCE])
-        for first in range(0, len(names), _NAMES_AT_ONCE)
-    ]
-    vectors = np.concatenate(blocks)
-    places = {name: place for place, name in enumerate(names)}
-    return np.asarray(vectors[[places[row.words] for row in side.rows]], np.float32)
 
 
 SPREADS = 1.75
@@ -149,7 +134,14 @@ class Target:
     def __init__(self, opened: Opened, side: Side) -> None:
         self._opened = opened
         self.side = side
-        self._names = encode_names(opened, side)
+        names = sorted({row.words for row in side.rows})
+        starts = range(0, len(names), _NAMES_AT_ONCE)
+        vectors = np.concatenate(
+            [opened.encoder.encode_many_words(names[first : first + _NAMES_AT_ONCE]) for first in starts]
+        )
+        places = {name: place for place, name in enumerate(names)}
+        self._names: Floats = np.asarray(vectors[[places[row.words] for row in side.rows]], np.float32)
+        """What the icons of the set are called, encoded, (n, dim)."""
 
     def compare(self, source: Side, rows: Sequence[int]) -> Iterator[Compared]:
         """Compare some icons of a source set, by their rows, in their order."""
@@ -169,17 +161,15 @@ class Target:
 
     def spoken(self, names: Sequence[str]) -> Iterator[Floats]:
         """Evidence of names as queries, (n targets,) each, in log-odds."""
-        for first in range(0, len(names), _ROWS_AT_ONCE):
-            yield from self._spoken(names[first : first + _ROWS_AT_ONCE])
-
-    def _spoken(self, names: Sequence[str]) -> Iterator[Floats]:
-        vectors = self._opened.encoder.encode_many_words(list(names))
-        asked = [parse_query(self._opened, name, vector=vector) for name, vector in zip(names, vectors, strict=True)]
-        # One product: on a busy machine the threads of a small one wait for each other longer than they compute.
-        cosines = np.stack([one.vector for one in asked]) @ self.side.fused.T
-        for one, of_one in zip(asked, cosines, strict=True):
-            fits = name_fits(self._opened, one)
-            yield added_up(evidence_for(self._opened, one, fits, self.side.ids, of_one))
+        for start in range(0, len(names), _ROWS_AT_ONCE):
+            some = names[start : start + _ROWS_AT_ONCE]
+            vectors = self._opened.encoder.encode_many_words(list(some))
+            asked = [parse_query(self._opened, name, vector=vector) for name, vector in zip(some, vectors, strict=True)]
+            # One product: on a busy machine the threads of a small one wait for each other longer than they compute.
+            cosines = np.stack([one.vector for one in asked]) @ self.side.fused.T
+            for one, of_one in zip(asked, cosines, strict=True):
+                fits = name_fits(self._opened, one)
+                yield added_up(evidence_for(self._opened, one, fits, self.side.ids, of_one))
 
 
 def _crowd(spread: Spread, sources: Floats, targets: Floats) -> NDArray[np.float32]:
@@ -245,38 +235,22 @@ def best_of(evidence: Floats, side: Side, surety: Surety, *, look: str | None = 
     Of variants it is the one of a look, else the plain one, and of the names of one drawing that of the source, if it
     is among them.
     """
+    n = min(_LOOKED_AT, len(evidence))
+    nearest = np.argpartition(-evidence, n - 1)[:n]
     chosen: list[int] = []
-    for row in _descending(evidence):
-        if not any(_is_same(side, row, other) for other in chosen):
+    for row in nearest[np.argsort(-evidence[nearest], kind="stable")].tolist():
+        words, drawing = side.rows[row].words, side.drawings[row]  # variants of one name, or one drawing, count once
+        if not any(side.rows[other].words == words or side.drawings[other] == drawing for other in chosen):
             chosen.append(row)
         if len(chosen) == N_CANDIDATES:
             break
-    first = float(evidence[chosen[0]])
-    lead = first - float(evidence[chosen[1]]) if len(chosen) > 1 else 0.0
-    may_stand = _stand_ins(side, look)
-    rows = (_named_best(side, _variant(evidence, side, row, may_stand), name) for row in chosen)
-    return Best(tuple(rows), surety.probability(first, lead))
-
-
-def _descending(evidence: Floats) -> Iterator[int]:
-    n = min(_LOOKED_AT, len(evidence))
-    nearest = np.argpartition(-evidence, n - 1)[:n]
-    yield from nearest[np.argsort(-evidence[nearest], kind="stable")].tolist()
-
-
-def _is_same(side: Side, row: int, other: int) -> bool:
-    """Whether two are one drawing, or variants of one name."""
-    return side.drawings[row] == side.drawings[other] or side.rows[row].words == side.rows[other].words
-
-
-def _stand_ins(side: Side, look: str | None) -> Mask:
-    """Pictures alone would mix filled and outline icons, which a set of one style never meant."""
+    first, *others = (float(evidence[row]) for row in chosen)
+    # Pictures alone would mix filled and outline icons, which a set of one style never meant.
     is_asked = np.array([look is not None and one == look for one in side.looks], bool)
-    return stand_ins(side.variant_groups, is_asked, side.is_plain)
-
-
-def _variant(evidence: Floats, side: Side, row: int, may_stand: Mask) -> int:
-    return max((one for one in side.variants(row) if may_stand[one]), key=lambda one: float(evidence[one]))
+    may_stand = stand_ins(side.variant_groups, is_asked, side.is_plain)
+    variants = ([one for one in side.variants(row) if may_stand[one]] for row in chosen)
+    rows = (_named_best(side, max(some, key=lambda one: float(evidence[one])), name) for some in variants)
+    return Best(tuple(rows), surety.probability(first, first - others[0] if others else 0.0))
 
 
 def _named_best(side: Side, row: int, name: str | None) -> int:

@@ -1,18 +1,18 @@
-"""Files of code below a place, and what lies in the project that they belong to."""
+"""Files of code below a place, and what lies in the project that they belong to: SVGs, sprites, a folder of icons."""
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal
 
 from indexer.errors import IconsError, SourceError
 from indexer.sources.folders import GITIGNORE, Exclusion
 from indexer.sources.records import read_regular
-from search.code.reading import Kind, kind_of, without_comments
+from search.code.reading import Finding, Kind, Reference, kind_of, without_comments
 
 MOST_BYTES = 2_000_000
 """Of one file; what is larger was written by a program."""
@@ -22,15 +22,10 @@ LEFT_OUT = (
 )  # fmt: skip
 
 
-class CodeFile(NamedTuple):
-    """A file of code."""
+def code_files(places: Sequence[Path]) -> Iterator[tuple[Path, Kind]]:
+    """Find the files to read, each once, and what it is, in the order of their names.
 
-    path: Path
-    kind: Kind
-
-
-def code_files(places: Sequence[Path]) -> Iterator[CodeFile]:
-    """Find the files to read, each once, in the order of their names; a file that is named is read whatever rules say.
+    A file that is named is read whatever rules say.
 
     Raises:
         IconsError: a place is not there, or a named file is of no kind that is read.
@@ -44,7 +39,7 @@ def code_files(places: Sequence[Path]) -> Iterator[CodeFile]:
                     raise IconsError(f'"{place}" is no file of code that is read; docs/checking.md lists the kinds')
             elif path not in seen:
                 seen.add(path)
-                yield CodeFile(path, kind)
+                yield path, kind
 
 
 def read_code(path: Path) -> str:
@@ -97,16 +92,6 @@ _ID = re.compile(r"\bid\s*=\s*[\"'{]*([\w.:-]{1,200})")
 _ID_OF_SVG = re.compile(r"(?<![\w:-])id\s*=\s*[\"']([^\"'<>]{1,200})[\"']")
 
 
-def ids_in(text: str) -> list[str]:
-    """The ids that a code gives, and what may be one."""
-    return _ID.findall(text)
-
-
-def is_file(path: Path) -> bool:
-    """Whether there is such a file; what is too long for a file's name is none."""
-    return os.path.isfile(path)  # noqa: PTH113  Path.is_file raises that
-
-
 @dataclass
 class Project:
     """The folders of a project."""
@@ -145,13 +130,17 @@ class Project:
         for path in self._files:
             if kind_of(path.name):
                 with suppress(IconsError):
-                    found.update(ids_in(read_code(path)))
+                    found.update(_ID.findall(read_code(path)))
         return frozenset(found)
 
     def ids_of(self, svg: Path) -> frozenset[str] | None:
         """The ids of an SVG; None where it can't be read, or is a font, which is called as one likes."""
         if svg not in self._read:
-            self._read[svg] = _ids_of_svg(svg)
+            try:
+                text = without_comments(read_code(svg), "markup")
+                self._read[svg] = None if "<font" in text else frozenset(_ID_OF_SVG.findall(text))
+            except IconsError:
+                self._read[svg] = None
         return self._read[svg]
 
     def svgs_meant(self, address: str, *, beside: Path) -> Sequence[Path]:
@@ -160,7 +149,7 @@ class Project:
         The one that the path leads to; else all with the end of it, or of the same name: what `/` or a bundler's alias
         stands for, only the server and the bundler know.
         """
-        if found := next((path for path in self._led_to(address, beside) if is_file(path)), None):
+        if found := next((path for path in self._led_to(address, beside) if os.path.isfile(path)), None):  # noqa: PTH113  Path.is_file raises where a name is too long
             return [found.resolve()]
         parts = Path(_BEGINS.sub("", address, count=1)).parts
         alike = [path for path in self.svgs if parts and path.name == parts[-1]]
@@ -182,9 +171,108 @@ def _root(place: Path) -> Path | None:
     return marked or (place if place.is_dir() else place.parent if place.is_file() else None)
 
 
-def _ids_of_svg(path: Path) -> frozenset[str] | None:
-    try:
-        text = without_comments(read_code(path), "markup")
-    except IconsError:
+_PREFIX = re.compile(r"^(?:icon|i|svg|sprite)[-_]")
+_ELSEWHERE = re.compile(r"[\w+.-]*:|//|[@~$!{<%]")
+"""How an address begins that leads out of the project, or that only a bundler or the running program knows."""
+_NEAR = 75
+_WORD = re.compile(r"[\w-]{1,200}")
+_ROOTS = ("@/", "~/", "$lib/", "/")
+"""What stands for a folder of the project that only its bundler knows."""
+
+
+@dataclass
+class OwnIcons:
+    """The icons of a folder, if there is one, and all that code says which may be the name of one."""
+
+    files: Sequence[Path]
+    project: Project
+    is_placed: bool = True
+    """Whether the code lies where its path says."""
+    words: set[str] = field(default_factory=set)
+    ids: set[str] = field(default_factory=set)
+
+    @classmethod
+    def below(cls, folder: Path | None, *, project: Project) -> "OwnIcons":
+        """Find the SVGs of a folder.
+
+        Raises:
+            IconsError: it is none, or holds no SVG.
+        """
+        files = sorted(path for path in folder.rglob("*.svg") if path.is_file()) if folder else []
+        if folder and not files:
+            raise IconsError(f'"{folder}" holds no SVG; give --icons the folder of your own icons')
+        return cls(files, project)
+
+    def note(self, text: str) -> None:
+        """Keep what a text says, whether or not it is read as a name."""
+        self.ids.update(_ID.findall(text))
+        if self.files:
+            self.words.update(self._stems.intersection(_WORD.findall(text)))
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        return frozenset(path.stem for path in self.files)
+
+    def findings(self, references: Sequence[Reference]) -> Iterator[Finding]:
+        """Report which files and parts are missing, then which files nobody uses."""
+        used: set[Path] = set()
+        readers = {"file": self._missing_file, "sprite": self._missing_part}
+        for one in references:
+            if one.form in readers and (missing := readers[one.form](one, used)):
+                yield missing
+        for path in self.files:
+            if path.resolve() not in used and path.stem not in self.words:
+                yield Finding("unused-file", str(path), 0, 0, "", f'no code names "{path.name}"')
+
+    def _missing_part(self, one: Reference, used: set[Path]) -> Finding | None:
+        """What of a sprite is not there; the file that it lies in is used, and so is one that a build makes it of."""
+        project, stems = self.project, (one.name, _PREFIX.sub("", one.name))
+        self.words.update(self._stems.intersection(stems))
+        if not one.file:
+            if one.name in self.ids or not project.stems.isdisjoint(stems) or one.name in project.ids:
+                return None
+            return _finding("no-part", one, f'no part "{one.name}" is defined in this code', self.ids | project.ids)
+        file = one.file.partition("?")[0]
+        files = project.svgs_meant(file, beside=Path(one.path).parent)
+        used.update(path.resolve() for path in files)
+        if not files:  # where a build may make the file, or another serves it, nothing can be said
+            if _ELSEWHERE.match(file) or not file.lower().endswith(".svg") or not project.stems.isdisjoint(stems):
+                return None
+            names, message = {path.name for path in project.svgs}, f'there is no file "{one.file}"'
+            return _finding("no-file", one, message, names, shift=len(one.file) + len("#"))
+        ids = [project.ids_of(path) for path in files]
+        if any(found is None or one.name in found for found in ids):
+            return None
+        names = {name for found in ids for name in found or ()}
+        return _finding("no-part", one, f'"{one.file}" has no part "{one.name}"', names)
+
+    def _missing_file(self, one: Reference, used: set[Path]) -> Finding | None:
+        """A file that is not beside the one that names it.
+
+        Where another's is named (of a package, or by an alias nobody here knows), nothing can be said, but that a file
+        of the folder is used which has the end of its path.
+        """
+        folder = Path(one.path).parent
+        if not one.name.startswith("."):
+            root = next((root for root in _ROOTS if one.name.startswith(root)), "")
+            end = Path(one.name.removeprefix(root)).parts
+            used.update(next(([path.resolve()] for path in self.files if path.parts[-len(end) :] == end), []))
+        elif os.path.isfile(folder / one.name):  # noqa: PTH113
+            used.add((folder / one.name).resolve())
+        elif self.is_placed or not self.project.svgs_meant(one.name, beside=folder):
+            names = {other.name for other in (folder / one.name).parent.glob("*.svg")}
+            return _finding("no-file", one, f'there is no file "{one.name}"', names)
         return None
-    return None if "<font" in text else frozenset(_ID_OF_SVG.findall(text))
+
+
+def _finding(
+    kind: Literal["no-file", "no-part"], one: Reference, message: str, names: Iterable[str], *, shift: int = 0
+) -> Finding:
+    """Report a name that is not there, with the one of some names that is spelt most alike, if any."""
+    from rapidfuzz import fuzz, process
+
+    wrong = one.name if kind == "no-part" else (one.file or one.name).partition("?")[0].rpartition("/")[2]
+    found = process.extractOne(wrong, sorted(names), scorer=fuzz.ratio, score_cutoff=_NEAR)
+    near = f"; near: {found[0]}" if found else ""
+    text = one.file if shift else one.text
+    return Finding(kind, one.path, one.line, one.column - shift, text, f"{message}{near}")

@@ -3,18 +3,17 @@
 import json
 import os
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, cached_property, lru_cache
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 
 from indexer.errors import SourceError
 from indexer.library.bundled import bundled
 from indexer.library.foreign import parsed
 from indexer.sources.records import as_object, read_regular
-from search.code.markup import ligature
 from search.code.packages import MODULES, Look, folded, is_spelt, package_of, read_component, spell_component
-from search.code.reference import Nearest, Reference
+from search.code.reading import Nearest, Reference
 from search.drawings.drawn import packages_of
 from search.drawings.frameworks import FRAMEWORKS, exceptions
 from search.engine import SearchEngine
@@ -30,9 +29,14 @@ _ITEM = re.compile(r"([\w$]+)\s*(?:,|$)")
 _TYPES = (".d.ts", ".d.mts", "/index.d.ts", ".ts", "")
 
 
+def _installed(reference: Reference) -> frozenset[str]:
+    """What the package that the project has installed exports; nothing where none is, or no component is named."""
+    folder = os.path.realpath(os.path.dirname(reference.path) or ".")  # noqa: PTH120
+    return _exported(folder, reference.module) if reference.is_component else frozenset()
+
+
 @lru_cache(maxsize=4096)
-def exported(folder: str, module: str) -> frozenset[str]:
-    """Names that a module exports which is installed above a folder; nothing where none is."""
+def _exported(folder: str, module: str) -> frozenset[str]:
     package = package_of(module)
     here = Path(folder)
     for above in (here, *here.parents):
@@ -61,7 +65,7 @@ def _exports_of(root: Path, inner: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def _entries(root: Path, inner: str) -> Iterator[Path]:
+def _entries(root: Path, inner: str) -> Iterable[Path]:
     """Files of types of a module: what its package says, else those that lie in the module's folder."""
     try:
         facts = as_object(parsed(read_regular(root / "package.json", limit=_MOST_BYTES)))
@@ -70,8 +74,7 @@ def _entries(root: Path, inner: str) -> Iterator[Path]:
     stated = [facts.get("types"), facts.get("typings")] if not inner else []
     stated += _stated(as_object(facts.get("exports")).get(f"./{inner}" if inner else "."))
     paths = [root / path for path in stated if isinstance(path, str)]
-    found = dict.fromkeys(file for path in [*paths, root / inner, root / inner / "index"] if (file := _file_of(path)))
-    yield from found
+    return dict.fromkeys(file for path in [*paths, root / inner, root / inner / "index"] if (file := _file_of(path)))
 
 
 def _stated(said: object) -> list[object]:
@@ -88,7 +91,6 @@ def _file_of(path: Path) -> Path | None:
 
 _LETTERS_A_SLIP = 5
 """A slip of the keys for each so many letters, one at least, is taken for one."""
-_IMPORT = "import "
 
 
 @cache
@@ -112,9 +114,9 @@ class SetNames:
     @cached_property
     def by_letters(self) -> Mapping[str, Sequence[str]]:
         """Names by what a component tells of them."""
-        found: dict[str, list[str]] = {}
+        found: dict[str, list[str]] = defaultdict(list)
         for name in sorted(self.names):
-            found.setdefault(folded(name), []).append(name)
+            found[folded(name)].append(name)
         return found
 
 
@@ -124,17 +126,12 @@ class KnownIcons:
     def __init__(self, engine: SearchEngine, *, exported: Mapping[str, frozenset[str]] | None = None) -> None:
         self._engine = engine
         self._exported = known_exports() if exported is None else exported
-        self._sets: dict[str, SetNames] = {}
-
-    def set(self, key: str) -> SetNames:
+        self.set = cache(partial(SetNames, engine))
         """A set, by the key that Iconify has for it."""
-        if key not in self._sets:
-            self._sets[key] = SetNames(self._engine, key)
-        return self._sets[key]
 
     def has_set(self, reference: Reference) -> bool:
         """Whether the library, or the package that is installed, says if there is such an icon."""
-        return any(self.set(key).own for key, _ in _readings(reference)) or bool(_installed(reference))
+        return any(self.set(key).own for key, _ in reference.readings) or bool(_installed(reference))
 
     def is_refuted(self, reference: Reference) -> bool:
         """Whether the package that is installed exports no such thing."""
@@ -148,45 +145,35 @@ class KnownIcons:
         return next(self._found(reference), (reference.set, reference.name) if _installed(reference) else None)
 
     def _found(self, reference: Reference) -> Iterator[tuple[str, str]]:
-        for key, name in _readings(reference):
-            for spelt in self._spelt(reference, key, name):
-                yield key, spelt
-        if reference.text in self._exported.get(reference.form.removeprefix(_IMPORT), ()):
+        looks, gone = _looks(reference), _not_exported(reference)
+        for key, name in reference.readings:
+            known = self.set(key)
+            if not reference.is_component and name in known.names:
+                yield key, name
+            for one in known.by_letters.get(folded(name), ()) if reference.is_component else ():
+                if one not in gone and is_spelt(looks, one, reference.text):
+                    yield key, one
+        if reference.text in self._exported.get(reference.module, ()):
             yield reference.set, reference.name
 
-    def _spelt(self, reference: Reference, key: str, name: str) -> Sequence[str]:
-        known = self.set(key)
-        if not _is_component(reference):
-            return [name] if name in known.names else []
-        looks = _looks(reference)
-        gone = _not_exported(reference)
-        same = known.by_letters.get(folded(name), ())
-        return [one for one in same if is_spelt(looks, one, reference.text) and one not in gone]
-
     def nearest(self, reference: Reference) -> Nearest | None:
-        """The icon that was probably meant, of the same set; None where nothing comes near."""
-        if near := _near_export(reference):
-            return near
-        for key, name in _readings(reference):
-            names = sorted(self.set(key).names - _not_exported(reference))
-            if names and (near := self._by_name(reference, key, name, names)):
-                return near
-        key, name = next(((key, name) for key, name in _readings(reference) if self.set(key).own), ("", ""))
-        return self._by_meaning(reference, key, name) if key else None
-
-    def _by_name(self, reference: Reference, key: str, name: str, names: Sequence[str]) -> Nearest | None:
-        installed = _installed(reference)
-        found = slip_of(name, names)
-        text = _rewritten(reference, key, found[0]) if found else ""
-        if found is None or (installed and text not in installed):
+        """The icon that was probably meant, of the same set: by how it is spelt, else by its meaning; None where
+        nothing comes near.
+        """
+        installed, gone = _installed(reference), _not_exported(reference)
+        slip = slip_of(reference.text, sorted(installed))
+        if slip and (read := read_component(_looks(reference), slip[0])):
+            return Nearest(*read[0], slip[0], "name", slip[1])
+        for key, name in reference.readings:
+            slip = slip_of(name, sorted(self.set(key).names - gone))
+            text = _rewritten(reference, key, slip[0]) if slip else ""
+            if slip and (not installed or text in installed):
+                return Nearest(key, slip[0], text, "name", slip[1])
+        key, name = next(((key, name) for key, name in reference.readings if self.set(key).own), ("", ""))
+        if not key:
             return None
-        return Nearest(key, found[0], text, "name", found[1])
-
-    def _by_meaning(self, reference: Reference, key: str, name: str) -> Nearest | None:
-        filters = Filters(sets=tuple(self.set(key).own))
-        said = reference.text.replace("_", "-") if reference.form == "ligature" else name
-        query = Query(words=said.replace("-", " "), prefer=())
-        gone, installed = _not_exported(reference), _installed(reference)
+        said = (reference.text.replace("_", "-") if reference.form == "ligature" else name).replace("-", " ")
+        filters, query = Filters(sets=tuple(self.set(key).own)), Query(words=said, prefer=())
         for hit in self._engine.ask(query, filters=filters, window=Window(k=5)).hits:
             text = _rewritten(reference, key, hit.name)
             if hit.name not in gone and (not installed or text in installed):
@@ -195,7 +182,10 @@ class KnownIcons:
 
 
 def slip_of(name: str, names: Sequence[str]) -> tuple[str, float] | None:
-    """The one of some names that slips of the keys make of a name, and how alike they are."""
+    """The one of some names that slips of the keys make of a name, and how alike they are.
+
+    Who types leaves letters out, or changes their places, more often than one letter becomes another.
+    """
     from rapidfuzz import process
     from rapidfuzz.distance import OSA  # letters that have changed places are one slip
 
@@ -203,64 +193,29 @@ def slip_of(name: str, names: Sequence[str]) -> tuple[str, float] | None:
     near = process.extract(name, names, scorer=OSA.distance, score_cutoff=most, limit=None)
     if not near:
         return None
-    found, slips, _ = min(near, key=lambda one: (one[1], _n_replaced(name, one[0])))
+    found, slips, _ = min(near, key=lambda one: (one[1], (Counter(name) - Counter(one[0])).total()))
     return found, 1 - slips / max(len(name), len(found))
 
 
-def _n_replaced(name: str, other: str) -> int:
-    """Letters of a name that another one lacks: who types leaves letters out, or changes their places, more often."""
-    return (Counter(name) - Counter(other)).total()
-
-
-def _installed(reference: Reference) -> frozenset[str]:
-    """What the package that the project has installed exports; nothing where none is, or no component is named."""
-    if not _is_component(reference):
-        return frozenset()
-    folder = os.path.realpath(os.path.dirname(reference.path) or ".")  # noqa: PTH120
-    return exported(folder, reference.form.removeprefix(_IMPORT))
-
-
-def _near_export(reference: Reference) -> Nearest | None:
-    found = slip_of(reference.text, sorted(_installed(reference)))
-    read = read_component(_looks(reference), found[0]) if found else []
-    return Nearest(*read[0], found[0], "name", found[1]) if found and read else None
-
-
-def _is_component(reference: Reference) -> bool:
-    """Whether it is what a module exports, and not the name of a file."""
-    return reference.form.startswith(_IMPORT) and reference.text != reference.text.lower()
-
-
-def _readings(reference: Reference) -> Sequence[tuple[str, str]]:
-    return [(reference.set, reference.name), *reference.others]
-
-
 def _looks(reference: Reference) -> Sequence[Look]:
-    components = MODULES.get(reference.form.removeprefix(_IMPORT))
+    components = MODULES.get(reference.module)
     return components.looks if components else ()
 
 
 def _not_exported(reference: Reference) -> frozenset[str]:
     """Names of a set that the package has no component for."""
-    package = reference.form.removeprefix(_IMPORT)
-    family = FRAMEWORKS[package].family if package in FRAMEWORKS else ""
-    gone = exceptions().get(family)
+    gone = exceptions().get(FRAMEWORKS[reference.module].family) if reference.module in FRAMEWORKS else None
     return gone.absent if gone else frozenset()
 
 
 def _rewritten(reference: Reference, key: str, name: str) -> str:
     """A name in the form of what stands in the code."""
-    if _is_component(reference):
+    if reference.is_component:
         return spell_component(_looks(reference), name, like=reference.text, sets=(key,)) or name
-    return rewritten(reference, key, name)
-
-
-def rewritten(reference: Reference, key: str, name: str) -> str:
-    """Put another name of a set in the place of a reference that is no component."""
-    if reference.form == "ligature":
-        return ligature(name, like=reference.name, text=reference.text)
+    if reference.form == "ligature":  # the word that is drawn as the icon of this name
+        before, _, after = reference.name.partition(reference.text.replace("_", "-"))
+        return name.removeprefix(before).removesuffix(after).replace("-", "_")
     if reference.form in ("iconify", "tailwind"):
         return f"{key}{'--' if reference.form == 'tailwind' else ':'}{name}"
-    if reference.text.endswith(reference.name):
-        return f"{reference.text.removesuffix(reference.name)}{name}"
-    return name
+    is_at_end = reference.text.endswith(reference.name)
+    return f"{reference.text.removesuffix(reference.name)}{name}" if is_at_end else name

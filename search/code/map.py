@@ -1,13 +1,13 @@
 """Icons of some sets -> the nearest of another: `map_icons(engine, [Name("mdi", "home")], "lucide")`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from indexer.errors import IconsError
 from indexer.languages.words import normalise
 from indexer.reports.terminal import Progress
-from search.code.compare import BY_BOTH, BY_WORDS, DOUBTFUL, Best, Side, Target, best_of, evidence_of, open_side
+from search.code.compare import BY_BOTH, BY_WORDS, DOUBTFUL, Best, Target, best_of, evidence_of, open_side
 from search.drawings.drawn import iconify_sets
 from search.engine import SearchEngine
 from search.generation.opened import Opened
@@ -82,9 +82,6 @@ class Mapped:
 
 MOST = 20_000
 """Names of one list."""
-
-
-_TITLE = "Mapping"
 
 
 def names_of_set(engine: SearchEngine, key: str) -> list[Name]:
@@ -174,65 +171,42 @@ def map_icons(engine: SearchEngine, sources: Sequence[Name], to: str, *, progres
 def _map(opened: Opened, sources: Sequence[Name], key: str, progress: Progress) -> list[IconMapping]:
     target = Target(opened, open_side(opened, key))
     found: dict[Name, IconMapping] = {}
+
+    def take(source: Name, image: int | None, best: Best) -> None:
+        rows = (target.side.rows[row] for row in best.rows)
+        candidates = [Candidate(Name(key, row.name), row.id, row.image_id) for row in rows]
+        is_doubtful = best.probability < DOUBTFUL
+        found[source] = IconMapping(source, image, candidates, best.probability, is_doubtful=is_doubtful)
+        progress("Mapping", len(found), len(sources))
+
     held = set(opened.facets.labels("set").values)
     for set_key in dict.fromkeys(source.set for source in sources if source.set in held):
         side = open_side(opened, set_key)
-        rows = {source: side.by_name[source.name] for source in sources if _is_of(side, source)}
-        for mapping in _seen(target, side, rows):
-            found[mapping.source] = mapping
-            progress(_TITLE, len(found), len(sources))
-    for mapping in _unseen(target, [source for source in sources if source not in found]):
-        found[mapping.source] = mapping
-        progress(_TITLE, len(found), len(sources))
+        there = [source for source in sources if source.set == set_key and source.name in side.by_name]
+        rows = [side.by_name[source.name] for source in there]
+        for source, row, one in zip(there, rows, target.compare(side, rows) if rows else (), strict=True):
+            best = best_of(evidence_of(one), target.side, BY_BOTH, look=side.own_look(row), name=source.name)
+            take(source, side.rows[row].image_id, best)
+    unseen = [source for source in sources if source not in found]
+    spoken = target.spoken([normalise(source.name) for source in unseen])
+    for source, evidence in zip(unseen, spoken, strict=True):
+        take(source, None, best_of(evidence, target.side, BY_WORDS, name=source.name))
     return [found[source] for source in sources]
-
-
-def _is_of(side: Side, source: Name) -> bool:
-    return source.set == side.set and source.name in side.by_name
-
-
-def _seen(target: Target, side: Side, rows: dict[Name, int]) -> Iterator[IconMapping]:
-    """Map what there are pictures of."""
-    if not rows:
-        return
-    compared = target.compare(side, list(rows.values()))
-    for (source, row), one in zip(rows.items(), compared, strict=True):
-        best = best_of(evidence_of(one), target.side, BY_BOTH, look=side.own_look(row), name=source.name)
-        yield _mapping(source, side.rows[row].image_id, target.side, best)
-
-
-def _unseen(target: Target, sources: Sequence[Name]) -> Iterator[IconMapping]:
-    """Map what there are names of alone."""
-    if not sources:
-        return
-    spoken = target.spoken([normalise(source.name) for source in sources])
-    for source, evidence in zip(sources, spoken, strict=True):
-        yield _mapping(source, None, target.side, best_of(evidence, target.side, BY_WORDS, name=source.name))
-
-
-def _mapping(source: Name, image: int | None, side: Side, best: Best) -> IconMapping:
-    rows = (side.rows[row] for row in best.rows)
-    candidates = [Candidate(Name(side.set, row.name), row.id, row.image_id) for row in rows]
-    return IconMapping(source, image, candidates, best.probability, is_doubtful=best.probability < DOUBTFUL)
 
 
 def mapped_json(mapped: Mapped) -> dict[str, Any]:
     """Spell it as one object."""
-    return {
-        "to": mapped.to,
-        "icons": list(map(_mapping_json, mapped.mappings)),
-        "n_doubtful": len(mapped.doubtful),
-        "n_without_picture": len(mapped.without_picture),
-    }
-
-
-def _mapping_json(one: IconMapping) -> dict[str, Any]:
-    return {
-        "source": one.source.key,
-        "target": one.target.name.key if one.target else None,
-        "probability": round(one.probability, 3),
-        "is_doubtful": one.is_doubtful,
-        "is_chosen": one.is_chosen,
-        "by": "name" if one.image is None else "picture and name",
-        "others": [candidate.name.key for candidate in one.candidates[1:]],
-    }
+    icons = [
+        {
+            "source": one.source.key,
+            "target": one.target.name.key if one.target else None,
+            "probability": round(one.probability, 3),
+            "is_doubtful": one.is_doubtful,
+            "is_chosen": one.is_chosen,
+            "by": "name" if one.image is None else "picture and name",
+            "others": [candidate.name.key for candidate in one.candidates[1:]],
+        }
+        for one in mapped.mappings
+    ]
+    n_doubtful, n_without_picture = len(mapped.doubtful), len(mapped.without_picture)
+    return {"to": mapped.to, "icons": icons, "n_doubtful": n_doubtful, "n_without_picture": n_without_picture}

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from search.code.reading import Named, Text, Unreadable, is_set
+from search.code.reading import Reference, Text
+from search.drawings.drawn import iconify_sets
 
 _TOKEN = re.compile(r"[^\s\"'`<>{}]+")
 _UNO = re.compile(r"i-([a-z0-9-]+):([a-z0-9-]+)|i-([a-z0-9]+(?:-[a-z0-9]+)+)")
@@ -68,7 +69,7 @@ def also_of_font_awesome(key: str, name: str) -> tuple[tuple[str, str], ...]:
     return tuple((f"{version}-{style}", name) for version in ("fa7", "fa")) if style != key else ()
 
 
-def classes_in(text: Text) -> Iterator[Named | Unreadable]:
+def classes_in(text: Text) -> Iterator[Reference]:
     """Names among the words of a string, in their order."""
     tokens = [(text.start + found.start(), found[0]) for found in _TOKEN.finditer(text.text)]
     beside = {token for _, token in tokens}
@@ -76,42 +77,37 @@ def classes_in(text: Text) -> Iterator[Named | Unreadable]:
         if "-" not in token or len(token) > _LONGEST:
             continue
         if begun := _BEGUN.search(token):
-            yield Unreadable(start + begun.start(), start + len(token), "unocss")
+            yield Reference(start + begun.start(), start + len(token), "unocss")
         elif found := _uno(start, token) or _tailwind(start, token, beside) or _of_font(start, token, beside):
             yield found
 
 
-def _uno(start: int, token: str) -> Named | None:
+def _uno(start: int, token: str) -> Reference | None:
     """`hover:i-mdi-home`: the set is the longest beginning that is one, and may be a shorter one."""
     at = 0 if token.startswith("i-") else max(token.rfind(":i-"), token.rfind("!i-")) + 1
     found = _UNO.fullmatch(token, at)
     if found is None:
         return None
-    readings = [(found[1], found[2])] if found[1] else list(_readings(found[3]))
-    if not readings or not is_set(readings[0][0]):
+    words = found[3].split("-") if found[3] else [found[1], found[2]]
+    parted = [("-".join(words[:n]), "-".join(words[n:])) for n in range(len(words) - 1, 0, -1)]
+    readings = [(key, name) for key, name in parted if key in iconify_sets()]
+    if not readings:
         return None
     (key, name), *others = readings
-    return Named(start + at, start + len(token), key, name, "unocss", tuple(others))
+    return Reference(start + at, start + len(token), "unocss", key, name, tuple(others))
 
 
-def _readings(word: str) -> Iterator[tuple[str, str]]:
-    words = word.split("-")
-    for n in range(len(words) - 1, 0, -1):
-        if is_set(key := "-".join(words[:n])):
-            yield key, "-".join(words[n:])
-
-
-def _tailwind(start: int, token: str, beside: set[str]) -> Named | None:
+def _tailwind(start: int, token: str, beside: set[str]) -> Reference | None:
     """`icon-[mdi--home]`, or `mdi--home` beside `iconify`."""
     found = _TAILWIND.search(token)
     if found is None and not beside.isdisjoint(("iconify", "iconify-color")):
         found = _ICONIFY.fullmatch(token)
-    if found is None or not is_set(found[1]):
+    if found is None or found[1] not in iconify_sets():
         return None
-    return Named(start + found.start(1), start + found.end(2), found[1], found[2], "tailwind")
+    return Reference(start + found.start(1), start + found.end(2), "tailwind", found[1], found[2])
 
 
-def _of_font(start: int, token: str, beside: set[str]) -> Named | None:
+def _of_font(start: int, token: str, beside: set[str]) -> Reference | None:
     font = next((font for font in FONTS if token.startswith(font.begins)), None)
     if font is None or token in font.no_icons or (font.begins == "ri-" and not _REMIX.fullmatch(token)):
         return None
@@ -121,7 +117,7 @@ def _of_font(start: int, token: str, beside: set[str]) -> Named | None:
     if key is None or not _NAME.fullmatch(name):
         return None
     form = f"class {font.begins.rstrip('-')}"
-    return Named(start, start + len(token), key, f"{name}{end}", form, also_of_font_awesome(key, name))
+    return Reference(start, start + len(token), form, key, f"{name}{end}", also_of_font_awesome(key, name))
 
 
 _VALUE = r"\s*=\s*[\"']([a-z0-9]+(?>(?:-[a-z0-9]+)*))[\"']"
@@ -135,17 +131,16 @@ _FORMS = tuple(
     )
 )
 _AWESOME_PAIR = re.compile(r"\[\s*[\"'](fas|far|fab)[\"']\s*,\s*[\"']([a-z0-9]+(?>(?:-[a-z0-9]+)*))[\"']\s*\]")
-_STYLES = {"fas": "fa6-solid", "far": "fa6-regular", "fab": "fa6-brands"}
 
 
-def attributes_in(code: str) -> Iterator[Named]:
+def attributes_in(code: str) -> Iterator[Reference]:
     """Names that such attributes hold, and those of Font Awesome's pairs: `["fas", "house"]`."""
     for pattern, key, form in _FORMS:
         for found in pattern.finditer(code):
-            yield Named(found.start(1), found.end(1), key, found[1], form)
+            yield Reference(*found.span(1), form, key, found[1])
     for found in _AWESOME_PAIR.finditer(code):
-        key = _STYLES[found[1]]
-        yield Named(found.start(2), found.end(2), key, found[2], "pair", also_of_font_awesome(key, found[2]))
+        key = _AWESOME[found[1]]
+        yield Reference(*found.span(2), "pair", key, found[2], also_of_font_awesome(key, found[2]))
 
 
 _ELEMENT = re.compile(
@@ -155,10 +150,11 @@ _FONT = re.compile(r"\bmaterial-(icons|symbols)(?:-(outlined|rounded|round|sharp
 _WITHOUT_CLASS = ("mat-icon", "md-icon")
 """Elements that are nothing but icons of this font."""
 _OTHER_FONT = re.compile(r"\b(?:svgIcon|fontIcon|fontSet)\b")
+_SYMBOLS = {"rounded": "-rounded", "round": "-rounded", "sharp": "-sharp"}
 _ICONS = {"outlined": "outline", "round": "round", "rounded": "round", "sharp": "sharp", "two-tone": "twotone"}
 
 
-def ligatures_in(code: str) -> Iterator[Named | Unreadable]:
+def ligatures_in(code: str) -> Iterator[Reference]:
     """Words that Google's fonts draw as icons."""
     for found in _ELEMENT.finditer(code):
         element, attributes, word, computed = found.groups()
@@ -166,31 +162,16 @@ def ligatures_in(code: str) -> Iterator[Named | Unreadable]:
         if font is None and (element not in _WITHOUT_CLASS or _OTHER_FONT.search(attributes)):
             continue
         if computed:
-            yield Unreadable(*found.span(4), "ligature")
+            yield Reference(*found.span(4), "ligature")
             continue
-        is_symbols = font is not None and font[1] == "symbols"
         style = (font[2] or "") if font else ""
-        (key, name), *others = _symbols(word, style) if is_symbols else _icons(word, style)
-        yield Named(*found.span(3), key, name, "ligature", tuple(others))
-
-
-def _icons(word: str, style: str) -> list[tuple[str, str]]:
-    name = word.replace("_", "-")
-    styled = ("ic", f"{_ICONS.get(style, 'baseline')}-{name}")
-    return [styled, ("ic", f"baseline-{name}"), *_symbols(word, style)]
-
-
-def _symbols(word: str, style: str) -> list[tuple[str, str]]:
-    """The font draws outlines without a style; Iconify has one icon where an outline is the same."""
-    name = word.replace("_", "-")
-    ends = {"rounded": "-rounded", "round": "-rounded", "sharp": "-sharp"}.get(style, "")
-    return [("material-symbols", f"{name}{end}") for end in dict.fromkeys((f"-outline{ends}", ends, "-outline", ""))]
-
-
-def ligature(name: str, *, like: str, text: str) -> str:
-    """The word for an icon's name, as another is written: `text` is drawn as the icon `like`."""
-    before, _, after = like.partition(text.replace("_", "-"))
-    return name.removeprefix(before).removesuffix(after).replace("-", "_")
+        name, end = word.replace("_", "-"), _SYMBOLS.get(style, "")
+        # This font draws outlines without a style; Iconify has one icon where an outline is the same.
+        ends = dict.fromkeys((f"-outline{end}", end, "-outline", ""))
+        readings = [("material-symbols", f"{name}{end}") for end in ends]
+        if font is None or font[1] == "icons":
+            readings[:0] = [("ic", f"{_ICONS.get(style, 'baseline')}-{name}"), ("ic", f"baseline-{name}")]
+        yield Reference(*found.span(3), "ligature", *readings[0], tuple(readings[1:]))
 
 
 _KEY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*)):([a-z0-9]+(?>(?:-[a-z0-9]+)*))")
@@ -220,64 +201,31 @@ _COMMON = frozenset((
 _SHORT = 3
 
 
-def names_in(text: Text, code: str) -> Iterator[Named | Unreadable]:
+def names_in(text: Text, code: str) -> Iterator[Reference]:
     """Names in one string of a code, in their order."""
-    for read in (_key, _computed, _module, _sprite, _file):
-        if found := read(text, code):
-            yield found
-            return
-    yield from classes_in(text)
-
-
-def _key(text: Text, code: str) -> Named | None:
-    found = _KEY.fullmatch(text.text)
-    if found is None:
-        return None
-    is_icon = _stands_behind(_ICON_BEFORE, text, code)
-    if not is_set(found[1]) and not is_icon:
-        return None
-    is_certain = is_icon or not _is_common(found[1])
-    return Named(text.start, text.start + len(text.text), found[1], found[2], "iconify", is_certain=is_certain)
+    said, start, is_computed = text.text, text.start, text.is_computed
+    end, before = start + len(said), code[max(0, start - _LOOK_BACK) : start]
+    if (found := _KEY.fullmatch(said)) and (found[1] in iconify_sets() or _ICON_BEFORE.search(before)):
+        is_certain = not _is_common(found[1]) or bool(_ICON_BEFORE.search(before))
+        yield Reference(start, end, "iconify", found[1], found[2], is_certain=is_certain)
+    elif (
+        (found := _COMPUTED_KEY.match(said) if is_computed else None)
+        and found[1] in iconify_sets()
+        and (not _is_common(found[1]) or _ICON_BEFORE.search(before))
+    ):
+        yield Reference(start, end, "iconify")
+    elif found := _MODULE.fullmatch(said):
+        yield Reference(start + found.start(2), start + found.end(2), "unplugin-icons", found[1], found[2])
+    elif (
+        (found := None if is_computed else _SPRITE.fullmatch(said))  # of the page itself where a `use` shows it
+        and (found[1].lower().endswith(".svg") or _USE_BEFORE.search(before))
+    ):
+        yield Reference(start + found.start(2), start + found.end(2), "sprite", name=found[2], file=found[1])
+    elif (found := None if is_computed else _FILE.fullmatch(said)) and ":" not in found[1]:
+        yield Reference(start, start + len(found[1]), "file", name=found[1])
+    else:
+        yield from classes_in(text)
 
 
 def _is_common(prefix: str) -> bool:
     return prefix in _COMMON or (len(prefix) <= _SHORT and prefix != "mdi")
-
-
-def _computed(text: Text, code: str) -> Unreadable | None:
-    found = _COMPUTED_KEY.match(text.text) if text.is_computed else None
-    if found is None or not is_set(found[1]):
-        return None
-    if _is_common(found[1]) and not _stands_behind(_ICON_BEFORE, text, code):
-        return None
-    return Unreadable(text.start, text.start + len(text.text), "iconify")
-
-
-def _module(text: Text, _: str) -> Named | None:
-    found = _MODULE.fullmatch(text.text)
-    return _part(text, found, found[1], "unplugin-icons") if found else None
-
-
-def _sprite(text: Text, code: str) -> Named | None:
-    """A part of a file that holds many, or of the page itself where a `use` shows it."""
-    found = _SPRITE.fullmatch(text.text)
-    if found is None or text.is_computed:
-        return None
-    is_sprite = found[1].lower().endswith(".svg") or _stands_behind(_USE_BEFORE, text, code)
-    return _part(text, found, "", "sprite")._replace(file=found[1]) if is_sprite else None
-
-
-def _file(text: Text, _: str) -> Named | None:
-    found = _FILE.fullmatch(text.text)
-    if found is None or text.is_computed or ":" in found[1]:
-        return None
-    return Named(text.start, text.start + len(found[1]), "", found[1], "file")
-
-
-def _part(text: Text, found: re.Match[str], key: str, form: str) -> Named:
-    return Named(text.start + found.start(2), text.start + found.end(2), key, found[2], form)
-
-
-def _stands_behind(before: re.Pattern[str], text: Text, code: str) -> bool:
-    """Whether a string is the value of what it should be."""
-    return before.search(code[max(0, text.start - _LOOK_BACK) : text.start]) is not None

@@ -1,38 +1,30 @@
-"""npm packages of components: how each writes its icons, which sets belong together, which icon a component is."""
+"""npm packages of components: how each writes its icons, which sets belong together, what a code imports of them."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from search.code.reading import Reference
 from search.drawings.frameworks import capitals
 
 _STYLE = re.compile(
     r"-(?:solid|regular|brands|outline|outlined|filled|light|sharp|rounded|thin|bold|duotone|twotone|mini|micro|color|line)$"
 )
 _VERSION = re.compile(r"^(fa|heroicons)\d*\b")
-_BRANDS = frozenset((
+OF_BRANDS = frozenset((
     "simple-icons", "logos", "devicon", "devicon-plain", "devicon-line", "devicon-original", "skill-icons", "bxl",
     "cib", "cryptocurrency", "cryptocurrency-color", "token", "token-branded", "brandico", "streamline-logos", "thesvg",
     "fa-brands", "fa6-brands", "fa7-brands", "circle-flags", "flag", "flagpack", "cif", "file-icons", "vscode-icons",
     "catppuccin", "material-icon-theme", "selfhst", "unjs",
 ))  # fmt: skip
-"""Brands, flags and kinds of files: drawn as they are, whatever else is on a page."""
-_ITS_OWN = frozenset(("mdi-light",))
+"""Sets of brands, flags and kinds of files, which go with any other: drawn as they are, whatever else is on a page."""
+_IRREGULAR = {"mdi-light": "mdi-light", "bxs": "bx"}
 
 
 def family_of(key: str) -> str:
     """The family of a set: `fa6-solid` and `fa6-regular` are fa, `bxs` is bx."""
-    if key in _ITS_OWN:
-        return key
-    if key == "bxs":
-        return "bx"
     version = _VERSION.match(key)
-    return version[1] if version else _STYLE.sub("", key)
-
-
-def is_of_brands(key: str) -> bool:
-    """Whether a set goes with any other."""
-    return key in _BRANDS
+    return _IRREGULAR.get(key) or (version[1] if version else _STYLE.sub("", key))
 
 
 _HUMP = re.compile(
@@ -83,23 +75,18 @@ def read_component(looks: Sequence[Look], component: str) -> list[tuple[str, str
 
 def spell_component(looks: Sequence[Look], name: str, *, like: str, sets: Sequence[str]) -> str | None:
     """Write a name as a component, in the look that another component has where that can be."""
-    return next(_spelt(looks, name, like=like, sets=sets), None)
+    fitting = [look for look in looks if look.set in sets]
+    liked = sorted(fitting, key=lambda look: look.read(like) is None)  # stable: those that read it come first
+    return next((spelt for look in liked if (spelt := look.spell(name))), None)
 
 
 def is_spelt(looks: Sequence[Look], name: str, component: str) -> bool:
     """Whether a component is a name's, the letters behind numbers in either case: `Grid3X3`, `Grid3x3`."""
-    return any(_even(spelt) == _even(component) for look in looks if (spelt := look.spell(name)))
 
+    def even(text: str) -> str:
+        return _AFTER_NUMBER.sub(lambda letter: letter[0].lower(), text)
 
-def _spelt(looks: Sequence[Look], name: str, *, like: str, sets: Sequence[str]) -> Iterator[str]:
-    fitting = [look for look in looks if look.set in sets]
-    for look in sorted(fitting, key=lambda look: look.read(like) is None):  # stable: those that read it come first
-        if spelt := look.spell(name):
-            yield spelt
-
-
-def _even(component: str) -> str:
-    return _AFTER_NUMBER.sub(lambda letter: letter[0].lower(), component)
+    return any(even(spelt) == even(component) for look in looks if (spelt := look.spell(name)))
 
 
 def kebab(component: str) -> str:
@@ -135,7 +122,6 @@ _LUCIDE_MODULES = (
     "lucide-react-native", "lucide", "@lucide/vue", "@lucide/svelte", "@lucide/angular", "@lucide/react",
     "@lucide/solid", "@lucide/astro", "@lucide/lab",
 )  # fmt: skip
-_TABLER = (Look("tabler", "Icon"),)
 _TABLER_OTHERS = frozenset((
     "Icon", "IconProps", "IconNode", "TablerIcon", "TablerIconsProps", "TablerIconComponent", "createReactComponent",
     "createVueComponent", "createSvelteComponent", "icons", "iconsList", "default",
@@ -156,7 +142,6 @@ _AWESOME_OTHERS = frozenset((
     "fad", "prefix", "default",
 ))  # fmt: skip
 _GENERAL = frozenset(("IconType", "IconBase", "IconContext", "IconBaseProps", "default"))
-SOLID, REGULAR, BRANDS = "fa6-solid", "fa6-regular", "fa6-brands"
 
 
 def _material(begins: str, *, styles: Mapping[str, str], at_end: bool) -> tuple[Look, ...]:
@@ -168,12 +153,6 @@ def _material(begins: str, *, styles: Mapping[str, str], at_end: bool) -> tuple[
     return (*marks, Look("ic", begins, "", "baseline-"))
 
 
-_MATERIAL_ENDS = {"Outlined": "outline", "Rounded": "round", "Sharp": "sharp", "TwoTone": "twotone"}
-_ANT = (
-    Look("ant-design", "", "Outlined", "", "-outlined"),
-    Look("ant-design", "", "Filled", "", "-filled"),
-    Look("ant-design", "", "TwoTone", "", "-twotone"),
-)
 _REACT_ICONS: Mapping[str, Sequence[Look]] = {
     "ai": (
         Look("ant-design", "AiOutline", "", "", "-outlined"),
@@ -189,7 +168,7 @@ _REACT_ICONS: Mapping[str, Sequence[Look]] = {
         Look("fa-solid", "Fa"),
         Look("fa-brands", "Fa"),
     ),
-    "fa6": (Look(REGULAR, "FaReg"), Look(SOLID, "Fa"), Look(BRANDS, "Fa")),
+    "fa6": (Look("fa6-regular", "FaReg"), Look("fa6-solid", "Fa"), Look("fa6-brands", "Fa")),
     "fc": (Look("flat-color-icons", "Fc"),),
     "fi": (Look("feather", "Fi"),),
     "gi": (Look("game-icons", "Gi"),),
@@ -220,15 +199,8 @@ _REACT_ICONS: Mapping[str, Sequence[Look]] = {
 """Of the modules `react-icons/ai`, `react-icons/bi` ...; what else one has is of a set that Iconify lacks."""
 
 
-def _heroicons() -> dict[str, Components]:
-    ends = {"24/outline": "", "24/solid": "-solid", "20/solid": "-20-solid", "16/solid": "-16-solid"}
-    return {
-        f"@heroicons/{framework}/{folder}": Components(
-            f"import @heroicons/{framework}/{folder}", (Look("heroicons", "", "Icon", "", after),), _GENERAL
-        )
-        for framework in ("react", "vue")
-        for folder, after in ends.items()
-    }
+_HEROICONS = {"24/outline": "", "24/solid": "-solid", "20/solid": "-20-solid", "16/solid": "-16-solid"}
+"""What names end with in Iconify's set, by the folder of the package."""
 
 
 def _alike(modules: Sequence[str], looks: Sequence[Look], others: frozenset[str] = _GENERAL) -> dict[str, Components]:
@@ -240,9 +212,15 @@ MODULES: Mapping[str, Components] = {
     "@lucide/lab": Components(
         "import @lucide/lab", (Look("lucide-lab", "", "Icon"), Look("lucide-lab")), _LUCIDE_OTHERS
     ),
-    **_alike(_TABLER_MODULES, _TABLER, _TABLER_OTHERS),
+    **_alike(_TABLER_MODULES, (Look("tabler", "Icon"),), _TABLER_OTHERS),
     **_alike(_PHOSPHOR_MODULES, _PHOSPHOR, _PHOSPHOR_OTHERS),
-    **_heroicons(),
+    **{
+        module: components
+        for folder, after in _HEROICONS.items()
+        for module, components in _alike(
+            (f"@heroicons/react/{folder}", f"@heroicons/vue/{folder}"), (Look("heroicons", "", "Icon", "", after),)
+        ).items()
+    },
     **_alike(("@mdi/js",), (Look("mdi", "mdi"),)),
     **_alike(("@mdi/light-js",), (Look("mdi-light", "mdil"),)),
     **{
@@ -257,8 +235,18 @@ MODULES: Mapping[str, Components] = {
         )
         for style in ("solid", "regular", "brands")
     },
-    **_alike(("@mui/icons-material",), _material("", styles=_MATERIAL_ENDS, at_end=True)),
-    **_alike(("@ant-design/icons", "@ant-design/icons-vue"), _ANT),
+    **_alike(
+        ("@mui/icons-material",),
+        _material(
+            "",
+            styles={"Outlined": "outline", "Rounded": "round", "Sharp": "sharp", "TwoTone": "twotone"},
+            at_end=True,
+        ),
+    ),
+    **_alike(
+        ("@ant-design/icons", "@ant-design/icons-vue"),
+        tuple(Look("ant-design", "", style, "", f"-{style.lower()}") for style in ("Outlined", "Filled", "TwoTone")),
+    ),
     **_alike(("@radix-ui/react-icons",), (Look("radix-icons", "", "Icon"),)),
     **_alike(
         ("@primer/octicons-react",),
@@ -278,3 +266,72 @@ def package_of(specifier: str) -> str:
     """The package of a module: `react-icons/fa6` -> `react-icons`."""
     found = _WHERE.match(specifier)
     return found[0] if found else ""
+
+
+_FROM = re.compile(
+    r"\b(?:import|export)\s++(?:type\s++(?!from\b))?"
+    r"(?:(?P<default>(?!from\b)[A-Za-z_$][\w$]*+)\s*+,?+\s*+)?"
+    r"(?:\*\s*+as\s++(?P<all>[A-Za-z_$][\w$]*+)|\{(?P<names>[^{}]{0,40000})\})?"
+    r"\s*+from\s*+[\"'](?P<module>[@~\w./-]{1,200})[\"']"
+)
+_REQUIRED = re.compile(
+    r"\b(?:const|let|var)\s++(?:\{(?P<names>[^{}]{0,40000})\}|(?P<all>[A-Za-z_$][\w$]*+))\s*+=\s*+(?:await\s++)?"
+    r"(?:require|import)\(\s*+[\"'](?P<module>[@~\w./-]{1,200})[\"']\s*+\)"
+)
+_LOADED = re.compile(
+    r"\b(?:require|import)\(\s*+[\"'](?P<module>[@~\w./-]{1,200})[\"']\s*+\)"
+    r"|\bimport\s*+[\"'](?P<own>[@~\w./-]{1,200})[\"']"
+)
+_NAME = re.compile(r"(?:^|,)\s*(?P<type>type\s+)?(?P<name>[A-Za-z_$][\w$]*+)")
+_MEMBER = re.compile(
+    r"(?<![\w$.])(?P<whole>[A-Za-z_$][\w$]*+)"
+    r"(?:\.(?P<name>[A-Za-z_$][\w$]*+)|\[\s*+[\"'`](?P<word>[A-Za-z_$][\w$]*+)[\"'`]\s*+\]|(?P<any>\[))"
+)
+_DEEP = re.compile(r"(?:^|/)([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
+
+
+def imports_in(code: str) -> Iterator[Reference]:
+    """Icons that a code imports by name, by module, as a whole, or lazily, in the order of these forms."""
+    wholes: dict[str, Components] = {}
+    for pattern in (_FROM, _REQUIRED):
+        for found in pattern.finditer(code):
+            components = MODULES.get(found["module"])
+            if components is None:
+                if pattern is _FROM:  # what is loaded is read by its own pattern
+                    yield from _deep(found, "module")
+                continue
+            for one in _NAME.finditer(found["names"] or ""):
+                if one["type"] is None:
+                    yield from _component(found.start("names") + one.start("name"), one["name"], components)
+            if found["all"]:
+                wholes[found["all"]] = components
+    for found in _LOADED.finditer(code):
+        yield from _deep(found, "module" if found["module"] else "own")
+    for found in _MEMBER.finditer(code) if wholes else ():
+        if (components := wholes.get(found["whole"])) and found["any"]:
+            yield Reference(found.start(), found.end(), components.form)
+        elif components:
+            group = "name" if found["name"] else "word"
+            yield from _component(found.start(group), found[group], components)
+
+
+def _component(start: int, name: str, components: Components) -> Iterator[Reference]:
+    """An exported name; only the package itself knows what else than icons it exports."""
+    if name not in components.others:
+        readings = read_component(components.looks, name)
+        (key, spelt), *others = readings or [(components.looks[0].set, kebab(name))]
+        yield Reference(start, start + len(name), components.form, key, spelt, tuple(others), bool(readings))
+
+
+def _deep(found: re.Match[str], group: str) -> Iterator[Reference]:
+    """A module of one icon: `lucide-react/icons/bell`, `@mui/icons-material/Home`, `@heroicons/.../BellIcon`."""
+    module = found[group]
+    package = package_of(module)
+    components, word = MODULES.get(package) or MODULES.get(module.rpartition("/")[0]), _DEEP.search(module)
+    if components is None or word is None or module in MODULES or not module.startswith(f"{package}/"):
+        return
+    start, name = found.start(group) + word.start(1), word[1]
+    if name == name.lower():  # as files are called
+        yield Reference(start, start + len(name), components.form, components.looks[-1].set, name)
+    else:
+        yield from (one for one in _component(start, name, components) if one.is_certain)

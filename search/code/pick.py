@@ -1,7 +1,8 @@
 """Icons of one set for a list of needs, and their code."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -9,12 +10,12 @@ from indexer.errors import IconsError
 from indexer.languages.words import printable
 from indexer.library.preferences import known_preferences
 from indexer.reports.terminal import Progress
-from search.drawings.drawn import Look, NamedIcon, named_icon
+from search.drawings.drawn import AS_IT_IS, Look, NamedIcon, named_icon
 from search.drawings.frameworks import Framework
 from search.drawings.write import Snippet, laid_out, write
 from search.engine import SearchEngine
-from search.query import Filters, Query, ReadAs, Window, refuse_broken
-from search.results import Hit
+from search.query import Filters, Query, Window, refuse_broken
+from search.results import Answer, Hit
 from search.words.codes import WELL_KNOWN
 
 MOST_NEEDS = 500
@@ -90,7 +91,9 @@ def choose_set(
     within = replace(filters, sets=tuple(allowed))
     answered = {}
     for done, key in enumerate(candidates := _candidates(engine, queries, within, progress), start=1):
-        answered[key] = _answered(engine, queries, replace(filters, sets=(key,)))
+        only = replace(filters, sets=(key,))
+        firsts = [hit for query in queries for hit in engine.ask(query, filters=only, window=Window(k=1)).hits]
+        answered[key] = _worth([hit.score for hit in firsts])
         progress("Comparing sets", done, len(candidates))
     if not answered:
         return None
@@ -102,23 +105,15 @@ def choose_set(
 
 def _candidates(engine: SearchEngine, queries: Sequence[Query], filters: Filters, progress: Progress) -> Sequence[str]:
     """Sets with an icon among the first of most needs, the best of them first."""
-    scores: dict[str, list[float]] = {}
+    scores: dict[str, list[float]] = defaultdict(list)
     for done, query in enumerate(queries, start=1):
         found = engine.ask(query, filters=filters, window=Window(k=_LOOKED_AT, flat=True))
-        best: dict[str, float] = {}
+        firsts = {hit.set: hit for hit in reversed(found.hits)}
         for hit in found.hits:
-            best.setdefault(hit.set, hit.score)
-        for key, score in best.items():
-            scores.setdefault(key, []).append(score)
+            if firsts[hit.set] is hit:
+                scores[hit.set].append(hit.score)
         progress("Choosing a set", done, len(queries))
     return sorted(scores, key=lambda key: _worth(scores[key]), reverse=True)[:_MOST_ASKED]
-
-
-def _answered(engine: SearchEngine, queries: Sequence[Query], filters: Filters) -> tuple[int, float]:
-    firsts: list[Hit] = [
-        hit for query in queries for hit in engine.ask(query, filters=filters, window=Window(k=1)).hits
-    ]
-    return _worth([hit.score for hit in firsts])
 
 
 def _worth(scores: Sequence[float]) -> tuple[int, float]:
@@ -134,23 +129,39 @@ class Pick:
     """What one need finds."""
 
     need: str
-    hits: Sequence[Hit]
+    found: Answer
     """The best few, best first; none where nothing fits."""
     chosen: Hit | None
     """One of them, where one was chosen."""
-    is_doubtful: bool
-    """Whether not even the best is a good match."""
-    spelled: str | None
-    read_as: ReadAs | None
+
+    @property
+    def hits(self) -> Sequence[Hit]:
+        """The best few."""
+        return self.found.hits
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Hits as code."""
+
+    snippet: Snippet
+    remarked: str
+    """Its code, each use behind the need that it answers."""
+    refused: Sequence[tuple[str, str]]
+    """Needs whose icon can't be written so, and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """What a list of needs finds."""
+    """What a list of needs comes to."""
 
     set: ChosenSet | None
     """Of which all are; None where nothing was found, or several sets were asked for."""
     picks: Sequence[Pick]
+    framework: Framework | None
+    """That the chosen icons were to be written for."""
+    written: Written | None
+    """None where no code was asked for, or nothing was chosen."""
 
     @property
     def missing(self) -> Sequence[str]:
@@ -159,53 +170,49 @@ class Picked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """Which of the best few is taken."""
-
-    numbers: Sequence[int] | None = None
-    """One a need, counted from 1; 0 takes none. None: no number was chosen."""
-    first: bool = False
-
-    @property
-    def is_made(self) -> bool:
-        """Whether anything is chosen at all."""
-        return self.first or self.numbers is not None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Picking:
     """What is asked for beside the needs."""
 
     filters: Filters
-    """With no set, one is chosen for all needs."""
+    """With no set, one is chosen for all needs, of those that the framework serves."""
     window: Window
     """How many of each are shown, and how sure a match must be."""
-    choice: Choice
-    served: Sequence[str] = ()
-    """Keys of the sets that the framework of the code serves; none: all."""
+    numbers: Sequence[int] | None = None
+    """Which is taken, one a need, counted from 1; 0 takes none. None: no number was chosen."""
+    first: bool = False
+    """Whether the best is taken where no number was chosen."""
+    framework: Framework | None = None
+    """What is chosen is written as code for this."""
+    look: Look = AS_IT_IS
 
 
 def pick_icons(engine: SearchEngine, queries: Sequence[Query], how: Picking, *, progress: Progress) -> Picked:
-    """Answer each need with the best few icons of one set.
+    """Answer each need with the best few icons of one set, and write what is chosen as code.
 
     Raises:
-        IconsError: a filter names what this library lacks, or a number is chosen that is not shown.
+        IconsError: a filter names what this library lacks, a number is chosen that is not shown, or nothing that was
+            chosen can be written.
     """
-    if how.choice.numbers is not None and len(how.choice.numbers) != len(queries):
-        n_chosen = len(how.choice.numbers)
-        raise IconsError(f"{n_chosen} numbers chosen for {len(queries)} needs; give one a need, 0 for none")
-    filters = replace(how.filters, sets=served_sets(engine, engine.set_keys(how.filters.sets), how.served))
+    numbers = how.numbers if how.numbers is not None else [int(how.first)] * len(queries)
+    if len(numbers) != len(queries):
+        raise IconsError(f"{len(numbers)} numbers chosen for {len(queries)} needs; give one a need, 0 for none")
+    served = how.framework.sets if how.framework else ()
+    filters = replace(how.filters, sets=served_sets(engine, engine.set_keys(how.filters.sets), served))
     one = None
     if not filters.sets:
-        one = choose_set(engine, queries, filters, served=how.served, progress=progress)
+        one = choose_set(engine, queries, filters, served=served, progress=progress)
         filters = replace(filters, sets=(one.key,)) if one else filters
     picks = []
-    for number, query in enumerate(queries):
-        found = engine.ask(query, filters=filters, window=how.window)
-        chosen = _chosen(query.words, found.hits, how.choice, number)
-        picks.append(Pick(query.words, found.hits, chosen, found.is_doubtful, found.spelled, found.read_as))
-        progress("Picking", number + 1, len(queries))
-    return Picked(one, picks)
+    for done, (query, number) in enumerate(zip(queries, numbers, strict=True), start=1):
+        need, found = query.words, engine.ask(query, filters=filters, window=how.window)
+        if found.hits and number > len(found.hits):
+            raise IconsError(f'"{need}" has {len(found.hits)} to choose from, and {number} was chosen; 0 takes none')
+        taken = found.hits[number - 1] if found.hits and number else None
+        picks.append(Pick(need, found, taken))
+        progress("Picking", done, len(queries))
+    chosen = [(pick.need, pick.chosen) for pick in picks if pick.chosen]
+    written = write_picks(engine, chosen, how.framework, how.look) if how.framework and chosen else None
+    return Picked(one, picks, how.framework, written)
 
 
 def served_sets(engine: SearchEngine, sets: Sequence[str], served: Sequence[str]) -> tuple[str, ...]:
@@ -227,64 +234,6 @@ def served_sets(engine: SearchEngine, sets: Sequence[str], served: Sequence[str]
             "--format @iconify/react takes every set of Iconify, react any"
         )
     return tuple(key for key in sets if key in here)
-
-
-def _chosen(need: str, hits: Sequence[Hit], choice: Choice, number: int) -> Hit | None:
-    if not hits:
-        return None
-    if choice.numbers is None:
-        return hits[0] if choice.first else None
-    chosen = choice.numbers[number]
-    if chosen > len(hits):
-        raise IconsError(f'"{need}" has {len(hits)} to choose from, and {chosen} was chosen; 0 takes none')
-    return hits[chosen - 1] if chosen else None
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """Hits as code."""
-
-    snippet: Snippet
-    remarked: str
-    """Its code, each use behind the need that it answers."""
-    refused: Sequence[tuple[str, str]]
-    """Needs whose icon can't be written so, and why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """What a list of needs comes to."""
-
-    picked: Picked
-    framework: Framework | None
-    """That the chosen icons were to be written for."""
-    written: Written | None
-    """None where no code was asked for, or nothing was chosen."""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether every need has found something, and all that was chosen could be written."""
-        return not self.picked.missing and not (self.written and self.written.refused)
-
-
-def fill(
-    engine: SearchEngine,
-    queries: Sequence[Query],
-    how: Picking,
-    *,
-    framework: Framework | None,
-    look: Look,
-    progress: Progress,
-) -> Filled:
-    """Answer needs, and write what is chosen as code.
-
-    Raises:
-        IconsError: as `pick_icons` and `write_picks`.
-    """
-    picked = pick_icons(engine, queries, how, progress=progress)
-    chosen = [(pick.need, pick.chosen) for pick in picked.picks if pick.chosen]
-    written = write_picks(engine, chosen, framework, look) if framework and chosen else None
-    return Filled(picked, framework, written)
 
 
 def write_hit(engine: SearchEngine, hit: Hit, framework: Framework, look: Look) -> Snippet:
@@ -323,29 +272,51 @@ def _read(engine: SearchEngine, hit: Hit, framework: Framework) -> NamedIcon:
     return named_icon(hit, engine.picture(hit.id) if framework.needs_svg else None)
 
 
-def filled_json(filled: Filled) -> dict[str, Any]:
+def picked_json(picked: Picked) -> dict[str, Any]:
     """Spell it as one object; code stands in it where code was asked for."""
-    picked, written = filled.picked, filled.written
-    plain: dict[str, Any] = {
-        "set": asdict(picked.set) if picked.set else None,
-        "needs": list(map(_pick_json, picked.picks)),
-        "missing": list(picked.missing),
-    }
-    if filled.framework:
-        plain["format"] = filled.framework.name
-    if written:
+    needs = [
+        {
+            "need": pick.need,
+            "chosen": pick.chosen.key if pick.chosen else None,
+            "is_doubtful": pick.found.is_doubtful,
+            "spelled": pick.found.spelled,
+            "read_as": str(pick.found.read_as) if pick.found.read_as else None,
+            "hits": list(map(asdict, pick.hits)),
+        }
+        for pick in picked.picks
+    ]
+    chosen = asdict(picked.set) if picked.set else None
+    plain: dict[str, Any] = {"set": chosen, "needs": needs, "missing": list(picked.missing)}
+    if picked.framework:
+        plain["format"] = picked.framework.name
+    if written := picked.written:
         plain["code"] = written.remarked
         plain |= {name: getattr(written.snippet, name) for name in ("imports", "uses", "install", "left_out")}
         plain["refused"] = [{"need": need, "error": why} for need, why in written.refused]
     return plain
 
 
-def _pick_json(pick: Pick) -> dict[str, Any]:
-    return {
-        "need": pick.need,
-        "chosen": pick.chosen.key if pick.chosen else None,
-        "is_doubtful": pick.is_doubtful,
-        "spelled": pick.spelled,
-        "read_as": str(pick.read_as) if pick.read_as else None,
-        "hits": list(map(asdict, pick.hits)),
-    }
+def remarks(picked: Picked, *, is_chosen: bool) -> Iterator[str]:
+    """What a person should know beside the icons."""
+    if picked.set and picked.set.n_others:
+        yield f"set: {picked.set.key}, {picked.set.why}; --set KEY takes another"
+    for one in picked.picks:
+        if one.found.read_as:
+            yield f'"{one.need}": {one.found.read_as}'
+        if not one.hits:
+            yield f'nothing found for "{one.need}"; say it in other words, or give --min-score 0'
+        elif one.found.is_doubtful and is_chosen:
+            others = ", ".join(hit.key for hit in one.hits if hit != one.chosen)
+            yield f'no good match for "{one.need}"; also near: {others}'
+        if one.found.spelled:
+            yield f'"{one.need}": did you mean "{one.found.spelled}"?'
+
+
+def list_lines(picked: Picked) -> Iterator[str]:
+    """A block a need: numbers as --choose takes them, score, key."""
+    for one in picked.picks:
+        doubt = "  (no good match)" if one.found.is_doubtful and one.hits else "" if one.hits else "  (nothing found)"
+        yield f"{one.need}{doubt}"
+        for number, hit in enumerate(one.hits, start=1):
+            style = f"  {hit.style}" if hit.style else ""
+            yield f"  {number}  {hit.score:.2f}  {hit.key}{style}"

@@ -1,17 +1,61 @@
-"""What of a text is code: comments blanked out, everything else where it is.
+"""What of a text is code: comments blanked out, everything else where it is; and the places in it that name icons.
 
 No parser of any language: what a file is made of is read well enough to find names in it, in time that grows with its
 length, whatever stands in it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from search.drawings.drawn import iconify_sets
+
+class Reference(NamedTuple):
+    """One place that names an icon."""
+
+    start: int
+    """`text[start:end]` of the file's text, decoded as UTF-8 with its line ends as they are, is exactly what names the
+    icon: both are offsets in characters, not bytes."""
+    end: int
+    form: str
+    """How it is named: "import lucide-react", "iconify", "unocss", "class mdi", "sprite", "file" ..."""
+    set: str = ""
+    """Key of the set, as Iconify calls it; "" for icons of the project's own: its files and sprites."""
+    name: str = ""
+    """Of the icon in that set, as the code's form implies it; "" where only the running program knows it. Components
+    lose where words end: `ArrowDownAZ` is "arrow-down-az" here, and only the set's own names tell "arrow-down-a-z"."""
+    others: tuple[tuple[str, str], ...] = ()
+    """What else the text may mean, (set, name): `FaGithub` is no solid icon but a brand."""
+    is_certain: bool = True
+    """Whether it names an icon at all: "token:refresh" may be something else."""
+    file: str = ""
+    """Of a part of a sprite: the file that holds it, as it stands before the "#"; "" where that is the page."""
+    path: str = ""
+    """Of the file: as the caller names it, or below what the caller names."""
+    line: int = 0
+    """From 1."""
+    column: int = 0
+    """From 1, in characters."""
+    text: str = ""
+    """What stands at `start:end`: `ArrowLeft`, `mdi:home`, `fa-house`."""
+
+    @property
+    def readings(self) -> Sequence[tuple[str, str]]:
+        """All that the text may mean, (set, name), the likeliest first."""
+        return [(self.set, self.name), *self.others]
+
+    @property
+    def module(self) -> str:
+        """What it is imported from, where it is."""
+        return self.form.removeprefix("import ")
+
+    @property
+    def is_component(self) -> bool:
+        """Whether it is what a module exports, and not the name of a file."""
+        return self.form != self.module and self.text != self.text.lower()
+
 
 Kind = Literal["script", "markup", "style", "data"]
 KINDS: dict[str, Kind] = {
@@ -74,15 +118,10 @@ def kind_of(path: str) -> Kind | None:
 
 def without_comments(text: str, kind: Kind) -> str:
     """Blank out comments, and what scripts match texts with; every other character stays at its offset."""
-    match kind:
-        case "script":
-            return _blanked(text, _OF_SCRIPT)
-        case "style":
-            return _blanked(text, _BLOCK)
-        case "markup":
-            return _markup(text)
-        case "data":
-            return text
+    if kind == "markup":
+        return _markup(text)
+    comments = {"script": _OF_SCRIPT, "style": _BLOCK}.get(kind)
+    return _without(text, _tokens(text, comments)) if comments else text
 
 
 def literals(code: str) -> Iterator[Text]:
@@ -91,19 +130,15 @@ def literals(code: str) -> Iterator[Text]:
     for found in _VALUE.finditer(code):
         group = next(number for number in (1, 2, 3) if found[number] is not None)
         values[found.start(group) - 1] = found.end(group) + 1
-        yield Text(found.start(group), found[group])
-        yield from _inside(code, found, group)
+        value = Text(found.start(group), found[group])
+        yield value
+        before = code[max(0, found.start() - _LONGEST_NAME) : found.start()]
+        if "{" in value.text or _BOUND.search(before):  # an expression, or one in it: its strings
+            for string in _INSIDE.finditer(value.text):
+                inner = string.lastindex or 0
+                yield Text(value.start + string.start(inner), string[inner])
     for start, end in _tokens(code, None, skipped=values):
         yield Text(start + 1, code[start + 1 : end - 1])
-
-
-def _inside(code: str, found: re.Match[str], group: int) -> Iterator[Text]:
-    """The strings of an attribute's value that is an expression, or holds one."""
-    value = found[group]
-    if "{" in value or _BOUND.search(code[max(0, found.start() - _LONGEST_NAME) : found.start()]):
-        for string in _INSIDE.finditer(value):
-            inner = string.lastindex or 0
-            yield Text(found.start(group) + string.start(inner), string[inner])
 
 
 def _tokens(
@@ -136,10 +171,6 @@ def _tokens(
                 unended[sign] = body.end()
 
 
-def _blanked(text: str, comments: re.Pattern[str]) -> str:
-    return _without(text, _tokens(text, comments))
-
-
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
     parts, place = [], 0
     for start, end in spans:
@@ -166,42 +197,41 @@ def _markup(text: str) -> str:
         code = _without(code, _between(code, begin, end))
     parts, place = [], 0
     if front := _FRONT.match(code):
-        parts.append(_blanked(code[: front.end()], _OF_SCRIPT))
+        parts.append(without_comments(code[: front.end()], "script"))
         place = front.end()
     while found := _SECTION.search(code, place):
         name = found[1].lower()
         ending = _ENDS[name].search(code, found.end())
         stop = ending.start() if ending else len(code)
-        comments = _OF_SCRIPT if name == "script" else _BLOCK
-        parts += [code[place : found.end()], _blanked(code[found.end() : stop], comments)]
+        kind: Kind = "script" if name == "script" else "style"
+        parts += [code[place : found.end()], without_comments(code[found.end() : stop], kind)]
         place = stop
     return "".join((*parts, code[place:]))
 
 
-class Named(NamedTuple):
-    """A name, and where it stands."""
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """What was probably meant."""
 
-    start: int
-    end: int
     set: str
     name: str
-    form: str
-    others: tuple[tuple[str, str], ...] = ()
-    """What else it may mean, (set, name)."""
-    is_certain: bool = True
-    """Whether it names an icon at all: "token:refresh" may be something else."""
-    file: str = ""
-    """Of a part of a sprite: the file that holds it; "" where that is the page."""
+    text: str
+    """As the code would write it."""
+    by: str
+    """"name": it is spelt much alike; "meaning": what the words say."""
+    score: float
+    """0 to 1: how alike the spellings are, or how sure the match of the meaning is."""
 
 
-class Unreadable(NamedTuple):
-    """What names an icon that only the running program knows."""
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it should be."""
 
-    start: int
-    end: int
-    form: str
-
-
-def is_set(prefix: str) -> bool:
-    """Whether Iconify has a set of this key."""
-    return prefix in iconify_sets()
+    kind: Literal["no-icon", "no-file", "no-part", "unused-file", "too-many-sets"]
+    path: str
+    line: int
+    """From 1; 0 where it is about a file as a whole, or about all of them."""
+    column: int
+    text: str
+    message: str
+    nearest: Nearest | None = None

@@ -2,34 +2,25 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from indexer.errors import SourceError
+from indexer.errors import IconsError, SourceError
 from indexer.library.durable import replace_file
 from indexer.library.named import why_kept
 from indexer.reports.terminal import Progress
 from search.code.check import scan
-from search.code.edits import (
-    ByHand,
-    Edit,
-    RefusedError,
-    Replacement,
-    Targets,
-    edited,
-    import_edits,
-    is_import,
-    string_edit,
-)
 from search.code.files import code_files, read_code
 from search.code.known import KnownIcons
 from search.code.map import Candidate, IconMapping, Mapped, Name
-from search.code.reading import Kind
-from search.code.reference import Computed, Reference
+from search.code.packages import package_of
+from search.code.reading import Reference
+from search.drawings.drawn import NamedIcon, iconify_key, named_icon
+from search.drawings.frameworks import FRAMEWORKS, Export, exported
 from search.engine import SearchEngine
 
 
@@ -38,11 +29,10 @@ class CodeRead:
     """A file, and the icons that it names."""
 
     path: Path
-    kind: Kind
     text: str
     named: Sequence[tuple[Reference, Name]]
     """Names with the key that the library has for their set."""
-    computed: Sequence[Computed]
+    computed: Sequence[Reference]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +46,15 @@ class CodeNames:
     def names(self) -> list[Name]:
         """Icons that the files name, each once, in their order."""
         return list(dict.fromkeys(name for file in self.files for _, name in file.named))
+
+
+class ByHand(NamedTuple):
+    """A place that names an icon which has a stand-in, and can't be changed safely."""
+
+    reference: Reference
+    to: str
+    """Key of what would stand there."""
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +75,9 @@ class Rewritten:
     by_hand: Sequence[ByHand]
     doubtful: Sequence[tuple[Reference, IconMapping]]
     """Left as they are, for somebody to look at."""
-    computed: Sequence[Computed]
+    computed: Sequence[Reference]
     packages: Sequence[str]
     """That the new imports need."""
-
-    @property
-    def n_places(self) -> int:
-        """Places that change."""
-        return sum(change.n_places for change in self.changes)
 
 
 def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[str], to: str) -> CodeNames:
@@ -93,15 +87,15 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
         IconsError: a place is not there, or is no code.
     """
     known, files, unread = KnownIcons(engine), [], []
-    for file in code_files(places):
+    for path, kind in code_files(places):
         try:
-            text = read_code(file.path)
+            text = read_code(path)
         except SourceError as error:
-            unread.append((file.path, str(error)))
+            unread.append((path, str(error)))
             continue
-        scanned = scan(text, path=str(file.path), kind=file.kind)
+        scanned = scan(text, path=str(path), kind=kind)
         named = [(one, name) for one in scanned.references if (name := _named(one, known, sets, to))]
-        files.append(CodeRead(file.path, file.kind, text, named, scanned.computed))
+        files.append(CodeRead(path, text, named, scanned.computed))
     return CodeNames(files, unread)
 
 
@@ -117,6 +111,67 @@ def _named(reference: Reference, known: KnownIcons, sets: Sequence[str], to: str
     return name if name.set != to and (not sets or name.set in sets) else None
 
 
+_KINDS = ("react", "vue", "svelte")
+_OF_REACT = ("@mui/icons-material", "@ant-design/icons")
+_DRAWN_BY_OTHERS = ("@fortawesome/", "@mdi/")
+"""Scopes of packages that export drawings, which one component draws."""
+_BETWEEN = re.compile(r"[-/@]")
+
+
+class RefusedError(IconsError):
+    """An icon has no such form; the message says why."""
+
+
+def ecosystem(module: str) -> str | None:
+    """What the components of a module are for: "react", "vue", "svelte"; None where it exports no such components."""
+    package = package_of(module)
+    if package.startswith(_DRAWN_BY_OTHERS):
+        return None
+    words = _BETWEEN.split(package)
+    if "native" in words:
+        return None
+    return "react" if package in _OF_REACT else next((kind for kind in _KINDS if kind in words), None)
+
+
+class Targets:
+    """Icons of the target set, as code writes them."""
+
+    def __init__(self, engine: SearchEngine) -> None:
+        self._engine = engine
+        self._icons: dict[int, NamedIcon] = {}
+        self.packages: set[str] = set()
+        """To install for what was imported."""
+
+    def icon(self, candidate: Candidate) -> NamedIcon:
+        """What code needs of it."""
+        if candidate.id not in self._icons:
+            self._icons[candidate.id] = named_icon(self._engine.show(candidate.id).hit)
+        return self._icons[candidate.id]
+
+    def export(self, candidate: Candidate, module: str) -> Export:
+        """What is imported in place of a component of another package.
+
+        Raises:
+            RefusedError: no package has it as a component of that kind.
+        """
+        kind = ecosystem(module)
+        if kind is None:
+            raise RefusedError(f"what {module} exports is no component by itself")
+        icon = self.icon(candidate)
+        of_set = (one for one in FRAMEWORKS.values() if one.form == "component" and icon.set in one.sets)
+        framework = next((one for one in of_set if ecosystem(one.packages[0]) == kind), None)
+        if framework is None:
+            raise RefusedError(f"no package is known that has {icon.set} as components for {kind}")
+        try:
+            found = exported(icon, framework)
+        except IconsError as error:
+            raise RefusedError(f"{framework.packages[0]} does not export {icon.key}") from error
+        if found.weight is not None:
+            raise RefusedError(f'{found.name} of {found.module} takes weight="{found.weight}" where it is used')
+        self.packages.add(package_of(found.module))
+        return found
+
+
 def rewrite(
     engine: SearchEngine, code: CodeNames, mapped: Mapped, *, also_doubtful: bool, progress: Progress
 ) -> Rewritten:
@@ -128,41 +183,156 @@ def rewrite(
     doubtful: list[tuple[Reference, IconMapping]] = []
     for number, file in enumerate(code.files, start=1):
         chosen = [(one, stands[name]) for one, name in file.named]
-        left = [(one, stand) for one, stand in chosen if stand.is_doubtful and not also_doubtful]
-        doubtful += left
+        doubtful += [(one, stand) for one, stand in chosen if stand.is_doubtful and not also_doubtful]
         replaced = [
             (one, stand.target) for one, stand in chosen if stand.target and (also_doubtful or not stand.is_doubtful)
         ]
-        edits, refused = _edits(file, replaced, targets)
-        by_hand += refused
-        if edits:
-            n_places = len(replaced) - len(refused)
-            changes.append(Change(file.path, file.text, edited(file.text, edits), n_places))
+        rewriter = _Rewriter(file.text, targets)
+        rewriter.replace(replaced)
+        by_hand += rewriter.by_hand
+        if rewriter.edits:
+            n_places = len(replaced) - len(rewriter.by_hand)
+            changes.append(Change(file.path, file.text, rewriter.edited(), n_places))
         progress("Rewriting", number, len(code.files))
     computed = [one for file in code.files for one in file.computed]
-    return Rewritten(changes, by_hand, doubtful, computed, targets.packages())
+    return Rewritten(changes, by_hand, doubtful, computed, sorted(targets.packages))
 
 
-def _edits(
-    file: CodeRead, replaced: Sequence[tuple[Reference, Candidate]], targets: Targets
-) -> tuple[list[Edit], list[ByHand]]:
-    imports = {
-        one.start: Replacement(one, target.name.key, partial(targets.export, target))
-        for one, target in replaced
-        if is_import(one.form)
-    }
-    edits, by_hand = import_edits(file.text, imports)
-    for one, target in replaced:
-        if is_import(one.form):
-            continue
+_STATEMENT = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<verb>import|export)\s+"
+    r"(?:\{(?P<names>[^{}]{0,40000})\}|(?P<default>[A-Za-z_$][\w$]*+))"
+    r"\s*from\s*(?P<quote>[\"'])(?P<module>[@~\w./-]{1,200})(?P=quote)"
+    r"(?P<end>(?:\s*(?:with|assert)\s*\{[^{}]{0,1000}\})?[ \t]*;?)",
+    re.MULTILINE,
+)
+_SPECIFIER = re.compile(r"\s*(?P<name>[A-Za-z_$][\w$]*+)(?:\s+as\s+(?P<local>[A-Za-z_$][\w$]*+))?\s*")
+_COMMENT = re.compile(r"//|/\*")
+_IMPORT = "import "
+_SEPARATORS = {"iconify": (":",), "tailwind": ("--",), "unocss": (":", "-"), "unplugin-icons": ("/",)}
+"""What stands between set and name, by the form of a reference."""
+_WHY = {
+    "sprite": "a sprite must be made anew",
+    "file": "the file must be made anew",
+    "ligature": "a word that an icon font draws; the target has no such font here",
+    "class": "a class of an icon font; the target has no such font here",
+    "pair": "a pair of names that Font Awesome looks up",
+}
+"""Why a form is left to a person."""
+
+
+class _Rewriter:
+    """What is changed in one text: `text[start:end]` becomes another, by start and end; and what can't be, safely."""
+
+    def __init__(self, text: str, targets: Targets) -> None:
+        self.text = text
+        self.targets = targets
+        self.edits: dict[tuple[int, int], str] = {}
+        self.by_hand: list[ByHand] = []
+
+    def edited(self) -> str:
+        """The text with all that is changed."""
+        parts, place = [], 0
+        for (start, end), text in sorted(self.edits.items()):
+            assert start >= place, "edits overlap"
+            parts += [self.text[place:start], text]
+            place = end
+        return "".join((*parts, self.text[place:]))
+
+    def replace(self, replaced: Sequence[tuple[Reference, Candidate]]) -> None:
+        """Put what stands for icons in their places."""
+        imports = {one.start: (one, target) for one, target in replaced if one.form.startswith(_IMPORT)}
+        for found in _STATEMENT.finditer(self.text) if imports else ():
+            starts = [start for start in imports if found.start() <= start < found.end()]
+            self._replace_imported(found, {start: imports.pop(start) for start in starts})
+        for start, (one, target) in sorted(imports.items()):
+            is_of_whole = self.text[max(0, start - 1)] == "."
+            why = "it is taken from a whole module" if is_of_whole else "it is loaded in a way that is not rewritten"
+            self._refuse(one, target, why)
+        for one, target in replaced:
+            if not one.form.startswith(_IMPORT):
+                self._replace_string(one, target)
+
+    def _refuse(self, reference: Reference, target: Candidate, why: str) -> None:
+        self.by_hand.append(ByHand(reference, target.name.key, why))
+
+    def _replace_imported(self, found: re.Match[str], inside: Mapping[int, tuple[Reference, Candidate]]) -> None:
+        """Rewrite one statement, by the starts of what is replaced in it."""
+        if found["names"] and _COMMENT.search(found["names"]):
+            for one, target in inside.values():
+                self._refuse(one, target, "there is a comment among the names")
+            return
+        moved: dict[str, list[str]] = defaultdict(list)
+        kept = []
+        for name, start, local in _specifiers(found, inside):
+            try:
+                export = self.targets.export(inside[start][1], found["module"]) if start in inside else None
+            except RefusedError as error:
+                self._refuse(*inside[start], str(error))
+                export = None
+            if export is None:
+                kept.append(name)
+            else:
+                moved[export.module].append(export.name if export.name == local else f"{export.name} as {local}")
+        if moved:
+            self.edits[found.span()] = _written(found, kept, moved)
+
+    def _replace_string(self, one: Reference, target: Candidate) -> None:
+        """Put another icon into the place of one that a string names by set and name."""
         if not one.is_certain:
-            by_hand.append(ByHand(one, target.name.key, "it may be something else than an icon"))
-            continue
+            self._refuse(one, target, "it may be something else than an icon")
+            return
         try:
-            edits.append(string_edit(one, file.text, targets.key(target)))
-        except RefusedError as error:
-            by_hand.append(ByHand(one, target.name.key, str(error)))
-    return edits, by_hand
+            key = iconify_key(self.targets.icon(target))
+        except IconsError:
+            self._refuse(one, target, f"{target.name.key} has no key of Iconify")
+            return
+        for between in _SEPARATORS.get(one.form, ()):
+            named = f"{one.set}{between}{one.name}"
+            start = one.end - len(named)
+            if self.text[start : one.end] == named:
+                self.edits[start, one.end] = f"{key.prefix}{between}{key.name}"
+                return
+        why = _WHY.get(one.form.partition(" ")[0], f"{one.form} shows icons of its own set alone")
+        self._refuse(one, target, why)
+
+
+def _specifiers(
+    found: re.Match[str], inside: Mapping[int, tuple[Reference, Candidate]]
+) -> Iterator[tuple[str, int, str]]:
+    """Each name of an import: its text, the start of its name in the file, and what the code calls it."""
+    if found["names"] is None:  # a module of one icon: the name that the code uses is the one that stays
+        yield found["default"], min(inside), found["default"]
+        return
+    place = found.start("names")
+    for part in found["names"].split(","):
+        if named := _SPECIFIER.fullmatch(part):
+            yield part.strip(), place + named.start("name"), named["local"] or named["name"]
+        elif part.strip():  # `type LucideIcon`
+            yield part.strip(), -1, ""
+        place += len(part) + 1
+
+
+def _written(found: re.Match[str], kept: Sequence[str], moved: Mapping[str, Sequence[str]]) -> str:
+    quote, lines = found["quote"], []
+    if kept:
+        lines.append((found["default"] or _braces(found, kept), found["module"]))
+    lines += [(_braces(found, names), module) for module, names in moved.items()]
+    return ("\r\n" if "\r\n" in found.string else "\n").join(
+        f"{found['indent']}{found['verb']} {names} from {quote}{module}{quote}{found['end']}" for names, module in lines
+    )
+
+
+def _braces(found: re.Match[str], names: Sequence[str]) -> str:
+    """Names as the statement had them: on one line, or one a line."""
+    before = found["names"] or " "
+    if "\n" not in before or len(names) == 1:
+        space = " " if before[:1].isspace() else ""
+        return f"{{{space}{', '.join(names)}{space}}}"
+    line_end = "\r\n" if "\r\n" in before else "\n"
+    inner = re.search(r"\n([ \t]*)\S", before)
+    between = f",{line_end}{inner[1] if inner else '  '}"
+    comma = "," if before.rstrip().endswith(",") else ""
+    return f"{{{between[1:]}{between.join(names)}{comma}{line_end}{found['indent']}}}"
 
 
 _NO_LINE_END = "\\ No newline at end of file\n"
@@ -208,5 +378,24 @@ def rewritten_json(rewritten: Rewritten) -> dict[str, Any]:
     }
 
 
-def _place(one: Reference | Computed) -> dict[str, Any]:
+def _place(one: Reference) -> dict[str, Any]:
     return {"path": one.path, "line": one.line, "column": one.column, "text": one.text}
+
+
+_MOST_LEFT = 20
+"""Lines of what is left to a person; --json has all."""
+
+
+def left_lines(rewritten: Rewritten) -> Iterator[str]:
+    """Name the places that stay as they are."""
+    places = [(one.reference, f"by hand, {one.to}: {one.why}") for one in rewritten.by_hand]
+    places += [
+        (one, f"doubtful, {stand.target.name.key}; --mapping says it, --doubtful takes it")
+        for one, stand in rewritten.doubtful
+        if stand.target
+    ]
+    places += [(one, "by hand: the name is known to the running program alone") for one in rewritten.computed]
+    for place, why in places[:_MOST_LEFT]:
+        yield f"{place.path}:{place.line}: {place.text}: {why}"
+    if len(places) > _MOST_LEFT:
+        yield f"and {len(places) - _MOST_LEFT:,} more places to look at; --json has all"

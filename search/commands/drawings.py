@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.commands.options import NamedFile, json_option, library_option
+from indexer.commands.options import NamedFile, json_option, library_option, show
 from indexer.languages.words import say
+from indexer.library.folder import Library
+from indexer.library.named import STDIN, read_named
 from search.commands.options import look_options, refuse_two
 from search.commands.presenting import engine_of, waiting, write_page
 from search.drawings.drawn import Look
 
 if TYPE_CHECKING:
-    from indexer.library.folder import Library
     from search.drawings.collection import Collection
-    from search.drawings.export import Exported, Kind
+    from search.drawings.export import Kind
 
 _NAME = "icons"
 
@@ -46,7 +47,7 @@ _NAME = "icons"
 @library_option
 @json_option
 def export(  # noqa: PLR0913 - one option each
-    library: "Library",
+    library: Library,
     *,
     keys: tuple[str, ...],
     file: Path | None,
@@ -84,12 +85,21 @@ def export(  # noqa: PLR0913 - one option each
         exported = export_icons(engine, collection, kind, options, progress=progress)
     place = out or default_place(exported)
     written = write_export(exported, place, replace=is_replaced)
-    _report(exported, place, written, as_json=as_json)
+    if as_json:
+        facts = {name: getattr(exported, name) for name in ("kind", "name", "icons", "remarks", "licences")}
+        left_out = [asdict(one) for one in exported.left_out]
+        click.echo(json.dumps({**facts, "left_out": left_out, "written": [str(path) for path in written]}))
+        return
+    n_icons = "1 icon" if len(exported.icons) == 1 else f"{len(exported.icons):,} icons"
+    lines = [f'left out "{one.key}": {one.reason}' for one in exported.left_out]
+    lines += [*exported.remarks, f"{n_icons}; {exported.licences}"]
+    lines += [f"wrote {path}" for path in ([place] if len(written) > 2 else written)]
+    for line in lines:
+        say(line, err=True)
 
 
 def _collection(keys: tuple[str, ...], file: Path | None, name: str | None) -> "Collection":
     """The icons that are named: as arguments, in a file, or on stdin."""
-    from indexer.library.named import STDIN, read_named
     from search.drawings.collection import MAX_BYTES, collected, read_collection
     from search.query import refuse_broken
 
@@ -107,23 +117,6 @@ def _collection(keys: tuple[str, ...], file: Path | None, name: str | None) -> "
     if name:
         refuse_broken(name)
     return replace(collection, name=name) if name else collection
-
-
-def _report(exported: "Exported", place: Path, written: list[Path], *, as_json: bool) -> None:
-    """Say what was written, what was left out, and what the licences ask for."""
-    if as_json:
-        facts = {name: getattr(exported, name) for name in ("kind", "name", "icons", "remarks", "licences")}
-        left_out = [asdict(one) for one in exported.left_out]
-        click.echo(json.dumps({**facts, "left_out": left_out, "written": [str(path) for path in written]}))
-        return
-    for one in exported.left_out:
-        say(f'left out "{one.key}": {one.reason}', err=True)
-    for remark in exported.remarks:
-        say(remark, err=True)
-    n_icons = "1 icon" if len(exported.icons) == 1 else f"{len(exported.icons):,} icons"
-    say(f"{n_icons}; {exported.licences}", err=True)
-    for path in [place] if len(written) > 2 else written:
-        say(f"wrote {path}", err=True)
 
 
 def _rules_beginning(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -156,7 +149,7 @@ def _rules_beginning(_: click.Context, __: click.Parameter, incomplete: str) -> 
 @library_option
 @json_option
 def lint(
-    library: "Library",
+    library: Library,
     lists_rules: bool,
     most: int | None,
     is_long: bool,
@@ -177,17 +170,18 @@ def lint(
       icons lint --set lucide --rule near-duplicate --long
       icons lint icons/ --json | jq .counts
     """
+    from indexer.reports.terminal import ProgressLine
+    from search.linting.lint import RULES, LintOptions
+    from search.linting.lint import lint as find
+    from search.linting.page import FEW, lines_of, lint_page
+
     if lists_rules:
-        _list_rules()
+        for rule in RULES.values():
+            say(f"{rule.id:<15} {rule.severity:<8} {rule.looks_at}")
         return
     if not asked["folders"] and not asked["sets"]:
         raise click.UsageError("nothing to look at; give a folder of icons, or --set KEY of the library")
     refuse_two(("--long", is_long), ("--max", most), what="all findings and some")
-    from indexer.reports.terminal import ProgressLine
-    from search.linting.lint import LintOptions
-    from search.linting.lint import lint as find
-    from search.linting.page import FEW, lines_of, lint_page
-
     with ProgressLine() as view:
         report = find(LintOptions(**asked), library=library, progress=view)
         html = lint_page(report, progress=view) if page is not None else ""
@@ -195,17 +189,5 @@ def lint(
         write_page(html.encode(), page, option="--html")
     for pattern in report.unused_exceptions:
         say(f'Warning: the exception "{pattern}" accepts nothing', err=True)
-    if as_json:
-        click.echo(json.dumps(report.to_json()))
-    else:
-        for line in lines_of(report, most=None if is_long else most or FEW):
-            say(line)
-    if report.findings:
-        raise click.exceptions.Exit(1)
-
-
-def _list_rules() -> None:
-    from search.linting.lint import RULES
-
-    for rule in RULES.values():
-        say(f"{rule.id:<15} {rule.severity:<8} {rule.looks_at}")
+    show(report.to_json(), lines_of(report, most=None if is_long else most or FEW), as_json=as_json)
+    raise click.exceptions.Exit(1 if report.findings else 0)

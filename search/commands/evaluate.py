@@ -2,16 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from indexer.commands.options import fetch_models, json_option, library_option, warnings_as_lines
 from indexer.languages.words import say
-
-if TYPE_CHECKING:
-    from indexer.library.folder import Library
+from indexer.library.folder import Library
 
 _WITH_SCREENS = frozenset(("seed", "library", "as_json", "screens_from"))
 """Options that `--screens-from` goes with."""
@@ -76,7 +74,7 @@ _WITH_SCREENS = frozenset(("seed", "library", "as_json", "screens_from"))
 @library_option
 @json_option
 def evaluate(
-    library: "Library",
+    library: Library,
     screens_from: Path | None,
     report: Path | None,
     as_json: bool,
@@ -96,16 +94,16 @@ def evaluate(
       icons lab evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
       icons lab evaluate --screens-from FOLDER
     """
-    if screens_from:
-        _refuse_beside_screens()
-        _evaluate_screens(library, screens_from, options["seed"], as_json=as_json)
-        return
-    from indexer.reports.page import check_page
+    from indexer.reports.page import check_page, write_page
     from indexer.reports.terminal import ProgressLine
     from search.evaluation.evaluate import EvaluateOptions, Subject
     from search.evaluation.evaluate import evaluate as evaluate_subject
     from search.evaluation.findings import evaluation_json, print_summary
+    from search.evaluation.report import report_html
 
+    if screens_from:
+        _evaluate_screens(library, screens_from, options["seed"], as_json=as_json)
+        return
     if report:
         check_page(report)
     with warnings_as_lines(), ProgressLine() as progress:
@@ -116,19 +114,20 @@ def evaluate(
     else:
         print_summary(evaluation)
     if report:
-        from indexer.reports.page import write_page
-        from search.evaluation.report import report_html
-
         write_page(report, report_html(evaluation, subject.originals.content_of))
         say(f"wrote {report}", err=True)
 
 
-def _refuse_beside_screens() -> None:
-    """Refuse options that say nothing to `--screens-from`.
+def _evaluate_screens(library: Library, folder: Path, seed: int, *, as_json: bool) -> None:
+    """Measure boxes and names alone.
 
     Raises:
-        click.UsageError: one was typed.
+        click.UsageError: an option was typed that says nothing to that.
     """
+    from indexer.reports.terminal import ProgressLine
+    from search.evaluation.evaluate import Subject
+    from search.evaluation.screens import evaluate_screens, print_screens, screens_json
+
     ctx = click.get_current_context()
     others = [
         parameter.opts[0]
@@ -140,13 +139,6 @@ def _refuse_beside_screens() -> None:
         raise click.UsageError(
             f"--screens-from measures boxes and names in screens alone; leave out {', '.join(others)}"
         )
-
-
-def _evaluate_screens(library: "Library", folder: Path, seed: int, *, as_json: bool) -> None:
-    from indexer.reports.terminal import ProgressLine
-    from search.evaluation.evaluate import Subject
-    from search.evaluation.screens import evaluate_screens, print_screens, screens_json
-
     with warnings_as_lines(), ProgressLine() as progress:
         evaluation = evaluate_screens(Subject(library), folder, progress, seed=seed)
     if as_json:

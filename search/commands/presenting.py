@@ -3,10 +3,11 @@
 import json
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,14 +17,12 @@ from indexer.commands.options import warnings_as_lines
 from indexer.errors import IconsError, RenderError, SourceError
 from indexer.languages.words import printable, say
 from indexer.library.folder import Library
-from search.drawings.drawn import Look
+from indexer.library.named import write_result
 from search.drawings.frameworks import Framework
 from search.query import Filters, Query, Window
-from search.results import Answer, Details, Hit, envelope
+from search.results import Answer, Hit, envelope
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from indexer.reports.terminal import Progress
     from search.code.pick import Written
     from search.drawings.write import Snippet
@@ -51,18 +50,6 @@ def waiting() -> "Iterator[Progress]":
         yield patient(line)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
-    """What becomes of an answer."""
-
-    as_json: bool
-    long: bool
-    """Whether the table has files, variants and equal drawings, too."""
-    sheet: Path | None
-    is_opened: bool
-    """Whether the browser shows a sheet."""
-
-
 @dataclass(frozen=True, slots=True)
 class Answering:
     """A question to a library."""
@@ -74,8 +61,10 @@ class Answering:
     filters: Filters
     window: Window
 
-    def show(self, output: Output) -> None:
-        """Ask, and show what was found. Sheets come first: where one can't be written, stdout stays empty.
+    def show(self, *, as_json: bool, long: bool, sheet: Path | None, is_opened: bool) -> None:
+        """Ask, and show what was found; `long`: with files, variants and equal drawings; `is_opened`: in the browser.
+
+        Sheets come first: where one can't be written, stdout stays empty.
 
         Raises:
             click.exceptions.Exit: with 1, nothing was found.
@@ -89,12 +78,13 @@ class Answering:
         seconds = time.perf_counter() - started
         for note in self._notes(found):
             say(note, err=True)
-        self._write_sheets(found.hits, output)
-        if output.as_json:
+        if found.hits and (sheet or is_opened):
+            self._write_sheets(found.hits, sheet, is_opened=is_opened)
+        if as_json:
             whole = envelope(self.query.words, found, generation=self.engine.generation.number, seconds=seconds)
             click.echo(json.dumps(whole))
         elif found.hits:
-            self._print_table(found, long=output.long)
+            self._print_table(found, long=long)
         if not found.hits:
             say(self._nothing(found), err=True)
             raise click.exceptions.Exit(1)
@@ -108,29 +98,23 @@ class Answering:
             yield f"no good match for {self.asked}; these come nearest"
 
     def _print_table(self, found: Answer, *, long: bool) -> None:
-        from indexer.reports.terminal import open_console
-        from search.showing.tables import print_facets, print_hits, print_long_hits
+        from search.showing.tables import print_answer
 
-        console, first = open_console(), self.window.offset + 1
-        draw(self.engine, console, found.hits, first=first)
-        (print_long_hits if long else print_hits)(console, found.hits, first=first, is_ranked=not self.query.is_empty)
-        if found.facets is not None:
-            print_facets(console, found.facets)
-        last = self.window.offset + len(found.hits)
+        first, last = self.window.offset + 1, self.window.offset + len(found.hits)
+        draw(self.engine, found.hits, first=first)
+        print_answer(found, first=first, is_ranked=not self.query.is_empty, long=long)
         if last < found.n_found or found.is_more:
             click.echo(f"{first:,} to {last:,} of {found.counted}; --offset {last} goes on", err=True)
 
-    def _write_sheets(self, hits: Sequence[Hit], output: Output) -> None:
-        if not hits or not (output.sheet or output.is_opened):
-            return
+    def _write_sheets(self, hits: Sequence[Hit], sheet: Path | None, *, is_opened: bool) -> None:
         from search.showing.sheets import sheet_html, sheet_png
 
         pictures = pictures_of(self.engine, hits)
-        if output.sheet:
-            is_png = output.sheet.suffix.lower() == ".png"
+        if sheet:
+            is_png = sheet.suffix.lower() == ".png"
             content = sheet_png(self.asked, pictures) if is_png else sheet_html(self.asked, pictures).encode()
-            write_page(content, output.sheet, option="--sheet")
-        if output.is_opened:
+            write_page(content, sheet, option="--sheet")
+        if is_opened:
             write_page(sheet_html(self.asked, pictures).encode(), None, option="--sheet", is_opened=True)
 
     def _nothing(self, found: Answer) -> str:
@@ -146,88 +130,32 @@ class Answering:
         return f"{line}; --min-score 0 shows what is nearest" if is_cut else line
 
 
-def print_svg(engine: "SearchEngine", hit: Hit) -> None:
-    """Print an icon's SVG as it is stored.
-
-    Raises:
-        IconsError: it is no SVG, or its source has gone or changed.
-    """
-    from indexer.rendering.render import svg_document
-
-    document = svg_document(engine.picture(hit.id))
-    if document is None:
-        raise IconsError(f'"{hit.key}" is no SVG but "{hit.path}"; `icons export` copies it as it is')
-    if sys.stdout.isatty():  # which would obey what stands in it
-        document = printable(document.decode(errors="replace"), keep="\t\r\n").encode()
-    click.echo(document, nl=not document.endswith(b"\n"))
-
-
-def print_code(engine: "SearchEngine", hit: Hit, framework: Framework, look: Look) -> None:
-    """Print an icon as code.
-
-    Raises:
-        IconsError: it can't be written so, or its source has gone or changed.
-    """
-    from search.code.pick import write_hit
-
-    snippet = write_hit(engine, hit, framework, look)
-    say_left_out(framework, snippet)
-    say_code(snippet.code)
-
-
 def print_written(written: "Written", framework: Framework) -> None:
     """Print several icons as code; say what could not be written, and what it needs."""
-    say_left_out(framework, written.snippet)
     for place, why in written.refused:
         say(f"{place} is not written: {why}", err=True)
-    say_code(written.remarked)
+    print_code(written.remarked, written.snippet, framework)
     if written.snippet.install:
         say(f"to install: {written.snippet.install}", err=True)
 
 
-def say_code(code: str) -> None:
-    """Print code as it is, but for what a terminal would obey."""
-    click.echo(printable(code, keep="\t\n") if sys.stdout.isatty() else code)
-
-
-def say_left_out(framework: Framework, snippet: "Snippet") -> None:
-    """Say what of a look could not be stated."""
+def print_code(code: str, snippet: "Snippet", framework: Framework) -> None:
+    """Print code as it is, but for what a terminal would obey; say what of a look could not be stated."""
     if snippet.left_out:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in snippet.left_out)
         say(f"{options} left out: {framework.name} has no way to say it; --format react does", err=True)
+    click.echo(printable(code, keep="\t\n") if sys.stdout.isatty() else code)
 
 
-def print_icon(engine: "SearchEngine", details: Details) -> None:
-    """Draw an icon where the terminal can, and print all that is known of it."""
-    from indexer.reports.terminal import open_console
-    from search.showing.tables import print_details
-
-    console = open_console()
-    draw(engine, console, [details.hit], first=None)
-    print_details(console, details)
-
-
-def explain(engine: "SearchEngine", query: Query, icon: int, *, as_json: bool) -> None:
-    """Print what each part of a search says of an icon."""
-    from indexer.reports.terminal import open_console
-    from search.showing.tables import print_explanation
-
-    explanation = engine.explain(query, icon)
-    if as_json:
-        click.echo(json.dumps(asdict(explanation)))
-    else:
-        print_explanation(open_console(), explanation)
-
-
-def draw(engine: "SearchEngine", console: "Console", hits: Sequence[Hit], *, first: int | None) -> None:
+def draw(engine: "SearchEngine", hits: Sequence[Hit], *, first: int | None) -> None:
     """Draw hits where the terminal can and ICONS_PICTURES does not forbid it; with ranks, counted from `first`."""
     from search.showing.terminal import MOST_DRAWN, can_draw, draw_pictures
 
-    if os.environ.get("ICONS_PICTURES", "").lower() in ("0", "no", "off", "false") or not can_draw(console):
+    if os.environ.get("ICONS_PICTURES", "").lower() in ("0", "no", "off", "false") or not can_draw():
         return
     drawn = pictures_of(engine, hits[:MOST_DRAWN])
     ranks = [""] * len(drawn) if first is None else [f"{first + number} " for number in range(len(drawn))]
-    draw_pictures(console, [(rank + hit.name, content) for rank, (hit, content) in zip(ranks, drawn, strict=True)])
+    draw_pictures([(rank + hit.name, content) for rank, (hit, content) in zip(ranks, drawn, strict=True)])
 
 
 def pictures_of(engine: "SearchEngine", hits: Sequence[Hit]) -> list[tuple[Hit, bytes | None]]:
@@ -244,10 +172,6 @@ def pictures_of(engine: "SearchEngine", hits: Sequence[Hit]) -> list[tuple[Hit, 
 
 def write_page(content: bytes, path: Path | None, *, option: str, is_opened: bool = False) -> None:
     """Write a page to what an option names, else into a new temporary folder; show it in the browser if asked to."""
-    import tempfile
-
-    from indexer.library.named import write_result
-
     place = path or Path(tempfile.mkdtemp(prefix="icons-"), f"{option.removeprefix('--')}.html")
     write_result(place, content, option=option)
     say(f"wrote {place}", err=True)

@@ -1,15 +1,18 @@
 """The commands `icons search` and `show`."""
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from indexer.commands.options import NamedFile, json_option, library_option
+from indexer.errors import IconsError
 from indexer.languages.words import printable
+from indexer.library.folder import Library
 from indexer.library.named import read_named
 from search.commands.options import (
     family,
@@ -22,13 +25,10 @@ from search.commands.options import (
     refuse_two,
     without_option,
 )
-from search.commands.presenting import Answering, Output, engine_of, explain, print_code, print_icon, print_svg
+from search.commands.presenting import Answering, draw, engine_of, print_code
 from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework
 from search.query import MOST_HITS, MOST_OFFSET, SORTS, Filters, Query, Window, pasted_svg
-
-if TYPE_CHECKING:
-    from indexer.library.folder import Library
 
 _MOST_SHOWN = 80
 """Letters of a query in a message."""
@@ -87,7 +87,7 @@ window_options = family(
 @library_option
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON, as the HTTP API gives it.")
 def search(  # noqa: PLR0913 - one option each
-    library: "Library",
+    library: Library,
     *,
     words: tuple[str, ...],
     image: Path | None,
@@ -140,11 +140,17 @@ def search(  # noqa: PLR0913 - one option each
         languages=own_languages(),
     )
     if why is None:
-        Answering(engine, " and ".join(asked) or "all icons", query, filters, window).show(Output(**output))
-    elif filters != Filters():
+        Answering(engine, " and ".join(asked) or "all icons", query, filters, window).show(**output)
+        return
+    if filters != Filters():
         raise click.UsageError("--why asks the whole library; leave out --set, --style, --licence and --only")
+    explanation = engine.explain(query, engine.find(why))
+    if output["as_json"]:
+        click.echo(json.dumps(asdict(explanation)))
     else:
-        explain(engine, query, engine.find(why), as_json=output["as_json"])
+        from search.showing.tables import print_explanation
+
+        print_explanation(explanation)
 
 
 similar = click.Command(
@@ -170,7 +176,7 @@ def _quoted(typed: str) -> str:
 @library_option
 @json_option
 def show(
-    library: "Library", keys: Sequence[str], as_svg: bool, framework: Framework | None, look: Look, as_json: bool
+    library: Library, keys: Sequence[str], as_svg: bool, framework: Framework | None, look: Look, as_json: bool
 ) -> None:
     """Show all that is known of icons: set, licence, tags, variants, what looks the same, where each comes from.
 
@@ -188,11 +194,25 @@ def show(
     refuse_look_without_code(look, framework)
     engine = engine_of(library)
     for details in [engine.show(engine.find(key)) for key in keys]:
+        hit = details.hit
         if as_svg:
-            print_svg(engine, details.hit)
+            from indexer.rendering.render import svg_document
+
+            document = svg_document(engine.picture(hit.id))
+            if document is None:
+                raise IconsError(f'"{hit.key}" is no SVG but "{hit.path}"; `icons export` copies it as it is')
+            if sys.stdout.isatty():  # which would obey what stands in it
+                document = printable(document.decode(errors="replace"), keep="\t\r\n").encode()
+            click.echo(document, nl=not document.endswith(b"\n"))
         elif framework:
-            print_code(engine, details.hit, framework, look)
+            from search.code.pick import write_hit
+
+            snippet = write_hit(engine, hit, framework, look)
+            print_code(snippet.code, snippet, framework)
         elif as_json:
             click.echo(json.dumps(asdict(details)))
         else:
-            print_icon(engine, details)
+            from search.showing.tables import print_details
+
+            draw(engine, [hit], first=None)
+            print_details(details)

@@ -1,6 +1,5 @@
 """The commands `icons serve`, `mcp`, `completion` and `config`."""
 
-import json
 import os
 import sqlite3
 from contextlib import closing
@@ -10,9 +9,9 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class
 
-from indexer.commands.options import json_option, library_option
+from indexer.commands.options import json_option, library_option, show
 from indexer.languages.names import STYLES
-from indexer.languages.words import printable, say
+from indexer.languages.words import printable
 from indexer.library.folder import Library
 from search.commands.options import refuse_two
 from search.commands.presenting import engine_of
@@ -164,8 +163,5 @@ def config(library: Library, name: str | None, values: tuple[str, ...], is_none:
             known = replace(known, format=framework(values[0]).name if values else None)
         write_preferences(library, known)
     chosen = read_preferences(library)
-    if as_json:
-        click.echo(json.dumps(asdict(chosen)))
-    else:
-        say(f"sets    {' '.join(chosen.sets) or '-'}")
-        say(f"format  {chosen.format or '-'}")
+    lines = [f"sets    {' '.join(chosen.sets) or '-'}", f"format  {chosen.format or '-'}"]
+    show(asdict(chosen), lines, as_json=as_json)

@@ -9,9 +9,11 @@ import io
 import re
 from xml.etree import ElementTree
 
+from py_svg_hush import filter_svg
+
 from indexer.errors import IconsError, RenderError
-from indexer.rendering.render import SVG_START, svg_document
-from search.drawings.drawn import Look, NamedIcon, coloured
+from indexer.rendering.render import svg_document
+from search.drawings.drawn import Look, NamedIcon, coloured, with_attribute
 from search.drawings.shapes import DECLARATION, reshape
 
 SVG = "http://www.w3.org/2000/svg"
@@ -57,29 +59,15 @@ def clean_tree(icon: NamedIcon, look: Look) -> ElementTree.Element:
             f'"{icon.key}" is a bitmap and no SVG; `icons export` into a zip or a folder copies it as it is'
         )
     try:
-        document = _with_namespace(document if look.colour is None else coloured(document, look.colour))
+        document = document if look.colour is None else coloured(document, look.colour)
+        # svg-hush refuses what states no namespace, as SVG inside HTML may.
+        document = with_attribute(document, b' xmlns="%b"' % SVG.encode(), unless=_NAMESPACE)
         _refuse_deep(document)
-        root = _plain(ElementTree.fromstring(_hushed(document)))
+        root = _plain(ElementTree.fromstring(filter_svg(document, _PICTURES)))
     except (ValueError, LookupError, ElementTree.ParseError) as error:  # LookupError: of encodings
         raise IconsError(f'"{icon.key}" can\'t be written as code: it is no well-formed SVG ({error})') from error
     reshape(root, look)
     return root
-
-
-def _hushed(document: bytes) -> bytes:
-    from py_svg_hush import filter_svg
-
-    return filter_svg(document, _PICTURES)
-
-
-def _with_namespace(document: bytes) -> bytes:
-    """svg-hush refuses what states no namespace, as SVG inside HTML may."""
-    start = SVG_START.match(document)
-    assert start is not None
-    root = document[start.end() : document.find(b">", start.end())]
-    if _NAMESPACE.search(root):
-        return document
-    return document[: start.end()] + b' xmlns="%b"' % SVG.encode() + document[start.end() :]
 
 
 def _refuse_deep(document: bytes) -> None:
@@ -104,15 +92,11 @@ def _plain(root: ElementTree.Element) -> ElementTree.Element:
     """
     if not _rename(root) or root.tag != "svg":
         raise ValueError("its root is not svg")
-    waiting = [root]
-    while waiting:
-        parent = waiting.pop()
+    for parent in root.iter():
         parent.text = _characters(parent, parent.text)
         for child in list(parent):
             child.tail = _characters(parent, child.tail)
-            if _rename(child):
-                waiting.append(child)
-            else:
+            if not _rename(child):
                 parent.remove(child)
     return root
 
@@ -158,3 +142,82 @@ def _held(name: str, value: str) -> str:
 def _is_sheet(text: str) -> bool:
     """Tell whether a <style> is rules that hold all they need: what svg-hush cut an @import out of is not."""
     return not _REACHING.search(text) and not _QUOTES.search(_BLOCK.sub("", text))
+
+
+_RULE = re.compile(r"\s*([^{}@]+)\{([^{}]*)\}\s*")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_SELECTOR = re.compile(r"\.(-?[A-Za-z_][\w-]*)|([A-Za-z]+)|#([A-Za-z_][\w-]*)")
+_WITH_URL = re.compile(r"url\(\s*[\"']?#([^\"')]+)[\"']?\s*\)")
+_TIMING = ("begin", "end")
+_LABELS = ("aria-labelledby", "aria-describedby")
+_NOT_NAME = re.compile(r"[^\w]+")
+
+
+def set_apart(root: ElementTree.Element, *, name: str) -> None:
+    """Let a cleaned drawing stand beside others in one document: its ids bear its name, its rules lie on its shapes.
+
+    An SVG file is a world of its own; inside a page its ids and the rules of its <style> meet those of every other one.
+    """
+    _lay_rules(root)
+    _name_ids(root, _NOT_NAME.sub("-", name).strip("-") or "icon")
+
+
+def _lay_rules(root: ElementTree.Element) -> None:
+    """Write the rules of <style> into the elements that they choose; sheets stay where a rule does more than that.
+
+    A rule chooses by one class, id or name.
+    """
+    sheets = [(parent, child) for parent in root.iter() for child in parent if child.tag == "style"]
+    rules = _rules("".join(sheet.text or "" for _, sheet in sheets))
+    if not sheets or rules is None:
+        return
+    classes = {selector[1:] for selector, _ in rules if selector.startswith(".")}
+    rules.sort(key=lambda rule: {"#": 2, ".": 1}.get(rule[0][0], 0))
+    for element in root.iter():
+        own = {element.tag, f"#{element.get('id', '')}", *(f".{one}" for one in element.get("class", "").split())}
+        declared = [body for selector, body in rules if body and selector in own]
+        if declared:
+            element.set("style", ";".join([*declared, *filter(None, [element.get("style")])]))
+    for element in root.iter():
+        rest = [one for one in element.attrib.pop("class", "").split() if one not in classes]
+        if rest:
+            element.set("class", " ".join(rest))
+    for parent, sheet in sheets:
+        parent.remove(sheet)
+
+
+def _rules(sheet: str) -> list[tuple[str, str]] | None:
+    """Selector and declarations of each rule; None where one is more than that."""
+    rules: list[tuple[str, str]] = []
+    rest = _COMMENT.sub("", sheet)
+    while rest.strip():
+        rule = _RULE.match(rest)
+        selectors = [selector.strip() for selector in rule[1].split(",")] if rule else []
+        if rule is None or "!" in rule[2] or not all(map(_SELECTOR.fullmatch, selectors)):
+            return None
+        rules += [(selector, rule[2].strip().strip(";")) for selector in selectors]
+        rest = rest[rule.end() :]
+    return rules
+
+
+def _name_ids(root: ElementTree.Element, name: str) -> None:
+    """Put the icon's name before each id and before what refers to one."""
+    ids = {element.get("id") for element in root.iter()} - {None}
+    if not ids or any(element.tag == "style" for element in root.iter()):
+        return
+
+    def renamed(reference: str) -> str:
+        return f"{name}-{reference}" if reference in ids else reference
+
+    for element in root.iter():
+        for attribute, value in element.items():
+            if attribute == "id":
+                element.set(attribute, renamed(value))
+            elif attribute == "href" and value.startswith("#"):
+                element.set(attribute, f"#{renamed(value[1:])}")
+            elif attribute in _LABELS:
+                element.set(attribute, " ".join(map(renamed, value.split())))
+            elif "url(" in value:
+                element.set(attribute, _WITH_URL.sub(lambda link: f"url(#{renamed(link[1])})", value))
+            elif attribute in _TIMING and any(f"{one}." in value for one in ids):
+                element.set(attribute, re.sub(r"[^\s;.+]+(?=\.)", lambda one: renamed(one[0]), value))

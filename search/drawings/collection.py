@@ -10,21 +10,23 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from indexer.errors import ExportError
+from indexer.library.foreign import from_plain, parsed
 
-FORMAT, VERSION = "icons-collection", 1
+FORMAT: Literal["icons-collection"] = "icons-collection"
+VERSION: Literal[1] = 1
 MOST_ICONS = 10_000
 MAX_BYTES = 5_000_000
 """Of a collection's file: 10,000 icons with all that an export notes of them take 2 MB."""
 PRIVATE_USE = range(0xE000, 0xF900)
 """The 6,400 code points that are free for signs of one's own."""
 _LONGEST_KEY = 1_000
-_LONGEST_NAME = 200
 _COMMENT = re.compile(r"(?:^|\s)#\s.*|^#.*")
 
 
@@ -68,6 +70,33 @@ def collected(name: str, keys: Iterable[str], code_points: Mapping[str, int] | N
     return Collection(name, once, code_points or {}), len(named) - len(once)
 
 
+def _is_key(text: str) -> bool:
+    return 0 < len(text.strip()) <= _LONGEST_KEY and text.isprintable()
+
+
+Key = Annotated[str, _is_key]
+Point = Annotated[int, PRIVATE_USE]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An icon that a file names."""
+
+    key: Key
+    code_point: Point | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What is read of a file."""
+
+    icons: tuple[_Entry, ...]
+    name: Annotated[str, re.compile(r"(?s).{1,200}")]
+    format: Literal["icons-collection"] = FORMAT
+    version: Literal[1] = VERSION
+    taken_code_points: Mapping[Key, Point] = field(default_factory=dict)
+
+
 def read_collection(content: bytes, *, name: str) -> tuple[Collection, int]:
     """Read a collection's file, and tell how many icons stood in it again; `name` is taken where it states none.
 
@@ -77,61 +106,39 @@ def read_collection(content: bytes, *, name: str) -> tuple[Collection, int]:
     if len(content) > MAX_BYTES:
         raise ExportError(f'collection "{name}" has {len(content) / 1e6:.1f} MB, the limit is {MAX_BYTES / 1e6:.0f} MB')
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ExportError(f'collection "{name}" is not UTF-8 text; save it as UTF-8') from error
-    if not text.lstrip().startswith(("{", "[")):
-        lines = (_COMMENT.sub("", line).strip() for line in text.splitlines())
-        return collected(name, [_key(line, name) for line in lines if line])
-    try:
-        read = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        try:  # JSON Lines, as `icons search --jsonl` prints them: an object with a key a line
-            read = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except (ValueError, RecursionError):
-            raise ExportError(f'collection "{name}" is not JSON ({error}); mend it, or write a key a line') from error
-    if isinstance(read, list):
-        return collected(name, [_key(one, name) for one in read])
-    return _of_object(read, name)
-
-
-def _of_object(read: Mapping[str, Any], name: str) -> tuple[Collection, int]:
-    if read.get("format", FORMAT) != FORMAT:
-        raise ExportError(f'"{name}" is of the format "{str(read["format"])[:80]}", not "{FORMAT}"; give a collection')
-    version = read.get("version", VERSION)
-    if version != VERSION:
-        raise ExportError(f'collection "{name}" is of version "{str(version)[:20]}", this program reads {VERSION}')
-    icons = read.get("icons", read.get("hits", [read] if "key" in read else None))  # "hits" of `icons search --json`
-    if not isinstance(icons, list):
-        raise ExportError(f'collection "{name}" has no list "icons"; write {{"name": "...", "icons": ["lucide:bell"]}}')
-    taken = read.get("taken_code_points", {})
-    if not isinstance(taken, dict):
-        raise ExportError(f'collection "{name}": "taken_code_points" is no object; leave it out')
-    stated = [(_key(key, name), point) for key, point in taken.items()]
-    stated += [(_key(one, name), one["code_point"]) for one in icons if isinstance(one, dict) and "code_point" in one]
-    own_name = read.get("name", name)
-    if not isinstance(own_name, str) or not 0 < len(own_name) <= _LONGEST_NAME:
-        raise ExportError(f'collection "{name}": its "name" is no text of 1 to {_LONGEST_NAME} letters')
-    return collected(own_name, [_key(one, name) for one in icons], _checked_points(stated, name))
-
-
-def _key(one: object, name: str) -> str:
-    """The key that an entry is, or states."""
-    key = one.get("key") if isinstance(one, dict) else one
-    if not isinstance(key, str) or not 0 < len(key.strip()) <= _LONGEST_KEY or not key.isprintable():
-        raise ExportError(f'collection "{name}" names {str(one)[:80]!r}, which is no key; write keys as lucide:bell')
-    return key.strip()
-
-
-def _checked_points(stated: Iterable[tuple[str, object]], name: str) -> dict[str, int]:
-    points: dict[str, int] = {}
-    for key, point in stated:
-        if not isinstance(point, int) or isinstance(point, bool) or point not in PRIVATE_USE:
-            raise ExportError(f'collection "{name}": code point {str(point)[:20]!r} of "{key}" is not for own signs')
-        points[key] = point
+        read = _parsed(content.decode("utf-8-sig"))
+        whole = {"name": name, **read} if isinstance(read, dict) else {"name": name, "icons": read}
+        icons = whole.get("icons", whole.get("hits", [read]))  # "hits" of `icons search --json`, or one of them
+        entries = (
+            [one if isinstance(one, dict) else {"key": one} for one in icons] if isinstance(icons, list) else icons
+        )
+        file = from_plain(_File, {**whole, "icons": entries}, ignores_others=True)
+    except ValueError as error:
+        how = 'write a key a line, or {"name": "...", "icons": ["lucide:bell"]}'
+        raise ExportError(f'collection "{name}" can\'t be read: {error}; {how}') from error
+    points = dict(file.taken_code_points) | {
+        one.key: one.code_point for one in file.icons if one.code_point is not None
+    }
     if len(set(points.values())) < len(points):
         raise ExportError(f'collection "{name}" gives two icons one code point; change one of them')
-    return points
+    return collected(file.name, [one.key.strip() for one in file.icons], points)
+
+
+def _parsed(text: str) -> Any:
+    """An object or a list, as JSON, as JSON Lines, or as lines.
+
+    Raises:
+        ValueError: it looks like JSON and is none.
+    """
+    if not text.lstrip().startswith(("{", "[")):
+        lines = (_COMMENT.sub("", line).strip() for line in text.splitlines())
+        return [line for line in lines if line]
+    try:
+        return parsed(text)
+    except ValueError:
+        with suppress(ValueError):  # as `icons search` prints hits, an object with a key a line
+            return [parsed(line) for line in text.splitlines() if line.strip()]
+        raise
 
 
 _WORD = re.compile(r"[a-z0-9]+")

@@ -75,14 +75,18 @@ AS_IT_IS = Look()
 
 def coloured(document: bytes, colour: str) -> bytes:
     """Give a colour to currentColor, and to shapes without any fill, black otherwise."""
+    paint = colour.encode("ascii")
+    return _CURRENT_COLOUR.sub(paint, with_attribute(document, b' fill="%b"' % paint, unless=_FILL))
+
+
+def with_attribute(document: bytes, attribute: bytes, *, unless: re.Pattern[bytes]) -> bytes:
+    """Put an attribute into the root of an SVG, unless something is stated there."""
     from indexer.rendering.render import SVG_START
 
-    paint = colour.encode("ascii")
     start = SVG_START.match(document)
     assert start is not None
-    root = document[start.end() : document.find(b">", start.end())]
-    fill = b"" if _FILL.search(root) else b' fill="%b"' % paint
-    return _CURRENT_COLOUR.sub(paint, document[: start.end()] + fill + document[start.end() :])
+    root, rest = document[: start.end()], document[start.end() :]
+    return document if unless.search(rest.partition(b">")[0]) else root + attribute + rest
 
 
 _PACKAGES = {

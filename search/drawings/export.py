@@ -12,17 +12,27 @@ from typing import TYPE_CHECKING, Literal, get_args
 from indexer.errors import ExportError, IconsError, SourceError
 from indexer.library.durable import folder_aside, write_file
 from indexer.library.foreign import from_plain, parsed
-from indexer.library.named import write_result
+from indexer.library.named import read_named, write_result
 from indexer.sources.records import read_regular
-from search.drawings.chosen import LeftOut, drawings, keys_of, read_chosen, refuse_left_out
 from search.drawings.collection import MAX_BYTES, PRIVATE_USE, Collection, plain_name, read_collection
 from search.drawings.drawn import AS_IT_IS, Look
-from search.drawings.kinds import Made, Material, make_iconify, make_react, make_sprite, make_zip
+from search.drawings.kinds import (
+    LeftOut,
+    Made,
+    Material,
+    drawings,
+    keys_of,
+    make_iconify,
+    make_react,
+    make_sprite,
+    make_zip,
+    read_chosen,
+    refuse_left_out,
+)
 from search.drawings.licences import licence_file, licences_summed_up, terms_of, warnings_of
 
 if TYPE_CHECKING:
     from indexer.reports.terminal import Progress
-    from search.drawings.web_font import Shaped
     from search.engine import SearchEngine
 
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -110,14 +120,12 @@ def export(
     bitmaps = [icon for icon in icons if not icon.is_svg] if kind == "zip" else []
     taken = [icon for icon in icons if icon.is_svg or kind != "zip"]
     drawn, undrawn = drawings(taken, options.look, shared=kind != "zip")
-    shaped: list[Shaped] = []
-    unshaped: list[LeftOut] = []
+    left_out += undrawn
     if kind == "font":
         from search.drawings.web_font import make_font, outlined, place
 
-        shaped, unshaped = outlined(drawn, progress)
-        drawn = [each.drawing for each in shaped]
-    left_out += [*undrawn, *unshaped]
+        drawn, unshaped = outlined(drawn, progress)
+        left_out += unshaped
     if not options.skip_unreadable:
         refuse_left_out(left_out)
     found = {icon.key: icon.hit for icon in (*(one.icon for one in drawn), *bitmaps)}
@@ -129,7 +137,7 @@ def export(
     material = Material(plain_name(collection.name), drawn, bitmaps, terms, options.prefix, options.look.size)
     if kind == "font":
         collection = replace(collection, code_points=place(keys, collection.code_points))
-        made = make_font(material, shaped, collection.code_points)
+        made = make_font(material, collection.code_points)
     else:
         made = _MAKERS[kind](material)
     files = {**made.files, LICENCES: licence_file(terms, name=collection.name).encode()}
@@ -213,11 +221,7 @@ def earlier_code_points(place: Path) -> Mapping[str, int]:
     manifest = place / COLLECTION
     if not manifest.is_file():
         return {}
-    try:
-        with manifest.open("rb") as file:
-            return read_collection(file.read(MAX_BYTES + 1), name=str(manifest))[0].code_points
-    except OSError as error:
-        raise ExportError(f'"{manifest}" can\'t be read ({error.strerror}); choose another --out') from error
+    return read_collection(read_named(manifest, limit=MAX_BYTES), name=str(manifest))[0].code_points
 
 
 def _write_folder(files: Mapping[str, bytes], place: Path, *, replace: bool) -> list[Path]:
@@ -242,7 +246,10 @@ def _refuse_taken(place: Path, *, replace: bool) -> None:
         raise ExportError(f'"{place}" is a file; choose another --out')
     if not replace:
         raise _taken(place)
-    own = _files_of(place / COLLECTION)
+    try:
+        own = from_plain(_Written, parsed(read_regular(place / COLLECTION, limit=MAX_BYTES)), ignores_others=True).files
+    except (OSError, SourceError, ValueError):
+        own = []
     others = sorted(str(path.relative_to(place)) for path in place.rglob("*") if path.is_symlink() or not path.is_dir())
     foreign = [name for name in others if name not in own]
     if foreign:
@@ -253,12 +260,3 @@ def _refuse_taken(place: Path, *, replace: bool) -> None:
 
 def _taken(place: Path) -> ExportError:
     return ExportError(f'"{place}" is there already; choose another --out, or --replace what an export wrote there')
-
-
-def _files_of(manifest: Path) -> set[str]:
-    """What an export says that it has written."""
-    try:
-        written = from_plain(_Written, parsed(read_regular(manifest, limit=MAX_BYTES)), ignores_others=True)
-    except (OSError, SourceError, ValueError):
-        return set()
-    return set(written.files)

@@ -1,19 +1,213 @@
-"""Kinds of export that are text: files, a sprite, Iconify JSON, a package for React."""
+"""The icons of an export, read and taken apart; and the kinds that are text: files, a sprite, Iconify JSON, React."""
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
 
-from search.drawings.chosen import Chosen, Drawing, markup, spelled, whole_svg
-from search.drawings.clean import SVG
+from indexer.errors import ExportError, IconsError, RenderError, SourceError, UnknownIconError
+from indexer.rendering.render import svg_document
+from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.collection import plain_name, unique
+from search.drawings.drawn import Look, named_icon
 from search.drawings.frameworks import capitals
 from search.drawings.licences import SetTerms, gallery, notice
-from search.drawings.markup import TSX, written
-from search.showing.sheets import suffix_of
+from search.drawings.markup import TSX, XML, written
+from search.drawings.shapes import box_of
+from search.results import Hit
+from search.showing.sheets import kind_of
+
+if TYPE_CHECKING:
+    from indexer.reports.terminal import Progress
+    from search.engine import SearchEngine
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One icon that is to be exported."""
+
+    key: str
+    """As the collection names it."""
+    name: str
+    """Letters, digits and hyphens, as no other icon of the export has it: "lucide-bell"."""
+    hit: Hit
+    content: bytes
+    """Its picture, as the source holds it; an SVG as unpacked text."""
+    is_svg: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """An icon that is not in an export."""
+
+    key: str
+    reason: str
+
+
+def read_chosen(
+    engine: "SearchEngine", keys: Sequence[str], progress: "Progress"
+) -> tuple[list[Chosen], list[LeftOut], list[str]]:
+    """Read icons, in the order of their keys; and those that can't be read, with the reason, and remarks.
+
+    Keys that lead to one icon give it once, under the first of them, with a remark.
+    """
+    ids, left_out, remarks = _find(engine, keys, progress)
+    hits = dict(zip(ids, engine.hits(list(ids)), strict=True))
+    contents: dict[int, tuple[bytes, bool]] = {}
+    # Icons of one file beside each other: it is opened once.
+    for n, icon in enumerate(sorted(hits, key=lambda icon: hits[icon].path), start=1):
+        progress("reading icons", n, len(hits))
+        try:
+            picture = engine.picture(icon)
+            document = svg_document(picture)
+            contents[icon] = (picture, False) if document is None else (document, True)
+        except (SourceError, RenderError) as error:
+            left_out.append(LeftOut(ids[icon], str(error)))
+        except UnknownIconError as error:
+            left_out.append(LeftOut(ids[icon], f"{error}; the library has changed meanwhile"))
+    kept = {icon: hit for icon, hit in hits.items() if icon in contents}
+    names = unique([plain_name(f"{hit.set} {hit.name}") for hit in kept.values()])
+    chosen = [
+        Chosen(ids[icon], name, hit, *contents[icon]) for (icon, hit), name in zip(kept.items(), names, strict=True)
+    ]
+    order = {key: number for number, key in enumerate(keys)}
+    return chosen, sorted(left_out, key=lambda one: order[one.key]), remarks
+
+
+def _find(
+    engine: "SearchEngine", keys: Sequence[str], progress: "Progress"
+) -> tuple[dict[int, str], list[LeftOut], list[str]]:
+    """Ids of icons, and the first key that leads to each."""
+    ids: dict[int, str] = {}
+    left_out, remarks = [], []
+    for n, key in enumerate(keys, start=1):
+        progress("finding icons", n, len(keys))
+        try:
+            icon = engine.find(key)
+        except UnknownIconError as error:
+            left_out.append(LeftOut(key, str(error)))
+        else:
+            if icon in ids:
+                remarks.append(f'"{key}" is "{ids[icon]}", which is there already: it stands there once')
+            ids.setdefault(icon, key)
+    return ids, left_out, remarks
+
+
+def keys_of(left_out: Sequence[LeftOut]) -> str:
+    """Name the first few."""
+    named = ", ".join(one.key for one in left_out[:_SHOWN])
+    return f"{named} and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else named
+
+
+def refuse_left_out(left_out: Sequence[LeftOut]) -> None:
+    """Refuse an export that would lack icons.
+
+    Raises:
+        ExportError: it would; the message names the first three and why.
+    """
+    if left_out:
+        named = "; ".join(f'"{one.key}": {one.reason}' for one in left_out[:_SHOWN])
+        more = f"; and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else ""
+        count = "an icon" if len(left_out) == 1 else f"{len(left_out):,} icons"
+        raise ExportError(f"{count} can't be exported so, --skip-unreadable leaves out: {named}{more}")
+
+
+_OF_DOCUMENT = frozenset(("xmlns", "viewBox", "width", "height", "x", "y", "version", "baseProfile", "id"))
+"""Attributes of a root that say nothing of its shapes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Where an icon lies in its own coordinates."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    def __str__(self) -> str:
+        return " ".join(map(spell, (self.left, self.top, self.width, self.height)))
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """An icon as one shape, in units of its own box, y downwards."""
+
+    path: str
+    """As SVG writes it: M, L, Q, C and Z, absolute."""
+    colour: str | None
+    """Its own, which a font does not keep; None where it leaves that open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """One icon, cleaned and taken apart. Its ids begin with its name, so that no other icon of an export has them."""
+
+    icon: Chosen
+    box: Box
+    attributes: dict[str, str]
+    """Of its root, which hold for all of it: fill, stroke-width, preserveAspectRatio."""
+    body: list[Element]
+    sides: tuple[str, str] | None
+    """Width and height, where its root states them."""
+    outline: Outline | None = None
+    """Of a glyph."""
+
+
+def drawings(icons: Iterable[Chosen], look: Look, *, shared: bool) -> tuple[list[Drawing], list[LeftOut]]:
+    """Take icons apart; those that are no SVG, or a broken one, are left out with the reason.
+
+    `shared`: they will stand in one document, where a style sheet of one would hold for all.
+    """
+    drawn, left_out = [], []
+    for icon in icons:
+        try:
+            drawn.append(_take_apart(icon, look, shared=shared))
+        except IconsError as error:
+            left_out.append(LeftOut(icon.key, str(error)))
+    return drawn, left_out
+
+
+def _take_apart(icon: Chosen, look: Look, *, shared: bool) -> Drawing:
+    if not icon.is_svg:
+        raise IconsError(f'it is a bitmap ("{icon.hit.path}"); only --as zip takes it')
+    root = clean_tree(named_icon(icon.hit, icon.content), look)
+    set_apart(root, name=f"{icon.name}_")  # no name of an icon holds this sign, so none is another one's id
+    has_sheet = any(element.tag == "style" for element in root.iter())
+    if shared and has_sheet:
+        raise IconsError("its style sheet has rules for more than plain classes; only --as zip takes it")
+    if not has_sheet:
+        for element in root.iter():
+            element.attrib.pop("class", None)  # a page's own rules might be for it
+    sides = (root.get("width", ""), root.get("height", ""))
+    attributes = {name: value for name, value in root.items() if name not in _OF_DOCUMENT}
+    box = box_of(root.attrib)
+    if box is None:
+        raise RenderError("svg: states neither a viewBox nor width and height")
+    return Drawing(icon, Box(*box), attributes, list(root), sides if all(sides) else None)
+
+
+def spell(number: float) -> str:
+    """Spell a number as short as it is exact."""
+    return repr(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)
+
+
+def element(tag: str, attributes: Mapping[str, str], body: Iterable[Element]) -> Element:
+    """Put elements into one."""
+    whole = Element(tag, dict(attributes))
+    whole.extend(body)
+    return whole
+
+
+def whole_svg(drawing: Drawing) -> bytes:
+    """Spell a drawing as a document of its own."""
+    width, height = drawing.sides or (spell(drawing.box.width), spell(drawing.box.height))
+    own = {"xmlns": SVG, "width": width, "height": height, "viewBox": str(drawing.box), **drawing.attributes}
+    return written(element("svg", own, drawing.body), XML).encode() + b"\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +243,7 @@ def names_of(drawn: Sequence[Drawing]) -> dict[str, dict[str, str]]:
 def make_zip(material: Material) -> Made:
     """Write each icon as a file."""
     files = {one.icon.key: (f"icons/{one.icon.name}.svg", whole_svg(one)) for one in material.drawn}
-    files |= {one.key: (f"icons/{one.name}{suffix_of(one.content)}", one.content) for one in material.bitmaps}
+    files |= {one.key: (f"icons/{one.name}{kind_of(one.content)[1]}", one.content) for one in material.bitmaps}
     return Made(dict(files.values()), None, [], {key: {"file": name} for key, (name, _) in files.items()})
 
 
@@ -77,12 +271,10 @@ def make_sprite(material: Material) -> Made:
 
 
 def _symbol(one: Drawing) -> str:
-    inherited = {name: value for name, value in one.attributes.items() if name not in _OF_WHOLE}
     of_whole = {name: value for name, value in one.attributes.items() if name in _OF_WHOLE}
-    body = markup(one.body)
-    body = f"<g{spelled(of_whole)}>{body}</g>" if of_whole else body
-    stated = {"id": one.icon.name, "viewBox": str(one.box), **inherited}
-    return f"<symbol{spelled(stated)}>{body}</symbol>"
+    stated = {"id": one.icon.name, "viewBox": str(one.box)}
+    stated |= {name: value for name, value in one.attributes.items() if name not in _OF_WHOLE}
+    return written(element("symbol", stated, [element("g", of_whole, one.body)] if of_whole else one.body), XML)
 
 
 _SIDE = 16
@@ -135,18 +327,12 @@ def _info(prefix: str, total: int, terms: Sequence[SetTerms]) -> dict[str, Any]:
 
 def _icon(drawing: Drawing) -> dict[str, Any]:
     """An icon as Iconify holds it: what stands in its SVG, and its box."""
-    body = markup(drawing.body)
     attributes = {name: value for name, value in drawing.attributes.items() if name != "preserveAspectRatio"}
-    if attributes:
-        body = f"<g{spelled(attributes)}>{body}</g>"
-    box = {"left": drawing.box.left, "top": drawing.box.top}
-    placed = {name: _plain(value) for name, value in box.items() if value}
-    sides = {"width": _plain(drawing.box.width), "height": _plain(drawing.box.height)}
-    return {"body": body, **placed, **{name: value for name, value in sides.items() if value != _SIDE}}
-
-
-def _plain(number: float) -> float:
-    return int(number) if number == int(number) else number
+    body = [element("g", attributes, drawing.body)] if attributes else drawing.body
+    box = drawing.box
+    stated = {"left": (box.left, 0), "top": (box.top, 0), "width": (box.width, _SIDE), "height": (box.height, _SIDE)}
+    numbers = {name: json.loads(spell(value)) for name, (value, usual) in stated.items() if value != usual}
+    return {"body": "".join(written(one, XML) for one in body), **numbers}
 
 
 _REACT = ">=18"
@@ -171,6 +357,20 @@ _COMPILER = {
     },
     "include": ["src"],
 }
+_PACKAGE = {
+    "version": "1.0.0",
+    "private": True,
+    "license": "SEE LICENSE IN LICENCES.md",
+    "type": "module",
+    "sideEffects": False,
+    "main": "./dist/index.js",
+    "types": "./dist/index.d.ts",
+    "exports": {".": {"types": "./dist/index.d.ts", "default": "./dist/index.js"}},
+    "files": ["dist", "LICENCES.md"],
+    "scripts": {"build": "tsc", "prepare": "tsc"},
+    "peerDependencies": {"react": _REACT},
+    "devDependencies": {"@types/react": _REACT, "react": _REACT, "typescript": ">=5"},
+}
 _PROPERTIES = (
     'width={size} height={size} role="img" aria-hidden={props["aria-label"] ? undefined : true} ref={ref} {...props}'
 )
@@ -185,8 +385,8 @@ def make_react(material: Material) -> Made:
         f'export {{ {own} }} from "./icons/{one.icon.name}.js";' for one, own in zip(drawn, components, strict=True)
     ]
     files = {
-        "package.json": _json(_package(name)),
-        "tsconfig.json": _json(_COMPILER),
+        "package.json": json.dumps({"name": name, **_PACKAGE}, indent=2) + "\n",
+        "tsconfig.json": json.dumps(_COMPILER, indent=2) + "\n",
         "README.md": _readme(name, components, material.terms),
         "src/types.ts": _TYPES,
         "src/index.ts": "\n".join(index) + "\n",
@@ -198,45 +398,16 @@ def make_react(material: Material) -> Made:
     return Made({path: text.encode() for path, text in files.items()}, None, [use], names_of(drawn))
 
 
-def _package(name: str) -> dict[str, object]:
-    return {
-        "name": name,
-        "version": "1.0.0",
-        "private": True,
-        "license": "SEE LICENSE IN LICENCES.md",
-        "type": "module",
-        "sideEffects": False,
-        "main": "./dist/index.js",
-        "types": "./dist/index.d.ts",
-        "exports": {".": {"types": "./dist/index.d.ts", "default": "./dist/index.js"}},
-        "files": ["dist", "LICENCES.md"],
-        "scripts": {"build": "tsc", "prepare": "tsc"},
-        "peerDependencies": {"react": _REACT},
-        "devDependencies": {"@types/react": _REACT, "react": _REACT, "typescript": ">=5"},
-    }
-
-
-def _json(facts: object) -> str:
-    return json.dumps(facts, indent=2) + "\n"
-
-
 def _component(one: Drawing, name: str, size: str) -> str:
+    """What leaves its colour open takes that of the text."""
+    takes_text = "fill" not in one.attributes and one.icon.hit.coloured is False
+    own = {"xmlns": SVG, "viewBox": str(one.box), **one.attributes, **({"fill": "currentColor"} if takes_text else {})}
     return (
         'import { forwardRef } from "react";\nimport type { IconProps } from "../types.js";\n\n'
         f"export const {name} = /* @__PURE__ */ forwardRef<SVGSVGElement, IconProps>"
         f"(function {name}({{ size = {size}, ...props }}, ref) {{\n"
-        f"  return (\n{written(_root(one), TSX, rest=_PROPERTIES, indent=2)}\n  );\n}});\n"
+        f"  return (\n{written(element('svg', own, one.body), TSX, rest=_PROPERTIES, indent=2)}\n  );\n}});\n"
     )
-
-
-def _root(one: Drawing) -> Element:
-    """An icon's root as the component has it; what leaves its colour open takes that of the text."""
-    own = dict(one.attributes)
-    if "fill" not in own and one.icon.hit.coloured is False:
-        own["fill"] = "currentColor"
-    root = Element("svg", {"xmlns": SVG, "viewBox": str(one.box), **own})
-    root.extend(one.body)
-    return root
 
 
 def _readme(name: str, names: Sequence[str], terms: Sequence[SetTerms]) -> str:

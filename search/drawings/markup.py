@@ -9,8 +9,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from indexer.errors import IconsError
-from search.drawings.apart import set_apart
-from search.drawings.clean import SVG, clean_tree
+from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.drawn import Look, NamedIcon
 from search.drawings.frameworks import capitals, free_name
 from search.drawings.shapes import declarations, path_data

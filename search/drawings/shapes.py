@@ -1,12 +1,14 @@
 """An icon as path data alone, and its strokes and size, read and changed."""
 
+import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from xml.etree import ElementTree
 
 from indexer.errors import IconsError
 from search.drawings.drawn import Look
 
+_SHAPES = frozenset(("path", "circle", "ellipse", "rect", "line", "polyline", "polygon"))
 _GROUPS = frozenset(("svg", "g", "a"))
 _UNDRAWN = frozenset(("title", "desc", "defs", "linearGradient", "radialGradient", "clipPath", "mask", "symbol"))
 _REACHING = ("transform", "filter", "mask", "clip-path")
@@ -42,40 +44,39 @@ def _shapes(element: ElementTree.Element, inherited: Mapping[str, str], key: str
             yield from _shapes(child, look, key)
     elif element.tag in _SHAPES:
         if look["fill"] != "none" or look["stroke"] != "none":
-            yield from filter(None, [_SHAPES[element.tag](element, key)])
+            yield from filter(None, [_data(element, key)])
     elif element.tag not in _UNDRAWN:
         raise IconsError(f'"{key}" holds <{element.tag}>, which is no shape; --format svg writes it whole')
 
 
-def _path(element: ElementTree.Element, _: str) -> str:
-    return _SPACE.sub(" ", element.get("d", "")).strip()
+def _data(element: ElementTree.Element, key: str) -> str:
+    def of(name: str) -> float:
+        return _read(element.get(name, "0"), key)
+
+    match element.tag:
+        case "path":
+            return _SPACE.sub(" ", element.get("d", "")).strip()
+        case "circle" | "ellipse":
+            wide, high = (of("r"), of("r")) if element.tag == "circle" else (of("rx"), of("ry"))
+            # Two arcs, from the right and back, as SVG defines the equivalent path of an ellipse.
+            arc = f"a{wide:.6g} {high:.6g} 0 1 1"
+            start = f"M{of('cx') + wide:.6g} {of('cy'):.6g}"
+            return f"{start}{arc} {-2 * wide:.6g} 0{arc} {2 * wide:.6g} 0z" if wide > 0 and high > 0 else ""
+        case "rect":
+            rounded = {name: of(name) for name in ("rx", "ry") if element.get(name, "auto") != "auto"}
+            return _rect(of("x"), of("y"), of("width"), of("height"), rounded)
+        case "line":
+            return f"M{of('x1'):.6g} {of('y1'):.6g}L{of('x2'):.6g} {of('y2'):.6g}"
+    numbers = [_read(part, key) for part in _SEPARATOR.split(element.get("points", "").strip()) if part]
+    points = "L".join(f"{x:.6g} {y:.6g}" for x, y in zip(numbers[::2], numbers[1::2], strict=False))
+    return f"M{points}{'z' if element.tag == 'polygon' else ''}" if points else ""
 
 
-def _circle(element: ElementTree.Element, key: str) -> str:
-    radius = _number(element, "r", key)
-    return _round(element, radius, radius, key)
-
-
-def _ellipse(element: ElementTree.Element, key: str) -> str:
-    return _round(element, _number(element, "rx", key), _number(element, "ry", key), key)
-
-
-def _round(element: ElementTree.Element, wide: float, high: float, key: str) -> str:
-    """Two arcs, from the right and back, as SVG defines the equivalent path of an ellipse."""
-    if wide <= 0 or high <= 0:
-        return ""
-    x, y = _number(element, "cx", key), _number(element, "cy", key)
-    arc = f"a{wide:.6g} {high:.6g} 0 1 1"
-    return f"M{x + wide:.6g} {y:.6g}{arc} {-2 * wide:.6g} 0{arc} {2 * wide:.6g} 0z"
-
-
-def _rect(element: ElementTree.Element, key: str) -> str:
-    x, y, width, height = (_number(element, name, key) for name in ("x", "y", "width", "height"))
+def _rect(x: float, y: float, width: float, height: float, rounded: Mapping[str, float]) -> str:
     if width <= 0 or height <= 0:
         return ""
-    own = {name: _number(element, name, key) for name in ("rx", "ry") if element.get(name, "auto") != "auto"}
-    wide = min(own.get("rx", own.get("ry", 0)), width / 2)
-    high = min(own.get("ry", own.get("rx", 0)), height / 2)
+    wide = min(rounded.get("rx", rounded.get("ry", 0)), width / 2)
+    high = min(rounded.get("ry", rounded.get("rx", 0)), height / 2)
     if wide <= 0 or high <= 0:
         return f"M{x:.6g} {y:.6g}h{width:.6g}v{height:.6g}h{-width:.6g}z"
     arc = f"a{wide:.6g} {high:.6g} 0 0 1"
@@ -84,37 +85,6 @@ def _rect(element: ElementTree.Element, key: str) -> str:
         f"M{x + wide:.6g} {y:.6g}h{across:.6g}{arc} {wide:.6g} {high:.6g}v{down:.6g}{arc} {-wide:.6g} {high:.6g}"
         f"h{-across:.6g}{arc} {-wide:.6g} {-high:.6g}v{-down:.6g}{arc} {wide:.6g} {-high:.6g}z"
     )
-
-
-def _line(element: ElementTree.Element, key: str) -> str:
-    x1, y1, x2, y2 = (_number(element, name, key) for name in ("x1", "y1", "x2", "y2"))
-    return f"M{x1:.6g} {y1:.6g}L{x2:.6g} {y2:.6g}"
-
-
-def _polyline(element: ElementTree.Element, key: str) -> str:
-    numbers = [_read(part, key) for part in _SEPARATOR.split(element.get("points", "").strip()) if part]
-    points = [f"{x:.6g} {y:.6g}" for x, y in zip(numbers[::2], numbers[1::2], strict=False)]
-    return f"M{'L'.join(points)}" if points else ""
-
-
-def _polygon(element: ElementTree.Element, key: str) -> str:
-    line = _polyline(element, key)
-    return f"{line}z" if line else ""
-
-
-_SHAPES: Mapping[str, Callable[[ElementTree.Element, str], str]] = {
-    "path": _path,
-    "circle": _circle,
-    "ellipse": _ellipse,
-    "rect": _rect,
-    "line": _line,
-    "polyline": _polyline,
-    "polygon": _polygon,
-}
-
-
-def _number(element: ElementTree.Element, name: str, key: str) -> float:
-    return _read(element.get(name, "0"), key)
 
 
 def _read(text: str, key: str) -> float:
@@ -126,7 +96,6 @@ def _read(text: str, key: str) -> float:
 
 _DECLARED = re.compile(r"(^|;)(\s*)stroke-width\s*:\s*([^;]+?)\s*(?=;|$)")
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:px)?")
-_VIEW = re.compile(r"\s*[-+.\de]+[\s,]+[-+.\de]+[\s,]+([.\de+]+)[\s,]+([.\de+]+)\s*")
 ENDS = {"round": ("round", "round"), "sharp": ("square", "miter")}
 """Caps and joins. Square caps: a dot is a stroke without length, of which butt caps would leave nothing."""
 _CORNERS = re.compile(r"(^|;)\s*stroke-line(cap|join)\s*:[^;]*")
@@ -144,27 +113,30 @@ def reshape(root: ElementTree.Element, look: Look) -> None:
         _end(root, look.corner)
 
 
+def box_of(attributes: Mapping[str, str]) -> tuple[float, ...] | None:
+    """Left, top, width and height of a canvas, by its viewBox or its sides; None where neither says it."""
+    view = [_LENGTH.fullmatch(part) for part in _SEPARATOR.split(attributes.get("viewBox", "").strip())]
+    sides = [_LENGTH.fullmatch(attributes.get(side, "")) for side in ("width", "height")]
+    for before, found in (((), view), ((0.0, 0.0), sides)):
+        box = (*before, *(float(number[1]) for number in found if number))
+        if len(box) == 4 and all(map(math.isfinite, box)) and min(box[2:]) > 0:
+            return box
+    return None
+
+
 def _resize(root: ElementTree.Element, size: int) -> None:
     """Let the longer side be so long, and the other as the viewBox has it; without a viewBox both sides make one."""
-    view = _VIEW.fullmatch(root.get("viewBox", ""))
-    if view is None:
-        sides = [_NUMBER.fullmatch(root.get(side, "")) for side in ("width", "height")]
-        if None in sides:
-            root.set("width", f"{size}")
-            root.set("height", f"{size}")
-            return
-        width, height = (float(side[1]) for side in sides if side)
-        root.set("viewBox", f"0 0 {width:g} {height:g}")
-    else:
-        width, height = float(view[1]), float(view[2])
-    longer = max(width, height)
-    for side, length in (("width", width), ("height", height)):
-        root.set(side, f"{size * length / longer:.4g}" if longer else f"{size}")
+    box = box_of(root.attrib) or (0, 0, size, size)
+    if "viewBox" not in root.attrib and "width" in root.attrib:
+        root.set("viewBox", f"0 0 {box[2]:g} {box[3]:g}")
+    for side, length in zip(("width", "height"), box[2:], strict=True):
+        root.set(side, f"{size * length / max(box[2:]):.4g}")
 
 
 def _widen(root: ElementTree.Element, width: float) -> None:
     """Let the widest stroke be so wide, and others in proportion; where none states its width, the root does."""
-    widest = max(_widths(root), default=None)
+    stated = (_NUMBER.fullmatch((_stated(element, "stroke-width") or "").strip()) for element in root.iter())
+    widest = max((float(number[1]) for number in stated if number), default=None)
     if not widest:
         root.set("stroke-width", f"{width:g}")
         return
@@ -180,13 +152,6 @@ def _widen(root: ElementTree.Element, width: float) -> None:
         if style := element.get("style"):
             changed = _DECLARED.sub(lambda found: f"{found[1]}{found[2]}stroke-width:{wider(found[3])}", style)
             element.set("style", changed)
-
-
-def _widths(root: ElementTree.Element) -> Iterator[float]:
-    for element in root.iter():
-        number = _NUMBER.fullmatch((_stated(element, "stroke-width") or "").strip())
-        if number:
-            yield float(number[1])
 
 
 def _end(root: ElementTree.Element, corner: str) -> None:

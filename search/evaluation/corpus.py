@@ -10,9 +10,11 @@ from indexer.arrays import Ids
 from indexer.library.folder import Generation
 from indexer.merging.facets import read_array
 from indexer.merging.vectors import read_tag_ids
+from indexer.reports.measures import UNRANKED
 from indexer.sources.source import read_indexed
 from search.generation.backend import IconRow
 from search.generation.snapshot import Snapshot
+from search.ranking.order import group
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,14 @@ class Corpus:
         """Rows of all icons that show some pictures, by their places in `image_ids`; ascending."""
         return _members(self._by_image, images)
 
+    def named(self, names: Ids) -> Ids:
+        """Rows of all icons that have some names, by their places in `name_ids`; ascending."""
+        return _members(self._by_name, names)
+
+    @cached_property
+    def _by_name(self) -> tuple[Ids, Ids]:
+        return _sorted_by(self.name_rows)
+
     @cached_property
     def _by_group(self) -> tuple[Ids, Ids]:
         return _sorted_by(self.group_rows)
@@ -96,10 +106,6 @@ def _members(index: tuple[Ids, Ids], numbers: Ids) -> Ids:
     return np.sort(np.concatenate(parts)) if parts else np.empty(0, np.int64)
 
 
-_IDS_AT_ONCE = 10_000
-"""SQLite takes 32,766 values in one statement."""
-
-
 class Originals:
     """The pictures of a corpus by their places in `image_ids`, and the icons that show them."""
 
@@ -110,12 +116,9 @@ class Originals:
     def icons(self, rows: Iterable[int]) -> dict[int, IconRow]:
         """Read what the catalog says of some icons, by their rows."""
         distinct = list(dict.fromkeys(rows))
-        found: dict[int, IconRow] = {}
-        for start in range(0, len(distinct), _IDS_AT_ONCE):
-            part = distinct[start : start + _IDS_AT_ONCE]
-            candidates = self._snapshot.candidates(self._corpus.icon_ids[part])
-            found |= {row: candidates[int(self._corpus.icon_ids[row])] for row in part}
-        return found
+        ids = self._corpus.icon_ids[distinct]
+        candidates = self._snapshot.candidates(ids)
+        return {row: candidates[icon] for row, icon in zip(distinct, ids.tolist(), strict=True)}
 
     def showing(self, images: Ids) -> list[IconRow]:
         """Read of each picture the first icon that shows it, in that order."""
@@ -134,5 +137,51 @@ class Originals:
             SourceError: the source has gone, or holds another picture by now.
         """
         [icon] = self.showing(np.array([image]))
-        digests = self._snapshot.digests([icon.image_id])
-        return read_indexed(icon.address(digests[icon.image_id]))
+        return read_indexed(icon.address(self._snapshot.digests([icon.image_id])[icon.image_id]))
+
+
+N_INSTEAD = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An icon in a report: ids of the catalog, its name and its set."""
+
+    icon: int
+    image: int
+    name: str
+    set: str
+
+    @classmethod
+    def of(cls, icon: IconRow) -> "Shown":
+        """Keep of an icon what a report says."""
+        return cls(icon.id, icon.image_id, icon.name, icon.set)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One query with what came of it."""
+
+    query: str
+    """Words, or for a screenshot the name of the icon."""
+    task: str
+    rank: int | None
+    """Of the first right answer, None where no right answer was ranked."""
+    n_right: int
+    right: Sequence[Shown]
+    """Right answers, best ranked first."""
+    instead: Sequence[Shown]
+    """The first hits."""
+    picture: bytes | None = None
+    """The screenshot that was asked with."""
+
+
+def shown(icons: Sequence[IconRow], *, k: int) -> list[Shown]:
+    """Show the first `k` hits of some icons, best first."""
+    kept = group((((icon.set_id, icon.name_id), icon.image_id) for icon in icons), k=k)
+    return [Shown.of(icons[place]) for place in kept]
+
+
+def as_rank(rank: int) -> int | None:
+    """Spell a rank for people and programs."""
+    return None if rank == UNRANKED else rank

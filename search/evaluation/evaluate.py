@@ -5,21 +5,25 @@ Reads one generation, the vectors of the encoders that are compared, and query f
     icons lab evaluate --queries queries.jsonl --report report.html
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
+from indexer.arrays import Ids
 from indexer.errors import QueryFileError, SourceError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
+from indexer.merging.calibration import made_up_words
 from indexer.merging.manifest import Weights
-from indexer.reports.measures import Ranks
+from indexer.reports.measures import Ranks, means, right_ranks
 from indexer.reports.terminal import Progress
-from search.engine import SearchEngine
-from search.evaluation.asking import measure_empty_answers, rank_answers, rows_of_kind, worst_cases
-from search.evaluation.corpus import Corpus, Originals
-from search.evaluation.findings import Evaluation, Row, measure
-from search.evaluation.queries import Regime, Tags, find_answers, name_questions, read_queries, regimes
+from search.engine import Query, SearchEngine, Window
+from search.evaluation.corpus import N_INSTEAD, Case, Corpus, Originals, Shown, as_rank, shown
+from search.evaluation.findings import EmptyRow, Evaluation, Row, measure
+from search.evaluation.queries import Question, Regime, Tags, find_answers, name_questions, read_queries, regimes
 from search.evaluation.rankers import (
     Contender,
     CorpusVectors,
@@ -27,6 +31,7 @@ from search.evaluation.rankers import (
     Rankers,
     VectorRankers,
     find_contenders,
+    in_blocks,
     read_vectors_of,
 )
 from search.evaluation.screenshots import (
@@ -41,6 +46,8 @@ from search.evaluation.screenshots import (
     worst_shots,
 )
 from search.generation.opened import open_current
+from search.ranking.order import BEST_SCORE, GOOD_SCORE
+from search.results import Hit
 
 N_WORST = 24
 N_WORST_SHOTS = 12
@@ -164,29 +171,131 @@ class _Run:
         title = f"Asking {encoder or 'keywords'}, {regime.name} known"
         n_icons = len(self.subject.corpus)
         ranks = rank_answers(rankers, regime.questions, n_icons=n_icons, title=title, progress=self.progress)
-        for kind, places in rows_of_kind(regime.questions).items():
+        kinds: defaultdict[str, list[int]] = defaultdict(list)
+        for place, question in enumerate(regime.questions):
+            kinds[question.query.kind].append(place)
+        for kind, places in kinds.items():
             for ranker, of_all in ranks.items():
                 figures = measure([of_all[place] for place in places], seed=self.found.seed)
                 self.found.rows.append(Row(kind, ranker, encoder, len(places), figures, regime=regime.name))
         return ranks
 
     def _ask_with_screenshots(self, contender: Contender, vectors: CorpusVectors) -> None:
-        shots = self.shots = self.shots or self._choose_shots(vectors)
-        every, originals = conditions(), self.subject.originals
-        for number, condition in enumerate(every, 1):
-            ranks = rank_shots(shots, vectors, condition)
-            figures = measure(ranks, seed=self.found.seed)
-            self.found.rows.append(Row(TASK, "pictures", contender.label, len(shots), figures, condition))
-            self.progress(f"Screenshots for {contender.label}", number * len(shots), len(every) * len(shots))
-            if condition == HARDEST and not self.found.worst_shots:
-                self.found.worst_shots = worst_shots(shots, ranks, originals, vectors, condition, n=N_WORST_SHOTS)
-
-    def _choose_shots(self, vectors: CorpusVectors) -> Shots:
-        seed, originals = self.found.seed, self.subject.originals
-        shots = choose_shots(
+        every, originals, seed = conditions(), self.subject.originals, self.found.seed
+        shots = self.shots = self.shots or choose_shots(
             self.subject.corpus, originals, vectors, n=self.n_screenshots, seed=seed, progress=self.progress
         )
         self.found.n_unreadable = shots.unreadable
         if not len(shots):
             raise SourceError("no picture of this library can be read from its source any more; run `icons index`")
-        return shots
+        for number, condition in enumerate(every, 1):
+            ranks = rank_shots(shots, vectors, condition)
+            figures = measure(ranks, seed=seed)
+            self.found.rows.append(Row(TASK, "pictures", contender.label, len(shots), figures, condition))
+            self.progress(f"Screenshots for {contender.label}", number * len(shots), len(every) * len(shots))
+            if condition == HARDEST and not self.found.worst_shots:
+                self.found.worst_shots = worst_shots(shots, ranks, originals, vectors, condition, n=N_WORST_SHOTS)
+
+
+N_RIGHT_SHOWN = 3
+_LOOKED_AT = 200
+"""Icons of which the first hits are taken, after variants and equal pictures have become one hit."""
+
+
+def rank_answers(
+    rankers: Rankers, questions: Sequence[Question], *, n_icons: int, title: str, progress: Progress
+) -> dict[str, list[Ranks]]:
+    """Ask all questions; the ranks of each one's right answers, ascending, by ranker."""
+    ranks: defaultdict[str, list[Ranks]] = defaultdict(list)
+    for block in in_blocks(len(questions), n_candidates=n_icons):
+        part = questions[block]
+        for ranker, scores in rankers.scores([question.query.text for question in part]).items():
+            for row, question in zip(scores, part, strict=True):
+                row[question.aside] = -np.inf
+                ranks[ranker].append(right_ranks(row, question.right))
+        progress(title, block.stop, len(questions))
+    return dict(ranks)
+
+
+def worst_cases(
+    rankers: VectorRankers,
+    questions: Sequence[Question],
+    ranks: Mapping[str, Sequence[Ranks]],
+    originals: Originals,
+    *,
+    n: int,
+) -> list[Case]:
+    """Show the `n` questions whose first right answer stands lowest for the engine, the worst first.
+
+    Of those that the engine leaves without one, it is the order of the fused vectors that tells.
+    """
+    first, by_vectors = (np.array([found[0] for found in ranks[name]], np.int64) for name in ("engine", "fused"))
+    cases = []
+    for place in np.lexsort((-by_vectors, -first))[:n].tolist():
+        question = questions[place]
+        scores = rankers.scores([question.query.text])["engine"][0]
+        scores[question.aside] = -np.inf
+        right = question.right[np.argsort(-scores[question.right], kind="stable")]
+        order = np.argsort(-scores, kind="stable")
+        cases.append(
+            Case(
+                query=question.query.text,
+                task=question.query.kind,
+                rank=as_rank(int(first[place])),
+                n_right=len(question.right),
+                right=first_hits(right, originals, k=N_RIGHT_SHOWN),
+                instead=first_hits(order[np.isfinite(scores[order])], originals, k=N_INSTEAD),
+            )
+        )
+    return cases
+
+
+def first_hits(rows: Ids, originals: Originals, *, k: int) -> list[Shown]:
+    """Show the first `k` hits of some rows, best first, as a search would: variants and equal pictures once."""
+    looked_at = rows[:_LOOKED_AT].tolist()
+    icons = originals.icons(looked_at)
+    return shown([icons[row] for row in looked_at], k=k)
+
+
+LIMITS = (0.05, BEST_SCORE, 0.15, 0.2, 0.25, 0.3, 0.4, GOOD_SCORE)
+"""Least scores of the best hit that are tried."""
+EMPTY, OFF_TOPIC, MADE_UP = "wrongly empty", "off topic, answered", "made up, answered"
+N_MADE_UP, MADE_UP_SEED = 100, 1
+_HITS_LOOKED_AT = Window(k=10, min_score=0)
+
+
+def measure_empty_answers(
+    engine: SearchEngine, corpus: Corpus, questions: Sequence[Question], *, n: int, seed: int, progress: Progress
+) -> list[EmptyRow]:
+    """Ask `n` of the questions, by lot, and everything that has no answer.
+
+    Of the former only those count that have a right icon among the first ten hits: the others have nothing to lose.
+    """
+    lot = np.sort(np.random.default_rng(seed).permutation(len(questions))[:n]).tolist()
+    held_out = []
+    for done, place in enumerate(lot, 1):
+        hits = _ask(engine, questions[place].query.text)
+        right = corpus.icon_ids[questions[place].right]
+        if np.isin([hit.id for hit in hits], right).any():
+            held_out.append(hits[0].score)
+        progress("Asking for what is there", done, len(lot))
+    rows = [_empty_row(EMPTY, held_out, is_answered=False, seed=seed)] if held_out else []
+    off_topic = (bundled("eval") / "off-topic.txt").read_text("utf-8").splitlines()
+    made_up = made_up_words(N_MADE_UP, seed=MADE_UP_SEED)
+    for kind, texts in ((OFF_TOPIC, off_topic), (MADE_UP, made_up)):
+        scores = []
+        for done, text in enumerate(texts, 1):
+            scores.append(max((hit.score for hit in _ask(engine, text)), default=0.0))
+            progress(f"Asking what is {kind.partition(',')[0]}", done, len(texts))
+        rows.append(_empty_row(kind, scores, is_answered=True, seed=seed))
+    return rows
+
+
+def _ask(engine: SearchEngine, text: str) -> Sequence[Hit]:
+    return engine.ask(Query(words=text), window=_HITS_LOOKED_AT).hits
+
+
+def _empty_row(kind: str, best: Sequence[float], *, is_answered: bool, seed: int) -> EmptyRow:
+    scores = np.array(best)
+    errors = {f"{limit:g}": ((scores >= limit) == is_answered).astype(np.float64) for limit in LIMITS}
+    return EmptyRow(kind, len(scores), means(errors, seed=seed))

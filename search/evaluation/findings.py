@@ -19,7 +19,7 @@ from indexer.reports.measures import (
     spell,
 )
 from indexer.reports.terminal import open_console, table_of
-from search.evaluation.asking import Case, EmptyRow
+from search.evaluation.corpus import Case
 from search.evaluation.rankers import Contender
 from search.evaluation.screenshots import Condition, conditions
 
@@ -48,6 +48,16 @@ class Row:
     def title(self) -> str:
         """Name of the task, with the tags that were known."""
         return f"{self.task}, {self.regime}" if self.regime else self.task
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyRow:
+    """How often each limit errs on one kind of queries."""
+
+    kind: str
+    n_queries: int
+    figures: Mapping[str, Figure]
+    """Share of the queries by limit, spelt as a number."""
 
 
 @dataclass(slots=True)

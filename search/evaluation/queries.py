@@ -175,7 +175,9 @@ class _Answers:
     def __init__(self, queries: Sequence[BenchmarkQuery], corpus: Corpus) -> None:
         self.unknown: set[str] = set()
         self._corpus = corpus
-        self._rows_by_name = _rows_by_name({normalise(name) for query in queries for name in _names(query)}, corpus)
+        names = (name for query in queries for some in (query.relevant, *query.by_set.values()) for name in some)
+        self._rows_by_name = _rows_by_name(set(map(normalise, names)), corpus)
+        self._keys = frozenset(corpus.sets)
         self._outside: dict[frozenset[str], Ids] = {}
 
     def questions(self, query: BenchmarkQuery) -> Iterator[Question]:
@@ -208,17 +210,6 @@ class _Answers:
             outside = [row for row, key in enumerate(self._corpus.sets) if key not in keys]
             self._outside[keys] = np.array(outside, np.int64)
         return self._outside[keys]
-
-    @cached_property
-    def _keys(self) -> frozenset[str]:
-        return frozenset(self._corpus.sets)
-
-
-def _names(query: BenchmarkQuery) -> Iterator[str]:
-    """All names of right icons, of whatever set."""
-    yield from query.relevant
-    for names in query.by_set.values():
-        yield from names
 
 
 def _why_nothing(queries: Sequence[BenchmarkQuery], unknown: Iterable[str]) -> str:
@@ -311,12 +302,7 @@ class Tags:
 
     def stating(self, words: str) -> Ids:
         """Rows of the icons that state a tag, ascending."""
-        code = self._code_of.get(words)
-        return (
-            np.empty(0, np.int64)
-            if code is None
-            else self.rows[self._by_code[self._starts[code] : self._starts[code + 1]]]
-        )
+        return self._rows_of.get(words, np.empty(0, np.int64))
 
     def half(self, *, seed: int) -> Mask:
         """Choose the pairs that stay visible by lot: of an icon's tags half, of an odd number the smaller half."""
@@ -327,16 +313,11 @@ class Tags:
         return places < np.bincount(self.rows)[self.rows] // 2
 
     @cached_property
-    def _code_of(self) -> dict[str, int]:
-        return {words: code for code, words in enumerate(self.words)}
-
-    @cached_property
-    def _by_code(self) -> Ids:
-        return np.argsort(self.codes, kind="stable")
-
-    @cached_property
-    def _starts(self) -> Ids:
-        return np.searchsorted(self.codes[self._by_code], np.arange(len(self.words) + 1))
+    def _rows_of(self) -> dict[str, Ids]:
+        order = np.argsort(self.codes, kind="stable")
+        codes, starts = np.unique(self.codes[order], return_index=True)
+        rows = np.split(self.rows[order], starts[1:])
+        return {self.words[code]: of_code for code, of_code in zip(codes.tolist(), rows, strict=False)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,11 +370,9 @@ def name_questions(corpus: Corpus, *, n: int, seed: int) -> Iterator[Question]:
     Right are all icons that bear the name.
     """
     lot = np.random.default_rng(seed).permutation(len(corpus.name_ids))[:n]
-    order = np.argsort(corpus.name_rows, kind="stable")
-    starts = np.searchsorted(corpus.name_rows[order], np.arange(len(corpus.name_ids) + 1))
     for row in sorted(lot.tolist()):
         words = corpus.words[int(corpus.name_ids[row])]
-        right = np.sort(order[starts[row] : starts[row + 1]])
+        right = corpus.named(np.array([row]))
         for kind, text in _ways_to_type(words, random.Random(f"{seed} {words}")):
             yield Question(BenchmarkQuery(text, kind, (words,)), right)
 

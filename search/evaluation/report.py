@@ -7,7 +7,7 @@ from html import escape
 from indexer.errors import IconsError
 from indexer.reports.charts import Bar, Chart, Curve, bar_chart, line_chart
 from indexer.reports.page import figure_html, page, section, table_html
-from search.evaluation.asking import Case, Shown
+from search.evaluation.corpus import Case, Shown
 from search.evaluation.findings import MEASURES, Evaluation, Row, headline
 from search.evaluation.screenshots import BAR, CHANGES, SIZES, USUAL_SIZE, Condition, png
 from search.showing.sheets import data_uri, is_drawn_in_white
@@ -31,13 +31,9 @@ def report_html(evaluation: Evaluation, read_picture: ReadPicture) -> str:
         *_worst(evaluation, pictures),
     ]
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    facts = [*headline(evaluation), *_sources(evaluation), made]
+    encoders = (f"encoder {one.label}: {one.model}, fingerprint {one.fingerprint}" for one in evaluation.encoders)
+    facts = [*headline(evaluation), *encoders, *(f"queries: {file}" for file in evaluation.files), made]
     return page("How well icons are found", facts=facts, sections=sections)
-
-
-def _sources(evaluation: Evaluation) -> Iterator[str]:
-    yield from (f"encoder {one.label}: {one.model}, fingerprint {one.fingerprint}" for one in evaluation.encoders)
-    yield from (f"queries: {file}" for file in evaluation.files)
 
 
 def _words(evaluation: Evaluation) -> Iterator[str]:
@@ -124,14 +120,13 @@ def _table(title: str, rows: Sequence[tuple[str, Row]], *, bold: bool = False) -
 
 
 def _worst(evaluation: Evaluation, pictures: "_Pictures") -> Iterator[str]:
-    if evaluation.worst:
-        cards = "".join(_card(case, pictures) for case in evaluation.worst)
-        first = f"engine, {evaluation.encoders[0].label}"
-        yield f"<section><h2>Worst queries <small>{escape(first)}</small></h2><div>{cards}</div></section>"
-    if evaluation.worst_shots:
-        cards = "".join(_card(case, pictures) for case in evaluation.worst_shots)
-        first = f"{evaluation.worst_shots[0].task}, {evaluation.encoders[0].label}"
-        yield f"<section><h2>Worst screenshots <small>{escape(first)}</small></h2><div>{cards}</div></section>"
+    shots = evaluation.worst_shots
+    worst = [("queries", "engine", evaluation.worst), ("screenshots", shots[0].task if shots else "", shots)]
+    for what, by, cases in worst:
+        if cases:
+            cards = "".join(_card(case, pictures) for case in cases)
+            head = f"<h2>Worst {what} <small>{escape(f'{by}, {evaluation.encoders[0].label}')}</small></h2>"
+            yield f"<section>{head}<div>{cards}</div></section>"
 
 
 def _card(case: Case, pictures: "_Pictures") -> str:
@@ -141,16 +136,14 @@ def _card(case: Case, pictures: "_Pictures") -> str:
     asked = f"<b>{escape(case.query)}</b>"
     if case.picture:
         asked = f'<img class="shot" alt="" src="{data_uri(case.picture)}"><div>{asked}'
+    groups = "".join(
+        f'<div class="group"><em>{title}</em><div>{"".join(map(pictures.tile, icons))}</div></div>'
+        for title, icons in (("right", case.right), ("came first", case.instead))
+    )
     return (
         f'<div class="case"><div class="asked">{asked}<small>{rank}{n_right}</small>'
-        f"<small>{escape(case.task)}</small>{'</div>' if case.picture else ''}</div>"
-        f"{_group('right', case.right, pictures)}{_group('came first', case.instead, pictures)}</div>"
+        f"<small>{escape(case.task)}</small>{'</div>' if case.picture else ''}</div>{groups}</div>"
     )
-
-
-def _group(title: str, icons: Sequence[Shown], pictures: "_Pictures") -> str:
-    tiles = "".join(pictures.tile(icon) for icon in icons)
-    return f'<div class="group"><em>{title}</em><div>{tiles}</div></div>'
 
 
 class _Pictures:

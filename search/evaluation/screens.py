@@ -1,28 +1,147 @@
 """How well icons are found and named in prepared screens: boxes and names as `icons locate` shows them.
 
 icons lab evaluate --screens-from FOLDER
+
+A folder of prepared screens has pictures and `screens*.jsonl`, a line a screen, which says where its icons are.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from indexer.arrays import Floats, Mask, Pixels, Positions
+from indexer.errors import SourceError
 from indexer.languages.words import printable
+from indexer.library.foreign import from_json
 from indexer.reports.measures import RESAMPLES, Figure, Scores, means, shares, short, spell
 from indexer.reports.terminal import Progress, open_console, table_of
 from indexer.screens.boxes import Boxes, iou_matrix
 from indexer.screens.located import open_locator, seen_in
 from search.engine import Filters, SearchEngine
-from search.evaluation.asking import Shown
+from search.evaluation.corpus import Corpus, Shown
 from search.evaluation.evaluate import Subject
-from search.evaluation.prepared_screens import KnownIcons, Truth, read_screens
+from search.generation.backend import Ability
 from search.generation.opened import Opened, forgetful
 from search.results import Hit
 from search.screens.locate import name_crops
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenIcon:
+    """An icon on a screen: the box of its painted pixels (left, top, right, bottom), its key, how it is drawn."""
+
+    box: tuple[float, float, float, float]
+    key: str
+    drawn: str
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A picture of a screen, what it was made of, and its icons."""
+
+    file: str
+    width: int
+    height: int
+    scale: float
+    template: str
+    theme: str
+    seed: int
+    icons: tuple[ScreenIcon, ...]
+
+
+def read_screens(folder: Path) -> list[Screen]:
+    """Read what is known of the screens of a folder, in the order of their files.
+
+    Raises:
+        SourceError: there are none, or a line is not a screen's.
+    """
+    paths = sorted(folder.glob("screens*.jsonl"))
+    if not paths:
+        raise SourceError(f'no screens in "{folder}"; give a folder with pictures and screens.jsonl')
+    return sorted((screen for path in paths for screen in read_lines(path)), key=lambda screen: screen.file)
+
+
+def read_lines(path: Path) -> Iterator[Screen]:
+    """Read a file of screens; what follows the last line's end was cut off by a kill.
+
+    Raises:
+        SourceError: a line is not a screen's.
+    """
+    for number, line in enumerate(path.read_text("utf-8").split("\n")[:-1], start=1):
+        try:
+            yield from_json(Screen, line)
+        except ValueError as error:
+            raise SourceError(f'"{path}", line {number}: not a screen; render into an empty folder') from error
+
+
+def read_pixels(folder: Path, screen: Screen) -> Pixels:
+    """The picture of a screen, RGB (height, width, 3)."""
+    with Image.open(folder / screen.file) as picture:
+        return np.asarray(picture.convert("RGB"))
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The icons of one screen, as a library knows them."""
+
+    folder: Path
+    screen: Screen
+    right: Sequence[frozenset[int]]
+    """Of each icon of the screen the ids of the icons that name it rightly; none where the library lacks it."""
+
+    def read_pixels(self) -> Pixels:
+        """Read its picture, RGB (height, width, 3)."""
+        return read_pixels(self.folder, self.screen)
+
+    @cached_property
+    def corners(self) -> Floats:
+        """Painted boxes, (n, 4), in pixels of the picture."""
+        return np.array([icon.box for icon in self.screen.icons], np.float32).reshape(-1, 4)
+
+    @cached_property
+    def sets(self) -> tuple[str, ...]:
+        """The library's sets that the screen shows: a team asks for names in its own."""
+        return tuple(
+            sorted(
+                {icon.key.partition(":")[0] for icon, right in zip(self.screen.icons, self.right, strict=True) if right}
+            )
+        )
+
+    @cached_property
+    def is_held(self) -> Mask:
+        """Whether the library holds each icon, (n,): others can't be named."""
+        return np.array([bool(right) for right in self.right], bool)
+
+
+class KnownIcons:
+    """Which icons of a library name one of a screen rightly, by its key.
+
+    Right are the icon, all that have its very drawing, and the variants of these: what no picture tells apart.
+    """
+
+    def __init__(self, opened: Opened, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._facets = opened.in_memory(Ability.EVALUATE)
+        names = zip(corpus.sets, corpus.names, strict=True)
+        self._rows = {f"{key}:{name}": row for row, (key, name) in reversed([*enumerate(names)])}
+        self._found: dict[str, frozenset[int]] = {}
+
+    def truth(self, folder: Path, screen: Screen) -> Truth:
+        """Say what is in a screen of a folder."""
+        for key in {icon.key for icon in screen.icons} - self._found.keys():
+            self._found[key] = self._find(key)
+        return Truth(folder, screen, [self._found[icon.key] for icon in screen.icons])
+
+    def _find(self, key: str) -> frozenset[int]:
+        rows = np.array([self._rows[key]] if key in self._rows else [], np.int64)
+        drawn = np.concatenate([rows, *self._facets.alike_rows(rows)])
+        return frozenset(self._corpus.icon_ids[self._corpus.variants(np.unique(drawn))].tolist())
+
 
 LEAST_IOU = 0.5
 """Least intersection over union of a box with the icon that it holds."""
@@ -61,17 +180,13 @@ class Answer:
 
     def is_found(self) -> Mask:
         """Whether a box holds each icon of the screen."""
-        found = np.zeros(len(self.truth.right), bool)
-        found[self.icons[self.icons != NO_ICON]] = True
-        return found
+        return np.isin(np.arange(len(self.truth.right)), self.icons)
 
     def is_named(self) -> Mask:
         """Whether each icon of the screen is found and named rightly."""
-        named = np.zeros(len(self.truth.right), bool)
-        for name, icon in zip(self.names, self.icons.tolist(), strict=True):
-            if icon != NO_ICON:
-                named[icon] = name.rank(self.truth.right[icon]) == 1
-        return named
+        held = zip(self.names, self.icons.tolist(), strict=True)
+        named = [icon for name, icon in held if icon != NO_ICON and name.rank(self.truth.right[icon]) == 1]
+        return np.isin(np.arange(len(self.truth.right)), named)
 
     def true_ranks(self) -> Scores:
         """Place of each icon's first right name among those of its true box, infinite where none is right."""
@@ -242,9 +357,19 @@ def screens_json(evaluation: ScreenEvaluation) -> dict[str, Any]:
 def print_screens(evaluation: ScreenEvaluation) -> None:
     """Print what was looked at, and the figures."""
     console = open_console()
-    for line in _headline(evaluation):
+    lines = [
+        f"{evaluation.n_screens:,} screens, {evaluation.n_empty:,} of them without icons; "
+        f"{evaluation.n_icons:,} icons; {evaluation.screens}",
+        f"named by {evaluation.library}, generation {evaluation.generation}, which holds {evaluation.n_held:,} of "
+        "the icons on the screens; each screen is named by the sets that it shows",
+    ]
+    if evaluation.false_on_empty:
+        false = spell(evaluation.false_on_empty, True, written="{:.2f}".format)
+        lines.append(f"boxes on a screen without icons: {false}")
+    if not evaluation.n_held:
+        lines.append("no names were measured: index the sets that the screens show, and give --library")
+    for line in (*lines, ""):
         console.print(printable(line), highlight=False, markup=False)
-    console.print()
     cells = [("boxes", *quality_cells(evaluation.boxes))]
     if evaluation.end_to_end:
         cells.append(("boxes and names", *quality_cells(evaluation.end_to_end)))
@@ -252,21 +377,6 @@ def print_screens(evaluation: ScreenEvaluation) -> None:
         first, five = evaluation.naming.top_1, evaluation.naming.top_5
         cells.append(("true boxes named, first / among five", "", spell(first, True), spell(five, True), ""))
     console.print(table_of(("", "threshold", "precision", "recall", "F1"), cells))
-
-
-def _headline(evaluation: ScreenEvaluation) -> Iterator[str]:
-    yield (
-        f"{evaluation.n_screens:,} screens, {evaluation.n_empty:,} of them without icons; "
-        f"{evaluation.n_icons:,} icons; {evaluation.screens}"
-    )
-    yield (
-        f"named by {evaluation.library}, generation {evaluation.generation}, which holds {evaluation.n_held:,} of "
-        "the icons on the screens; each screen is named by the sets that it shows"
-    )
-    if evaluation.false_on_empty:
-        yield f"boxes on a screen without icons: {spell(evaluation.false_on_empty, True, written='{:.2f}'.format)}"
-    if not evaluation.n_held:
-        yield "no names were measured: index the sets that the screens show, and give --library"
 
 
 def quality_cells(of: Quality) -> tuple[str, ...]:

@@ -1,15 +1,25 @@
-"""Rules of the drawing: canvas, strokes, colours, and what one icon does that others of its set don't."""
+"""Rules of one icon beside the others of its set: canvas, strokes, colours, and what no icon needs."""
 
-from collections.abc import Callable, Hashable, Iterator
-from typing import TypeVar
+from collections import Counter
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from search.linting.drawing import BLACK, IMPLICIT, Box, Drawing
-from search.linting.findings import LEAST_SHARE, Find, Group, Habit, Rule, Violation, each_drawing, habit_of, number
-from search.linting.ink import unpacked
+from search.linting.findings import (
+    LEAST_ICONS,
+    LEAST_SHARE,
+    Find,
+    Group,
+    Habit,
+    Rule,
+    Value,
+    Violation,
+    each_drawing,
+    habit_of,
+    number,
+)
 
-Value = TypeVar("Value", bound=Hashable)
 USUAL_UNITS = 24.0
 """Side of a canvas, where the set has no habit of its own."""
 LEAST_LARGE = 24
@@ -34,7 +44,7 @@ def differing(
             for row, value in values.items():
                 if value != habit.value:
                     yield Violation((row,), f"{what} is {spell(value)}; {habit.counted} have {spell(habit.value)}")
-        elif habit.is_mixed and reports_mixture:
+        elif habit.n_icons >= LEAST_ICONS and reports_mixture:
             yield Violation((), mixture(what, habit, spell), is_note=True)
 
     return find
@@ -67,10 +77,6 @@ _SHARE_INSIDE = 0.05
 _OFF_GRID = 1e-3
 
 
-def _view_box(drawing: Drawing) -> tuple[Box, bool] | None:
-    return (drawing.view_box or (0.0, 0.0, 0.0, 0.0), drawing.states_view_box)
-
-
 def _spell_view_box(stated: tuple[Box, bool]) -> str:
     box, is_stated = stated
     if is_stated:
@@ -100,23 +106,20 @@ def find_off_centre(group: Group) -> Iterator[Violation]:
 
 
 def _aside(across: float, down: float, units: float) -> str:
-    parts = []
-    if abs(across) * USUAL_UNITS >= _LEAST_BESIDE:
-        parts.append(f"{number(abs(across) * units)} {'right' if across > 0 else 'left'}")
-    if abs(down) * USUAL_UNITS >= _LEAST_BESIDE:
-        parts.append(f"{number(abs(down) * units)} {'below' if down > 0 else 'above'}")
+    sides = ((across, ("left", "right")), (down, ("above", "below")))
+    parts = [f"{number(abs(by) * units)} {to[by > 0]}" for by, to in sides if abs(by) * USUAL_UNITS >= _LEAST_BESIDE]
     return f"{' and '.join(parts)} of" if parts[-1].endswith(("right", "left")) else " and ".join(parts)
 
 
 def _is_part(group: Group, row: int) -> bool:
     """Whether a drawing is a part of another one of its family, at its place there: the first bar of a signal."""
     own = group.seen.icons[row]
-    words = frozenset(own.words.split())
-    ink = unpacked(group.seen.masks[row])
+    words = frozenset(own.file.words.split())
+    ink = group.ink(row)
     most = max(4, _MOST_PART_STRAY * ink.sum())
     for other, icon in group.icons():
-        if other != row and words & frozenset(icon.words.split()):
-            around = unpacked(group.seen.masks[other])
+        if other != row and words & frozenset(icon.file.words.split()):
+            around = group.ink(other)
             if around.sum() > ink.sum() * 1.05 and (ink & ~around).sum() <= most:
                 return True
     return False
@@ -147,19 +150,125 @@ def out_of_bounds(drawing: Drawing) -> str | None:
 
 def find_off_grid(group: Group) -> Iterator[Violation]:
     """Find straight lines beside the half-pixel grid, in a set that keeps to it."""
-    shares = {row: _off_grid(drawing) for row, drawing in group.drawings() if drawing.corners}
-    n_on = sum(n == 0 for n, _ in shares.values())
-    if len(shares) < LEAST_LARGE or n_on < _GRID_SHARE * len(shares):
+    off_grid = {
+        row: [side for corner in drawing.corners for side in corner if abs(side * 2 - round(side * 2)) > _OFF_GRID]
+        for row, drawing in group.drawings()
+        if drawing.corners
+    }
+    n_on = sum(not off for off in off_grid.values())
+    if len(off_grid) < LEAST_LARGE or n_on < _GRID_SHARE * len(off_grid):
         return
-    for row, (n, first) in shares.items():
-        if n:
-            where = f"{n:,} ends of straight lines are off the half-pixel grid, such as {number(first)}"
-            yield Violation((row,), f"{where}; in {n_on:,} of {len(shares):,} icons none is")
+    for row, off in off_grid.items():
+        if off:
+            where = f"{len(off):,} ends of straight lines are off the half-pixel grid, such as {number(off[0])}"
+            yield Violation((row,), f"{where}; in {n_on:,} of {len(off_grid):,} icons none is")
 
 
-def _off_grid(drawing: Drawing) -> tuple[int, float]:
-    off = [value for point in drawing.corners for value in point if abs(value * 2 - round(value * 2)) > _OFF_GRID]
-    return len(off), off[0] if off else 0.0
+def find_stroke_widths(group: Group) -> Iterator[Violation]:
+    """Find other widths than the set's. An icon on a larger canvas is measured as it looks beside the others."""
+    units = units_of(group)
+
+    def widths(drawing: Drawing) -> tuple[str, ...] | None:
+        side = max(drawing.view_box[2:]) if drawing.view_box else 0.0
+        scale = units / side if side > 0 else 1.0
+        return tuple(map(number, sorted({round(width * scale, 2) for width in drawing.stroke_widths}))) or None
+
+    yield from differing("stroke-width", widths, " and ".join)(group)
+
+
+_CURRENT = "currentColor"
+_MOST_SHOWN = 3
+Paint = tuple[str, ...]
+
+
+def _paint(drawing: Drawing) -> Paint:
+    """What an icon is painted with: currentColor, no paint at all (which is black), or colours as they are spelled."""
+    return tuple(sorted(_CURRENT if paint == "currentcolor" else paint for paint in drawing.paints))
+
+
+def _spell(paint: Paint) -> str:
+    shown = " and ".join(paint[:_MOST_SHOWN])
+    return f"{shown} and {len(paint) - _MOST_SHOWN} more" if len(paint) > _MOST_SHOWN else shown
+
+
+def find_colours(group: Group) -> Iterator[Violation]:
+    """Find what has other paints than a set of one colour. A set of many colours is left alone."""
+    paints = {row: _paint(drawing) for row, drawing in group.drawings() if drawing.paints}
+    habit = habit_of(paints.values())
+    if habit is None or not _is_monochrome(list(paints.values())):
+        return
+    if habit.holds:
+        for row, paint in paints.items():
+            if paint != habit.value:
+                yield Violation((row,), f"painted with {_spell(paint)}; {habit.counted} with {_spell(habit.value)}")
+        if habit.value not in ((_CURRENT,), (IMPLICIT,)):
+            message = f"{habit.counted} are painted with {_spell(habit.value)}: they can't take the colour of a text"
+            yield Violation((), message, is_note=True)
+    elif habit.n_icons >= LEAST_ICONS:
+        yield Violation((), mixture("paint", habit, _spell), is_note=True)
+
+
+def _is_monochrome(paints: list[Paint]) -> bool:
+    """Whether nearly all icons have one colour each, and these are few."""
+    single = [paint for paint in paints if len({_as_colour(part) for part in paint}) == 1]
+    distinct = {_as_colour(paint[0]) for paint in single}
+    return len(single) >= LEAST_SHARE * len(paints) and len(distinct) <= max(4, len(single) // 20)
+
+
+def _as_colour(paint: str) -> str:
+    return "black" if paint in BLACK or paint == IMPLICIT else paint
+
+
+_LEAST_BYTES = 100
+_LEAST_SHARE_OF_FILE = 0.15
+_TIMES_HEAVIER = 4
+_LEAST_HEAVY = 10_000
+
+
+def find_raster(group: Group) -> Iterator[Violation]:
+    """Find pictures in pixels: inside an SVG, or among SVGs."""
+    n_svgs = sum(icon.drawing is not None for _, icon in group.icons())
+    for row, icon in group.icons():
+        if icon.drawing is not None and icon.drawing.n_images:
+            n = icon.drawing.n_images
+            yield Violation((row,), f"holds {n} picture{'s' if n > 1 else ''} in pixels (<image>)")
+        elif icon.drawing is None and icon.error is None and n_svgs >= max(LEAST_ICONS, LEAST_SHARE * len(group)):
+            yield Violation((row,), f"is a picture in pixels; {n_svgs:,} of {len(group):,} icons are SVG")
+
+
+def find_bloat(group: Group) -> Iterator[Violation]:
+    """Find files of which much could go; what most of the set has is one finding."""
+    svgs = [(row, icon.n_bytes, icon.drawing.excess) for row, icon in group.icons() if icon.drawing and icon.n_bytes]
+    counts = Counter(kind for _, _, excess in svgs for kind in excess)
+    usual = [kind for kind, n in counts.items() if n >= LEAST_ICONS and 2 * n > len(svgs)]
+    if usual:
+        total = Counter({kind: sum(excess.get(kind, 0) for _, _, excess in svgs) for kind in usual})
+        n_bytes = sum(n for _, n, _ in svgs)
+        share = f"{total.total():,} of {n_bytes:,} bytes ({total.total() / n_bytes:.0%})"
+        yield Violation((), f"{share} can go in most icons: {_spell_bytes(total)}", is_note=True)
+    for row, n_bytes, excess in svgs:
+        parts = {kind: n for kind, n in excess.items() if kind not in usual}
+        n = sum(parts.values())
+        if n >= _LEAST_BYTES and n >= _LEAST_SHARE_OF_FILE * n_bytes:
+            yield Violation((row,), f"{n:,} of {n_bytes:,} bytes can go: {_spell_bytes(parts)}")
+    yield from _heavy([(row, n_bytes) for row, n_bytes, _ in svgs])
+
+
+def _spell_bytes(parts: dict[str, int]) -> str:
+    ordered = sorted(parts.items(), key=lambda part: -part[1])
+    return ", ".join(f"{n:,} of {kind}" for kind, n in ordered)
+
+
+def _heavy(svgs: list[tuple[int, int]]) -> Iterator[Violation]:
+    """Files that weigh far more than all but a hundredth: traced pictures, outlines of outlines."""
+    if len(svgs) < 2 * LEAST_ICONS:
+        return
+    weights = [n_bytes for _, n_bytes in svgs]
+    usual, median = float(np.quantile(weights, 0.99, method="lower")), float(np.median(weights))
+    limit = max(_LEAST_HEAVY, _TIMES_HEAVIER * max(usual if usual < 10 * median else median, median))
+    for row, n_bytes in svgs:
+        if n_bytes > limit:
+            yield Violation((row,), f"weighs {n_bytes:,} bytes; half of the set weighs {median:,.0f} or less")
 
 
 RULES = (
@@ -168,7 +277,11 @@ RULES = (
         "warning",
         "the viewBox",
         "draw it on the canvas of the set, and state that as its viewBox",
-        differing("viewBox", _view_box, _spell_view_box),
+        differing(
+            "viewBox",
+            lambda drawing: (drawing.view_box or (0.0, 0.0, 0.0, 0.0), drawing.states_view_box),
+            _spell_view_box,
+        ),
     ),
     Rule(
         "out-of-bounds",
@@ -198,35 +311,6 @@ RULES = (
         "snap the drawing to the grid",
         find_off_grid,
     ),
-)
-
-
-def find_stroke_widths(group: Group) -> Iterator[Violation]:
-    """Find other widths than the set's. An icon on a larger canvas is measured as it looks beside the others."""
-    units = units_of(group)
-
-    def widths(drawing: Drawing) -> tuple[float, ...] | None:
-        side = max(drawing.view_box[2:]) if drawing.view_box else 0.0
-        scale = units / side if side > 0 else 1.0
-        return tuple(sorted({round(width * scale, 2) for width in drawing.stroke_widths})) or None
-
-    yield from differing("stroke-width", widths, _widths)(group)
-
-
-def _widths(widths: tuple[float, ...]) -> str:
-    return " and ".join(map(number, widths))
-
-
-def _words(words: frozenset[str]) -> str:
-    return " and ".join(sorted(words))
-
-
-def _is_sharp(drawing: Drawing) -> bool | None:
-    """Whether a rectangle of it has sharp corners; None where there is no rectangle."""
-    return 0.0 in drawing.radii if drawing.radii else None
-
-
-STROKE_RULES = (
     Rule(
         "stroke-width",
         "warning",
@@ -239,14 +323,14 @@ STROKE_RULES = (
         "warning",
         "how strokes end: butt, round or square",
         "state stroke-linecap as the set does",
-        differing("stroke-linecap", lambda drawing: drawing.caps or None, _words),
+        differing("stroke-linecap", lambda drawing: tuple(sorted(drawing.caps)) or None, " and ".join),
     ),
     Rule(
         "corner",
         "warning",
         "how strokes turn: miter, round or bevel",
         "state stroke-linejoin as the set does",
-        differing("stroke-linejoin", lambda drawing: drawing.joins or None, _words),
+        differing("stroke-linejoin", lambda drawing: tuple(sorted(drawing.joins)) or None, " and ".join),
     ),
     Rule(
         "radius",
@@ -255,63 +339,48 @@ STROKE_RULES = (
         "give its rectangles the rx that others of the set have, or none",
         differing(
             "the corner of a rectangle",
-            _is_sharp,
+            lambda drawing: 0.0 in drawing.radii if drawing.radii else None,
             lambda is_sharp: "sharp" if is_sharp else "rounded",
             reports_mixture=False,
         ),
     ),
-)
-
-
-_CURRENT = "currentColor"
-_MOST_SHOWN = 3
-Paint = tuple[str, ...]
-
-
-def _paint(drawing: Drawing) -> Paint:
-    """What an icon is painted with: currentColor, no paint at all (which is black), or colours as they are spelled."""
-    return tuple(sorted(_CURRENT if paint == "currentcolor" else paint for paint in drawing.paints))
-
-
-def _spell(paint: Paint) -> str:
-    shown = " and ".join(paint[:_MOST_SHOWN])
-    return f"{shown} and {len(paint) - _MOST_SHOWN} more" if len(paint) > _MOST_SHOWN else shown
-
-
-def find_colours(group: Group) -> Iterator[Violation]:
-    """Find what has other paints than a set of one colour. A set of many colours is left alone."""
-    paints = {row: _paint(drawing) for row, drawing in group.drawings() if drawing.paints}
-    habit = habit_of(paints.values())
-    if habit is None or habit.n_icons < 1 or not _is_monochrome(list(paints.values())):
-        return
-    if habit.holds:
-        for row, paint in paints.items():
-            if paint != habit.value:
-                yield Violation((row,), f"painted with {_spell(paint)}; {habit.counted} with {_spell(habit.value)}")
-        if habit.value not in ((_CURRENT,), (IMPLICIT,)):
-            message = f"{habit.counted} are painted with {_spell(habit.value)}: they can't take the colour of a text"
-            yield Violation((), message, is_note=True)
-    elif habit.is_mixed:
-        yield Violation((), mixture("paint", habit, _spell), is_note=True)
-
-
-def _is_monochrome(paints: list[Paint]) -> bool:
-    """Whether nearly all icons have one colour each, and these are few."""
-    single = [paint for paint in paints if len({_as_colour(part) for part in paint}) == 1]
-    distinct = {_as_colour(paint[0]) for paint in single}
-    return len(single) >= LEAST_SHARE * len(paints) and len(distinct) <= max(4, len(single) // 20)
-
-
-def _as_colour(paint: str) -> str:
-    return "black" if paint in BLACK or paint == IMPLICIT else paint
-
-
-COLOUR_RULES = (
     Rule(
         "colour",
         "warning",
         "paints other than currentColor, in a set of one colour",
         "write currentColor in place of the colour",
         find_colours,
+    ),
+    Rule(
+        "raster",
+        "warning",
+        "pictures in pixels, inside an SVG or among SVGs",
+        "draw it as shapes",
+        find_raster,
+    ),
+    Rule(
+        "text",
+        "warning",
+        "letters that need a font",
+        "turn its text into shapes",
+        each_drawing(
+            lambda drawing: (
+                "holds text (<text>), which looks otherwise where its font is missing" if drawing.n_texts else None
+            )
+        ),
+    ),
+    Rule(
+        "active",
+        "error",
+        "scripts, event handlers, and addresses outside the file",
+        "take them out; a page that holds this icon would run or load them",
+        each_drawing(lambda drawing: f"holds {', '.join(drawing.active[:3])}" if drawing.active else None),
+    ),
+    Rule(
+        "bloat",
+        "note",
+        "bytes that show nothing: data of editors, comments, unused definitions, digits; files of an odd weight",
+        "run `svgo` over it",
+        find_bloat,
     ),
 )

@@ -1,116 +1,106 @@
-"""What an SVG says of its drawing: canvas, strokes, corners, paints, and bytes that could go."""
+"""What an SVG says of its drawing: canvas, strokes, corners, paints, and where its shapes lie."""
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from typing import NamedTuple
 
+import numpy as np
+from fontTools.pens.basePen import BasePen
+from fontTools.svgLib.path import parse_path
 from picosvg.svg_transform import Affine2D
 
-from search.linting.geometry import NUMBER, Point, length, outline, transform
-from search.linting.markup import Element, Markup, Sheet, Style, parse
+from search.linting.markup import NUMBER, Element, Sheet, Style, excess, parse
 
-_EDITORS = (
-    "inkscape",
-    "sodipodi",
-    "bohemiancoding",  # Sketch
-    "figma",
-    "adobe",
-    "serif.com",  # Affinity
-    "vectornator",
-    "purl.org/dc",
-    "creativecommons.org",
-    "w3.org/1999/02/22-rdf-syntax-ns",
-    "boxy-svg",
-    "corel",
-)
-"""What is in the addresses of namespaces that only editors read."""
-_NUMERIC = frozenset(
-    (
-        *("d", "points", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "ry", "width", "height"),
-        *("transform", "stroke-width", "gradientTransform"),
-    )
-)
-_REFERENCE = re.compile(rb"#([^\s\"'()<>&]{1,200})")
-_DRAWN_BY_REFERENCE = frozenset(
-    ("linearGradient", "radialGradient", "clipPath", "mask", "pattern", "symbol", "filter", "marker")
+Point = tuple[float, float]
+_LENGTH = re.compile(rf"\s*+({NUMBER.pattern})\s*+(?:px)?\s*+")
+_TRANSFORM = re.compile(r"(?:matrix|translate|scale|rotate|skewX|skewY)\s*\([^()]{0,200}\)")
+_STEPS = np.array([0.2, 0.35, 0.5, 0.65, 0.8])
+"""Of a curve, at which points are taken beside its end: control points may lie far outside."""
+_WEIGHTS = np.stack(
+    [(1 - _STEPS) ** 3, 3 * (1 - _STEPS) ** 2 * _STEPS, 3 * (1 - _STEPS) * _STEPS**2, _STEPS**3], axis=1
 )
 
-
-def excess(markup: Markup, *, side: float) -> dict[str, int]:
-    """Count what could go, by kind, in bytes; `side` is the longer one of the viewBox, which says what is precise."""
-    found = {
-        "comments": markup.n_comment_bytes,
-        "declarations": markup.n_declaration_bytes,
-        "editor data": _editor_data(markup),
-        "unused ids and definitions": _unused(markup),
-        "digits": _digits(markup, decimals=decimals_for(side)),
-    }
-    return {kind: n for kind, n in found.items() if n > 0}
+_LEVEL = 1e-9
+"""The end of an arc is worked out, and misses what is written by less."""
 
 
-def decimals_for(side: float) -> int:
-    """How many digits behind the point can be seen: 3 of 24 units, 2 of 256, as svgo takes them."""
-    return 3 if side < 128 else 2 if side < 1024 else 1
+class Outline(NamedTuple):
+    """A shape as points, in its own units."""
+
+    points: list[Point]
+    corners: list[Point]
+    """Those of them at which straight lines along an axis end: what a designer snaps to a grid."""
 
 
-def _editor_data(markup: Markup) -> int:
-    """Metadata, elements and attributes of editors, and the declarations of their namespaces."""
-    n, behind = 0, -1
-    for element in markup.elements:
-        if element.start < behind:
-            continue
-        if element.tag == "metadata" or _is_of_editor(element.namespace):
-            n += element.end - element.start
-            behind = element.end
-        else:
-            for name, value in element.attributes.items():
-                namespace, _, local = name.rpartition(" ")
-                if _is_of_editor(namespace) or name == "data-name":
-                    n += len(local) + len(value) + 10
-    declared = [address for _, address in markup.namespaces if _is_of_editor(address)]
-    return n + sum(len(address) + 17 for address in declared)
+def outline(tag: str, attributes: Mapping[str, str]) -> Outline:
+    """Follow a shape; anything else has no points."""
+
+    def of(name: str) -> float:
+        return length(attributes.get(name))
+
+    match tag:
+        case "path":
+            pen = _Pen()
+            with suppress(ValueError, AssertionError):  # what is wrong ends the path there, as it does for a browser
+                parse_path(attributes.get("d", ""), pen)
+            return pen.drawn
+        case "rect" if of("width") > 0 and of("height") > 0:
+            x, y, width, height = (of(name) for name in ("x", "y", "width", "height"))
+            corners = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
+            return Outline(corners, corners)
+        case "circle" | "ellipse":
+            rx, ry = (of("r"), of("r")) if tag == "circle" else (of("rx"), of("ry"))
+            turns = [math.tau * n / 16 for n in range(16)] if rx > 0 and ry > 0 else []
+            return Outline([(of("cx") + rx * math.cos(turn), of("cy") + ry * math.sin(turn)) for turn in turns], [])
+        case "line":
+            ends = [(of("x1"), of("y1")), (of("x2"), of("y2"))]
+            return Outline(ends, ends if _is_level(*ends) else [])
+        case "polyline" | "polygon":
+            numbers = [float(number) for number in NUMBER.findall(attributes.get("points", ""))]
+            return Outline(list(zip(numbers[::2], numbers[1::2], strict=False)), [])
+    return Outline([], [])
 
 
-def _is_of_editor(namespace: str) -> bool:
-    return bool(namespace) and any(editor in namespace.lower() for editor in _EDITORS)
+def length(text: str | None, otherwise: float = 0.0) -> float:
+    """Read a length in user units; what is none, or in other units, is `otherwise`."""
+    match = _LENGTH.fullmatch(text) if text else None
+    return float(match[1]) if match else otherwise
 
 
-def _unused(markup: Markup) -> int:
-    """Definitions that nothing refers to; ids but the root's, by which pages know an icon, and empty groups."""
-    used = {name.decode(errors="replace") for name in _REFERENCE.findall(markup.document)}
-    n, behind = 0, -1
-    for element in markup.elements[1:]:
-        if element.start < behind or not element.is_svg:
-            continue
-        name = element.attributes.get("id")
-        is_empty = element.tag in ("g", "defs") and not element.has_content
-        if is_empty or (element.tag in _DRAWN_BY_REFERENCE and name not in used):
-            n += element.end - element.start
-            behind = element.end
-        elif name is not None and name not in used and not markup.styles:
-            n += len(name.encode(errors="replace")) + len(' id=""')
-    return n
+def _is_level(start: Point, end: Point) -> bool:
+    return min(abs(start[0] - end[0]), abs(start[1] - end[1])) < _LEVEL
 
 
-def _digits(markup: Markup, *, decimals: int) -> int:
-    """Digits of coordinates that are too fine to be seen."""
-    n = 0
-    for element in markup.elements:
-        for name in _NUMERIC & element.attributes.keys():
-            n += sum(
-                max(0, len(number.partition(".")[2]) - decimals)
-                for number in NUMBER.findall(element.attributes[name])
-                if "e" not in number and "E" not in number
-            )
-    return n
+class _Pen(BasePen):  # type: ignore[misc]  # fontTools has no types
+    """Follows path data."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.drawn = Outline([], [])
+
+    def _moveTo(self, _: Point) -> None:  # noqa: N802 - so fontTools calls it
+        """A place alone draws nothing."""
+
+    def _lineTo(self, end: Point) -> None:  # noqa: N802 - so fontTools calls it
+        ends = (self._getCurrentPoint(), end)
+        self.drawn.points.extend(ends)
+        self.drawn.corners.extend(ends if _is_level(*ends) else ())
+
+    def _curveToOne(self, one: Point, two: Point, end: Point) -> None:  # noqa: N802 - so fontTools calls it
+        points = np.array([self._getCurrentPoint(), one, two, end])
+        self.drawn.points.extend(map(tuple, [points[0], *_WEIGHTS @ points, points[-1]]))
 
 
 SHAPES = frozenset(("path", "rect", "circle", "ellipse", "line", "polyline", "polygon"))
 _NOT_DRAWN = frozenset(("defs", "clipPath", "mask", "symbol", "pattern", "marker", "metadata"))
 _ACTIVE = frozenset(("script", "foreignObject", "iframe", "handler"))
-_PAINTS = ("fill", "stroke", "stop-color", "flood-color")
+_DRAWN_OTHERWISE = frozenset(
+    ("use", "image", "text", "foreignObject", "animateTransform", "animateMotion", "animate", "switch")
+)
+_CUT = frozenset(("clip-path", "mask", "filter"))
 IMPLICIT = "nothing"
 """A shape that states none is filled with black."""
 BLACK = frozenset(("black", "#000", "#000000", "#000f", "#000000ff", "rgb(0,0,0)"))
@@ -154,7 +144,25 @@ def read_drawing(content: bytes) -> Drawing | None:
     markup = parse(content)
     if markup is None or not markup.elements:
         return None
-    return _Reader(markup).drawing()
+    elements, sheet = markup.elements, Sheet(markup)
+    shapes = [shape for shape in _shapes(elements, sheet) if shape.is_seen]
+    stroked = [shape for shape in shapes if shape.stroke_width > 0]
+    view_box, is_stated = _view_box(elements[0])
+    return Drawing(
+        view_box=view_box,
+        states_view_box=is_stated,
+        stroke_widths=frozenset(round(shape.stroke_width, 3) for shape in stroked),
+        caps=frozenset(shape.style.get("stroke-linecap", "butt") for shape in stroked),
+        joins=frozenset(shape.style.get("stroke-linejoin", "miter") for shape in stroked),
+        radii=frozenset(shape.corner_radius for shape in shapes if shape.element.tag == "rect"),
+        paints=frozenset(_paints(shapes, elements, sheet)),
+        extent=_extent(shapes, elements, sheet),
+        corners=tuple(corner for shape in shapes for corner in shape.placed(shape.outline.corners)),
+        n_images=sum(element.tag in ("image", "feImage") for element in elements),
+        n_texts=sum(element.tag == "text" for element in elements),
+        active=tuple(dict.fromkeys(_active(elements))),
+        excess=excess(markup, side=max(view_box[2:]) if view_box else 24.0),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,15 +172,7 @@ class _Shape:
     element: Element
     style: Style
     matrix: Affine2D
-
-    @property
-    def stroke_width(self) -> float:
-        """In units of the canvas; 0 where no stroke is seen."""
-        if self.style.get("stroke", "none") in ("none", "transparent"):
-            return 0.0
-        if self.style.get("stroke-opacity") == "0":
-            return 0.0
-        return length(self.style.get("stroke-width"), 1.0) * self.scale
+    outline: Outline
 
     @property
     def scale(self) -> float:
@@ -180,15 +180,18 @@ class _Shape:
         return math.sqrt(abs(self.matrix.determinant()))
 
     @property
+    def stroke_width(self) -> float:
+        """In units of the canvas; 0 where no stroke is seen."""
+        is_none = self.style.get("stroke", "none") in ("none", "transparent")
+        if is_none or self.style.get("stroke-opacity") == "0":
+            return 0.0
+        return length(self.style.get("stroke-width"), 1.0) * self.scale
+
+    @property
     def corner_radius(self) -> float:
         """Of a rectangle, in units of the canvas."""
         stated = self.element.attributes.get("rx") or self.element.attributes.get("ry")
         return round(length(stated) * self.scale, 3)
-
-    def placed(self, points: Sequence[Point]) -> list[Point]:
-        """Its points on the canvas, as far as they are finite."""
-        moved = (self.matrix.map_point(point) for point in points)
-        return [(x, y) for x, y in moved if math.isfinite(x) and math.isfinite(y)]
 
     @property
     def fill(self) -> str:
@@ -202,99 +205,75 @@ class _Shape:
         is_filled = self.fill not in ("none", "transparent") and self.style.get("fill-opacity") != "0"
         return not is_hidden and self.style.get("opacity") != "0" and (is_filled or self.stroke_width > 0)
 
+    def placed(self, points: Sequence[Point]) -> list[Point]:
+        """Its points on the canvas, as far as they are finite."""
+        moved = (self.matrix.map_point(point) for point in points)
+        return [(x, y) for x, y in moved if math.isfinite(x) and math.isfinite(y)]
 
-class _Reader:
-    def __init__(self, markup: Markup) -> None:
-        self._markup = markup
-        self._root = markup.elements[0]
-        self._sheet = Sheet(markup)
-        self._matrix_of = cache(self._placed)
-        self._shapes = [shape for shape in self._all_shapes() if shape.is_seen]
-        self._outlines = [outline(shape.element.tag, shape.element.attributes) for shape in self._shapes]
 
-    def drawing(self) -> Drawing:
-        view_box, is_stated = _view_box(self._root)
-        stroked = [shape for shape in self._shapes if shape.stroke_width > 0]
-        return Drawing(
-            view_box=view_box,
-            states_view_box=is_stated,
-            stroke_widths=frozenset(round(shape.stroke_width, 3) for shape in stroked),
-            caps=frozenset(shape.style.get("stroke-linecap", "butt") for shape in stroked),
-            joins=frozenset(shape.style.get("stroke-linejoin", "miter") for shape in stroked),
-            radii=frozenset(shape.corner_radius for shape in self._shapes if shape.element.tag == "rect"),
-            paints=frozenset(self._paints()),
-            extent=self._extent(),
-            corners=tuple(self._corners()),
-            n_images=sum(element.tag in ("image", "feImage") for element in self._markup.elements),
-            n_texts=sum(element.tag == "text" for element in self._markup.elements),
-            active=tuple(dict.fromkeys(self._active())),
-            excess=excess(self._markup, side=max(view_box[2:]) if view_box else 24.0),
-        )
+def _shapes(elements: Sequence[Element], sheet: Sheet) -> Iterator[_Shape]:
+    placed: dict[Element | None, Affine2D] = {None: Affine2D.identity()}
+    for element in elements:
+        is_hidden = element.tag in _NOT_DRAWN or sheet.own_style(element).get("display") == "none"
+        if is_hidden or element.parent not in placed:
+            continue
+        matrix = placed[element] = placed[element.parent] @ _transform(element.attributes.get("transform", ""))
+        if element.is_svg and element.tag in SHAPES:
+            yield _Shape(element, sheet.style_of(element), matrix, outline(element.tag, element.attributes))
 
-    def _all_shapes(self) -> Iterator[_Shape]:
-        hidden: set[Element] = set()
-        for element in self._markup.elements:
-            parent = element.parent
-            own = self._sheet.own_style(element).get("display") == "none"
-            if own or element.tag in _NOT_DRAWN or (parent is not None and parent in hidden):
-                hidden.add(element)
-            elif element.is_svg and element.tag in SHAPES:
-                yield _Shape(element, self._sheet.style_of(element), self._placed(element))
 
-    def _placed(self, element: Element) -> Affine2D:
-        own = element.attributes.get("transform")
-        around = self._matrix_of(element.parent) if element.parent else Affine2D.identity()
-        return around @ transform(own) if own else around
+def _transform(text: str) -> Affine2D:
+    """Read a transform attribute; what is wrong in it moves nothing."""
+    whole: Affine2D = Affine2D.identity()
+    for found in _TRANSFORM.finditer(text):
+        with suppress(ValueError, TypeError):
+            whole = whole @ Affine2D.fromstring(found[0])
+    return whole
 
-    def _paints(self) -> Iterator[str]:
-        for shape in self._shapes:
-            strokes = [shape.style.get("stroke", "none")] if shape.stroke_width else []
-            colour = shape.style.get("color", "currentcolor")
-            for paint in (shape.fill, *strokes):
-                spelled = "".join(paint.lower().split())
-                spelled = "".join(colour.lower().split()) if spelled == "currentcolor" else spelled
-                if spelled not in _NO_COLOURS and not spelled.startswith("url("):
-                    yield spelled
-        for element in self._markup.elements:
-            if element.tag == "stop":
-                yield "".join(self._sheet.style_of(element).get("stop-color", "black").lower().split())
 
-    def _extent(self) -> Box | None:
-        """None where something is drawn, cut or moved in ways that shapes don't tell."""
-        if not self._sheet.is_understood or self._draws_otherwise():
+def _paints(shapes: Sequence[_Shape], elements: Sequence[Element], sheet: Sheet) -> Iterator[str]:
+    for shape in shapes:
+        stroke = shape.style.get("stroke", "none") if shape.stroke_width else "none"
+        for paint in map(_plain, (shape.fill, stroke)):
+            spelled = _plain(shape.style.get("color", paint)) if paint == "currentcolor" else paint
+            if spelled not in _NO_COLOURS and not spelled.startswith("url("):
+                yield spelled
+    for element in elements:
+        if element.tag == "stop":
+            yield _plain(sheet.style_of(element).get("stop-color", "black"))
+
+
+def _plain(paint: str) -> str:
+    return "".join(paint.lower().split())
+
+
+def _extent(shapes: Sequence[_Shape], elements: Sequence[Element], sheet: Sheet) -> Box | None:
+    """None where something is drawn, cut or moved in ways that shapes don't tell."""
+    for element in elements:
+        is_otherwise = element.tag in _DRAWN_OTHERWISE or (element.tag == "svg" and element.parent is not None)
+        if is_otherwise or _CUT & sheet.own_style(element).keys():
             return None
-        left = top = float("inf")
-        right = bottom = float("-inf")
-        for shape, drawn in zip(self._shapes, self._outlines, strict=True):
-            points = shape.placed(drawn.points)
-            if points:
-                half = shape.stroke_width / 2
-                xs, ys = zip(*points, strict=True)
-                left, top = min(left, min(xs) - half), min(top, min(ys) - half)
-                right, bottom = max(right, max(xs) + half), max(bottom, max(ys) + half)
-        return (left, top, right, bottom) if left < right or top < bottom else None
+    boxes = []
+    for shape in shapes:
+        points, half = np.array(shape.placed(shape.outline.points)), shape.stroke_width / 2
+        if len(points):
+            boxes.append((*points.min(axis=0) - half, *points.max(axis=0) + half))
+    if not boxes or not sheet.is_understood:
+        return None
+    (left, top), (right, bottom) = np.min(boxes, axis=0)[:2].tolist(), np.max(boxes, axis=0)[2:].tolist()
+    return (left, top, right, bottom) if left < right or top < bottom else None
 
-    def _draws_otherwise(self) -> bool:
-        elements = self._markup.elements
-        others = ("use", "image", "text", "foreignObject", "animateTransform", "animateMotion", "animate", "switch")
-        if any(element.tag in others or (element.tag == "svg" and element is not self._root) for element in elements):
-            return True
-        return any({"clip-path", "mask", "filter"} & self._sheet.own_style(element).keys() for element in elements)
 
-    def _corners(self) -> Iterator[Point]:
-        for shape, drawn in zip(self._shapes, self._outlines, strict=True):
-            yield from shape.placed(drawn.corners)
-
-    def _active(self) -> Iterator[str]:
-        for element in self._markup.elements:
-            if element.tag in _ACTIVE:
-                yield f"<{element.tag}>"
-            for name, value in element.attributes.items():
-                local = name.rpartition(" ")[2]
-                if local.startswith("on") and len(local) > 3:
-                    yield f"{local}="
-                elif local == "href" and value.strip().lower().startswith(("http:", "https:", "//", "javascript:")):
-                    yield f"href={value.strip()[:60]}" if element.tag != "a" else "a link"
+def _active(elements: Sequence[Element]) -> Iterator[str]:
+    for element in elements:
+        if element.tag in _ACTIVE:
+            yield f"<{element.tag}>"
+        for name, value in element.attributes.items():
+            local = name.rpartition(" ")[2]
+            if local.startswith("on") and len(local) > 3:
+                yield f"{local}="
+            elif local == "href" and value.strip().lower().startswith(("http:", "https:", "//", "javascript:")):
+                yield f"href={value.strip()[:60]}" if element.tag != "a" else "a link"
 
 
 def _view_box(root: Element) -> tuple[Box | None, bool]:

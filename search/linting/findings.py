@@ -1,7 +1,7 @@
 """What a rule is, what it finds, what a set does as a rule, and what was accepted in `.iconslint`."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
@@ -29,6 +29,10 @@ class Group:
     def icons(self) -> Iterator[tuple[int, Icon]]:
         """Rows and icons."""
         return ((row, self.seen.icons[row]) for row in self.rows.tolist())
+
+    def ink(self, row: int) -> NDArray[np.bool_]:
+        """Which pixels of an icon are ink, (GRID, GRID)."""
+        return np.unpackbits(self.seen.masks[row], axis=-1).astype(bool)
 
     def drawings(self) -> Iterator[tuple[int, Drawing]]:
         """Rows and what the SVGs among the icons say."""
@@ -115,6 +119,11 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Spell it for programs."""
+
+        def icons(some: Sequence[IconFile]) -> list[dict[str, str]]:
+            return [{"key": icon.key, "path": icon.place} for icon in some]
+
+        told = ("rule", "severity", "set", "message", "mend")
         return {
             "n_icons": self.n_icons,
             "sets": list(self.sets),
@@ -122,14 +131,11 @@ class Report:
             "n_accepted": self.n_accepted,
             "unused_exceptions": list(self.unused_exceptions),
             "counts": dict(self.counts),
-            "findings": list(map(_finding_json, self.findings)),
+            "findings": [
+                {name: getattr(one, name) for name in told} | {"icons": icons(one.icons), "beside": icons(one.beside)}
+                for one in self.findings
+            ],
         }
-
-
-def _finding_json(finding: Finding) -> dict[str, Any]:
-    plain = {name: getattr(finding, name) for name in ("rule", "severity", "set", "message", "mend")}
-    icons = {"icons": finding.icons, "beside": finding.beside}
-    return plain | {name: [{"key": icon.key, "path": icon.place} for icon in some] for name, some in icons.items()}
 
 
 Value = TypeVar("Value", bound=Hashable)
@@ -153,11 +159,6 @@ class Habit(Generic[Value]):
     def holds(self) -> bool:
         """Whether so many icons have it that others are odd."""
         return self.n_icons >= LEAST_ICONS and self.n_with >= LEAST_SHARE * self.n_icons
-
-    @property
-    def is_mixed(self) -> bool:
-        """Whether there are enough icons to tell that none is the habit."""
-        return self.n_icons >= LEAST_ICONS and not self.holds
 
     @property
     def counted(self) -> str:

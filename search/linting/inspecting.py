@@ -1,4 +1,4 @@
-"""What there is to be seen of each icon: read, parsed, drawn, and looked at by an encoder."""
+"""What there is to be seen of each icon: read, parsed, drawn, looked at by an encoder; and where its ink is."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,10 @@ from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import OnnxEncoder, find_graphs
 from indexer.encoders.query_encoder import OnnxQueryEncoder, read_facts
 from indexer.errors import ChangedError, IconsError, ModelError, SourceError
+from indexer.languages.dictionary import Dictionary
+from indexer.languages.letters import AUTO
 from indexer.languages.names import common_affixes, parse
+from indexer.languages.own_names import Judge, SetReader
 from indexer.library.folder import Library
 from indexer.merging.manifest import Manifest
 from indexer.process import cores
@@ -29,7 +33,6 @@ from indexer.sources.source import Source, open_sources, read_picture
 from search.generation.backend import Ability
 from search.generation.opened import Opened
 from search.linting.drawing import Drawing, read_drawing
-from search.linting.ink import GRID, Boxes, Masks, boxes_of, depth_of, masks_of
 from search.linting.markup import MarkupError
 from search.query import Filters
 
@@ -82,30 +85,21 @@ def of_folders(folders: Sequence[Path], *, exclude: Sequence[str]) -> tuple[list
 
 
 def _named(source: Source, records: Sequence[tuple[str, Record]]) -> Iterator[IconFile]:
-    """Read the names of one set together, as a library does."""
+    """Read the names of one set together, as a library does; most say it in English already."""
     affixes = common_affixes(record.name for _, record in records)
-    parsed = [parse(record.name, affixes, style=record.style, size=record.size) for _, record in records]
-    english = _in_english([name.words for name in parsed])
-    for (path, record), name, words in zip(records, parsed, english, strict=True):
+    names = [parse(record.name, affixes, style=record.style, size=record.size) for _, record in records]
+    dictionary = Dictionary.bundled()
+    reader = SetReader(dictionary, Judge(dictionary), language=AUTO, names=[name.words for name in names], tags=())
+    for (path, record), name in zip(records, names, strict=True):
+        english = reader.name(name.words)
         yield IconFile(
             name=record.name,
-            words=words,
+            words=english.words if english else name.words,
             set=record.set.key,
             style=name.style,
             size=name.size,
             address=PictureAddress(source.kind, str(source.location), path, record.member, record.digest),
         )
-
-
-def _in_english(names: Sequence[str]) -> list[str]:
-    """What the names of one set say in English; most say it already."""
-    from indexer.languages.dictionary import Dictionary
-    from indexer.languages.letters import AUTO
-    from indexer.languages.own_names import Judge, SetReader
-
-    dictionary = Dictionary.bundled()
-    reader = SetReader(dictionary, Judge(dictionary), language=AUTO, names=names, tags=())
-    return [read.words if (read := reader.name(words)) else words for words in names]
 
 
 def of_library(opened: Opened, sets: Sequence[str]) -> list[IconFile]:
@@ -132,14 +126,6 @@ def of_library(opened: Opened, sets: Sequence[str]) -> list[IconFile]:
     ]
 
 
-def by_set(icons: Iterable[IconFile]) -> dict[str, list[IconFile]]:
-    """Icons by their set, in the order of its first one."""
-    found: dict[str, list[IconFile]] = {}
-    for icon in icons:
-        found.setdefault(icon.set, []).append(icon)
-    return found
-
-
 _AT_ONCE = 32
 
 
@@ -160,56 +146,43 @@ def open_encoder(library: Library | None) -> PairEncoder:
         ModelError: the bundled one has no graphs.
     """
     checkpoint = find_checkpoint(ModelChoice.bundled())
-    fingerprint = _fingerprint(library)
-    if library is not None and fingerprint not in (None, checkpoint.fingerprint):
-        folder = library.encoder(fingerprint)
-        with suppress(OSError, ValueError):
-            facts = read_facts(folder)
-            if facts.served == "onnx":
-                return _of_library(OnnxQueryEncoder(folder, facts))
+    if library is not None and library.exists():
+        with suppress(IconsError, OSError, ValueError, IndexError):  # one that can't be read has none
+            fingerprint = Manifest.read(library.candidates()[0]).fingerprint
+            facts = read_facts(library.encoder(fingerprint))
+            if fingerprint != checkpoint.fingerprint and facts.served == "onnx":
+                own = OnnxQueryEncoder(library.encoder(fingerprint), facts)
+                at_once = ThreadPoolExecutor(cores(), "encode").map  # it has one thread a call
+                pictures = _batched(at_once, own.encode_many_pictures)
+                return PairEncoder(own.image_size, pictures, _batched(at_once, own.encode_many_words))
     graphs = find_graphs(checkpoint)
     if graphs is None:
         raise ModelError(f'the graphs of model "{checkpoint.name}" are missing; install `icons` again')
     # In int8 six times as many pictures a second; what is compared here are pictures of one encoder among each other.
-    return _bundled(OnnxEncoder(graphs, precision="int8" if graphs.has_int8 else "fp32", threads=cores()))
+    encoder = OnnxEncoder(graphs, precision="int8" if graphs.has_int8 else "fp32", threads=cores())
+    return PairEncoder(
+        encoder.image_size,
+        _batched(map, encoder.encode_images),
+        lambda texts: encoder.encode_texts(texts).astype(np.float32),
+    )
 
 
-def _fingerprint(library: Library | None) -> str | None:
-    """Which encoder a library searches with; None where there is no library."""
-    if library is None or not library.exists():
-        return None
-    for generation in library.candidates():
-        with suppress(IconsError):
-            return Manifest.read(generation).fingerprint
-    return None
+def _batched(at_once: Callable[..., Iterable[Any]], encode: Callable[[Any], Any]) -> Callable[[Any], Floats]:
+    def encode_all(whole: Any) -> Floats:
+        batches = [whole[start : start + _AT_ONCE] for start in range(0, len(whole), _AT_ONCE)]
+        return np.concatenate(list(at_once(encode, batches))).astype(np.float32)
+
+    return encode_all
 
 
-def _bundled(encoder: OnnxEncoder) -> PairEncoder:
-    def pictures(pixels: Pixels) -> Floats:
-        return np.concatenate([encoder.encode_images(some) for some in _batches(pixels)]).astype(np.float32)
-
-    return PairEncoder(encoder.image_size, pictures, lambda texts: encoder.encode_texts(texts).astype(np.float32))
-
-
-def _of_library(encoder: OnnxQueryEncoder) -> PairEncoder:
-    """A query encoder has one thread a call; here so many calls run at once as there are cores."""
-    threads = ThreadPoolExecutor(cores(), "encode")
-
-    def pictures(pixels: Pixels) -> Floats:
-        return np.concatenate(list(threads.map(encoder.encode_many_pictures, _batches(pixels))))
-
-    def words(texts: Sequence[str]) -> Floats:
-        some = [texts[start : start + _AT_ONCE] for start in range(0, len(texts), _AT_ONCE)]
-        return np.concatenate(list(threads.map(encoder.encode_many_words, some)))
-
-    return PairEncoder(encoder.image_size, pictures, words)
-
-
-def _batches(pixels: Pixels) -> Iterator[Pixels]:
-    for start in range(0, len(pixels), _AT_ONCE):
-        yield pixels[start : start + _AT_ONCE]
-
-
+GRID = 128
+"""Side of a mask: five pixels a unit of an icon of 24."""
+Masks = NDArray[np.uint8]
+"""Packed, a bit a pixel: (n, GRID, GRID / 8)."""
+Boxes = NDArray[np.float32]
+"""(n, 4): left, top, right and bottom of the ink as shares of the canvas; all 0 where there is none."""
+_HALF = 128
+"""Of 255: darkest ink counts as 255, so a pale icon is measured as a black one."""
 _CHUNK = 64
 
 
@@ -226,16 +199,6 @@ class Icon:
     is_blank: bool
     is_on_dark: bool
     """Whether it vanishes on white."""
-
-    @property
-    def name(self) -> str:
-        """As its file has it."""
-        return self.file.name
-
-    @property
-    def words(self) -> str:
-        """What its name says."""
-        return self.file.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +232,8 @@ def inspect(files: Sequence[IconFile], *, encoder: PairEncoder | None, progress:
             if len(rows):
                 depth, is_dark = depth_of(_shrunk(chunk.pixels, GRID))
                 on_dark.update(rows[is_dark].tolist())
-                masks[rows], boxes[rows], drawn[rows] = masks_of(depth), boxes_of(depth), chunk.traits["drawing"]
+                masks[rows], boxes[rows] = np.packbits(depth >= _HALF, axis=2), boxes_of(depth)
+                drawn[rows] = chunk.traits["drawing"]
                 if encoder is not None:
                     some = encoder.pictures(_shrunk(chunk.pixels, encoder.image_size))
                     vectors = vectors if vectors.shape[1] else np.zeros((n, some.shape[1]), np.float32)
@@ -302,14 +266,49 @@ def _read_all(files: Sequence[IconFile], progress: Progress) -> Iterator[tuple[i
 def _shrunk(pixels: Pixels, side: int) -> Pixels:
     """Pictures on a smaller side, by the mean of whole blocks where they fit, else by the nearest pixel."""
     n, have = pixels.shape[:2]
-    if side == have:
-        return pixels
     if have % side:
         nearest = (np.arange(side) * have) // side
         return np.ascontiguousarray(pixels[:, nearest][:, :, nearest])
     by = have // side
-    total = np.zeros((n, side, side, 3), np.uint16)
-    for down in range(by):
-        for across in range(by):
-            total += pixels[:, down::by, across::by]
+    parts = (pixels[:, down::by, across::by] for down in range(by) for across in range(by))
+    total = sum(parts, np.zeros((n, side, side, 3), np.uint16))
     return np.asarray((total + by * by // 2) // (by * by), np.uint8)
+
+
+def depth_of(pixels: Pixels) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """How much each pixel differs from the ground, (n, side, side), and whether that is black and not white, (n,).
+
+    The ground is what most of the rim shows; where an icon covers the whole rim, what it shows is ink.
+    """
+    rim = np.concatenate([pixels[:, 0], pixels[:, -1], pixels[:, :, 0], pixels[:, :, -1]], axis=1)
+    n_white, n_black = ((rim == shade).all(axis=2).sum(axis=1) for shade in (255, 0))
+    red, green, blue = (pixels[..., channel] for channel in range(3))  # by channels: thrice as fast as along an axis
+    depth = 255 - np.minimum(np.minimum(red, green), blue)
+    is_dark = n_black > n_white
+    depth[is_dark] = np.maximum(np.maximum(red[is_dark], green[is_dark]), blue[is_dark])
+    top = depth.max(axis=(1, 2))
+    depth[top == 0] = 255
+    pale = (top > 0) & (top < 255)
+    depth[pale] = depth[pale] * (255 / top[pale, None, None])
+    return np.asarray(depth, np.uint8), is_dark
+
+
+def boxes_of(depth: NDArray[np.uint8]) -> Boxes:
+    """Boxes around the ink. A pixel at its edge counts by how much ink it has, so they are finer than pixels."""
+    across, down = depth.max(axis=1), depth.max(axis=2)
+    (left, right), (top, bottom) = _ends(across), _ends(down)
+    return np.stack([left, top, right, bottom], axis=1).astype(np.float32)
+
+
+def _ends(profile: NDArray[np.uint8]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Where ink begins and ends along an axis, (n, side) -> shares of the side."""
+    n, side = profile.shape
+    has_ink = profile > 8
+    first = has_ink.argmax(axis=1)
+    last = side - 1 - has_ink[:, ::-1].argmax(axis=1)
+    rows = np.arange(n)
+    begins = first + 1 - profile[rows, first] / 255
+    ends = last + profile[rows, last] / 255
+    is_empty = ~has_ink.any(axis=1)
+    begins[is_empty] = ends[is_empty] = 0
+    return begins / side, ends / side

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -11,15 +11,15 @@ import numpy as np
 
 from indexer.errors import IconsError, SourceError
 from indexer.library.folder import Library, require
+from indexer.library.foreign import from_plain
 from indexer.reports.terminal import Progress
 from indexer.sources.records import read_regular
-from search.linting import canvas, contents, naming, twins
-from search.linting.findings import Finding, Group, Report, Rule, Violation
+from search.linting import canvas, twins
+from search.linting.findings import Finding, Group, Report, Rule, Violation, each
 from search.linting.inspecting import (
     IconFile,
     Inspection,
     PairEncoder,
-    by_set,
     inspect,
     of_folders,
     of_library,
@@ -28,16 +28,20 @@ from search.linting.inspecting import (
 
 RULES: dict[str, Rule] = {
     rule.id: rule
-    for rules in (
-        contents.DRAWN_RULES,
-        twins.RULES,
-        naming.RULES,
-        canvas.RULES,
-        canvas.STROKE_RULES,
-        canvas.COLOUR_RULES,
-        contents.RULES,
+    for rule in (
+        Rule(
+            "broken", "error", "whether a picture can be drawn at all", "export it again", each(lambda icon: icon.error)
+        ),
+        Rule(
+            "blank",
+            "error",
+            "whether anything is seen",
+            "export it again, or delete it",
+            each(lambda icon: "nothing is drawn" if icon.is_blank else None),
+        ),
+        *twins.RULES,
+        *canvas.RULES,
     )
-    for rule in rules
 }
 
 
@@ -79,17 +83,10 @@ class Accepted:
         What is said of a whole set is accepted by "*" alone.
         """
         patterns = self.patterns.get(finding.rule, ())
-        matched = [self._matches(finding.rule, icon.name, patterns) for icon in finding.icons]
-        if not matched:
-            is_all = "*" in patterns
-            self.used.update({(finding.rule, "*")} if is_all else ())
-            return is_all
-        return sum(matched) >= max(1, len(matched) - 1)
-
-    def _matches(self, rule: str, name: str, patterns: Iterable[str]) -> bool:
-        fitting = [pattern for pattern in patterns if fnmatchcase(name, pattern)]
-        self.used.update((rule, pattern) for pattern in fitting)
-        return bool(fitting)
+        fitting = [[one for one in patterns if fnmatchcase(icon.name, one)] for icon in finding.icons]
+        fitting = fitting or [[one for one in patterns if one == "*"]]
+        self.used.update((finding.rule, pattern) for some in fitting for pattern in some)
+        return sum(map(bool, fitting)) >= max(1, len(fitting) - 1)
 
     def unused(self) -> list[str]:
         """Patterns that accepted nothing, as "rule: pattern"."""
@@ -116,21 +113,20 @@ def read_accepted(folders: Sequence[Path]) -> Accepted:
     return Accepted(patterns)
 
 
-def _read(file: Path) -> dict[str, tuple[str, ...]]:
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What a file says."""
+
+    accept: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def _read(file: Path) -> Mapping[str, tuple[str, ...]]:
     try:
-        stated = tomllib.loads(read_regular(file, limit=_MOST_BYTES).decode("utf-8"))
+        stated = from_plain(_File, tomllib.loads(read_regular(file, limit=_MOST_BYTES).decode("utf-8")))
     except (OSError, SourceError, ValueError, RecursionError) as error:
         raise IconsError(f'"{file}" can\'t be read ({error}); it is TOML: {_FORM}') from error
-    if unknown := stated.keys() - {"accept"}:
-        raise IconsError(f'"{file}" says "{min(unknown)}", which is unknown; it knows [accept] alone')
-    accept = stated.get("accept", {})
-    if not isinstance(accept, dict):
-        raise IconsError(f'"{file}": "accept" is no table; write {_FORM}')
-    check(list(accept), where=f'"{file}": ')
-    for rule, names in accept.items():
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise IconsError(f'"{file}": "{rule}" is no list of names; write {rule} = ["name", "pattern-*"]')
-    return {rule: tuple(names) for rule, names in accept.items()}
+    check(list(stated.accept), where=f'"{file}": ')
+    return stated.accept
 
 
 _LEAST_GROUP = 20
@@ -164,7 +160,9 @@ def lint(options: LintOptions, *, library: Library, progress: Progress) -> Repor
     encoder = open_encoder(library) if any(rule.needs_vectors for rule in rules) else None
     findings: list[Finding] = []
     on_dark: set[IconFile] = set()
-    sets = by_set(icons)
+    sets: dict[str, list[IconFile]] = defaultdict(list)
+    for icon in icons:
+        sets[icon.set].append(icon)
     for key, members in sets.items():
         seen = inspect(members, encoder=encoder, progress=progress)
         findings.extend(_of_set(key, seen, rules, encoder, progress))
@@ -196,7 +194,18 @@ def _of_set(
     odd = {row for _, _, one in violations for row in one.rows}
     typical = {id(group): _typical(group, odd) for group in (whole, *groups)}
     for rule, group, one in violations:
-        yield _finding(rule, key, seen, one, typical[id(group)])
+        beside, usual = one.looks_like, typical[id(group)]
+        if not beside and usual is not None and len(one.rows) == 1 and seen.drawn[one.rows[0]]:
+            beside = (usual,)
+        yield Finding(
+            rule=rule.id,
+            severity="note" if one.is_note else rule.severity,
+            set=key,
+            message=one.message,
+            mend=rule.mend,
+            icons=tuple(seen.icons[row].file for row in one.rows),
+            beside=tuple(seen.icons[row].file for row in beside),
+        )
 
 
 def _groups(whole: Group) -> Iterator[Group]:
@@ -218,18 +227,3 @@ def _typical(group: Group, odd: set[int]) -> int | None:
         return sound[0] if sound else None
     vectors = group.seen.vectors[sound]
     return sound[int(np.argmax(vectors @ vectors.mean(axis=0)))]
-
-
-def _finding(rule: Rule, key: str, seen: Inspection, violation: Violation, typical: int | None) -> Finding:
-    beside = violation.looks_like
-    if not beside and typical is not None and len(violation.rows) == 1 and seen.drawn[violation.rows[0]]:
-        beside = (typical,)
-    return Finding(
-        rule=rule.id,
-        severity="note" if violation.is_note else rule.severity,
-        set=key,
-        message=violation.message,
-        mend=rule.mend,
-        icons=tuple(seen.icons[row].file for row in violation.rows),
-        beside=tuple(seen.icons[row].file for row in beside),
-    )

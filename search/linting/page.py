@@ -1,8 +1,9 @@
 """Findings as a page and in a terminal: by rule, with pictures side by side."""
 
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from html import escape
+from itertools import count
 
 from indexer.errors import RenderError, SourceError
 from indexer.languages.words import printable
@@ -38,24 +39,28 @@ nav { margin: 1rem 0; display: flex; flex-wrap: wrap; gap: .4rem; } nav a { colo
 
 def lint_page(report: Report, *, progress: Progress) -> str:
     """Lay a report out as one file that needs nothing beside it."""
-    shown = _by_rule(report)
-    n_all = sum(len(findings[:_MOST_ON_PAGE]) for findings in shown.values())
-    n_done = 0
-    links = (f'<a href="#{rule}">{rule} <b>{len(findings):,}</b></a>' for rule, findings in shown.items())
+    by_rule = _by_rule(report)
+    links = (f'<a href="#{rule}">{rule} <b>{len(findings):,}</b></a>' for rule, findings in by_rule.items())
     sections = [_STYLE, f"<nav>{''.join(links)}</nav>"]
+    n_all, n_done = sum(min(len(findings), _MOST_ON_PAGE) for findings in by_rule.values()), count(1)
     with DrawPool(workers=1) as pool:
-
-        def picture(icon: IconFile) -> str:
-            return _picture(icon, pool, is_on_dark=icon in report.on_dark)
-
-        for rule, findings in shown.items():
+        for rule, findings in by_rule.items():
             finds = []
             for finding in findings[:_MOST_ON_PAGE]:
-                finds.append(_find(finding, picture))
-                n_done += 1
-                progress("Laying out the page", n_done, n_all)
-            sections.append(_section(rule, findings, finds))
-    return page(f"icons lint: {_title(report)}", facts=_facts(report), sections=sections)
+                finds.append(_find(finding, lambda icon: _picture(icon, pool, report)))
+                progress("Laying out the page", next(n_done), n_all)
+            left_out = f"; the first {len(finds):,} are shown" if len(finds) < len(findings) else ""
+            about = f"{_counted(len(findings), RULES[rule].severity)}{left_out}: {escape(RULES[rule].looks_at)}"
+            sections.append(
+                f'<section><h2 id="{rule}">{rule} <small>{about}</small></h2><p class="mend">To mend it: '
+                f'{escape(RULES[rule].mend)}.</p><div class="finds">{"".join(finds)}</div></section>'
+            )
+    sets = ", ".join(map(printable, report.sets[:3])) + (" ..." if len(report.sets) > 3 else "")
+    title = f"{_counted(len(report.findings), 'finding')} in {report.n_icons:,} icons of {sets or 'no set'}"
+    first = "Beside an odd icon, with a dashed frame: a usual one of its set, or those that it looks like."
+    accepted = [f"{report.n_accepted:,} findings were accepted and are left out."] if report.n_accepted else []
+    facts = [first if report.findings else "Nothing was found.", *accepted]
+    return page(f"icons lint: {title}", facts=facts, sections=sections)
 
 
 def _by_rule(report: Report) -> dict[str, list[Finding]]:
@@ -64,56 +69,38 @@ def _by_rule(report: Report) -> dict[str, list[Finding]]:
     return {rule: findings for rule, findings in by_rule.items() if findings}
 
 
-def _title(report: Report) -> str:
-    sets = ", ".join(map(printable, report.sets[:3])) + (" ..." if len(report.sets) > 3 else "")
-    n = len(report.findings)
-    return f"{n:,} finding{'s' if n != 1 else ''} in {report.n_icons:,} icons of {sets or 'no set'}"
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' if n != 1 else ''}"
 
 
-def _facts(report: Report) -> list[str]:
-    facts = ["Beside an odd icon, with a dashed frame: a usual one of its set, or those that it looks like."]
-    if report.n_accepted:
-        facts.append(f"{report.n_accepted:,} findings were accepted and are left out.")
-    return facts if report.findings else ["Nothing was found.", *facts[1:]]
-
-
-def _section(rule: str, findings: Sequence[Finding], finds: Sequence[str]) -> str:
-    n = len(findings)
-    counted = f"{n:,} {RULES[rule].severity}{'s' if n != 1 else ''}"
-    left_out = f"; the first {len(finds):,} are shown" if len(finds) < n else ""
-    head = f'<h2 id="{rule}">{rule} <small>{counted}{left_out}: {escape(RULES[rule].looks_at)}</small></h2>'
-    mend = f'<p class="mend">To mend it: {escape(RULES[rule].mend)}.</p>'
-    return f'<section>{head}{mend}<div class="finds">{"".join(finds)}</div></section>'
+def _label(finding: Finding) -> str:
+    """The icon's name, unless what is found says several; the set's, where all of it is meant."""
+    return finding.icons[0].name if len(finding.icons) == 1 else "" if finding.icons else finding.set
 
 
 def _find(finding: Finding, picture: Callable[[IconFile], str]) -> str:
     shown = finding.icons[:_MOST_PICTURES] if finding.rule != "broken" else ()
-    figures = [_figure(icon, picture) for icon in shown]
-    figures += [_figure(icon, picture, kind=' class="beside"') for icon in finding.beside[:_MOST_PICTURES]]
-    name = finding.icons[0].name if len(finding.icons) == 1 else "" if finding.icons else finding.set
-    label = f"<b>{_shown(name)}</b>" if name else ""
+    figures = [
+        f'<figure{kind} title="{_shown(icon.place)}">{picture(icon)}'
+        f"<figcaption>{_shown(icon.name)}</figcaption></figure>"
+        for kind, icons in (("", shown), (' class="beside"', finding.beside[:_MOST_PICTURES]))
+        for icon in icons
+    ]
+    label = f"<b>{_shown(_label(finding))}</b>" if _label(finding) else ""
     pictures = f'<div class="pictures">{"".join(figures)}</div>' if figures else ""
     wide = " wide" if len(figures) > 3 else ""
     return f'<div class="find{wide}">{pictures}<p>{label}{_shown(finding.message)}</p></div>'
 
 
-def _figure(icon: IconFile, picture: Callable[[IconFile], str], *, kind: str = "") -> str:
-    name = _shown(icon.name)
-    return f'<figure{kind} title="{_shown(icon.place)}">{picture(icon)}<figcaption>{name}</figcaption></figure>'
-
-
-def _picture(icon: IconFile, pool: DrawPool, *, is_on_dark: bool) -> str:
+def _picture(icon: IconFile, pool: DrawPool, report: Report) -> str:
     try:
         content = read_picture(icon.address)
         if len(content) > _MOST_PICTURE_BYTES or b"<script" in content:
             content = pool.png(content, size=_DRAWN_SIDE)
-        address = data_uri(content)
-    except (OSError, SourceError):
-        return '<span class="gone">gone</span>'
-    except RenderError:
-        return '<span class="gone">broken</span>'
-    dark = ' class="dark"' if is_on_dark else ""
-    return f'<img{dark} alt="{_shown(icon.name)}" src="{address}">'
+        dark = ' class="dark"' if icon in report.on_dark else ""
+        return f'<img{dark} alt="{_shown(icon.name)}" src="{data_uri(content)}">'
+    except (OSError, SourceError, RenderError) as error:
+        return f'<span class="gone">{"broken" if isinstance(error, RenderError) else "gone"}</span>'
 
 
 def _shown(text: str) -> str:
@@ -130,39 +117,27 @@ _INDENT = 2
 def lines_of(report: Report, *, most: int | None) -> Iterator[str]:
     """Lay a report out; `most` findings of a rule, None for all, each whole."""
     for rule, findings in _by_rule(report).items():
-        yield from _rule_lines(rule, findings, most=most)
+        severities = {found.severity for found in findings}
+        severity = severities.pop() if len(severities) == 1 else RULES[rule].severity
+        yield f"{rule}  {_counted(len(findings), severity)}"
+        for finding in findings[:most]:
+            yield from _finding_lines(finding, is_whole=most is None)
+        if most is not None and len(findings) > most:
+            yield f"{' ' * _INDENT}... and {len(findings) - most:,} more; --long shows all"
+        yield from textwrap.wrap(f"mend: {RULES[rule].mend}", WIDTH, initial_indent="  ", subsequent_indent="        ")
         yield ""
-    yield from _summary(report)
-
-
-def _rule_lines(rule: str, findings: Sequence[Finding], *, most: int | None) -> Iterator[str]:
-    severity = findings[0].severity if len({found.severity for found in findings}) == 1 else RULES[rule].severity
-    yield f"{rule}  {len(findings):,} {severity}{'s' if len(findings) > 1 else ''}"
-    for finding in findings[:most]:
-        yield from _finding_lines(finding, is_whole=most is None)
-    if most is not None and len(findings) > most:
-        yield f"{' ' * _INDENT}... and {len(findings) - most:,} more; --long shows all"
-    yield from textwrap.wrap(f"mend: {RULES[rule].mend}", WIDTH, initial_indent="  ", subsequent_indent="        ")
+    accepted = f"; {report.n_accepted:,} accepted" if report.n_accepted else ""
+    found = _counted(len(report.findings), "finding") if report.findings else "nothing found"
+    yield f"{found} in {_counted(report.n_icons, 'icon')}{accepted}"
 
 
 def _finding_lines(finding: Finding, *, is_whole: bool) -> Iterator[str]:
-    """The name in a column of its own, unless what is found says it or is of the whole set."""
-    label = finding.icons[0].name if len(finding.icons) == 1 else "" if finding.icons else finding.set
-    start = " " * _INDENT
-    if label:
-        start += f"{label:<{_NAME_WIDTH}} " if len(label) <= _NAME_WIDTH else f"{label} "
+    """The name in a column of its own."""
+    label = _label(finding)
+    start = " " * _INDENT + (f"{label:<{_NAME_WIDTH}} " if label else "")
     behind = " " * (_INDENT + (_NAME_WIDTH + 1 if label else 2))
     if len(start) > WIDTH // 2:
         yield start.rstrip()
         start = behind
     yield from textwrap.wrap(finding.message, WIDTH, initial_indent=start, subsequent_indent=behind)
-    if is_whole:
-        for icon in finding.icons:
-            yield f"{behind}{icon.place}"
-
-
-def _summary(report: Report) -> Iterator[str]:
-    n = len(report.findings)
-    icons = f"{report.n_icons:,} icon{'s' if report.n_icons != 1 else ''}"
-    accepted = f"; {report.n_accepted:,} accepted" if report.n_accepted else ""
-    yield f"{n:,} finding{'s' if n != 1 else ''} in {icons}{accepted}" if n else f"nothing found in {icons}{accepted}"
+    yield from (f"{behind}{icon.place}" for icon in finding.icons if is_whole)

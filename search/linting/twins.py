@@ -1,7 +1,10 @@
-"""Rules: icons that show the same, or nearly.
+"""Rules of how icons look: those that show the same, or nearly, and names that do not say what is drawn.
 
 Near means: every pixel of ink, and of ground, has one of its kind close by in the other picture, once both lie at the
 same place. So an arrow to the left is not near one to the right, nor a clock at one near a clock at two.
+
+A name is doubted by how much better the picture fits another name of the set, in standard deviations over the set's
+pictures, less how much it looks like the pictures of icons that are named alike.
 """
 
 from collections import defaultdict
@@ -10,8 +13,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.arrays import Floats
 from search.linting.findings import Group, Rule, Violation
-from search.linting.ink import GRID, strays, unpacked
+from search.linting.inspecting import GRID
 
 _MOST_SHIFT = 8
 """Pixels of a mask, 1.5 units of 24: farther apart, the same drawing means something else."""
@@ -33,10 +37,10 @@ def find_identical(group: Group) -> Iterator[Violation]:
     """Find icons whose pixels are equal. Styles or sizes of one name may well be."""
     for rows in _drawn_alike(group).values():
         looks = {(group.seen.icons[row].file.style, group.seen.icons[row].file.size) for row in rows}
-        of_words = {group.seen.icons[row].words: row for row in reversed(rows)}
+        of_words = {group.seen.icons[row].file.words: row for row in reversed(rows)}
         alike = rows if len(looks) == 1 else sorted(of_words.values())
         if len(alike) > 1:
-            names = ", ".join(group.seen.icons[row].name for row in alike[:4])
+            names = ", ".join(group.seen.icons[row].file.name for row in alike[:4])
             more = f" and {len(alike) - 4} more" if len(alike) > 4 else ""
             yield Violation(tuple(alike), f"{len(alike)} icons show the same picture: {names}{more}")
 
@@ -55,14 +59,11 @@ def find_near(group: Group) -> Iterator[Violation]:
     repeated = {row for rows in firsts.values() for row in rows[1:]}
     rows = np.array([r for r in group.rows.tolist() if group.seen.drawn[r] and r not in repeated], np.int64)
     for one, other in _candidates(group, rows):
-        different = _near(unpacked(group.seen.masks[one]), unpacked(group.seen.masks[other]))
+        different = _near(group.ink(one), group.ink(other))
         if different is not None:
-            names = group.seen.icons[one].name, group.seen.icons[other].name
-            yield Violation((one, other), f"{names[0]} and {names[1]} differ in {_percent(different)} of their ink")
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1%}" if share >= 0.001 else "less than 0.1%"
+            share = f"{different:.1%}" if different >= 0.001 else "less than 0.1%"
+            names = group.seen.icons[one].file.name, group.seen.icons[other].file.name
+            yield Violation((one, other), f"{names[0]} and {names[1]} differ in {share} of their ink")
 
 
 def _candidates(group: Group, rows: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -81,7 +82,7 @@ def _candidates(group: Group, rows: NDArray[np.int64]) -> Iterator[tuple[int, in
 
 def _coarse(group: Group, rows: NDArray[np.int64]) -> NDArray[np.float32]:
     """Ink on a grid of 16 x 16, each row of length 1 about its mean."""
-    cells = np.stack([unpacked(group.seen.masks[row]).reshape(16, 8, 16, 8).mean(axis=(1, 3)).ravel() for row in rows])
+    cells = np.stack([group.ink(row).reshape(16, 8, 16, 8).mean(axis=(1, 3)).ravel() for row in rows])
     cells -= cells.mean(axis=1, keepdims=True)
     return np.asarray(cells / (np.linalg.norm(cells, axis=1, keepdims=True) + 1e-9), np.float32)
 
@@ -120,6 +121,103 @@ def _box(mask: NDArray[np.bool_]) -> tuple[int, int, int, int]:
     return int(rows[0]), int(columns[0]), int(rows[-1] - rows[0] + 1), int(columns[-1] - columns[0] + 1)
 
 
+def grown(mask: NDArray[np.bool_], by: int) -> NDArray[np.bool_]:
+    """A mask with all pixels that are within `by` pixels of it, about as a disc: in steps, square and cross in turn."""
+    for step in range(by):
+        wider = mask.copy()
+        wider[1:] |= mask[:-1]
+        wider[:-1] |= mask[1:]
+        source = wider.copy() if step % 2 else mask
+        wider[:, 1:] |= source[:, :-1]
+        wider[:, :-1] |= source[:, 1:]
+        mask = wider
+    return mask
+
+
+def strays(one: NDArray[np.bool_], other: NDArray[np.bool_], *, by: int) -> int:
+    """Count the pixels of either picture, ink or ground, that have none of their kind within `by` pixels in the other.
+
+    Ground counts as ink does: a hole that is missing is a difference, however small the distance to ink.
+    """
+    pairs = ((one, other), (other, one), (~one, ~other), (~other, ~one))
+    return sum(int((first & ~grown(second, by)).sum()) for first, second in pairs)
+
+
+LEAST_DOUBT = 3.9
+"""Measured on lucide, tabler, mdi and phosphor with names changed about: finds about two of three."""
+_LEAST_ICONS = 40
+"""Of which the encoder knows what is usual."""
+_WEIGHT_OF_ALIKE = 0.34
+_N_ALIKE = 8
+"""Names nearest to a name, whose pictures a picture is held against."""
+_N_SHOWN = 3
+_BRANDS = frozenset(("brand", "brands", "logo", "logos"))
+"""A mark looks like nothing that its name says."""
+
+
+def find_misnamed(group: Group) -> Iterator[Violation]:
+    """Find pictures that fit another name of the set far better than their own."""
+    seen = group.seen
+    rows = np.array([row for row in group.rows.tolist() if seen.drawn[row]], np.int64)
+    if group.encoder is None or len(rows) < _LEAST_ICONS or not seen.vectors.shape[1]:
+        return
+    names = sorted({seen.icons[row].file.words for row in rows.tolist()})
+    number = {words: place for place, words in enumerate(names)}
+    own = np.array([number[seen.icons[row].file.words] for row in rows.tolist()])
+    doubts, likely = judge(seen.vectors[rows], group.encoder.words(names), own)
+    icon_of = {int(name): int(row) for name, row in zip(own[::-1], rows[::-1], strict=True)}
+    for place in np.argsort(-doubts).tolist():
+        if doubts[place] < LEAST_DOUBT:
+            return
+        words, others = names[own[place]], [int(name) for name in likely[place] if name != own[place]]
+        its_own = set(words.split())
+        if not its_own & _BRANDS and not any(its_own & set(names[name].split()) for name in others):
+            shown = ", ".join(f'"{names[name]}"' for name in others)
+            message = f'is called "{words}", and looks like {shown}'
+            yield Violation((int(rows[place]),), message, looks_like=tuple(icon_of[name] for name in others))
+
+
+def judge(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Hold pictures (n, dim) against names (m, dim); `own` is the name of each picture.
+
+    Return the doubt about each, and the names that fit it best, (n, _N_SHOWN), the best first.
+    """
+    # Mean and spread of a name's fit over all pictures, without the table of all fits.
+    means = pictures.mean(axis=0) @ texts.T
+    squares = pictures.T @ pictures / len(pictures)
+    spreads = np.sqrt(np.maximum(np.einsum("md,de,me->m", texts, squares, texts) - means**2, 1e-8))
+    doubt, likely = np.empty(len(pictures)), np.empty((len(pictures), min(_N_SHOWN, len(texts))), np.int64)
+    alike = _alike(pictures, texts, own)
+    for start in range(0, len(pictures), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        fits = (pictures[block] @ texts.T - means) / spreads
+        places = np.arange(len(fits))
+        best = np.argsort(-fits, axis=1)[:, : likely.shape[1]]
+        likely[block] = best
+        doubt[block] = fits[places, best[:, 0]] - fits[places, own[block]] - _WEIGHT_OF_ALIKE * alike[block]
+    return doubt, likely
+
+
+def _alike(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How much each picture looks like that one, of those named alike, which it looks like most; standardised."""
+    icons_of: dict[int, list[int]] = defaultdict(list)
+    for place, name in enumerate(own.tolist()):
+        icons_of[name].append(place)
+    some = pictures[:: max(1, len(pictures) // 2000)]
+    cosines = some @ some.T
+    mean, spread = float(cosines.mean()), max(float(cosines.std()), 1e-4)
+    nearest = np.empty((len(texts), min(_N_ALIKE, len(texts))), np.int64)
+    for start in range(0, len(texts), _BLOCK):
+        cosines = texts[start : start + _BLOCK] @ texts.T
+        nearest[start : start + _BLOCK] = np.argpartition(-cosines, nearest.shape[1] - 1, axis=1)[:, : nearest.shape[1]]
+    alike = np.full(len(pictures), 0.0)
+    for place, name in enumerate(own.tolist()):
+        others = [other for near in {name, *nearest[name].tolist()} for other in icons_of[near] if other != place]
+        if others:
+            alike[place] = (float((pictures[others] @ pictures[place]).max()) - mean) / spread
+    return alike
+
+
 RULES = (
     Rule(
         "identical",
@@ -135,6 +233,15 @@ RULES = (
         "icons that show nearly the same",
         "keep the better one, or make the difference plain",
         find_near,
+        needs_vectors=True,
+    ),
+    Rule(
+        "name",
+        "note",
+        "names that do not say what is drawn, as the encoder sees it",
+        "look whether two files were mixed up; else accept it",
+        find_misnamed,
+        is_of_whole_set=True,
         needs_vectors=True,
     ),
 )

@@ -15,7 +15,7 @@ import numpy as np
 
 from indexer.arrays import Ids
 from indexer.errors import LibraryError
-from search.generation.milvus.catalog import all_between
+from search.generation.milvus.catalog import VectorKind
 from search.generation.milvus.connection import Connection, GoneError, Row, client
 from search.generation.milvus.published import FileFacts, read_manifest
 from search.generation.milvus.schema import (
@@ -33,7 +33,6 @@ from search.generation.milvus.schema import (
     manifest_key,
     piece_key,
 )
-from search.generation.milvus.vectors import VectorKind
 
 SECONDS = 60.0
 """For one batch."""
@@ -155,8 +154,11 @@ def wait_until_indexed(
         LibraryError: for an hour nothing was.
     """
     before, ends = n + 1, 0.0
-    while not _is_indexed(index := connection.call("describe_index", collection, VECTOR, seconds=60.0)):
+    while True:
+        index = connection.call("describe_index", collection, VECTOR, seconds=60.0)
         pending = min(n, int(index.get("pending_index_rows", 0)))
+        if str(index.get("state")) == "Finished" and pending <= 0:
+            break
         if pending != before:  # it rises where segments are merged, and indexed once more
             before, ends = pending, time.monotonic() + BUILDING_SECONDS
         elif time.monotonic() > ends:
@@ -165,10 +167,6 @@ def wait_until_indexed(
         time.sleep(_PAUSE_SECONDS)
     connection.load(collection, replicas=replicas, seconds=BUILDING_SECONDS)
     return connection.count(collection, consistency_level="Strong", seconds=60.0)
-
-
-def _is_indexed(index: Mapping[str, Any]) -> bool:
-    return str(index.get("state")) == "Finished" and int(index.get("pending_index_rows", 0)) <= 0
 
 
 _LAST = 2**62
@@ -207,16 +205,13 @@ def send(connection: Connection, collection: str, rows: Rows, sent: Sent, progre
         batch = rows.at(ids[start : start + ROWS_AT_ONCE])
         done = start + len(batch)
         last = _LAST if done == len(ids) else int(ids[done]) - 1
-        held = {} if is_empty else _held(connection, collection, first, last)
+        there: list[Row] = []
+        if not is_empty:
+            there = connection.query_all(collection, "", (DIGEST,), first, last, consistency_level="Strong")
+        held = {row["id"]: row[DIGEST] for row in there}
         _send_batch(connection, collection, batch, held, rows, sent)
         first = last + 1
         progress(f"Sending {collection}", done, len(ids))
-
-
-def _held(connection: Connection, collection: str, first: int, last: int) -> dict[int, int]:
-    """Digests of the rows of a range of ids."""
-    rows = all_between(connection, collection, "", (DIGEST,), (first, last), consistency_level="Strong")
-    return {row["id"]: row[DIGEST] for row in rows}
 
 
 def _send_batch(
@@ -226,21 +221,17 @@ def _send_batch(
     changed = [row for row in batch if held.get(row["id"], row[DIGEST]) != row[DIGEST]]
     gone = sorted(held.keys() - {row["id"] for row in batch})
     # A row that is inserted twice is there twice: it is inserted where a strong read has just not found it.
+    kind = np.float16 if kind_of(connection, collection).is_half else np.float32
     for what, rows in (("insert", new), ("upsert", changed)):
         if rows:
             expected.complete(rows)
-            connection.call(what, collection, _as_sent(connection, collection, rows), seconds=SECONDS, tries=1)
+            as_taken = [{**row, VECTOR: np.asarray(row[VECTOR], kind)} for row in rows]
+            connection.call(what, collection, as_taken, seconds=SECONDS, tries=1)
     if gone:
         connection.call("delete", collection, filter=among("id", gone), seconds=SECONDS)
     sent.sent += len(new) + len(changed)
     sent.deleted += len(gone)
     sent.kept += len(batch) - len(new) - len(changed)
-
-
-def _as_sent(connection: Connection, collection: str, rows: Sequence[Row]) -> list[Row]:
-    """Rows as pymilvus takes them."""
-    kind = np.float16 if kind_of(connection, collection).is_half else np.float32
-    return [{**row, VECTOR: np.asarray(row[VECTOR], kind)} for row in rows]
 
 
 def send_files(connection: Connection, names: Names, paths: Iterable[Path], progress: Progress) -> dict[str, FileFacts]:

@@ -27,12 +27,12 @@ from indexer.merging.calibration import spread
 from indexer.merging.index_kinds import LEAST_RECALL
 from indexer.merging.vectors import share_right
 from search.generation.backend import Ability
+from search.generation.facets import FaissVectors
+from search.generation.milvus.catalog import MilvusVectors
 from search.generation.milvus.connection import Connection, GoneError
 from search.generation.milvus.published import Published, PublishedManifest, read_manifest
 from search.generation.milvus.schema import VECTOR, manifest_key
-from search.generation.milvus.vectors import MilvusVectors
 from search.generation.opened import Opened, damage_explained, open_current
-from search.generation.vectors import FaissVectors
 from search.publishing.collections import (
     SECONDS,
     Progress,
@@ -267,7 +267,7 @@ class _Publication:
         """Send all rows; query nodes hold them as often as what answers, if nothing else is asked; once at first."""
         sent, replicas = Sent(), self._replicas or 1
         if before is not None and self._replicas is None:
-            replicas = max(1, self._connection.replicas(self._names.icons(before)))
+            replicas = max(1, self._connection.replicas(self._names.of(before)[0]))
         made = GenerationRows(self._opened, self._facets, sends_pictures=sends_pictures)
         both = {
             self._icons: Rows(made.icon_ids, made.icons_at),
@@ -351,5 +351,5 @@ def go_back(library: LibraryElsewhere, *, forward: bool = False) -> int:
         )
     for collection in names.of(found):
         connection.load(collection)
-    connection.call("alter_alias", names.icons(found), names.alias)
+    connection.call("alter_alias", names.of(found)[0], names.alias)
     return found

@@ -5,18 +5,17 @@ Pictures stand in `img`, where no script of an SVG can run; the page's own scrip
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from html import escape
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 
 from rich.cells import cell_len
-from rich.console import Console
 
-from indexer.languages.words import printable
+from indexer.languages.words import printable, say
+from indexer.reports.terminal import open_console
 from search.results import Hit
 from search.screens.locate import LocatedFile
-from search.screens.results import Box, LocatedIcon, LocatedPicture
-from search.showing.sheets import data_uri, is_drawn_in_white
+from search.screens.results import LocatedIcon, LocatedPicture
+from search.showing.sheets import data_uri, is_drawn_in_white, shown
 from search.showing.tables import fitted, print_line
 
 STYLE = """
@@ -131,7 +130,7 @@ _SHOT = """<figure>{caption}<div class="shot" style="aspect-ratio: {width} / {he
 <img alt="{name}" src="{source}">
 {frames}</div></figure>"""
 _FRAME = """<button class="frame {kind}" aria-controls="i{number}" aria-label="{label}" data-name="{name}"
- data-box="{box}" style="left: {left:.3f}%; top: {top:.3f}%; width: {wide:.3f}%; height: {high:.3f}%"></button>"""
+ data-box="{box}" style="{style}"></button>"""
 _PANEL = """<section id="i{number}" hidden><div class="crop"><canvas width="192" height="192"></canvas>
 <p><b>{title}</b>{place}</p></div>
 <ol>{hits}</ol></section>"""
@@ -139,32 +138,40 @@ _HIT = """<li{first}><span class="picture{dark}">{picture}</span><span class="na
 <code>{key}</code>{also}</span><span class="sure"><b>{score:.0%}</b><i style="width: {score:.0%}"></i></span></li>"""
 
 
-Pictures = Mapping[int, tuple[str, bool]]
+Pictures = dict[int, tuple[str, bool]]
 """Address of the picture of each hit by its id, and whether it stands on dark; without those whose source has gone."""
 
 
-def images_of(files: Sequence[LocatedFile]) -> list[int]:
-    """Ids of all pictures that a page shows."""
-    shown = {hit.image for file in files if file.located for icon in file.located.icons for hit in icon.hits}
-    return sorted(shown)
-
-
-def located_page(files: Sequence[LocatedFile], contents: Mapping[int, bytes]) -> str:
-    """Lay out what files hold; `contents` are the pictures of hits by their ids, as far as they can be read."""
+def located_page(
+    files: Sequence[LocatedFile], pictures_of: Callable[[Sequence[int]], Iterable[tuple[int, bytes]]]
+) -> str:
+    """Lay out what files hold; `pictures_of` reads those of hits by their ids, as far as they can be read."""
     numbers = count()
-    pictures = {image: (data_uri(content), is_drawn_in_white(content)) for image, content in contents.items()}
+    found = [file.located for file in files if file.located]
+    images = {hit.image for one in found for icon in one.icons for hit in icon.hits}
+    contents = pictures_of(sorted(images))
+    pictures = {image: (data_uri(content), is_drawn_in_white(content)) for image, content in contents}
     shots, panels = [], []
     for file in files:
         if file.located is None or file.png is None:
-            shots.append(f'<p class="refused">{_shown(file.error or file.name)}</p>')
+            shots.append(f'<p class="refused">{shown(file.error or file.name)}</p>')
             continue
         numbered = [(next(numbers), icon) for icon in file.located.icons]
-        shots.append(_shot(file.name, file.located, file.png, numbered, is_alone=len(files) == 1))
+        caption = f"<figcaption><b>{shown(file.name)}</b> {counted(len(numbered))}</figcaption>"
+        shot = _SHOT.format(
+            caption=caption if len(files) > 1 else "",
+            name=shown(file.name),
+            width=file.located.width,
+            height=file.located.height,
+            source=data_uri(file.png),
+            frames="\n".join(_frames(file.located, numbered)),
+        )
+        shots.append(shot)
         panels += [_panel(number, icon, pictures) for number, icon in numbered]
     return _PAGE.format(
         digest=base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode("ascii"),
-        title=_shown(files[0].name if len(files) == 1 else f"{len(files):,} screenshots"),
-        facts=_facts([file.located for file in files if file.located]),
+        title=shown(files[0].name if len(files) == 1 else f"{len(files):,} screenshots"),
+        facts=_facts(found),
         style=STYLE,
         script=SCRIPT,
         shots="\n".join(shots),
@@ -172,92 +179,55 @@ def located_page(files: Sequence[LocatedFile], contents: Mapping[int, bytes]) ->
     )
 
 
+def counted(n: int) -> str:
+    """So many icons, in words."""
+    return f"{n:,} icon{'s' if n != 1 else ''}"
+
+
 def _facts(found: Sequence[LocatedPicture]) -> str:
-    icons = [icon for one in found for icon in one.icons]
-    n_doubtful = sum(_kind(icon) != "sure" for icon in icons)
-    facts = [f"{len(icons):,} icon{'s' if len(icons) != 1 else ''}"]
-    if n_doubtful:
-        facts.append(f"{n_doubtful:,} without a good match")
-    if any(one.is_cut for one in found):
-        facts.append("there are more: the surest are framed")
-    if len(found) == 1:
-        facts.append(f"{found[0].width:,} x {found[0].height:,} px")
+    n_doubtful = sum(len(one.doubtful) for one in found)
+    facts = [counted(sum(len(one.icons) for one in found))]
+    facts += [f"{n_doubtful:,} without a good match"] * bool(n_doubtful)
+    facts += ["there are more: the surest are framed"] * any(one.is_cut for one in found)
+    facts += [f"{found[0].width:,} x {found[0].height:,} px"] if len(found) == 1 else []
     return ", ".join(facts)
-
-
-def _shot(
-    name: str, located: LocatedPicture, png: bytes, numbered: Sequence[tuple[int, LocatedIcon]], *, is_alone: bool
-) -> str:
-    n = len(located.icons)
-    caption = f"<figcaption><b>{_shown(name)}</b> {n:,} icon{'s' if n != 1 else ''}</figcaption>"
-    return _SHOT.format(
-        caption="" if is_alone else caption,
-        name=_shown(name),
-        width=located.width,
-        height=located.height,
-        source=data_uri(png),
-        frames="\n".join(_frames(located, numbered)),
-    )
 
 
 def _frames(located: LocatedPicture, numbered: Sequence[tuple[int, LocatedIcon]]) -> Iterator[str]:
     """Frames around the icons, the smallest last: what lies inside another one can be chosen, too."""
-    for number, icon in sorted(numbered, key=lambda one: -_area(one[1])):
-        left, top, right, bottom = icon.box
-        name = printable(icon.hits[0].name) if icon.hits else "nothing near"
+    for number, icon in sorted(numbered, key=lambda one: -one[1].box.size[0] * one[1].box.size[1]):
+        name = icon.hits[0].name if icon.hits else "nothing near"
         yield _FRAME.format(
-            kind=_kind(icon),
+            kind="sure" if icon.is_sure else "doubtful" if icon.hits else "unknown",
             number=number,
-            name=escape(name),
-            label=escape(f"{name}, at {left}, {top}"),
+            name=shown(name),
+            label=shown(f"{name}, at {icon.box.left}, {icon.box.top}"),
             box=" ".join(map(str, icon.box)),
-            left=100 * left / located.width,
-            top=100 * top / located.height,
-            wide=100 * (right - left) / located.width,
-            high=100 * (bottom - top) / located.height,
+            style=icon.box.style(located.width, located.height),
         )
 
 
-def _area(icon: LocatedIcon) -> int:
-    return (icon.box.right - icon.box.left) * (icon.box.bottom - icon.box.top)
-
-
-def _kind(icon: LocatedIcon) -> str:
-    if not icon.hits:
-        return "unknown"
-    return "sure" if icon.is_sure else "doubtful"
-
-
 def _panel(number: int, icon: LocatedIcon, pictures: Pictures) -> str:
-    titles = {
-        "sure": "",
-        "doubtful": "No good match; these come nearest.",
-        "unknown": "Nothing in the library is near.",
-    }
-    left, top, right, bottom = icon.box
+    doubt = "No good match; these come nearest." if icon.hits else "Nothing in the library is near."
     return _PANEL.format(
         number=number,
-        title=titles[_kind(icon)] or _shown(icon.hits[0].name),
-        place=f"<small>{right - left} x {bottom - top} px at {left}, {top}</small>",
+        title=shown(icon.hits[0].name) if icon.is_sure else doubt,
+        place=f"<small>{icon.box.extent.replace('x', ' x ')} px at {icon.box.left}, {icon.box.top}</small>",
         hits="".join(_hit(hit, pictures, is_first=place == 0) for place, hit in enumerate(icon.hits)),
     )
 
 
 def _hit(hit: Hit, pictures: Pictures, *, is_first: bool) -> str:
-    shown = pictures.get(hit.image)
+    address, is_on_dark = pictures.get(hit.image, ("", False))
     return _HIT.format(
         first=' class="first"' if is_first else "",
-        dark=" dark" if shown and shown[1] else "",
-        picture=f'<img alt="" loading="lazy" src="{shown[0]}">' if shown else "gone",
-        key=_shown(hit.key),
-        name=_shown(hit.name),
-        also=f"<small>also {_shown(', '.join(hit.also[:2]))}</small>" if hit.also else "",
+        dark=" dark" if is_on_dark else "",
+        picture=f'<img alt="" loading="lazy" src="{address}">' if address else "gone",
+        key=shown(hit.key),
+        name=shown(hit.name),
+        also=f"<small>also {shown(', '.join(hit.also[:2]))}</small>" if hit.also else "",
         score=hit.score,
     )
-
-
-def _shown(text: str) -> str:
-    return escape(printable(text))
 
 
 _WIDEST_KEY = 40
@@ -266,38 +236,39 @@ _LEAST = 8
 _TITLES = ("at", "size", "key", "score", "or")
 
 
-def print_located(console: Console, located: LocatedPicture) -> None:
-    """Print a line an icon; a key is whole, what else it may be is cut."""
+def print_located(files: Sequence[LocatedFile]) -> None:
+    """Print a line an icon, below the name of its file where there are several."""
+    numbered = [(file.name, file.located) for file in files if file.located and file.located.icons]
+    for number, (name, located) in enumerate(numbered):
+        if len(files) > 1:
+            say(("\n" if number else "") + f"{name}: {counted(located.n_found)}")
+        _print_icons(located)
+
+
+def _print_icons(located: LocatedPicture) -> None:
+    """A key is whole, what else it may be is cut."""
+    console = open_console()
     rows = [_TITLES, *map(_row, located.icons)]
     widths = [max(cell_len(row[column]) for row in rows) for column in range(2)]
     longest = min(_WIDEST_KEY, max(cell_len(row[2]) for row in rows))
     for number, (place, size, key, score, others) in enumerate(rows):
-        start = f"{fitted(place, widths[0])}  {fitted(size, widths[1])}  {score:>5}  {fitted_or_whole(key, longest)}"
+        whole = fitted(key, max(longest, cell_len(key)))
+        start = f"{fitted(place, widths[0])}  {fitted(size, widths[1])}  {score:>5}  {whole}"
         room = console.width - cell_len(start) - 2
         rest = f"  {fitted(others, room)}" if others and room >= _LEAST else ""
         print_line(console, start + rest, style=None if number else "dim")
 
 
-def fitted_or_whole(text: str, width: int) -> str:
-    """A text in so many columns, or in more if it is longer."""
-    return fitted(text, max(width, cell_len(text)))
-
-
 def _row(icon: LocatedIcon) -> tuple[str, str, str, str, str]:
-    place, size = at(icon.box), f"{icon.box.right - icon.box.left}x{icon.box.bottom - icon.box.top}"
     if not icon.hits:
-        return place, size, "(nothing near)", "", ""
+        return icon.box.at, icon.box.extent, "(nothing near)", "", ""
     best, *others = icon.hits
-    score = f"{'' if icon.is_sure else '?'}{best.score:.2f}"
-    same_set = all(other.set == best.set for other in others)
-    return place, size, printable(best.key), score, ", ".join(_others(icon, by_name=same_set))
-
-
-def _others(icon: LocatedIcon, *, by_name: bool) -> Iterator[str]:
-    for hit in icon.hits[1:]:
-        yield printable(hit.name if by_name else hit.key)
-
-
-def at(box: Box) -> str:
-    """Where a box begins, as people say it."""
-    return f"{box.left},{box.top}"
+    are_of_one_set = all(other.set == best.set for other in others)
+    names = ", ".join(printable(other.name if are_of_one_set else other.key) for other in others)
+    return (
+        icon.box.at,
+        icon.box.extent,
+        printable(best.key),
+        f"{'' if icon.is_sure else '?'}{best.score:.2f}",
+        names,
+    )

@@ -1,29 +1,39 @@
-"""The icons of all screenshots of a library, open for questions, and the screenshots themselves."""
+"""The icons of all screenshots of a library, open for questions: where an icon is used, what words mean, a picture.
 
+Beside them the screenshots themselves, as they lie on the disk now.
+"""
+
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import safe_open
 
-from indexer.arrays import Floats, Ids, Positions
+from indexer.arrays import Floats, Ids, Pixels, Positions
 from indexer.errors import LibraryError, RenderError, SourceError
 from indexer.library.durable import differences
 from indexer.library.folder import Library
+from indexer.merging.calibration import sigmoid
 from indexer.merging.vector_index import VectorIndex
 from indexer.rendering.draw_pool import DrawPool
 from indexer.reports.terminal import Progress
 from indexer.screens.files import MAX_BYTES, UsageGeneration, read_places
 from indexer.screens.looks import ADVICE, UsageManifest, answering, damage_explained
 from indexer.sources.records import content_digest, from_text, read_regular
+from search.engine import SearchEngine
+from search.generation.backend import Ability
 from search.generation.opened import Opened
 from search.pictures import drawing
-from search.screens.results import Box, Use
+from search.query import Filters, Query, Window, refuse_empty
+from search.results import Hit
+from search.screens.results import Box, Use, Uses
 
 
 class UsageIndex:
@@ -35,9 +45,11 @@ class UsageIndex:
     def __init__(self, generation: UsageGeneration, manifest: UsageManifest) -> None:
         self.generation = generation
         self.manifest = manifest
-        tensors = _tensors(generation.boxes)
+        with safe_open(generation.boxes, framework="numpy") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no dict)
         self.sizes: NDArray[np.int32] = tensors["facts"][:, :2]
         """Width and height of each screen, (s, 2)."""
+        self.n_screens = len(self.sizes)
         self.digests: NDArray[np.uint8] = tensors["digests"]
         """`content_digest` of each screen, (s, 16)."""
         self.corners: Floats = tensors["corners"]
@@ -45,8 +57,10 @@ class UsageIndex:
         """How sure it is that there is an icon in each box, (n,)."""
         self.shown: Ids = tensors["shown"]
         """The drawing of each box, (n,)."""
-        self._starts: Ids = tensors["starts"]
+        self.screens: Ids = np.repeat(np.arange(self.n_screens), np.diff(tensors["starts"]))
+        """The screen on which each box is, (n,)."""
         self._crop_starts: Ids = tensors["crop_starts"]
+        self.n_drawings = len(self._crop_starts) - 1
         self._index = VectorIndex.open(generation.drawings, spec=manifest.spec) if manifest.spec else None
 
     @classmethod
@@ -66,16 +80,6 @@ class UsageIndex:
     def explaining(self) -> AbstractContextManager[None]:
         """Tell what goes wrong during the block as damage, where a file is not as it was written."""
         return damage_explained(self.generation, self.manifest)
-
-    @property
-    def n_drawings(self) -> int:
-        """How many there are."""
-        return len(self._crop_starts) - 1
-
-    @property
-    def n_screens(self) -> int:
-        """How many there are."""
-        return len(self.sizes)
 
     def refuse_other_encoder(self, opened: Opened) -> None:
         """Refuse to compare vectors of two encoders.
@@ -114,36 +118,37 @@ class UsageIndex:
         order, starts = self._by_drawing
         return order[starts[drawing] : starts[drawing + 1]]
 
-    @cached_property
-    def n_uses(self) -> Ids:
-        """In how many boxes each drawing is shown, (drawings,)."""
-        return np.bincount(self.shown, minlength=self.n_drawings)
+    def use(self, row: int, *, score: float, icon: str | None) -> Use:
+        """Tell of one box what it is taken for."""
+        screen = int(self.screens[row])
+        file, *also = self.files[screen]
+        width, height = self.sizes[screen].tolist()
+        return Use(
+            file, tuple(also), width, height, Box.around(self.corners[row]), round(score, 4), icon, int(self.shown[row])
+        )
 
-    def screens(self, boxes: Positions) -> Ids:
-        """The screens on which some boxes are."""
-        return np.asarray(np.searchsorted(self._starts, boxes, side="right") - 1, np.int64)
+    def is_icon(self, own: Floats, rival: Floats, *, expected: float = 0.0) -> Floats:
+        """Probability by the cosine with the icon and the highest one with something else that it may be instead.
 
-    def box(self, row: int) -> Box:
-        """A box in whole pixels of its screen."""
-        left, top = np.floor(self.corners[row, :2]).astype(int).tolist()
-        right, bottom = np.ceil(self.corners[row, 2:]).astype(int).tolist()
-        return Box(left, top, right, bottom)
+        Both equal leave half of what the likeness alone says; `expected` log-odds speak for the icon beforehand.
+        """
+        same = self.manifest.same
+        return np.asarray(same.known.scores(own) * sigmoid(same.lead.logits(own - rival) + expected), np.float32)
 
     def place(self, row: int) -> tuple[str, int, int]:
         """By what boxes are ordered: file, top and left."""
-        box = self.box(row)
-        return self.files[int(self.screens(np.array([row]))[0])][0], box.top, box.left
+        box = Box.around(self.corners[row])
+        return self.files[int(self.screens[row])][0], box.top, box.left
 
     @cached_property
     def files(self) -> list[tuple[str, ...]]:
         """Paths of each screen as files have them: it may lie in several."""
         found: list[list[str]] = [[] for _ in range(self.n_screens)]
         for placed in read_places(self.generation):
-            if placed.screen is None:
-                continue
-            if placed.screen >= self.n_screens:
+            if placed.screen is not None and placed.screen >= self.n_screens:
                 raise LibraryError(f'"{self.generation.places}" names a screen that is not there; {ADVICE}')
-            found[placed.screen].append(from_text(placed.path))
+            if placed.screen is not None:
+                found[placed.screen].append(from_text(placed.path))
         return [tuple(paths) for paths in found]
 
     @cached_property
@@ -161,11 +166,8 @@ class UsageIndex:
             return file.read(end - start)
 
 
-def _tensors(path: Path) -> dict[str, NDArray[Any]]:
-    with safe_open(path, framework="numpy") as file:
-        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no dict)
-
-
+OWN_SET = 1.0
+"""Log-odds by which an icon of one's own set comes before an equally like one of another: it is what one expects."""
 _LONGEST_SIDE = 1_600
 """Pixels on a page."""
 
@@ -182,9 +184,9 @@ class Shot:
 
 def read_shots(index: UsageIndex, uses: Sequence[Use], *, most: int, progress: Progress) -> Iterator[Shot]:
     """Read the first screenshots of some uses, each once."""
-    by_file: dict[str, list[Use]] = {}
+    by_file: dict[str, list[Use]] = defaultdict(list)
     for use in uses:
-        by_file.setdefault(use.file, []).append(use)
+        by_file[use.file].append(use)
     chosen = list(by_file.items())[:most]
     with drawing() as pool:
         for number, (file, on_it) in enumerate(chosen):
@@ -201,17 +203,154 @@ def shot_png(index: UsageIndex, screen: int, pool: DrawPool) -> bytes | None:
     Raises:
         RenderError: it can't be drawn.
     """
-    content = _read(index.files[screen], digest=index.digests[screen].tobytes())
-    if content is None:
-        return None
-    return pool.png(content, size=min(_LONGEST_SIDE, int(index.sizes[screen].max())))
-
-
-def _read(files: Sequence[str], *, digest: bytes) -> bytes | None:
-    """The bytes that were looked at, from whichever file still holds them."""
-    for path in files:
+    for path in index.files[screen]:
         with suppress(OSError, SourceError):
             content = read_regular(Path(path), limit=MAX_BYTES)
-            if content_digest(content) == digest:
-                return content
+            if content_digest(content) == index.digests[screen].tobytes():
+                return pool.png(content, size=min(_LONGEST_SIDE, int(index.sizes[screen].max())))
     return None
+
+
+LEAST_SCORE = 0.5
+"""From which an icon is said to be used, where nothing else was asked for."""
+_NEAR = 2_000
+"""Drawings that are looked at for an icon."""
+_NEAR_EACH = 200
+"""For each of the icons that answer some words."""
+_N_ANSWERS = 300
+"""Icons that words may mean."""
+_LEAST_ANSWER = 0.3
+"""Score of such an icon."""
+_N_RIVALS = 64
+"""Pictures of the library among which another meaning of a drawing is looked for."""
+
+
+_ASKED = re.compile(
+    r"^\s*(?:where|on which (?:screens|screenshots|pages)) (?:do|does|did|is|are)\b\s*(?:(?:we|you|they|i)\b\s*)?"
+    r"(?:(?:show|use|have|see|find)\b\s*)?(?:(?:an?|the|any)\b\s*)?(?P<what>.*?)(?:\s+(?:used|shown))?[\s?]*$",
+    re.IGNORECASE,
+)
+"""A whole question: what is asked for stands in the middle of it."""
+
+
+Judged = tuple[Ids, Floats, Ids]
+"""Drawings that may be what was asked for, their scores, and what each is taken for; -1 for nothing of the library."""
+
+
+def uses_of_icon(
+    index: UsageIndex, engine: SearchEngine, icon: int, *, k: int = 20, least: float = LEAST_SCORE
+) -> Uses:
+    """Find where an icon of the library, or a variant of it, is used; what is more like another icon is that one.
+
+    Raises:
+        UnknownIconError: no icon has this id.
+        LibraryError: icons and screens were seen by two encoders.
+    """
+    engine.hits([icon])  # refuses one that is not there
+    judged = engine.with_generation(lambda opened: _judge_icon(index, opened, icon))
+    return _uses(index, engine, judged, k=k, least=least)
+
+
+def _judge_icon(index: UsageIndex, opened: Opened, icon: int) -> Judged:
+    index.refuse_other_encoder(opened)
+    facets = opened.in_memory(Ability.USAGE)
+    row = facets.positions(np.array([icon]))
+    sets, names, shown = facets.column("set"), facets.column("name"), facets.drawings
+    is_own = ((sets == sets[row]) & (names == names[row])) | (shown == shown[row])
+    is_rival = (sets == sets[row]) & ~is_own
+    variants = np.flatnonzero(is_own)
+    images = facets.column("image")
+    drawings, cosines = index.near(opened.pictures.reconstruct(images[variants]), k=_NEAR)
+    rivals = opened.pictures.reconstruct(np.unique(images[is_rival]))
+    in_set = (index.vectors(drawings) @ rivals.T).max(axis=1, initial=-1)
+    elsewhere = _rivals(index, opened, drawings, images[variants])
+    likeness = cosines.max(axis=1, initial=-1)
+    scores = np.minimum(index.is_icon(likeness, in_set), index.is_icon(likeness, elsewhere, expected=OWN_SET))
+    best = cosines.argmax(axis=1)
+    return drawings, scores, facets.column("icon")[variants[best]]
+
+
+def uses_of_words(
+    index: UsageIndex,
+    engine: SearchEngine,
+    query: Query,
+    *,
+    filters: Filters | None = None,
+    k: int = 20,
+    least: float = LEAST_SCORE,
+) -> Uses:
+    """Find where icons are used that some words mean, by the icons that answer them; most of all by their names.
+
+    Raises:
+        IconsError: the query is empty, or a filter names what is not in this library.
+        LibraryError: icons and screens were seen by two encoders.
+    """
+    refuse_empty(query.words)
+    query = replace(query, words=asked_for(query.words))
+    answer = engine.ask(query, filters=filters or Filters(), window=Window(k=_N_ANSWERS, flat=True))
+    hits = [hit for hit in answer.hits if hit.score >= _LEAST_ANSWER]
+    judged = engine.with_generation(lambda opened: _judge_words(index, opened, hits))
+    return _uses(index, engine, judged, k=k, least=least)
+
+
+def asked_for(words: str) -> str:
+    """What a question asks for: "where do we show a warning?" wants warnings; other words stay as they are."""
+    asked = _ASKED.match(words)
+    return (asked and asked["what"]) or words
+
+
+def _judge_words(index: UsageIndex, opened: Opened, hits: Sequence[Hit]) -> Judged:
+    index.refuse_other_encoder(opened)
+    icons, images = (np.array([getattr(hit, name) for hit in hits], np.int64) for name in ("id", "image"))
+    scores = np.array([hit.score for hit in hits], np.float32)
+    if not len(images):
+        return images, scores, icons
+    drawings, cosines = index.near(opened.pictures.reconstruct(images), k=_NEAR_EACH)
+    rivals = _rivals(index, opened, drawings, images)
+    found = scores * index.is_icon(cosines, rivals[:, None])
+    best = found.argmax(axis=1)
+    return drawings, found[np.arange(len(found)), best], icons[best]
+
+
+def _rivals(index: UsageIndex, opened: Opened, drawings: Ids, images: Ids) -> Floats:
+    """The highest cosine of each drawing with a picture of the library that is none of some, nor looks the same."""
+    facets = opened.in_memory(Ability.USAGE)
+    order = np.argsort(facets.column("image"), kind="stable")
+    sorted_images, shown = facets.column("image")[order], facets.drawings[order]
+    own = np.unique(shown[np.searchsorted(sorted_images, images)])
+    best = np.full(len(drawings), -1, np.float32)
+    for row, near in enumerate(opened.pictures.search_many(index.vectors(drawings), k=_N_RIVALS)):
+        is_other = ~np.isin(shown[np.searchsorted(sorted_images, near.ids)], own)
+        if is_other.any():
+            best[row] = near.scores[is_other][0]
+    return best
+
+
+def uses_of_picture(
+    index: UsageIndex, engine: SearchEngine, pixels: Pixels, *, k: int = 20, least: float = LEAST_SCORE
+) -> Uses:
+    """Find where a picture is used, which `cutout.cut_out` draws at the encoder's size.
+
+    Raises:
+        LibraryError: icons and screens were seen by two encoders.
+    """
+
+    def judge(opened: Opened) -> Judged:
+        index.refuse_other_encoder(opened)
+        drawings, cosines = index.near(opened.encoder.encode_picture(pixels)[None], k=_NEAR)
+        return drawings, index.manifest.same.known.scores(cosines[:, 0]), np.full(len(drawings), -1)
+
+    return _uses(index, engine, engine.with_generation(judge), k=k, least=least)
+
+
+def _uses(index: UsageIndex, engine: SearchEngine, judged: Judged, *, k: int, least: float) -> Uses:
+    """All boxes that show what was found, the surest first; equally sure ones by file and place."""
+    drawings, scores, icons = judged
+    order = [row for row in np.argsort(-scores, kind="stable").tolist() if scores[row] >= least]
+    boxes = [index.uses(int(drawings[row])) for row in order]
+    screens = np.unique(index.screens[np.concatenate(boxes)]) if boxes else ()
+    found = [(row, box) for row, shown in zip(order, boxes, strict=True) for box in shown.tolist()]
+    taken = sorted(found, key=lambda one: (-round(float(scores[one[0]]), 2), index.place(one[1])))[:k]
+    keys = {hit.id: hit.key for hit in engine.hits(sorted({int(icons[row]) for row, _ in taken} - {-1}))}
+    uses = [index.use(box, score=float(scores[row]), icon=keys.get(int(icons[row]))) for row, box in taken]
+    return Uses(uses, sum(map(len, boxes)), len(screens), round(float(scores.max(initial=0)), 4))

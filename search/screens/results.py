@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
+
+from indexer.arrays import Floats
 from indexer.screens.boxes import PictureKind
 from search.ranking.order import GOOD_SCORE
 from search.results import Hit
@@ -19,6 +22,34 @@ class Box(NamedTuple):
     top: int
     right: int
     bottom: int
+
+    @classmethod
+    def around(cls, corners: Floats) -> "Box":
+        """The whole pixels that hold all of a box."""
+        left, top, right, bottom = np.concatenate([np.floor(corners[:2]), np.ceil(corners[2:])]).astype(int).tolist()
+        return cls(left, top, right, bottom)
+
+    @property
+    def at(self) -> str:
+        """Where it begins, as people say it."""
+        return f"{self.left},{self.top}"
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height."""
+        return self.right - self.left, self.bottom - self.top
+
+    @property
+    def extent(self) -> str:
+        """Width and height, as people say it."""
+        return f"{self.size[0]}x{self.size[1]}"
+
+    def style(self, width: int, height: int) -> str:
+        """Where it is in a picture of this size, as CSS says it."""
+        parts = zip(
+            ("left", "top", "width", "height"), (self.left, self.top, *self.size), (width, height) * 2, strict=True
+        )
+        return "; ".join(f"{name}: {100 * part / whole:.3f}%" for name, part, whole in parts)
 
 
 @dataclass(frozen=True, slots=True)

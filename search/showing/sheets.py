@@ -19,15 +19,17 @@ _PICTURE = 96
 _TILE_WIDTH, _TILE_HEIGHT = 160, 168
 _MARGIN, _HEADER = 24, 48
 _MOST_COLUMNS = 10
-_SUFFIXES = {
-    "image/svg+xml": ".svg",
-    "image/png": ".png",
-    "image/jpeg": ".jpg",
-    "image/gif": ".gif",
-    "image/bmp": ".bmp",
-    "image/webp": ".webp",
-    "image/x-icon": ".ico",
+_KINDS = {
+    b"\x89PNG": ("image/png", ".png"),
+    b"\xff\xd8\xff": ("image/jpeg", ".jpg"),
+    b"GIF8": ("image/gif", ".gif"),
+    b"BM": ("image/bmp", ".bmp"),
+    b"RIFF": ("image/webp", ".webp"),
+    b"\x00\x00\x01\x00": ("image/x-icon", ".ico"),
+    b"\x1f\x8b": ("image/svg+xml", ".svgz"),
+    b"": ("image/svg+xml", ".svg"),
 }
+"""Media type and end of a file's name, by how a picture begins."""
 _TEXT, _DIM, _PAPER, _FRAME = "#1b1c1e", "#6b6e76", "#ffffff", "#dfe1e6"
 
 
@@ -47,26 +49,22 @@ def sheet_png(query: str, hits: Sequence[tuple[Hit, bytes | None]]) -> bytes:
     for number, (hit, content) in enumerate(hits):
         row, column = divmod(number, n_columns)
         left, top = _MARGIN + column * _TILE_WIDTH, _HEADER + row * _TILE_HEIGHT
-        _paste(sheet, draw, content, left=left + 6, top=top + 6)
+        frame = (left, top, left + _PICTURE + 12, top + _PICTURE + 12)
+        draw.rounded_rectangle(frame, radius=8, outline=_FRAME)
+        try:
+            drawn = render(content or b"", size=_PICTURE)
+        except RenderError:
+            _write(draw, (left + 6, top + 6 + _PICTURE // 2), "gone", size=13, width=_PICTURE, fill=_DIM)
+        else:
+            if drawn.background == "dark":
+                draw.rounded_rectangle(frame, radius=8, fill="#000000")
+            sheet.paste(Image.fromarray(drawn.pixels), (left + 6, top + 6))
         _write(draw, (left, top + _PICTURE + 20), hit.name, size=13, width=_TILE_WIDTH - 12)
         caption = f"{hit.score:.2f}  {hit.set}"
         _write(draw, (left, top + _PICTURE + 38), caption, size=11, width=_TILE_WIDTH - 12, fill=_DIM)
     file = io.BytesIO()
     sheet.save(file, "PNG", optimize=True)
     return file.getvalue()
-
-
-def _paste(sheet: Image.Image, draw: ImageDraw.ImageDraw, content: bytes | None, *, left: int, top: int) -> None:
-    frame = (left - 6, top - 6, left + _PICTURE + 6, top + _PICTURE + 6)
-    draw.rounded_rectangle(frame, radius=8, outline=_FRAME)
-    try:
-        drawn = render(content or b"", size=_PICTURE)
-    except RenderError:
-        _write(draw, (left, top + _PICTURE // 2), "gone", size=13, width=_PICTURE, fill=_DIM)
-        return
-    if drawn.background == "dark":
-        draw.rounded_rectangle(frame, radius=8, fill="#000000")
-    sheet.paste(Image.fromarray(drawn.pixels), (left, top))
 
 
 def _write(
@@ -83,19 +81,12 @@ def _write(
 def data_uri(content: bytes) -> str:
     """Spell a picture as an address that holds it."""
     unpacked = svg_document(content) or content  # no browser unpacks an .svgz that stands in a page
-    return f"data:{media_type(unpacked)};base64,{base64.b64encode(unpacked).decode('ascii')}"
+    return f"data:{kind_of(unpacked)[0]};base64,{base64.b64encode(unpacked).decode('ascii')}"
 
 
-def media_type(content: bytes) -> str:
-    """Tell the media type of a picture from its bytes."""
-    starts = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"BM": "image/bmp"}
-    starts |= {b"RIFF": "image/webp", b"\x00\x00\x01\x00": "image/x-icon"}
-    return next((kind for start, kind in starts.items() if content.startswith(start)), "image/svg+xml")
-
-
-def suffix_of(content: bytes) -> str:
-    """How the name of a picture's file ends."""
-    return ".svgz" if content.startswith(b"\x1f\x8b") else _SUFFIXES[media_type(content)]
+def kind_of(content: bytes) -> tuple[str, str]:
+    """Tell the media type of a picture from its bytes, and how the name of its file ends."""
+    return next(kind for start, kind in _KINDS.items() if content.startswith(start))
 
 
 def is_drawn_in_white(content: bytes) -> bool:
@@ -135,18 +126,19 @@ def sheet_html(query: str, hits: Iterable[tuple[Hit, bytes | None]]) -> str:
     """
     items = "\n".join(
         _ITEM.format(
-            path=_shown(hit.path),
-            name=_shown(hit.name),
-            set=_shown(hit.set_title),
+            path=shown(hit.path),
+            name=shown(hit.name),
+            set=shown(hit.set_title),
             more=f", {hit.n_variants} variants" if hit.n_variants > 1 else "",
             score=hit.score,
-            picture=f'<img alt="{_shown(hit.name)}" src="{data_uri(content)}">' if content is not None else "gone",
+            picture=f'<img alt="{shown(hit.name)}" src="{data_uri(content)}">' if content is not None else "gone",
             dark=" dark" if content and is_drawn_in_white(content) else "",
         )
         for hit, content in hits
     )
-    return _PAGE.format(title=f"icons: {_shown(query)}", items=items)
+    return _PAGE.format(title=f"icons: {shown(query)}", items=items)
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
+    """A text of unknown origin in HTML."""
     return escape(printable(text))

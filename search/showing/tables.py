@@ -1,68 +1,75 @@
 """Hits and explanations in a terminal: lines that fit 80 columns, tables of counts and facts."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from indexer.languages.words import printable
-from indexer.reports.terminal import plain, table_of
-from search.results import N_VALUES, Details, Explanation, FacetCount, Hit, Judged, NameRead
+from indexer.reports.terminal import open_console, plain, table_of
+from search.results import N_VALUES, Answer, Details, Explanation, FacetCount, Hit, Judged
 
 _MOST_VALUES = 12
 """Of one facet; --json has more."""
 
 
-def print_facets(console: Console, facets: Mapping[str, Sequence[FacetCount]]) -> None:
-    """Print how many icons were found of each set, style, ..., the most frequent first."""
-    table = _table()
-    table.add_column("found by", no_wrap=True)
-    table.add_column("icons", justify="right", no_wrap=True)
-    table.add_column("", overflow="fold")
+def print_answer(found: Answer, *, first: int, is_ranked: bool, long: bool) -> None:
+    """Print hits, counted from `first` on, with their files, variants and equal drawings if `long`; then the facets."""
+    console = open_console()
+    (print_long_hits if long else print_hits)(console, found.hits, first=first, is_ranked=is_ranked)
+    if found.facets is not None:
+        console.print()
+        console.print(table_of(("found by", "icons", ""), _facet_rows(found.facets), folded=(2,)))
+
+
+def _facet_rows(facets: Mapping[str, Sequence[FacetCount]]) -> Iterator[tuple[str, str, str]]:
+    """How many icons were found of each set, style, ..., the most frequent first."""
     for kind, counts in facets.items():
         for number, count in enumerate(counts[:_MOST_VALUES]):
             title = "" if count.title == count.value else f"  ({count.title})"
-            table.add_row("" if number else kind, f"{count.n:,}", plain(count.value + title))
+            yield "" if number else kind, f"{count.n:,}", count.value + title
         if len(counts) > _MOST_VALUES:
             others = "" if len(counts) == N_VALUES else f"{len(counts) - _MOST_VALUES:,} "
-            table.add_row("", "", f"and {others}more")
-    console.print()
-    console.print(table)
+            yield "", "", f"and {others}more"
 
 
-def print_details(console: Console, details: Details) -> None:
+def print_details(details: Details) -> None:
     """Print all that is known of an icon."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for title, value in _facts(details):
-        if value:
-            table.add_row(title, plain(value))
-    console.print(table)
-    for title, icons in (("variants", details.variants), ("looks the same", details.near_duplicates)):
-        if icons:
+    console = open_console()
+    facts = table_of(("", ""), ((title, value) for title, value in _facts(details) if value), folded=(1,))
+    facts.columns[0].style = "dim"
+    console.print(facts)
+    for title, hits in (("variants", details.variants), ("looks the same", details.near_duplicates)):
+        if hits:
+            rows = ((hit.key, hit.style or "", _size(hit), hit.licence or "", hit.place) for hit in hits)
+            icons = table_of(("", "", "", "", ""), rows, n_left=4, folded=(4,))
+            icons.columns[4].style = "dim"
             console.print()
             console.print(Text(title, style="bold"))
-            console.print(_icons(icons))
+            console.print(icons)
+
+
+def _size(hit: Hit) -> str:
+    return f"{hit.size} px" if hit.size else ""
 
 
 def _facts(details: Details) -> Sequence[tuple[str, str | None]]:
     hit, read = details.hit, details.name_read
     known = {True: "yes", False: "no", None: ""}
+    others = f"; or: {', '.join(read.others)}" if read and read.others else ""
     return (
         ("key", hit.key),
         ("id", str(hit.id)),
         ("name", hit.name),
         ("words", "" if read else hit.words),
-        ("read as", _spell_reading(read) if read else ""),
+        ("read as", f"{read.english} ({read.name}){others}" if read else ""),
         ("caption", details.caption),
         ("set", f"{hit.set} ({hit.set_title})" if hit.set_title != hit.set else hit.set),
         ("version", details.version),
         ("author", details.author),
         ("style", hit.style),
-        ("size", f"{hit.size} px" if hit.size else ""),
+        ("size", _size(hit)),
         ("coloured", known[hit.coloured]),
         ("animated", known[hit.animated]),
         ("categories", ", ".join(details.categories)),
@@ -75,26 +82,6 @@ def _facts(details: Details) -> Sequence[tuple[str, str | None]]:
     )
 
 
-def _spell_reading(read: NameRead) -> str:
-    others = f"; or: {', '.join(read.others)}" if read.others else ""
-    return f"{read.english} ({read.name}){others}"
-
-
-def _icons(hits: Sequence[Hit]) -> Table:
-    table = _table(show_header=False)
-    for _ in range(4):
-        table.add_column(no_wrap=True)
-    table.add_column(overflow="fold", style="dim")
-    for hit in hits:
-        size = f"{hit.size} px" if hit.size else ""
-        table.add_row(*map(plain, (hit.key, hit.style or "", size, hit.licence or "", hit.place)))
-    return table
-
-
-def _table(*, show_header: bool = True) -> Table:
-    return Table(box=None, pad_edge=False, header_style="dim", show_header=show_header)
-
-
 _GAP = 2
 _PIPED = 80
 """Columns where no terminal says how many it has."""
@@ -102,7 +89,6 @@ _WIDEST = 24
 """Columns of a set's title, of a style, and of a licence."""
 _LEAST = 10
 """Columns in which such a text is still of use; the rest of it is cut."""
-_MOST_OTHERS = 2
 
 
 def print_hits(console: Console, hits: Sequence[Hit], *, first: int = 1, is_ranked: bool = True) -> None:
@@ -130,14 +116,16 @@ def print_long_hits(console: Console, hits: Sequence[Hit], *, first: int = 1, is
     _, *starts = _starts(hits, first=first, is_ranked=is_ranked)
     for start, hit in zip(starts, hits, strict=True):
         print_line(console, start + printable(hit.key))
+        variants = f"{hit.n_variants} variants" if hit.n_variants > 1 else ""
+        facts = ", ".join(filter(None, (hit.set_title, hit.style, _size(hit), hit.licence, variants)))
         others = f"same drawing: {also(hit)}" if hit.n_also else ""
-        for line in filter(None, (", ".join(_line_facts(hit)), others, hit.place)):
+        for line in filter(None, (facts, others, hit.place)):
             print_line(console, " " * cell_len(start) + printable(line), style="dim")
 
 
 def also(hit: Hit) -> str:
     """Name a few of the icons that have the drawing of a hit, and how many more there are: "mdi:home, fe:home +3"."""
-    named = hit.also[:_MOST_OTHERS]
+    named = hit.also[:2]
     return ", ".join(named) + (f" +{hit.n_also - len(named)}" if hit.n_also > len(named) else "")
 
 
@@ -169,13 +157,6 @@ def fitted(text: str, width: int) -> str:
     return set_cell_size(text, width) if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
 
 
-def _line_facts(hit: Hit) -> Iterable[str]:
-    yield hit.set_title
-    yield from filter(None, (hit.style, f"{hit.size} px" if hit.size else "", hit.licence))
-    if hit.n_variants > 1:
-        yield f"{hit.n_variants} variants"
-
-
 def print_line(console: Console, text: str, *, style: str | None = None) -> None:
     """Print a text of unknown origin as one line, however wide the terminal is."""
     console.print(plain(text.rstrip()), style=style, soft_wrap=True)
@@ -189,34 +170,32 @@ _TIERS = {
 }
 
 
-def print_explanation(console: Console, explanation: Explanation) -> None:
+def print_explanation(explanation: Explanation) -> None:
     """Print what was understood, and what each part of the search says."""
-    for line in understood(explanation):
-        console.print(printable(line), highlight=False, markup=False)
-    console.print()
+    console = open_console()
     first = explanation.first
     icons = [explanation.icon] + ([first] if first and first.hit.id != explanation.icon.hit.id else [])
-    console.print(table_of(("", *(printable(icon.hit.key) for icon in icons)), list(_rows(icons)), n_left=1))
+    for line in understood(explanation):
+        print_line(console, line)
     console.print()
-    console.print(printable(f"{explanation.icon.hit.key} is {explanation.shown}"), highlight=False, markup=False)
+    console.print(table_of(("", *(printable(icon.hit.key) for icon in icons)), _rows(icons)))
+    console.print()
+    print_line(console, f"{explanation.icon.hit.key} is {explanation.shown}")
 
 
-def understood(explanation: Explanation) -> Iterator[str]:
+def understood(explanation: Explanation) -> list[str]:
     """Say how the words were read, where that is not as they stand."""
-    if explanation.read_as:
-        yield str(explanation.read_as)
-    yield f"asked: {explanation.typed}" + (f", perhaps {explanation.spelled}" if explanation.spelled else "")
-    if explanation.style:
-        yield f"style: {explanation.style}, of {explanation.name}"
     said = {
         "parts": explanation.parts,
         "customarily drawn": explanation.drawn,
         "other sets say it of": explanation.synonyms,
         "left out": explanation.without,
     }
-    for what, texts in said.items():
-        if texts:
-            yield f"{what}: {', '.join(texts)}"
+    spelled = f", perhaps {explanation.spelled}" if explanation.spelled else ""
+    lines = [str(explanation.read_as)] if explanation.read_as else []
+    lines += [f"asked: {explanation.typed}{spelled}"]
+    lines += [f"style: {explanation.style}, of {explanation.name}"] if explanation.style else []
+    return [*lines, *(f"{what}: {', '.join(texts)}" for what, texts in said.items() if texts)]
 
 
 def _rows(icons: list[Judged]) -> Iterator[tuple[str, ...]]:

@@ -15,26 +15,23 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from select import select
-from typing import IO, TYPE_CHECKING, TextIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
 
 from indexer.arrays import Floats
 from indexer.errors import RenderError
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+from indexer.reports.terminal import open_console, plain
 
 Colour = tuple[int, int, int]
 """Red, green and blue, 0 to 255."""
-_REQUEST = b"\x1b]11;?\x1b\\\x1b[c"
 _COLOUR = re.compile(rb"\x1b\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})")
 _LAST = re.compile(rb"\x1b\[\?[0-9;]*c")
 _PATIENCE_SECONDS = 0.5
 """For a terminal at the other end of a slow line."""
-_MOST_BYTES = 1_000
-_BLACK, _WHITE = (0, 0, 0), (255, 255, 255)
 _DARK = frozenset(["0", "1", "2", "3", "4", "5", "6", "8"])
 """Of the sixteen colours that COLORFGBG counts."""
 
@@ -47,7 +44,7 @@ def terminal_ground(terminal: int | None) -> Colour | None:
                 red, green, blue = (round(255 * int(part, 16) / (16 ** len(part) - 1)) for part in asked.groups())
                 return red, green, blue
     stated = os.environ.get("COLORFGBG", "").rpartition(";")[2]
-    return (_BLACK if stated in _DARK else _WHITE) if stated.isdecimal() else None
+    return ((0, 0, 0) if stated in _DARK else (255, 255, 255)) if stated.isdecimal() else None
 
 
 def is_dark(ground: Colour) -> bool:
@@ -57,28 +54,20 @@ def is_dark(ground: Colour) -> bool:
 
 
 def _answers(terminal: int) -> bytes:
-    """What a terminal says to the request, as far as it has come in time."""
-    said = b""
-    with _unechoed(terminal):
-        os.write(terminal, _REQUEST)
+    """What a terminal says to the request, as far as it has come in time; read at once, and not shown."""
+    kept, said = termios.tcgetattr(terminal), b""
+    tty.setcbreak(terminal, termios.TCSANOW)
+    try:
+        os.write(terminal, b"\x1b]11;?\x1b\\\x1b[c")
         ends = time.monotonic() + _PATIENCE_SECONDS
-        while not _LAST.search(said) and len(said) < _MOST_BYTES:
+        while not _LAST.search(said) and len(said) < 1_000:
             if not select([terminal], [], [], max(0.0, ends - time.monotonic()))[0]:
                 termios.tcflush(terminal, termios.TCIFLUSH)
                 break
             said += os.read(terminal, 100)
-    return said
-
-
-@contextmanager
-def _unechoed(terminal: int) -> Iterator[None]:
-    """Let what comes from a terminal be read at once, and not be shown."""
-    kept = termios.tcgetattr(terminal)
-    tty.setcbreak(terminal, termios.TCSANOW)
-    try:
-        yield
     finally:
         termios.tcsetattr(terminal, termios.TCSANOW, kept)
+    return said
 
 
 MOST_DRAWN = 50
@@ -92,91 +81,71 @@ Tile = tuple[str, bytes | None]
 """A caption and a picture's bytes; None where its source has gone."""
 
 
-def can_draw(console: "Console") -> bool:
-    """Tell whether stdout is a terminal that can show pictures, at least as blocks of colour."""
-    is_coloured = console.color_system is not None and not console.no_color
-    return is_coloured and not console.is_dumb_terminal and _has_cells(console.file)
+def can_draw() -> bool:
+    """Tell whether stdout is a terminal that can show pictures, at least as blocks of colour.
 
-
-def _has_cells(stream: IO[str]) -> bool:
-    """Tell whether a stream is a terminal that says how large it is, whatever the environment (FORCE_COLOR) makes rich
-    believe; those of containers and build machines may have no size.
+    Whatever the environment (FORCE_COLOR) makes rich believe; those of containers and build machines may have no size.
     """
-    return stream.isatty() and min(os.get_terminal_size(stream.fileno())) > 0
+    console = open_console()
+    is_coloured = console.color_system is not None and not console.no_color and not console.is_dumb_terminal
+    return is_coloured and console.file.isatty() and min(os.get_terminal_size(console.file.fileno())) > 0
 
 
-def draw_pictures(console: "Console", tiles: Sequence[Tile]) -> None:
+def draw_pictures(tiles: Sequence[Tile]) -> None:
     """Draw pictures with their captions, as many beside each other as fit."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from indexer.reports.terminal import plain
-
+    console = open_console()
     n_beside = max(1, (console.width + 1) // (_TILE_COLUMNS + 1))
     with _terminal_answers() as terminal, warnings.catch_warnings():
+        from PIL import Image
+        from textual_image import renderable
+
         ground = terminal_ground(terminal)
         warnings.filterwarnings("ignore", "Image.Image.getdata", DeprecationWarning)  # textual_image 0.12 on Pillow 13
-        if _draws_graphics():  # kitty tells pictures apart by all 24 bits of the colour of text that holds their place
+        kind: type[Any] = renderable.HalfcellImage
+        cells, pixels = _BLOCK_CELLS, _BLOCK_PIXELS
+        if renderable.Image in (renderable.TGPImage, renderable.SixelImage):
+            kind, cells, pixels = renderable.Image, _GRAPHICS_CELLS, _GRAPHICS_PIXELS
+            # Kitty tells pictures apart by all 24 bits of the colour of text that holds their place.
             console = Console(color_system="truecolor")
         for start in range(0, len(tiles), n_beside):
             row = tiles[start : start + n_beside]
             grid = Table.grid(padding=(0, 1, 0, 0))
             for _ in row:
                 grid.add_column(width=_TILE_COLUMNS, no_wrap=True, overflow="ellipsis")
-            grid.add_row(*(_picture(content, ground) for _, content in row))
+            drawn = [_drawn(content, size=pixels, ground=ground) for _, content in row]
+            pictures = (one if isinstance(one, str) else kind(Image.fromarray(one), *cells) for one in drawn)
+            grid.add_row(*pictures)
             grid.add_row(*(plain(caption) for caption, _ in row))
             console.print(grid)
             console.print()
 
 
-def _picture(content: bytes | None, ground: Colour | None) -> "RenderableType":
-    from PIL import Image
-    from textual_image import renderable
-
-    is_graphics = _draws_graphics()
-    (columns, rows), pixels = (_GRAPHICS_CELLS, _GRAPHICS_PIXELS) if is_graphics else (_BLOCK_CELLS, _BLOCK_PIXELS)
+def _drawn(content: bytes | None, *, size: int, ground: Colour | None) -> NDArray[np.uint8] | str:
     try:
-        drawn = tile(content or b"", size=pixels, ground=ground)
+        return tile(content or b"", size=size, ground=ground)
     except RenderError:
         return "gone"
-    kind = renderable.Image if is_graphics else renderable.HalfcellImage
-    return kind(Image.fromarray(drawn), width=columns, height=rows)
-
-
-def _draws_graphics() -> bool:
-    """Tell whether the terminal has answered that it draws pixels."""
-    from textual_image import renderable
-
-    return renderable.Image in (renderable.TGPImage, renderable.SixelImage)
 
 
 @contextmanager
 def _terminal_answers() -> Iterator[int | None]:
     """Let textual_image hear what the terminal answers, also where stdin is a pipe; where it can't be heard, not ask.
 
-    It reads from `sys.__stdin__`, and fails on one that is no terminal. Yields the terminal that may be asked, if any.
+    It reads from `sys.__stdin__`, and fails on one that is no terminal. Yields the terminal that this process may read
+    from, if any: one in the background would be stopped by that.
     """
     logging.getLogger("textual_image").addHandler(logging.NullHandler())  # it warns of a size that it has to guess
-    kept, terminal = sys.__stdin__, _own_terminal()
-    sys.__stdin__ = terminal  # type: ignore[assignment,misc]
+    kept, terminal = sys.__stdin__, None
+    with suppress(OSError):
+        terminal = open(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))  # noqa: SIM115, PTH123 (asked, read, and closed)
+    is_ours = terminal is not None and os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    sys.__stdin__ = terminal if is_ours else None  # type: ignore[misc]
     try:
-        yield terminal.fileno() if terminal else None
+        yield terminal.fileno() if terminal and is_ours else None
     finally:
         sys.__stdin__ = kept  # type: ignore[misc]
         if terminal:
             terminal.close()
-
-
-def _own_terminal() -> TextIO | None:
-    """Open the terminal that this process may read from; one in the background would be stopped by that."""
-    try:
-        terminal = open(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))  # noqa: SIM115, PTH123 (asked, read, and closed)
-    except OSError:
-        return None
-    if os.tcgetpgrp(terminal.fileno()) == os.getpgrp():
-        return terminal
-    terminal.close()
-    return None
 
 
 _LIGHT_INK = 232
@@ -202,23 +171,15 @@ def tile(content: bytes, *, size: int, ground: Colour | None) -> NDArray[np.uint
     drawn = draw(content, size=size).astype(np.float32)
     ink, alpha = drawn[..., :3], drawn[..., 3:] / 255
     is_drawn = alpha[..., 0] > 0.5
-    if is_dark(ground) and not _has_colours(ink[is_drawn]):
+    if is_dark(ground) and not (np.ptp(ink[is_drawn], axis=1) > _COLOURED).sum() > _SHARE * is_drawn.sum():
         ink = np.asarray(_LIGHT_INK * (1 - ink / 255), np.float32)
     paper = np.array(ground, np.float32)
-    mixed = np.asarray(ink * alpha + paper * (1 - alpha), np.float32)
-    if _is_lost(mixed[is_drawn], paper):
+    mixed: Floats = np.asarray(ink * alpha + paper * (1 - alpha), np.float32)
+    is_lost = np.abs(mixed[is_drawn] - paper).max(axis=1, initial=0) < _CONTRAST
+    if is_lost.sum() > 10 * _SHARE * len(is_lost) or not len(is_lost):  # the black letters of a coloured logo
         return render(content, size=size).pixels
     canvas = np.full((size, size, 3), ground, np.uint8)
     height, width = mixed.shape[:2]
     top, left = (size - height) // 2, (size - width) // 2
     canvas[top : top + height, left : left + width] = mixed.round().astype(np.uint8)
     return canvas
-
-
-def _has_colours(ink: Floats) -> bool:
-    return bool((np.ptp(ink, axis=1) > _COLOURED).mean() > _SHARE) if len(ink) else False
-
-
-def _is_lost(ink: Floats, paper: Floats) -> bool:
-    """Whether a part of what is drawn can't be seen on its ground: the black letters of a coloured logo."""
-    return bool((np.abs(ink - paper).max(axis=1) < _CONTRAST).mean() > 10 * _SHARE) if len(ink) else True

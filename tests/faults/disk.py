@@ -3,8 +3,9 @@
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePath
+from typing import Any
 
 SHARED_MEMORY = "-shm"
 """SQLite maps this file instead of writing it, and makes it anew after a crash."""
@@ -40,15 +41,11 @@ def read_journal(path: Path) -> Iterator[Operation]:
 
 
 @dataclass(eq=False, slots=True)
-class _File:
-    now: bytearray = field(default_factory=bytearray)
-    kept: bytes = b""
+class _Node:
+    """A file or a folder: what a process sees of it, and what is on the disk."""
 
-
-@dataclass(eq=False, slots=True)
-class _Folder:
-    now: "dict[str, _File | _Folder]" = field(default_factory=dict)
-    kept: "dict[str, _File | _Folder]" = field(default_factory=dict)
+    now: Any
+    kept: Any = b""
 
 
 class Disk:
@@ -68,80 +65,61 @@ class Disk:
         folder, name = self._place(operation.path)
         match operation.what:
             case "create":
-                folder.now[name] = _File()
+                folder.now[name] = _Node(bytearray())
             case "folder":
-                folder.now[name] = _Folder()
+                folder.now[name] = _Node({}, {})
             case "remove":
                 del folder.now[name]
             case "rename":
                 target, new_name = self._place(operation.other)
                 target.now[new_name] = folder.now.pop(name)
             case "sync":
-                _sync(folder.now[name] if name else folder)
+                node = folder.now[name] if name else folder
+                node.kept = dict(node.now) if isinstance(node.now, dict) else bytes(node.now)
             case _:
-                file = folder.now[name]
-                assert isinstance(file, _File)
-                _change(file, operation)
+                _change(folder.now[name].now, operation)
 
-    def write(self, folder: Path, *, names_kept: bool) -> None:
-        """Write what a power cut would leave; with `names_kept`, names have reached the disk and contents have not."""
-        _write(self._top, folder, names_kept=names_kept)
-
-    def state(self, *, names_kept: bool) -> object:
-        """What `write` would write, to be compared."""
+    def state(self, *, names_kept: bool) -> Any:
+        """What a power cut would leave; with `names_kept`, names have reached the disk and contents have not."""
         return _state(self._top, names_kept=names_kept)
 
-    def _place(self, path: str) -> tuple[_Folder, str]:
-        parts = PurePath(path).relative_to(self.root).parts
+    def _place(self, path: str) -> tuple[_Node, str]:
+        *folders, name = PurePath(path).relative_to(self.root).parts or ("",)
         folder = self._top
-        for part in parts[:-1]:
-            inner = folder.now[part]
-            assert isinstance(inner, _Folder)
-            folder = inner
-        return folder, parts[-1] if parts else ""
+        for part in folders:
+            folder = folder.now[part]
+        return folder, name
 
 
-def _load(path: Path) -> _Folder:
-    folder = _Folder()
-    for inner in path.iterdir():
-        if inner.is_dir():
-            folder.now[inner.name] = _load(inner)
-        elif not inner.name.endswith(SHARED_MEMORY):
-            folder.now[inner.name] = _File(bytearray(inner.read_bytes()), inner.read_bytes())
-    folder.kept = dict(folder.now)
-    return folder
+def _load(path: Path) -> _Node:
+    if path.is_file():
+        return _Node(bytearray(path.read_bytes()), path.read_bytes())
+    inner = {one.name: _load(one) for one in path.iterdir() if not one.name.endswith(SHARED_MEMORY)}
+    return _Node(inner, dict(inner))
 
 
-def _sync(node: _File | _Folder) -> None:
-    if isinstance(node, _File):
-        node.kept = bytes(node.now)
-    else:
-        node.kept = dict(node.now)
-
-
-def _change(file: _File, operation: Operation) -> None:
+def _change(content: bytearray, operation: Operation) -> None:
+    length = operation.offset if operation.what in ("write", "resize") else 0
+    content.extend(bytes(max(0, length - len(content))))
     if operation.what == "write":
-        file.now.extend(bytes(max(0, operation.offset - len(file.now))))
-        file.now[operation.offset : operation.offset + len(operation.data)] = operation.data
+        content[length : length + len(operation.data)] = operation.data
     else:
-        length = operation.offset if operation.what == "resize" else 0
-        file.now.extend(bytes(max(0, length - len(file.now))))
-        del file.now[length:]
+        del content[length:]
 
 
-def _state(folder: _Folder, *, names_kept: bool) -> object:
-    names = folder.now if names_kept else folder.kept
-    return {
-        name: node.kept if isinstance(node, _File) else _state(node, names_kept=names_kept)
-        for name, node in names.items()
-    }
+def _state(node: _Node, *, names_kept: bool) -> Any:
+    if not isinstance(node.now, dict):
+        return node.kept
+    names = node.now if names_kept else node.kept
+    return {name: _state(inner, names_kept=names_kept) for name, inner in names.items()}
 
 
-def _write(folder: _Folder, path: Path, *, names_kept: bool) -> None:
+def write_state(state: dict[str, Any], path: Path) -> None:
+    """Write such a state in the place of a folder."""
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
-    for name, node in (folder.now if names_kept else folder.kept).items():
-        if isinstance(node, _File):
-            (path / name).write_bytes(node.kept)
+    for name, inner in state.items():
+        if isinstance(inner, dict):
+            write_state(inner, path / name)
         else:
-            _write(node, path / name, names_kept=names_kept)
+            (path / name).write_bytes(inner)

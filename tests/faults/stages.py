@@ -8,7 +8,6 @@ import hashlib
 import importlib
 import json
 import os
-import signal
 import sqlite3
 import sys
 import threading
@@ -24,6 +23,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
+import psutil
 from conftest import Silent
 from usage_screens import plain_sight
 
@@ -36,8 +36,7 @@ from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
 from indexer.library.shards import read_shard, shard_paths
 from indexer.merging.manifest import Manifest
-from indexer.pipeline import index
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, index
 from indexer.screens.add import AddOptions, add
 from indexer.screens.files import UsageFolder
 
@@ -245,19 +244,10 @@ def _run(asked: dict[str, Any]) -> dict[str, object]:
 
 def kill(parent: int, whom: str | None) -> None:
     """Kill a stage's process, its render workers, or all of them."""
-    workers = _children(parent) if whom in ("workers", "all") else []
-    for process in [*workers, *([parent] if whom in ("parent", "all") else [])]:
-        with suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
-
-
-def _children(parent: int) -> list[int]:
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            if int(stat.read_text().rpartition(")")[2].split()[1]) == parent:
-                found.append(int(stat.parent.name))
-    return found
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(parent)
+        for one in [*process.children() * (whom in ("workers", "all")), *[process] * (whom in ("parent", "all"))]:
+            one.kill()
 
 
 LOADED = (

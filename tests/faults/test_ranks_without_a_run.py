@@ -10,49 +10,34 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
 import pytest
-from conftest import Build, Silent, disc, find_rank
-from faults import Stages
+from conftest import Silent, disc, find_rank
+from faults import Stages, svg
 
-from indexer.catalog.database import open_catalog
-from indexer.catalog.questions import store_setting
 from indexer.commands.library import read_failures, read_status
-from indexer.doctor.examine import examine, repair
-from indexer.embedding.gauges import Gauge
+from indexer.doctor.examine import examine
+from indexer.embedding.distributed import _remove_leftovers
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Watchdog
-from indexer.embedding.shard_writer import OVER
-from indexer.embedding.torchrun import _remove_leftovers
+from indexer.embedding.work import OVER
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, read_blocks
-from indexer.library.shards import partial_shards_by_block, read_coverage, read_shard, shard_paths
-from indexer.merging.merge import merge as merge_shards
-from indexer.pipeline import embed, merge, plan_only, scan
-from indexer.run import IndexOptions
+from indexer.library.shards import partial_shards_by_block, read_coverage
+from indexer.pipeline import IndexOptions, embed, merge, plan_only, scan
 
 ICONS = (sys.executable, "-P", "-c", "from search.cli import main; main()")
 
 
-def slow_icon(number: int, *, tenths: int = 1) -> str:
-    """Ten thousand uses of a square: a tenth of a second, and each another file."""
-    drawn = '<use href="#g4"/>' * tenths
-    groups = "".join(f'<g id="g{i}">{f"""<use href="#g{i - 1}"/>""" * 10}</g>' for i in range(1, 5))
-    body = f'<desc>{number}</desc><defs><g id="g0"><rect width="3" height="2"/></g>{groups}</defs>{drawn}'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">{body}</svg>'
-
-
 @pytest.fixture
 def slow(tmp_path: Path) -> Path:
-    """64 pictures of a tenth of a second each: one block, which one of two ranks gets."""
-    return _draw_slow(tmp_path / "slow", tenths=1)
-
-
-def _draw_slow(folder: Path, *, tenths: int) -> Path:
+    """64 pictures of ten thousand squares, a tenth of a second each: one block, which one of two ranks gets."""
+    folder = tmp_path / "slow"
     folder.mkdir()
-    for number in range(64):
-        (folder / f"slow {number:03}.svg").write_text(slow_icon(number, tenths=tenths))
+    groups = "".join(f'<g id="g{i}">{f"""<use href="#g{i - 1}"/>""" * 10}</g>' for i in range(1, 5))
+    for number in range(64):  # each another file
+        body = f'<desc>{number}</desc><defs><g id="g0"><rect width="3" height="2"/></g>{groups}</defs>'
+        (folder / f"slow {number:03}.svg").write_text(svg(body + '<use href="#g4"/>'))
     return folder
 
 
@@ -100,9 +85,8 @@ def _wait_until_one_waits(library: Path) -> None:
     raise AssertionError("it never waited")
 
 
-@pytest.mark.parametrize(
-    "whom", ["group", *(pytest.param(one, marks=pytest.mark.slow) for one in ("run", "torchrun", "a stopped torchrun"))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("whom", ["group", "run", "torchrun", "a stopped torchrun"])
 def test_no_rank_outlives_the_run_that_has_started_it(
     running: "subprocess.Popen[str]", tmp_path: Path, whom: str
 ) -> None:
@@ -181,22 +165,10 @@ def test_a_rank_of_an_earlier_run_ends_and_writes_nothing_into_a_later_one(
     assert {path: path.stat().st_mtime_ns for path in library.vectors(fingerprint).glob("*")} == shards
 
 
-def test_what_made_a_shard_tells_its_run(build: Build, library: Library, icon_folder: Path) -> None:
-    from safetensors import safe_open
-
-    build(icon_folder)
-    (run,) = (path.name for path in library.root.glob("work/*/runs/*"))
-    for path in library.root.glob("vectors/*/*.safetensors"):
-        with safe_open(path, framework="numpy") as shard:
-            assert shard.metadata()["run"] == run
-
-
 def test_a_rank_that_waits_says_so_at_once_and_is_not_given_up() -> None:
-    import torch
-
     said: list[dict[str, object]] = []
     progress = EmbeddingProgress(rank=0, world=2)
-    reporter = EmbeddingReporter(lambda now: said.append(asdict(now)), progress, Gauge(torch.device("cpu"), 1))
+    reporter = EmbeddingReporter(lambda now: said.append(asdict(now)), progress)
     reporter.begin("writing its last vectors")
     reporter.wait("waiting for the other ranks")
     assert (said[-1]["at"], said[-1]["waits"]) == ("waiting for the other ranks", True)
@@ -211,7 +183,7 @@ def test_a_rank_that_waits_says_so_at_once_and_is_not_given_up() -> None:
 def test_a_block_that_takes_long_leaves_pieces_and_a_rank_that_is_ended_on_the_way_loses_none_of_them(
     library: Library, icon_folder: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.embedding.shard_writer.FIRST_PART_SECONDS", 0.0)
+    monkeypatch.setattr("indexer.embedding.work.FIRST_PART_SECONDS", 0.0)
     how = EmbedOptions(workers=0, batch_size=2, precision="fp32")
     choice = ModelChoice(f"local-dir:{tiny_model}")
     options = IndexOptions(sources=[icon_folder], choice=choice, devices="cpu", embed=how)
@@ -228,50 +200,21 @@ def test_a_block_that_takes_long_leaves_pieces_and_a_rank_that_is_ended_on_the_w
     folder = next((library.root / "vectors").iterdir())
     n_kept = len(read_coverage(folder).images)
     assert n_kept >= 4
-    (block,) = (block for block in read_blocks(_plan(library)) if block.kind == "images")
+    (block,) = (
+        block for block in read_blocks(next((library.root / "work").glob("*/plan.jsonl"))) if block.kind == "images"
+    )
     assert len(partial_shards_by_block(folder)[block.name]) == n_kept // 2
 
-    rest = embed(library, options, Silent())
-    assert rest.images == 11 - n_kept
-    whole = Library(library.root.with_name("whole"))
-    scan(whole, options, Silent())
-    monkeypatch.undo()
-    fingerprint = embed(whole, options, Silent()).fingerprint
-    assert _vectors(library, fingerprint) == _vectors(whole, fingerprint)
-
-
-def _plan(library: Library) -> Path:
-    return next((library.root / "work").iterdir()) / "plan.jsonl"
-
-
-def _vectors(library: Library, fingerprint: str) -> dict[int, bytes]:
-    found: dict[int, bytes] = {}
-    for path in shard_paths(library.vectors(fingerprint), "images"):
-        shard = read_shard(path, fingerprint=fingerprint)
-        assert np.all(np.diff(shard.ids) > 0)
-        assert not set(shard.ids.tolist()) & set(found)
-        found.update(zip(shard.ids.tolist(), map(bytes, shard.vectors), strict=True))
-    return found
-
-
-@pytest.mark.slow
-def test_a_rank_that_waits_for_slow_pictures_of_another_is_not_given_up(tiny_model: Path, tmp_path: Path) -> None:
-    slow = _draw_slow(tmp_path / "slow", tenths=3)
-    options = ["--model", f"local-dir:{tiny_model}", "--devices", "cpu:2", "--workers", "1", "--stall-limit", "12"]
-    command = [*ICONS, "index", str(slow), *options, "--library", str(tmp_path / "library"), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["counts"]["embedded"] == 64
-
-
-BROKEN = "<svg"
+    assert embed(library, options, Silent()).images == 11 - n_kept
+    assert len(read_coverage(folder).images) == 11
+    assert examine(library, sample=0).is_sound
 
 
 @pytest.mark.slow
 def test_whoever_merges_stores_what_failed(
     stages: Stages, library: Library, icon_folder: Path, tiny_model: Path
 ) -> None:
-    (icon_folder / "broken.svg").write_text(BROKEN)
+    (icon_folder / "broken.svg").write_text("<svg")
     _planned(library, icon_folder, tiny_model)
     assert _run_rank(stages, library) == 0
     assert [finding.is_fault for finding in examine(library, sample=0).findings if finding.kind == "failures"] == [
@@ -282,24 +225,3 @@ def test_whoever_merges_stores_what_failed(
     assert read_status(library)["waiting"] == 0
     assert [failure["file"] for failure in read_failures(library)] == [str(icon_folder / "broken.svg")]
     assert examine(library, sample=0).is_sound
-
-
-@pytest.mark.slow
-def test_a_generation_that_was_published_without_what_failed_is_found_and_mended(
-    stages: Stages, library: Library, icon_folder: Path, tiny_model: Path
-) -> None:
-    """As older programs did it: the shards alone know."""
-    (icon_folder / "broken.svg").write_text(BROKEN)
-    _planned(library, icon_folder, tiny_model)
-    assert _run_rank(stages, library) == 0
-    engine, (fingerprint,) = open_catalog(library.catalog), (path.name for path in (library.root / "work").iterdir())
-    covered = read_coverage(library.vectors(fingerprint))
-    merge_shards(library, engine, fingerprint=fingerprint, embedded=covered.images)
-    with engine.begin() as connection:
-        store_setting(connection, "model", ModelChoice(f"local-dir:{tiny_model}").to_json())
-    engine.dispose()
-    (found,) = (finding for finding in examine(library, sample=0).findings if finding.is_fault)
-    assert found.message == "1 pictures failed, and the catalog does not say why; `icons index` brings that in"
-    report = repair(library, sample=0, stage=lambda _: None)
-    assert report.is_sound
-    assert len(list(read_failures(library))) == 1

@@ -1,10 +1,13 @@
-"""A library that is replaced, removed or copied piece by piece while it is asked: never parts of two in one answer."""
+"""A library that is replaced, or publishes, while it is asked: no error, never parts of two in one answer."""
 
 import json
 import shutil
+import threading
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from serving import serving
 
 from indexer.errors import LibraryError
 from indexer.library.folder import Library
+from indexer.merging.manifest import Manifest
 from search import engine as engine_module
 from search.engine import SearchEngine
 from search.query import Query, Window
@@ -177,3 +181,88 @@ def _health(client: httpx.Client, *, status: int) -> dict[str, Any]:
         time.sleep(0.1)
     told: dict[str, Any] = answer.json()
     return told
+
+
+QUERIES_EACH = 4
+"""So many are answered at least between two generations."""
+MOST_PUBLISHED = 100
+
+
+@pytest.fixture(scope="module")
+def built_pair(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two generations: all icons of the first are called red, all of the second blue."""
+    folder = tmp_path_factory.mktemp("pair")
+    (folder / "icons").mkdir()
+    for number in range(6):
+        (folder / "icons" / f"red dot {number}.svg").write_text(disc(4 + 3 * number, 9))
+    build_library(Library(folder / "library"), tiny_model, [folder / "icons"])
+    for path in list((folder / "icons").iterdir()):
+        path.rename(path.with_name(path.name.replace("red", "blue")))
+    build_library(Library(folder / "library"), tiny_model, [])
+    return folder / "library"
+
+
+@pytest.fixture
+def pair(built_pair: Path, library: Library) -> Library:
+    """A copy of the two, to be published after each other."""
+    shutil.copytree(built_pair, library.root)
+    return library
+
+
+def _publish_next(library: Library) -> None:
+    """Publish what the generation before the current one says, under a number of its own, as a merge does."""
+    before = library.generation(library.next_number() - 2)
+    with library.next_generation() as following:
+        shutil.copytree(before.folder, following.folder, dirs_exist_ok=True)
+        replace(Manifest.read(before), number=following.number).write(following)
+
+
+def _colours(engine: SearchEngine) -> set[str]:
+    """Ask all that reads a generation's files; tell the colours of one answer."""
+    found = engine.ask(Query(words="dot"), window=Window(k=20, min_score=0, facets=True))
+    engine.show(found.hits[0].id)
+    return {hit.name.split()[0] for hit in found.hits}
+
+
+@pytest.mark.parametrize("n_queries", [40, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_queries_while_generations_are_published_are_answered_from_one_generation_each(
+    pair: Library, n_queries: int
+) -> None:
+    """By an engine that is opened for each, one that looks for a new generation, and one that does not."""
+    looking, kept = SearchEngine.open(pair.root), SearchEngine.open(pair.root)
+    answers: list[frozenset[str]] = []
+    is_over = threading.Event()
+
+    def ask(open_engine: Callable[[], SearchEngine]) -> None:
+        while not is_over.is_set():
+            answers.append(frozenset(_colours(open_engine())))
+
+    ways = (lambda: SearchEngine.open(pair.root), lambda: (looking.refresh(), looking)[1], lambda: kept)
+    with warnings.catch_warnings(), ThreadPoolExecutor(len(ways)) as threads:
+        warnings.simplefilter("error")
+        asking = [threads.submit(ask, way) for way in ways]
+        n_published = 0
+        while len(answers) < n_queries or n_published < 3 or (len(set(answers)) < 2 and n_published < MOST_PUBLISHED):
+            _publish_next(pair)
+            n_published, n_before = n_published + 1, len(answers)
+            while len(answers) < n_before + QUERIES_EACH and not any(one.done() for one in asking):
+                time.sleep(0.005)
+            if any(one.done() for one in asking):
+                break
+        is_over.set()
+        for one in asking:
+            one.result()
+    assert set(answers) == {frozenset({"red"}), frozenset({"blue"})}
+
+
+def test_an_engine_whose_generation_has_gone_answers_from_the_one_that_answers_now(pair: Library) -> None:
+    """Opened and asked nothing yet; then, from another thread, everything that it would have read by now is gone."""
+    engine = SearchEngine.open(pair.root)
+    gone = engine.generation
+    for _ in range(3):
+        _publish_next(pair)
+    assert not gone.folder.exists()
+    with ThreadPoolExecutor(1) as thread:
+        colours = thread.submit(_colours, engine).result()
+    assert engine.generation.number == pair.current() == gone.number + 3
+    assert colours == {"red"}

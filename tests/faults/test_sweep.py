@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from disk import Disk, read_journal
-from faults import Stages, copy_library, draw
+from disk import Disk, read_journal, write_state
+from faults import Stages, copy_library
 from old_schema import migrate
 
 Mode = Literal["error", "full", "kill"]
@@ -59,7 +59,7 @@ def index_given(drawings: Path, tiny_model: Path) -> dict[str, Any]:
     scope="module",
     params=[
         "index",
-        *(pytest.param(one, marks=pytest.mark.slow) for one in ("first index", "lost sources", "rollback", "upgrade")),
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("first index", "rollback", "upgrade")),
     ],
 )
 def scene(
@@ -72,31 +72,12 @@ def scene(
     folder = tmp_path_factory.mktemp("scene")
     if request.param in ("index", "rollback"):
         return _scene(stages, request.param, grown, index_given, folder)
-    if request.param == "lost sources":
-        return _scene(stages, "index", _with_lost_sources(stages, grown, index_given, folder), index_given, folder)
     start = folder / "start"
     start.mkdir()
     if request.param == "upgrade":
         migrate(start / "catalog.sqlite", "upgrade", "0001")
         return _scene(stages, "upgrade", start, index_given, folder)
     return _scene(stages, "index", start, index_given, folder)
-
-
-def _with_lost_sources(stages: Stages, grown: Path, index: dict[str, Any], folder: Path) -> Path:
-    """A library whose mount is away, and a package of which has gone, while another has a new icon."""
-    mount, modules = folder / "mount", folder / "node_modules"
-    mount.mkdir()
-    draw(mount, "moon", 3, 3)
-    for number, name in enumerate(("acme-icons", "other-icons")):
-        (modules / name).mkdir(parents=True)
-        (modules / name / "package.json").write_text(f'{{"name": "{name}"}}')
-        draw(modules / name, "sun", 5, 5 + number)
-    library = copy_library(grown, folder / "start")
-    stages.result("index", library, given={**index, "sources": [*index["sources"], str(mount), str(modules)]})
-    (mount / "moon.svg").unlink()
-    shutil.rmtree(modules / "acme-icons")
-    draw(modules / "other-icons", "new", 6, 6)
-    return library
 
 
 def _disturb(stages: Stages, scene: Scene, library: Path, *, mode: Mode, at: int) -> None:
@@ -169,7 +150,7 @@ def test_what_was_not_synced_may_be_lost_at_any_operation(
         disk.apply(operation)
         if (state := disk.state(names_kept=names_kept)) != last:
             last = state
-            disk.write(tmp_path / "left", names_kept=names_kept)
+            write_state(state, tmp_path / "left")
             where = f"{scene.stage}, power cut after {operation.number} of {scene.n_operations}"
             _check(stages, scene, tmp_path / "left", where)
 

@@ -20,10 +20,8 @@ from indexer.finetune.batches import Feed
 from indexer.finetune.checkpoints import TrainingState, restore, save_checkpoint
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.rank import wrap
-from indexer.finetune.sharding import sharded
-from indexer.finetune.step import Session, take_step
-from indexer.finetune.student import Student
-from indexer.finetune.train import make_optimizer
+from indexer.finetune.step import Session, make_optimizer, take_step
+from indexer.finetune.student import Student, sharded
 
 N_STEPS = 3
 

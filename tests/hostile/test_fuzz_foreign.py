@@ -39,8 +39,7 @@ from indexer.encoders.export import write_graphs
 from indexer.encoders.graphs import find_graphs
 from indexer.errors import IconsError
 from indexer.finetune.folder import check_replaceable, read_lineage
-from indexer.finetune.options import FinetuneOptions, Places
-from indexer.finetune.plan import Plan, read_plan, write_plan
+from indexer.finetune.options import FinetuneOptions, Places, Plan, read_plan, write_plan
 from indexer.library.durable import describe_file, with_checksum
 from indexer.library.folder import Library, LibraryElsewhere, note_changed
 from indexer.merging.manifest import Manifest
@@ -256,7 +255,7 @@ def _build(place: Path) -> None:
     places = Places(place / "tuned")
     fingerprint = library.encoder("x").parent.iterdir().__next__().name
     choice = ModelChoice(f"local-dir:{model}")
-    write_plan(places, Plan(choice, fingerprint, False, place / "corpus", "key", FinetuneOptions()))
+    write_plan(places, Plan(choice.to_json(), fingerprint, False, place / "corpus", "key", FinetuneOptions()))
     places.out.mkdir()
     (places.out / "training.json").write_text(json.dumps({"training": [{"options": {}}], "parent": {"name": "x"}}))
     engine = SearchEngine.open(library)

@@ -20,7 +20,7 @@ from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import HOST
 from indexer.encoders.export import write_graphs
 from indexer.encoders.graphs import find_graphs, load_encoder
-from indexer.encoders.tokens import Tower
+from indexer.encoders.query_encoder import Tower
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import ModelError
 from indexer.library.durable import with_checksum

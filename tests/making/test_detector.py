@@ -14,8 +14,8 @@ from data.making.detector.render import ScreenWriter
 from data.making.detector.tiles import SIDE, Screens
 from data.making.detector.train import Recipe, export, normalised, read_average, train
 from indexer.screens.boxes import Boxes, iou_matrix
-from indexer.screens.detector import ALONE, WITH_ENCODER, Detector, read_judge
-from search.evaluation.prepared_screens import Screen, ScreenIcon
+from indexer.screens.located import ALONE, WITH_ENCODER, Detector, read_judge
+from search.evaluation.screens import Screen, ScreenIcon
 
 
 @pytest.fixture(scope="module")
@@ -81,13 +81,13 @@ def test_a_run_that_was_cut_learns_on_and_its_graph_answers_as_torch(screens: Pa
     with Image.open(screens / "00000.png") as picture:
         pixels = np.asarray(picture.convert("RGB"))
     icons = json.loads((screens / "screens.jsonl").read_text().splitlines()[0])["icons"]
-    found = Detector.open(tmp_path).detect(pixels, least_score=0.05).corners
+    found = Detector(tmp_path).detect(pixels, least_score=0.05).corners
     overlaps = iou_matrix(found, np.array([icon["box"] for icon in icons], np.float32))
     assert (overlaps.max(axis=0, initial=0) > 0.3).sum() >= 3
     drawn = np.random.default_rng(0).integers(0, 256, (1, 96, 160, 3), np.uint8)
     with torch.inference_mode():
         logits, sides = net(normalised(torch.from_numpy(drawn)))
-    scores, distances = Detector.open(tmp_path)._net.run_all("pixels", drawn)
+    scores, distances = Detector(tmp_path)._net.run_all("pixels", drawn)
     peaks = scores[0] > 0
     assert scores[0][peaks] == pytest.approx(logits.sigmoid().numpy()[0][peaks], abs=0.02)
     assert distances[0] == pytest.approx(sides.numpy()[0], rel=0.05, abs=0.5)

@@ -23,7 +23,7 @@ from data.making.eval.screens_page import BADLY, EMPTY, FALSE, MISSED, faults_of
 from indexer.arrays import Mask, Pixels
 from indexer.screens.boxes import Boxes
 from search.evaluation.evaluate import Subject
-from search.evaluation.prepared_screens import ScreenIcon
+from search.evaluation.screens import ScreenIcon
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from data.making.detector.product_icons import Found, Namer, Rules, mark_icons
 from data.making.detector.products import ORIGIN, Files, install_lines, read_products
 from data.making.detector.render import PHONE, PLAIN, Recipe, ScreenWriter, Studio, render_screens
 from indexer.errors import SourceError
-from search.evaluation.prepared_screens import Screen
+from search.evaluation.screens import Screen
 
 from .conftest import write_set
 

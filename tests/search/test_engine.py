@@ -14,9 +14,8 @@ from indexer.embedding.planning import EmbedOptions
 from indexer.errors import IconsError, LibraryError, RenderError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from indexer.pipeline import index
+from indexer.pipeline import IndexOptions, index
 from indexer.rendering.render import render
-from indexer.run import IndexOptions
 from search.engine import Filters, Hit, Query, SearchEngine, Window
 
 ANYTHING = Window(k=10, min_score=0)

@@ -144,10 +144,9 @@ def judge_command(fit: tuple[Path, ...], held: tuple[Path, ...], detector: Path,
     from data.making.detector.judging import fit_judges, write_judges
     from indexer.encoders.query_encoder import open_query_encoder, read_facts
     from indexer.reports.terminal import ProgressLine
-    from indexer.screens.detector import FLOOR, Detector
-    from indexer.screens.located import Locator
+    from indexer.screens.located import FLOOR, Detector, Locator
 
-    locator = Locator(partial(Detector.open(detector).detect, least_score=FLOOR), None)
+    locator = Locator(partial(Detector(detector).detect, least_score=FLOOR), None)
     with ProgressLine() as bars:
         judges = fit_judges(fit, held, locator=locator, encoder=open_query_encoder(encoder), progress=bars)
     write_judges(judges, detector, fingerprint=read_facts(encoder).fingerprint)

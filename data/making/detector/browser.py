@@ -19,7 +19,7 @@ from PIL import Image
 from data.making.detector.page import Viewport
 from indexer.arrays import Pixels
 from indexer.errors import RenderError
-from search.evaluation.prepared_screens import ScreenIcon
+from search.evaluation.screens import ScreenIcon
 
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """The first has no window to paint, and takes four fifths of the time."""

@@ -18,9 +18,8 @@ from indexer.encoders.query_encoder import QueryEncoder
 from indexer.library.durable import write_file
 from indexer.reports.terminal import Progress
 from indexer.screens.boxes import Boxes, iou_matrix
-from indexer.screens.detector import ALONE, N_SHAPE, WEIGHTS, WITH_ENCODER, Judge, shape_of
-from indexer.screens.located import Locator
-from search.evaluation.prepared_screens import Screen, read_pixels, read_screens
+from indexer.screens.located import ALONE, N_SHAPE, WEIGHTS, WITH_ENCODER, Judge, Locator, shape_of
+from search.evaluation.screens import Screen, read_pixels, read_screens
 
 _SAME = 0.5
 """IoU from which a box is an icon's."""

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from indexer.screens.detector import STRIDE
+from indexer.screens.located import STRIDE
 
 WIDTHS = (16, 32, 64, 112, 144)
 """Channels at a 2nd, 4th, 8th, 16th and 32nd of the picture."""

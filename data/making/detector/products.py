@@ -35,7 +35,7 @@ from data.making.detector.render import ScreenWriter
 from indexer.arrays import Pixels
 from indexer.errors import SourceError
 from indexer.library.durable import write_file
-from search.evaluation.prepared_screens import Screen
+from search.evaluation.screens import Screen
 
 BESIDE = Path(__file__).with_name("product_files")
 ORIGIN = "http://product.test/"

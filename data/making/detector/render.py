@@ -24,7 +24,7 @@ from indexer.arrays import Pixels
 from indexer.errors import RenderError, SourceError
 from indexer.library.durable import write_file
 from indexer.process import end_with_starter
-from search.evaluation.prepared_screens import Screen, read_lines
+from search.evaluation.screens import Screen, read_lines
 
 if TYPE_CHECKING:
     from indexer.reports.terminal import Progress

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
 from indexer.arrays import Floats, Mask, Pixels
-from search.evaluation.prepared_screens import Screen, read_screens
+from search.evaluation.screens import Screen, read_screens
 
 SIDE = 384
 """Pixels of a tile."""

@@ -24,8 +24,9 @@ from indexer.encoders.export import OPSET, traceable
 from indexer.errors import TrainError
 from indexer.library.durable import make_folder, write_file
 from indexer.process import computes_in_bf16
-from indexer.screens.detector import FACTS, GRAPH, STRIDE
+from indexer.screens.located import GRAPH, STRIDE
 
+FACTS = "training.json"
 STATE = "state.pt"
 _AHEAD = 4
 """Batches that are made while one is learnt."""
@@ -267,7 +268,7 @@ def _halved(content: bytes) -> bytes:
 
 def _compare(answering: nn.Module, path: Path) -> None:
     """Hold the graph against torch on a screen of bars and squares."""
-    from indexer.encoders.tokens import Tower
+    from indexer.encoders.query_encoder import Tower
 
     lot = np.random.default_rng(0)
     pixels = np.full(_SAMPLE, 240, np.uint8)

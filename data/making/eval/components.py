@@ -3,8 +3,7 @@
 import numpy as np
 
 from indexer.arrays import Pixels
-from indexer.screens.boxes import NO_BOXES, Boxes
-from indexer.screens.located import GAP, component_corners, touching_pieces
+from indexer.screens.boxes import GAP, NO_BOXES, Boxes, component_corners, touching_pieces
 
 _SIDES = (8, 72)
 _RATIOS = (0.6, 1.67)

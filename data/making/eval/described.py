@@ -21,7 +21,7 @@ from indexer.languages.words import normalise, printable
 from indexer.library.folder import Library
 from indexer.reports.measures import Figure, means, spell
 from search.engine import Query, SearchEngine, Window
-from search.evaluation.asking import Shown
+from search.evaluation.corpus import Shown
 from search.evaluation.queries import Fields, Format, read_lines
 from search.results import Hit
 

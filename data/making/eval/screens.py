@@ -33,16 +33,17 @@ from indexer.process import cores, processor
 from indexer.reports.measures import RESAMPLES, Figure, Scores, means, shares, short, spell
 from indexer.reports.terminal import Progress, ProgressLine, open_console, table_of
 from indexer.screens.boxes import Boxes
-from indexer.screens.detector import FLOOR, Detector, read_judge
-from indexer.screens.located import open_locator
+from indexer.screens.located import FLOOR, Detector, open_locator, read_judge
 from search.engine import SearchEngine
 from search.evaluation.evaluate import Subject
-from search.evaluation.prepared_screens import KnownIcons, ScreenIcon, Truth, read_screens
 from search.evaluation.screens import (
     NO_ICON,
     Answer,
+    KnownIcons,
     Naming,
     Quality,
+    ScreenIcon,
+    Truth,
     end_to_end,
     false_on_empty,
     match,
@@ -51,6 +52,7 @@ from search.evaluation.screens import (
     quality,
     quality_cells,
     quality_of_boxes,
+    read_screens,
 )
 from search.generation.backend import Ability
 from search.generation.opened import forgetful
@@ -161,7 +163,7 @@ def open_contender(name: str, engine: SearchEngine) -> Contender:
         encoder = engine.with_generation(lambda opened: forgetful(opened.encoder))
         threshold = locator.judge.threshold if locator.judge else 0.0
         return Contender(name, threshold, lambda pixels: locator.candidates(pixels, encoder).boxes)
-    detector, judge = Detector.open(), read_judge(None)
+    detector, judge = Detector(), read_judge(None)
 
     def detect(pixels: Pixels) -> Boxes:
         found = detector.detect(pixels, least_score=FLOOR)

@@ -22,12 +22,11 @@ from data.making.eval.screens import (
 )
 from indexer.arrays import Floats, Pixels
 from indexer.errors import SourceError
-from indexer.reports.charts import Bar, Chart, Curve, Scale, bar_chart, line_chart
+from indexer.reports.charts import Bar, Chart, Curve, bar_chart, line_chart
 from indexer.reports.measures import Figure, short, spell
 from indexer.reports.page import figure_html, page, section, table_html
 from indexer.screens.boxes import iou_matrix
-from search.evaluation.prepared_screens import ScreenIcon, Truth
-from search.evaluation.screens import LEAST_IOU, NO_ICON, Name
+from search.evaluation.screens import LEAST_IOU, NO_ICON, Name, ScreenIcon, Truth
 from search.showing.sheets import data_uri
 
 ReadPicture = Callable[[int], bytes]
@@ -46,7 +45,6 @@ _AROUND = 0.6
 """Of the longer side, shown around a box on each side."""
 _LEAST_AROUND = 10
 """CSS pixels."""
-_CURVE = Scale("precision", written=lambda _: "", high=1.02)
 """Its legend says the area instead of a last value."""
 _STYLE = """<style>
 .screen { position: relative; margin: .6rem 0 1.6rem; } .screen img { display: block; width: 100%; height: auto; }
@@ -116,15 +114,16 @@ def _curves(comparison: Comparison) -> Iterator[Chart]:
         return
     ticks = [f"{recall:g}" if place % 4 == 0 else "" for place, recall in enumerate(RECALLS)]
     areas = [Curve(f"{row.contender}, AP50 {short(row.ap50.value)}", _plain(row.precisions), n) for n, row in rows]
-    yield line_chart("Precision over recall", areas, ticks=ticks, x_title="recall", y=_CURVE)
+    yield line_chart("Precision over recall", areas, ticks=ticks, x_title="recall", written=lambda _: "")
     ticks = [f"{threshold:g}" if place % 3 == 0 else "" for place, threshold in enumerate(THRESHOLDS)]
     scored = [(f"{row.contender}, at {row.fixed.threshold:.2f}:", n, row) for n, row in rows if row.f1[0] != row.f1[-1]]
     if scored:
         f1 = [Curve(label, _plain(row.f1), n) for label, n, row in scored]
         yield line_chart("F1 of boxes over threshold", f1, ticks=ticks, x_title="least score")
         false = [Curve(label, _plain(row.false), n) for label, n, row in scored]
-        scale = Scale(written=count)
-        yield line_chart("Boxes on an icon-free screen", false, ticks=ticks, x_title="least score", y=scale)
+        yield line_chart(
+            "Boxes on an icon-free screen", false, ticks=ticks, x_title="least score", written=count, high=None
+        )
 
 
 def _plain(values: Sequence[float]) -> list[Figure]:

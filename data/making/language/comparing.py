@@ -19,8 +19,7 @@ from indexer.library.bundled import bundled
 from indexer.reports.measures import DEPTH, RESAMPLES, UNRANKED, Figure, Scores, first_rank_scores, means, shares
 from indexer.reports.terminal import Progress
 from search.engine import Answer, Filters, Query, SearchEngine, Window
-from search.evaluation.asking import N_INSTEAD, as_rank
-from search.evaluation.corpus import Corpus
+from search.evaluation.corpus import N_INSTEAD, Corpus, as_rank
 from search.evaluation.evaluate import Subject
 from search.evaluation.queries import BenchmarkQuery, Question, find_answers, read_queries
 from search.generation.backend import Ability

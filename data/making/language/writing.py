@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from indexer.languages.dictionary import BASE, FIRST_DIGIT, FORMAT, HEAVIEST, MAGIC, Meaning
-from indexer.languages.forms import LEAST_CLASSES, MARK, consonants, ways_to_say
+from indexer.languages.letters import LEAST_CLASSES, MARK, consonants, ways_to_say
 from indexer.library.named import write_result
 
 _BLOCK_BYTES = 16_384

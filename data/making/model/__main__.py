@@ -49,7 +49,7 @@ def corpus(
     sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], written: Path | None, workers: int, **chosen: Any
 ) -> None:
     """Choose, caption and render the icons to learn from."""
-    from data.making.model.admission import add_described, refuse
+    from data.making.model.admission import add_described, looks_reserved, refuse
     from data.making.model.words import read_written, words_of_packages
     from indexer.finetune.gather import Limits, gather, read_sources
     from indexer.finetune.lesson import build_corpus
@@ -58,10 +58,11 @@ def corpus(
     written_words = read_written(written)
     extra_tags = (words_of_packages(packages), written_words.tags_by_name())
     unread: list[tuple[str, str]] = []
-    placed = read_sources(sources, skipped=unread)
+    placed = read_sources(dict.fromkeys(sources, ()), unread)
     gathered = gather(placed, limits=limits, refuse=refuse, extra_tags=extra_tags)
     add_described(gathered, written_words.of_drawing)
     gathered.skipped = unread + gathered.skipped
+    gathered.is_reserved = looks_reserved(placed, workers=workers)
     build_corpus(gathered, out, limits=limits, workers=workers)
     click.echo(f"{out}: {len(gathered.icons):,} icons chosen; refused {dict(gathered.refused.most_common())}", err=True)
     if gathered.skipped:
@@ -79,7 +80,7 @@ def synonyms(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], w
     from indexer.finetune.gather import read_sources
 
     extra_tags = (words_of_packages(packages), read_written(written).tags_by_name())
-    n = write_synonyms(read_sources(sources), out, extra_tags=extra_tags)
+    n = write_synonyms(read_sources(dict.fromkeys(sources, ()), []), out, extra_tags=extra_tags)
     click.echo(f"{out}: {n:,} words", err=True)
 
 

@@ -4,9 +4,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from indexer.arrays import Pixels
 from indexer.finetune.gather import Gathered, Placed, TrainingIcon, named, refuse_licence
+from indexer.finetune.lesson import rendered, tell_rendered
 from indexer.languages.words import normalise
-from indexer.sources.records import IconSet, Record
+from indexer.sources.records import IconSet, Record, content_digest
 
 RESERVED = (
     "lucide", "lucide-lab", "lucide-static", "feather", "feather-icons", "octicon", "octicons", "ion", "ionicons",
@@ -88,3 +92,17 @@ def add_described(gathered: Gathered, looks: Callable[[bytes], Sequence[str]]) -
 def named_icons(placed: Sequence[Placed]) -> list[TrainingIcon]:
     """All admitted icons, with the tags of their own sets alone."""
     return [icon for icons in named(placed, refuse, Gathered()).values() for icon in icons]
+
+
+def digests_of(picture: Pixels) -> tuple[bytes, bytes]:
+    """Digest of a picture (size, size, 3), and of its coarse shape: 16 levels of grey, which forks keep."""
+    grey = picture.mean(axis=2).astype(np.uint8) >> 4
+    return content_digest(picture.tobytes()), content_digest(b"grey" + grey.tobytes())
+
+
+def looks_reserved(placed: Sequence[Placed], *, workers: int) -> Callable[[Pixels], bool]:
+    """Draw what reserved sets hold; tell of a picture whether it looks like one of these."""
+    reserved = [entry for entry in placed if is_reserved(entry.record.set)]
+    drawn = rendered(reserved, {}, workers=workers, size=64, report=tell_rendered)
+    known = {digest for _, pictures in drawn for picture in pictures for digest in digests_of(picture)}
+    return lambda picture: not known.isdisjoint(digests_of(picture))

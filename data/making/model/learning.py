@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from indexer.finetune.options import Schedule
-from indexer.finetune.train import make_adamw, steps
+from indexer.finetune.step import make_adamw, steps
 from indexer.reports.terminal import Bars
 
 WORDS = Schedule(warm_up=0.05, final_rate=0.01)

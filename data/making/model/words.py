@@ -28,9 +28,19 @@ from indexer.languages.names import common_affixes, parse
 from indexer.languages.words import normalise
 from indexer.library.named import PACKED, read_text
 from indexer.sources.folders import reason_of
-from indexer.sources.npm import PACKAGES, Package, describe, is_package, packages_in, read_descriptions
+from indexer.sources.npm import (
+    PACKAGES,
+    About,
+    Package,
+    clean,
+    describe,
+    is_package,
+    listed,
+    packages_in,
+    read_descriptions,
+    spaced,
+)
 from indexer.sources.records import IconSet, load_facts
-from indexer.sources.tags import About, clean, listed, spaced
 
 KEYWORDS, PICTURES, DRAWINGS = "keywords.txt", "pictures.txt", "drawings.tsv"
 _DIGITS = 10

@@ -7,8 +7,19 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from indexer.bench.laws import speedup
-from indexer.bench.report import EACH, SAME, Report, Row, median, number, scaling_lines, table, write
+from indexer.bench.report import (
+    EACH,
+    SAME,
+    Report,
+    Row,
+    fit,
+    median,
+    number,
+    scaling_lines,
+    speedup,
+    table,
+    write,
+)
 from indexer.errors import BenchError
 
 MACHINE = {
@@ -59,6 +70,7 @@ def test_both_laws_are_fitted_to_what_more_devices_bring() -> None:
     assert [fit.parallel_share.value for fit in report.fits("devices")] == [pytest.approx(0.9), pytest.approx(0.9)]
     lines = list(scaling_lines(report, "devices"))
     assert lines[0] == "devices, same work: 2 are 1.82 times as fast, efficiency 91%"
+    assert fit("Gustafson", {1: [100.0]}, beyond=[8]) is None, "one device fits no law"
     assert lines[-2].startswith("devices, Amdahl: serial share 0.100 (0.100-0.100); 8 devices 4.71 times")
 
 
@@ -73,11 +85,11 @@ def test_a_report_is_a_page_with_charts_and_a_file_that_reads_back(tmp_path: Pat
     write(report, tmp_path)
     page = (tmp_path / "report.html").read_text()
     assert "cut off" in page and "the machine was busy before (load 2.0)" in page and "efficiency 100%" in page
-    assert page.count("<svg") == 6
+    assert page.count("<svg") == 5
     names = {path.stem for path in (tmp_path / "charts").iterdir()}
     assert names == {
         *("batch-images-a-s", "devices-same-work-speed-up", "devices-same-work-images-a-s"),
-        *("devices-as-much-for-each-images-a-s", "options-images-a-s", "options-shares"),
+        *("devices-as-much-for-each-images-a-s", "options-images-a-s"),
     }
     with Image.open(tmp_path / "charts" / "batch-images-a-s.png") as picture:
         assert len(picture.getcolors(1 << 24) or ()) > 50

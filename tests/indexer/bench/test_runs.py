@@ -1,20 +1,25 @@
-"""What the product reports becomes figures: against a slow obvious count, and with real processes in small."""
+"""What the product reports becomes figures, and what its parts take by themselves; with real processes in small."""
 
 import os
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
-from indexer.bench.pictures import distinct_jobs, gather, png_files
+from indexer.bench import alone
 from indexer.bench.processes import busy_seconds, machine_cores, on_cores, run_icons, run_module
-from indexer.bench.runs import Bench, Reports, make_lesson, steady_from, train
+from indexer.bench.runs import Bench, Reports, gather, make_lesson, png_files, steady_from, train
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
 from indexer.errors import BenchError
+from indexer.process import cores
 from indexer.reports.terminal import Bars
 
 HERE = Bench("cpu", machine_cores()[:1], limit=300)
@@ -38,9 +43,6 @@ def test_the_first_fifth_of_the_pictures_is_left_out_of_every_rate(tmp_path: Pat
     assert found["device busy"] == pytest.approx((0.8 * (10 - started) + 0.4 * 5) / 2 / (10 - started))
     assert found["cores busy"] == pytest.approx(1.5 / 2)
     assert (found["pictures"], "failed" in found) == (1750, False)
-
-
-def test_ranks_that_embed_nothing_say_so(tmp_path: Path) -> None:
     with pytest.raises(BenchError, match="no picture was embedded"):
         Reports(tmp_path).figures(1)
 
@@ -58,7 +60,7 @@ def test_pictures_are_chosen_evenly_and_taken_again_where_there_are_too_few(tmp_
     assert len(gather(tmp_path, icon_folder, choice=ModelChoice.bundled(), n=4).jobs) == 4
     (tmp_path / "empty").mkdir()
     with pytest.raises(BenchError, match=r'no pictures in ".*empty"'):
-        distinct_jobs(tmp_path / "empty")
+        gather(tmp_path, tmp_path / "empty", choice=ModelChoice.bundled(), n=4)
     files = png_files(gather(tmp_path, icon_folder, choice=ModelChoice.bundled(), n=4), workers=0)
     assert [file.name for file in sorted(files.iterdir())] == [f"{n:07d}.png" for n in range(4)]
 
@@ -95,7 +97,52 @@ def test_a_command_that_fails_is_named_with_its_last_words(tmp_path: Path) -> No
 def test_cores_are_narrowed_for_a_block_and_keep_count_of_their_work() -> None:
     before, busy = os.sched_getaffinity(0), busy_seconds()
     with on_cores(machine_cores()[:1]):
-        assert os.sched_getaffinity(0) == {machine_cores()[0]}
+        assert len(os.sched_getaffinity(0)) == 1
         sum(n * n for n in range(2_000_000))
-    assert os.sched_getaffinity(0) == before
-    assert busy_seconds() > busy
+    assert (os.sched_getaffinity(0), busy_seconds() > busy) == (before, True)
+
+
+def test_operations_are_counted_and_a_ceiling_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(alone._SIDES, "cpu", 64)
+    layers = nn.Conv2d(3, 4, 3, padding=1), nn.Flatten(), nn.Linear(4 * 8 * 8, 10, bias=False)
+    tower = partial(lambda net, pixels: net(pixels.permute(0, 3, 1, 2).float()), nn.Sequential(*layers))
+    encoder = SimpleNamespace(image_tower=tower, image_size=8, device=torch.device("cpu"), precision="fp32")
+    flops, ceiling = alone._roofline(encoder)
+    assert flops == 2 * (8 * 8 * 4 * 3 * 3 * 3) + 2 * (4 * 8 * 8 * 10)
+    assert ceiling > 1e6
+
+
+def _asked(model: Path) -> dict[str, Any]:
+    return {"choice": ModelChoice(f"local-dir:{model}").to_json(), "kind": "cpu"}
+
+
+def test_passes_are_timed_by_the_size_of_the_batch(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(alone._SIDES, "cpu", 64)
+    rows = list(alone.limit(**_asked(tiny_model), batches=(4, 2), seconds=0.01))
+    assert [row["name"] for row in rows] == ["batch 2, pass by pass", "batch 4, pass by pass"]
+    assert all(row["images/s"] > 0 and row["ms of a core"] > 0 and row["MFU"] > 0 for row in rows)
+    monkeypatch.setattr(alone, "_LONGEST_SECONDS", 0.0)
+    assert len(list(alone.limit(**_asked(tiny_model), batches=(2, 4), seconds=0.01))) == 1, "larger ones take longer"
+
+
+@pytest.mark.slow
+def test_vectors_of_a_precision_are_held_against_exact_ones(tiny_model: Path) -> None:
+    exact, rounded = alone.parity(**_asked(tiny_model), precisions=("fp32", "bf16"))
+    assert (exact["name"], rounded["name"]) == ("fp32, pass by pass", "bf16, pass by pass")
+    assert exact["least cosine"] > 0.99999 > rounded["least cosine"] > 0.99
+    assert exact["queries moved"] < rounded["queries moved"] <= 1
+    assert 0 <= exact["R@10"] < 0.5, "it has learnt nothing"
+
+
+def test_drawing_is_timed_alone(icon_folder: Path) -> None:
+    (row,) = alone.drawing(source=str(icon_folder), n=80, size=16, workers=1)
+    assert row["name"] == "1 renderers"
+    assert row["images/s"] > 0
+    assert row["ms of a core"] > 0
+
+
+def test_a_machine_is_described() -> None:
+    (found,) = alone.describe()
+    assert found["cores"] == cores()
+    assert torch.__version__.startswith(found["packages"]["torch"])
+    assert "gpus" not in found

@@ -1,22 +1,26 @@
-"""Does `icons lab bench search` measure what it says, leave the library alone, and say what went wrong?"""
+"""Do `icons lab bench search` and `scale` measure what they say, leave the library alone, and say what went wrong?"""
 
 import hashlib
 import json
 import tempfile
 from contextlib import closing
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from conftest import Build, build_library
 from serving import index_into, write_icons
 
 from indexer.bench import indexes, search
-from indexer.bench.indexes import IndexOptions, advice, measure_indexes, memory_needed, nearest_likeness, plan_indexes
+from indexer.bench.indexes import IndexOptions, measure_indexes, memory_needed, plan_indexes
 from indexer.bench.processes import serving
 from indexer.bench.report import Report, Row
-from indexer.bench.search import Answered, Client, SearchOptions, bench_search, measure_cold, spread, use_page
+from indexer.bench.scale import STAGES, Place, Real, bench_scale, exponent, growth, read_real, write_sets
+from indexer.bench.search import Answered, Client, measure_cold, spread, use_page
 from indexer.errors import BenchError, IconsError, LibraryError
+from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.merging.index_kinds import FLAT, FP16, KINDS, LEAST_RECALL
 from search.cli import main
@@ -60,15 +64,11 @@ def test_made_vectors_are_as_near_to_a_real_one_as_its_nearest_neighbour_is(real
     vectors = np.asarray(written, np.float32)
     assert sorted(map(bytes, written[:1500])) == sorted(map(bytes, real))
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=2e-3)
-    cosines = real.astype(np.float32) @ real.astype(np.float32).T
-    np.fill_diagonal(cosines, -1)
-    likeness = float(np.median(cosines.max(axis=1)))
+    cosines = vectors[:1500] @ vectors[:1500].T - 2 * np.eye(1500)
     made_from = vectors[np.arange(1500, 4000) % 1500]
-    assert np.einsum("nd,nd->n", vectors[1500:], made_from) == pytest.approx(likeness, abs=0.03)
-    again = indexes.write_vectors(tmp_path / "b.npy", real, n=4000, seed=3, progress=_quiet)
-    assert np.array_equal(again, written)
-    twins = np.repeat(real[:1], 12, axis=0)
-    assert nearest_likeness(twins) == 0.999
+    likeness = pytest.approx(float(np.median(cosines.max(axis=1))), abs=0.03)
+    assert np.einsum("nd,nd->n", vectors[1500:], made_from) == likeness
+    twins = np.repeat(real[:1], 12, axis=0)  # whose differences are nothing
     moved = indexes.perturb(twins, twins, likeness=0.9, seed=(0,)).astype(np.float32)
     assert moved @ real[0].astype(np.float32) == pytest.approx(0.9, abs=2e-3)
     with pytest.raises(LibraryError, match='"9" pictures is too small'):
@@ -85,24 +85,12 @@ def test_every_kind_is_measured_at_every_size_and_nothing_stays_on_disk(
     assert [(row.group, row.name.removesuffix(" *")) for row in report.rows] == [
         (group, kind) for group in sizes for kind in KINDS
     ]
-    assert {row.name for row in report.rows if row.name.endswith(" *")} == {"fp16 *"}
     for row in report.rows:
         (run,), kind = row.runs, row.setting["kind"]
         assert run["recall@10"] >= (1 if kind in ("flat", "fp16") else LEAST_RECALL)
         assert run["MB"] == pytest.approx(KINDS[kind].n_bytes(sizes[row.group], dim=DIM) / 1e6, rel=0.1)
         assert 0 < run["p50, ms"] <= run["p95, ms"]
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_index_that_finds_the_wrong_ones_has_a_low_recall(real: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexer.merging.vector_index.PROBES_PER_ROOT", 0.2)  # one list of 32
-    monkeypatch.setattr(indexes, "SIZES", ())
-    report, queries = Report(command="", main="p50, ms"), (real[:30] + real[30:60]).astype(np.float32)
-    measure_indexes(report, real, queries, IndexOptions(most=1500, kinds=("flat", "ivf")), _quiet)
-    flat, ivf = (row.runs[0]["recall@10"] for row in report.rows)
-    assert flat == 1 > LEAST_RECALL > ivf
-    assert advice(report.rows[1:]) == f"none reaches {LEAST_RECALL}"
-    assert advice(report.rows).startswith("flat is the fastest with recall@10")
 
 
 def test_what_memory_can_not_hold_is_left_out_or_refused_where_it_was_asked_for() -> None:
@@ -128,8 +116,6 @@ def test_one_who_uses_the_page_asks_in_every_way_and_what_fails_is_counted(libra
                 break
         assert {one.status for one in client.answers} == {200}
         assert {one.kind for one in client.answers} == {"words", "svg", "show", "similar", "png", "picture", "filtered"}
-        client.words("dot")
-        assert 0 < (client.answers[-1].reported or 0) < client.answers[-1].seconds
         assert client.ask("words", "/api/v1/search?keyword=1") == b""
         server.process.kill()
         server.process.wait()
@@ -147,21 +133,17 @@ def test_a_run_tells_programs_and_people_and_leaves_the_library_as_it_was(
     few = ["--vectors", "500", "--kind", "fp16", "--clients", "2", "--seconds", "3"]
     done = _run(library_of_few, *parts, *few, "--json", "--out", str(tmp_path))
     assert done.exit_code == 0, done.output
-    rows: dict[str, dict[str, Row]] = {}
-    for row in (Row(**row) for row in json.loads(done.stdout)["rows"]):
-        rows.setdefault(row.group, {})[row.name] = row
+    told = [Row(**row) for row in json.loads(done.stdout)["rows"]]
+    rows = {group: {row.name: row for row in told if row.group == group} for group in [row.group for row in told]}
     assert list(rows) == [*names[:-1], "index of 500 vectors, 485 of them made"]
-    assert list(rows["warm"]) == ["10 hits", "50 hits with counts"]
+    assert rows["warm"].keys() | rows["pictures"].keys() == {
+        *("10 hits", "50 hits with counts", "a picture", "more like an icon"),
+    }
     assert {"none", "set icons", "style filled"} <= set(rows["filters"])
-    assert list(rows["pictures"]) == ["a picture", "more like an icon"]
-    crowd = rows["clients"]["200 at once"]
-    assert (crowd.error, len(crowd.runs)) == (None, search.ROUNDS)
+    assert len(rows["clients"]["200 at once"].runs) == search.ROUNDS
     assert {"words", "svg", "server memory"} <= set(rows["page"])
-    assert rows["page"]["server memory"].runs[0]["MB at most"] > 10
     assert not [row for of in rows.values() for row in of.values() if row.error]
-    page = (tmp_path / "report.html").read_text()
-    assert "<svg" in page
-    assert "NaN" not in page
+    assert "<svg" in (tmp_path / "report.html").read_text()
     assert _digests(library_of_few.root) == before
 
 
@@ -170,29 +152,10 @@ def _digests(folder: Path) -> dict[str, str]:
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def test_ctrl_c_keeps_what_was_measured(library_of_few: Library) -> None:
-    def stop(title: str, done: int, total: int) -> None:
-        if title.startswith("Building hnsw"):
-            raise KeyboardInterrupt
-
-    report = bench_search(library_of_few, SearchOptions(parts=("indexes",), indexes=IndexOptions(most=500)), stop)
-    assert not report.is_whole
-    assert report.rows == [], "a size is told once all kinds of it were asked"
-
-
 def test_queries_come_from_files_where_these_are_named(library_of_few: Library, tmp_path: Path) -> None:
-    file = tmp_path / "q.jsonl"
-    file.write_text("\n".join(json.dumps({"query": f"dot {n}"}) for n in range(7)))
+    (file := tmp_path / "q.jsonl").write_text("\n".join(json.dumps({"query": f"dot {n}"}) for n in range(7)))
     assert sorted(search.choose_texts(library_of_few, [file])) == [f"dot {n}" for n in range(7)]
-    own = search.choose_texts(library_of_few)
-    assert {"dot a", "arrow up"} < set(own)
-    assert own == search.choose_texts(library_of_few) != search.choose_texts(library_of_few, seed=1)
-
-
-@pytest.mark.slow
-def test_a_cold_search_is_faster_than_importing_torch(library_of_few: Library) -> None:
-    ours, bare = measure_cold(library_of_few, n_runs=1)
-    assert 0 < ours.runs[0]["reported, ms"] / 1000 < ours.runs[0]["seconds"] < bare.runs[0]["seconds"]
+    assert {"dot a", "arrow up"} < set(search.choose_texts(library_of_few))
 
 
 def test_what_does_not_start_says_why(tmp_path: Path) -> None:
@@ -201,3 +164,76 @@ def test_what_does_not_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(BenchError, match="did not start: Error: no library at"), serving(str(tmp_path / "none")):
         pass
     assert "`icons index SOURCE` builds one" in _run(Library(tmp_path / "none")).stderr
+
+
+N_REAL = 150
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Library:
+    """Some of the bundled samples."""
+    folder = tmp_path_factory.mktemp("sampled")
+    samples = bundled("samples/lucide-static")
+    some = folder / "lucide-static"
+    copytree(samples, some, ignore=lambda _, names: sorted(name for name in names if name.endswith(".svg"))[N_REAL:])
+    build_library(Library(folder / "library"), tiny_model, [some])
+    return Library(folder / "library")
+
+
+def _written(folder: Path, real: Real, *, n: int, seed: int = 0) -> list[list[str]]:
+    """Names of each set that is drawn."""
+    write_sets(folder, real, n=n, seed=seed)
+    sets = [json.loads(file.read_text()) for file in sorted((folder / "json").iterdir())]
+    assert [json.loads(file.read_text()).keys() for file in sorted((folder / "beside").iterdir())] == [
+        one["icons"].keys() for one in sets
+    ]
+    return [list(one["icons"]) for one in sets]
+
+
+def test_drawn_sets_have_the_sizes_and_some_of_the_names_of_real_ones(sampled: Library, tmp_path: Path) -> None:
+    real = read_real(sampled)
+    n_real = sum(len(one.names) for one in real.sets)
+    first, second, rest = _written(tmp_path / "a", real, n=2 * n_real + 5)
+    assert (len(set(first)), len(set(second)), len(rest)) == (n_real, n_real, 5)
+    assert 0.3 < np.isin(second, first).mean() < 0.8
+    assert _written(tmp_path / "b", real, n=50) == _written(tmp_path / "c", real, n=50)
+    assert _written(tmp_path / "d", real, n=50, seed=1) != _written(tmp_path / "e", real, n=50)
+
+
+@pytest.mark.slow
+def test_every_stage_is_measured_once(sampled: Library, tmp_path: Path) -> None:
+    arguments = ["lab", "bench", "scale", "--icons", "1000", "--out", str(tmp_path), "--json"]
+    done = CliRunner().invoke(main, [*arguments, "--library", str(sampled.root)], catch_exceptions=False)
+    rows = [Row(**row) for row in json.loads(done.stdout)["rows"]]
+    steps = {row.name for row in rows if row.runs[0]["1,000"] > 0}
+    assert steps >= {"scan", "scan, nothing new", "plan", "merge", "icons search", "words, p95", "library"}
+    said: list[str] = []
+    again = bench_scale(sampled, tmp_path, [1000], keep=False, progress=lambda title, *_: said.append(title))
+    assert (again.rows, said) == (rows, [])
+    (folder,) = tmp_path.glob("1000-*")
+    assert sorted(file.stem for file in folder.iterdir()) == sorted(STAGES), "what was built is gone"
+
+
+def test_a_stage_that_fails_says_why_and_what_is_too_small_is_refused(
+    sampled: Library, build: Build, library: Library, icon_folder: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(LibraryError, match="holds no generation to ask"):
+        bench_scale(Library(tmp_path / "none"), tmp_path, [1000], keep=False, progress=lambda *_: None)
+    with pytest.raises(BenchError, match="`icons index` failed: "):
+        Place(tmp_path / "new", sampled, 1000).measure("merge")
+    build(icon_folder)
+    with pytest.raises(LibraryError, match="holds 12 icons, too few to draw from; index a larger source"):
+        read_real(library)
+
+
+def test_figures_grow_with_a_power_of_the_size() -> None:
+    assert exponent({10: 5.0, 100: 50.0, 1000: 500.0}) == 1
+    assert exponent({10: 7.0, 1000: 7.0}) == 0
+    assert exponent({10: 1.0, 20: 4.0}) == 2
+    assert exponent({10: 1.0}) is exponent({10: 0.0, 20: 1.0}) is None
+    measured = {n: {"merge, s": n / 1000, "merge, memory": 2e9, "library, disk": n * 1e6} for n in (1000, 2000)}
+    assert [(row.group, row.name, row.runs[0]) for row in growth(measured)] == [
+        ("time, s", "merge", {"1,000": 1.0, "2,000": 2.0, "grows as n^": 1.0}),
+        ("memory, GB", "merge", {"1,000": 2.0, "2,000": 2.0, "grows as n^": 0.0}),
+        ("disk, GB", "library", {"1,000": 1.0, "2,000": 2.0, "grows as n^": 1.0}),
+    ]

@@ -6,14 +6,13 @@ from pathlib import Path
 import pytest
 from usage_screens import plain_sight, save_screen
 
+from indexer.doctor.checks import Report
 from indexer.doctor.examine import examine, repair
-from indexer.doctor.findings import Report
 from indexer.errors import SourceError
 from indexer.library.folder import Library
-from indexer.screens.add import AddOptions, add
+from indexer.screens.add import AddOptions, Sight, add
 from indexer.screens.files import UsageFolder
 from indexer.screens.located import detector_version
-from indexer.screens.looking import Sight
 from indexer.screens.looks import LookKey
 from search.screens.opened import UsageIndex
 
@@ -93,18 +92,6 @@ def test_a_damaged_shard_is_set_aside_and_its_screenshots_are_looked_at_again(fo
     assert _boxes(folder) == before  # what was published goes on answering
     looked = add(folder.library, AddOptions(workers=1), lambda *_: None, sight=_sight(folder.library)).looked
     assert (looked, _boxes(folder)) == (2, before)
-
-
-def test_what_a_whole_generation_knows_stays_where_one_of_two_shards_is_damaged(
-    folder: UsageFolder, tmp_path: Path
-) -> None:
-    shot = save_screen(tmp_path / "shots/c.png", ["house"], shade=240)
-    first = set(folder.looks.rglob("*.safetensors"))
-    add(folder.library, AddOptions(shots=[shot], workers=1), lambda *_: None, sight=_sight(folder.library))
-    [second] = set(folder.looks.rglob("*.safetensors")) - first
-    _damage(second)
-    _repaired(folder)
-    assert UsageIndex.open(folder.library.root).n_screens == 3
 
 
 def test_damaged_settings_are_set_aside_and_asked_for_again(folder: UsageFolder) -> None:

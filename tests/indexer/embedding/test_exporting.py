@@ -13,7 +13,6 @@ from indexer.embedding import exporting as module
 from indexer.embedding.exporting import TITLE, export_missing, exporting
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.query_encoder import OnnxQueryEncoder, open_query_encoder
-from indexer.errors import EmbedError
 from indexer.library.folder import Library
 
 
@@ -98,14 +97,3 @@ def test_where_ranks_fail_the_process_beside_them_ends(
     ):
         raise KeyboardInterrupt
     assert [process.returncode for process in started] == [-signal.SIGKILL]
-
-
-@pytest.mark.slow
-def test_a_process_that_can_not_export_says_why(library: Library, engine: Engine, tiny_model: Path) -> None:
-    choice = ModelChoice(f"local-dir:{tiny_model}")
-    (library.root / "encoders").write_text("in the way")
-    with (
-        pytest.raises(EmbedError, match=r"could not be exported .*; run `icons index` again"),
-        exporting(library, engine, choice, beside_gpus=True, stage=lambda _: None),
-    ):
-        pass

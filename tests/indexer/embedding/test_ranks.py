@@ -5,17 +5,14 @@ import os
 import subprocess
 import sys
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 from conftest import Silent, kill_rank
 from shared_work import assert_same, draw_many, of_one_process, options_of, scanned, vectors_of
 
 from indexer.embedding.distributed import Rank
-from indexer.embedding.embed import WorkerContext, plan_command, run_ranks
-from indexer.embedding.embed import embed as embed_share
+from indexer.embedding.embed import plan_command, run_ranks
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.encoders.devices import Devices
 from indexer.errors import EmbedError
@@ -100,39 +97,13 @@ def test_the_line_for_several_machines_names_library_rendezvous_and_gpus(tmp_pat
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("asked", "used"), [("auto", "gloo"), ("nccl", "nccl")])
-def test_ranks_on_gpus_need_no_nccl_to_count(
-    many: Path, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, used: str
-) -> None:
-    """What a rank does before it meets the others, on GPUs that are only said to be there."""
-    options = options_of(many, tiny_model)
-    library = scanned(tmp_path / "library", options)
-    options = replace(options, embed=replace(options.embed, backend=asked))
-    fingerprint = plan_only(library, options, Silent()).split()[-1]
-    done: list[object] = []
-
-    def meet(backend: str, **_: object) -> None:
-        done.append(backend)
-        raise EmbedError("met")
-
-    monkeypatch.setattr(torch.distributed, "init_process_group", meet)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(torch.cuda, "set_device", done.append)
-    monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
-    with pytest.raises(EmbedError, match="met"):
-        embed_share(
-            LibraryPlanStore(library, fingerprint), WorkerContext(Rank(1, 1, 2), "cuda:1", lambda _: None, pytest.fail)
-        )
-    assert done == [torch.device("cuda", 1), used]
-
-
 def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = Library(tmp_path)
     write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
 
-    def embed_on(_: LibraryPlanStore, context: WorkerContext) -> None:
-        raise EmbedError(context.device)
+    def embed_on(_: LibraryPlanStore, rank: Rank, device: str, **__: object) -> None:
+        assert rank == Rank()
+        raise EmbedError(device)
 
     monkeypatch.setattr("indexer.embedding.embed.embed", embed_on)
     with pytest.raises(EmbedError, match=r"^cuda:3$"):

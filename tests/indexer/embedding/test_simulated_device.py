@@ -1,34 +1,37 @@
 """Workers around devices that are simulated: one takes its time for each picture, behind a queue, as a GPU does."""
 
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from conftest import Silent, disc
+from safetensors import safe_open
 
 from indexer.arrays import Halves, Pixels
-from indexer.embedding.block_queue import BlockQueue
-from indexer.embedding.device import Collect, DeviceSpec
-from indexer.embedding.gauges import Gauge
-from indexer.embedding.leases import Claims
+from indexer.embedding.block_queue import BlockQueue, Claims
+from indexer.embedding.device import Collect, DeviceSpec, QueuedDevice
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter
-from indexer.embedding.queued_device import QueuedDevice
-from indexer.embedding.work import Work
+from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Gauge
+from indexer.embedding.work import MOST_WAITING, Ended, ShardWriter, Work
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.devices import HOST
 from indexer.encoders.graphs import load_encoder
 from indexer.encoders.loaded import LoadedEncoder
+from indexer.errors import EmbedError
 from indexer.library.folder import Library
-from indexer.library.plans import BLOCK_SIZE
+from indexer.library.plans import BLOCK_SIZE, Plan, write_plan
+from indexer.library.shards import partial_shards_by_block, read_finished
 from indexer.library.stores import FolderStore
-from indexer.pipeline import plan_only, scan
-from indexer.run import IndexOptions
+from indexer.library.traits import TRAITS
+from indexer.pipeline import IndexOptions, plan_only, scan
 
 
 class SimulatedDevice(QueuedDevice):
@@ -119,3 +122,90 @@ def test_unequal_devices_share_the_work_by_what_they_can_do(tmp_path: Path, tiny
     assert slow.images > 0
     assert fast.images > 2 * slow.images, "dealt out evenly they would be equal"
     assert BlockQueue(planned).count_undone() == 0
+
+
+ENCODER: Any = SimpleNamespace(precision="fp32", dim=4)
+
+
+@pytest.fixture
+def queue(tmp_path: Path) -> BlockQueue:
+    library = Library(tmp_path)
+    write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
+    library.begin_run("f00d", "0")
+    return BlockQueue(LibraryPlanStore(library, "f00d"))
+
+
+def add(writer: ShardWriter, *ids: int) -> None:
+    n = len(ids)
+    writer.add(np.array(ids), np.ones((n, 4), np.float16), dict.fromkeys(ids, 0), np.zeros(n, TRAITS))
+
+
+def test_a_device_waits_for_a_slow_drive_before_memory_fills(
+    queue: BlockQueue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drive_works, written, handed_over = threading.Event(), list[str](), list[int]()
+
+    def write(_: LibraryPlanStore, block: str, name: str, content: bytes) -> None:
+        del block, content
+        assert drive_works.wait(60)
+        written.append(name)
+
+    monkeypatch.setattr(LibraryPlanStore, "write", write)
+    with ShardWriter(queue, worker="rank 0", encoder=ENCODER) as writer:
+
+        def embed() -> None:
+            for number in range(2 * MOST_WAITING):
+                add(writer, number)
+                writer.write(f"images-{number}", "images")
+                handed_over.append(number)
+
+        device = threading.Thread(target=embed)
+        device.start()
+        try:
+            device.join(0.3)
+            assert device.is_alive()
+            assert len(handed_over) == MOST_WAITING
+        finally:
+            drive_works.set()
+            device.join(60)
+    assert written == [f"images-{number}.safetensors" for number in range(2 * MOST_WAITING)]
+
+
+def test_a_worker_that_is_asked_to_end_leaves_what_it_has_as_a_part(queue: BlockQueue, tmp_path: Path) -> None:
+    for cause, kept in ((EmbedError("lost"), {}), (Ended("asked"), {"images-0": [3, 4]})):
+        with (
+            pytest.raises(type(cause)),
+            ShardWriter(queue, worker="a", encoder=ENCODER) as writer,
+        ):
+            add(writer, 4, 3)
+            writer.write_due_part("images-0", "images")
+            raise cause
+        parts = partial_shards_by_block(Library(tmp_path).vectors("f00d"))
+        assert {block: read_finished(path).ids.tolist() for block, [path] in parts.items()} == kept
+    with safe_open(parts["images-0"][0], framework="numpy") as part:
+        assert (part.metadata()["rank"], part.metadata()["run"]) == ("a", "0")
+
+
+def test_after_a_part_that_could_not_be_written_no_shard_is(
+    queue: BlockQueue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, goes_on, calls = LibraryPlanStore.write, threading.Event(), iter(range(10))
+
+    def write(work: LibraryPlanStore, block: str, name: str, content: bytes) -> None:
+        if next(calls) == 0:
+            assert goes_on.wait(60)
+            raise OSError("the drive is away")
+        real(work, block, name, content)
+
+    monkeypatch.setattr(LibraryPlanStore, "write", write)
+    with (
+        pytest.raises(OSError, match="is away"),
+        ShardWriter(queue, worker="a", encoder=ENCODER) as writer,
+    ):
+        writer.part_seconds = 0.0
+        add(writer, 1)
+        writer.write_due_part("images-0", "images")
+        add(writer, 2)
+        writer.write("images-0", "images")
+        goes_on.set()
+    assert list(Library(tmp_path).vectors("f00d").glob("*.safetensors")) == []

@@ -1,7 +1,6 @@
 """A tiny real lesson and a tiny real model without batch norm: drawn pictures, names, tags, tokens."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,8 @@ from indexer.finetune.gather import base_of
 from indexer.finetune.lesson import KeptWords, Lesson, encode_texts, tokenize
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.rank import wrap
-from indexer.finetune.sharding import sharded
-from indexer.finetune.step import Session
-from indexer.finetune.student import Student
-from indexer.finetune.train import make_optimizer
+from indexer.finetune.step import Session, make_optimizer
+from indexer.finetune.student import Student, sharded
 
 TINY = {
     "embed_dim": 16,
@@ -113,8 +110,3 @@ def tiny_session(
     return Session(
         student, wrapped, optimizer, torch.amp.GradScaler("cpu", enabled=False), lesson, options, rank, device
     )
-
-
-def with_parts(options: FinetuneOptions, accumulate: int) -> FinetuneOptions:
-    """The same options with another number of micro-batches."""
-    return replace(options, distribution=replace(options.distribution, accumulate=accumulate))

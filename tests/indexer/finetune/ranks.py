@@ -9,7 +9,6 @@ import torch
 import torch.distributed as dist
 from lessons import TOKENIZER, tiny_model, tiny_options, tiny_session
 from torch import Tensor
-from torch.distributed.fsdp import FSDPModule
 
 from indexer.embedding.distributed import Rank, process_group
 from indexer.finetune.batches import Feed
@@ -21,11 +20,9 @@ from indexer.finetune.checkpoints import (
     restore,
     save_checkpoint,
     trained_weights,
-    whole,
 )
-from indexer.finetune.step import Session, check_sound, compute_gradients, take_step
-from indexer.finetune.student import Average, Student
-from indexer.finetune.train import set_rates
+from indexer.finetune.step import Session, check_sound, compute_gradients, steps, take_step
+from indexer.finetune.student import Average, Student, whole
 
 
 def main() -> None:
@@ -38,8 +35,7 @@ def main() -> None:
             for name, chosen in cases["resumed"].items()
         }
         if cases.get("memory"):
-            found |= {"shares": shares_of(rank), "most at once": most_at_once(rank)}
-            found |= {"gradients held": gradients_held(rank)}
+            found |= {"most at once": most_at_once(rank)}
         found |= {name: examined(chosen, rank, folder / f"{name}.best") for name, chosen in cases["examined"].items()}
         if rank.index == 0:
             torch.save(found, folder / "found.pt")
@@ -76,8 +72,7 @@ def cut_and_resumed(chosen: dict[str, object], rank: Rank, file: Path) -> dict[s
         feed = Feed(session.lesson, options, rank)
         if first:
             standing = restore(session, average, file, made_by={})
-        for step in range(first, 4):
-            set_rates(session.optimizer, done=step / 4, schedule=options.schedule)
+        for step in steps(session.optimizer, n_steps=4, schedule=options.schedule, first=first):
             draw, parts = feed.read(step)
             take_step(session, draw, parts, step=step)
             average.update(step + 1)
@@ -101,16 +96,6 @@ def cut_and_resumed(chosen: dict[str, object], rank: Rank, file: Path) -> dict[s
     return {"whole": run(0), "resumed": run(2), "written": at_save()}
 
 
-def shares_of(rank: Rank) -> list[float]:
-    """Of a model's numbers, the share that lies on each rank from the start, in which rank 1 was never given any."""
-    student = tiny_session(tiny_options(strategy="fsdp"), rank=rank).student
-    parts = [it for it in student.parameters() if it.ndim]
-    own = sum(it.to_local().numel() for it in parts) / sum(it.numel() for it in parts)
-    shares = [0.0, 0.0]
-    dist.all_gather_object(shares, own)
-    return shares
-
-
 def most_at_once(rank: Rank) -> float:
     """The largest share of a sharded model's numbers that lies whole on this rank at any time of a step."""
     session = tiny_session(tiny_options(strategy="fsdp"), rank=rank, tower="convnext_atto")
@@ -127,33 +112,6 @@ def most_at_once(rank: Rank) -> float:
     draw, parts = Feed(session.lesson, session.options, rank).read(0)
     take_step(session, draw, parts, step=0)
     return max(seen) / total
-
-
-def gradients_held(rank: Rank) -> list[float]:
-    """Of a sharded model's numbers, the share that this rank has gradients of before each pass of a step, in order.
-
-    Two micro-batches are passed without a graph, then with one.
-    """
-    session = tiny_session(tiny_options(strategy="fsdp", accumulate=2), rank=rank, tower="convnext_atto")
-    total = sum(it.numel() for it in session.student.parameters())
-    held: list[float] = []
-
-    sharded = [module._get_fsdp_state() for module in session.student.modules() if isinstance(module, FSDPModule)]
-
-    def count(*_: object) -> None:
-        groups = [state._fsdp_param_group for state in sharded]
-        parts = [part for group in groups if group is not None for part in group.fsdp_params]
-        own = [part.sharded_param.grad for part in parts]
-        whole = [part.unsharded_accumulated_grad for part in parts]
-        whole += [part._unsharded_param.grad for part in parts if hasattr(part, "_unsharded_param")]
-        of_parts = sum(it.to_local().numel() for it in own if it is not None)
-        of_all = {id(it): it.numel() for it in whole if it is not None}
-        held.append((of_parts + sum(of_all.values())) / total)
-
-    session.student.register_forward_pre_hook(count)
-    draw, parts = Feed(session.lesson, session.options, rank).read(0)
-    take_step(session, draw, parts, step=0)
-    return held
 
 
 def examined(chosen: dict[str, object], rank: Rank, file: Path) -> dict[str, object]:

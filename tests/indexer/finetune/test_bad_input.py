@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from click.testing import CliRunner, Result
-from lessons import save_model, tiny_options, tiny_session
-from test_finetune import QUICK, arguments, run
+from lessons import TINY, tiny_options, tiny_session
+from test_finetune import arguments, run
 
 from indexer.errors import TrainError
 from indexer.finetune.batches import Feed
@@ -18,7 +17,6 @@ from indexer.finetune.checkpoints import TrainingState, restore, save_checkpoint
 from indexer.finetune.options import Places
 from indexer.finetune.session import Request, working
 from indexer.finetune.step import take_step
-from search.cli import main
 
 DISC = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><circle cx="{x}" cy="12" r="4"/></svg>'
 
@@ -27,30 +25,22 @@ def refused(icons: Path, start: Path, out: Path, *more: str) -> str:
     return run(*arguments(icons, start, out, *more), code=2).output
 
 
-def folder_of(folder: Path, names: list[str]) -> Path:
-    folder.mkdir()
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        (["0001", "0002", "0003"], 'no word in its name "0001", and no caption'),
+        (["a1", "b2", "c3", "d4"], 'all 4 icons have one caption, "icon"'),
+        (["house"], '"one icon" to learn from, which teaches no difference'),
+    ],
+)
+def test_too_little_to_learn_from_is_refused(start: Path, tmp_path: Path, names: list[str], reason: str) -> None:
     for number, name in enumerate(names):
-        (folder / f"{name}.svg").write_text(DISC.format(x=5 + number % 14))
-    return folder
-
-
-def test_icons_without_a_word_or_caption_are_listed_and_none_left_is_refused(start: Path, tmp_path: Path) -> None:
-    source = folder_of(tmp_path / "numbers", ["0001", "0002", "0003"])
-    told = refused(source, start, tmp_path / "mine")
-    assert '"no icon" to learn from' in told
-    assert 'no word in its name "0001", and no caption' in told
-
-
-def test_one_caption_for_all_is_refused(start: Path, tmp_path: Path) -> None:
-    folder_of(tmp_path / "same", ["a1", "b2", "c3", "d4"])
-    manifest = tmp_path / "same" / "icons.csv"
-    manifest.write_text("file_path,name\n" + "".join(f"{name}.svg,icon\n" for name in ("a1", "b2", "c3", "d4")))
-    assert 'all 4 icons have one caption, "icon"' in refused(manifest, start, tmp_path / "mine")
-
-
-def test_one_icon_is_refused(start: Path, tmp_path: Path) -> None:
-    source = folder_of(tmp_path / "one", ["house"])
-    assert '"one icon" to learn from, which teaches no difference' in refused(source, start, tmp_path / "mine")
+        (tmp_path / f"{name}.svg").write_text(DISC.format(x=5 + number))
+    manifest = tmp_path / "icons.csv"
+    if "icon" in reason.split('"')[1:2]:
+        manifest.write_text("file_path,name\n" + "".join(f"{name}.svg,icon\n" for name in names))
+    source = manifest if manifest.exists() else tmp_path
+    assert reason in refused(source, start, tmp_path / "mine")
 
 
 def test_broken_pictures_are_listed_and_the_rest_is_learnt(icons: Path, start: Path, tmp_path: Path) -> None:
@@ -65,20 +55,6 @@ def test_broken_pictures_are_listed_and_the_rest_is_learnt(icons: Path, start: P
     assert len(facts["words"]) == 64
 
 
-@pytest.mark.slow
-def test_captions_longer_than_the_context_are_counted_and_cut(icons: Path, start: Path, tmp_path: Path) -> None:
-    written = tmp_path / "captions.jsonl"
-    run("lab", "captions", str(icons), "--out", str(written))
-    rows = [json.loads(line) for line in written.read_text().splitlines()]
-    rows[0]["captions"] = ["a very long caption " * 20]
-    written.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    out = tmp_path / "mine"
-    told = run(*arguments(icons, start, out, "--captions", str(written), "--allow-regression")).output
-    assert '1 captions fill the whole context and may have been cut, the first "a very long caption a very' in told
-    again = run(*arguments(icons, start, out, "--captions", str(written), "--allow-regression", "--json", "--replace"))
-    assert json.loads(again.stdout)["cut"] == [("a very long caption " * 20).strip()]
-
-
 def test_a_batch_that_the_ranks_do_not_divide_shrinks_and_too_few_icons_are_refused(
     icons: Path, start: Path, tmp_path: Path
 ) -> None:
@@ -90,16 +66,6 @@ def test_a_batch_that_the_ranks_do_not_divide_shrinks_and_too_few_icons_are_refu
     assert "less than two for each of 1 ranks x 40 micro-batches" in told
 
 
-def test_a_checkpoint_of_another_shape_is_refused(icons: Path, start: Path, tmp_path: Path) -> None:
-    out = tmp_path / "mine"
-    given = arguments(icons, start, out, "--allow-regression")
-    run(*given)
-    state = torch.load(Places(out).checkpoint, weights_only=True)
-    state["trained"]["model.visual.proj"] = torch.zeros(2, 2)
-    torch.save(state, Places(out).checkpoint)
-    assert "has another shape; --replace begins anew" in run(*given, "--resume", code=2).output
-
-
 def test_a_checkpoint_of_other_options_a_damaged_one_and_none_are_refused(tmp_path: Path) -> None:
     session, file = tiny_session(tiny_options()), tmp_path / "last.checkpoint"
     with pytest.raises(TrainError, match=r'no checkpoint at ".*"; run without --resume'):
@@ -107,6 +73,11 @@ def test_a_checkpoint_of_other_options_a_damaged_one_and_none_are_refused(tmp_pa
     save_checkpoint(session, None, TrainingState(), file, made_by={"schedule": {"warm_up": 0.1}, "corpus": "a"})
     with pytest.raises(TrainError, match=r'made with other options \(warm_up was "0.1", now "0.2"\)'):
         restore(session, None, file, made_by={"schedule": {"warm_up": 0.2}, "corpus": "a"})
+    state = torch.load(file, weights_only=True)
+    state["trained"]["model.visual.proj"] = torch.zeros(2, 2)
+    torch.save(state | {"made_by": {}}, file)
+    with pytest.raises(TrainError, match="has another shape; --replace begins anew"):
+        restore(session, None, file, made_by={})
     file.write_bytes(file.read_bytes()[:500])
     with pytest.raises(TrainError, match="is damaged"):
         restore(session, None, file, made_by={})
@@ -178,7 +149,7 @@ def test_a_model_or_an_earlier_run_is_replaced_where_that_is_asked_for_and_else_
     assert contents(tmp_path) == before
     run(*given, "--resume")
     written = (out / "training.json").read_text()
-    run(*given, "--replace", "--set", "seed=1")
+    assert "nothing has changed" in run(*given, "--replace", "--rate", "2e-3").output
     assert json.loads((out / "training.json").read_text()) != json.loads(written)
     assert "give one of them" in run(*given, "--replace", "--resume", code=2).output
 
@@ -209,17 +180,18 @@ def test_weights_are_untouched_by_a_step_whose_loss_is_no_number() -> None:
 
 
 @pytest.mark.slow
-def test_out_of_memory_says_what_helps(icons: Path, tmp_path: Path) -> None:
+def test_out_of_memory_says_what_helps(icons: Path, start: Path, tmp_path: Path) -> None:
     """A model of 512 px in a process that may take little memory."""
-    start = save_model(tmp_path / "model", size=512)
-    given = arguments(icons, start, tmp_path / "mine", "--batch", "46")
+    vision = {**TINY["vision_cfg"], "image_size": 512, "patch_size": 128}
+    (config := tmp_path / "config.json").write_text(json.dumps({**TINY, "vision_cfg": vision}))
+    given = arguments(icons, start, tmp_path / "mine", "--batch", "46", "--new-model", str(config))
     script = (
-        "import resource, sys; from indexer.finetune import train; steps = train._steps\n"
+        "import resource, sys; from indexer.finetune import rank; steps = rank._take_steps\n"
         "def limited(*given):\n"
         "    used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"
         "    resource.setrlimit(resource.RLIMIT_AS, (used + (300 << 20), resource.RLIM_INFINITY))\n"
         "    return steps(*given)\n"
-        "train._steps = limited\n"
+        "rank._take_steps = limited\n"
         "from search.cli import main; main(sys.argv[1:])\n"
     )
     done = subprocess.run([sys.executable, "-c", script, *given], capture_output=True, check=False, timeout=120)
@@ -228,22 +200,23 @@ def test_out_of_memory_says_what_helps(icons: Path, tmp_path: Path) -> None:
     assert b"larger --set accumulate=" in done.stderr
 
 
-def test_options_that_fit_nothing_are_refused(icons: Path, start: Path, tmp_path: Path) -> None:
-    both = ["--picture-tower", "locked", "--text-tower", "locked"]
-    assert "both towers are locked" in refused(icons, start, tmp_path / "mine", *both)
-    alone = refused(icons, start, tmp_path / "mine", "--set", "strategy=fsdp")
-    assert "strategy=fsdp needs several processes" in alone
-    synced = refused(icons, start, tmp_path / "mine", "--set", "sync_batch_norm=true")
-    assert 'sync_batch_norm works on GPUs, not on "cpu"' in synced
-    words = tmp_path / "words.txt"
-    words.write_text("one\n")
-    kept = ["--set", "keep_words_weight=1", "--set", f"keep_words={words}"]
-    assert 'holds "1" texts' in refused(icons, start, tmp_path / "mine", *kept)
-    swapped = ["--set", "lowest_quality=90", "--set", "highest_quality=20"]
-    told = refused(icons, start, tmp_path / "mine", *swapped)
-    assert 'lowest_quality "90" is above highest_quality "20"' in told
-    told = refused(icons, start, tmp_path / "mine", "--pretrained", str(words))
-    assert "has its own weights; --pretrained goes with an open_clip name" in told
+@pytest.mark.parametrize(
+    ("chosen", "reason"),
+    [
+        ("--picture-tower locked --text-tower locked", "both towers are locked"),
+        ("--set strategy=fsdp", "strategy=fsdp needs several processes"),
+        ("--set sync_batch_norm=true", 'sync_batch_norm works on GPUs, not on "cpu"'),
+        ("--set keep_words_weight=1 --set keep_words={words}", 'holds "1" texts'),
+        ("--set lowest_quality=90 --set highest_quality=20", 'lowest_quality "90" is above highest_quality "20"'),
+        ("--pretrained {words}", "has its own weights; --pretrained goes with an open_clip name"),
+        ("--new-model {words}", "is not an open_clip config"),
+    ],
+)
+def test_options_that_fit_nothing_are_refused(
+    icons: Path, start: Path, tmp_path: Path, chosen: str, reason: str
+) -> None:
+    (tmp_path / "words.txt").write_text("one\n")
+    assert reason in refused(icons, start, tmp_path / "mine", *chosen.format(words=tmp_path / "words.txt").split())
 
 
 @pytest.mark.slow
@@ -266,23 +239,13 @@ def test_a_corpus_is_not_gathered_anew_and_a_damaged_one_is_refused(icons: Path,
     assert 'pixels.npy" is damaged' in run(*given, code=2).output
     (corpus / "corpus.json").write_text("{")
     assert 'corpus.json" is damaged' in run(*given, code=2).output
+    (corpus / "corpus.json").unlink()
+    assert "is no corpus; give SOURCES" in run(*given, code=2).output
 
 
-def test_a_config_that_is_no_model_is_refused(icons: Path, start: Path, tmp_path: Path) -> None:
+def test_a_config_of_more_than_there_is_room_for_is_refused(icons: Path, start: Path, tmp_path: Path) -> None:
     config = tmp_path / "config.json"
-    for content in ("{", '{"embed_dim": 3}', "[]", '{"model_cfg": 3}'):
-        config.write_text(content)
-        assert "is not an open_clip config" in refused(icons, start, tmp_path / "mine", "--new-model", str(config))
     huge = {"embed_dim": 8, "vision_cfg": {}, "text_cfg": {"width": 16_384, "layers": 1000}}
     config.write_text(json.dumps(huge))
     told = refused(icons, start, tmp_path / "mine", "--new-model", str(config))
     assert f'"{config}" says text_cfg.layers "1000" of width "16384", more than its weights hold' in told
-
-
-def test_nothing_to_learn_from_says_what_to_give(tmp_path: Path) -> None:
-    library = str(tmp_path / "library")
-    result: Result = CliRunner().invoke(
-        main, ["lab", "finetune", "--out", str(tmp_path / "mine"), "--library", library, *QUICK]
-    )
-    assert result.exit_code == 2
-    assert "no library at" in result.output

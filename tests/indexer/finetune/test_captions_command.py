@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PIL import Image
 from test_finetune import arguments, run
 
@@ -59,37 +60,37 @@ def test_what_is_learnt_from_is_chosen_as_for_a_training(icons: Path, tmp_path: 
     assert len({row["base"] for row in rows("--set", "names_per_set=3")}) == 3
 
 
-def test_what_can_not_be_read_as_captions_says_so(icons: Path, start: Path, tmp_path: Path) -> None:
-    file = tmp_path / "captions.csv"
-    for content, reason in (
-        ("file,captions\n/a.svg,\n", 'line 2 has no "captions"'),
-        ("name,captions\na,b\n", 'line 2 has no "file"'),
-        ("file,captions\n", "holds no captions"),
-        ("file,captions\n/nowhere.svg,a\n", "is one of the icons"),
-    ):
-        file.write_text(content)
-        assert reason in run(*arguments(icons, start, tmp_path / "mine", "--captions", str(file)), code=2).output
-    told = run("lab", "captions", str(icons), "--out", str(tmp_path / "captions.txt"), code=2).output
-    assert "ends in neither .csv nor .jsonl" in told
-    told = run("lab", "captions", str(icons), "--out", "/proc/captions.csv", code=2).output
-    assert '"/proc/captions.csv" can\'t be written' in told
+@pytest.mark.parametrize(
+    ("kind", "content", "reason"),
+    [
+        ("csv", "file,captions\n/a.svg,\n", 'line 2 has no "captions"'),
+        ("csv", "name,captions\na,b\n", 'line 2 has no "file"'),
+        ("csv", "file,captions\n", "holds no captions"),
+        ("csv", "file,captions\n/nowhere.svg,a\n", "is one of the icons"),
+        ("jsonl", "[" * 100_000, "can't be read as captions"),
+        ("jsonl", "3", 'line 1 has no "file"'),
+        ("jsonl", '{"file": "a.svg", "captions": {}}', 'line 1 has no "captions"'),
+    ],
+)
+def test_what_can_not_be_read_as_captions_says_so(
+    icons: Path, tmp_path: Path, kind: str, content: str, reason: str
+) -> None:
+    file = tmp_path / f"captions.{kind}"
+    file.write_text(content)
+    assert reason in run("lab", "captions", str(icons), "--captions", str(file), code=2).output
 
 
-def test_rows_of_another_form_say_so_or_are_read_as_text(icons: Path, tmp_path: Path) -> None:
-    file = tmp_path / "captions.jsonl"
-    for row, reason in (
-        ("[" * 100_000, "can't be read as captions"),
-        ("3", 'line 1 has no "file"'),
-        ('{"file": "a.svg", "captions": {}}', 'line 1 has no "captions"'),
-    ):
-        file.write_text(row)
-        assert reason in run("lab", "captions", str(icons), "--captions", str(file), code=2).output
-    first = icons / "disc-left.svg"
+def test_captions_go_to_files_of_two_kinds_and_halves_of_signs_are_no_text(icons: Path, tmp_path: Path) -> None:
+    file, first = tmp_path / "captions.jsonl", icons / "disc-left.svg"
     file.write_text(f'{{"file": "{first}", "captions": 3}}\n{{"file": "{first}", "captions": ["half \\ud800"]}}\n')
-    out = tmp_path / "out.jsonl"
-    run("lab", "captions", str(icons), "--captions", str(file), "--out", str(out))
+    run("lab", "captions", str(icons), "--captions", str(file), "--out", str(out := tmp_path / "out.jsonl"))
     (found,) = [row for line in out.read_text().splitlines() if (row := json.loads(line))["file"] == str(first)]
     assert found["captions"] == ["3", "half ?"]
+    for name, reason in (
+        (str(tmp_path / "captions.txt"), "neither .csv nor"),
+        ("/proc/captions.csv", "can't be written"),
+    ):
+        assert reason in run("lab", "captions", str(icons), "--out", name, code=2).output
 
 
 def test_no_list_is_read_from_an_endless_device(icons: Path, start: Path, tmp_path: Path) -> None:
@@ -124,17 +125,8 @@ def test_a_manifest_of_captions_teaches_them_each(icons: Path, start: Path, tmp_
 
 def test_the_sheet_of_augmentations_is_drawn_without_training(icons: Path, start: Path, tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.png"
-    run(
-        "lab",
-        "finetune",
-        str(icons),
-        "--model",
-        f"local-dir:{start}",
-        "--show-augmentations",
-        str(sheet),
-        "--workers",
-        "0",
-    )
+    sheet_of = ["lab", "finetune", str(icons), "--show-augmentations", str(sheet), "--workers", "0"]
+    run(*sheet_of, "--model", f"local-dir:{start}")
     with Image.open(sheet) as drawn:
         assert drawn.format == "PNG"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sheet.png"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from lessons import tiny_options, tiny_session, with_parts
+from lessons import tiny_options, tiny_session
 
 from indexer.embedding.distributed import Rank
 from indexer.finetune.batches import Feed, order_of_pass
@@ -146,8 +146,7 @@ def test_ddp_gives_what_averaging_by_hand_gives(few_from_two_ranks: dict[str, An
 @pytest.mark.parametrize("chosen", [{}, TERMS, {"kind": "sigmoid"}, {"text_tower": "locked", **TERMS}])
 @pytest.mark.parametrize("accumulate", [2, 4])
 def test_micro_batches_give_the_gradients_of_the_whole_batch(chosen: dict[str, Any], accumulate: int) -> None:
-    options = tiny_options(**chosen)
-    assert_equal(alone(with_parts(options, accumulate)), alone(options))
+    assert_equal(alone(tiny_options(**chosen, accumulate=accumulate)), alone(tiny_options(**chosen)))
 
 
 def test_every_rank_count_sees_the_same_icons_captions_and_pictures() -> None:

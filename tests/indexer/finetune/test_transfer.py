@@ -9,8 +9,7 @@ from lessons import tiny_options, tiny_session
 from torch import Tensor
 
 from indexer.embedding.distributed import Rank
-from indexer.finetune.augment import moved
-from indexer.finetune.batches import STEPS_AHEAD, Courier, Feed, pictures_of
+from indexer.finetune.batches import STEPS_AHEAD, Feed, on_device, pictures_of
 
 CPU, ELSEWHERE = torch.device("cpu"), torch.device("meta")
 """The meta device stands for a GPU: nothing is computed there, but how things get there can be seen."""
@@ -36,13 +35,10 @@ def test_what_goes_to_a_device_is_page_locked_and_waited_for_by_nobody(monkeypat
     _, (part,) = feed_of(neighbours=0.5, caption_pair_weight=1.0).read(0)
     monkeypatch.setattr(Tensor, "pin_memory", pinned)
     monkeypatch.setattr(Tensor, "to", sent)
-    there = part.on(ELSEWHERE)
-    assert {tensor.device.type for tensor in there.tensors()} == {"meta"}
+    brought: list[Tensor] = []
+    on_device(part, ELSEWHERE, brought)
+    assert {tensor.device.type for tensor in brought} == {"meta"}
     assert seen == ["page-locked", "sent on"] * 4
-    seen.clear()
-    assert moved(there.pixels, ELSEWHERE).is_meta
-    assert moved(part.pixels, CPU) is part.pixels
-    assert "page-locked" not in seen
 
 
 def test_nothing_is_asked_of_the_device_before_the_loss(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,18 +48,10 @@ def test_nothing_is_asked_of_the_device_before_the_loss(monkeypatch: pytest.Monk
         ("inverted", "backed", "photographed", "grained", "neighbours", "resampled", "blurred", "compressed"), 0.4
     )
     draw, (part,) = feed_of(caption_pair_weight=1.0, **shares).read(0)
-    for there in (part, part.on(ELSEWHERE)):
+    for there in (part, on_device(part, ELSEWHERE, [])):
         assert pictures_of(there, ELSEWHERE).shape == (16, 3, 16, 16)
-    texts, seconds = draw.relations.on(ELSEWHERE).spelled(ELSEWHERE, twins=0.98)
+    texts, seconds = on_device(draw, ELSEWHERE, []).relations.spelled(ELSEWHERE, twins=0.98)
     assert {side.shape for side in (*texts, *seconds)} == {(16, 16)}
-
-
-def test_on_the_cpu_parts_stay_what_they_are() -> None:
-    feed = feed_of()
-    _, parts = feed.read(0)
-    sent, event = Courier(CPU).send(parts)
-    assert event is None
-    assert sent[0] is parts[0]
 
 
 def test_steps_are_read_in_order_ahead_of_those_that_compute(monkeypatch: pytest.MonkeyPatch) -> None:

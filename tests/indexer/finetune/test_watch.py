@@ -1,25 +1,26 @@
-"""A rank that hangs is given up, with its name and what it was at; a rank loads no more than it needs."""
+"""What can be seen of a run, and who is given up; where ranks start, and what they load."""
 
 import os
 import subprocess
 import sys
-from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
 from lessons import tiny_options
+from torch.autograd import DeviceType
 
-from indexer.embedding.distributed import Rank
+from indexer.embedding.distributed import Ranks
 from indexer.embedding.progress import Overseer, Reporter, Watchdog
-from indexer.embedding.torchrun import Ranks
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
 from indexer.errors import TrainError
-from indexer.finetune import rank as rank_module
+from indexer.finetune import session
 from indexer.finetune.options import Places
 from indexer.finetune.session import Request, prepare, working
-from indexer.finetune.watch import TrainingProgress, TrainingView
+from indexer.finetune.watch import TrainingProgress, TrainingView, shares_of
 from indexer.library.folder import Library
 
 
@@ -48,48 +49,24 @@ def test_a_rank_that_hangs_is_named_with_what_it_was_at(
 
 
 def test_a_rank_that_waits_is_given_up_later_than_one_that_is_alone_at_something() -> None:
-    told: list[TrainingProgress] = []
-    alone, waiting = (Reporter(told.append, TrainingProgress(number, 2)) for number in range(2))
+    alone, waiting = (Reporter(lambda _: None, TrainingProgress(number, 2)) for number in range(2))
     watchdog = Watchdog(limit=600.0, waiting_limit=1200.0)
+
+    def found_of(*living: Reporter[TrainingProgress]) -> tuple[int, str] | None:
+        for _ in range(1300):
+            watchdog._looked -= 1.0  # a second has passed
+            for reporter in living:
+                reporter.live()
+            if found := watchdog.look([waiting.progress, alone.progress]):
+                return found
+        return None
+
     alone.begin("reading step 3")
     waiting.join("step 2")
-    seconds, found = 0.0, None
-    while found is None:
-        watchdog._looked -= 1.0  # a second has passed
-        seconds += 1.0
-        found = watchdog.look([waiting.progress, alone.progress])
-    assert found == (0, "nothing got done for 600 s, at reading step 3; --stall-limit allows more")
+    assert found_of() == (0, "nothing got done for 600 s, at reading step 3; --stall-limit allows more")
     alone.join("step 3")
-    for _ in range(1300):
-        watchdog._looked -= 1.0
-        waiting.live()
-        if found := watchdog.look([waiting.progress, alone.progress]):
-            break
-    assert found == (
-        0,
-        "nothing got done for 1200 s, at step 3, together with the other ranks; --stall-limit allows more",
-    )
-
-
-def test_a_collective_operation_may_take_longer_than_all_that_is_watched(
-    icons: Path, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Else NCCL would end a rank, without a word of what it was at, before the one that hangs is named."""
-    places = prepared(icons, start, tmp_path / "mine", ranks=2, stall_limit=70, backend="nccl")
-    joined: list[tuple[str, timedelta]] = []
-
-    def join(backend: str, *, timeout: timedelta, **_: object) -> None:
-        joined.append((backend, timeout))
-        raise TrainError("joined")
-
-    monkeypatch.setattr("torch.distributed.init_process_group", join)
-    monkeypatch.setattr(rank_module, "share_cores", lambda rank: None)
-    with pytest.raises(TrainError, match=r"^joined$"):
-        rank_module.run_rank(
-            places, rank=Rank(0, 0, 2), device=torch.device("cpu"), resume=False, report=print, give_up=print
-        )
-    assert joined == [("nccl", timedelta(seconds=rank_module.COLLECTIVE_FACTOR * 70))]
-    assert rank_module.COLLECTIVE_FACTOR > rank_module.JOINT_FACTOR > 1
+    why = "nothing got done for 1200 s, at step 3, together with the other ranks; --stall-limit allows more"
+    assert found_of(waiting) == (0, why)
 
 
 def test_a_rank_that_never_began_is_named_from_outside() -> None:
@@ -113,3 +90,70 @@ def test_a_rank_trains_without_faiss_web_server_and_catalog(icons: Path, start: 
     done = subprocess.run(command, env=environment, capture_output=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr.decode()
     assert places.result.is_file()
+
+
+@pytest.mark.parametrize(("devices", "where"), [("3,", "cuda:3"), ("3,1", "7,5")])
+def test_training_runs_on_the_gpus_that_were_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, devices: str, where: str
+) -> None:
+    def run_rank(*_: object, device: torch.device, **__: object) -> None:
+        raise TrainError(str(device))
+
+    def start_ranks(*_: object, devices: Any, **__: object) -> None:
+        raise TrainError(devices.visible)
+
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,5,6,7")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
+    for name in ("prepare", "_describe"):
+        monkeypatch.setattr(session, name, lambda *_: None)
+    monkeypatch.setattr(session, "run_rank", run_rank)
+    monkeypatch.setattr(session, "Ranks", start_ranks)
+    request = Request(tmp_path / "out")
+    viewer: Any = type("Viewer", (), {"stage": lambda *_: None})()
+    with pytest.raises(TrainError, match=f"^{where}$"):
+        session.finetune(request, devices=devices, viewer=viewer)
+
+
+def _event(name: str, start: float, end: float, *, on_gpu: bool = False, is_mark: bool = False) -> Any:
+    return SimpleNamespace(
+        name=name,
+        time_range=SimpleNamespace(start=1e6 * start, end=1e6 * end),
+        device_type=DeviceType.CUDA if on_gpu else DeviceType.CPU,
+        is_user_annotation=is_mark,
+        cpu_parent=None,
+    )
+
+
+HOST = [
+    _event("icons: wait", 0, 1, is_mark=True),
+    _event("icons: step", 1, 10, is_mark=True),
+    _event("icons: data", 1, 2, is_mark=True),
+    _event("icons: compute", 2, 10, is_mark=True),
+    _event("c10d::allreduce_", 3, 3.1),
+]
+
+
+def test_a_gpu_communicates_while_its_kernels_run_not_while_they_are_launched() -> None:
+    events = [
+        *HOST,
+        _event("nccl:all_reduce", 3, 3.1, is_mark=True),
+        _event("icons: compute", 2.5, 9, on_gpu=True, is_mark=True),
+        _event("nccl:all_reduce", 5, 8, on_gpu=True, is_mark=True),
+        _event("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage)", 5, 7, on_gpu=True),
+        _event("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage)", 6, 8, on_gpu=True),
+        _event("ampere_sgemm", 3, 5, on_gpu=True),
+        _event("ampere_sgemm", 4, 6, on_gpu=True),
+    ]
+    shares = shares_of(events)
+    assert shares["seconds"] == 10
+    assert shares["compute share"] == 0.8, "marks of the host alone: on the device they come again"
+    assert shares["communication share"] == 0.3, "the union of what runs side by side, launches left out"
+    assert shares["kernels share"] == 0.3
+    assert shares["data share"] == 0.2
+
+
+def test_without_kernels_the_host_tells_of_communication_and_counts_it_once() -> None:
+    events = [*HOST, _event("gloo:all_reduce", 3, 6), _event("gloo:all_reduce", 5, 7)]
+    shares = shares_of(events)
+    assert shares["communication share"] == 0.4
+    assert "kernels share" not in shares

@@ -66,12 +66,6 @@ def test_an_interrupted_writer_leaves_nothing_behind(library: Library, tmp_path:
         assert list(library.generations.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(LibraryError, match="can't be written"), Library(tmp_path / "file" / "library").writing():
-        pass
-
-
 def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     place = tmp_path / "place"
     (place / "old").mkdir(parents=True)

@@ -93,15 +93,6 @@ def test_the_same_items_make_the_same_shard_name_and_a_retry_or_other_contents_a
     assert len({first, retry, other}) == 3, "the same ids are other names in another library"
 
 
-def test_a_shard_reads_back_as_it_was_written(tmp_path: Path) -> None:
-    path = _write(tmp_path, "a", [3, 1], {2: "blank"})
-    shard = read_shard(path, fingerprint="f00d")
-    assert shard.ids.tolist() == [3, 1]
-    assert shard.vectors.dtype == np.float16
-    assert shard.vectors.tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
-    assert shard.failures == {2: Failed("blank", True)}
-
-
 def test_a_shard_tells_what_its_items_are_and_is_refused_where_they_are_others(tmp_path: Path) -> None:
     words = {1: "house", 2: "arrow", 3: "tree"}
     shard = Shard("names", np.array([1, 3]), np.ones((2, 4), np.float16), {2: Failed("blank", True)})

@@ -1,6 +1,7 @@
 """What a device does can be watched: each rank's rate, waiting, memory and load."""
 
 import re
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -11,11 +12,10 @@ import torch
 from click.testing import CliRunner
 from conftest import exported_once
 
-from indexer.embedding import rank_view
-from indexer.embedding.gauges import Gauge, Reading
-from indexer.embedding.progress import RankProgress, Reporter
+from indexer.embedding.progress import Gauge, RankProgress, Reporter, peak_memory
 from indexer.embedding.rank_view import cells
-from indexer.finetune.watch import TrainingProgress, TrainingView
+from indexer.encoders.devices import HOST
+from indexer.finetune.watch import TrainingProgress
 from indexer.library.folder import Library
 from search.cli import main
 
@@ -23,13 +23,12 @@ from search.cli import main
 def test_a_gauge_tells_a_busy_process_from_an_idle_one() -> None:
     gauge = Gauge(torch.device("cpu"), cores=1)
     time.sleep(0.3)
-    idle = gauge.read().utilisation
+    _, idle, _ = gauge.read()
     started = time.process_time()
     while time.process_time() - started < 0.4:  # however little of a core there is for it
         pass
-    found = gauge.read()
-    busy = found.utilisation
-    assert found.memory_bytes > 50e6 and found.power_watts is None
+    n_bytes, busy, watts = gauge.read()
+    assert n_bytes > 50e6 and watts is None
     assert idle is not None and busy is not None
     assert busy > idle + 0.02
 
@@ -58,33 +57,10 @@ def test_a_gpu_is_read_through_nvml_with_its_power_where_it_tells_it(
     monkeypatch.setitem(sys.modules, "pynvml", nvml)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid="1f"))
     gauge = Gauge(torch.device("cuda", 0), cores=1)
-    assert gauge.read() == Reading(3_000_000_000, 0.98, watts)
+    assert gauge.read() == (3_000_000_000, 0.98, watts)
     progress = TrainingProgress(0, 1)
     Reporter(lambda _: None, progress, gauge).read_gauge()
     assert (progress.memory_bytes, progress.utilisation, progress.power_watts) == (3_000_000_000, 0.98, watts)
-
-
-def test_a_watched_training_tells_the_rate_since_the_last_look(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(rank_view, "WATCH_SECONDS", 0.0)
-    view = TrainingView(watch_devices=True)
-    ranks = [TrainingProgress(rank, 2, device=f"cuda:{rank}", images=1000, seconds=10.0) for rank in range(2)]
-    view.trained([TrainingProgress(0, 2, note="opening model and corpus")])
-    view.trained(ranks)
-    for rank in ranks:
-        rank.images, rank.seconds, rank.power_watts = 1600, 12.0, 300.0
-    monkeypatch.setattr(rank_view, "WATCH_SECONDS", 5.0)
-    view.trained(ranks)  # too soon
-    monkeypatch.setattr(rank_view, "WATCH_SECONDS", 0.0)
-    view.trained(ranks)
-    for rank in ranks:
-        rank.finished = True
-    for _ in range(2):  # the end is told once
-        view.trained(ranks)
-    told = [line for line in capsys.readouterr().err.splitlines() if "device cuda:1" in line]
-    assert [re.findall(r"images/s (\d+)", line)[0] for line in told] == ["100", "300", "133"]
-    assert "power 300 W" in told[1]
 
 
 def test_a_rank_is_spelled_with_what_it_waits_for() -> None:
@@ -105,3 +81,17 @@ def test_watched_devices_are_told_line_by_line_where_no_terminal_is(
         r"rank 0, device cpu, images/s [\d,]+, waits \d+%, memory (\S+) GB, busy \d+%, power -", done.stderr
     )
     assert float(told[-1]) > 0.05
+
+
+TELL = """
+from indexer.encoders.devices import HOST
+from indexer.embedding.progress import peak_memory
+print(peak_memory(HOST))
+"""
+
+
+def test_what_a_process_took_does_not_begin_at_what_its_parent_took() -> None:
+    large = bytearray(b"x") * 400_000_000
+    assert peak_memory(HOST) > len(large)
+    child = subprocess.run([sys.executable, "-c", TELL], capture_output=True, text=True, check=True)
+    assert 10_000_000 < int(child.stdout) < 200_000_000

@@ -15,13 +15,13 @@ import psutil
 import pytest
 import torch
 
-from indexer.embedding.gauges import cpu_seconds, family, proportional_bytes
+from indexer.embedding.progress import cpu_seconds, family, proportional_bytes
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
 from indexer.library.bundled import bundled
+from indexer.rendering.draw_pool import Worker
 from indexer.rendering.pool import RenderPool
 from indexer.rendering.slots import Job
-from indexer.rendering.worker import Worker
 from indexer.sources.records import PictureAddress, content_digest
 
 MOST_COST, MOST_BYTES = 0.10, 20_000_000

@@ -163,9 +163,9 @@ def test_a_crash_costs_the_picture_that_was_drawn_and_no_other(
     with RenderPool(size=32, workers=1, chunk=8, seconds_per_item=60) as pool:
 
         def kill() -> None:
-            while pool._slots.notes["state"][0, 3] != slots.STARTED:
+            while pool._slots.notes["state"][3] != slots.STARTED:
                 time.sleep(0.01)
-            pool._workers[0].worker.process.send_signal(number)
+            pool._workers[0].process.send_signal(number)
 
         killer = threading.Thread(target=kill)
         killer.start()
@@ -180,7 +180,7 @@ def test_workers_that_die_between_pictures_are_replaced(tmp_path: Path) -> None:
     with RenderPool(size=32, workers=2, chunk=4) as pool:
         everything(pool, [jobs])
         for worker in pool._workers:
-            worker.worker.process.kill()
+            worker.process.kill()
         pixels, failures = everything(pool, [jobs])
     assert failures == []
     assert_drawn(pixels, range(20))

@@ -1,29 +1,37 @@
+"""Pictures that are files: of folders, of manifests, of one file; what lies at a place, under which licence."""
+
+import json
 import os
 import re
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from small_icons import picture_at
 
 from indexer.errors import SourceError
 from indexer.languages.names import parse
+from indexer.sources.licences import FAMILIES, family
 from indexer.sources.records import FileScan, Record, content_digest, from_text, to_text
 from indexer.sources.source import open_sources, read_picture
 
-SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'
-
-needs_permissions = pytest.mark.skipif(
-    sys.platform == "win32" or not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything"
-)
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'
+only_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux takes any bytes as a name")
 
 
 def write(root: Path, *paths: str) -> Path:
     for path in paths:
-        file = root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(SVG + path.encode(errors="replace"))
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(f"{SVG}<!-- {path} -->")
     return root
+
+
+def listing(folder: Path, name: str, text: str, *pictures: str) -> Path:
+    """A manifest beside the pictures that it names."""
+    (write(folder, *pictures) / name).write_text(text)
+    return folder / name
 
 
 def scan(location: Path, *, exclude: tuple[str, ...] = (), stamps: dict[str, str] | None = None) -> list[FileScan]:
@@ -33,9 +41,12 @@ def scan(location: Path, *, exclude: tuple[str, ...] = (), stamps: dict[str, str
 
 def only(location: Path) -> Record:
     [found] = scan(location)
-    assert found.records is not None
-    [record] = found.records
+    [record] = found.records or ()
     return record
+
+
+def stamps_of(found: list[FileScan]) -> dict[str, str]:
+    return {one.path: one.stamp for one in found}
 
 
 def paths(location: Path, *exclude: str) -> list[str]:
@@ -60,8 +71,8 @@ def test_an_icon_carries_its_name_its_set_and_what_folders_say(tmp_path: Path) -
 
 def test_an_unchanged_file_is_not_read_again(tmp_path: Path) -> None:
     write(tmp_path, "a.svg", "b.svg")
-    stamps = {found.path: found.stamp for found in scan(tmp_path)}
-    (tmp_path / "b.svg").write_bytes(SVG)
+    stamps = stamps_of(scan(tmp_path))
+    (tmp_path / "b.svg").write_text(SVG)
     first, second = scan(tmp_path, stamps=stamps)
     assert (first.path, first.records, first.error) == ("a.svg", None, None)
     assert second.records is not None
@@ -104,8 +115,7 @@ def test_a_picture_replaced_by_a_link_out_of_the_source_is_not_read(tmp_path: Pa
     root, outside = write(tmp_path / "root", "a.svg", "b/c.svg"), write(tmp_path / "outside", "c.svg")
     (root / "a.svg").unlink()
     (root / "a.svg").symlink_to(outside / "c.svg")
-    (root / "b" / "c.svg").unlink()
-    (root / "b").rmdir()
+    (root / "b").rename(tmp_path / "aside")
     (root / "b").symlink_to(outside)
     for path in ("a.svg", "b/c.svg"):
         with pytest.raises(SourceError, match="leads out of the source"):
@@ -123,37 +133,36 @@ def test_a_dangling_link_and_a_pipe_are_listed_and_not_waited_for(tmp_path: Path
     assert found == {"a.svg": ("No such file or directory", None), "c.svg": ("not a regular file", None)}
 
 
-@needs_permissions
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_what_may_not_be_read_is_listed_and_tried_again(tmp_path: Path) -> None:
     write(tmp_path, "a.svg", "b/c.svg", "d.svg")
     (tmp_path / "a.svg").chmod(0)
     (tmp_path / "b").chmod(0)
-    first, second, third = scan(tmp_path)
-    assert (first.path, first.error) == ("a.svg", "Permission denied")
-    assert (second.path, second.error) == ("b/", "Permission denied")
-    assert third.records is not None
+    found = scan(tmp_path)
+    denied = "Permission denied"
+    assert [(one.path, one.error) for one in found] == [("a.svg", denied), ("b/", denied), ("d.svg", None)]
     (tmp_path / "b").chmod(0o700)
     (tmp_path / "a.svg").chmod(0o600)
-    again = scan(tmp_path, stamps={found.path: found.stamp for found in (first, second, third)})
-    assert [found.records is not None for found in again] == [True, True, False]
+    assert [one.records is not None for one in scan(tmp_path, stamps=stamps_of(found))] == [True, True, False]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux takes any bytes as a name")
+@only_linux
 def test_names_that_are_not_utf8_can_be_stored_and_read_back(tmp_path: Path) -> None:
     odd = os.fsdecode(b"fl\xe8che\\x.svg")
-    (tmp_path / odd).write_bytes(SVG)
+    (tmp_path / odd).write_text(SVG)
     [found] = scan(tmp_path)
-    assert found.path == r"fl\xe8che\\x.svg"
-    assert from_text(found.path) == odd
-    assert found.records is not None
+    assert (found.path, from_text(found.path)) == (r"fl\xe8che\\x.svg", odd)
     assert found.records[0].name == "flèche\\x"
-    found.path.encode()
+    (tmp_path / odd).rename(tmp_path / os.fsdecode(b"\xe8.svg"))
+    (tmp_path / "icons.csv").write_bytes(b"file_path\n\xe8.svg\n")
+    [found] = scan(tmp_path / "icons.csv")
+    assert (found.path, found.error) == (r"\xe8.svg", None)
+    assert read_picture(picture_at("manifest", tmp_path / "icons.csv", found.path, "")) == SVG.encode()
 
 
 @pytest.mark.parametrize("path", ["a/b.svg", "\\", "\\x41", "\udce8", "\\\udcff\\\\", "ü"])
 def test_a_path_survives_being_kept_as_text(path: str) -> None:
-    to_text(path).encode()
-    assert from_text(to_text(path)) == path
+    assert from_text(to_text(path).encode().decode()) == path
 
 
 @pytest.mark.parametrize(
@@ -179,3 +188,172 @@ def test_a_licence_is_named_only_where_it_is_plain(tmp_path: Path, file: str, te
 def test_what_is_no_pattern_is_refused_by_its_value(tmp_path: Path, pattern: str) -> None:
     with pytest.raises(SourceError, match=f'"{re.escape(pattern)}" is no pattern'):
         paths(write(tmp_path, "a.svg"), "*.png", pattern)
+
+
+KNOWN: dict[str | None, str] = {
+    "MIT": "permissive",
+    "Apache-2.0": "permissive",
+    "Apache 2.0": "permissive",
+    "BSD-3-Clause": "permissive",
+    "ISC": "permissive",
+    "0BSD": "permissive",
+    "Unlicense": "permissive",
+    "The Unlicense": "permissive",
+    "CC0-1.0": "permissive",
+    "Public Domain": "permissive",
+    "CC-BY-4.0": "attribution",
+    "CC BY 3.0": "attribution",
+    "Creative Commons Attribution 4.0": "attribution",
+    "CC-BY-SA-4.0": "share-alike",
+    "OFL-1.1": "share-alike",
+    "SIL Open Font License": "share-alike",
+    "MPL-2.0": "share-alike",
+    "GPL-2.0-or-later": "copyleft",
+    "LGPL-2.1": "copyleft",
+    "AGPL-3.0-only": "copyleft",
+    "CC-BY-NC-4.0": "non-commercial",
+    "CC-BY-NC-SA-4.0": "non-commercial",
+    "free for non-commercial use": "non-commercial",
+    "CC-BY-ND-4.0": "no-derivatives",
+    "UNLICENSED": "withheld",
+    "No license": "withheld",
+    "proprietary": "withheld",
+    "SEE LICENSE IN LICENSE.txt": "unknown",
+    "Commitment": "unknown",
+    "": "unknown",
+    None: "unknown",
+}
+
+
+def test_a_licence_belongs_to_one_family_however_it_is_spelled_and_the_strictest_of_several_counts() -> None:
+    assert {licence: family(licence) for licence in KNOWN} == KNOWN
+    assert {licence: family(licence.lower()) for licence in KNOWN if licence} == {k: v for k, v in KNOWN.items() if k}
+    assert set(KNOWN.values()) == set(FAMILIES)
+    assert (family("(MIT AND CC-BY-4.0)"), family("MIT OR GPL-3.0-only")) == ("attribution", "copyleft")
+
+
+def test_every_column_is_taken(tmp_path: Path) -> None:
+    text = (
+        "file_path,name,caption,tags,categories,set,style,size,licence\n"
+        'img/home.svg,home,"a small house","house; building",Places,acme,Filled,24px,MIT\n'
+    )
+    record = only(listing(tmp_path, "icons.csv", text, "img/home.svg"))
+    assert (record.member, record.name, record.caption) == ("", "home", "a small house")
+    assert (record.tags, record.categories) == (("house", "building"), ("Places",))
+    assert (record.set.key, record.style, record.size, record.licence) == ("acme", "Filled", 24, "MIT")
+    assert record.digest == content_digest((tmp_path / "img" / "home.svg").read_bytes())
+
+
+def test_json_lines_have_lists(tmp_path: Path) -> None:
+    row = {"file_path": "a.svg", "tags": ["x", "y", 3, ""], "categories": "p, q", "size": 20, "style": None}
+    record = only(listing(tmp_path, "icons.jsonl", f"\n{json.dumps(row)}\n", "a.svg"))
+    assert (record.tags, record.categories, record.size, record.style) == (("x", "y", "3"), ("p", "q"), 20, None)
+
+
+@pytest.mark.parametrize(("separator", "caption"), [("\t", "one, two"), (";", "one, two"), (",", "one")])
+def test_the_separator_is_told_by_the_header(tmp_path: Path, separator: str, caption: str) -> None:
+    text = f"file_path{separator}caption\na.svg{separator}{caption}\n"
+    assert only(listing(tmp_path, "icons.csv", text, "a.svg")).caption == caption
+
+
+def test_rows_that_name_no_file_are_listed_with_their_line(tmp_path: Path) -> None:
+    csv = listing(tmp_path, "icons.csv", "name,file_path\nx,\ny,a.svg\n", "a.svg")
+    assert [(found.path, found.error) for found in scan(csv)] == [("#2", 'line 2: no "file_path"'), ("a.svg", None)]
+    lines = listing(tmp_path, "icons.jsonl", '{"file_path": "a.svg"}\n{"name"\n[]\n{"file_path": "\\ud83d"}\n')
+    good, broken, *others = [(found.path, found.error) for found in scan(lines)]
+    assert (good, broken[1][:24]) == (("a.svg", None), "line 2: not valid JSON: ")
+    assert others == [("#3", "line 3: no JSON object"), ("#4", "line 4: \"'\\ud83d'\" is no path")]
+
+
+def test_a_missing_file_costs_its_row_only_and_the_path_alone_is_needed(tmp_path: Path) -> None:
+    picture = tmp_path / "elsewhere" / "arrow-right.svg"
+    manifest = listing(tmp_path, "mine.csv", f"file_path\ngone.svg\n{picture}\n", "elsewhere/arrow-right.svg")
+    first, second = scan(manifest)
+    assert (first.path, first.error, first.records) == ("gone.svg", "No such file or directory", None)
+    [record] = second.records
+    assert (second.path, record.name, record.set.key) == (str(picture), "arrow-right", "mine")
+    assert (record.tags, record.caption) == ((), None)
+    assert read_picture(picture_at("manifest", manifest, second.path, "")) == picture.read_bytes()
+
+
+def test_a_file_listed_again_is_another_icon(tmp_path: Path) -> None:
+    text = "file_path,name\na.svg,one\na.svg,two\na#2.svg,three\na.svg#2,four\n"
+    manifest = listing(tmp_path, "icons.csv", text, "a.svg", "a#2.svg", "a.svg#2")
+    found = scan(manifest)
+    assert [scanned.path for scanned in found] == ["a.svg", "a.svg#2", "a#2.svg", "a.svg#2#1"]
+    for scanned in found:
+        content = read_picture(picture_at("manifest", manifest, scanned.path, ""))
+        assert content_digest(content) == scanned.records[0].digest
+    assert b"<!-- a.svg#2 -->" in read_picture(picture_at("manifest", manifest, "a.svg#2#1", ""))
+    assert b"<!-- a.svg -->" in read_picture(picture_at("manifest", manifest, "a.svg#2", ""))
+
+
+def test_a_changed_row_or_a_changed_file_is_read_again(tmp_path: Path) -> None:
+    text = "file_path,name\na.svg,one\nb.svg,two\nc.svg,three\n"
+    manifest = listing(tmp_path, "icons.csv", text, "a.svg", "b.svg", "c.svg")
+    stamps = stamps_of(scan(manifest))
+    (tmp_path / "b.svg").write_text(SVG)
+    manifest.write_text("file_path,name\na.svg,one\nb.svg,two\nc.svg,other\n")
+    assert [found.records is not None for found in scan(manifest, stamps=stamps)] == [False, True, True]
+
+
+@pytest.mark.parametrize(("text", "header"), [("filepath,name\na.svg,a\n", "filepath,name"), ("", "")])
+def test_a_manifest_without_the_column_is_listed_as_a_whole(tmp_path: Path, text: str, header: str) -> None:
+    [found] = scan(listing(tmp_path, "icons.csv", text, "a.svg"))
+    assert (found.path, found.error) == ("", f'no column "file_path" in the first line "{header}"')
+    assert scan(listing(tmp_path, "icons.jsonl", "")) == []
+
+
+BOX = st.integers(-20, 40)
+ICON = st.fixed_dictionaries(
+    {"body": st.sampled_from(['<path d="M0 0h4v2z"/>', "", "<g>ü</g>"])},
+    optional={"left": BOX, "top": st.floats(-9, 9), "width": BOX, "height": BOX, "hidden": st.booleans()},
+)
+ALIAS = st.fixed_dictionaries(
+    {"parent": st.sampled_from("abcdefg")},
+    optional={"rotate": st.integers(-5, 5), "hFlip": st.booleans(), "vFlip": st.booleans(), "width": BOX},
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(icons=st.dictionaries(st.sampled_from("abcd"), ICON), aliases=st.dictionaries(st.sampled_from("cdefg"), ALIAS))
+def test_every_entry_of_a_set_is_a_picture_or_hidden_or_listed(
+    tmp_path_factory: pytest.TempPathFactory, icons: dict[str, object], aliases: dict[str, object]
+) -> None:
+    file = tmp_path_factory.mktemp("set") / "x.json"
+    file.write_text(json.dumps({"prefix": "x", "icons": icons, "aliases": aliases}))
+    [found] = scan(file)
+    for record in found.records:
+        content = read_picture(picture_at("iconify", file, found.path, record.member))
+        assert content_digest(content) == record.digest
+    assert len(found.records) + len(found.broken) + found.skipped == len(icons.keys() | aliases.keys())
+
+
+def test_a_record_can_be_read_again_from_every_kind_of_source(tmp_path: Path) -> None:
+    write(tmp_path, "plain/x/a.svg", "package/icons/b.svg")
+    (tmp_path / "package" / "package.json").write_text('{"name": "lucide-static"}')
+    (tmp_path / "set.json").write_text('{"prefix": "set", "icons": {"c": {"body": ""}}}')
+    (tmp_path / "rows.csv").write_text("file_path\nplain/x/a.svg\n")
+    (tmp_path / "rows.jsonl").write_text('{"file_path": "package/icons/b.svg"}')
+    kinds, names = [], []
+    for location in ("plain", "package", "set.json", "rows.csv", "rows.jsonl", "plain/x/a.svg"):
+        [source] = open_sources(tmp_path / location)
+        [found] = source.scan({})
+        [record] = found.records
+        content = read_picture(picture_at(source.kind, source.location, found.path, record.member))
+        assert content_digest(content) == record.digest
+        kinds.append(source.kind)
+        names.append((record.name, record.set.key))
+    assert kinds == ["folder", "npm", "iconify", "manifest", "manifest", "folder"]
+    assert names[-1] == ("a", "x"), "of a single picture"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("gone", "does not exist"), ("notes.txt", "is neither"), ("package.json", "is neither")],
+)
+def test_what_is_no_source_is_refused_by_name(tmp_path: Path, name: str, reason: str) -> None:
+    for other in ("notes.txt", "package.json"):
+        (tmp_path / other).write_text('{"name": "x"}')
+    with pytest.raises(SourceError, match=f'{name}" {reason}'):
+        open_sources(tmp_path / name)

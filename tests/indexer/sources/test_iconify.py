@@ -10,7 +10,7 @@ from small_icons import picture_at
 from indexer.errors import SourceError
 from indexer.rendering.render import render
 from indexer.sources.iconify import build_svg, read_icon_alone
-from indexer.sources.records import FileScan, IconSet, Record, content_digest
+from indexer.sources.records import FileScan, IconSet, content_digest
 from indexer.sources.source import open_sources, read_indexed, read_picture
 
 CORNER = '<path d="M1 2h4v2H1z"/>'
@@ -26,12 +26,6 @@ def write_set(file: Path, icons: dict[str, Any], **more: Any) -> Path:
 def scan(location: Path, stamps: dict[str, str] | None = None) -> list[FileScan]:
     [source] = open_sources(location)
     return list(source.scan(stamps or {}))
-
-
-def records(file: Path) -> dict[str, Record]:
-    [found] = scan(file)
-    assert found.records is not None, found.error
-    return {record.member: record for record in found.records}
 
 
 def picture(file: Path, name: str) -> NDArray[np.uint8]:
@@ -88,7 +82,6 @@ def test_a_set_tells_facts_categories_and_styles_and_hides_icons(tmp_path: Path)
         not_found=["nothing"],
     )
     [found] = scan(file)
-    assert found.records is not None
     assert found.skipped == 2
     assert [(one.member, one.style, one.size, one.categories) for one in found.records] == [
         ("home", None, None, ()),
@@ -103,7 +96,7 @@ def test_a_set_tells_facts_categories_and_styles_and_hides_icons(tmp_path: Path)
         tmp_path / "a.json", {"home": {"body": CORNER, "rotate": "90deg"}},
         info="Acme", categories=["x"], suffixes={"fill": 3}, prefixes=0, aliases=[],
     )  # fmt: skip
-    assert records(odd)["home"].set.title == "a", "facts of an unknown form say nothing"
+    assert scan(odd)[0].records[0].set.title == "a", "facts of an unknown form say nothing"
 
 
 def test_aliases_that_lead_nowhere_are_listed_and_stop_nothing(tmp_path: Path) -> None:
@@ -113,7 +106,6 @@ def test_aliases_that_lead_nowhere_are_listed_and_stop_nothing(tmp_path: Path) -
         aliases={"a": {"parent": "b"}, "b": {"parent": "a"}, "lost": {"parent": "gone"}},
     )
     [found] = scan(file)
-    assert found.records is not None
     assert [record.member for record in found.records] == ["home"]
     assert dict(found.broken) == {
         "flat": "no area: left=0 top=0 width=8 height=0",
@@ -133,9 +125,8 @@ def test_the_whole_package_is_one_source_of_many_files(tmp_path: Path) -> None:
     assert (first.path, second.path) == ("json/bi.json", "json/mdi.json")
     assert read_picture(picture_at("iconify", tmp_path, "json/bi.json", "home"))
     write_set(tmp_path / "json" / "bi.json", {"home": {"body": CORNER}, "user": {"body": CORNER}})
-    first, second = scan(tmp_path, {"json/bi.json": first.stamp, "json/mdi.json": second.stamp})
-    assert first.records is not None
-    assert second.records is None
+    again = scan(tmp_path, {"json/bi.json": first.stamp, "json/mdi.json": second.stamp})
+    assert [found.records is None for found in again] == [False, True]
 
 
 def test_a_package_for_one_set_keeps_its_facts_beside_it(tmp_path: Path) -> None:
@@ -144,11 +135,9 @@ def test_a_package_for_one_set_keeps_its_facts_beside_it(tmp_path: Path) -> None
     metadata: dict[str, dict[str, Any]] = {"suffixes": {"fill": "Fill"}, "categories": {"Buildings": ["home-fill"]}}
     (tmp_path / "metadata.json").write_text(json.dumps(metadata))
     [found] = scan(tmp_path)
-    assert found.path == "icons.json"
-    assert found.records is not None
     [record] = found.records
     assert (record.set.key, record.set.title, record.set.licence) == ("acme", "Acme Icons", "Free")
-    assert (record.style, record.categories) == ("filled", ("Buildings",))
+    assert (found.path, record.style, record.categories) == ("icons.json", "filled", ("Buildings",))
     metadata["suffixes"]["fill"] = "Filled in"
     (tmp_path / "metadata.json").write_text(json.dumps(metadata))
     assert scan(tmp_path, {found.path: found.stamp})[0].records is not None
@@ -157,7 +146,6 @@ def test_a_package_for_one_set_keeps_its_facts_beside_it(tmp_path: Path) -> None
 def test_a_file_that_is_no_json_is_listed(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"prefix": "a", "icons": {"home": {"body"')
     [found] = scan(tmp_path / "a.json")
-    assert found.error is not None
     assert found.error.startswith("not valid JSON: ")
     (tmp_path / "b.json").write_text('{"prefix": "b", "icons": []}')
     assert scan(tmp_path / "b.json")[0].error == 'not an Iconify set: "prefix" or "icons" is missing'
@@ -167,7 +155,7 @@ def test_half_a_surrogate_pair_does_not_reach_the_catalog(tmp_path: Path) -> Non
     (tmp_path / "a.json").write_text(
         '{"prefix": "a", "icons": {"\\ud83d": {"body": "\\ud83d"}, "\\ud83d\\ude00": {"body": ""}}}'
     )
-    assert list(records(tmp_path / "a.json")) == ["?", "😀"]
+    assert [record.member for record in scan(tmp_path / "a.json")[0].records] == ["?", "😀"]
 
 
 def _write_tabbed(folder: Path, icon_set: dict[str, object]) -> Path:
@@ -193,9 +181,7 @@ TABBED = {
 @pytest.mark.parametrize("name", [*TABBED["icons"], *TABBED["aliases"]])  # type: ignore[misc]
 def test_an_icon_found_by_its_line_is_the_one_of_the_parsed_set(tmp_path: Path, name: str) -> None:
     file = _write_tabbed(tmp_path, TABBED)
-    alone = read_icon_alone(file, name)
-    assert alone is not None
-    assert alone == read_picture(picture_at("iconify", file, "", name))
+    assert read_icon_alone(file, name) == read_picture(picture_at("iconify", file, "", name))
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -4,30 +4,25 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from conftest import Silent, disc, exported_once
+from s3_server import Faults
 from shared_work import options_of, scanned, vectors_of
 from small_icons import picture_at
 
 from indexer.commands.library import read_sources
 from indexer.errors import ChangedError, SourceError
 from indexer.library.folder import Library
-from indexer.library.object_store import ObjectStore, RetryingStore, S3Store, open_object_store
 from indexer.library.shards import read_coverage
-from indexer.library.stores import Stored, spelled
-from indexer.pipeline import embed, forget, index, scan
+from indexer.library.stores import ObjectStore, RetryingStore, S3Store, Stored, open_object_store, spelled
+from indexer.pipeline import IndexOptions, embed, forget, index, scan
 from indexer.rendering.pool import RenderPool
 from indexer.rendering.slots import Job
-from indexer.run import IndexOptions
 from indexer.sources import stored
 from indexer.sources.records import FileScan, PictureAddress, content_digest
 from indexer.sources.source import open_sources, read_indexed, read_picture, why_unreachable
 from search.engine import SearchEngine
-
-if TYPE_CHECKING:
-    from s3_server import Faults
 
 SET = {
     "prefix": "signs",
@@ -37,7 +32,7 @@ SET = {
 
 
 @pytest.fixture
-def bucket(s3: "Faults", tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ObjectStore:
+def bucket(s3: Faults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ObjectStore:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return open_object_store(f"s3://{s3.bucket}")
 
@@ -56,12 +51,11 @@ def records_of(location: Path) -> tuple[FileScan, dict[str, PictureAddress]]:
     """What a set of a bucket holds: as it was scanned, and where each of its icons is read again."""
     [source] = open_sources(location)
     [found] = source.scan({})
-    assert found.records is not None
     return found, {record.member: source.address_of(found, record) for record in found.records}
 
 
 def test_pictures_of_a_bucket_are_scanned_and_those_unchanged_are_not_read_again(
-    icons: Path, bucket: ObjectStore, s3: "Faults"
+    icons: Path, bucket: ObjectStore, s3: Faults
 ) -> None:
     [source] = open_sources(icons, exclude=["drafts/"])
     found = list(source.scan({}))
@@ -72,25 +66,22 @@ def test_pictures_of_a_bucket_are_scanned_and_those_unchanged_are_not_read_again
         ("arrow", "filled", "icons", "MIT"),
     ]
     assert records[0].digest == content_digest(disc(4, 12).encode())
-    stamps = {scanned.path: scanned.stamp for scanned in found}
     bucket.put("icons/arrow.svg", disc(9, 9).encode())
     before = s3.n
-    again = {scanned.path: scanned.records for scanned in source.scan(stamps)}
-    assert again["filled/arrow.svg"] is None
-    assert again["arrow.svg"] is not None
+    again = source.scan({scanned.path: scanned.stamp for scanned in found})
+    assert [scanned.path for scanned in again if scanned.records] == ["arrow.svg"]
     assert s3.n - before <= 5, "a list, the licence, and the one picture that has changed"
 
 
 def test_what_has_changed_or_gone_since_the_scan_is_told(icons: Path, bucket: ObjectStore) -> None:
-    [source] = open_sources(icons)
-    digest = content_digest(disc(4, 12).encode())
-    assert read_picture(picture_at(source.kind, icons, "arrow.svg", "", digest=digest)) == disc(4, 12).encode()
+    address = picture_at("stored", icons, "arrow.svg", "", digest=content_digest(disc(4, 12).encode()))
+    assert read_picture(address) == disc(4, 12).encode()
     bucket.put("icons/arrow.svg", disc(9, 9).encode())
     with pytest.raises(ChangedError, match=r'arrow.svg" has changed since it was indexed'):
-        read_indexed(picture_at(source.kind, icons, "arrow.svg", "", digest=digest))
+        read_indexed(address)
     bucket.delete("icons/arrow.svg")
     with pytest.raises(SourceError, match="is not there any more"):
-        read_indexed(picture_at(source.kind, icons, "arrow.svg", "", digest=digest))
+        read_indexed(address)
 
 
 def test_a_picture_that_is_too_large_is_listed_without_being_read(
@@ -104,29 +95,27 @@ def test_a_picture_that_is_too_large_is_listed_without_being_read(
     [source] = open_sources(icons)
     errors = {scanned.path: scanned.error for scanned in source.scan({}) if scanned.error}
     assert errors == {"huge.svg": "file of 3 MB, the limit is 1 MB"}
-    assert "arrow.svg" in read
-    assert "huge.svg" not in read
+    assert ("arrow.svg" in read, "huge.svg" in read) == (True, False)
 
 
 def test_a_store_that_is_away_and_a_cache_that_can_t_be_written_are_no_picture_s_fault(
     icons: Path, bucket: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     digest = content_digest(disc(4, 12).encode())
-    assert why_unreachable(picture_at("stored", icons, "arrow.svg", "", digest=digest)) == "a moment ago; now it can"
-    assert why_unreachable(picture_at("stored", icons, "lost.svg", "", digest=digest)) is None
-    assert why_unreachable(picture_at("stored", icons, "arrow.svg", "", digest=b"another")) is None
-    nowhere = why_unreachable(picture_at("stored", Path("s3://nowhere/icons"), "arrow.svg", "", digest=digest))
-    assert nowhere == '"s3://nowhere/icons/arrow.svg" is not there any more', "a bucket that this machine does not see"
+
+    def why(location: Path | str, path: str, digest: bytes = digest, kind: str = "stored") -> str | None:
+        return why_unreachable(picture_at(kind, Path(location), path, "up", digest=digest))
+
+    assert why(icons, "arrow.svg") == "a moment ago; now it can"
+    assert (why(icons, "lost.svg"), why(icons, "arrow.svg", b"another")) == (None, None)
+    assert why("s3://nowhere/icons", "arrow.svg") == '"s3://nowhere/icons/arrow.svg" is not there any more'
     bucket.put("signs.json", json.dumps(SET).encode())
     (tmp_path / "a file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a file"))
-    reason = why_unreachable(picture_at("stored-iconify", Path(f"{bucket.url}/signs.json"), "", "up", digest=digest))
-    assert reason is not None
+    reason = why(f"{bucket.url}/signs.json", "", kind="stored-iconify")
     assert re.search(r'a file/icons/sets/\w+" can\'t be read or written .*; XDG_CACHE_HOME names another', reason)
     monkeypatch.setattr("indexer.sources.stored._store", lambda url: RetryingStore(Away(url), patience_seconds=0.2))
-    reason = why_unreachable(picture_at("stored", icons, "arrow.svg", "", digest=digest))
-    assert reason is not None
-    assert reason.startswith(f'"{bucket.url}/icons" can\'t be read or written')
+    assert why(icons, "arrow.svg").startswith(f'"{bucket.url}/icons" can\'t be read or written')
 
 
 class Away(S3Store):
@@ -136,21 +125,21 @@ class Away(S3Store):
         raise ConnectionError(name)
 
 
-@pytest.mark.parametrize("shape", ["file", "package", "all"])
-def test_iconify_sets_of_a_bucket_are_read_as_a_file_a_package_or_all(bucket: ObjectStore, shape: str) -> None:
-    content = json.dumps(SET).encode()
-    if shape == "file":
-        bucket.put("sets/signs.json", content)
-    elif shape == "package":
-        without = {key: value for key, value in SET.items() if key != "info"}
-        bucket.put("sets/icons.json", json.dumps(without).encode())
-        bucket.put("sets/info.json", json.dumps(SET["info"]).encode())
-    else:
-        bucket.put("sets/collections.json", b"{}")
-        bucket.put("sets/json/signs.json", content)
-    location = Path(f"{bucket.url}/sets{'/signs.json' if shape == 'file' else ''}")
+SHAPES = {
+    "signs.json": ("", {"signs.json": SET}),
+    "": ("icons.json", {"icons.json": {key: SET[key] for key in ("prefix", "icons")}, "info.json": SET["info"]}),
+    "all": ("json/signs.json", {"all/collections.json": {}, "all/json/signs.json": SET}),
+}
+
+
+@pytest.mark.parametrize("place", SHAPES)
+def test_iconify_sets_of_a_bucket_are_read_as_a_file_a_package_or_all(bucket: ObjectStore, place: str) -> None:
+    expected, objects = SHAPES[place]
+    for name, content in objects.items():
+        bucket.put(f"sets/{name}", json.dumps(content).encode())
+    location = Path(f"{bucket.url}/sets/{place}")
     found, addresses = records_of(location)
-    assert found.path == {"file": "", "package": "icons.json", "all": "json/signs.json"}[shape]
+    assert found.path == expected
     assert [(record.member, record.set.licence) for record in found.records or ()] == [("up", "MIT"), ("dot", "MIT")]
     for address in addresses.values():
         assert content_digest(read_picture(address)) == address.digest
@@ -216,7 +205,7 @@ def test_render_workers_read_stores_within_their_limits(icons: Path, bucket: Obj
 
 
 def test_a_store_that_is_away_while_pictures_are_drawn_is_no_fault_of_theirs(
-    icons: Path, tiny_model: Path, tmp_path: Path, s3: "Faults", monkeypatch: pytest.MonkeyPatch
+    icons: Path, tiny_model: Path, tmp_path: Path, s3: Faults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = options_of(icons, tiny_model)
     library = scanned(tmp_path / "library", options)
@@ -246,7 +235,6 @@ def test_a_bucket_that_was_emptied_leaves_its_icons_as_they_were(
     }
     assert (tally.gone, list(read_sources(library))) == (0, before)
     for name, stored_before in held.items():
-        assert stored_before is not None
         bucket.put(name, stored_before.content)
     assert scan(library, IndexOptions(), Silent()).kept == []
     assert forget(library, icons / "filled") == 1

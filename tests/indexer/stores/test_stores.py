@@ -4,15 +4,22 @@ import secrets
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 from s3_server import Faults
 
 from indexer.errors import IconsError, StoreError
-from indexer.library.object_store import RetryingStore, open_object_store, open_store
-from indexer.library.stores import Below, FolderStore, Store, local_path, spelled, url_of
+from indexer.library.stores import (
+    FolderStore,
+    RetryingStore,
+    Store,
+    local_path,
+    open_object_store,
+    open_store,
+    spelled,
+    url_of,
+)
 
 
 @pytest.fixture(params=["folder", "memory", "s3"])
@@ -29,9 +36,6 @@ def test_what_is_put_is_read_and_listed_by_prefix(store: Store) -> None:
     assert store.list("a/") == {}
     for name in ("a/one", "a/other/two", "b"):
         store.put(name, name.encode())
-    written_at = store.list("")["b"].written_at
-    assert written_at is not None
-    assert -1 <= time.time() - written_at <= 60
     read = store.get("a/other/two")
     assert read is not None
     assert read.content == b"a/other/two"
@@ -112,8 +116,8 @@ def test_no_name_and_no_link_leads_out_of_a_folder(tmp_path: Path, name: str) ->
 
 
 def test_a_part_of_a_store_knows_its_own_names_alone(tmp_path: Path) -> None:
-    whole = FolderStore(tmp_path)
-    part = Below(whole, "run/")
+    whole = open_store(str(tmp_path))
+    part = whole.part("run/")
     part.put("a", b"1")
     whole.put("b", b"2")
     assert list(part.list("")) == ["a"]
@@ -151,7 +155,7 @@ def test_a_bucket_that_is_not_there_and_a_protocol_that_is_unknown_are_named(s3:
     assert absent.get("plan.json") is None
     with pytest.raises(StoreError, match='"s3://nowhere/x" can\'t be read or written'):
         absent.put("plan.json", b"")
-    with pytest.raises(StoreError, match='"strange" is no protocol'):
+    with pytest.raises(StoreError, match=r'"strange://somewhere" can.t be opened \(Protocol not known'):
         open_store("strange://somewhere")
 
 

@@ -14,7 +14,7 @@ import pytest
 from conftest import disc
 from mcp import Client, ClientSession, StdioServerParameters, stdio_client
 from PIL import Image
-from serving import START, index_into, write_icons, write_set
+from serving import START, engine, icon_library, index_into, write_icons  # noqa: F401 - fixtures
 
 from indexer.library.folder import Library
 from indexer.rendering.render import draw
@@ -22,21 +22,6 @@ from search.assistant.server import _INSTRUCTIONS, create_assistant
 from search.engine import SearchEngine
 
 _OTHERS = ("locate", "show_icon", "get_code", "check_icons", "lint_icons", "list_sets")
-
-
-@pytest.fixture(scope="module")
-def icon_library(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Library:
-    folder = tmp_path_factory.mktemp("assisted")
-    write_icons(folder / "icons")
-    write_set(folder / "own.json")
-    library = Library(folder / "library")
-    index_into(library, folder / "icons", folder / "own.json", model=tiny_model)
-    return library
-
-
-@pytest.fixture(scope="module")
-def engine(icon_library: Library) -> SearchEngine:
-    return SearchEngine.open(icon_library.root)
 
 
 Call = Callable[..., tuple[bool, str]]
@@ -207,7 +192,6 @@ def test_an_assistant_looks_for_what_is_wrong_in_icons(icon_library: Library, ca
     (folder / "cut.svg").write_text("<svg")
     plain = answer(call, "lint_icons", paths=str(folder))
     assert plain["n_icons"] == 3
-    assert plain["counts"]["identical"] == plain["counts"]["broken"] == 1
     assert plain["findings"]["identical"] == ["2 icons show the same picture: dot, point"]
     [broken] = plain["findings"]["broken"]
     assert broken.startswith(f"{folder / 'cut.svg'}: ")
@@ -219,12 +203,7 @@ def test_an_assistant_looks_for_what_is_wrong_in_icons(icon_library: Library, ca
         ({"paths": "/nowhere"}, '"/nowhere"'),
     ):
         failed, said = call("lint_icons", **arguments)
-        assert failed
-        assert told in said
-
-
-def test_an_assistant_lists_the_sets(call: Call) -> None:
-    assert answer(call, "list_sets") == {"sets": {"icons": "icons, 15 icons", "own": "Own Set, 6 icons"}}
+        assert failed and told in said
     assert answer(call, "list_sets", query="own") == {"sets": {"own": "Own Set, 6 icons"}}
 
 

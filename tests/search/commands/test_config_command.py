@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from called_icons import build_called
 from click.testing import Result
 
 from indexer.library.durable import with_checksum
@@ -15,16 +14,11 @@ from search.engine import Query, SearchEngine
 Run = Callable[..., Result]
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return build_called(tmp_path_factory.mktemp("preferring"))
-
-
 @pytest.fixture
-def library(built: Library) -> Iterator[Library]:
+def library(called: Library) -> Iterator[Library]:
     """A library of which nobody prefers a set yet."""
-    yield built
-    built.preferences.unlink(missing_ok=True)
+    yield called
+    called.preferences.unlink(missing_ok=True)
 
 
 def first_set(run: Run, library: Library) -> str:

@@ -147,7 +147,7 @@ def test_icons_take_the_look_that_is_asked_for(run: Run, tmp_path: Path) -> None
         ((), None, "name icons, as lucide:bell"),
         (("own:house", "--from", "x.json"), None, "two ways to name icons"),
         (("-",), "", "the collection is empty"),
-        (("-",), '{"icons": [3]}', "which is no key"),
+        (("-",), '{"icons": [3]}', '"icons.0.key" may not be 3'),
         (("own:house", "--prefix", "My Icons", "--as", "font"), None, "use small letters"),
         (("own:house", "--size", "32", "--as", "font"), None, "size is for zip, react"),
         (("own:house", "--colour", "navy", "--as", "font"), None, "a font takes the colour of the text"),

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from called_icons import build_called
 from click.testing import Result
 
 from indexer.library.folder import Library
@@ -15,15 +14,10 @@ Map = Callable[..., Result]
 CODE = 'import { FaBell } from "react-icons/fa6";\nexport const keys = ["mdi:bell", `mdi:${name}`];\n'
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return build_called(tmp_path_factory.mktemp("map"))
-
-
 @pytest.fixture
-def map_icons(run: Map, built: Library) -> Map:
+def map_icons(run: Map, called: Library) -> Map:
     def mapping(*arguments: str, given: str | None = None) -> Result:
-        return run("map", "--to", "lucide", *arguments, given=given, library=built.root)
+        return run("map", "--to", "lucide", *arguments, given=given, library=called.root)
 
     return mapping
 

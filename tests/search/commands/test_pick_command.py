@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterator
 
 import pytest
-from called_icons import build_called
 from click.testing import Result
 
 from indexer.library.folder import Library
@@ -13,18 +12,13 @@ Pick = Callable[..., Result]
 NEEDS = "# a page\n- bell\n\nstar\n"
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return build_called(tmp_path_factory.mktemp("pick"))
-
-
 @pytest.fixture
-def pick(run: Pick, built: Library) -> Iterator[Pick]:
+def pick(run: Pick, called: Library) -> Iterator[Pick]:
     def picking(*arguments: str, given: str | bytes | None = None, command: str = "pick") -> Result:
-        return run(command, *arguments, given=given, library=built.root)
+        return run(command, *arguments, given=given, library=called.root)
 
     yield picking
-    built.preferences.unlink(missing_ok=True)
+    called.preferences.unlink(missing_ok=True)
 
 
 def test_the_best_three_are_shown_with_their_numbers(pick: Pick) -> None:

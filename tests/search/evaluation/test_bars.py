@@ -15,8 +15,7 @@ from indexer.embedding.planning import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.library.named import read_text
-from indexer.pipeline import index
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, index
 from search.cli import main
 from search.engine import Query, SearchEngine, Window
 

@@ -20,9 +20,8 @@ from indexer.errors import LibraryError, ModelError, SourceError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.merging.manifest import Weights
-from indexer.pipeline import embed
+from indexer.pipeline import IndexOptions, embed
 from indexer.reports.measures import right_ranks
-from indexer.run import IndexOptions
 from search.cli import main
 from search.engine import Query as EngineQuery
 from search.engine import Window

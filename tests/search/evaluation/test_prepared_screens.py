@@ -13,7 +13,6 @@ from indexer.reports.measures import Figure
 from indexer.screens.boxes import NO_BOXES, Boxes
 from search.cli import main
 from search.evaluation.evaluate import Subject
-from search.evaluation.prepared_screens import read_screens
 from search.evaluation.screens import (
     NO_ICON,
     Answer,
@@ -23,6 +22,7 @@ from search.evaluation.screens import (
     name_boxes,
     naming,
     quality_of_boxes,
+    read_screens,
 )
 
 

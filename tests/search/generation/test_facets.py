@@ -18,8 +18,8 @@ from indexer.library.folder import Generation, Library
 from indexer.library.shards import read_shard, shard_paths, write_shard
 from indexer.sources.licences import family
 from search.engine import SearchEngine
+from search.generation.backend import FIELDS, KINDS
 from search.generation.facets import Facets
-from search.generation.icon_table import FIELDS, KINDS
 from search.query import Filters
 
 
@@ -153,15 +153,6 @@ def test_filtering_by_a_counted_value_leaves_as_many_icons_as_were_counted(facet
             assert selected is not None and len(selected) == facet.n, facet
 
 
-def test_labels_account_for_every_icon_and_every_tag(facets: Facets, told: list[Told]) -> None:
-    assert int(facets.labels("set").n.sum()) == len(told) == len(facets)
-    assert int(facets.labels("tag").n.sum()) == sum(len(icon.tags) for icon in told)
-    assert int(facets.labels("category").n.sum()) == sum(len(icon.categories) for icon in told)
-    assert dict(zip(facets.labels("tag").values, facets.labels("tag").titles, strict=True)) == {
-        "c++": "C++", "e mail": "E-Mail", "full moon": "full moon", "round": "Round",
-    }  # fmt: skip
-
-
 def test_what_was_seen_while_drawing_is_known_of_every_icon(facets: Facets, generation: Generation) -> None:
     with closing(sqlite3.connect(generation.catalog)) as connection:
         names = dict(connection.execute("SELECT id, name FROM icons"))
@@ -174,27 +165,6 @@ def test_what_was_seen_while_drawing_is_known_of_every_icon(facets: Facets, gene
     assert selected(coloured=True) == {"ball 2"}
     assert selected(animated=True) == {"ball 4"}
     assert selected(coloured=False) == set(names.values()) - {"ball 2"}
-    assert selected(coloured=True, animated=True) == set()
-    counted = facets.count(None, kinds=["coloured", "animated"])
-    assert [(facet.value, facet.title, facet.n) for facet in counted["coloured"]] == [
-        ("false", "one colour", 22), ("true", "coloured", 2),
-    ]  # fmt: skip
-    assert [(facet.value, facet.n) for facet in counted["animated"]] == [("false", 22), ("true", 2)]
-
-
-def test_icons_of_which_nothing_was_seen_are_neither_coloured_nor_not(generation: Generation, tmp_path: Path) -> None:
-    older = _copy(generation, tmp_path)
-    rows = np.load(older.facets)
-    rows["coloured"][:3] = -1
-    rows["animated"] = -1
-    np.save(older.facets, rows)
-    facets = Facets(older)
-    n = [len(facets.select(Filters(coloured=wanted))) for wanted in (True, False)]
-    assert sum(n) == len(facets) - 3
-    assert sum(facet.n for facet in facets.count(None)["coloured"]) == len(facets) - 3
-    assert facets.count(None)["animated"] == []
-    with pytest.raises(IconsError, match=r"not known which icons are animated.*run `icons index`"):
-        facets.select(Filters(animated=True))
 
 
 @pytest.mark.parametrize("spelling", ["e-mail", "E mail", "e.mail", "E_MAIL"])
@@ -202,15 +172,6 @@ def test_a_tag_is_meant_however_it_is_spelt(facets: Facets, told: list[Told], sp
     selected = facets.select(Filters(tags=(spelling,)))
     assert selected is not None
     assert selected.ids.tolist() == [icon.id for icon in told if "e mail" in icon.tags] != []
-
-
-def test_facets_as_if_fewer_tags_were_known_keep_all_else(facets: Facets) -> None:
-    rows, codes = facets.pairs("tag")
-    fewer = facets.with_pairs("tag", np.stack([rows[codes == 0], codes[codes == 0]]))
-    assert fewer.stating(0).tolist() == facets.stating(0).tolist() != []
-    assert [len(fewer.stating(code)) for code in (1, 2, 3)] == [0, 0, 0]
-    assert len(facets.stating(1)) == 6
-    assert fewer.count(None, kinds=["set", "category"]) == facets.count(None, kinds=["set", "category"])
 
 
 @pytest.mark.parametrize(
@@ -237,46 +198,6 @@ def test_facets_that_are_cut_short_are_refused_with_the_command_that_mends(
         Facets(broken)
 
 
-def test_an_updated_library_has_the_facets_of_one_built_anew(
-    build: Build, library: Library, tmp_path: Path, tiny_model: Path
-) -> None:
-    folder = tmp_path / "icons"
-    folder.mkdir()
-    _write_manifest(folder, {"sun": "Bright; day", "moon": "night", "star": "night; bright", "cloud": "grey"})
-    build(folder / "icons.csv")
-    _write_manifest(folder, {"star": "bright, sky", "sun": "BRIGHT; day", "comet": "sky", "moon": "night"})
-    (folder / "sun.svg").write_text(svg('<circle cx="12" cy="12" r="8" fill="orange"/>'))
-    assert build().generation == 2
-    anew = Library(tmp_path / "anew")
-    build(folder / "icons.csv", into=anew)
-    assert _everything(library.generation(2)) == _everything(anew.generation(1))
-    assert _everything(library.generation(2)) != _everything(library.generation(1))
-
-
-def _write_manifest(folder: Path, tags: dict[str, str]) -> None:
-    for number, name in enumerate(tags):
-        if not (folder / f"{name}.svg").exists():
-            (folder / f"{name}.svg").write_text(svg(f'<circle cx="{5 + 4 * number}" cy="9" r="4"/>'))
-    rows = [f'{name}.svg,{name},"{of}",{name[0]}' for name, of in tags.items()]
-    (folder / "icons.csv").write_text("\n".join(["file_path,name,tags,categories", *rows]) + "\n")
-
-
-def _everything(generation: Generation) -> dict[str, list[tuple[object, ...]]]:
-    """All that filters, counts and keywords go by, without ids and codes, which tell how a library came about."""
-    facets = Facets(generation)
-    with closing(sqlite3.connect(generation.catalog)) as connection:
-        names = [name for (name,) in connection.execute("SELECT name FROM icons ORDER BY id")]
-        tables = {
-            "labels": "SELECT kind, value, title, n FROM labels ORDER BY kind, code",
-            "keywords": "SELECT words, tags, categories FROM keywords ORDER BY words",
-            "vocabulary": "SELECT term, doc FROM vocabulary ORDER BY term",
-        }
-        found = {table: connection.execute(query).fetchall() for table, query in tables.items()}
-    each = (facets.count(np.array([icon]), most=10) for icon in facets.column("icon"))
-    found["icons"] = sorted((name, str(counts)) for name, counts in zip(names, each, strict=True))
-    return found
-
-
 def test_vectors_of_an_older_program_answer_and_what_it_did_not_see_is_not_known(
     build: Build, library: Library, icon_folder: Path
 ) -> None:
@@ -293,6 +214,11 @@ def test_vectors_of_an_older_program_answer_and_what_it_did_not_see_is_not_known
     assert Counter(facets.column("coloured").tolist()) == {-1: 12, 1: 1}
     assert [(facet.value, facet.n) for facet in facets.count(None)["coloured"]] == [("true", 1)]
     assert [(facet.value, facet.n) for facet in facets.count(None)["style"]] == [("color", 1), ("filled", 1)]
+    with pytest.raises(IconsError, match=r"not known which icons are animated.*run `icons index`"):
+        rows = np.load(library.generation(1).facets)
+        rows["animated"] = -1
+        np.save(library.generation(1).facets, rows)
+        Facets(library.generation(1)).select(Filters(animated=True))
 
 
 def test_a_library_names_all_of_its_sets(build: Build, library: Library, tmp_path: Path) -> None:

@@ -114,9 +114,9 @@ def test_what_a_folder_accepts_is_left_out_and_counted(
     ("text", "message"),
     [
         ('[accept]\nstrokes = ["a"]', '"strokes" is no rule'),
-        ('[accept]\nname = "a"', '"name" is no list of names'),
+        ('[accept]\nname = "a"', '"accept.name" may not be'),
         ('[ignore]\nname = ["a"]', '"ignore", which is unknown'),
-        ("accept = 1", '"accept" is no table'),
+        ("accept = 1", '"accept" may not be 1'),
         ("[accept", "can't be read"),
     ],
 )

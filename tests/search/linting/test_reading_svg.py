@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from search.linting.drawing import Drawing, read_drawing
-from search.linting.geometry import outline
+from search.linting.drawing import Drawing, outline, read_drawing
 from search.linting.markup import MarkupError
 
 

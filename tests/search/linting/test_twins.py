@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from lint_icons import copy_samples, lint_folder, shapes_of, text_of
 
-from search.linting.ink import boxes_of, depth_of, grown, strays
+from search.linting.inspecting import boxes_of, depth_of
+from search.linting.twins import grown, strays
 
 
 def test_members_of_a_family_are_no_near_duplicates(tmp_path: Path) -> None:

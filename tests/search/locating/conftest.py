@@ -17,17 +17,13 @@ def samples(once: Once) -> Path:
 
 def _build(folder: Path) -> None:
     files = {file.stem: file.read_text("utf-8") for file in sorted(bundled("samples").rglob("*.svg"))}
-    for number, (name, svg) in enumerate(files.items()):
-        if name in KEYS or number % 12 == 0:
-            _write(folder / "lucide" / f"{name}.svg", svg)
-        if name in KEYS or number % 40 == 0:
-            _write(folder / "thin" / f"{name}.svg", svg.replace('stroke-width="2"', 'stroke-width="1"'))
+    for key, step, width in (("lucide", 12, 2), ("thin", 40, 1)):
+        (folder / key).mkdir()
+        for number, (name, svg) in enumerate(files.items()):
+            if name in KEYS or number % step == 0:
+                drawn = svg.replace('stroke-width="2"', f'stroke-width="{width}"')
+                (folder / key / f"{name}.svg").write_text(drawn, "utf-8")
     index_bundled(folder / "library", folder / "lucide", folder / "thin")
-
-
-def _write(path: Path, svg: str) -> None:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(svg, "utf-8")
 
 
 @pytest.fixture(scope="session")

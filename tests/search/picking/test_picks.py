@@ -5,45 +5,27 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from called_icons import build_called
 
 from indexer.errors import IconsError
 from indexer.library.folder import Library
-from indexer.library.preferences import Preferences, read_preferences, write_preferences
-from search.code.pick import (
-    LONGEST_NEED,
-    MOST_NEEDS,
-    Choice,
-    Picked,
-    Picking,
-    fill,
-    pick_icons,
-    read_needs,
-    write_picks,
-)
+from indexer.library.preferences import Preferences, write_preferences
+from search.code.pick import LONGEST_NEED, MOST_NEEDS, Picked, Picking, pick_icons, read_needs, write_picks
 from search.drawings.drawn import AS_IT_IS
 from search.drawings.frameworks import framework
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window
 
-FIRST = Choice(first=True)
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return build_called(tmp_path_factory.mktemp("picking"))
-
 
 @pytest.fixture
-def engine(built: Library) -> Iterator[SearchEngine]:
+def engine(called: Library) -> Iterator[SearchEngine]:
     """A library of lucide, map, mdi and fa6-solid, of which nobody prefers a set yet."""
-    built.preferences.unlink(missing_ok=True)
-    yield SearchEngine.open(built.root)
-    built.preferences.unlink(missing_ok=True)
+    called.preferences.unlink(missing_ok=True)
+    yield SearchEngine.open(called.root)
+    called.preferences.unlink(missing_ok=True)
 
 
 def picked(engine: SearchEngine, *needs: str, sets: tuple[str, ...] = (), **how: object) -> Picked:
-    asked: dict[str, object] = {"filters": Filters(sets=sets), "window": Window(k=3), "choice": FIRST, **how}
+    asked: dict[str, object] = {"filters": Filters(sets=sets), "window": Window(k=3), "first": True, **how}
     queries = [Query(words=need) for need in needs]
     return pick_icons(engine, queries, Picking(**asked), progress=lambda *_: None)  # type: ignore[arg-type]
 
@@ -91,7 +73,7 @@ def test_the_preferred_set_is_taken_unless_another_is_asked_for(engine: SearchEn
 
 def test_a_framework_narrows_sets_down(engine: SearchEngine) -> None:
     write_preferences(engine.library, Preferences(("lucide",)))
-    found = picked(engine, "bell", served=framework("@mdi/js").sets)
+    found = picked(engine, "bell", framework=framework("@mdi/js"))
     assert found.set is not None
     assert (found.set.key, found.set.why) == ("mdi", "the only one that serves here")
 
@@ -99,12 +81,12 @@ def test_a_framework_narrows_sets_down(engine: SearchEngine) -> None:
 @pytest.mark.parametrize(
     ("needs", "how", "why"),
     [
-        (["bell"], {"sets": ("lucide",), "served": framework("@mdi/js").sets}, '"lucide" is no set that the format'),
-        (["bell"], {"served": framework("@heroicons/vue").sets}, "no set that the format serves"),
-        (["bell", "star"], {"choice": Choice(numbers=[1])}, "1 numbers chosen for 2 needs"),
+        (["bell"], {"sets": ("lucide",), "framework": framework("@mdi/js")}, '"lucide" is no set that the format'),
+        (["bell"], {"framework": framework("@heroicons/vue")}, "no set that the format serves"),
+        (["bell", "star"], {"numbers": [1]}, "1 numbers chosen for 2 needs"),
         (
             ["bell"],
-            {"sets": ("mdi",), "choice": Choice(numbers=[9])},
+            {"sets": ("mdi",), "numbers": [9]},
             r'"bell" has \d to choose from, and 9 was chosen',
         ),
     ],
@@ -115,23 +97,14 @@ def test_what_can_not_be_picked_is_refused(engine: SearchEngine, needs: list[str
 
 
 def test_numbers_choose_and_none_takes_nothing(engine: SearchEngine) -> None:
-    found = picked(engine, "bell", "star", sets=("lucide",), choice=Choice(numbers=[2, 0]))
+    found = picked(engine, "bell", "star", sets=("lucide",), numbers=[2, 0])
     assert keys(found) == [found.picks[0].hits[1].key, None]
 
 
 def test_what_finds_nothing_is_listed_and_the_rest_is_written(engine: SearchEngine) -> None:
-    how = Picking(filters=Filters(sets=("lucide",)), window=Window(k=3), choice=FIRST)
-    filled = fill(
-        engine,
-        [Query(words="bell"), Query(words="qqzzxxyy")],
-        how,
-        framework=framework("lucide-react"),
-        look=AS_IT_IS,
-        progress=lambda *_: None,
-    )
-    assert list(filled.picked.missing) == ["qqzzxxyy"] and not filled.is_whole
-    assert filled.written is not None
-    assert filled.written.remarked == 'import { Bell } from "lucide-react";\n\n{/* bell */}\n<Bell />'
+    found = picked(engine, "bell", "qqzzxxyy", sets=("lucide",), framework=framework("lucide-react"))
+    assert list(found.missing) == ["qqzzxxyy"] and found.written is not None
+    assert found.written.remarked == 'import { Bell } from "lucide-react";\n\n{/* bell */}\n<Bell />'
 
 
 def test_what_cannot_be_written_is_told_and_the_rest_is_written(engine: SearchEngine) -> None:
@@ -143,13 +116,3 @@ def test_what_cannot_be_written_is_told_and_the_rest_is_written(engine: SearchEn
     assert need == "alarm" and why.startswith('"own:bell" is not of Iconify')
     with pytest.raises(IconsError, match='"own:bell" is not of Iconify'):
         write_picks(engine, [("alarm", own)], framework("@iconify/vue"), AS_IT_IS)
-
-
-def test_preferences_are_read_as_they_were_written(built: Library) -> None:
-    built.preferences.unlink(missing_ok=True)
-    write_preferences(built, Preferences(("mdi",), "vue"))
-    assert read_preferences(built) == Preferences(("mdi",), "vue")
-    built.preferences.write_text('{"sets": ["mdi"]}')  # as an older program has written it
-    assert read_preferences(built) == Preferences(("mdi",))
-    built.preferences.unlink()
-    assert read_preferences(built) == Preferences()

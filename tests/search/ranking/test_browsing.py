@@ -10,7 +10,6 @@ from conftest import build_library, disc
 
 from indexer.errors import IconsError
 from indexer.library.folder import Library
-from indexer.merging.facets import natural
 from indexer.merging.manifest import Manifest
 from search.engine import Filters, Query, SearchEngine, Window
 from search.query import MOST_HITS, Sort
@@ -68,13 +67,6 @@ def test_the_newest_come_first(engine: SearchEngine) -> None:
     assert _keys(engine, "newest")[:2] == ["alpha:house", "alpha:arrow-007"]
 
 
-def test_variants_and_equal_drawings_are_one_hit_that_says_so(engine: SearchEngine) -> None:
-    answer = engine.ask(Query(), window=Window(k=50))
-    hits = {hit.key: hit for hit in answer.hits}
-    assert (hits["beta:arrow-2"].n_variants, hits["alpha:home"].also) == (2, ("alpha:house",))
-    assert len(_keys(engine, flat=True)) == len(ROWS)
-
-
 def test_pages_follow_each_other_and_the_menu_counts_what_filters_leave(engine: SearchEngine) -> None:
     pages = [engine.ask(Query(), window=Window(k=3, offset=offset, facets=True)) for offset in (0, 3, 6, 9)]
     assert [hit.key for page in pages for hit in page.hits] == [*ALPHA, *BETA]
@@ -118,11 +110,3 @@ def test_browsing_goes_deeper_than_ranking(engine: SearchEngine) -> None:
     assert engine.ask(Query(), window=deep).hits == []
     with pytest.raises(IconsError, match=r"beyond hit 10,000"):
         engine.ask(Query(words="arrow"), window=deep)
-
-
-@pytest.mark.parametrize(
-    ("first", "then"),
-    [("arrow-2", "arrow-10"), ("a", "a-b"), ("a-b", "ab"), ("007", "8"), ("9" * 400, "1" + "0" * 400), ("B", "c")],
-)
-def test_names_are_compared_as_people_count(first: str, then: str) -> None:
-    assert sorted([then, first], key=natural) == [first, then]

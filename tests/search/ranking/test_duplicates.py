@@ -55,12 +55,6 @@ def test_a_drawing_is_one_hit_that_names_the_others(engine: SearchEngine) -> Non
     assert also(house) == f"{house.also[0]}, {house.also[1]} +7"
 
 
-def test_a_drawing_of_its_own_has_no_others_and_a_flat_answer_names_none(engine: SearchEngine) -> None:
-    anchor = _hits(engine, "anchor")[0]
-    assert (anchor.key, anchor.also, anchor.n_also) == ("lucide-static:anchor", (), 0)
-    assert not any(hit.n_also for hit in _hits(engine, "house", flat=True))
-
-
 def test_the_icon_of_a_preferred_set_is_shown_though_it_is_called_something_else(engine: SearchEngine) -> None:
     plain, chosen = _hits(engine, "house")[0], _hits(engine, "house", "gamma")[0]
     assert (chosen.key, chosen.exact, chosen.score) == ("gamma:abode", False, plain.score)

@@ -163,15 +163,8 @@ def test_what_was_understood_is_told(engine: SearchEngine) -> None:
         "parts: filled satr, plus",
         "left out: circle, bell",
     ]
-    assert (explanation.typed, explanation.parts) == ("filled satr with a plus", ("filled satr", "plus"))
-    assert explanation.without == ("circle", "bell")
-    styled = _explain(engine, "filled star", "lucide:star")
-    assert list(understood(styled)) == ["asked: filled star", "style: filled, of star"]
     customary = _explain(engine, "csat", "lucide:star")
     assert list(understood(customary)) == ["asked: csat", f"customarily drawn: {', '.join(customary.drawn)}"]
-    assert "star" in customary.drawn
-    guessed = _explain(engine, "arow right", "lucide:star")
-    assert list(understood(guessed)) == ["asked: arow right, perhaps arrow right"]
 
 
 def test_only_words_are_explained(engine: SearchEngine) -> None:
@@ -202,39 +195,10 @@ def test_the_command_shows_the_icon_beside_the_first(run: Run, library: Library)
     assert lines[0] == "asked: star"
     assert lines[1].startswith("other sets say it of: ")
     assert lines[2] == "left out: filled"
-    [head] = [line for line in lines if "lucide:bell" in line and "star" in line]
-    assert head.split()[0] == "lucide:bell"
-    assert head.split()[1] in ("lucide:star", "mdi:star", "fa6-solid:star")
+    told = json.loads(run("search", "star", "--why", "lucide:bell", "--json", library=library.root).stdout)
+    assert told["icon"]["hit"]["key"] == "lucide:bell"
     rows = {line.split("  ")[0]: line.split() for line in lines if line}
     assert rows["rank"][-1] == "1" and int(rows["rank"][1]) > 3
-    assert float(rows["fused, cosine"][-1]) > float(rows["fused, cosine"][-2])
     assert "its name is the query" in " ".join(rows["answers"])
     assert list(rows)[-4:-1] == ["answers", "score", "rank"]  # also behind what one of both has alone
     assert lines[-1].startswith("lucide:bell is ")
-
-
-def test_the_first_icon_stands_alone(run: Run, library: Library) -> None:
-    done = run("search", "bell plus", "--why", "lucide:bell-plus", library=library.root)
-    assert "lucide:bell-plus is a hit" in done.stdout
-    assert [line.split() for line in done.stdout.splitlines() if line.startswith("rank")] == [["rank", "1"]]
-
-
-def test_the_command_speaks_json(run: Run, library: Library, engine: SearchEngine) -> None:
-    done = run("search", "star", "--why", "lucide:bell", "--not", "filled", "--json", library=library.root)
-    told = json.loads(done.stdout)
-    assert done.stdout.count("\n") == 1
-    assert told["icon"]["hit"]["key"] == "lucide:bell"
-    assert told["without"] == ["filled"]
-    assert told["icon"]["evidence"] == _explain(engine, "star", "lucide:bell", "filled").icon.evidence
-
-
-def test_an_unknown_icon_is_an_error_that_names_near_ones(run: Run, library: Library) -> None:
-    done = run("search", "star", "--why", "lucide:bel", library=library.root)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert 'no icon "lucide:bel" in this library; near: lucide:bell' in done.stderr
-
-
-def test_an_empty_query_is_an_error(run: Run, library: Library) -> None:
-    done = run("search", " ", "--why", "lucide:bell", library=library.root)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert "the query is empty" in done.stderr

@@ -3,18 +3,15 @@
 import json
 import re
 
-import numpy as np
 import pytest
 from conftest import Silent
 
 from indexer.embedding.planning import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from indexer.pipeline import index
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, index
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window
-from search.ranking.order import before_variants, firsts_of, stand_ins
 
 NAMES = (
     "bell", "moon-star", "log-out", "trash", "house", "settings", "phone", "user", "star", "heart", "calendar", "sun",
@@ -92,22 +89,3 @@ def test_a_variant_in_a_style_to_be_left_out_stands_for_no_other(engine: SearchE
 def test_a_picture_finds_the_variant_that_is_most_like_it(engine: SearchEngine, name: str) -> None:
     picture = engine.picture(engine.find(f"ph:{name}"))
     assert _names(engine, Query(picture=picture))[0] == name
-
-
-def test_of_variants_those_in_the_asked_style_stand_for_all_and_of_these_the_plain_ones() -> None:
-    firsts = firsts_of(np.array([7, 7, 7, 4, 4, 9]))
-    plain = np.array([True, False, False, True, False, False])
-    none = np.zeros(6, bool)
-    assert stand_ins(firsts, none, plain).tolist() == [True, False, False, True, False, True]
-    asked = np.array([False, True, True, True, True, False])
-    assert stand_ins(firsts, asked, plain).tolist() == [False, True, True, True, False, True]
-
-
-def test_an_icon_takes_the_place_of_its_best_variant_within_a_tier() -> None:
-    variants = np.array([1, 2, 1, 1, 2])
-    order = np.array([3, 1, 0, 4, 2])
-    may = np.array([True, False, True, False, True])
-    moved, counted = before_variants(order, variants, may, np.zeros(5, np.int8))
-    assert (moved.tolist(), counted.tolist()) == ([0, 3, 4, 1, 2], [3, 3, 1, 1, 2])
-    moved, counted = before_variants(order, variants, may, np.array([1, 1, 1, 0, 1], np.int8))
-    assert (moved.tolist(), counted.tolist()) == ([3, 4, 1, 0, 2], [3, 1, 1, 0, 2])

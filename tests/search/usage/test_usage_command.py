@@ -10,13 +10,6 @@ from usage_screens import save_screen
 Ask = Callable[..., Result]
 
 
-@pytest.fixture
-def copied(used: Path, tmp_path: Path) -> Path:
-    """The library again, for a test that changes it."""
-    shutil.copytree(used, tmp_path / "library")
-    return tmp_path / "library"
-
-
 def test_what_is_no_command_is_asked_for(ask: Ask) -> None:
     short, long = ask("ours:search"), ask("find", "ours:search")
     assert short.exit_code == 0
@@ -81,7 +74,8 @@ def test_the_report_is_a_table_a_page_and_json(ask: Ask, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_screenshots_are_added_told_and_removed(ask: Ask, copied: Path, tmp_path: Path) -> None:
+def test_screenshots_are_added_told_and_removed(ask: Ask, used: Path, tmp_path: Path) -> None:
+    copied = shutil.copytree(used, tmp_path / "library")
     more = save_screen(tmp_path / "more/d.png", ["house"]).parent
     (more / "broken.png").write_bytes(b"no picture")
     added = json.loads(ask("add", more, "--no-crops", "--json", library=copied).stdout)

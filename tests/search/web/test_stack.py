@@ -1,6 +1,5 @@
 """Many SVGs in one look as each of them does by itself, whatever the others hold."""
 
-import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -96,11 +95,6 @@ def test_what_could_reach_others_stands_apart(document: bytes) -> None:
     assert list(layers) == ["i1", "i2", "i3"]
     assert [child.tag.partition("}")[2] for child in layers["i2"]] == ["image"]
     assert [child.tag.partition("}")[2] for child in layers["i3"]] == ["title", "circle"]
-
-
-def test_an_empty_stack_is_an_svg() -> None:
-    assert _layers(stacked({})) == {}
-    assert re.match(rb"<svg ", stacked({}))
 
 
 def test_what_would_make_a_stack_too_large_is_left_out() -> None:

@@ -12,10 +12,9 @@ import httpx
 import pytest
 from click.testing import CliRunner
 from fastapi import FastAPI
-from serving import index_into, write_icons
+from serving import engine, icon_library  # noqa: F401 - fixtures
 
 from indexer.errors import LateError, LibraryError
-from indexer.library.folder import Library
 from search.cli import main
 from search.deadline import refuse_late, until
 from search.engine import SearchEngine
@@ -27,15 +26,6 @@ from search.web.svg import svg_text
 
 TOKEN = "correct horse"
 Headers = dict[str, str] | dict[str, bytes]
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> SearchEngine:
-    folder = tmp_path_factory.mktemp("access")
-    write_icons(folder / "icons")
-    library = Library(folder / "library")
-    index_into(library, folder / "icons", model=tiny_model)
-    return SearchEngine.open(library.root)
 
 
 Asking = Callable[..., httpx.Response]
@@ -280,23 +270,6 @@ def test_a_server_answers_to_its_own_names_alone(
 # The gate
 
 
-def test_who_comes_on_top_of_a_full_queue_hears_so_at_once_and_a_freed_place_is_given_again() -> None:
-    gate = Gate(threads=1, waiting=1, seconds=10)
-    release = threading.Event()
-
-    async def scene() -> list[int]:
-        running = [asyncio.create_task(gate.run(lambda n=n: (release.wait(10), n)[1])) for n in (1, 2)]
-        await asyncio.sleep(0.05)
-        with pytest.raises(BusyError):  # while both places are still taken
-            await gate.run(lambda: 3)
-        release.set()
-        answers = await asyncio.gather(*running)
-        return [*answers, await gate.run(lambda: 4)]
-
-    assert asyncio.run(scene()) == [1, 2, 4]
-    gate.close()
-
-
 def test_work_that_ran_out_of_time_keeps_its_place_until_its_thread_is_free() -> None:
     gate = Gate(threads=1, waiting=0, seconds=0.1)
     release = threading.Event()
@@ -345,25 +318,6 @@ def test_a_statement_of_sqlite_ends_when_nobody_waits(engine: SearchEngine) -> N
     with until(time.monotonic() - 1), pytest.raises(LateError):
         engine.ask(Query(words="do*", keyword=True))
     assert engine.search("dot a")
-
-
-def test_what_waits_too_long_is_never_begun() -> None:
-    gate = Gate(threads=1, waiting=1, seconds=0.1)
-    release, begun = threading.Event(), threading.Event()
-
-    async def scene() -> None:
-        first = asyncio.create_task(gate.run(lambda: release.wait(10)))
-        await asyncio.sleep(0)
-        with pytest.raises(TooSlowError):
-            await gate.run(begun.set)
-        with pytest.raises(TooSlowError):
-            await first
-
-    asyncio.run(scene())
-    release.set()
-    gate.close()
-    time.sleep(0.1)
-    assert not begun.is_set()
 
 
 # SVG in a colour

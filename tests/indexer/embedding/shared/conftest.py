@@ -10,8 +10,7 @@ from shared_work import draw_many, of_one_process, options_of, scanned
 
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
-from indexer.pipeline import plan_only
-from indexer.run import IndexOptions
+from indexer.pipeline import IndexOptions, plan_only
 
 
 @pytest.fixture(autouse=True)

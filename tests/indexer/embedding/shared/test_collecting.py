@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -13,13 +14,15 @@ from conftest import Silent
 from shared_work import assert_same, do_here, vectors_of
 
 from indexer.embedding.plan_store import PLAN, ObjectPlanStore, open_work
+from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.progress import EmbeddingProgress
+from indexer.embedding.sharing import Watching
 from indexer.errors import EmbedError, ModelError
 from indexer.library.folder import Library
-from indexer.library.object_store import open_store
+from indexer.library.plans import Plan
 from indexer.library.shards import Shard, pack_shard, read_coverage, read_shard
-from indexer.library.stores import FolderStore, Listed
-from indexer.pipeline import collect, embed, plan_only
-from indexer.run import IndexOptions
+from indexer.library.stores import FolderStore, open_store
+from indexer.pipeline import IndexOptions, collect, embed, plan_only
 
 
 class Killed(BaseException):
@@ -61,14 +64,6 @@ def cut(shard: Shard, part: slice, fingerprint: str) -> bytes:
     assert shard.traits is not None
     some = replace(shard, ids=shard.ids[part], vectors=shard.vectors[part], traits=shard.traits[part], contents=None)
     return pack_shard(some, fingerprint=fingerprint, facts={})
-
-
-def test_a_plan_of_another_library_is_left_alone(
-    planned: Library, other: Library, options: IndexOptions, work: Path
-) -> None:
-    for do in (lambda: plan_only(other, options, Silent()), lambda: collect(other, str(work))):
-        with pytest.raises(EmbedError, match=r'holds run ".*" of another library'):
-            do()
 
 
 def test_of_two_libraries_that_put_their_plans_at_once_one_does_and_the_other_says_so(
@@ -122,16 +117,6 @@ def test_a_kill_while_a_run_is_put_or_removed_leaves_nothing_that_the_next_one_d
     assert runs_in(work) == []
 
 
-def test_a_kill_before_the_run_that_was_replaced_is_removed(
-    planned: Library, options: IndexOptions, work: Path
-) -> None:
-    with killed_at("clear", lambda _: True):
-        plan_only(planned, options, Silent())
-    assert len(runs_in(work)) == 2
-    assert collect(planned, str(work)).blocks == 0
-    assert runs_in(work) == [place_in(work).plan.run]
-
-
 def test_a_shard_that_is_damaged_or_lacks_some_of_its_block_is_made_again(
     planned: Library, work: Path, expected: dict[tuple[str, int], np.ndarray]
 ) -> None:
@@ -176,26 +161,6 @@ def test_a_part_that_a_listing_has_missed_is_brought_before_the_run_goes(
     assert np.isin(shard.ids, read_coverage(planned.vectors(fingerprint)).images).all()
 
 
-def test_a_part_that_somebody_else_has_dropped_meanwhile_ends_nobody(
-    planned: Library, work: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = place_in(work)
-    block, folder = place.headers[-1].name, work / place.plan.run / "shards" / "0000"
-    folder.mkdir(parents=True)
-    part, real = folder / f"{block}+000000001-00000000.safetensors", FolderStore.list
-
-    def drop_then(store: FolderStore, prefix: str) -> dict[str, Listed]:
-        part.write_bytes(b"")
-        found = real(store, prefix)
-        part.unlink()
-        return found
-
-    monkeypatch.setattr(FolderStore, "list", drop_then)
-    assert place.finished_items(block) == set()
-    found = collect(planned, str(work))
-    assert (found.blocks, found.damaged) == (0, 0)
-
-
 @pytest.mark.parametrize("lost", [PLAN, "*/blocks/0000/images-*.json"])
 def test_who_waits_for_a_run_that_something_removes_says_so_and_the_same_command_goes_on(
     library: Library, options: IndexOptions, work: Path, lost: str
@@ -213,20 +178,6 @@ def test_who_waits_for_a_run_that_something_removes_says_so_and_the_same_command
             do_here(work)
 
     assert embed(library, options, Working()).images == 60
-
-
-def test_a_run_that_ends_leaves_alone_what_another_library_has_put_in_its_place(
-    library: Library, other: Library, options: IndexOptions, work: Path
-) -> None:
-    class Replacing(Silent):
-        def embedded(self, *_: object) -> None:
-            do_here(work)
-            (work / PLAN).unlink()
-            plan_only(other, options, Silent())
-
-    embed(library, options, Replacing())
-    do_here(work)
-    assert collect(other, str(work)).blocks == 9
 
 
 def test_who_waits_asks_for_workers_again_where_a_shard_is_damaged_and_prints_once_why_one_has_ended(
@@ -361,12 +312,6 @@ def test_a_plan_that_a_stranger_wrote_is_refused_and_writes_nothing(planned: Lib
     assert sorted(work.parent.rglob("*")) == before
 
 
-def test_what_a_worker_of_another_version_says_is_passed_over(planned: Library, work: Path) -> None:
-    place = place_in(work)
-    place.run.put("workers/newer.json", b'{"rank": 0, "world": 1, "new": 1}')
-    assert place.progress_of("newer") is None
-
-
 def test_a_block_that_leads_elsewhere_is_not_done(planned: Library, work: Path) -> None:
     [headers] = work.glob("*/outlines.jsonl")
     lines = [json.loads(line) for line in headers.read_text().splitlines()]
@@ -392,3 +337,22 @@ def test_a_plan_s_model_is_not_fetched_and_names_no_file(
         ):
             do_here(work)
     assert fetched == []
+
+
+def test_workers_that_have_ended_or_fallen_silent_count_with_what_they_did_and_have_no_rate(tmp_path: Path) -> None:
+    options = {"lease_seconds": 0.2}
+    assert EmbedOptions(**options).lease_seconds == 0.2
+    place = ObjectPlanStore(open_store(str(tmp_path)), Plan("f00d", "{}", 0, 0, 0, "run", options))
+    watching = Watching(place)
+    assert watching.look() == []
+    place.report("a", EmbeddingProgress(0, 1, images=10, seconds=2.0))
+    place.report("b", EmbeddingProgress(0, 1, images=30, failed=2, seconds=2.0))
+    place.report("c", EmbeddingProgress(0, 1, images=5, names=7, seconds=1.0, finished=True))
+    assert [(told.rank, told.done, told.images_per_second) for told in watching.look()] == [
+        (0, 10, 5.0),
+        (1, 32, 16.0),
+        (2, 5, 0.0),
+    ]
+    time.sleep(0.5)
+    place.report("b", EmbeddingProgress(0, 1, images=40, failed=2, seconds=3.0))
+    assert [(told.rank, told.done, told.names) for told in watching.look()] == [(0, 42, 0), (1, 15, 7)]

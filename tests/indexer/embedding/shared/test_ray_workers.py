@@ -17,9 +17,8 @@ from indexer.embedding.crew import start_on_ray
 from indexer.embedding.plan_store import open_work
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
-from indexer.library.object_store import open_store
-from indexer.pipeline import embed, plan_only
-from indexer.run import IndexOptions
+from indexer.library.stores import open_store
+from indexer.pipeline import IndexOptions, embed, plan_only
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +15,15 @@ from conftest import Silent
 from shared_work import CPU, assert_same, do_here, draw_many, options_of, scanned, start_worker, vectors_of
 
 from indexer.embedding.crew import work_here
-from indexer.embedding.plan_store import ObjectPlanStore, fetch_encoder, open_work, spell_headers
-from indexer.embedding.shard_writer import Ended
+from indexer.embedding.plan_store import fetch_encoder, open_work
+from indexer.embedding.work import Ended
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError, IconsError
 from indexer.library.folder import Library
-from indexer.library.object_store import open_store
-from indexer.library.plans import BLOCK_SIZE, BlockHeader, Plan
-from indexer.library.shards import read_coverage, shard_name
-from indexer.library.stores import Below
-from indexer.pipeline import collect, index, plan_only
-from indexer.run import IndexOptions
+from indexer.library.plans import BLOCK_SIZE
+from indexer.library.shards import read_coverage
+from indexer.library.stores import open_store
+from indexer.pipeline import IndexOptions, collect, plan_only
 from search.cli import main
 
 Vectors = dict[tuple[str, int], np.ndarray]
@@ -66,23 +63,6 @@ def test_a_plan_is_put_done_and_collected_and_then_the_place_is_empty(
     assert collect(library, str(work)).fingerprint is None
     with pytest.raises(EmbedError, match=r"holds no plan; `icons index --only plan --work"):
         do_here(work)
-
-
-@pytest.mark.slow
-def test_index_waits_for_workers_that_come_later_and_publishes(
-    tmp_path: Path, options: IndexOptions, work: Path
-) -> None:
-    started: list[subprocess.Popen[bytes]] = []
-
-    class Watched(Silent):
-        def stage(self, title: str) -> None:
-            super().stage(title)
-            if title == f"Embedding elsewhere, by icons worker {work}":
-                started.append(start_worker(str(work)))
-
-    summary = index(Library(tmp_path / "new"), options, Watched())
-    assert (summary.counts.embedded, summary.counts.missing, summary.generation) == (60, 0, 1)
-    assert "Traceback" not in ended(*started)
 
 
 def flipped(content: bytes) -> bytes:
@@ -164,21 +144,6 @@ def test_a_machine_that_lacks_the_icons_fails_none_and_says_which_it_can_t_read(
     assert len(read_coverage(library.vectors(found.fingerprint)).images) == 24
 
 
-def test_a_place_that_can_t_be_read_is_named_though_icons_of_another_are_beside(
-    many: Path, tiny_model: Path, tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(BLOCK_SIZE, "images", 128)
-    gone = draw_many(tmp_path / "gone", 75)
-    for number in range(60):
-        (gone / f"dot-{number:05}.svg").unlink()
-    options = options_of(many, tiny_model, work=str(work))
-    options = replace(options, sources=[many, gone], embed=replace(options.embed, batch_size=64))
-    plan_only(scanned(tmp_path / "library", options), options, Silent())
-    gone.rename(tmp_path / "elsewhere")
-    with pytest.raises(EmbedError, match=r'gone/dot-\d+.svg" and \d+ other pictures can\'t be read on this machine'):
-        do_here(work)
-
-
 def test_icons_that_have_gone_or_changed_since_the_scan_are_listed(
     tiny_model: Path, tmp_path: Path, work: Path
 ) -> None:
@@ -211,23 +176,6 @@ def test_a_worker_that_began_with_names_alone_does_a_picture_block_that_is_free_
     work_watched(work, damage)
     assert not damaged
     assert collect(planned, str(work)).blocks == 9
-
-
-def test_a_block_that_is_free_again_is_found_though_its_group_seemed_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("indexer.embedding.plan_store._GROUP", 20)
-    headers = [BlockHeader(f"images-{number:09d}-0", "images", 1) for number in range(30)]
-    store = open_store(str(tmp_path))
-    store.put("0/outlines.jsonl", spell_headers(headers))
-    place = ObjectPlanStore(store, Plan("f00d", "{}", 30, 0, 30, run="0"))
-    for number, header in enumerate(headers):
-        place.write(header.name, shard_name(header.name), b"")
-        if number == 24:
-            assert [missing.name for missing in place.missing()] == [later.name for later in headers[25:]]
-    assert list(place.missing()) == []
-    (tmp_path / "0" / "shards" / "0000" / shard_name(headers[3].name)).unlink()
-    assert list(place.missing()) == [headers[3]]
 
 
 @pytest.mark.parametrize(
@@ -290,7 +238,7 @@ def test_an_encoder_s_facts_that_are_damaged_or_name_files_elsewhere_and_a_cache
 ) -> None:
     store, cache, file = open_store(str(tmp_path / "work")), tmp_path / "cache", tmp_path / "a file"
     file.write_text("")
-    part = Below(store, "encoders/f00d/")
+    part = store.part("encoders/f00d/")
     part.put("w", b"")
 
     def refused(files: list[str] | None, match: str, folder: Path = cache) -> None:

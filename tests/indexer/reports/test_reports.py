@@ -1,14 +1,29 @@
-"""Ranks, figures and intervals are what they are by hand, and by the slow obvious way."""
+"""Ranks, figures and intervals are what they are by hand; charts say what was measured; a wait says how far it is."""
+
+import io
+import re
+import xml.etree.ElementTree as ET
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
-from indexer.reports import measures
+from indexer.reports import terminal
+from indexer.reports.charts import (
+    COLOURS,
+    Bar,
+    Chart,
+    Curve,
+    bar_chart,
+    line_chart,
+)
 from indexer.reports.measures import UNRANKED, Figure, figures, first_ranks, means, right_ranks, shares
-from search.evaluation.findings import MEASURES, average_precision, measure, ndcg
+from indexer.reports.page import STYLE
+from indexer.reports.terminal import ProgressLine
+from search.evaluation.findings import average_precision, measure, ndcg
 
 CORPUS = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
 QUERIES = np.array([[1, 0], [0, 1]], np.float32)
@@ -51,17 +66,13 @@ def test_figures_are_means_over_queries_with_repeatable_intervals() -> None:
     assert figures(many, seed=4) != figures(many, seed=3)
 
 
-def test_intervals_are_percentiles_of_resampled_means_whatever_is_drawn_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_intervals_are_percentiles_of_resampled_means() -> None:
     scores: npt.NDArray[np.float64] = np.random.default_rng(0).uniform(size=37)
     drawn = np.random.default_rng(5).integers(37, size=(1000, 37))
     low, high = np.percentile([scores[row].mean() for row in drawn], (2.5, 97.5))
-    for at_once in (1, 100, 5_000, 10_000_000):
-        monkeypatch.setattr(measures, "_DRAWS_AT_ONCE", at_once)
-        found = means({"one": scores, "two": 1 - scores}, seed=5)
-        assert (found["one"].low, found["one"].high) == (round(low, 4), round(high, 4))
-        assert found["two"].value == pytest.approx(1 - found["one"].value, abs=2e-4)
+    found = means({"one": scores, "two": 1 - scores}, seed=5)
+    assert (found["one"].low, found["one"].high) == (round(low, 4), round(high, 4))
+    assert found["two"].value == pytest.approx(1 - found["one"].value, abs=2e-4)
 
 
 @given(st.sets(st.integers(1, 30), min_size=1, max_size=8))
@@ -72,17 +83,8 @@ def test_precision_and_gain_are_those_of_the_slow_obvious_way(places: set[int]) 
     gained = sum(1 / np.log2(1 + rank) for rank in places if rank <= 10)
     ideal = sum(1 / np.log2(1 + rank) for rank in range(1, min(10, len(places)) + 1))
     assert ndcg(ranks) == pytest.approx(gained / ideal)
-
-
-def test_what_is_not_ranked_adds_nothing_and_a_perfect_order_is_1() -> None:
-    nothing = measure([np.array([UNRANKED, UNRANKED])] * 3)
-    perfect = measure([np.arange(1, 13), np.array([1])])
-    assert tuple(nothing) == tuple(perfect) == MEASURES
-    assert {figure.value for figure in nothing.values()} == {0.0}
-    assert {(figure.value, figure.low, figure.high) for figure in perfect.values()} == {(1.0, 1.0, 1.0)}
-    assert measure([np.array([1, UNRANKED])])["mAP"].value == 0.5
-    assert measure([np.array([30])])["R@30"].value == 1.0
-    assert measure([np.array([31])])["R@30"].value == 0.0
+    assert {figure.value for figure in measure([np.array([UNRANKED, UNRANKED])] * 3).values()} == {0.0}
+    assert {figure.value for figure in measure([np.arange(1, 13), np.array([1])]).values()} == {1.0}
 
 
 def test_a_share_is_the_ratio_of_two_means_over_the_same_draws() -> None:
@@ -95,3 +97,62 @@ def test_a_share_is_the_ratio_of_two_means_over_the_same_draws() -> None:
     assert [found["R@1"].low, found["R@1"].high] == pytest.approx(np.percentile(ratios, (2.5, 97.5)), abs=1e-4)
     assert shares(english, of=english)["R@10"] == Figure(1.0, 1.0, 1.0)
     assert shares(own, of=dict.fromkeys(own, np.zeros(4)))["R@1"] == Figure(0.0, 0.0, 0.0)
+
+
+RIGHT = Figure(0.5, 0.4, 0.7)
+CHARTS = {
+    "bars": bar_chart("R@10 & more", [Bar("<engine>", RIGHT, 0), Bar("names", Figure(0.2, 0.2, 0.2), 9)]),
+    "curves": line_chart(
+        "speed-up",
+        [Curve("ideal", [RIGHT], 5, is_ideal=True), Curve("now", [RIGHT, RIGHT], 0)],
+        ticks=["1", "2"],
+        x_title="n",
+    ),
+}
+TOLD = {
+    "bars": ["R@10 & more", "<engine>", "names", ".500", ".200"],
+    "curves": ["speed-up", "ideal .500", "now .500", "1", "2", "n"],
+}
+
+
+@pytest.mark.parametrize("kind", CHARTS)
+def test_a_chart_says_what_was_measured_in_texts(kind: str) -> None:
+    texts = (text for text in ET.fromstring(CHARTS[kind].svg()).iter() if text.tag.endswith("text"))
+    assert set(TOLD[kind]) <= {"".join(text.itertext()).strip() for text in texts}
+
+
+@pytest.mark.parametrize("kind", CHARTS)
+def test_a_chart_has_the_colours_of_its_page_and_loads_nothing(kind: str) -> None:
+    svg = CHARTS[kind].svg()
+    assert "var(--c0)" in svg and "var(--text)" in svg
+    assert set(re.findall(r"var\((--\w+)\)", svg)) <= set(re.findall(r"(--\w+):", STYLE))
+    assert not any(colour in svg for colour in COLOURS)
+    assert not re.search(r"(href|src)=\"(?!#)|@import|url\((?!#)", svg)
+
+
+def test_a_chart_is_a_picture_on_white() -> None:
+    chart: Chart = CHARTS["bars"]
+    with Image.open(io.BytesIO(chart.png())) as picture:
+        assert picture.size[0] >= 1400
+        assert picture.convert("RGB").getpixel((1, 1)) == (255, 255, 255)
+        assert picture.convert("RGB").getcolors(1 << 20)
+
+
+def test_plain_lines_tell_the_rate_and_the_time_left_once_they_can_be_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    monkeypatch.setattr(terminal, "QUIET_SECONDS", 0.0)
+    with ProgressLine() as progress:
+        progress("Asking", 100, 4100)
+        now = 140.0
+        progress("Asking", 2100, 4100)
+        now = 1140.0
+        progress("Asking", 2200, 4100)
+    assert [line.strip() for line in capsys.readouterr().err.splitlines()] == [
+        "Asking",
+        "100 of 4,100",
+        "2,100 of 4,100, 50/s, 0:00:40 left",
+        "2,200 of 4,100, 2.0/s, 0:15:41 left",
+    ]
