@@ -7,7 +7,7 @@ from indexer.arrays import Pixels
 from indexer.screens import located
 from indexer.screens.located import Locator, crops
 from search.engine import SearchEngine
-from search.generation import vectors
+from search.generation import facets
 from search.query import Filters, Query, Window
 from search.screens import locate
 from search.screens.locate import reading_order
@@ -41,7 +41,7 @@ def test_of_many_icons_that_a_filter_leaves_the_same_are_found(
 ) -> None:
     pixels, only = screen(engine), Filters(sets=("thin",))
     compared = engine.locate(pixels, filters=only)
-    monkeypatch.setattr(vectors, "_FEW", 0)
+    monkeypatch.setattr(facets, "_FEW", 0)
     assert engine.locate(pixels, filters=only).icons == compared.icons
     monkeypatch.setattr(locate, "N_NEAREST", 1)
     monkeypatch.setattr(locate, "STEP", 2)
