@@ -5,7 +5,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from search.evaluation.prepared_screens import Screen
 
 from data.making.detector.browser import Browser, painted_box, painted_icons, without_touching
 from data.making.detector.filler import templates_of
