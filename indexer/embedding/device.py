@@ -20,8 +20,7 @@ from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.devices import HOST
 from indexer.encoders.devices import Device as HostDevice
-from indexer.encoders.graphs import load_encoder
-from indexer.encoders.loaded import LoadedEncoder, is_no_room
+from indexer.encoders.graphs import LoadedEncoder, is_no_room, load_encoder
 from indexer.errors import EmbedError
 from indexer.process import cores_of_rank
 from indexer.rendering.pool import CHUNK, RenderedChunk, RenderPool

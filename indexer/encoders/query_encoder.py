@@ -5,12 +5,10 @@
 
 import gzip
 import json
-import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, cast
 
 import numpy as np
@@ -29,35 +27,12 @@ if TYPE_CHECKING:
 FILE_NAME = "encoder.json"
 _MERGES_FILE = "bpe_simple_vocab_16e6.txt.gz"
 _N_MERGES = 49152 - 256 - 2
-_MAKING = Lock()
 _PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 
-class Tokens:
-    """A tokenizer with the marks and the length of one text tower."""
-
-    def __init__(self, tokenizer: "Tokenizer", *, context_length: int, start: int, end: int) -> None:
-        self.tokenizer = tokenizer
-        self.context_length = context_length
-        self._start, self._end = start, end
-
-    def of(self, texts: Sequence[str]) -> NDArray[np.int64]:
-        """Turn texts into token ids, padded with zeros to (n, context_length), as open_clip does."""
-        tokens = np.zeros((len(texts), self.context_length), dtype=np.int64)
-        for row, text in zip(tokens, texts, strict=True):
-            ids = self.tokenizer.encode(text, add_special_tokens=False).ids[: self.context_length - 2]
-            row[: len(ids) + 2] = [self._start, *ids, self._end]
-        return tokens
-
-
+@cache
 def clip_tokenizer() -> "Tokenizer":
     """Express open_clip's own tokenizer in the `tokenizers` library, without the start and end marks."""
-    with _MAKING:  # once, whichever thread asks first
-        return _clip_tokenizer()
-
-
-@cache
-def _clip_tokenizer() -> "Tokenizer":
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
     from indexer.encoders.checkpoint import open_clip_folder
@@ -65,7 +40,9 @@ def _clip_tokenizer() -> "Tokenizer":
     with gzip.open(open_clip_folder() / _MERGES_FILE) as file:
         lines = file.read().decode().split("\n")[1 : 1 + _N_MERGES]
     merges = [cast("tuple[str, str]", tuple(line.split())) for line in lines]
-    letters = _letters()
+    # The 256 characters that stand for bytes in byte-level BPE, in CLIP's order: the printable ones for themselves.
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    letters = [*map(chr, printable), *(chr(256 + number) for number in range(256 - len(printable)))]
     pieces = [*letters, *(f"{letter}</w>" for letter in letters), *(first + second for first, second in merges)]
     vocabulary = {piece: number for number, piece in enumerate([*pieces, "<start_of_text>", "<end_of_text>"])}
     tokenizer = Tokenizer(
@@ -81,12 +58,6 @@ def _clip_tokenizer() -> "Tokenizer":
         ]
     )
     return tokenizer
-
-
-def _letters() -> list[str]:
-    """The 256 characters that stand for bytes in byte-level BPE, in CLIP's order: the printable ones for themselves."""
-    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
-    return [*map(chr, printable), *(chr(256 + number) for number in range(256 - len(printable)))]
 
 
 class Tower:
@@ -135,11 +106,15 @@ class Shape:
     image_parity: float | None = None
     """The least cosines with torch."""
     reason: str | None = None
-    """Why it is served through torch, if it is."""
+    """Why an older program served it through torch, if it did."""
 
-    def tokens(self, tokenizer: "Tokenizer") -> Tokens:
-        """A tokenizer with what its text tower takes."""
-        return Tokens(tokenizer, context_length=self.context_length, start=self.start_token, end=self.end_token)
+    def tokens(self, tokenizer: "Tokenizer", texts: Sequence[str]) -> NDArray[np.int64]:
+        """Turn texts into token ids, padded with zeros to (n, context_length), as open_clip does."""
+        tokens = np.zeros((len(texts), self.context_length), dtype=np.int64)
+        for row, text in zip(tokens, texts, strict=True):
+            ids = tokenizer.encode(text, add_special_tokens=False).ids[: self.context_length - 2]
+            row[: len(ids) + 2] = [self.start_token, *ids, self.end_token]
+        return tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +125,7 @@ class EncoderFacts(Shape):
     model: str
     choice: str
     """`ModelChoice` as JSON."""
-    served: Literal["onnx", "torch"]
+    served: Literal["onnx"]
     files: Files | None = None
     """All others of its folder; None where an older program wrote none."""
 
@@ -161,7 +136,7 @@ def write_facts(folder: Path, checkpoint: "Checkpoint", choice: "ModelChoice", s
         fingerprint=checkpoint.fingerprint,
         model=checkpoint.name,
         choice=choice.to_json(),
-        served="torch" if shape.reason else "onnx",
+        served="onnx",
         files=files,
         **asdict(shape),
     )
@@ -203,22 +178,18 @@ class QueryEncoder(Protocol):
         """Encode uint8 pixels (n, size, size, 3), (n, dim)."""
 
 
-def open_query_encoder(folder: Path) -> QueryEncoder:
-    """Open an exported encoder; one that did not export is served through torch, with a warning.
+def open_query_encoder(folder: Path) -> "OnnxQueryEncoder":
+    """Open an exported encoder.
 
     Raises:
-        LibraryError: the folder is missing or not whole.
+        LibraryError: the folder is missing or not whole, or an older program kept a model in it that needs torch.
     """
     try:
-        facts = read_facts(folder)
-        if facts.served == "onnx":
-            return OnnxQueryEncoder(folder, facts)
+        return OnnxQueryEncoder(folder, read_facts(folder))
     except (OSError, ValueError) as error:
         raise LibraryError(
             f'query encoder "{folder}" can\'t be read ({error}); delete it and run `icons index`'
         ) from error
-    warnings.warn(f"{facts.model} is served through torch, which is slow to start: {facts.reason}", stacklevel=2)
-    return _TorchQueryEncoder(facts)
 
 
 class OnnxQueryEncoder(QueryEncoder):
@@ -231,59 +202,25 @@ class OnnxQueryEncoder(QueryEncoder):
         # One query is too small to be shared, and spinning threads cost the others.
         self._tower = cache(lambda name: Tower(folder / f"{name}.onnx", threads=1))
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokens = facts.tokens(self._tokenizer)
-        self._cuts_texts = facts.cuts_texts
+        self._facts = facts
 
     def has_token(self, word: str) -> bool:
         """Tell whether a word is so usual that the encoder reads it as one piece."""
         return len(self._tokenizer.encode(word, add_special_tokens=False).ids) == 1
 
     def whole_words(self) -> list[str]:
-        """List the words that are one piece."""
-        return _whole_words(self._tokenizer.get_vocab())
+        """List the words that are one piece, by the marks of CLIP, of byte-level BPE and of SentencePiece."""
+        vocabulary = self._tokenizer.get_vocab()
+        ended = [piece.removesuffix("</w>") for piece in vocabulary if piece.endswith("</w>")]
+        return ended + [piece[1:] for piece in vocabulary if piece[:1] in ("\u0120", "\u2581")]
 
     def encode_many_words(self, texts: Sequence[str]) -> Floats:
         """Encode several texts of normalised words, (n, dim)."""
-        tokens = self._tokens.of(texts)
-        if self._cuts_texts:
+        tokens = self._facts.tokens(self._tokenizer, texts)
+        if self._facts.cuts_texts:
             tokens = tokens[:, : int((tokens != 0).sum(axis=1).max())]
         return self._tower("text").run("tokens", tokens)
 
     def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Floats:
         """Encode uint8 pixels (n, size, size, 3), (n, dim)."""
         return self._tower("image").run("pixels", pixels)
-
-
-class _TorchQueryEncoder(QueryEncoder):
-    """The same through the index side's encoder, for models that can't leave torch."""
-
-    def __init__(self, facts: EncoderFacts) -> None:
-        from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-        from indexer.encoders.torch_encoder import Encoder, resolve_device
-
-        checkpoint = find_checkpoint(ModelChoice.from_json(facts.choice))
-        if checkpoint.fingerprint != facts.fingerprint:
-            raise LibraryError(f'model "{facts.model}" has changed since it was indexed; run `icons index`')
-        self._encoder = Encoder(checkpoint, device=resolve_device("cpu"), precision="fp32")
-        self.image_size = self._encoder.image_size
-
-    def has_token(self, word: str) -> bool:
-        tokens = self._encoder.tokenizer([word, ""])
-        return int((tokens[0] != tokens[1]).sum()) <= 2  # the word itself, and the end mark that it moved
-
-    def whole_words(self) -> list[str]:
-        tokenizer = self._encoder.tokenizer
-        return _whole_words(tokenizer.encoder if hasattr(tokenizer, "encoder") else tokenizer.tokenizer.get_vocab())
-
-    def encode_many_words(self, texts: Sequence[str]) -> Floats:
-        tokens = self._encoder.tokenizer(list(texts))
-        return np.asarray(self._encoder.encode_tokens(tokens).cpu().numpy(), dtype=np.float32)
-
-    def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Floats:
-        return np.asarray(self._encoder.encode_images(pixels), dtype=np.float32)
-
-
-def _whole_words(vocabulary: Iterable[str]) -> list[str]:
-    """Pick the pieces that are words, by the marks of CLIP's tokenizer, of byte-level BPE and of SentencePiece."""
-    ended = [piece.removesuffix("</w>") for piece in vocabulary if piece.endswith("</w>")]
-    return ended + [piece[1:] for piece in vocabulary if piece[:1] in ("\u0120", "\u2581")]

@@ -118,13 +118,6 @@ def join_styles(styles: Iterable[str | None]) -> str | None:
     return " ".join(sorted(distinct, key=lambda style: _RANK.get(style, 0)))
 
 
-@lru_cache
-def words_for(styles: str | None) -> frozenset[str]:
-    """List the words that spell one of these styles."""
-    spelled = (styles or "").split()
-    return frozenset(word for word, style in STYLES.items() if style in spelled)
-
-
 _MEANINGS = frozenset(
     """
     2d 3d 4k 5g ac ai animal arrow avatar badge bank brand button calendar card chart chess circle clock cloud coin
@@ -287,7 +280,8 @@ def _peel(
     core: Tokens, affixes: Affixes, *, name: str, stated: str | None
 ) -> tuple[Tokens, list[str | None], int | None]:
     """Take styles and a size off both ends; a name that is nothing else keeps its tokens as words."""
-    doubtful = words_for(stated) if affixes.is_sized is None else frozenset()
+    asked = (stated or "").split() if affixes.is_sized is None else ()
+    doubtful = frozenset(word for word, style in STYLES.items() if style in asked)
     glued = frozenset() if name.islower() else frozenset(_GLUED.findall(name))
     rest, styles, size = _peel_end(core, affixes, doubtful=doubtful, glued=glued)
     at_start = affixes.leading_styles | doubtful
@@ -330,6 +324,4 @@ def _is_style(word: str, taken: list[str], affixes: Affixes, *, doubtful: frozen
 
 
 def _is_size(token: str, is_sized: bool | None, *, glued: frozenset[str]) -> bool:
-    if is_sized:
-        return as_size(token) is not None
-    return as_size(token) in USUAL_SIZES and (is_sized is None or token in glued)
+    return bool(as_size(token)) if is_sized else as_size(token) in USUAL_SIZES and (is_sized is None or token in glued)

@@ -5,7 +5,6 @@ import time
 import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -16,8 +15,8 @@ import numpy as np
 from indexer.arrays import Ids
 from indexer.errors import LibraryError
 from search.generation.milvus.catalog import VectorKind
-from search.generation.milvus.connection import Connection, GoneError, Row, client
-from search.generation.milvus.published import FileFacts, read_manifest
+from search.generation.milvus.connection import Connection, Row, client
+from search.generation.milvus.published import FileFacts, find_manifest
 from search.generation.milvus.schema import (
     DIGEST,
     EXACT_UP_TO,
@@ -57,11 +56,6 @@ INVERTED_SINCE = (2, 4)
 _OLD_KINDS = {"VARCHAR": "Trie", "INT64": "STL_SORT", "INT32": "STL_SORT"}
 
 
-def halves(connection: Connection) -> bool:
-    """Whether the server keeps the vectors of new collections in half precision."""
-    return connection.version >= FP16_SINCE
-
-
 def kind_of(connection: Connection, collection: str) -> VectorKind:
     """How a collection keeps its vectors; an older server may have made it."""
     described = connection.call("describe_collection", collection)
@@ -73,7 +67,7 @@ def is_as_made(connection: Connection, collection: str, *, n: int, dim: int) -> 
     """Whether a collection, where it is there, has the vectors and the index of one that is made for `n` rows now."""
     if not connection.has(collection):
         return True
-    if kind_of(connection, collection) != VectorKind(dim, halves(connection)):
+    if kind_of(connection, collection) != VectorKind(dim, connection.version >= FP16_SINCE):
         return False
     is_indexed = VECTOR in connection.call("list_indexes", collection)
     index = connection.call("describe_index", collection, VECTOR) if is_indexed else None
@@ -85,7 +79,7 @@ def make_rows(connection: Connection, collection: str, *, dim: int) -> bool:
     if connection.has(collection):
         return False
     types = client().DataType
-    kind = types.FLOAT16_VECTOR if halves(connection) else types.FLOAT_VECTOR
+    kind = types.FLOAT16_VECTOR if connection.version >= FP16_SINCE else types.FLOAT_VECTOR
     schema = _new_schema({"datatype": types.INT64}, kind, dim=dim)
     add_fields(schema, {DIGEST: "INT64", **fields_of(collection)}, types)
     connection.call("create_collection", collection, schema=schema)
@@ -266,10 +260,7 @@ def held_numbers(connection: Connection, names: Names) -> set[int]:
 
 def is_whole(connection: Connection, names: Names, number: int) -> bool:
     """Whether all of a generation is there: one that is being sent has no manifest."""
-    with suppress(GoneError):
-        read_manifest(connection, names, number)
-        return all(map(connection.has, names.of(number)))
-    return False
+    return find_manifest(connection, names, number) is not None and all(map(connection.has, names.of(number)))
 
 
 def delete_manifest(connection: Connection, names: Names, number: int) -> None:
@@ -285,10 +276,8 @@ def drop(connection: Connection, names: Names, number: int) -> None:
 
 def forget_pieces(connection: Connection, names: Names, kept: Iterable[int]) -> None:
     """Delete the pieces of files that none of some generations has."""
-    files: set[str] = set()
-    for number in kept:
-        with suppress(GoneError):
-            files |= {facts.sha256 for facts in read_manifest(connection, names, number).files.values()}
+    whole = filter(None, (find_manifest(connection, names, number) for number in kept))
+    files = {facts.sha256 for one in whole for facts in one.files.values()}
     for first, end in pairwise(_DIGITS):  # of their checksums: one answer does not hold them all
         where = f'id >= "{first}" and id < "{end}"'
         rows = connection.query(names.files, where, ["id"], consistency_level="Strong", seconds=SECONDS)

@@ -181,17 +181,6 @@ async def why(
     )
 
 
-@router.get(
-    f"{API}/icons/{{icon:path}}",
-    response_model=IconAnswer,
-    summary="Everything that is known of an icon",
-    responses=errors(404),
-)
-async def icon(icon: IconKey, service: Served) -> Response:
-    """Tell all fields, variants, near-duplicates, source and licence of an icon."""
-    return as_json(await service.ask(lambda engine: written(IconAnswer, engine.show(id_of(engine, icon)))))
-
-
 @open_router.get(
     "/health",
     response_model=Health,
@@ -238,7 +227,6 @@ _DOWNLOAD: dict[int | str, dict[str, Any]] = {
         },
     }
 }
-copies_router = new_router()
 
 
 class ChosenIcons(BaseModel):
@@ -282,7 +270,7 @@ def _look_of(
     return Look(colour=colour, stroke_width=stroke_width, size=size, corner=corner)
 
 
-@copies_router.get(
+@router.get(
     f"{API}/frameworks",
     response_model=FrameworksAnswer,
     summary="For what icons can be written",
@@ -292,7 +280,7 @@ async def frameworks(service: Served) -> Response:
     return as_json(written(FrameworksAnswer, {"frameworks": list(FRAMEWORKS.values())}))
 
 
-@copies_router.get(
+@router.get(
     f"{API}/icons/{{icon:path}}/code",
     response_model=CodeAnswer,
     summary="An icon as code",
@@ -308,7 +296,7 @@ async def code(
     return as_json(await service.code([icon], framework, look))
 
 
-@copies_router.post(
+@router.post(
     f"{API}/code",
     response_model=CodeAnswer,
     summary="Many icons as code",
@@ -321,7 +309,7 @@ async def code_of_many(request: Request, service: Served) -> Response:
     return as_json(await service.code(asked.icons, asked.format, asked.look))
 
 
-@copies_router.post(
+@router.post(
     f"{API}/export",
     summary="Chosen icons as a download",
     openapi_extra={"requestBody": json_body(ExportRequest)},
@@ -363,7 +351,6 @@ Digest = Annotated[
     str | None,
     Query(max_length=100, description="`digest` of the hit: if it is right, the answer may be kept for ever."),
 ]
-pictures_router = new_router()
 
 
 def kinds(*, of: str, means: str, headers: dict[str, Any] | None = None) -> dict[int | str, dict[str, Any]]:
@@ -375,7 +362,7 @@ def kinds(*, of: str, means: str, headers: dict[str, Any] | None = None) -> dict
     }
 
 
-@pictures_router.get(
+@router.get(
     f"{API}/icons/{{icon:path}}/svg",
     summary="An icon as SVG",
     response_class=Response,
@@ -387,7 +374,7 @@ async def svg(icon: IconKey, service: Served, request: Request, colour: Colour =
     return sent(request, found, SVG, missing=f'the icon "{icon}" is no SVG; {API}/icons/{icon}/png draws it')
 
 
-@pictures_router.get(
+@router.get(
     f"{API}/svgs",
     summary="Many pictures as one SVG",
     response_class=Response,
@@ -404,7 +391,7 @@ async def svgs(service: Served, layers: Layers, request: Request) -> Response:
     return sent(request, found, SVG, left_out=left_out)
 
 
-@pictures_router.get(
+@router.get(
     f"{API}/search/svgs",
     summary="The pictures of what is found as one SVG",
     response_class=Response,
@@ -421,7 +408,7 @@ async def search_svgs(service: Served, asked: Annotated[SearchParameters, Query(
     return sent(request, found, SVG, keep=f"max-age={_KEPT_SECONDS}", left_out=left_out)
 
 
-@pictures_router.get(
+@router.get(
     f"{API}/icons/{{icon:path}}/png",
     summary="An icon as PNG",
     response_class=Response,
@@ -473,10 +460,9 @@ _Revision = Annotated[
     str | None, Query(max_length=100, description="As the address in an answer has it: of these screenshots alone.")
 ]
 _Row = Annotated[int, Path(ge=0, lt=2**31)]
-screens_router = new_router()
 
 
-@screens_router.get(
+@router.get(
     f"{API}/icons/{{icon:path}}/usage",
     response_model=UsageAnswer,
     summary="Where an icon is used in screenshots",
@@ -492,7 +478,7 @@ async def usage(
     return as_json(await service.screens.uses(icon, k=k, min_score=min_score))
 
 
-@screens_router.get(
+@router.get(
     f"{API}/usage/{{generation}}/crops/{{drawing}}",
     summary="An icon as a screenshot shows it",
     response_class=Response,
@@ -506,7 +492,7 @@ async def usage_crop(
     return sent(request, found, _PNG, missing="there is no such crop; ask for the icon's usage again", keep="no-cache")
 
 
-@screens_router.get(
+@router.get(
     f"{API}/usage/{{generation}}/screens/{{screen}}",
     summary="A screenshot",
     response_class=Response,
@@ -518,3 +504,15 @@ async def usage_screen(
     """Give a screenshot that was indexed, read where it lies now, if it is still the one that was looked at."""
     found = await service.screens.shot(generation, screen, revision=v)
     return sent(request, found, _PNG, missing="the screenshot has gone, or is another one by now", keep="no-store")
+
+
+# It stands last: it would take the addresses of what belongs to an icon.
+@router.get(
+    f"{API}/icons/{{icon:path}}",
+    response_model=IconAnswer,
+    summary="Everything that is known of an icon",
+    responses=errors(404),
+)
+async def icon(icon: IconKey, service: Served) -> Response:
+    """Tell all fields, variants, near-duplicates, source and licence of an icon."""
+    return as_json(await service.ask(lambda engine: written(IconAnswer, engine.show(id_of(engine, icon)))))

@@ -84,10 +84,8 @@ def new_api(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
         lifespan=lifespan,
         generate_unique_id_function=lambda route: route.name,  # an operation is called as its function is
     )
-    for router in (paths.pictures_router, paths.screens_router, paths.copies_router):
-        app.include_router(router)
     app.include_router(paths.open_router)
-    app.include_router(paths.router)  # its icons/{key} would take the addresses of their pictures
+    app.include_router(paths.router)
     return app
 
 

@@ -15,8 +15,7 @@ from select import select
 import numpy as np
 import pytest
 from conftest import Build, disc
-from corpus import Case, cases, vectors_by_digest, write
-from hostile_bitmaps import saved
+from corpus import Case, cases, saved, vectors_by_digest, write
 from hostile_svgs import RED, plain_square, svg
 from PIL import Image
 

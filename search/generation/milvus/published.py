@@ -93,6 +93,14 @@ def read_manifest(
     return published
 
 
+def find_manifest(connection: Connection, names: Names, number: int | None) -> PublishedManifest | None:
+    """What was published of a generation; None where nothing was, or it is no longer whole."""
+    if number is not None:
+        with suppress(GoneError):
+            return read_manifest(connection, names, number)
+    return None
+
+
 def fetch(connection: Connection, names: Names, library: Library, published: PublishedManifest) -> Generation:
     """Put the files of a generation and its encoder into the user's cache, those that are missing.
 

@@ -20,7 +20,7 @@ from indexer.embedding.device import (
     find_batch_size,
     in_batches,
 )
-from indexer.encoders.loaded import LoadedEncoder
+from indexer.encoders.graphs import LoadedEncoder
 from indexer.errors import EmbedError
 from indexer.process import cores_of_rank
 from indexer.rendering.pool import CHUNK, RenderedChunk

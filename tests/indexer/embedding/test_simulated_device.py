@@ -23,8 +23,7 @@ from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Gau
 from indexer.embedding.work import MOST_WAITING, Ended, ShardWriter, Work
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.devices import HOST
-from indexer.encoders.graphs import load_encoder
-from indexer.encoders.loaded import LoadedEncoder
+from indexer.encoders.graphs import LoadedEncoder, load_encoder
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, Plan, write_plan

@@ -13,7 +13,7 @@ from torch import nn
 from indexer.embedding.device import in_products_of
 from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.loaded import sample_pixels
+from indexer.encoders.graphs import sample_pixels
 from indexer.encoders.torch_encoder import (
     Encoder,
     SmallMap,
@@ -116,12 +116,8 @@ def test_precision_is_that_of_the_gpu_which_computes(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: False)
     found = [resolve_precision("auto", torch.device("cuda", number)) for number in capability]
     assert found == ["fp16", "bf16", "bf16"]
-
-
-def test_a_gpu_without_a_number_is_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert resolve_device("cuda") == resolve_device("auto") == torch.device("cuda", 0)
+    assert resolve_device("cuda") == torch.device("cuda", 0)
 
 
 def _tower(*, bias: bool = True) -> nn.Sequential:

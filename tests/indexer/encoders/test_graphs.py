@@ -12,9 +12,8 @@ from conftest import Build, save_tiny_model
 from indexer.doctor.examine import examine
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.encoders.export import export, values_of_bytes, write_graphs
-from indexer.encoders.graphs import carry, find_graphs
-from indexer.encoders.loaded import sample_pixels
-from indexer.encoders.query_encoder import OnnxQueryEncoder, Tokens, clip_tokenizer, open_query_encoder, read_facts
+from indexer.encoders.graphs import carry, find_graphs, sample_pixels
+from indexer.encoders.query_encoder import OnnxQueryEncoder, Shape, clip_tokenizer, open_query_encoder, read_facts
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import ModelError
 from indexer.library.folder import Library
@@ -115,8 +114,8 @@ def test_weights_in_a_pickle_get_no_graphs(tmp_path: Path) -> None:
 def test_the_tokenizer_is_open_clips_own() -> None:
     from open_clip.tokenizer import SimpleTokenizer
 
-    tokens = Tokens(clip_tokenizer(), context_length=24, start=49406, end=49407)
-    assert np.array_equal(tokens.of(TEXTS), SimpleTokenizer(context_length=24)(TEXTS).numpy())
+    shape = Shape(dim=1, image_size=1, context_length=24, start_token=49406, end_token=49407)
+    assert np.array_equal(shape.tokens(clip_tokenizer(), TEXTS), SimpleTokenizer(context_length=24)(TEXTS).numpy())
 
 
 def test_each_byte_of_an_eight_bit_number_is_read_as_torch_reads_it() -> None:
@@ -137,20 +136,10 @@ def test_words_and_pictures_give_the_same_vectors_without_torch(tiny_encoder: En
     assert np.abs(query.encode_picture(PIXELS[0]) - tiny_encoder.encode_images(PIXELS[:1])).max() < 1e-3
 
 
-def test_an_encoder_that_does_not_export_is_served_through_torch_and_says_so(
-    tiny_encoder: Encoder, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_encoder_that_does_not_export_is_refused_with_the_reason(
+    tiny_encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Odd:
-        """A tokenizer that exists in Python only."""
-
-        context_length = 16
-
-        def __call__(self, texts: list[str]) -> torch.Tensor:
-            return torch.ones(len(texts), 16, dtype=torch.long)
-
-    monkeypatch.setattr(tiny_encoder, "tokenizer", Odd())
-    choice = ModelChoice(f"local-dir:{tiny_model}")
-    export(tiny_encoder, tmp_path / "encoder", choice=choice, texts=TEXTS, pixels=PIXELS)
-    with pytest.warns(UserWarning, match="served through torch"):
-        query = open_query_encoder(tmp_path / "encoder")
-    assert query.encode_words("arrow").shape == (32,)
+    monkeypatch.setattr(tiny_encoder, "tokenizer", lambda texts: torch.ones(len(texts), 16, dtype=torch.long))
+    with pytest.raises(ModelError, match="tokenizer function has no form without torch"):
+        export(tiny_encoder, tmp_path / "encoder", choice=ModelChoice("tiny"), texts=TEXTS, pixels=PIXELS)
+    assert not (tmp_path / "encoder").exists()

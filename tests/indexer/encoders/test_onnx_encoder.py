@@ -17,9 +17,16 @@ from indexer.embedding.planning import EmbedOptions
 from indexer.encoders import graphs
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import HOST, parse_devices
-from indexer.encoders.graphs import TORCH_PAYS, OnnxEncoder, find_graphs, load_encoder
+from indexer.encoders.graphs import (
+    TORCH_PAYS,
+    LoadedEncoder,
+    OnnxEncoder,
+    find_graphs,
+    load_encoder,
+    sample_names,
+    sample_pixels,
+)
 from indexer.encoders.int8 import Quantising
-from indexer.encoders.loaded import LoadedEncoder, sample_names, sample_pixels
 from indexer.encoders.torch_encoder import Encoder, resolve_device
 from indexer.errors import EmbedError, ModelError
 from indexer.library.bundled import bundled

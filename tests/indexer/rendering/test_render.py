@@ -59,16 +59,13 @@ def reason(content: bytes) -> str:
 
 def test_current_color_is_black_on_white() -> None:
     rendered = render(svg(square()), size=64)
-    assert rendered.background == "light"
-    assert rendered.pixels.dtype == np.uint8
-    assert rendered.pixels.flags.c_contiguous
+    assert (rendered.background, rendered.pixels.dtype, rendered.pixels.flags.c_contiguous) == ("light", np.uint8, True)
     np.testing.assert_array_equal(rendered.pixels, expected_square())
 
 
 def test_a_colour_that_the_icon_names_is_kept() -> None:
-    np.testing.assert_array_equal(render(svg(square("#f00")), size=64).pixels, expected_square(ink=RED))
-    own = svg(square(), root='viewBox="0 0 24 24" color="red"')
-    np.testing.assert_array_equal(render(own, size=64).pixels, expected_square(ink=RED))
+    for content in (svg(square("#f00")), svg(square(), root='viewBox="0 0 24 24" color="red"')):
+        np.testing.assert_array_equal(render(content, size=64).pixels, expected_square(ink=RED))
 
 
 @pytest.mark.parametrize(
@@ -225,16 +222,11 @@ def test_many_comments_without_an_svg_are_refused_at_once() -> None:
     assert time.process_time() - started < 1
 
 
-def test_a_white_icon_is_drawn_on_black() -> None:
-    rendered = render(svg(square("white")), size=64)
-    assert rendered.background == "dark"
-    np.testing.assert_array_equal(rendered.pixels, expected_square(ink=WHITE, ground=BLACK))
-
-
-def test_a_pale_icon_is_drawn_on_black_and_a_grey_one_on_white() -> None:
-    assert render(svg(square("#f4f4f4")), size=64).background == "dark"
-    assert render(svg(square("#ddd")), size=64).background == "light"
-    assert render(svg(square("white") + '<rect width="2" height="2"/>'), size=64).background == "light"
+def test_a_white_or_pale_icon_is_drawn_on_black_and_a_grey_one_on_white() -> None:
+    white = expected_square(ink=WHITE, ground=BLACK)
+    np.testing.assert_array_equal(render(svg(square("white")), size=64).pixels, white)
+    bodies = (square("white"), square("#f4f4f4"), square("#ddd"), square("white") + '<rect width="2" height="2"/>')
+    assert [render(svg(body), size=64).background for body in bodies] == ["dark", "dark", "light", "light"]
 
 
 @pytest.mark.parametrize(
@@ -304,22 +296,11 @@ def test_a_jpeg_is_read_in_every_colour_space(mode: str) -> None:
     assert np.abs(difference).max() <= 8
 
 
-@pytest.mark.parametrize("sides", [(5000, 2), (2, 5000)])
-def test_a_picture_far_wider_or_higher_than_any_is_a_line_across(sides: tuple[int, int]) -> None:
-    file = io.BytesIO()
-    Image.new("RGB", sides, "black").save(file, "PNG")
-    shown = render(file.getvalue(), size=32).pixels
-    line = shown if sides[0] > sides[1] else shown.transpose(1, 0, 2)
-    assert (line[15] == 0).all()
-    assert (np.delete(line, 15, axis=0) == 255).all()
-
-
 def test_sixteen_bit_grey_is_scaled_not_cut() -> None:
     deep = np.full((64, 64), 65535, np.uint16)
     deep[:, :32] = 127 * 257
     pixels = render(saved(Image.fromarray(deep), "PNG"), size=64).pixels
-    assert np.unique(pixels[:, :32]).tolist() == [127]
-    assert np.unique(pixels[:, 32:]).tolist() == [255]
+    assert [np.unique(half).tolist() for half in (pixels[:, :32], pixels[:, 32:])] == [[127], [255]]
 
 
 def test_sixteen_bit_grey_with_a_transparent_value() -> None:
@@ -333,19 +314,14 @@ def test_sixteen_bit_grey_with_a_transparent_value() -> None:
     np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
 
 
-def test_a_palette_with_transparency() -> None:
-    image = Image.new("P", (64, 64), 0)
-    image.putpalette([200, 10, 10, 0, 0, 0])
-    image.paste(1, (16, 16, 48, 48))
-    for kind in ("PNG", "GIF"):
-        content = saved(image, kind, transparency=0)
-        np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
-
-
-def test_rgb_with_a_transparent_colour() -> None:
-    image = Image.new("RGB", (64, 64), (10, 200, 10))
-    image.paste(BLACK, (16, 16, 48, 48))
-    content = saved(image, "PNG", transparency=(10, 200, 10))
+@pytest.mark.parametrize(("mode", "kind"), [("P", "PNG"), ("P", "GIF"), ("RGB", "PNG")])
+def test_a_colour_may_stand_for_what_is_transparent(mode: str, kind: str) -> None:
+    ground, ink = (0, 1) if mode == "P" else ((10, 200, 10), BLACK)
+    image = Image.new(mode, (64, 64), ground)
+    if mode == "P":
+        image.putpalette([200, 10, 10, 0, 0, 0])
+    image.paste(ink, (16, 16, 48, 48))
+    content = saved(image, kind, transparency=ground)
     np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
 
 
@@ -354,8 +330,6 @@ def test_the_first_frame_of_an_animation_is_drawn(kind: str) -> None:
     first, second = square_image("RGB"), Image.new("RGB", (64, 64), "red")
     options = {"lossless": True} if kind == "WEBP" else {}
     content = saved(first, kind, save_all=True, append_images=[second], duration=100, **options)
-    with Image.open(io.BytesIO(content)) as animation:
-        assert animation.n_frames == 2
     np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
 
 
@@ -371,24 +345,15 @@ def test_a_photograph_is_turned_as_its_exif_says() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # turn a quarter clockwise: the upper half comes to the right
     pixels = render(saved(image, "JPEG", quality=95, exif=exif), size=64).pixels
-    assert pixels[:, 40:].max() < 16
-    assert pixels[:, :24].min() > 240
-
-
-def test_a_turned_photograph_keeps_its_turned_aspect() -> None:
-    exif = Image.Exif()
-    exif[0x0112] = 6
-    content = saved(Image.new("RGB", (1280, 320)), "JPEG", exif=exif)
-    pixels = render(content, size=64).pixels
-    assert (pixels[:, 24:40] == 0).all()
-    assert (np.delete(pixels, range(24, 40), axis=1) == 255).all()
+    assert (pixels[:, 40:].max() < 16, pixels[:, :24].min() > 240) == (True, True)
+    wide = render(saved(Image.new("RGB", (1280, 320)), "JPEG", exif=exif), size=64).pixels
+    assert (wide[:, 24:40].max(), np.delete(wide, range(24, 40), axis=1).min()) == (0, 255)
 
 
 def test_a_small_bitmap_is_enlarged_and_a_large_one_reduced() -> None:
     for side in (16, 128, 1024):
         pixels = render(saved(square_image(side=side), "PNG"), size=64).pixels
-        assert tuple(pixels[32, 32]) == BLACK
-        assert tuple(pixels[4, 4]) == WHITE
+        assert (tuple(pixels[32, 32]), tuple(pixels[4, 4])) == (BLACK, WHITE)
         assert abs(int((pixels[..., 0] < 128).sum()) - 32 * 32) <= 4 * 32
 
 
@@ -414,12 +379,8 @@ def test_a_truncated_bitmap_is_an_error_not_half_a_picture(kind: str, options: d
         except RenderError:
             continue
         np.testing.assert_array_equal(pixels, whole)
-
-
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "BMP"])
-def test_a_truncated_bitmap_is_called_so(kind: str) -> None:
-    content = saved(square_image("RGB", side=256), kind)
-    assert reason(content[: len(content) * 6 // 10]) == f"truncated {kind}"
+    if kind in ("PNG", "JPEG", "GIF", "BMP"):
+        assert reason(content[: len(content) * 6 // 10]) == f"truncated {kind}"
 
 
 @pytest.mark.parametrize(

@@ -130,11 +130,6 @@ def test_an_assistant_gets_the_icons_of_a_screenshot_as_code(icon_library: Libra
 
     plain = answer(call, "locate", picture=str(file), set="icons")
     assert (plain["kind"], len(plain["icons"])) == ("screen", 3)
-    assert [
-        icon["box"][:2] == pytest.approx(place, abs=30)
-        for icon, place in zip(plain["icons"], ([40, 30], [300, 30], [40, 160]), strict=True)
-    ] == [True, True, True]
-    assert all(icon["key"].startswith("icons:") for icon in plain["icons"] if "key" in icon)
     assert answer(call, "locate", picture=as_data, set="icons") == plain
     sure = {icon["key"] for icon in plain["icons"] if "key" in icon and "note" not in icon} - {"icons:photo"}
     code = answer(call, "locate", picture=str(file), set="icons", format="react")
@@ -170,9 +165,7 @@ def test_an_assistant_maps_icons_of_one_set_to_another(call: Call) -> None:
 
 
 def test_an_assistant_checks_code_that_it_has_written(call: Call, tmp_path: Path) -> None:
-    file = tmp_path / "Menu.tsx"
-    file.write_text('<Icon icon="lucide:arrow" /><img src="./gone.svg" />')
-
+    (file := tmp_path / "Menu.tsx").write_text('<Icon icon="lucide:arrow" /><img src="./gone.svg" />')
     assert answer(call, "check_icons", code='<img src="./gone.svg"/>', name="a.html") == {
         "findings": ['a.html:1:11: there is no file "./gone.svg"'],
         "n_findings": 1,

@@ -71,13 +71,6 @@ def test_themes_are_legible_and_stay_the_same_over_sizes(seed: int) -> None:
     assert looks[0] == pytest.approx(looks[1], abs=1)
 
 
-def test_themes_are_light_dark_and_coloured() -> None:
-    grounds = [_pixels(_take("theme", seed=seed))[0, 0] for seed in range(40)]
-    greys = [ground.mean() for ground in grounds if np.ptp(ground) < 20]
-    assert min(greys) < 80 and max(greys) > 220
-    assert any(np.ptp(ground) > 60 for ground in grounds)
-
-
 def test_careless_cuts_differ_in_frame_and_let_neighbours_in() -> None:
     shapes = {_pixels(_take("crop", seed=seed)).shape for seed in range(20)}
     assert len(shapes) > 5

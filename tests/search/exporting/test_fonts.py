@@ -3,12 +3,10 @@
 import io
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 from fontTools.ttLib import TTFont
-from iconify_sample import sampled
 from PIL import Image, ImageDraw, ImageFont
 
 from indexer.errors import ExportError
@@ -42,17 +40,6 @@ def test_glyphs_look_as_the_icons_do(engine: SearchEngine, lucide: Sequence[str]
     assert tuple(found) == keys and len(keys) > 60
     assert {key: iou for key, iou in found.items() if iou < LEAST_IOU} == {}
     assert '1 icon loses its colour, as "shared:blue": a font takes that of the text' in exported.remarks
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("icon_set", ["lucide", "tabler", "mdi", "ph"])
-def test_glyphs_of_sets_of_iconify_look_so_too(icon_set: str, tmp_path: Path, tiny_model: Path) -> None:
-    engine, keys = sampled(tmp_path, tiny_model, icon_set)
-    exported = export(engine, Collection("x", keys), "font", Options(skip_unreadable=True))
-    assert {one.reason for one in exported.left_out} <= {"is transparent in places; a font has one colour"}
-    found = overlaps(exported, engine)
-    assert len(found) >= 50
-    assert {key: iou for key, iou in found.items() if iou < LEAST_IOU} == {}
 
 
 def test_what_a_font_can_not_show_is_told(engine: SearchEngine) -> None:

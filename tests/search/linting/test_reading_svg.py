@@ -116,10 +116,6 @@ def test_declarations_are_counted_whole() -> None:
     assert drawing.excess == {"declarations": len("".join(start))}
 
 
-def test_an_icon_without_excess_has_none() -> None:
-    assert read(LINE, root='fill="none" stroke="currentColor"').excess == {}
-
-
 @pytest.mark.parametrize(
     ("body", "told"),
     [
@@ -173,7 +169,3 @@ def test_hostile_attributes_take_no_time(body: str) -> None:
     started = time.process_time()
     read(body)
     assert time.process_time() - started < 2
-
-
-def test_a_picture_in_pixels_is_no_drawing() -> None:
-    assert read_drawing(b"\x89PNG\r\n\x1a\n") is None

@@ -15,7 +15,6 @@ from search.ranking.order import (
     NAMED,
     RELATED,
     SHARE_OF_BEST,
-    UNKNOWN_COST,
     least_score,
     mix,
     rank,
@@ -71,10 +70,6 @@ def test_scores_fall_in_the_order_of_the_answer_whatever_the_evidence() -> None:
         assert (np.diff(tiers[order]) >= 0).all()
         for place in np.flatnonzero(is_last_of_tier[:-1]):
             assert of_each[order][: place + 1].min() >= best_after[place + 1]
-
-
-def test_words_that_nobody_knows_need_more_evidence() -> None:
-    assert _scores(10, are_known=False)[0] == pytest.approx(_scores(10 - UNKNOWN_COST / CURVE.slope)[0])
 
 
 @pytest.mark.parametrize(
