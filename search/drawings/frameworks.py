@@ -10,7 +10,7 @@ from typing import Literal
 
 from indexer.errors import IconsError
 from indexer.library.bundled import bundled
-from search.drawings.drawn import NamedIcon, folders, font_awesome_style
+from search.drawings.drawn import ICON_NAME, NamedIcon, folders, font_awesome_style
 
 Language = Literal["tsx", "jsx", "vue", "svelte", "html", "css", "svg", "text"]
 Form = Literal["component", "exported", "key", "class", "drawn"]
@@ -201,8 +201,6 @@ GLOBALS = frozenset((
 ))  # fmt: skip
 """What a script would miss if an icon took its name: such an icon is called MapIcon."""
 _BETWEEN = re.compile(r"[^A-Za-z0-9]+")
-_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-"""As all these packages spell icons."""
 _WEIGHT = re.compile(r"(.+)-(thin|light|bold|fill|duotone)")
 _HEROICON = re.compile(r"(.+?)(?:-(16|20))?-solid")
 _AFTER_DIGIT = re.compile(r"(?<=[0-9])[a-z]")
@@ -250,7 +248,7 @@ def exported(icon: NamedIcon, framework: Framework) -> Export:
     base, folder, weight = _place(icon, framework.family)
     known = exceptions().get(f"{framework.family} {folder}".strip())
     base = known.instead.get(base, base) if known else base
-    if (known and base in known.absent) or not _NAME.fullmatch(base):
+    if (known and base in known.absent) or not ICON_NAME.fullmatch(base):
         raise IconsError(
             f'"{icon.key}" is not exported by {framework.packages[0]}; --format {_INSTEAD[framework.language]} writes '
             "the drawing itself"

@@ -11,7 +11,7 @@ from indexer.errors import ExportError, IconsError, RenderError, SourceError, Un
 from indexer.rendering.render import svg_document
 from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.collection import plain_name, unique
-from search.drawings.drawn import Look, named_icon
+from search.drawings.drawn import ICON_NAME, Look, named_icon
 from search.drawings.frameworks import capitals
 from search.drawings.licences import SetTerms, gallery, notice
 from search.drawings.markup import TSX, XML, written
@@ -293,16 +293,11 @@ def make_iconify(material: Material) -> Made:
     prefixes = unique([plain_name(key) for key in of_sets])
     files = {}
     for own, (key, icons) in zip(prefixes, of_sets.items(), strict=True):
-        names = unique([_own_name(one.icon.hit.name) for one in icons])
+        own_names = (one.icon.hit.name for one in icons)
+        names = unique([name if ICON_NAME.fullmatch(name) else plain_name(name) for name in own_names])
         terms = [one for one in material.terms if one.set == key]
         files[f"{own}.json"] = _file(own, dict(zip(names, icons, strict=True)), terms)
     return Made(files, next(iter(files)) if len(files) == 1 else None, [], {})
-
-
-def _own_name(name: str) -> str:
-    """An icon's name as its set has it, where Iconify takes that."""
-    is_taken = all(part.isascii() and part.isalnum() and part == part.lower() for part in name.split("-"))
-    return name if is_taken else plain_name(name)
 
 
 def _file(prefix: str, icons: dict[str, Drawing], terms: Sequence[SetTerms]) -> bytes:

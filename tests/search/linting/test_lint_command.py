@@ -115,7 +115,7 @@ def test_what_a_folder_accepts_is_left_out_and_counted(
     [
         ('[accept]\nstrokes = ["a"]', '"strokes" is no rule'),
         ('[accept]\nname = "a"', '"accept.name" may not be'),
-        ('[ignore]\nname = ["a"]', '"ignore", which is unknown'),
+        ('[ignore]\nname = ["a"]', '"ignore" is not known'),
         ("accept = 1", '"accept" may not be 1'),
         ("[accept", "can't be read"),
     ],
