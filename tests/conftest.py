@@ -198,7 +198,6 @@ def s3(s3_server: tuple[str, "Faults"], monkeypatch: pytest.MonkeyPatch) -> Iter
         monkeypatch.setenv(name, value)
     faults.bucket = f"bucket-{secrets.token_hex(4)}"
     open_object_store(f"s3://{faults.bucket}").fs.mkdir(faults.bucket)
-    faults.writes.clear()
     yield faults
     faults.fail_every = faults.late_every = 0
 

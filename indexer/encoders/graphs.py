@@ -211,9 +211,11 @@ def check_answers(encoder: LoadedEncoder, checkpoint: Checkpoint) -> None:
     Raises:
         ModelError: that is so, or it encodes nothing at all.
     """
-    words = np.empty((len(_WORDS), encoder.dim), np.float32)
+    words, size = np.empty((len(_WORDS), encoder.dim), np.float32), encoder.image_size
+    pixels = np.full((4, size, size, 3), 255, np.uint8)  # white, black, the left half black, and stripes
+    pixels[1], pixels[2, :, : size // 2], pixels[3, ::2] = 0, 0, 0
     try:
-        pictures = encoder.encode_images(_pictures(encoder.image_size)).astype(np.float32)
+        pictures = encoder.encode_images(pixels).astype(np.float32)
         for rows, vectors in encoder.encode_text_batches(_WORDS, batch_size=len(_WORDS)):
             words[rows] = vectors
     except Exception as error:  # torch, ONNX Runtime and tokenizers each raise their own
@@ -225,13 +227,6 @@ def check_answers(encoder: LoadedEncoder, checkpoint: Checkpoint) -> None:
     for what, found in (("picture", pictures), ("word", words)):
         if said := _says_nothing(found, what):
             raise _broken(checkpoint, f"gives {said}")
-
-
-def _pictures(size: int) -> Pixels:
-    """White, black, the left half black, and stripes."""
-    pictures = np.full((4, size, size, 3), 255, np.uint8)
-    pictures[1], pictures[2, :, : size // 2], pictures[3, ::2] = 0, 0, 0
-    return pictures
 
 
 def _says_nothing(vectors: Floats, what: str) -> str | None:

@@ -120,8 +120,9 @@ def _rename(element: ElementTree.Element) -> bool:
         held = _held(plain, value)
         if held and not plain.startswith("{") and plain not in _UNDRAWN:
             element.set(plain, held)
-    if element.tag == "style" and not _is_sheet(element.text or ""):
-        return False
+    rules = (element.text or "") if element.tag == "style" else ""
+    if _REACHING.search(rules) or _QUOTES.search(_BLOCK.sub("", rules)):
+        return False  # it is not rules that hold all they need: svg-hush cuts an @import out
     return not _SET_LINK.fullmatch(element.get("attributeName", ""))
 
 
@@ -137,11 +138,6 @@ def _held(name: str, value: str) -> str:
         ]
         return ";".join(filter(None, kept))
     return "" if _REACHING.search(value) and not name.startswith(_WITH_ANY_TEXT) else value
-
-
-def _is_sheet(text: str) -> bool:
-    """Tell whether a <style> is rules that hold all they need: what svg-hush cut an @import out of is not."""
-    return not _REACHING.search(text) and not _QUOTES.search(_BLOCK.sub("", text))
 
 
 _RULE = re.compile(r"\s*([^{}@]+)\{([^{}]*)\}\s*")

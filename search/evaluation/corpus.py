@@ -71,27 +71,20 @@ class Corpus:
 
     def variants(self, rows: Ids) -> Ids:
         """Rows of all icons that are variants of some rows, those included; ascending."""
-        return _members(self._by_group, self.group_rows[rows])
+        return _members(self._by["group"], self.group_rows[rows])
 
     def showing(self, images: Ids) -> Ids:
         """Rows of all icons that show some pictures, by their places in `image_ids`; ascending."""
-        return _members(self._by_image, images)
+        return _members(self._by["image"], images)
 
     def named(self, names: Ids) -> Ids:
         """Rows of all icons that have some names, by their places in `name_ids`; ascending."""
-        return _members(self._by_name, names)
+        return _members(self._by["name"], names)
 
     @cached_property
-    def _by_name(self) -> tuple[Ids, Ids]:
-        return _sorted_by(self.name_rows)
-
-    @cached_property
-    def _by_group(self) -> tuple[Ids, Ids]:
-        return _sorted_by(self.group_rows)
-
-    @cached_property
-    def _by_image(self) -> tuple[Ids, Ids]:
-        return _sorted_by(self.image_rows)
+    def _by(self) -> dict[str, tuple[Ids, Ids]]:
+        numbers = {"group": self.group_rows, "image": self.image_rows, "name": self.name_rows}
+        return {what: _sorted_by(rows) for what, rows in numbers.items()}
 
 
 def _sorted_by(numbers: Ids) -> tuple[Ids, Ids]:

@@ -51,7 +51,15 @@ def read_lines(file: Path, expected: Format) -> list[Fields]:
         lines = read_text(file).split("\n")  # splitlines would cut inside a text
     except SourceError as error:
         raise QueryFileError(str(error)) from error
-    queries = [_parse(line, expected, where=f'"{file}", line {n}') for n, line in enumerate(lines, 1) if line.strip()]
+    queries = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            where = f'"{file}", line {number}'
+            try:
+                queries.append(json.loads(line))
+            except ValueError as error:
+                raise QueryFileError(f"{where} is not JSON ({error}); a line is {expected.example}") from error
+            check_line(queries[-1], expected, where=where)
     if not queries:
         raise QueryFileError(f'"{file}" holds no query; write one a line: {expected.example}')
     return queries
@@ -68,15 +76,6 @@ def check_line(fields: object, expected: Format, *, where: str) -> None:
         raise QueryFileError(f"{where}: {problem}; a line is {expected.example}")
 
 
-def _parse(line: str, expected: Format, *, where: str) -> Fields:
-    try:
-        fields = json.loads(line)
-    except ValueError as error:
-        raise QueryFileError(f"{where} is not JSON ({error}); a line is {expected.example}") from error
-    check_line(fields, expected, where=where)
-    return dict(fields)
-
-
 def _line_problems(fields: Any, expected: Format) -> Iterator[str]:
     if not isinstance(fields, dict):
         yield "it is not an object"
@@ -85,7 +84,7 @@ def _line_problems(fields: Any, expected: Format) -> Iterator[str]:
         if name not in fields:
             yield f'"{name}" is missing'
     for name in ("query", "kind"):
-        if not isinstance(fields[name], str) or not fields[name].strip():
+        if not _is_text(fields[name]):
             yield f'"{name}" is not a text'
     yield from expected.problems(fields)
 
@@ -243,33 +242,24 @@ def _read(fields: Fields) -> BenchmarkQuery:
 
 
 def _problems(fields: Fields) -> Iterator[str]:
-    relevant = fields["relevant"]
-    if isinstance(relevant, dict):
-        yield from _problems_by_set(relevant, fields)
-    elif not _are_names(relevant):
-        yield '"relevant" is not a list of names, one at least'
+    relevant, translations = fields["relevant"], fields.get("in", {})
+    is_by_set = isinstance(relevant, dict)
+    if is_by_set and not (relevant and all(map(_is_text, relevant))):
+        yield '"relevant" is not an object of sets and their names, one at least'
+    for word, names in relevant.items() if is_by_set else [("", relevant)]:
+        if not (isinstance(names, list) and names and all(map(_is_text, names))):
+            of_set = f' of the set "{word}"' if is_by_set else ""
+            yield f'"relevant"{of_set} is not a list of names, one at least'
     if not isinstance(fields.get("set"), str | None):
         yield '"set" is not the key of a set'
-    if not _are_texts(fields.get("in", {})):
+    if is_by_set and fields.get("set") is not None:
+        yield '"set" and "relevant" both name sets'
+    if not (isinstance(translations, dict) and all(map(_is_text, translations.values()))):
         yield '"in" is not an object of languages and the query in each'
 
 
-def _problems_by_set(relevant: Fields, fields: Fields) -> Iterator[str]:
-    if not relevant or not all(word.strip() for word in relevant):
-        yield '"relevant" is not an object of sets and their names, one at least'
-    for word, names in relevant.items():
-        if not _are_names(names):
-            yield f'"relevant" of the set "{word}" is not a list of names, one at least'
-    if fields.get("set") is not None:
-        yield '"set" and "relevant" both name sets'
-
-
-def _are_texts(value: object) -> bool:
-    return isinstance(value, dict) and all(isinstance(text, str) and text.strip() for text in value.values())
-
-
-def _are_names(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(name, str) and name.strip() for name in value)
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
 
 _LINE = Format(("relevant",), _problems, '{"query": "throw away", "kind": "means", "relevant": ["trash"]}')

@@ -17,7 +17,7 @@ from conftest import build_library, disc
 from serving import serving
 
 from indexer.errors import LibraryError
-from indexer.library.folder import Library
+from indexer.library.folder import Library, write_manifest
 from indexer.merging.manifest import Manifest
 from search import engine as engine_module
 from search.engine import SearchEngine
@@ -214,7 +214,7 @@ def _publish_next(library: Library) -> None:
     before = library.generation(library.next_number() - 2)
     with library.next_generation() as following:
         shutil.copytree(before.folder, following.folder, dirs_exist_ok=True)
-        replace(Manifest.read(before), number=following.number).write(following)
+        write_manifest(following, replace(Manifest.read(before), number=following.number))
 
 
 def _colours(engine: SearchEngine) -> set[str]:

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from safetensors.numpy import save_file
 
 from data.making.model.__main__ import main
-from data.making.model.admission import add_described, refuse
+from data.making.model.admission import add_described, looks_reserved, refuse
 from data.making.model.card import card_of, record_figures
 from data.making.model.distill import (
     DistillOptions,
@@ -73,12 +73,9 @@ def icon_set(prefix: str, names: list[str], folder: Path) -> Path:
 def test_a_corpus_leaves_out_pictures_that_equal_a_reserved_one(tmp_path: Path) -> None:
     sources = [icon_set("lucide", ["house"], tmp_path), icon_set("fork", ["house", "bin", "star"], tmp_path)]
     limits = Limits(admit="shippable")
-    gathered = gather(
-        read_sources(dict.fromkeys(sources, ()), []),
-        limits=limits,
-        refuse=refuse,
-        extra_tags=[{"bin": ["delete", "trash"]}],
-    )
+    placed = read_sources(dict.fromkeys(sources, ()), [])
+    gathered = gather(placed, limits=limits, refuse=refuse, extra_tags=[{"bin": ["delete", "trash"]}])
+    gathered.is_reserved = looks_reserved(placed, workers=0)
     build_corpus(gathered, tmp_path / "corpus", limits=limits, workers=0)
     facts = read_facts(tmp_path / "corpus")
     assert sorted(facts["words"]) == ["bin", "star"]

@@ -84,15 +84,6 @@ def test_a_block_that_another_has_just_done_is_passed_over(library: Library) -> 
     assert not (library.root / "claims" / "images-1.json").exists()
 
 
-def test_what_another_gives_back_is_claimed_before_what_comes_later(library: Library) -> None:
-    mine, other = a_queue(library), a_queue(library)
-    others, claimed = other.claim("images"), mine.claim("images")
-    assert [next(others).name, next(claimed).name] == ["images-0", "images-1"]
-    assert other.claims is not None
-    other.claims.release("images-0")
-    assert next(claimed).name == "images-0"
-
-
 def test_names_that_a_dead_worker_has_left_are_not_kept_waiting_until_all_pictures_are_done(library: Library) -> None:
     claims = Claims(FolderStore(library.root / "claims"), worker="dead", lease_seconds=0.3)
     assert claims.take(NAMES.name)
@@ -186,18 +177,6 @@ def test_what_a_dead_worker_held_is_free_after_a_lease_and_then_held_by_one(tmp_
     assert not second.take("images-1"), "it has seen an older state of the claim"
     second.look()
     assert second.held_by_others() == {"images-1"}
-
-
-def test_a_worker_that_was_stopped_too_long_loses_its_claim_and_leaves_the_others_alone(tmp_path: Path) -> None:
-    stopped, other = claims(tmp_path, "stopped"), claims(tmp_path, "b")
-    assert stopped.take("images-1")
-    other.look()
-    time.sleep(1.2 * LEASE)
-    assert other.take("images-1")
-    with stopped:
-        time.sleep(LEASE)  # it has renewed, and found that it can't
-        stopped.release("images-1")
-    assert json.loads((tmp_path / "images-1.json").read_text())["worker"] == "b"
 
 
 def test_a_store_that_is_away_for_a_look_does_not_end_the_renewals(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""An assistant finds icons over MCP, by the SDK's own client, from a server process or from one in this process."""
+"""An assistant finds icons over MCP: by the SDK's own client in this process, and by lines to a server process."""
 
 import asyncio
 import base64
@@ -6,13 +6,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import disc
-from mcp import Client, ClientSession, StdioServerParameters, stdio_client
+from mcp import Client
 from PIL import Image
 from serving import START, engine, icon_library, index_into, write_icons  # noqa: F401 - fixtures
 
@@ -27,30 +27,25 @@ _OTHERS = ("locate", "show_icon", "get_code", "check_icons", "lint_icons", "list
 Call = Callable[..., tuple[bool, str]]
 
 
-@pytest.fixture
-def call(engine: SearchEngine) -> Call:
-    """Call a tool of a server in this process: whether it failed, and what it said."""
+def calling(engine: SearchEngine) -> Call:
+    """Calls a tool of a server in this process: whether it failed, and what it said."""
 
     def run(tool: str, **arguments: Any) -> tuple[bool, str]:
         async def one() -> tuple[bool, str]:
             async with Client(create_assistant(engine)) as client:
-                return await _call(client, tool, **arguments)
+                said = await client.call_tool(tool, arguments)
+            [content] = said.content
+            assert content.type == "text"
+            return bool(said.is_error), content.text
 
         return asyncio.run(one())
 
     return run
 
 
-def _with_process(library: Library, scene: Callable[[ClientSession], Awaitable[Any]]) -> Any:
-    arguments = ["-c", START, "mcp", "--library", str(library.root)]
-    server = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
-
-    async def run() -> Any:
-        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
-            await session.initialize()
-            return await scene(session)
-
-    return asyncio.run(run())
+@pytest.fixture
+def call(engine: SearchEngine) -> Call:
+    return calling(engine)
 
 
 def answer(call: Call, tool: str, **arguments: Any) -> Any:
@@ -60,39 +55,18 @@ def answer(call: Call, tool: str, **arguments: Any) -> Any:
     return json.loads(said)
 
 
-async def _call(session: ClientSession | Client, tool: str, **arguments: Any) -> tuple[bool, str]:
-    """Whether it failed, and what it said."""
-    answer = await session.call_tool(tool, arguments)
-    [content] = answer.content
-    assert content.type == "text"
-    return bool(answer.is_error), content.text
-
-
-def test_an_assistant_searches_shows_and_gets_the_svg(icon_library: Library) -> None:
-    async def scene(session: ClientSession) -> None:
-        tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-        assert set(tools) == {"search_icons", "similar_icons", "pick_icons", "map_icons", "locate", *_OTHERS}
-        assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
-
-        failed, said = await _call(session, "search_icons", query="arrowUp", k=3, set=["icons"])
-        icons = json.loads(said)["icons"]
-        assert not failed
-        assert icons[0]["key"] in ("icons:arrow-up", "icons:arrow-up-filled")
-
-        pasted = json.loads((await _call(session, "search_icons", query=disc(4, 12), k=1))[1])
-        assert [icon["key"] for icon in pasted["icons"]] == ["icons:dot-a"]
-
-        shown = json.loads((await _call(session, "show_icon", key="icons:arrow-up"))[1])
-        assert (shown["name"], shown["variants"]) == ("arrow-up", ["icons:arrow-up-filled"])
-        assert Path(shown["path"]).name == "arrow-up.svg"
-
-        failed, said = await _call(session, "get_code", keys="icons:current", colour="navy")
-        assert not failed and 'fill="navy"' in said
-        failed, said = await _call(session, "get_code", keys=["icons:dot-a", "icons:dot-b"], format="react")
-        assert not failed and said.count("export function") == 2
-        assert "script" not in (await _call(session, "get_code", keys="icons:hostile"))[1]
-
-    _with_process(icon_library, scene)
+def test_an_assistant_searches_shows_and_gets_the_svg(call: Call) -> None:
+    icons = answer(call, "search_icons", query="arrowUp", k=3, set=["icons"])["icons"]
+    assert icons[0]["key"] in ("icons:arrow-up", "icons:arrow-up-filled")
+    pasted = answer(call, "search_icons", query=disc(4, 12), k=1)
+    assert [icon["key"] for icon in pasted["icons"]] == ["icons:dot-a"]
+    shown = answer(call, "show_icon", key="icons:arrow-up")
+    assert (shown["name"], shown["variants"]) == ("arrow-up", ["icons:arrow-up-filled"])
+    assert Path(shown["path"]).name == "arrow-up.svg"
+    assert 'fill="navy"' in call("get_code", keys="icons:current", colour="navy")[1]
+    code = call("get_code", keys=["icons:dot-a", "icons:dot-b"], format="react")[1]
+    assert code.count("export function") == 2
+    assert "script" not in call("get_code", keys="icons:hostile")[1]
 
 
 def test_an_assistant_is_told_how_words_of_another_language_were_read(call: Call) -> None:
@@ -208,6 +182,8 @@ def test_what_an_assistant_reads_before_it_asks_is_less_than_3_kb_and_the_messag
             return await client.list_tools()
 
     listed = asyncio.run(listing())
+    tools = {"search_icons", "similar_icons", "pick_icons", "map_icons", "locate", *_OTHERS}
+    assert {tool.name for tool in listed.tools if tool.annotations and tool.annotations.read_only_hint} == tools
     texts = [
         text
         for tool in listed.tools
@@ -305,17 +281,12 @@ def test_a_line_without_end_is_not_read_to_its_end(icon_library: Library) -> Non
 
 
 @pytest.mark.slow
-def test_an_assistant_finds_what_was_indexed_while_it_was_connected(
-    icon_library: Library, tmp_path: Path, tiny_model: Path
-) -> None:
+def test_an_assistant_finds_what_was_indexed_while_it_was_connected(tmp_path: Path, tiny_model: Path) -> None:
     write_icons(tmp_path / "icons")
     library = Library(tmp_path / "library")
     index_into(library, tmp_path / "icons", model=tiny_model)
-
-    async def scene(session: ClientSession) -> None:
-        assert (await _call(session, "show_icon", key="icons:star"))[0]
-        (tmp_path / "icons" / "star.svg").write_text(disc(20, 4))
-        index_into(library, model=tiny_model)
-        assert not (await _call(session, "show_icon", key="icons:star"))[0]
-
-    _with_process(library, scene)
+    call = calling(SearchEngine.open(library.root))
+    assert call("show_icon", key="icons:star")[0]
+    (tmp_path / "icons" / "star.svg").write_text(disc(20, 4))
+    index_into(library, model=tiny_model)
+    assert not call("show_icon", key="icons:star")[0]

@@ -103,6 +103,7 @@ def test_a_limit_of_memory_ends_a_search_in_one_line(kilobytes: int, asked: Path
     assert done.stderr.startswith("Error: not enough memory")
 
 
+@pytest.mark.slow
 def test_a_search_and_a_check_of_icons_do_with_a_gigabyte(asked: Path, tmp_path: Path) -> None:
     for arguments in (("search", "house", "--min-score", "0"), ("lint", "--set", "own")):
         done = process(*arguments, how="ulimit -v 1000000;", inside=tmp_path, library=asked)
@@ -169,21 +170,17 @@ def test_a_closed_stderr_or_stdin_keeps_no_answer_back(how: str, asked: Path, tm
     assert (refused.returncode, refused.stdout) == (2, "")
 
 
-@pytest.fixture
-def surroundings(tmp_path: Path, shot: Path, own: Path) -> Path:
-    """A folder with what `COMMANDS` name, a library beside it."""
-    (tmp_path / "shots").mkdir()
-    (tmp_path / "shots" / "shot.png").write_bytes(shot.read_bytes())
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "a.ts").write_text('x("own:house"); y("own:nothing");')
-    return tmp_path
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(COMMANDS.keys() - MEASURING))
-def test_full_or_closed_streams_end_a_command_without_a_trace(name: str, surroundings: Path, own: Path) -> None:
+def test_full_or_closed_streams_end_a_command_without_a_trace(name: str, tmp_path: Path, shot: Path, own: Path) -> None:
+    for folder, file, content in (
+        ("shots", "shot.png", shot.read_bytes()),
+        ("src", "a.ts", b'x("own:house"); y("own:no");'),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / file).write_bytes(content)
     for how in ("> /dev/full", ">&-", "2>&-", "<&-", ">&- 2>&-", "2>/dev/full"):
-        done = process(*name.split(), *COMMANDS[name], how=how, inside=surroundings, library=own)
+        done = process(*name.split(), *COMMANDS[name], how=how, inside=tmp_path, library=own)
         assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr, (how, done.stderr)
         assert done.returncode in (0, 1, 2), (how, done.returncode)
         if how.startswith(">") and name not in SILENT:

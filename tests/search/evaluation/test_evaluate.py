@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from conftest import Build, Silent, build_library, draw_icons, svg
-from rapidfuzz.distance import OSA
 
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import LibraryError, ModelError, SourceError
@@ -25,7 +24,7 @@ from search.engine import Query as EngineQuery
 from search.engine import Window
 from search.evaluation.evaluate import EvaluateOptions, Subject, evaluate
 from search.evaluation.findings import MEASURES
-from search.evaluation.queries import NO_TAGS, SLIPPED, BenchmarkQuery, Tags, find_answers, name_questions
+from search.evaluation.queries import NO_TAGS, BenchmarkQuery, Tags, find_answers
 from search.evaluation.rankers import (
     EngineRanker,
     KeywordRanker,
@@ -326,21 +325,6 @@ def test_the_engine_row_ranks_as_the_engine_answers(lucide: Library) -> None:
         order = np.lexsort((subject.corpus.icon_ids, -scores))[: len(hits)]
         assert [hit.id for hit in hits] == subject.corpus.icon_ids[order].tolist()
         assert min(30, int(np.isfinite(scores).sum())) == len(hits)
-
-
-def test_names_are_asked_the_same_way_for_a_seed_with_one_slip_each(lucide: Library) -> None:
-    corpus = Subject(lucide).corpus
-    questions = list(name_questions(corpus, n=40, seed=3))
-    assert [question.query for question in questions] == [
-        question.query for question in name_questions(corpus, n=40, seed=3)
-    ]
-    for question in questions:
-        [name] = question.query.relevant
-        assert {corpus.words[int(corpus.name_ids[corpus.name_rows[row]])] for row in question.right} == {name}
-        if question.query.kind == SLIPPED:
-            assert OSA.distance(question.query.text, name) <= 1
-        else:
-            assert sorted(question.query.text.split()) == sorted(name.split())
 
 
 def _document() -> str:

@@ -79,6 +79,3 @@ def test_a_font_has_so_many_places_and_no_more(engine: SearchEngine) -> None:
     many = Collection("x", tuple(f"a:{n}" for n in range(len(PRIVATE_USE) + 1)))
     with pytest.raises(ExportError, match="6,401 icons; a font has 6,400 places"):
         export(engine, many, "font")
-    full = {f"a:{n}": point for n, point in enumerate(PRIVATE_USE)}
-    with pytest.raises(ExportError, match="6,400 places for own signs"):
-        export(engine, Collection("x", ("plain:house",), full), "font")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats
 from indexer.encoders.query_encoder import QueryEncoder
-from indexer.errors import LibraryError, UnknownSetError
+from indexer.errors import UnknownSetError
 from indexer.library import durable
 from indexer.library.folder import Library
 from search.cli import main
@@ -51,16 +51,10 @@ def test_a_generation_is_hashed_once_until_a_file_changes(
         with pytest.raises(IndexError):
             _fail(library, opened)
     assert len(hashed) == len(set(hashed)) > 5
-    facets = opened.generation.facets
-    content = bytearray(facets.read_bytes())
-    content[-1] ^= 1
-    facets.write_bytes(content)
-    os.utime(facets, ns=(1, 1))
-    n_hashed = len(hashed)
-    for _ in range(3):
-        with pytest.raises(LibraryError, match="does not match its checksum"):
-            _fail(library, opened)
-    assert n_hashed < len(hashed) <= 2 * n_hashed
+    os.utime(opened.generation.facets, ns=(1, 1))
+    with pytest.raises(IndexError):
+        _fail(library, opened)
+    assert len(hashed) > len(set(hashed))
 
 
 def test_a_catalog_of_another_generation_or_library_is_refused_though_it_has_as_many_bytes(

@@ -1,5 +1,6 @@
 """Of icons with one drawing that of the preferred set is shown, and the others are named."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from shutil import copyfile
 
@@ -9,6 +10,7 @@ from conftest import build_library
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from search.engine import Filters, Hit, Query, SearchEngine, Window
+from search.generation import opened
 from search.results import MOST_ALSO
 from search.showing.tables import also
 
@@ -22,7 +24,7 @@ OF_SETS = {  # set -> name -> the drawing that it shows
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> SearchEngine:
+def engine(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Iterator[SearchEngine]:
     """Sets that share drawings under several names, and a few bundled samples."""
     place = tmp_path_factory.mktemp("bearers")
     lines = ["file_path,name,set"]
@@ -31,12 +33,15 @@ def engine(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Search
             copyfile(SAMPLES / "icons" / f"{drawing}.svg", place / f"{drawing}.svg")
             lines.append(f"{drawing}.svg,{name},{of_set}")
     (place / "icons.csv").write_text("\n".join(lines) + "\n")
-    (place / "lucide-static" / "icons").mkdir(parents=True)
-    copyfile(SAMPLES / "package.json", place / "lucide-static" / "package.json")
+    samples = place / "samples" / "lucide-static"
+    (samples / "icons").mkdir(parents=True)
+    copyfile(SAMPLES / "package.json", samples / "package.json")
     for name in ("anchor", "bell", "moon", *(path.stem for path in sorted(SAMPLES.glob("icons/ho*.svg")))):
-        copyfile(SAMPLES / "icons" / f"{name}.svg", place / "lucide-static" / "icons" / f"{name}.svg")
-    build_library(Library(place / "library"), tiny_model, [place / "icons.csv", place / "lucide-static"])
-    return SearchEngine.open(place / "library")
+        copyfile(SAMPLES / "icons" / f"{name}.svg", samples / "icons" / f"{name}.svg")
+    build_library(Library(place / "library"), tiny_model, [place / "icons.csv", samples])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opened, "bundled", lambda name: place / name)
+        yield SearchEngine.open(place / "library")
 
 
 def _hits(engine: SearchEngine, words: str, *prefer: str, sets: tuple[str, ...] = (), flat: bool = False) -> list[Hit]:

@@ -454,15 +454,6 @@ def plausible(encoder: QueryEncoder) -> Plausible:
     return Plausible(encoder.whole_words)
 
 
-def test_an_encoder_lists_the_words_that_it_reads_as_one_piece(encoder: QueryEncoder) -> None:
-    words = encoder.whole_words()
-    assert len(words) == len(set(words))
-    assert {"arrow", "house", "calendar"} <= set(words)
-    letters = [word for word in words if word.isascii() and word.isalpha()]
-    assert len(letters) > 30_000 and all(map(encoder.has_token, letters[::500]))
-    assert not {"arro", "thermostatic", "qwzxbv"} & set(words)
-
-
 @pytest.mark.parametrize("word", ["thermostatic", "rotatable", "defragment", "hygrometer", "unsubscribing"])
 def test_a_rare_word_reads_like_one(plausible: Plausible, encoder: QueryEncoder, word: str) -> None:
     assert not encoder.has_token(word)

@@ -137,30 +137,6 @@ def test_a_shard_that_is_damaged_or_lacks_some_of_its_block_is_made_again(
     assert_same(vectors_of(planned, fingerprint), expected)
 
 
-def test_a_part_that_a_listing_has_missed_is_brought_before_the_run_goes(
-    planned: Library, work: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A listing of many pages is no moment's: the part comes after its page was read, the shard before its own."""
-    do_here(work)
-    fingerprint = place_in(work).plan.fingerprint
-    path = next(work.rglob("images-*.safetensors"))
-    shard = read_shard(path, fingerprint=fingerprint)
-    path.write_bytes(cut(shard, slice(3, None), fingerprint))
-    real, listings = ObjectPlanStore.shards, iter(range(10))
-
-    def shards(place: ObjectPlanStore) -> list[str]:
-        found = real(place)
-        if next(listings) == 0:
-            part = path.with_name(f"{path.stem}+000000001-00000000.safetensors")
-            part.write_bytes(cut(shard, slice(0, 3), fingerprint))
-        return found
-
-    monkeypatch.setattr(ObjectPlanStore, "shards", shards)
-    found = collect(planned, str(work))
-    assert (found.blocks, found.damaged) == (9, 0)
-    assert np.isin(shard.ids, read_coverage(planned.vectors(fingerprint)).images).all()
-
-
 @pytest.mark.parametrize("lost", [PLAN, "*/blocks/0000/images-*.json"])
 def test_who_waits_for_a_run_that_something_removes_says_so_and_the_same_command_goes_on(
     library: Library, options: IndexOptions, work: Path, lost: str

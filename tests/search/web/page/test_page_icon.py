@@ -93,7 +93,7 @@ def test_downloads_are_the_stored_svg_and_a_png_of_the_chosen_size(open_page: Op
         with page.expect_download() as download:
             group.get_by_role("link", name=kind).click()
         download.value.save_as(tmp_path / kind)
-    assert download.value.suggested_filename == "heart-96.png"
+    assert download.value.suggested_filename == "heart.png"
     assert (tmp_path / "SVG").read_bytes().strip() == (SAMPLES / "icons" / "heart.svg").read_bytes().strip()
     assert struct.unpack(">8s8xII", (tmp_path / "PNG").read_bytes()[:24]) == (b"\x89PNG\r\n\x1a\n", 96, 96)
 

@@ -118,6 +118,7 @@ def _naming(page: "Page") -> None:
 def _shelf(page: "Page") -> None:
     _tray(page)
     save_collection(page, "One")
+    page.goto(page.url.partition("?")[0])  # beside words there is no room for it on a phone
     shelf(page)
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,11 @@ import pytest
 from PIL import Image
 from site_of_icons import click, shows
 
-from search.code import choices
+from search.code.choices import mapping_page
 from search.code.map import Candidate, IconMapping, Mapped, Name
 from search.results import Hit
-from search.screens import locate_page
 from search.screens.locate import LocatedFile
+from search.screens.locate_page import located_page
 from search.screens.results import Box, LocatedIcon, LocatedPicture
 
 if TYPE_CHECKING:
@@ -37,6 +38,10 @@ def hit(name: str, number: int, score: float) -> Hit:
     )  # fmt: skip
 
 
+def drawn(images: Iterable[int]) -> list[tuple[int, bytes]]:
+    return [(image, DANGEROUS) for image in images]
+
+
 @pytest.fixture
 def opened(browser: "Browser") -> "Page":
     return browser.new_page(viewport={"width": 1200, "height": 700})
@@ -53,8 +58,7 @@ def test_frames_stand_where_icons_are_and_a_click_shows_their_names_and_crop(ope
     ]
     located = LocatedPicture(240, 120, "screen", icons, 3, is_cut=False)
     files = [LocatedFile("shot.png", located, 0.1, written.getvalue()), LocatedFile("b.png", error='"b.png": broken')]
-    pictures = dict.fromkeys(locate_page.images_of(files), DANGEROUS)
-    (tmp_path / "found.html").write_text(locate_page.located_page(files, pictures), "utf-8")
+    (tmp_path / "found.html").write_text(located_page(files, drawn), "utf-8")
     opened.goto((tmp_path / "found.html").as_uri())
     shot, frame = opened.locator(".shot img").bounding_box(), opened.locator('[data-name="bell"]').bounding_box()
     assert shot and frame
@@ -80,8 +84,7 @@ def test_a_person_chooses_and_saves(opened: "Page", tmp_path: Path) -> None:
     sure = IconMapping(Name("from", "house"), 9, [home, bell], 0.95, is_doubtful=False)
     odd = IconMapping(Name("from", 'x,"<i>'), None, [bell, star, home], 0.4, is_doubtful=True)
     mapped = Mapped("to", [sure, odd])
-    page = choices.mapping_page(mapped, dict.fromkeys(choices.images_of(mapped), DANGEROUS))
-    (tmp_path / "page.html").write_text(page, "utf-8")
+    (tmp_path / "page.html").write_bytes(mapping_page(mapped, drawn))
     complaints: list[str] = []
     opened.on("console", lambda message: complaints.append(message.text))
     opened.goto((tmp_path / "page.html").as_uri())
