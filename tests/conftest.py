@@ -48,14 +48,6 @@ TINY = {
 }
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A process of a run does whole modules; those of the page, which share a browser and a server, go to one."""
-    for item in items:
-        module = item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group("page" if "/web/page/" in module else module))
-
-
 class Silent:
     """A watcher that keeps what it was told."""
 
