@@ -103,29 +103,37 @@ def export(
 ) -> None:
     """Export both towers to `folder`, checked on real `texts` and `pixels` (n, size, size, 3) of the library.
 
-    In `encoder.json`, `files` has the size in bytes and sha256 of every other file of the folder.
-
-    Raises:
-        ModelError: a tower or the tokenizer has no form without torch, or the vectors differ; then nothing is left.
+    In `encoder.json`, `served` is "torch" where the export was not accepted, and `files` has the size in bytes and
+    sha256 of every other file of the folder.
     """
-    tokens, pictures = encoder.tokenizer(list(texts)), torch.from_numpy(pixels)
-    found = {}
     with folder_aside(folder) as aside:
         try:
-            (aside / "tokenizer.json").write_text(_tokenizer(encoder.tokenizer).to_str(), "utf-8")
-            for name, tower, inputs in (("text", encoder.text_tower, tokens), ("image", encoder.image_tower, pictures)):
-                path, on_device = aside / f"{name}.onnx", inputs.to(encoder.device)
-                path.write_bytes(trace(tower, _INPUTS[name], on_device))
-                found[f"{name}_parity"] = cosine = _parity(path, on_device, tower)
-                if not cosine >= PARITY:
-                    raise ValueError(f"ONNX and torch differ: cosine {cosine:.5f} by {name}")
+            agreement = _export_towers(encoder, aside, texts=texts, pixels=pixels)
         except _REFUSALS as error:
-            what = f'model "{encoder.checkpoint.name}" can\'t be asked without torch'
-            reason = str(error).strip().splitlines()[0]
-            raise ModelError(f"{what} ({reason}); give --model another one") from error
+            agreement = {"reason": str(error).strip().splitlines()[0]}
         files = {path.name: describe_file(path) for path in sorted(aside.iterdir())}
-        shape = _shape(encoder.tokenizer, dim=encoder.dim, image_size=encoder.image_size, **found)
+        shape = _shape(encoder.tokenizer, dim=encoder.dim, image_size=encoder.image_size, **agreement)
         write_facts(aside, encoder.checkpoint, choice, shape, files)
+
+
+def _export_towers(
+    encoder: Encoder, folder: Path, *, texts: Sequence[str], pixels: NDArray[np.uint8]
+) -> dict[str, Any]:
+    """Write a tokenizer and both ONNX files; return the least cosine of each with torch."""
+    (folder / "tokenizer.json").write_text(_tokenizer(encoder.tokenizer).to_str(), "utf-8")
+    tokens, pictures = encoder.tokenizer(list(texts)), torch.from_numpy(pixels)
+    found = {}
+    for name, tower, inputs in (("text", encoder.text_tower, tokens), ("image", encoder.image_tower, pictures)):
+        path, on_device = folder / f"{name}.onnx", inputs.to(encoder.device)
+        try:
+            path.write_bytes(trace(tower, _INPUTS[path.stem], on_device))
+            found[f"{name}_parity"] = _parity(path, on_device, tower)
+        except _REFUSALS as error:
+            raise ValueError(f"the {name} tower does not export: {str(error).strip().splitlines()[0]}") from error
+    if min(found.values()) < PARITY:
+        differ = ", ".join(f"{cosine:.5f} by {name}" for name, cosine in found.items())
+        raise ValueError(f"ONNX and torch differ: cosine {differ}")
+    return found
 
 
 def _tokenizer(tokenizer: Any) -> Tokenizer:

@@ -5,7 +5,8 @@
 
 import gzip
 import json
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -106,7 +107,7 @@ class Shape:
     image_parity: float | None = None
     """The least cosines with torch."""
     reason: str | None = None
-    """Why an older program served it through torch, if it did."""
+    """Why it is served through torch, if it is."""
 
     def tokens(self, tokenizer: "Tokenizer", texts: Sequence[str]) -> NDArray[np.int64]:
         """Turn texts into token ids, padded with zeros to (n, context_length), as open_clip does."""
@@ -125,7 +126,7 @@ class EncoderFacts(Shape):
     model: str
     choice: str
     """`ModelChoice` as JSON."""
-    served: Literal["onnx"]
+    served: Literal["onnx", "torch"]
     files: Files | None = None
     """All others of its folder; None where an older program wrote none."""
 
@@ -136,7 +137,7 @@ def write_facts(folder: Path, checkpoint: "Checkpoint", choice: "ModelChoice", s
         fingerprint=checkpoint.fingerprint,
         model=checkpoint.name,
         choice=choice.to_json(),
-        served="onnx",
+        served="torch" if shape.reason else "onnx",
         files=files,
         **asdict(shape),
     )
@@ -178,18 +179,22 @@ class QueryEncoder(Protocol):
         """Encode uint8 pixels (n, size, size, 3), (n, dim)."""
 
 
-def open_query_encoder(folder: Path) -> "OnnxQueryEncoder":
-    """Open an exported encoder.
+def open_query_encoder(folder: Path) -> QueryEncoder:
+    """Open an exported encoder; one that did not export is served through torch, with a warning.
 
     Raises:
-        LibraryError: the folder is missing or not whole, or an older program kept a model in it that needs torch.
+        LibraryError: the folder is missing or not whole.
     """
     try:
-        return OnnxQueryEncoder(folder, read_facts(folder))
+        facts = read_facts(folder)
+        if facts.served == "onnx":
+            return OnnxQueryEncoder(folder, facts)
     except (OSError, ValueError) as error:
         raise LibraryError(
             f'query encoder "{folder}" can\'t be read ({error}); delete it and run `icons index`'
         ) from error
+    warnings.warn(f"{facts.model} is served through torch, which is slow to start: {facts.reason}", stacklevel=2)
+    return _TorchQueryEncoder(facts)
 
 
 class OnnxQueryEncoder(QueryEncoder):
@@ -209,10 +214,8 @@ class OnnxQueryEncoder(QueryEncoder):
         return len(self._tokenizer.encode(word, add_special_tokens=False).ids) == 1
 
     def whole_words(self) -> list[str]:
-        """List the words that are one piece, by the marks of CLIP, of byte-level BPE and of SentencePiece."""
-        vocabulary = self._tokenizer.get_vocab()
-        ended = [piece.removesuffix("</w>") for piece in vocabulary if piece.endswith("</w>")]
-        return ended + [piece[1:] for piece in vocabulary if piece[:1] in ("\u0120", "\u2581")]
+        """List the words that are one piece."""
+        return _whole_words(self._tokenizer.get_vocab())
 
     def encode_many_words(self, texts: Sequence[str]) -> Floats:
         """Encode several texts of normalised words, (n, dim)."""
@@ -224,3 +227,38 @@ class OnnxQueryEncoder(QueryEncoder):
     def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Floats:
         """Encode uint8 pixels (n, size, size, 3), (n, dim)."""
         return self._tower("image").run("pixels", pixels)
+
+
+class _TorchQueryEncoder(QueryEncoder):
+    """The same through the index side's encoder, for models that can't leave torch."""
+
+    def __init__(self, facts: EncoderFacts) -> None:
+        from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+        from indexer.encoders.torch_encoder import Encoder, resolve_device
+
+        checkpoint = find_checkpoint(ModelChoice.from_json(facts.choice))
+        if checkpoint.fingerprint != facts.fingerprint:
+            raise LibraryError(f'model "{facts.model}" has changed since it was indexed; run `icons index`')
+        self._encoder = Encoder(checkpoint, device=resolve_device("cpu"), precision="fp32")
+        self.image_size = self._encoder.image_size
+
+    def has_token(self, word: str) -> bool:
+        tokens = self._encoder.tokenizer([word, ""])
+        return int((tokens[0] != tokens[1]).sum()) <= 2  # the word itself, and the end mark that it moved
+
+    def whole_words(self) -> list[str]:
+        tokenizer = self._encoder.tokenizer
+        return _whole_words(tokenizer.encoder if hasattr(tokenizer, "encoder") else tokenizer.tokenizer.get_vocab())
+
+    def encode_many_words(self, texts: Sequence[str]) -> Floats:
+        tokens = self._encoder.tokenizer(list(texts))
+        return np.asarray(self._encoder.encode_tokens(tokens).cpu().numpy(), dtype=np.float32)
+
+    def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Floats:
+        return np.asarray(self._encoder.encode_images(pixels), dtype=np.float32)
+
+
+def _whole_words(vocabulary: Iterable[str]) -> list[str]:
+    """Pick the pieces that are words, by the marks of CLIP's tokenizer, of byte-level BPE and of SentencePiece."""
+    ended = [piece.removesuffix("</w>") for piece in vocabulary if piece.endswith("</w>")]
+    return ended + [piece[1:] for piece in vocabulary if piece[:1] in ("\u0120", "\u2581")]

@@ -141,7 +141,7 @@ class Encoder(LoadedEncoder):
                 f'config of model "{checkpoint.name}" says text_cfg.vocab_size "{n_known}", its tokenizer gives token '
                 f'"{int(tokens.max())}"; save the model again'
             )
-        self.dim = self.encode_batch(tokens.numpy()).shape[1]
+        self.dim = int(self.encode_tokens(tokens).shape[1])
 
     def take_threads(self, n: int) -> None:
         """Compute with so many threads in what the calling thread asks for."""
@@ -171,6 +171,11 @@ class Encoder(LoadedEncoder):
         """Encode tokens (n, length)."""
         vectors = self.text_tower.encode_cut(torch.from_numpy(tokens).to(self.device))
         return cast(Halves, vectors.half().cpu().numpy())
+
+    def encode_tokens(self, tokens: Tensor) -> Tensor:
+        """Encode tokens (n, context) as they are, all at once: unit vectors fp32 (n, dim), on the device."""
+        with torch.inference_mode():
+            return self.text_tower.encode_short(tokens.to(self.device))
 
 
 _PADDED_3X3 = {"kernel_size": (3, 3), "padding": (1, 1), "dilation": (1, 1), "groups": 1, "padding_mode": "zeros"}

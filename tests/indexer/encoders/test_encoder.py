@@ -116,8 +116,12 @@ def test_precision_is_that_of_the_gpu_which_computes(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: False)
     found = [resolve_precision("auto", torch.device("cuda", number)) for number in capability]
     assert found == ["fp16", "bf16", "bf16"]
+
+
+def test_a_gpu_without_a_number_is_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    assert resolve_device("cuda") == torch.device("cuda", 0)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert resolve_device("cuda") == resolve_device("auto") == torch.device("cuda", 0)
 
 
 def _tower(*, bias: bool = True) -> nn.Sequential:

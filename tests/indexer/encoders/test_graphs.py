@@ -136,10 +136,20 @@ def test_words_and_pictures_give_the_same_vectors_without_torch(tiny_encoder: En
     assert np.abs(query.encode_picture(PIXELS[0]) - tiny_encoder.encode_images(PIXELS[:1])).max() < 1e-3
 
 
-def test_an_encoder_that_does_not_export_is_refused_with_the_reason(
-    tiny_encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_encoder_that_does_not_export_is_served_through_torch_and_says_so(
+    tiny_encoder: Encoder, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tiny_encoder, "tokenizer", lambda texts: torch.ones(len(texts), 16, dtype=torch.long))
-    with pytest.raises(ModelError, match="tokenizer function has no form without torch"):
-        export(tiny_encoder, tmp_path / "encoder", choice=ModelChoice("tiny"), texts=TEXTS, pixels=PIXELS)
-    assert not (tmp_path / "encoder").exists()
+    class Odd:
+        """A tokenizer that exists in Python only."""
+
+        context_length = 16
+
+        def __call__(self, texts: list[str]) -> torch.Tensor:
+            return torch.ones(len(texts), 16, dtype=torch.long)
+
+    monkeypatch.setattr(tiny_encoder, "tokenizer", Odd())
+    choice = ModelChoice(f"local-dir:{tiny_model}")
+    export(tiny_encoder, tmp_path / "encoder", choice=choice, texts=TEXTS, pixels=PIXELS)
+    with pytest.warns(UserWarning, match="served through torch"):
+        query = open_query_encoder(tmp_path / "encoder")
+    assert query.encode_words("arrow").shape == (32,)

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from data.making.eval.components import connected_components
 from indexer.arrays import Mask, Pixels
 from indexer.errors import IconsError
 from indexer.screens import located
@@ -32,6 +33,13 @@ def _flooded(mask: Mask) -> list[tuple[int, int, int, int]]:
 def test_components_are_those_of_a_flood_fill(share: float) -> None:
     mask = np.random.default_rng(1).random((30, 41)) < share
     assert sorted(map(tuple, component_corners(mask).tolist())) == _flooded(mask)
+
+
+def test_a_square_mark_is_found_and_a_line_of_text_is_not() -> None:
+    screen = np.full((100, 200, 3), 255, np.uint8)
+    screen[20:40, 20:40] = 0
+    screen[60:70, 20:180:4] = 0
+    assert connected_components(screen).corners == pytest.approx(np.array([[20, 20, 40, 40]]), abs=1)
 
 
 def test_a_box_within_a_better_one_goes() -> None:
@@ -82,6 +90,7 @@ def test_a_large_picture_is_looked_at_in_parts_and_finds_the_same(monkeypatch: p
 
 
 def test_a_damaged_detector_is_told_by_name(tmp_path: Path) -> None:
+    (tmp_path / "icons.onnx").write_bytes(b"no graph")
     with pytest.raises(IconsError, match="can't be read"):
         Detector(tmp_path)
 

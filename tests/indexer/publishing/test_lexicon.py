@@ -32,10 +32,14 @@ def test_coverage_is_the_weight_of_the_words_that_a_name_bears_or_is_told(lexico
     arrow, left = (float(lexicon.weights[lexicon.place(word)]) for word in ("arrow", "left"))
     expected = [1, arrow / (arrow + left), STATED_SHARE * left / (arrow + left), 0]
     assert lexicon.coverage("left arrow") == pytest.approx(expected)
-    assert lexicon.coverage("an arrow of the left").tolist() == lexicon.coverage("arrow left").tolist()
     assert lexicon.coverage("left unheard") == pytest.approx(
         [left / (left + 1), 0, STATED_SHARE * left / (left + 1), 0]
     )
+
+
+def test_function_words_count_where_there_are_no_others(lexicon: Lexicon) -> None:
+    assert lexicon.coverage("an arrow of the left").tolist() == lexicon.coverage("arrow left").tolist()
+    assert lexicon.coverage("of the").tolist() == [0, 0, 0, 0]
 
 
 def test_stems_are_those_of_the_keyword_index(lexicon: Lexicon) -> None:

@@ -80,18 +80,16 @@ def test_what_a_merge_builds_answers_where_a_filter_leaves_many(
         assert _right_under_a_filter(opened, vectors, n=n) >= LEAST_RECALL
 
 
-@pytest.mark.parametrize(
-    ("spec", "n"), [(KINDS["pq"].spec(3000, dim=64), 1500), ("IDMap,IVF128,PQ16x4fs,Refine(SQfp16)", 40)]
-)
-def test_codes_answer_where_a_filter_takes_all_that_is_near(
-    spec: str, n: int, vectors: np.ndarray, monkeypatch: pytest.MonkeyPatch
+def test_product_codes_answer_where_a_filter_takes_all_that_is_near(
+    vectors: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("indexer.merging.vector_index.EXACT_AMONG", 10)
     monkeypatch.setattr("indexer.merging.vector_index.REFINED", 20)
-    built, query = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=spec), vectors[0].astype(np.float32)
-    furthest = np.sort(np.argsort(vectors.astype(np.float32) @ query)[:n])
+    opened = _opened(KINDS["pq"], vectors, tmp_path)
+    query = vectors[0].astype(np.float32)
+    furthest = np.sort(np.argsort(vectors.astype(np.float32) @ query)[:1500])
     expected = np.sort(vectors[furthest].astype(np.float32) @ query)[::-1][:10]
-    assert built.search(query, k=10, only=IDS[furthest]).scores == pytest.approx(expected, abs=1e-3)
+    assert opened.search(query, k=10, only=IDS[furthest]).scores == pytest.approx(expected, abs=1e-3)
 
 
 def _opened(kind: IndexKind, vectors: np.ndarray, folder: Path) -> VectorIndex:
@@ -125,8 +123,9 @@ def test_no_hit_is_padded_and_no_id_is_made_up(opened: VectorIndex, vectors: np.
 
 def test_stored_vectors_come_back_by_id(opened: VectorIndex, vectors: np.ndarray) -> None:
     assert np.array_equal(opened.reconstruct(IDS[[5, 2]]), vectors[[5, 2]].astype(np.float32))
-    with pytest.raises(KeyError):
-        opened.reconstruct(IDS[5:6] + 1)
+    for unknown in (IDS[5] + 1, IDS[-1] + 1):
+        with pytest.raises(KeyError):
+            opened.reconstruct(np.array([unknown]))
 
 
 def test_faiss_computes_with_what_the_processor_has() -> None:
@@ -177,6 +176,17 @@ def test_every_kind_finds_what_exact_search_finds_and_is_as_large_as_it_says(
     queries = (vectors[:40] + vectors[40:80]).astype(np.float32)
     assert share_found(opened, queries, least_scores(fp32_chunks(vectors), queries, k=10), k=10) >= LEAST_RECALL
     assert kind.n_bytes(3000, dim=64) == pytest.approx((tmp_path / "index.faiss").stat().st_size, rel=0.1)
+
+
+def test_lists_that_hold_too_few_of_what_a_filter_leaves_cost_no_hit(
+    vectors: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.merging.vector_index.EXACT_AMONG", 10)
+    built = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec="IDMap,IVF128,PQ16x4fs,Refine(SQfp16)")
+    query = vectors[0].astype(np.float32)
+    furthest = np.sort(np.argsort(vectors.astype(np.float32) @ query)[:40])
+    expected = np.sort(vectors[furthest].astype(np.float32) @ query)[::-1][:20]
+    assert built.search(query, k=20, only=IDS[furthest]).scores == pytest.approx(expected, abs=1e-3)
 
 
 def test_lists_lie_around_what_is_asked(vectors: np.ndarray) -> None:
