@@ -16,10 +16,9 @@ from indexer.errors import LibraryError, SourceError, UnknownSetError, Unreachab
 from indexer.library.folder import Generation, Library, LibraryElsewhere, library_at
 from indexer.library.preferences import known_preferences, read_preferences
 from indexer.merging.manifest import Manifest
-from search.deadline import refuse_late
 from search.generation.opened import Opened, Source, source_of
 from search.pictures import look_up, showing
-from search.query import Filters, Query, Window, refuse_empty
+from search.query import Filters, Query, Window, refuse_empty, refuse_late
 from search.ranking.answer import answer, explain
 from search.ranking.details import find_icon, hits_of, set_cards, show_icon
 from search.results import Answer, Details, Explanation, FacetCount, Hit, SetCard
@@ -274,7 +273,7 @@ class SearchEngine:
         Raises:
             UnknownIconError: no icon has this id.
         """
-        from indexer.sources.licences import read_licence_file
+        from indexer.sources.records import read_licence_file
 
         found = self.with_generation(lambda opened: opened.snapshot.icon(icon))
         return read_licence_file(found.kind, Path(found.location))

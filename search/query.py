@@ -1,11 +1,15 @@
-"""What is asked: plain data that the engine, the command line and the HTTP API share."""
+"""What is asked: plain data that the engine, the command line and the HTTP API share; and until when somebody waits."""
 
+import math
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from indexer.errors import IconsError
+from indexer.errors import IconsError, LateError
 from indexer.languages.letters import is_locale
 
 if TYPE_CHECKING:
@@ -201,3 +205,31 @@ class ReadAs:
         """A line for people: "Pfeil: arrow; links: left, links (German)"."""
         readings = "; ".join(f"{read.word}: {', '.join(read.english)}" for read in self.words if read.english)
         return f"{readings} ({self.name})"
+
+
+_ends: ContextVar[float] = ContextVar("ends", default=math.inf)
+
+
+@contextmanager
+def until(ends: float) -> Iterator[None]:
+    """Want what this thread does in the block until a time of `time.monotonic`; without this, however long it takes."""
+    before = _ends.set(ends)
+    try:
+        yield
+    finally:
+        _ends.reset(before)
+
+
+def is_late() -> bool:
+    """Whether nobody waits any more."""
+    return time.monotonic() > _ends.get()
+
+
+def refuse_late() -> None:
+    """End work that nobody waits for.
+
+    Raises:
+        LateError: that is so.
+    """
+    if is_late():
+        raise LateError("nobody waits for this answer any more; ask for less at once")

@@ -23,8 +23,7 @@ from indexer.library.traits import FLAGS
 from indexer.merging.facets import NONE, OF_LOOK, SEVERAL, compared
 from indexer.merging.lexicon import Lexicon
 from indexer.merging.vector_index import Neighbours
-from indexer.sources.licences import FAMILIES, family
-from indexer.sources.records import PictureAddress
+from indexer.sources.records import FAMILIES, PictureAddress, family
 from search.generation.labels import Labels, unknown
 from search.query import Filters, Sort
 from search.results import N_VALUES, FacetCount

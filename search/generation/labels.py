@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from indexer.arrays import Floats, Ids
 from indexer.errors import IconsError, LibraryError, UnknownSetError
 from indexer.merging.facets import NONE, compared
-from indexer.sources.licences import FAMILIES, family
+from indexer.sources.records import FAMILIES, family
 from search.words.codes import SetNames
 
 _NEAR = 5

@@ -22,8 +22,7 @@ from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library, LibraryElsewhere, require
 from indexer.merging.lexicon import Lexicon
 from indexer.merging.manifest import Manifest
-from indexer.sources.licences import family
-from search.deadline import refuse_late
+from indexer.sources.records import family
 from search.generation.backend import EMBEDDED, Ability, Engine, IconTable, VectorSearch
 from search.generation.facets import Facets, FaissVectors
 from search.generation.labels import (
@@ -39,6 +38,7 @@ from search.generation.labels import (
     SetPriority,
 )
 from search.generation.snapshot import Snapshot
+from search.query import refuse_late
 from search.words.wording import Speller
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from indexer.arrays import Ids
 from indexer.errors import LibraryError, UnknownIconError
 from indexer.languages.names import parse
 from indexer.languages.words import normalise
-from search.deadline import is_late
 from search.generation.backend import IconRow, SetRow, numbered_key
+from search.query import is_late
 
 _CANDIDATES = """
     SELECT icons.id, icons.set_id, icons.name_id, icons.image_id, icons.name, names.words, sets.key, sets.title,

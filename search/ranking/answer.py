@@ -21,12 +21,11 @@ from indexer.errors import IconsError
 from indexer.languages.names import asked_style
 from indexer.languages.words import normalise_tag
 from indexer.merging.facets import NO_STYLE
-from search.deadline import refuse_late
 from search.generation.backend import Ability, Selection
 from search.generation.facets import in_order
 from search.generation.labels import CHOSEN, SetPriority
 from search.generation.opened import Opened
-from search.query import Filters, Query, Sort, Window, pasted_svg
+from search.query import Filters, Query, Sort, Window, pasted_svg, refuse_late
 from search.ranking.candidates import (
     Candidates,
     SearchScope,

@@ -15,9 +15,9 @@ from indexer.merging.calibration import TEMPERATURE, CurveBySize, sigmoid
 from indexer.merging.facets import A_LOOK, NO_STYLE
 from indexer.merging.lexicon import says_all
 from indexer.merging.vector_index import Neighbours
-from search.deadline import refuse_late
 from search.generation.backend import Ability, Selection, VectorSearch
 from search.generation.opened import Opened
+from search.query import refuse_late
 from search.ranking.order import CALLED, NAMED, RELATED, STATED, rank, scores_of_words
 from search.ranking.parsing import NOTHING, Avoided, ParsedQuery, icons_called
 from search.words.wording import read_keywords

@@ -13,14 +13,13 @@ from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.errors import UnknownIconError
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.words import normalise, unprinted
-from indexer.sources.licences import family
-from search.deadline import refuse_late
+from indexer.sources.records import family
 from search.generation.backend import Ability, Choice, IconRow, SetFacts, numbered_key
 from search.generation.facets import Facets
 from search.generation.labels import SetPriority
 from search.generation.opened import Opened
 from search.generation.snapshot import Snapshot
-from search.query import refuse_broken
+from search.query import refuse_broken, refuse_late
 from search.ranking.candidates import Candidates, all_related
 from search.ranking.order import NAMED, RELATED, group_many
 from search.results import MOST_ALSO, Details, Hit, NameRead, SetCard

@@ -16,7 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from indexer.errors import LateError
 from indexer.process import cores
-from search.deadline import until
+from search.query import until
 
 MOST_CONNECTIONS = 500
 """Of those that wait for their client, the one that has waited longest makes room for the next."""

@@ -64,12 +64,12 @@ GRADES = {"query": "arrow", "kind": "means", "right": ["arrow-up"], "fair": [], 
 @pytest.mark.parametrize(
     ("good", "change", "reason"),
     [
-        (GRADES, {"right": "bell"}, '"right" is not a list of names'),
+        (GRADES, {"right": "bell"}, '"right": Input should be a valid array'),
         (GRADES, {"fair": ["Arrow up"]}, '"arrow up" has two grades'),
-        (GRADES, {"query": ""}, '"query" is not a text'),
-        (HOLDS, {"must": ["arrow"]}, '"must" is not a list of groups'),
-        (HOLDS, {"must": []}, '"must" has no group'),
-        (HOLDS, {"must": [["arrow left"]]}, '"must" has "arrow left"; an entry is a word as names have it'),
+        (GRADES, {"query": ""}, '"query": String should have at least 1'),
+        (HOLDS, {"must": ["arrow"]}, '"must.0": Input should be a valid array'),
+        (HOLDS, {"must": []}, '"must": List should have at least 1 item'),
+        (HOLDS, {"must": [["arrow left"]]}, '"must.0.0": an entry is a word as names have it'),
     ],
 )
 def test_a_bad_judgement_or_description_is_named(
@@ -122,7 +122,7 @@ def test_what_is_pooled_is_judged_and_then_nothing_is_left(lucide: Library, tmp_
     [
         ({"right": [2]}, 'line 2.*"2" is no number of its 2 pictures, which are 0 to 1'),
         ({"right": [0], "fair": [0]}, 'line 2.*"0" is there twice'),
-        ({"fair": 1}, 'line 2.*"fair" is not a list of numbers'),
+        ({"fair": 1}, 'line 2.*"fair": Input should be a valid array'),
         ({"kind": "looks"}, 'line 2.*"alarm" of kind "looks" is not in the pool'),
         ({"kind": "other"}, 'answers "alarm" of kind "other" twice'),
     ],

@@ -209,7 +209,7 @@ def test_goals_are_those_of_the_ten_languages() -> None:
     [
         ({"query": "bell", "kind": "thing", "relevant": ["bell"]}, "says no query in another language"),
         (_line("bell", xx="klokke"), "the dictionary has none of these languages: xx"),
-        ({**_line("bell"), "in": {"de": " "}}, 'line 1: "in" is not an object of languages'),
+        ({**_line("bell"), "in": {"de": " "}}, 'line 1: "in.de": String should have at least 1'),
     ],
 )
 def test_a_file_that_says_nothing_in_a_known_language_is_refused(

@@ -20,8 +20,8 @@ from indexer.arrays import Ids
 from indexer.errors import IconsError, LibraryError, SourceError, UnreachableError
 from indexer.library.folder import TOKEN, refuse_secret
 from indexer.library.named import read_text
-from search.deadline import refuse_late
 from search.generation.milvus.schema import Values, among, both, in_chunks
+from search.query import refuse_late
 
 PORT = 19_530
 SCHEMES = ("milvus", "milvus+tls", "milvus-lite")

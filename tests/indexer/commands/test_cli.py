@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 from conftest import Build, exported_once, svg
 from old_schema import migrate
 
-from indexer.commands.console import ProgressView
 from indexer.commands.options import model_choice
+from indexer.commands.stages import ProgressView
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library

@@ -11,8 +11,7 @@ from small_icons import picture_at
 
 from indexer.errors import SourceError
 from indexer.languages.names import parse
-from indexer.sources.licences import FAMILIES, family
-from indexer.sources.records import FileScan, Record, content_digest, from_text, to_text
+from indexer.sources.records import FAMILIES, FileScan, Record, content_digest, family, from_text, to_text
 from indexer.sources.source import open_sources, read_picture
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'

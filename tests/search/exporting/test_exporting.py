@@ -14,7 +14,7 @@ from PIL import Image
 from indexer.errors import ExportError
 from indexer.library.folder import Library
 from indexer.rendering.render import draw
-from indexer.sources.licences import FAMILIES, TERMS, needs_credit, read_licence_file
+from indexer.sources.records import FAMILIES, TERMS, needs_credit, read_licence_file
 from search.drawings.collection import Collection, collected, plain_name, read_collection, unique
 from search.drawings.export import KINDS, Kind, Options, export
 from search.drawings.licences import licences_summed_up

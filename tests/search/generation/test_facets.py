@@ -16,7 +16,7 @@ from conftest import Build, build_library, draw_icons, svg
 from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import read_shard, shard_paths, write_shard
-from indexer.sources.licences import family
+from indexer.sources.records import family
 from search.engine import SearchEngine
 from search.generation.backend import FIELDS, KINDS
 from search.generation.facets import Facets

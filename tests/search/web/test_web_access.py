@@ -16,9 +16,8 @@ from serving import engine, icon_library  # noqa: F401 - fixtures
 
 from indexer.errors import LateError, LibraryError
 from search.cli import main
-from search.deadline import refuse_late, until
 from search.engine import SearchEngine
-from search.query import Query
+from search.query import Query, refuse_late, until
 from search.web.connections import BusyError, Gate, Limits, TooSlowError
 from search.web.guard import cookie_name
 from search.web.serve import Access, ServeOptions, access_of, create_app
