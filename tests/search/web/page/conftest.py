@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import index_bundled
+from conftest import Once, index_bundled
 from screens_with_icons import saved, screen
 from site_of_icons import Open, serve_library, write_icons
 from tools import lacking
@@ -46,11 +46,10 @@ def browser() -> Iterator["Browser"]:
 
 
 @pytest.fixture(scope="session")
-def library_of_page(tmp_path_factory: pytest.TempPathFactory) -> Library:
+def library_of_page(once: Once) -> Library:
     """A library of 100 icons."""
-    root = tmp_path_factory.mktemp("page")
-    index_bundled(root / "library", *write_icons(root))
-    return Library(root / "library")
+    built = once("page", lambda folder: index_bundled(folder / "library", *write_icons(folder)))
+    return Library(built / "library")
 
 
 @pytest.fixture(scope="package")
