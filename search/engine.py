@@ -212,8 +212,11 @@ class SearchEngine:
 
     def present_sets(self, keys: Sequence[str]) -> list[str]:
         """Those of some keys that are sets of this library."""
-        held = set(self._opened.facets.labels("set").values)
-        return [key for key in keys if key in held]
+
+        def held(opened: Opened) -> list[str]:
+            return [key for key in keys if key in opened.facets.labels("set").values]
+
+        return self.with_generation(held) if keys else []
 
     def names_in(self, key: str) -> list[str]:
         """Names of a set's icons as they are spelt, each once; none of a set that is not here."""

@@ -350,8 +350,10 @@ class Source:
     def explaining(self, opened: Opened) -> Iterator[None]:
         """Report damage of files during the block as what it is, also where files were exchanged meanwhile."""
         with damage_explained(self._library, opened.generation, opened.manifest):
-            yield
-        refuse_changed(opened)
+            try:
+                yield
+            finally:  # what was exchanged is not damaged
+                refuse_changed(opened)
 
     def refuse_unknown_set(self, opened: Opened, error: UnknownSetError) -> None:
         """Refuse a set that a newer generation knows, with the way back to it; nothing where none knows it.
