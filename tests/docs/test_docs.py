@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from data.making.commands import commands, reference
 from data.making.model.words import WORDS
 from indexer.sources.npm import PACKAGES
 from search.drawings.collection import read_collection
 from search.drawings.export import KINDS
 from search.engine import SearchEngine
-from search.reference import commands, reference
 
 ROOT = Path(__file__).parents[2]
 EXPORTING = (ROOT / "docs" / "exporting.md").read_text("utf-8")
@@ -19,7 +19,9 @@ COMMANDS = {context.command_path: command for command, context in commands()}
 
 
 def test_the_command_reference_is_what_the_help_says() -> None:
-    assert (ROOT / "docs" / "commands.md").read_text() == reference(), "python -m search.reference > docs/commands.md"
+    assert (ROOT / "docs" / "commands.md").read_text() == reference(), (
+        "python -m data.making.commands > docs/commands.md"
+    )
 
 
 def test_every_command_shows_an_example() -> None:

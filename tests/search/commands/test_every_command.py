@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from data.making.commands import commands
 from search.cli import main
-from search.reference import commands
 
 Run = Callable[..., Result]
 ICONS = [sys.executable, "-c", "from search.cli import main; main()"]

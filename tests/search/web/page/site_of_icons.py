@@ -7,12 +7,13 @@ import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import uvicorn
 from PIL import Image, ImageColor
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
 
 from indexer.library.bundled import bundled
@@ -172,7 +173,8 @@ def expect_centre(page: "Page", picture: "Locator", colour: str) -> None:
     """Wait until it is painted so: a picture comes a moment after its tile."""
     expected = ImageColor.getrgb(colour)
     for _ in range(50):
-        if centre(picture) == expected:
-            return
+        with suppress(PlaywrightError):  # its tile was drawn anew meanwhile
+            if centre(picture) == expected:
+                return
         page.wait_for_timeout(100)
     assert centre(picture) == expected
