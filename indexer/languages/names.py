@@ -72,8 +72,7 @@ def with_look(styles: str | None, look: str | None) -> str | None:
 @lru_cache(maxsize=1024)
 def asked_style(text: str) -> str:
     """Read styles as a person asks for them, whose "regular" is an outline: "Sharp solid" -> "sharp filled"."""
-    tokens = tokens_of(text.lower().replace("-", " "))
-    styles = [_ASKED.get(token, token) for token in tokens]
+    styles = [_ASKED.get(token, token) for token in tokens_of(text.lower().replace("-", " "))]
     is_flat_colour = "flat" in styles and "color" in styles
     return join_styles(style for style in styles if not (is_flat_colour and style == "flat")) or ""
 
@@ -269,8 +268,7 @@ class Name:
 def parse(name: str, affixes: Affixes = UNKNOWN, *, style: str | None = None, size: int | None = None) -> Name:
     """Read one name of a set. What its source states beside it (`style`, `size`) is merged in; a stated size wins."""
     stated, stated_size = canonical_style(style)
-    tokens = tokens_of(name)
-    core = without(without(tokens, affixes.prefixes)[::-1], affixes.suffixes)[::-1]
+    core = without(without(tokens_of(name), affixes.prefixes)[::-1], affixes.suffixes)[::-1]
     words, styles, found = _peel(core, affixes, name=name, stated=stated)
     styles = [*(stated.split() if stated else ()), *styles]
     return Name(" ".join(words) or normalise(name) or "unnamed", join_styles(styles), size or stated_size or found)

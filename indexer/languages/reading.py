@@ -237,8 +237,7 @@ def _pieces(
     at = 0
     while at < len(words):
         for n in range(min(LONGEST_PHRASE, len(words) - at), 0, -1):
-            phrase = " ".join(words[at : at + n])
-            if terms := _terms(dictionary, language, phrase):
+            if terms := _terms(dictionary, language, " ".join(words[at : at + n])):
                 yield Segment(" ".join(spelled[at : at + n]), terms)
                 break
         else:

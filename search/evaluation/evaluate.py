@@ -275,8 +275,7 @@ def measure_empty_answers(
     held_out = []
     for done, place in enumerate(lot, 1):
         hits = _ask(engine, questions[place].query.text)
-        right = corpus.icon_ids[questions[place].right]
-        if np.isin([hit.id for hit in hits], right).any():
+        if np.isin([hit.id for hit in hits], corpus.icon_ids[questions[place].right]).any():
             held_out.append(hits[0].score)
         progress("Asking for what is there", done, len(lot))
     rows = [_empty_row(EMPTY, held_out, is_answered=False, seed=seed)] if held_out else []

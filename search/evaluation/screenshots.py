@@ -139,8 +139,7 @@ def _own_colour(icon: Pixels) -> Colour:
 
 def _plain(icon: Pixels) -> _Look:
     """The icon's own colours on white, or on black where white would swallow them."""
-    own = _own_colour(icon)
-    return _Look(None, WHITE if contrast(own, WHITE) > 1.2 else BLACK)
+    return _Look(None, WHITE if contrast(_own_colour(icon), WHITE) > 1.2 else BLACK)
 
 
 def _themed(icon: Pixels, random: np.random.Generator) -> _Look:

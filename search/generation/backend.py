@@ -153,8 +153,7 @@ def is_in(held: Ids, ids: Ids) -> Mask:
     """Which of some ids are among others that ascend."""
     if not len(held):
         return np.zeros(len(ids), bool)
-    places = np.searchsorted(held, ids)
-    return np.asarray(held[np.minimum(places, len(held) - 1)] == ids)
+    return np.asarray(held[np.minimum(np.searchsorted(held, ids), len(held) - 1)] == ids)
 
 
 def numbered_key(set_key: str, name: str, icon: int) -> str:

@@ -113,8 +113,7 @@ def _aside(across: float, down: float, units: float) -> str:
 
 def _is_part(group: Group, row: int) -> bool:
     """Whether a drawing is a part of another one of its family, at its place there: the first bar of a signal."""
-    own = group.seen.icons[row]
-    words = frozenset(own.file.words.split())
+    words = frozenset(group.seen.icons[row].file.words.split())
     ink = group.ink(row)
     most = max(4, _MOST_PART_STRAY * ink.sum())
     for other, icon in group.icons():

@@ -94,8 +94,7 @@ def _recall(asked: MilvusVectors, own: FaissVectors, queries: Floats) -> float:
 
 def _queries(own: FaissVectors) -> Floats:
     """Directions near to stored vectors, evenly spread over them; the same ones each time."""
-    ids = own.index.ids[spread(len(own), N_QUERIES)]
-    vectors = own.reconstruct(ids)
+    vectors = own.reconstruct(own.index.ids[spread(len(own), N_QUERIES)])
     noise = np.random.default_rng(0).standard_normal(vectors.shape).astype(np.float32)
     noise *= _STEP / np.linalg.norm(noise, axis=1, keepdims=True)
     found = vectors + noise

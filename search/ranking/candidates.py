@@ -96,8 +96,7 @@ def evidence_for(
         with_own = opened.facets.sets_saying(opened.lexicon, coverage, _tags_asked(opened, parsed))
         found["drawn"] = np.where(np.isin(sets, with_own), np.float32(0), gained)
     if parsed.wording.synonyms:
-        is_said = bool(says_all(coverage).any())
-        share = np.float32(calibration.BESIDE_NAMED if is_said else 1)
+        share = np.float32(calibration.BESIDE_NAMED if says_all(coverage).any() else 1)
         gained = np.zeros(len(ids), np.float32)
         for name, weight in parsed.wording.synonyms:
             places = np.isin(ids, opened.snapshot.named(name))
@@ -320,8 +319,7 @@ def by_keywords(opened: Opened, text: str, scope: SearchScope) -> Candidates:
     match = read_keywords(text)
     nothing = np.empty(0, np.int64), np.empty(0, np.float32)
     names, merits = opened.snapshot.matching(match, most=scope.n) if match else nothing
-    icons = opened.lexicon.icons_of(names)
-    ids = _among(np.sort(icons), scope.only)
+    ids = _among(np.sort(opened.lexicon.icons_of(names)), scope.only)
     held = opened.facets.at(ids)["name"]
     order = np.argsort(names)
     fits = merits[order][np.searchsorted(names[order], held)] if len(ids) else merits[:0]
