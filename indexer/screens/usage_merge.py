@@ -62,8 +62,7 @@ class UsageContent:
     def revision(self, key: LookKey) -> str:
         """Hash of all that a generation is made of."""
         entries = [(facts.path, facts.digest, _reason(facts, self.failures)) for facts in self.files]
-        spelled = json.dumps([str(key), self.has_crops, entries])
-        return hashlib.sha256(spelled.encode()).hexdigest()
+        return hashlib.sha256(json.dumps([str(key), self.has_crops, entries]).encode()).hexdigest()
 
 
 def merge_usage(folder: UsageFolder, key: LookKey, content: UsageContent, *, keep_before: bool) -> UsageManifest:

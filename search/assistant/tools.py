@@ -238,8 +238,7 @@ class IconTools:
         engine = self._engine
         if code:
             return _checked(check_text(engine, code, name=name))
-        places = [Path(path).expanduser() for path in paths]
-        return _checked(check(engine, places, progress=lambda *_: None))
+        return _checked(check(engine, [Path(path).expanduser() for path in paths], progress=lambda *_: None))
 
     def lint_icons(self, paths: Paths = [], sets: Sets = [], rule: Text = "") -> Plain:  # noqa: B006
         """Tell what is wrong in folders of icons, or sets."""

@@ -250,8 +250,7 @@ def evaluate_screens(subject: Subject, folder: Path, progress: Progress, *, seed
         located = locator.locate(pixels, encoder)
         names = name_vectors(subject.engine, located.vectors, sets=truth.sets) if len(located.vectors) else []
         true_names = name_boxes(subject.engine, pixels, truth.corners, sets=truth.sets)
-        held = match(located.boxes, truth.corners)
-        answers.append(Answer(truth, located.boxes, held, names, true_names))
+        answers.append(Answer(truth, located.boxes, match(located.boxes, truth.corners), names, true_names))
         progress("Looking at screens", len(answers), len(truths))
     threshold = locator.judge.threshold if locator.judge else 0.0
     return ScreenEvaluation(

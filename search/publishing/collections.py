@@ -202,8 +202,7 @@ def send(connection: Connection, collection: str, rows: Rows, sent: Sent, progre
         there: list[Row] = []
         if not is_empty:
             there = connection.query_all(collection, "", (DIGEST,), first, last, consistency_level="Strong")
-        held = {row["id"]: row[DIGEST] for row in there}
-        _send_batch(connection, collection, batch, held, rows, sent)
+        _send_batch(connection, collection, batch, {row["id"]: row[DIGEST] for row in there}, rows, sent)
         first = last + 1
         progress(f"Sending {collection}", done, len(ids))
 

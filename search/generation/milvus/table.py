@@ -181,8 +181,7 @@ class MilvusTable(IconTable):
             return None
         shown = both(*(among(OF_PICTURES.get(field, field), values) for field, values in asked.items()))
         of_icons = both(*(among(field, values) for field, values in asked.items()))
-        pictures = Where(self.connection, self.pictures, shown)
-        return Where(self.connection, self.icons, of_icons, pictures)
+        return Where(self.connection, self.icons, of_icons, Where(self.connection, self.pictures, shown))
 
     def every(self, only: Selection | None) -> Ids:
         """Ids of all icons of a selection, ascending, while one answer of the server holds them."""

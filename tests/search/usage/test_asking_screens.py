@@ -10,8 +10,8 @@ from search.engine import SearchEngine
 from search.pictures import pixels_of
 from search.query import Filters, Query
 from search.screens.opened import UsageIndex, asked_for, uses_of_icon, uses_of_picture, uses_of_words
-from search.screens.report import report
 from search.screens.results import Uses
+from search.screens.usage_page import report
 
 
 def places(found: Uses) -> dict[str, int]:
