@@ -44,8 +44,7 @@ def square_image(mode: str = "RGBA", *, side: int = 64) -> Image.Image:
     image.paste((0, 0, 0, 255), (side // 4, side // 4, side * 3 // 4, side * 3 // 4))
     if "A" in mode:
         return image.convert(mode)
-    ground = Image.new("RGBA", image.size, "white")
-    return Image.alpha_composite(ground, image).convert(mode)
+    return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert(mode)
 
 
 def reason(content: bytes) -> str:
@@ -91,8 +90,7 @@ def test_the_size_that_an_svg_states_does_not_change_the_picture(root: str) -> N
 def test_an_svg_is_drawn_at_the_size_asked_for(size: int) -> None:
     pixels = render(svg('<rect width="12" height="24"/>'), size=size).pixels
     assert pixels.shape == (size, size, 3)
-    assert (pixels[:, : size // 2] == 0).all()
-    assert (pixels[:, size // 2 + 1 :] == 255).all()
+    assert (pixels[:, : size // 2].max(), pixels[:, size // 2 + 1 :].min()) == (0, 255)
 
 
 @pytest.mark.parametrize(
@@ -104,13 +102,12 @@ def test_an_svg_is_drawn_at_the_size_asked_for(size: int) -> None:
 )
 def test_a_wide_picture_keeps_its_aspect_between_rows_of_white(content: bytes) -> None:
     pixels = render(content, size=64).pixels
-    assert (pixels[24:40] == 0).all()
-    assert (np.delete(pixels, range(24, 40), axis=0) == 255).all()
+    assert (pixels[24:40].max(), np.delete(pixels, range(24, 40), axis=0).min()) == (0, 255)
 
 
 def test_half_transparent_ink_is_blended_with_white() -> None:
-    rendered = render(svg('<rect width="12" height="24" fill-opacity="0.5"/>'), size=64)
-    assert np.unique(rendered.pixels).tolist() == [127, 255]
+    pixels = render(svg('<rect width="12" height="24" fill-opacity="0.5"/>'), size=64).pixels
+    assert np.unique(pixels).tolist() == [127, 255]
 
 
 PLAIN = svg(square()).decode()
@@ -169,8 +166,7 @@ def test_an_svg_is_never_half_a_picture() -> None:
 
 
 def test_a_large_svg_is_refused_with_its_size() -> None:
-    large = svg(square() + f"<!--{'x' * 1_400_000}-->")
-    assert reason(large) == "SVG of 1.40 MB, the limit is 1 MB"
+    assert reason(svg(square() + f"<!--{'x' * 1_400_000}-->")) == "SVG of 1.40 MB, the limit is 1 MB"
     at_the_limit = svg(square() + f"<!--{'x' * (MAX_SVG_BYTES - len(svg(square())) - 7)}-->")
     assert len(at_the_limit) == MAX_SVG_BYTES
     np.testing.assert_array_equal(render(at_the_limit, size=64).pixels, expected_square())
@@ -283,17 +279,14 @@ def test_every_kind_of_bitmap_gives_the_same_pixels(mode: str, kind: str) -> Non
     image = square_image("L" if mode == "I;16" else mode)
     if mode == "I;16":
         image = Image.fromarray(np.asarray(image).astype(np.uint16) * 257)
-        assert image.mode == "I;16"
     options = {"ICO": {"sizes": [(64, 64)]}, "WEBP": {"lossless": True}}.get(kind, {})
-    rendered = render(saved(image, kind, **options), size=64)
-    np.testing.assert_array_equal(rendered.pixels, expected_square())
+    np.testing.assert_array_equal(render(saved(image, kind, **options), size=64).pixels, expected_square())
 
 
 @pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
 def test_a_jpeg_is_read_in_every_colour_space(mode: str) -> None:
-    content = saved(square_image(mode), "JPEG", quality=95)
-    difference = render(content, size=64).pixels.astype(int) - expected_square()
-    assert np.abs(difference).max() <= 8
+    pixels = render(saved(square_image(mode), "JPEG", quality=95), size=64).pixels
+    assert np.abs(pixels.astype(int) - expected_square()).max() <= 8
 
 
 def test_sixteen_bit_grey_is_scaled_not_cut() -> None:
@@ -321,8 +314,7 @@ def test_a_colour_may_stand_for_what_is_transparent(mode: str, kind: str) -> Non
     if mode == "P":
         image.putpalette([200, 10, 10, 0, 0, 0])
     image.paste(ink, (16, 16, 48, 48))
-    content = saved(image, kind, transparency=ground)
-    np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
+    np.testing.assert_array_equal(render(saved(image, kind, transparency=ground), size=64).pixels, expected_square())
 
 
 @pytest.mark.parametrize("kind", ["PNG", "GIF", "WEBP"])
@@ -391,11 +383,10 @@ def test_what_is_no_picture_is_refused(content: bytes) -> None:
 
 
 def test_too_many_pixels_are_refused_before_they_are_decoded() -> None:
-    header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
-    chunk = b"IHDR" + header
-    body = b"IDAT" + zlib.compress(b"")
+    header = b"IHDR" + struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
     content = b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part)) for part in (chunk, body, b"IEND")
+        struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part))
+        for part in (header, b"IDAT" + zlib.compress(b""), b"IEND")
     )
     assert reason(content) == "PNG of more than 64 million pixels"
 

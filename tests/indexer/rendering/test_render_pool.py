@@ -78,16 +78,14 @@ def test_pictures_equal_those_of_a_plain_loop(tmp_path: Path, two_workers: Rende
     with RenderPool(size=32, workers=0, chunk=8) as alone:
         for pool in (alone, two_workers):
             pixels, failures = everything(pool, [jobs])
-            assert pool.waited_seconds > 0
-            assert failures == []
+            assert pool.waited_seconds > 0 and failures == []
             assert_drawn(pixels, range(50))
 
 
 def test_chunks_come_block_by_block_and_in_order(tmp_path: Path, two_workers: RenderPool) -> None:
     jobs = jobs_of(tmp_path, range(20))
     blocks = [jobs[:5], [], jobs[5:9], jobs[9:20]]
-    chunks = [(chunk.block, chunk.ids.tolist(), chunk.ends_block) for chunk in two_workers.render(blocks)]
-    assert chunks == [
+    assert [(chunk.block, chunk.ids.tolist(), chunk.ends_block) for chunk in two_workers.render(blocks)] == [
         (0, [0, 1, 2, 3], False),
         (0, [4], True),
         (1, [], True),
@@ -115,8 +113,7 @@ def test_a_chunk_tells_pictures_and_failures_apart(tmp_path: Path, workers: int)
     np.testing.assert_array_equal(chunk.pixels, [render(icon(1), size=32).pixels, render(white, size=32).pixels])
     digests = [digest_of(pixels.copy()) for pixels in chunk.pixels]
     assert chunk.traits[["coloured", "animated", "drawing"]].tolist() == [(1, 0, digests[0]), (0, 0, digests[1])]
-    inks = [render(content, size=32).ink for content in (icon(1), white)]
-    assert chunk.traits["ink"].tolist() == list(map(list, inks))
+    assert chunk.traits["ink"].tolist() == [list(render(content, size=32).ink) for content in (icon(1), white)]
     assert [(failure.id, failure.reason[:37], failure.is_final) for failure in chunk.failures] == [
         (2, "not a picture", True),
         (4, chunk.failures[1].reason[:37], True),
@@ -168,8 +165,7 @@ def test_workers_that_die_between_pictures_are_replaced(tmp_path: Path) -> None:
         everything(pool, [jobs])
         for worker in pool._workers:
             worker.process.kill()
-        pixels, failures = everything(pool, [jobs])
-    assert failures == []
+        pixels, _ = everything(pool, [jobs])
     assert_drawn(pixels, range(20))
 
 
@@ -192,17 +188,14 @@ def test_workers_that_cannot_start_are_an_error_not_a_loop(
     monkeypatch.syspath_prepend(tmp_path)
     with RenderPool(size=32, workers=2) as pool, pytest.raises(EmbedError) as ended:
         everything(pool, [jobs_of(tmp_path, range(1))])
-    assert str(ended.value) == "a render worker ended at its start: ImportError: half installed"
-    assert capfd.readouterr().err == ""
+    told = "a render worker ended at its start: ImportError: half installed"
+    assert (str(ended.value), capfd.readouterr().err) == (told, "")
 
 
 def test_a_consumer_may_stop_half_way_and_ask_again(tmp_path: Path, two_workers: RenderPool) -> None:
     jobs = jobs_of(tmp_path, range(40))
-    for chunk in two_workers.render([jobs]):
-        assert chunk.ids.tolist() == [0, 1, 2, 3]
-        break
-    pixels, failures = everything(two_workers, [jobs[20:]])
-    assert failures == []
+    assert next(iter(two_workers.render([jobs]))).ids.tolist() == [0, 1, 2, 3]
+    pixels, _ = everything(two_workers, [jobs[20:]])
     assert_drawn(pixels, range(20, 40))
 
 
@@ -216,8 +209,7 @@ def test_closing_ends_the_workers_and_leaves_no_memory_behind(tmp_path: Path) ->
     at_first, others, is_other = descriptors(), worker_ids(), is_shared()
     with RenderPool(size=32, workers=2) as pool:
         [chunk] = pool.render([jobs_of(tmp_path, range(3))])
-        assert len(worker_ids()) == 2 + len(others)
-        assert is_shared()
+        assert (len(worker_ids()), is_shared()) == (2 + len(others), True)
     pool.close()
     assert worker_ids() == others
     np.testing.assert_array_equal(chunk.pixels[2], render(icon(2), size=32).pixels)  # until nobody has them

@@ -46,8 +46,8 @@ def test_colour_is_seen_at_any_size_and_shades_of_grey_are_none(body: str, colou
 def test_noise_of_a_grey_jpeg_is_no_colour() -> None:
     noise = np.random.default_rng(0).integers(0, 256, (8, 8), np.uint8)
     shades = Image.fromarray(noise).resize((256, 256), Image.Resampling.NEAREST).convert("RGB")
-    assert not render(_saved([shades], "JPEG", quality=20), size=64).coloured
-    assert render(_saved([_spot((200, 30, 30))], "JPEG", quality=20), size=64).coloured
+    jpegs = [_saved([image], "JPEG", quality=20) for image in (shades, _spot((200, 30, 30)))]
+    assert [render(jpeg, size=64).coloured for jpeg in jpegs] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -68,15 +68,13 @@ def test_movement_of_an_svg_is_seen(content: str, animated: bool) -> None:
 @pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP"])
 def test_a_bitmap_of_several_frames_moves_and_one_of_a_single_frame_does_not(kind: str) -> None:
     frames = [_spot((0, 0, 0), place=place) for place in (4, 20, 30)]
-    assert render(_saved(frames, kind), size=32).animated
-    assert not render(_saved(frames[:1], kind), size=32).animated
+    assert [render(_saved(some, kind), size=32).animated for some in (frames, frames[:1])] == [True, False]
 
 
 def test_a_second_frame_that_cannot_be_read_changes_nothing() -> None:
     whole = _saved([_spot((0, 0, 0), place=place) for place in (4, 20)], "GIF")
     second = whole.index(b"\x21\xf9", whole.index(b"\x21\xf9") + 2)
-    cut = render(whole[: second + 12], size=32)
-    assert np.array_equal(cut.pixels, render(whole, size=32).pixels)
+    assert np.array_equal(render(whole[: second + 12], size=32).pixels, render(whole, size=32).pixels)
 
 
 RING = '<circle cx="12" cy="12" r="9" fill="none" stroke="black" stroke-width="2"/>'
@@ -85,15 +83,10 @@ DUOTONE = f'<circle cx="12" cy="12" r="9" opacity=".3"/>{RING}'
 FLAT = '<rect x="2" y="2" width="10" height="20" fill="#e11"/><rect x="12" y="2" width="10" height="20" fill="#1a1"/>'
 
 
-def _masks(pixels: np.ndarray) -> np.ndarray:
-    """The grid as the slow check sees it: black where there is at least half of the ink."""
-    return (255 - pixels.min(axis=2)) > 127
-
-
 @pytest.mark.parametrize("body", [RING, DISC, '<path d="M2 12h20M12 2v20" stroke="black" stroke-width="4"/>'])
 def test_thickness_and_what_is_enclosed_are_those_of_a_slow_look_at_every_pixel(body: str) -> None:
     rendered = render(svg(body).encode(), size=GRID)
-    mask = _masks(rendered.pixels)
+    mask = (255 - rendered.pixels.min(axis=2)) > 127  # where there is at least half of the ink
     enclosed = sum(
         mask[y, : x + 1].any() and mask[y, x:].any() and mask[: y + 1, x].any() and mask[y:, x].any()
         for y in range(GRID)
@@ -103,15 +96,13 @@ def test_thickness_and_what_is_enclosed_are_those_of_a_slow_look_at_every_pixel(
     for _ in range(4):
         left = left.convert("L").filter(ImageFilter.MinFilter(3))
         expected.append(round(100 * np.count_nonzero(left) / mask.sum()))
-    assert rendered.ink.solid == round(100 * mask.sum() / enclosed)
-    assert list(rendered.ink[3:7]) == expected
+    assert (rendered.ink.solid, list(rendered.ink[3:7])) == (round(100 * mask.sum() / enclosed), expected)
 
 
 def test_a_second_tone_is_pale_and_several_colours_are_several_hues() -> None:
     duotone, flat = (render(svg(body).encode(), size=64).ink for body in (DUOTONE, FLAT))
     assert duotone.pale > 30
-    assert (duotone.coloured, duotone.n_hues) == (0, 0)
-    assert (flat.coloured, flat.n_hues) == (100, 2)
+    assert [(ink.coloured, ink.n_hues) for ink in (duotone, flat)] == [(0, 0), (100, 2)]
 
 
 @pytest.mark.parametrize("size", [32, 96, 224])
