@@ -35,7 +35,6 @@ def calling(engine: SearchEngine) -> Call:
             async with Client(create_assistant(engine)) as client:
                 said = await client.call_tool(tool, arguments)
             [content] = said.content
-            assert content.type == "text"
             return bool(said.is_error), content.text
 
         return asyncio.run(one())
@@ -108,15 +107,8 @@ def test_an_assistant_gets_the_icons_of_a_screenshot_as_code(icon_library: Libra
     sure = {icon["key"] for icon in plain["icons"] if "key" in icon and "note" not in icon} - {"icons:photo"}
     code = answer(call, "locate", picture=str(file), set="icons", format="react")
     assert code.get("code", "").count("export function") == len(sure)
-    for arguments, told in (
-        ({"picture": "/nowhere/shot.png"}, "can't be read"),
-        ({"picture": __file__}, 'no icons can be found in "test_assistant.py"'),
-        ({"picture": str(file), "set": "gone"}, 'no set "gone"'),
-        ({"picture": str(file), "format": "reakt"}, 'no format "reakt"'),
-        ({"picture": str(file), "sets": "icons"}, 'locate has no argument "sets"; it takes picture, set, format'),
-    ):
-        failed, said = call("locate", **arguments)
-        assert failed and told in said
+    assert 'no set "gone"' in call("locate", picture=str(file), set="gone")[1]
+    assert 'no format "reakt"' in call("locate", picture=str(file), format="reakt")[1]
 
 
 def test_an_assistant_picks_icons_for_many_needs_in_one_call(call: Call) -> None:
@@ -146,8 +138,8 @@ def test_an_assistant_checks_code_that_it_has_written(call: Call, tmp_path: Path
         "names": 1,
     }
     plain = answer(call, "check_icons", paths=str(file))
-    assert plain["sets_not_in_this_library"] == ["lucide"]
-    assert plain["findings"] == [f'{file}:1:39: there is no file "./gone.svg"']
+    findings = [f'{file}:1:39: there is no file "./gone.svg"']
+    assert (plain["sets_not_in_this_library"], plain["findings"]) == (["lucide"], findings)
     assert "either paths or code" in call("check_icons")[1]
 
 
@@ -160,17 +152,8 @@ def test_an_assistant_looks_for_what_is_wrong_in_icons(icon_library: Library, ca
     plain = answer(call, "lint_icons", paths=str(folder))
     assert plain["n_icons"] == 3
     assert plain["findings"]["identical"] == ["2 icons show the same picture: dot, point"]
-    [broken] = plain["findings"]["broken"]
-    assert broken.startswith(f"{folder / 'cut.svg'}: ")
+    assert plain["findings"]["broken"][0].startswith(f"{folder / 'cut.svg'}: ")
     assert answer(call, "lint_icons", set="icons", rule="broken")
-    for arguments, told in (
-        ({}, "paths of folders, or a set"),
-        ({"set": "icon"}, 'no set "icon"'),
-        ({"set": "icons", "rule": "strok"}, '"strok" is no rule'),
-        ({"paths": "/nowhere"}, '"/nowhere"'),
-    ):
-        failed, said = call("lint_icons", **arguments)
-        assert failed and told in said
     assert answer(call, "list_sets", query="own") == {"sets": {"own": "Own Set, 6 icons"}}
 
 
@@ -223,12 +206,21 @@ def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(call: Call) -> None:
         ("similar_icons", {"picture": __file__}, 'picture "test_assistant.py" can\'t be looked for'),
         ("similar_icons", {"picture": "data:image/png;base64,####"}, "is not base64"),
         ("search_icons", {"query": "dot", "language": "german"}, 'language is "german"; give a code'),
+        ("locate", {"picture": "/nowhere/shot.png"}, "can't be read"),
+        ("locate", {"picture": __file__}, 'no icons can be found in "test_assistant.py"'),
+        (
+            "locate",
+            {"picture": __file__, "sets": "icons"},
+            'locate has no argument "sets"; it takes picture, set, format',
+        ),
+        ("lint_icons", {}, "paths of folders, or a set"),
+        ("lint_icons", {"set": "icon"}, 'no set "icon"'),
+        ("lint_icons", {"set": "icons", "rule": "strok"}, '"strok" is no rule'),
+        ("lint_icons", {"paths": "/nowhere"}, '"/nowhere"'),
     ):
         failed, said = call(tool, **arguments)
-        assert failed
-        assert told in said
-        assert "Traceback" not in said
-        assert "Error executing" not in said and "http" not in said and "\n" not in said
+        assert failed and told in said
+        assert [part for part in ("Traceback", "Error executing", "http", "\n") if part in said] == []
 
 
 @pytest.mark.parametrize("tool", ["similar_icons", "locate"])
@@ -236,9 +228,8 @@ def test_a_picture_that_is_a_pipe_or_a_device_is_not_waited_for(call: Call, tmp_
     os.mkfifo(tmp_path / "pipe.png")
 
     for picture in (tmp_path / "pipe.png", "/dev/zero", tmp_path):
-        failed, said = call(tool, picture=str(picture))
-        assert failed
-        assert said == f'picture "{picture}" can\'t be read: not a regular file'
+        told = f'picture "{picture}" can\'t be read: not a regular file'
+        assert call(tool, picture=str(picture)) == (True, told)
 
 
 def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(icon_library: Library) -> None:
@@ -260,7 +251,6 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(icon_library
     command = [sys.executable, "-c", START, "mcp", "--library", str(icon_library.root)]
     said = b"\n".join([first, *lines, b"", b""])
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:
-        assert done.stdin is not None and done.stdout is not None and done.stderr is not None
         done.stdin.write(said)
         done.stdin.flush()  # it stays open: what is under way when it ends is not answered
         answers = [json.loads(done.stdout.readline()) for _ in range(len(lines) + 1)]

@@ -3,16 +3,14 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.shell_completion import BashComplete
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from search.cli import main
 
-Run = Callable[..., Result]
 _COMPLETE = "import sys; from search.cli import main; main(prog_name='icons')"
 
 
@@ -47,16 +45,15 @@ def test_values_come_from_the_library(asked: Path, line: str, values: list[str])
 
 
 def test_another_library_on_the_line_completes_from_that_one(asked: Path, tmp_path: Path) -> None:
-    line = f"icons search --library {asked} --set ot"
-    assert completed(line, tmp_path / "none") == ["other"]
+    assert completed(f"icons search --library {asked} --set ot", tmp_path / "none") == ["other"]
     assert completed("icons search house --set o", tmp_path / "none") == []
 
 
 def test_a_tab_imports_nothing_heavy(asked: Path) -> None:
     program = _COMPLETE.replace("main(prog_name", "sys.exit = lambda *_: None; main(prog_name")
     program = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {program}"
-    environment = {"COMP_WORDS": "icons search x --set o", "COMP_CWORD": "4", "_ICONS_COMPLETE": "bash_complete"}
-    environment = {**os.environ, **environment, "ICONS_LIBRARY": str(asked)}
+    asking = {"COMP_WORDS": "icons search x --set o", "COMP_CWORD": "4", "_ICONS_COMPLETE": "bash_complete"}
+    environment = {**os.environ, **asking, "ICONS_LIBRARY": str(asked)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     assert "own" in done.stdout
     assert not {"numpy", "faiss", "onnxruntime", "PIL", "rich.table", "torch"} & set(done.stderr.split())

@@ -22,16 +22,13 @@ def library(called: Library) -> Iterator[Library]:
 
 
 def first_set(run: Run, library: Library) -> str:
-    done = run("search", "star", "--json", library=library.root)
-    assert done.exit_code == 0, done.output
-    return str(json.loads(done.stdout)["hits"][0]["set"])
+    return str(json.loads(run("search", "star", "--json", library=library.root).stdout)["hits"][0]["set"])
 
 
 def configured(run: Run, library: Library, *arguments: str) -> dict[str, Any]:
     done = run("config", *arguments, "--json", library=library.root)
     assert done.exit_code == 0, done.output
-    chosen: dict[str, Any] = json.loads(done.stdout)
-    return chosen
+    return json.loads(done.stdout)
 
 
 def test_a_choice_is_kept_and_counts_for_every_search(run: Run, library: Library) -> None:
@@ -66,8 +63,7 @@ def test_what_can_not_be_chosen_changes_nothing(
 ) -> None:
     configured(run, library, "sets", "mdi")
     done = run("config", *arguments, library=library.root)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert reason in done.stderr
+    assert (done.exit_code, done.stdout) == (2, "") and reason in done.stderr
     assert configured(run, library) == {"sets": ["mdi"], "format": None}
 
 

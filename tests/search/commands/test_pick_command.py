@@ -23,21 +23,19 @@ def pick(run: Pick, called: Library) -> Iterator[Pick]:
 
 def test_the_best_three_are_shown_with_their_numbers(pick: Pick) -> None:
     done = pick("--set", "lucide", given=NEEDS)
-    assert done.exit_code == 0
     lines = done.stdout.splitlines()
     assert lines[0] == "bell" and lines[1].startswith("  1  ") and "lucide:bell  outline" in lines[1]
-    assert "star" in lines
-    assert done.stderr == 'to take one of each: --first, or --choose "1 1"; --format FORMAT writes code\n'
+    told = 'to take one of each: --first, or --choose "1 1"; --format FORMAT writes code\n'
+    assert (done.exit_code, done.stderr, "star" in lines) == (0, told, True)
 
 
 def test_needs_become_code_behind_their_needs(pick: Pick) -> None:
     done = pick("--format", "lucide-react", "--size", "20", "map pin", "bell")
-    assert done.exit_code == 0
     assert done.stdout == (
         'import { MapPin, Bell } from "lucide-react";\n\n'
         "{/* map pin */}\n<MapPin size={20} />\n{/* bell */}\n<Bell size={20} />\n"
     )
-    assert done.stderr == "to install: npm install lucide-react\n"
+    assert (done.exit_code, done.stderr) == (0, "to install: npm install lucide-react\n")
 
 
 def test_the_format_of_the_configuration_is_taken_where_none_is_named(pick: Pick) -> None:
@@ -53,8 +51,7 @@ def test_the_format_of_the_configuration_is_taken_where_none_is_named(pick: Pick
 
 def test_a_need_that_finds_nothing_is_told_and_costs_the_exit_code(pick: Pick) -> None:
     done = pick("--set", "lucide", "--format", "unocss", "bell", "qqzzxxyy")
-    assert done.exit_code == 1
-    assert done.stdout == '<!-- bell -->\n<span class="i-lucide-bell"></span>\n'
+    assert (done.exit_code, done.stdout) == (1, '<!-- bell -->\n<span class="i-lucide-bell"></span>\n')
     assert 'nothing found for "qqzzxxyy"' in done.stderr
 
 
@@ -63,9 +60,8 @@ def test_json_is_one_object(pick: Pick) -> None:
     told = json.loads(done.stdout)
     assert (told["set"], told["format"], told["missing"], told["refused"]) == (None, "lucide-react", [], [])
     assert [need["chosen"] for need in told["needs"]] == ["lucide:bell", "lucide:star"]
-    assert len(told["needs"][0]["hits"]) == 3
-    assert told["uses"] == ["<Bell />", "<Star />"] and told["install"] == "npm install lucide-react"
-    assert done.stderr == ""
+    assert (len(told["needs"][0]["hits"]), done.stderr) == (3, "")
+    assert (told["uses"], told["install"]) == (["<Bell />", "<Star />"], "npm install lucide-react")
 
 
 @pytest.mark.parametrize(
@@ -83,8 +79,7 @@ def test_json_is_one_object(pick: Pick) -> None:
 )
 def test_what_cannot_be_asked_is_refused(pick: Pick, arguments: list[str], why: str) -> None:
     done = pick(*arguments)
-    assert done.exit_code == 2
-    assert why in " ".join(done.stderr.split()) and done.stdout == ""
+    assert (done.exit_code, done.stdout) == (2, "") and why in " ".join(done.stderr.split())
 
 
 def test_one_icon_is_written_by_show(pick: Pick) -> None:

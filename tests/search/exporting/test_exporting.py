@@ -29,8 +29,7 @@ THREE = Collection("Settings page", ("plain:house", "colours:sunset", "shared:ho
 def test_an_export_is_the_same_each_time_and_says_whose_icons_it_holds(engine: SearchEngine, kind: Kind) -> None:
     two = Collection("Settings page", ("plain:house", "shared:hole"))
     exported, again = (export(engine, two, kind) for _ in range(2))
-    assert exported.files == again.files and exported.content == again.content
-    assert exported.name == "settings-page"
+    assert (exported.files, exported.content, exported.name) == (again.files, again.content, "settings-page")
     licences = exported.files["LICENCES.md"].decode()
     assert "MIT License" in licences and "Creative Commons Attribution Non Commercial 4.0" in licences
     assert "plain:house" in licences and "Not for commercial use." in licences
@@ -46,8 +45,7 @@ def test_a_zip_holds_each_icon_as_it_looks_under_a_name_of_its_own(engine: Searc
     found, again = collected("mine", [*keys[:5], keys[0]])
     exported = export(engine, found, "zip")
     with zipfile.ZipFile(io.BytesIO(exported.content)) as archive:
-        names = archive.namelist()
-        pictures = {name: archive.read(name) for name in names if "/icons/" in name}
+        pictures = {name: archive.read(name) for name in archive.namelist() if "/icons/" in name}
         assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
     assert again == 1
     assert sorted(pictures) == [
@@ -82,9 +80,9 @@ def test_a_source_that_has_gone_is_told(tmp_path: Path, tiny_model: Path) -> Non
     (sources / "dot-b.svg").write_text("<svg/>")
     three = Collection("x", ("icons:dot-a", "icons:dot-b", "icons:dot-c"))
     exported = export(SearchEngine.open(tmp_path / "library"), three, "zip", Options(skip_unreadable=True))
-    assert exported.icons == ("icons:dot-c",)
-    assert "can't be read" in exported.left_out[0].reason
-    assert "has changed since it was indexed" in exported.left_out[1].reason
+    gone, changed = exported.left_out
+    assert exported.icons == ("icons:dot-c",) and "can't be read" in gone.reason
+    assert "has changed since it was indexed" in changed.reason
 
 
 def test_two_keys_of_one_icon_give_it_once(engine: SearchEngine) -> None:
@@ -102,15 +100,14 @@ def test_a_prefix_that_no_tool_takes_is_refused(prefix: str) -> None:
 
 def test_iconify_json_is_a_file_a_set_or_one_with_a_prefix(engine: SearchEngine) -> None:
     each = export(engine, THREE, "iconify")
-    assert {"plain.json", "colours.json", "shared.json"} < set(each.files)
-    assert each.main is None
+    assert {"plain.json", "colours.json", "shared.json"} < set(each.files) and each.main is None
     plain = json.loads(each.files["plain.json"])
     assert plain["prefix"] == "plain" and plain["info"]["license"]["spdx"] == "MIT"
     assert plain["icons"] == {"house": {"body": '<path d="M12 3l9 8h-3v10H6V11H3z" />', "width": 24, "height": 24}}
     own = export(engine, THREE, "iconify", Options(prefix="app"))
-    assert own.main == "app.json"
     whole = json.loads(own.files["app.json"])
-    assert list(whole["icons"]) == ["plain-house", "colours-sunset", "shared-hole"]
+    names = ["plain-house", "colours-sunset", "shared-hole"]
+    assert (own.main, list(whole["icons"])) == ("app.json", names)
     assert whole["info"]["license"]["title"].startswith("Creative Commons Attribution 4.0, ")
 
 
@@ -216,8 +213,8 @@ def test_names_are_safe_and_unique_whatever_they_were() -> None:
     assert all(re.fullmatch(r"[a-z][a-z0-9-]*", name) and len(name) <= 110 for name in names)
     assert len(set(names)) == len(names)
     assert unique(["a", "a", "a-2", "a"]) == ["a", "a-3", "a-2", "a-4"]
-    plain = [plain_name(text) for text in ("con", "", "\u00c9toile 2", "3d")]
-    assert plain == ["icon-con", "icon", "etoile-2", "icon-3d"]
+    plain = ["icon-con", "icon", "etoile-2", "icon-3d"]
+    assert [plain_name(text) for text in ("con", "", "\u00c9toile 2", "3d")] == plain
     assert len(set(unique(["icon"] * 10_000))) == 10_000
 
 

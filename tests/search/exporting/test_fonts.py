@@ -70,8 +70,7 @@ def test_the_font_is_one_that_tools_read(engine: SearchEngine) -> None:
         assert font["name"].getDebugName(1) == "app" and "MIT License" in font["name"].getDebugName(0)
         assert (font["hhea"].ascent, font["hhea"].descent, font["head"].unitsPerEm) == (1024, 0, 1024)
         assert font["hmtx"]["plain-house"][0] == 1024
-    css = exported.files["app.css"].decode()
-    assert '.app-lucide-static-bell::before { content: "\\e001"; }' in css
+    assert '.app-lucide-static-bell::before { content: "\\e001"; }' in exported.files["app.css"].decode()
     assert 'class="app app-plain-house' in exported.files["icons.html"].decode()
 
 

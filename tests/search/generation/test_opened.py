@@ -101,8 +101,8 @@ def test_what_was_asked_a_moment_ago_is_not_encoded_again() -> None:
     plain = Letters()
     encoder = RememberingEncoder(plain)
     assert np.array_equal(encoder.encode_words("arrow"), Letters().encode_words("arrow"))
-    several = encoder.encode_many_words(["left", "arrow", "left"])
-    assert np.array_equal(several, Letters().encode_many_words(["left", "arrow", "left"]))
+    several = ["left", "arrow", "left"]
+    assert np.array_equal(encoder.encode_many_words(several), Letters().encode_many_words(several))
     assert plain.n_asked == 3
     encoder.encode_many_words(["left", "arrow"])
     assert plain.n_asked == 3

@@ -18,8 +18,7 @@ def test_every_icon_of_a_screen_is_named_row_by_row(engine: SearchEngine) -> Non
     assert [icon.hits[0].name for icon in found.icons] == KEYS
     assert (found.kind, found.n_found, found.is_cut) == ("screen", 8, False)
     first = found.icons[0].box
-    assert abs(first.left - 31) <= 2
-    assert abs(first.top - 71) <= 2
+    assert (first.left, first.top) == pytest.approx((31, 71), abs=2)
     assert 20 <= first.right - first.left <= 24
 
 
@@ -62,8 +61,7 @@ def test_equal_crops_are_encoded_once(engine: SearchEngine) -> None:
 
     pixels = screen(engine, ["star"] * 8)
     found = Locator(connected_components, None).locate(pixels, Counting())  # type: ignore[arg-type]
-    assert found.n_found == 8
-    assert seen == [1]
+    assert (found.n_found, seen) == (8, [1])
     assert (found.vectors == found.vectors[0]).all()
 
 

@@ -45,8 +45,7 @@ def engine(modules: Path, tmp_path_factory: pytest.TempPathFactory) -> SearchEng
 def test_97_of_100_common_icons_are_right_at_first_and_what_is_wrong_is_marked(
     engine: SearchEngine,
 ) -> None:
-    table = read_table(bundled("eval/mapping-fa6-lucide.csv"))
-    found = measure(engine, table, source="fa6-solid", to="lucide")
+    found = measure(engine, read_table(bundled("eval/mapping-fa6-lucide.csv")), source="fa6-solid", to="lucide")
     both = found["both"]
     assert len(both.answerable) >= 190
     assert both.first >= 0.97 and both.among >= 0.98
@@ -71,8 +70,7 @@ def test_code_that_was_moved_compiles_and_is_left_alone_the_next_time(
         code = read_names(engine, [tmp_path / "icons.tsx"], sets=[], to="lucide")
         mapped = map_icons(engine, code.names, "lucide", progress=lambda *_: None)
         found = rewrite(engine, code, mapped, also_doubtful=True, progress=lambda *_: None)
-        assert len(found.changes) == n_changes
-        assert write_changes(found.changes) == []
+        assert (len(found.changes), write_changes(found.changes)) == (n_changes, [])
         assert _compiled(tmp_path, modules) == ""
     assert len(names) - 10 <= (tmp_path / "icons.tsx").read_text().count(" as Fa") <= len(names)
 

@@ -127,8 +127,7 @@ def test_the_last_two_generations_stay_and_each_can_answer(drawn: Drawn, place: 
     assert held_numbers(server.connection, server.names) == {number, number - 1}
     assert go_back(elsewhere) == number - 1
     assert engine.refresh()
-    assert engine.generation.number == number - 1
-    assert answers(place) == seen[number - 1]
+    assert (engine.generation.number, answers(place)) == (number - 1, seen[number - 1])
     with pytest.raises(LibraryError, match=f"holds no whole generation before the current one .{number - 1}."):
         go_back(elsewhere)
     assert go_back(elsewhere, forward=True) == number
@@ -166,8 +165,7 @@ def test_a_publication_that_ends_half_way_leaves_the_old_answers_and_goes_on(
     assert answers(place) == (answers(drawn.library) if killed_in == "forget_pieces" else before)
     summary = publish(drawn.library, place)
     assert answers(place) == answers(drawn.library)
-    if killed_in not in ("make_rows", "send"):
-        assert summary.sent == 0
+    assert summary.sent == 0 or killed_in in ("make_rows", "send")
     server = Published(LibraryElsewhere(place))
     assert held_numbers(server.connection, server.names) == {summary.generation, summary.generation - 1}
     assert examine(drawn.library, place, sample=50).is_sound
@@ -200,8 +198,7 @@ def test_a_generation_that_could_not_be_opened_in_time_is_tried_again(
     with monkeypatch.context() as patch, pytest.raises(UnreachableError):
         patch.setattr(Published, "open", late)
         engine.refresh()
-    assert engine.refresh()
-    assert engine.generation.number == number
+    assert engine.refresh() and engine.generation.number == number
 
 
 def test_a_library_that_is_published_in_the_place_of_another_answers(
@@ -243,16 +240,14 @@ def shown_by(place: str) -> int:
 
 @pytest.mark.slow
 def test_pictures_come_and_go_as_they_are_asked_for(drawn: Drawn, place: str, tmp_path: Path) -> None:
-    moved = tmp_path / "moved"
     assert publish(drawn.library, place, sends_pictures=False).unread == 0
-    drawn.source.rename(moved)
+    moved = drawn.source.rename(tmp_path / "moved")
     try:
         assert shown_by(place) == 0
         summary = publish(drawn.library, place, sends_pictures=True)
         assert summary.unread == summary.sent == summary.pictures > 0
         report = examine(drawn.library, place, sample=50)
-        assert report.is_sound
-        assert any("could not be read" in finding.message for finding in report.findings)
+        assert report.is_sound and any("could not be read" in finding.message for finding in report.findings)
     finally:
         moved.rename(drawn.source)
     summary = publish(drawn.library, place)
@@ -262,10 +257,9 @@ def test_pictures_come_and_go_as_they_are_asked_for(drawn: Drawn, place: str, tm
 def test_what_was_cleared_from_the_cache_is_fetched_again(drawn: Drawn, place: str) -> None:
     publish(drawn.library, place)
     expected = answers(place)
-    cache = LibraryElsewhere(place)
     generation = SearchEngine.open(place).generation
     (generation.folder / "bearers.npy").unlink()
-    next(iter(cache.encoder(Manifest.read(generation).fingerprint).iterdir())).unlink()
+    next(iter(LibraryElsewhere(place).encoder(Manifest.read(generation).fingerprint).iterdir())).unlink()
     assert answers(place) == expected
     (generation.folder / "facts.json").write_text("{")  # and the one that it is linked to
     assert answers(place) == expected
@@ -281,36 +275,33 @@ def test_an_examination_finds_what_is_not_as_it_was_published(drawn: Drawn, plac
     server.connection.call("upsert", icons, [{**row, "name": "other"}])
     server.connection.call("delete", icons, filter=f"id == {gone['id']}")
     messages = [finding.message for finding in examine(drawn.library, place, sample=50).findings]
-    assert f'"{icons}" lacks {gone["id"]}' in messages
-    assert f'{row["id"]} of "{icons}" differs in name' in messages
+    assert {f'"{icons}" lacks {gone["id"]}', f'{row["id"]} of "{icons}" differs in name'} <= {*messages}
     assert any("rows" in message and "were published" in message for message in messages)
 
 
 def test_the_commands_publish_search_go_back_and_examine(drawn: Drawn, place: str) -> None:
     own = ["--library", str(drawn.library.root)]
     done = CliRunner().invoke(main, ["lab", "publish", place, *own])
-    assert done.exit_code == 0, done.output
-    assert f"generation {drawn.library.current()} answers at {place}" in done.output
+    assert done.exit_code == 0 and f"generation {drawn.library.current()} answers at {place}" in done.output, (
+        done.output
+    )
     found, ours = (CliRunner().invoke(main, ["search", "shape", "--json", *o]) for o in (["--library", place], own))
     assert json.loads(found.output)["hits"] == json.loads(ours.output)["hits"] != []
     again = CliRunner().invoke(main, ["index", "--devices", "cpu", "--publish", place, *own])
-    assert again.exit_code == 0, again.output
-    assert "0 rows sent" in again.output
+    assert again.exit_code == 0 and "0 rows sent" in again.output, again.output
     sound = CliRunner().invoke(main, ["doctor", place, *own])
-    assert sound.exit_code == 0, sound.output
-    assert "what was published is sound" in sound.output
+    assert sound.exit_code == 0 and "what was published is sound" in sound.output, sound.output
     for other in (str(drawn.library.root / "none"), place):
         said = CliRunner().invoke(main, ["doctor", place, "--library", other]).output
         assert f'rows were not compared: "{other}" does not hold this generation' in " ".join(said.split())
     refused = CliRunner().invoke(main, ["rollback", "--library", place])
-    assert refused.exit_code == 2
-    assert "holds no whole generation before" in refused.output
+    assert refused.exit_code == 2 and "holds no whole generation before" in refused.output
 
 
 def test_a_server_that_is_away_is_one_line_and_exit_code_2() -> None:
     away = "milvus://127.0.0.1:9/icons"
     done = CliRunner().invoke(main, ["search", "home", "--library", away])
-    assert (done.exit_code, done.stdout, len(done.stderr.strip().splitlines())) == (2, "", 1)
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert f'"{away}" does not answer' in done.stderr
 
 

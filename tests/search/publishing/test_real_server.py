@@ -115,11 +115,11 @@ def address(
     """Of a library that was published with the token; ICONS_TEST_MILVUS_FOLDER names where a server was installed."""
     folder = Path(os.environ.get("ICONS_TEST_MILVUS_FOLDER") or tmp_path_factory.mktemp("milvus"))
     install(folder)
-    given = {"server_pem_path": str(certificate[0]), "server_key_path": str(certificate[1])}
+    guarded = {"authorization_enabled": True, "tls_mode": 1}
+    guarded |= {"server_pem_path": str(certificate[0]), "server_key_path": str(certificate[1])}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(TOKEN, RIGHT)
         patch.setenv(AUTHORITY, str(certificate[0]))
-        guarded = {"authorization_enabled": True, "tls_mode": 1, **given}
         with running(folder, port=free_port(), settings=guarded) as server:
             publish(library, f"{server}/called")
             yield f"{server}/called"
@@ -139,8 +139,7 @@ def search(address: str, **environment: str) -> "subprocess.CompletedProcess[str
 
 def refused(done: "subprocess.CompletedProcess[str]") -> str:
     """The one line that says why a search was refused."""
-    assert done.returncode == 2, (done.stdout, done.stderr)
-    assert done.stdout == ""
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
     [line] = done.stderr.strip().splitlines()
     return line
 
@@ -161,9 +160,7 @@ def test_without_the_right_token_nobody_is_let_in(
     address: str, certificate: tuple[Path, Path], token: dict[str, str]
 ) -> None:
     line = refused(search(address, **token, **{AUTHORITY: str(certificate[0])}))
-    assert f'"{address}" lets nobody in without the right token' in line
-    assert TOKEN in line
-    assert "other" not in line
+    assert f'"{address}" lets nobody in without the right token' in line and TOKEN in line and "other" not in line
 
 
 def test_a_server_of_another_authority_is_refused(address: str, tmp_path: Path) -> None:
@@ -176,8 +173,7 @@ def test_a_server_of_another_authority_is_refused(address: str, tmp_path: Path) 
 def test_a_server_with_tls_is_not_asked_without(address: str) -> None:
     plain = address.replace("milvus+tls", "milvus")
     line = refused(search(plain, **{TOKEN: RIGHT}))
-    assert f'"{plain}" does not answer' in line
-    assert "milvus+tls://" in line
+    assert f'"{plain}" does not answer' in line and "milvus+tls://" in line
 
 
 N_ASKING = 4
@@ -200,8 +196,7 @@ QUESTIONS: list[Question] = [(words, filters) for words in WORDS for filters in 
 
 
 def hits(engine: SearchEngine, question: Question) -> list[tuple[str, float]]:
-    words, filters = question
-    answer = engine.ask(Query(words=words), filters=filters, window=Window(k=20))
+    answer = engine.ask(Query(words=question[0]), filters=question[1], window=Window(k=20))
     return [(hit.key, hit.score) for hit in answer.hits]
 
 
@@ -242,8 +237,7 @@ def test_a_query_node_may_be_killed_while_searches_go_on(
         finally:
             over.set()
     said = [one for future in asking for one in future.result()]
-    assert len(said) > 2 * N_ASKING
-    assert not any(said), [one for one in said if one][:5]
+    assert len(said) > 2 * N_ASKING and not any(said), [one for one in said if one][:5]
     assert examine(library, address, sample=50).is_sound
 
 

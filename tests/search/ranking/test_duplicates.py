@@ -56,8 +56,7 @@ def test_a_drawing_is_one_hit_that_names_the_others(engine: SearchEngine) -> Non
     bell = _hits(engine, "bell")[0]
     assert {bell.key, *bell.also} == {"alpha:bell", "beta:bell", "lucide-static:bell"}
     assert bell.also[-1] == "lucide-static:bell"  # a sample stands last
-    assert also(bell) == ", ".join(bell.also)
-    assert also(house) == f"{house.also[0]}, {house.also[1]} +7"
+    assert (also(bell), also(house)) == (", ".join(bell.also), f"{house.also[0]}, {house.also[1]} +7")
 
 
 def test_the_icon_of_a_preferred_set_is_shown_though_it_is_called_something_else(engine: SearchEngine) -> None:
@@ -72,8 +71,7 @@ def test_the_icon_of_a_preferred_set_is_shown_though_it_is_called_something_else
 @pytest.mark.parametrize("words", ["house", "home", "moon", "bell"])
 def test_no_icon_comes_twice(engine: SearchEngine, words: str, prefer: tuple[str, ...]) -> None:
     hits = _hits(engine, words, *prefer)
-    assert len({(hit.set, hit.words) for hit in hits}) == len(hits)
-    assert len({hit.image for hit in hits}) == len(hits)
+    assert len({(hit.set, hit.words) for hit in hits}) == len({hit.image for hit in hits}) == len(hits)
 
 
 def test_an_icon_that_is_asked_with_is_not_its_own_answer(engine: SearchEngine) -> None:

@@ -61,7 +61,6 @@ def first_look(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 
 def _menu(answer: Answer) -> Iterator[tuple[Filters, int]]:
     """Every filter of a menu, and how many hits it is said to leave."""
-    assert answer.facets is not None
     for kind, counts in answer.facets.items():
         field = {**FIELDS, "family": "licences", "size": "sizes"}.get(kind, kind)
         for count in counts:

@@ -29,7 +29,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
     root = tmp_path_factory.mktemp("weights")
     icons = {}
     for name in NAMES:
-        [body] = re.findall("<svg[^>]*>(.*)</svg>", _sample(name), re.DOTALL)
+        sample = (bundled("samples/lucide-static") / "icons" / f"{name}.svg").read_text()
+        [body] = re.findall("<svg[^>]*>(.*)</svg>", sample, re.DOTALL)
         for suffix, width in WIDTHS.items():
             look = f'fill="none" stroke="currentColor" stroke-width="{width}"'
             icons[f"{name}{suffix}"] = {"body": f"<g {look}>{body}</g>"}
@@ -41,31 +42,22 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
     return SearchEngine.open(root / "library")
 
 
-def _sample(name: str) -> str:
-    return (bundled("samples/lucide-static") / "icons" / f"{name}.svg").read_text()
-
-
 def _names(engine: SearchEngine, query: Query, **filters: tuple[str, ...]) -> list[str]:
     found = engine.ask(query, filters=Filters(**filters), window=Window(k=5, min_score=0))  # type: ignore[arg-type]
     return [hit.name for hit in found.hits]
 
 
-def test_hits_are_plain_where_no_style_is_asked(engine: SearchEngine) -> None:
+def test_hits_are_plain_where_no_style_is_asked_or_outlines_are_or_something_is_left_out(engine: SearchEngine) -> None:
     for words in WAYS:
         assert set(_names(engine, Query(words=words))) <= set(NAMES), words
-
-
-def test_a_filter_for_outlines_or_what_is_left_out_leaves_the_plain_ones(engine: SearchEngine) -> None:
-    for words in WAYS:
         assert set(_names(engine, Query(words=words), styles=("outline",))) <= set(NAMES), words
         assert set(_names(engine, Query(words=words, without=("bold",)))) <= set(NAMES), words
 
 
 def test_the_plain_one_has_the_score_of_the_best(engine: SearchEngine) -> None:
-    window = Window(k=5, min_score=0)
     for words in WAYS:
         each = engine.ask(Query(words=words), window=Window(k=1, min_score=0, flat=True)).hits[0]
-        first = engine.ask(Query(words=words), window=window).hits[0]
+        first = engine.ask(Query(words=words), window=Window(k=5, min_score=0)).hits[0]
         assert (first.words, first.score) == (each.words, each.score)
 
 
@@ -87,5 +79,4 @@ def test_a_variant_in_a_style_to_be_left_out_stands_for_no_other(engine: SearchE
 
 @pytest.mark.parametrize("name", ["bell-bold", "trash-fill", "star"])
 def test_a_picture_finds_the_variant_that_is_most_like_it(engine: SearchEngine, name: str) -> None:
-    picture = engine.picture(engine.find(f"ph:{name}"))
-    assert _names(engine, Query(picture=picture))[0] == name
+    assert _names(engine, Query(picture=engine.picture(engine.find(f"ph:{name}"))))[0] == name

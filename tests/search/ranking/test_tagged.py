@@ -61,11 +61,9 @@ def test_the_icons_that_state_a_tag_come_first_though_they_are_called_something_
     tagged: Library, query: str, first: set[str]
 ) -> None:
     hits = _found(tagged, query)
-    assert len(hits) == 10
-    assert set(_names(hits)[: len(first)]) == first
+    assert (len(hits), set(_names(hits)[: len(first)])) == (10, first)
     assert not any(hit.exact for hit in hits)
-    scores = [hit.score for hit in hits]
-    assert scores == sorted(scores, reverse=True)
+    assert hits == sorted(hits, key=lambda hit: -hit.score)
 
 
 def test_an_icon_that_is_named_so_comes_before_one_that_states_it(tagged: Library) -> None:

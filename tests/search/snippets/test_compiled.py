@@ -160,8 +160,7 @@ def refused(script: str, codes: Mapping[str, str], modules: Path, tmp_path: Path
     """What a compiler says of code that it does not take, warnings included."""
     file = tmp_path / "codes.json"
     file.write_text(json.dumps(codes), "utf-8")
-    bad: dict[str, str] = json.loads(run_node(script + _ALL, str(file), modules=modules))
-    return bad
+    return json.loads(run_node(script + _ALL, str(file), modules=modules))
 
 
 @pytest.mark.slow

@@ -91,8 +91,7 @@ def test_an_icon_is_imported_and_used_as_its_package_exports_it(
     name: str, icon: NamedIcon, imports: str, use: str
 ) -> None:
     snippet = of(name, icon)
-    assert (snippet.imports, snippet.uses) == (imports, (use,))
-    assert use in snippet.code
+    assert (snippet.imports, snippet.uses, use in snippet.code) == (imports, (use,), True)
 
 
 @pytest.mark.parametrize(
@@ -275,8 +274,7 @@ def test_what_cannot_be_written_is_refused_with_a_way_out(name: str, icon: Named
 def test_a_framework_that_is_none_names_near_ones() -> None:
     with pytest.raises(IconsError, match='no format "lucide-raect"; near: lucide-react'):
         framework("lucide-raect")
-    assert framework("LUCIDE").name == "lucide-react"
-    assert framework("lucide-vue-next").name == "@lucide/vue"
+    assert (framework("LUCIDE").name, framework("lucide-vue-next").name) == ("lucide-react", "@lucide/vue")
 
 
 @pytest.mark.parametrize(
@@ -290,8 +288,7 @@ def test_a_look_that_could_mean_more_is_refused(given: dict[str, object]) -> Non
 @pytest.mark.parametrize("one", FRAMEWORKS.values(), ids=FRAMEWORKS)
 def test_every_framework_says_what_it_is_and_writes_a_sample(one: Framework) -> None:
     snippet = of(one.name, sample("bell", of=one.sets[0] if one.sets else "lucide"))
-    assert snippet.code and one.title
-    assert (snippet.install is not None) == bool(one.packages)
+    assert snippet.code and one.title and (snippet.install is not None) == bool(one.packages)
 
 
 _ROOT = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 12"'
@@ -336,6 +333,5 @@ def test_corners_are_those_of_all_strokes(corner: str, cap: str, join: str) -> N
 
 def test_a_colour_goes_to_what_an_icon_leaves_open() -> None:
     filled = drawing('<path d="M0 0h9v9z"/><path fill="#00f" d="M1 1h1"/>').svg
-    assert filled is not None
     coloured = restyled(filled.decode(), colour="red")
     assert coloured.count('fill="red"') == 1 and 'fill="#00f"' in coloured

@@ -32,8 +32,7 @@ def test_an_icon_is_found_wherever_it_is_used_on_light_and_dark_ground(uses: Usa
     assert (found.n_found, found.n_screens) == (3, 2)
     assert {use.icon for use in found.uses} == {"ours:search"}
     box = next(use.box for use in found.uses if use.file.endswith("a.png"))
-    assert abs(box.left - 183) <= 2
-    assert abs(box.top - 73) <= 2
+    assert (box.left, box.top) == pytest.approx((183, 73), abs=2)
 
 
 def test_what_is_called_the_same_in_another_set_is_told_apart(uses: UsageIndex, engine: SearchEngine) -> None:
@@ -55,8 +54,7 @@ def test_words_find_the_icons_that_mean_it(
 
 
 def test_a_filter_chooses_among_the_icons_that_words_mean(uses: UsageIndex, engine: SearchEngine) -> None:
-    icons = {use.icon for use in of_words(uses, engine, "bell").uses}
-    assert {"ours:bell", "theirs:bell"} <= icons
+    assert {"ours:bell", "theirs:bell"} <= {use.icon for use in of_words(uses, engine, "bell").uses}
     assert places(of_words(uses, engine, "bell", filters=Filters(sets=("theirs",)))) == {"c.png": 2}
 
 
@@ -65,8 +63,7 @@ def test_a_picture_finds_what_looks_like_it(uses: UsageIndex, engine: SearchEngi
     with Image.open(used.parent / "shots/a.png") as image:
         image.crop((174, 64, 210, 100)).save(crop)  # the search icon
     found = uses_of_picture(uses, engine, pixels_of(crop.read_bytes(), name="crop", size=engine.image_size), k=3)
-    assert places(found) == {"a.png": 1, "b.png": 2}
-    assert found.uses[0].icon is None
+    assert (places(found), found.uses[0].icon) == ({"a.png": 1, "b.png": 2}, None)
 
 
 def test_vectors_of_two_encoders_are_not_compared(uses: UsageIndex, engine: SearchEngine) -> None:

@@ -70,8 +70,7 @@ def own_client(library: Library, shots: Path) -> Iterator[httpx.Client]:
 def uses_of(client: httpx.Client, icon: str = "house", **parameters: Any) -> dict[str, Any]:
     answer = client.get(f"{API}/icons/{icon}/usage", params={"min_score": 0, **parameters})
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    return answer.json()
 
 
 def test_an_icon_is_told_with_its_places_as_the_command_tells_them(client: httpx.Client, unchanged: Library) -> None:
@@ -92,13 +91,11 @@ def test_a_crop_and_its_screenshot_are_at_their_addresses(client: httpx.Client, 
     assert (crop.headers["content-type"], screen.headers["content-type"]) == ("image/png", "image/png")
     left, top, right, bottom = use["box"]
     with Image.open(io.BytesIO(crop.content)) as cropped, Image.open(io.BytesIO(screen.content)) as whole:
-        assert cropped.width >= right - left
-        assert cropped.height >= bottom - top
+        assert cropped.width >= right - left and cropped.height >= bottom - top
         with Image.open(unchanged.root.parent / "private/shots/b.png") as shot:
             assert whole.size == (use["width"], use["height"]) == shot.size
     assert screen.headers["cache-control"] == "private, no-store"
-    again = client.get(use["crop_url"], headers={"If-None-Match": crop.headers["etag"]})
-    assert again.status_code == 304
+    assert client.get(use["crop_url"], headers={"If-None-Match": crop.headers["etag"]}).status_code == 304
 
 
 @pytest.mark.slow
@@ -110,12 +107,10 @@ def test_only_the_screenshot_that_was_looked_at_is_sent_or_its_copy(
     )
     (shots / "a.png").unlink()
     assert own_client.get(copied["screen_url"]).status_code == 200
-    other = save_screen(tmp_path / "secret.png", ["disc"])
     (shots / "b.png").unlink()
-    (shots / "b.png").symlink_to(other)
+    (shots / "b.png").symlink_to(save_screen(tmp_path / "secret.png", ["disc"]))
     gone = own_client.get(alone["screen_url"])
-    assert gone.status_code == 404
-    assert "another one by now" in gone.json()["error"]
+    assert gone.status_code == 404 and "another one by now" in gone.json()["error"]
     assert own_client.get(alone["crop_url"]).status_code == 200
 
 

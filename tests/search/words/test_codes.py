@@ -237,13 +237,11 @@ def test_code_means_sets_that_it_calls_by_other_names(
 
 def test_a_set_of_ones_own_is_meant_by_its_key_whatever_else_is_called_so() -> None:
     names = SetNames(["ai", "ant-design", "md"], ["Robots", "Ant Design Icons", "Notes"])
-    assert names.begun("ai", IN_CLASSES) == (0,)
-    assert names.begun("ai", IN_COMPONENTS) == (0, 1)
+    assert (names.begun("ai", IN_CLASSES), names.begun("ai", IN_COMPONENTS)) == ((0,), (0, 1))
     assert names.begun("md", IN_COMPONENTS) == (2,)
 
 
 def test_sets_whose_keys_differ_in_case_alone_are_meant_together() -> None:
     names = SetNames(["Icons", "icons", "other"], ["Mine", "Yours", "Theirs"])
-    assert names.meant("ICONS") == (0, 1)
-    assert names.with_key("icons") == (0, 1)
+    assert names.meant("ICONS") == names.with_key("icons") == (0, 1)
     assert (names.meant("mine"), names.meant("theirs"), names.meant("nobody's")) == ((0,), (2,), ())

@@ -1,7 +1,6 @@
 """Words of a query are taken apart as people mean them, spelt as the library spells, and signs are said in words."""
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,12 +32,8 @@ SPELLER = Speller(
 )
 
 
-def _bearing(*names: str) -> Callable[[str], bool]:
-    return lambda words: words in names
-
-
 def _read(text: str, *names: str) -> Wording:
-    return read_words(text, SPELLER, is_name_or_tag=_bearing(*names))
+    return read_words(text, SPELLER, is_name_or_tag=lambda words: words in names)
 
 
 def test_a_plain_query_is_looked_for_as_it_is() -> None:
@@ -96,8 +91,7 @@ def test_a_guess_stands_beside_what_was_typed() -> None:
 
 def test_parts_are_looked_for_without_what_joins_them_and_without_their_number() -> None:
     wording = _read("two bells with a plus")
-    assert wording.parts == ("two bells", "plus")
-    assert wording.typed == "two bells with a plus"
+    assert (wording.parts, wording.typed) == (("two bells", "plus"), "two bells with a plus")
     assert wording.name == "bells plus"
     assert _read("two bells").name == "two bells"
 
@@ -112,8 +106,7 @@ def test_where_something_is_left_out_only_the_rest_is_a_name() -> None:
 
 def test_signs_are_names_as_they_are_and_in_words() -> None:
     wording = _read("🔔 +")
-    assert wording.spellings[1] == wording.typed == "bell plus"
-    assert wording.name == "bell plus"
+    assert wording.spellings[1] == wording.typed == wording.name == "bell plus"
     assert _read("->").spellings == ("->", "right arrow")
 
 
@@ -136,8 +129,7 @@ def test_an_empty_query_is_refused(text: str) -> None:
 )
 def test_whatever_else_is_typed_asks_for_something(text: str) -> None:
     wording = _read(text)
-    assert wording.typed and wording.name and all(wording.spellings)
-    assert len(wording.typed) <= MOST_LETTERS
+    assert wording.typed and wording.name and all(wording.spellings) and len(wording.typed) <= MOST_LETTERS
 
 
 @pytest.mark.parametrize(
@@ -456,8 +448,7 @@ def plausible(encoder: QueryEncoder) -> Plausible:
 
 @pytest.mark.parametrize("word", ["thermostatic", "rotatable", "defragment", "hygrometer", "unsubscribing"])
 def test_a_rare_word_reads_like_one(plausible: Plausible, encoder: QueryEncoder, word: str) -> None:
-    assert not encoder.has_token(word)
-    assert plausible.reads_like_a_word(word)
+    assert not encoder.has_token(word) and plausible.reads_like_a_word(word)
 
 
 def test_few_made_up_words_that_can_be_spoken_pass(plausible: Plausible) -> None:
