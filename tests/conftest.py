@@ -78,8 +78,7 @@ def save_tiny_model(folder: Path, *, seed: int) -> Path:
     model = open_clip.CLIP(**TINY)
     folder.mkdir(parents=True)
     preprocess = {"mean": [0.5] * 3, "std": [0.5] * 3, "interpolation": "bicubic", "resize_mode": "longest"}
-    config = {"model_cfg": TINY, "preprocess_cfg": preprocess}
-    (folder / "open_clip_config.json").write_text(json.dumps(config))
+    (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": TINY, "preprocess_cfg": preprocess}))
     save_file(
         {name: tensor.contiguous() for name, tensor in model.state_dict().items()},
         folder / "open_clip_model.safetensors",
@@ -152,8 +151,7 @@ def exported_once(library: Library, model: Path) -> Iterator[None]:
 def build_library(library: Library, model: Path, sources: Sequence[Path], **options: object) -> IndexSummary:
     """Run `index` with a small encoder, in this process unless told otherwise."""
     how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
-    choice = ModelChoice(f"local-dir:{model}")
-    given = {"sources": sources, "choice": choice, "devices": "cpu", "embed": how, **options}
+    given = {"sources": sources, "choice": ModelChoice(f"local-dir:{model}"), "devices": "cpu", "embed": how, **options}
     with exported_once(library, model):
         return index(library, IndexOptions(**given), Silent())  # type: ignore[arg-type]
 
@@ -219,8 +217,9 @@ def icons(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 x, y = 4 + 3 * column, 5 + row % 4 * 3 + number
                 name = f"{shape}-{place}{style}"
                 body = _BODIES[shape].format(x=x, y=y)
-                drawn = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">{body}</svg>'
-                (folder / f"{name}.svg").write_text(drawn)
+                (folder / f"{name}.svg").write_text(
+                    f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">{body}</svg>'
+                )
                 lines.append(f'{name}.svg,{name},"{_TAGS.get(shape, "")}",MIT')
     (folder / "icons.csv").write_text("\n".join(lines) + "\n")
     return folder / "icons.csv"
@@ -288,8 +287,9 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
 
 def index_bundled(library: Path, *sources: Path) -> None:
     """Index with the bundled model, as a user does; the bundled samples where no source is given."""
-    arguments = ["index", *map(str, sources), "--library", str(library), "--devices", "cpu", "--workers", "0"]
-    done = CliRunner().invoke(main, arguments)
+    done = CliRunner().invoke(
+        main, ["index", *map(str, sources), "--library", str(library), "--devices", "cpu", "--workers", "0"]
+    )
     assert done.exit_code == 0, done.output
 
 
@@ -317,8 +317,7 @@ def run(asked: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     monkeypatch.delenv("ICONS_PICTURES", raising=False)
 
     def invoke(name: str, *arguments: str | Path, given: str | bytes | None = None, library: Path = asked) -> Result:
-        environment = {"ICONS_LIBRARY": str(library)}
-        return CliRunner().invoke(main, [name, *map(str, arguments)], input=given, env=environment)
+        return CliRunner().invoke(main, [name, *map(str, arguments)], input=given, env={"ICONS_LIBRARY": str(library)})
 
     return invoke
 

@@ -36,8 +36,9 @@ def document() -> dict[str, Any]:
 def check_declared(answer: httpx.Response) -> None:
     """Refuse an answer of the API that its document does not tell of."""
     path = answer.request.url.path
-    operation = next((methods for template, methods in _paths() if template.fullmatch(path)), {})
-    declared = operation.get(answer.request.method.lower())
+    declared = next((methods for template, methods in _paths() if template.fullmatch(path)), {}).get(
+        answer.request.method.lower()
+    )
     if declared is None:
         return
     told = declared["responses"].get(str(answer.status_code))

@@ -52,14 +52,14 @@ def test_every_call_is_answered_as_the_document_shows(bundled_samples: Path, mon
     calls = CALL.findall(DOCUMENT.read_text("utf-8"))
     assert len(calls) == 4
     for tool, arguments, answer in calls:
-        now = heard(engine, tool, json.loads(arguments))
-        assert without_scores(now) == without_scores(json.loads(answer)), tool
+        assert without_scores(heard(engine, tool, json.loads(arguments))) == without_scores(json.loads(answer)), tool
 
 
 def test_the_table_names_every_tool() -> None:
     server = create_assistant(SearchEngine.__new__(SearchEngine))
-    tools = [tool.name for tool in asyncio.run(server.list_tools())]
-    assert sorted(_TOOL.findall(DOCUMENT.read_text("utf-8"))) == sorted(tools)
+    assert sorted(_TOOL.findall(DOCUMENT.read_text("utf-8"))) == sorted(
+        [tool.name for tool in asyncio.run(server.list_tools())]
+    )
 
 
 if __name__ == "__main__":

@@ -32,8 +32,9 @@ def test_every_command_shows_an_example() -> None:
 
 
 def test_every_command_in_the_readme_exists() -> None:
-    readme = (ROOT / "README.md").read_text()
-    used = re.findall(r"^\s*(?:\S+ && )*(icons [a-z]+(?: [a-z]+)?(?: [a-z]+)?)", readme, re.MULTILINE)
+    used = re.findall(
+        r"^\s*(?:\S+ && )*(icons [a-z]+(?: [a-z]+)?(?: [a-z]+)?)", (ROOT / "README.md").read_text(), re.MULTILINE
+    )
     assert len(used) > 30
     groups = {path.rpartition(" ")[0] for path in COMMANDS} - {"icons"}
     for line in used:

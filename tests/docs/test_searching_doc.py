@@ -101,8 +101,7 @@ def test_every_line_for_a_shell_has_options_that_exist() -> None:
     assert len(asked) >= 5
     root = click.Context(main, info_name="icons", **main.context_settings)
     for words in map(shlex.split, asked):
-        command = main.get_command(root, words[0])
-        command.make_context(words[0], words[1:], parent=root, resilient_parsing=True)
+        main.get_command(root, words[0]).make_context(words[0], words[1:], parent=root, resilient_parsing=True)
 
 
 def without_figures(text: str) -> str:

@@ -47,5 +47,6 @@ def test_the_hit_that_is_shown_has_the_fields_of_a_hit() -> None:
 
 
 def test_every_parameter_of_a_search_is_told() -> None:
-    table = set(re.findall(r"`([a-z_]+)`", PAGE))
-    assert {field.alias or name for name, field in SearchParameters.model_fields.items()} <= table
+    assert {field.alias or name for name, field in SearchParameters.model_fields.items()} <= set(
+        re.findall(r"`([a-z_]+)`", PAGE)
+    )

@@ -51,8 +51,9 @@ def test_the_tasks_end_as_the_document_shows(tmp_path: Path) -> None:
         for command, written in run:
             assert_shown(command, written, library)
         [(tool, arguments, answer)] = CALL.findall(text)
-        now = heard(SearchEngine.open(library), tool, json.loads(arguments))
-        assert without_scores(now) == without_scores(json.loads(answer)), tool
+        assert without_scores(heard(SearchEngine.open(library), tool, json.loads(arguments))) == without_scores(
+            json.loads(answer)
+        ), tool
 
 
 if __name__ == "__main__":

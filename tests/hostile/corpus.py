@@ -134,8 +134,7 @@ def bitmaps() -> Iterator[Named]:
 
 
 def png(width: int, height: int, *chunks: tuple[bytes, bytes], depth: int = 8, colour: int = 2) -> bytes:
-    header = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0)
-    parts = [(b"IHDR", header), *chunks, (b"IEND", b"")]
+    parts = [(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0)), *chunks, (b"IEND", b"")]
     return b"\x89PNG\r\n\x1a\n" + b"".join(map(_chunk, parts))
 
 

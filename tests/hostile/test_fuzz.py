@@ -294,8 +294,7 @@ def asks(engine: SearchEngine, make: Callable[[], Query], filters: Callable[[], 
     except IconsError as refused:
         assert str(refused)
         return
-    assert len(answer.hits) <= min(k, answer.n_found)
-    assert all(0 <= hit.score <= 1 for hit in answer.hits)
+    assert len(answer.hits) <= min(k, answer.n_found) and all(0 <= hit.score <= 1 for hit in answer.hits)
     assert all(hit.animated is wanted.animated for hit in answer.hits if wanted.animated is not None)
     json.dumps([answer.spelled, [hit.key for hit in answer.hits]]).encode()
 

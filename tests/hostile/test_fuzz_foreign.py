@@ -106,8 +106,7 @@ class Server:
         self._rows = {manifest_key(2): said}
         for path in (place / "server").iterdir():
             content = path.read_bytes()
-            key = piece_key(hashlib.sha256(content).hexdigest(), 0)
-            self._rows[key] = b64encode(zlib.compress(content)).decode()
+            self._rows[piece_key(hashlib.sha256(content).hexdigest(), 0)] = b64encode(zlib.compress(content)).decode()
 
     def query(self, _: str, where: str, fields: Sequence[str], **__: object) -> list[dict[str, str]]:
         del fields
@@ -118,8 +117,9 @@ def say(server: Path, number: int, fingerprint: str) -> None:
     """Write what is said of the files of a server."""
     files = {path.name: describe_file(path) for path in server.iterdir()}
     facts = {name: FileFacts(found.bytes, found.sha256, 1) for name, found in files.items()}
-    encoder = {"encoder.json": facts.pop("encoder.json")}
-    said = PublishedManifest(number, fingerprint, 32, False, 12, 11, "2027-01-01", facts, encoder)
+    said = PublishedManifest(
+        number, fingerprint, 32, False, 12, 11, "2027-01-01", facts, {"encoder.json": facts.pop("encoder.json")}
+    )
     (server / "said.json").write_text(said.to_json())
 
 
@@ -272,8 +272,9 @@ def runs(line: str, place: Path) -> int:
     """Run a command, which answers, finds nothing or refuses in one line; its exit code."""
     named = {name: str(place / name) for name in ("work", "export")}
     library = place / ("planned" if "{work}" in line else "library")
-    arguments = [part.format(**named) for part in line.split()]
-    done = CliRunner().invoke(main, [*arguments, "--library", str(library)], catch_exceptions=False)
+    done = CliRunner().invoke(
+        main, [*(part.format(**named) for part in line.split()), "--library", str(library)], catch_exceptions=False
+    )
     assert done.exit_code in (0, 1, 2), done.output
     refusals = [line for line in done.stderr.splitlines() if line.startswith("Error")]
     assert len(refusals) <= 1 and "Traceback" not in done.output, done.output
@@ -354,8 +355,7 @@ def try_one(place: Path, kept: Path, target: Target, rng: random.Random) -> None
     file.write_bytes(content)
     try:
         _ask(place, target, rng)
-        assert _state(place) == before
-        assert {path.name for path in place.parent.iterdir()} == {"here", "kept", "victim"}
+        assert (_state(place), {path.name for path in place.parent.iterdir()}) == (before, {"here", "kept", "victim"})
     except BaseException as error:
         raise AssertionError(f"{target.file}: {what}") from error
 

@@ -232,10 +232,9 @@ def test_a_graph_whose_weights_lie_elsewhere_is_refused(tmp_path: Path, name: st
 def test_offline_forbids_even_a_model_that_was_asked_for(tmp_path: Path) -> None:
     asked = ["index", "--offline", "--model", "hf-hub:someone/clip", "--library", str(tmp_path / "library")]
     # What answers at this port would be fetched; nobody does, so any attempt takes long or names the port.
-    environment = os.environ | {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "cache")}
     done = subprocess.run(
         [sys.executable, "-c", "from search.cli import main; main()", *asked],
-        env=environment,
+        env=os.environ | {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "cache")},
         capture_output=True,
         text=True,
         check=False,

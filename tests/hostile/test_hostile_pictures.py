@@ -109,8 +109,7 @@ def test_every_hostile_picture_is_drawn_rightly_or_refused_with_a_reason(corpus:
                 n_failed += 1
                 if case.reason is None or not re.search(case.reason, failure.reason):
                     wrong.append((case.path, failure.reason, case.reason))
-    assert wrong == []
-    assert len(drawn) + n_failed == len(jobs) >= 300
+    assert wrong == [] and len(drawn) + n_failed == len(jobs) >= 300
     np.testing.assert_array_equal(drawn[neighbour], square)
     corpus.assert_nothing_was_read_or_fetched()
 

@@ -30,8 +30,9 @@ def iconify(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("iconify")
     facts = {"total": 100, "palette": False, "category": "UI 24px"}
     licences = {"squares": "MIT", "lucide": "ISC", "heroicons": "MIT", "dashicons": "GPL-2.0-or-later"}
-    collections = {prefix: {**facts, "license": {"spdx": licence}} for prefix, licence in licences.items()}
-    (folder / "collections.json").write_text(json.dumps(collections))
+    (folder / "collections.json").write_text(
+        json.dumps({prefix: {**facts, "license": {"spdx": licence}} for prefix, licence in licences.items()})
+    )
     spinning = f'{_SQUARE}<animateTransform attributeName="transform"/>'
     bodies = {"home": _SQUARE, "arrow-left": _LINE, "chevron-down": _LINE, "close": _SQUARE, "loading": spinning}
     for prefix in licences:

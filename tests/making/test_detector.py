@@ -34,8 +34,9 @@ def screens(tmp_path_factory: pytest.TempPathFactory) -> Path:
             icons.append(ScreenIcon((left, top, left + side, top + side), "set:square", "inline"))
         path = folder / "aside.png"
         Image.fromarray(pixels).save(path)
-        screen = Screen(f"{number:05}.png", 480, 416, 1, "squares", "light", number, tuple(icons))
-        writer.write(screen, path.read_bytes())
+        writer.write(
+            Screen(f"{number:05}.png", 480, 416, 1, "squares", "light", number, tuple(icons)), path.read_bytes()
+        )
     return folder
 
 
@@ -56,16 +57,13 @@ def test_a_tile_follows_from_its_seed_and_its_boxes_move_with_its_pixels(screens
 
 
 def test_a_right_answer_costs_less_than_a_shifted_one() -> None:
-    boxes = torch.tensor([[8.0, 8.0, 24.0, 24.0]])
-    targets = targets_of([boxes], [torch.zeros(0, 4)], cells=(16, 16))
+    targets = targets_of([torch.tensor([[8.0, 8.0, 24.0, 24.0]])], [torch.zeros(0, 4)], cells=(16, 16))
     corners = boxes_of(torch.zeros(1, 4, 16, 16))
     right = torch.stack([corners[:, 0] - 8, corners[:, 1] - 8, 24 - corners[:, 2], 24 - corners[:, 3]], 1)
     logits = torch.where(targets.is_middle, 6.0, -6.0)
     of_scores, of_boxes = loss_of(logits, right, targets)
-    assert of_boxes.item() == pytest.approx(0, abs=1e-5)
-    assert of_scores.item() < 0.01
-    shifted = right + torch.tensor([-3.0, 0, 3.0, 0])[None, :, None, None]
-    assert loss_of(logits, shifted, targets)[1].item() > 0.3
+    assert of_boxes.item() == pytest.approx(0, abs=1e-5) and of_scores.item() < 0.01
+    assert loss_of(logits, right + torch.tensor([-3.0, 0, 3.0, 0])[None, :, None, None], targets)[1].item() > 0.3
 
 
 @pytest.mark.slow

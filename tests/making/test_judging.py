@@ -82,8 +82,7 @@ def test_a_bad_judgement_or_description_is_named(
 def test_the_bundled_judgements_are_of_bundled_samples() -> None:
     lines = read_judgements(bundled("eval") / "judged-lucide.jsonl")
     here = {path.stem for path in (bundled("samples/lucide-static") / "icons").glob("*.svg")}
-    assert {name for line in lines for names in line.grades.values() for name in names} <= here
-    assert len(lines) == 300
+    assert {name for line in lines for names in line.grades.values() for name in names} <= here and len(lines) == 300
 
 
 def test_a_description_holds_with_three_right_hits_and_no_wrong_one(lucide: Library, tmp_path: Path) -> None:
@@ -128,8 +127,9 @@ def test_what_is_pooled_is_judged_and_then_nothing_is_left(lucide: Library, tmp_
     ],
 )
 def test_an_answer_that_can_not_be_meant_is_named(tmp_path: Path, changed: dict[str, object], reason: str) -> None:
-    pool = [{"query": "alarm", "kind": kind, "icons": ["bell", "star"]} for kind in ("other", "means")]
-    (tmp_path / "pool.json").write_text(json.dumps(pool))
+    (tmp_path / "pool.json").write_text(
+        json.dumps([{"query": "alarm", "kind": kind, "icons": ["bell", "star"]} for kind in ("other", "means")])
+    )
     good = {"query": "alarm", "kind": "other", "right": [0], "fair": []}
     answers = _write(tmp_path / "answers.jsonl", good, good | {"kind": "means"} | changed)
     with pytest.raises(QueryFileError, match=reason):

@@ -90,8 +90,9 @@ def modules(tmp_path: Path) -> Path:
             _script(root / package / code, "annotations.json", content)
     for number in range(4):
         names = ("copy", "remove", "delete", "lock", "bed", "bunk", "cot", "hotel", "bear")
-        icons = {name: {} for name in names if number < 3 or name == "bear"}
-        content = json.dumps({"info": {"category": "General"}, "icons": icons})
+        content = json.dumps(
+            {"info": {"category": "General"}, "icons": {name: {} for name in names if number < 3 or name == "bear"}}
+        )
         _script(root / "@iconify/json/json", f"set{number}.json", content)
     return root
 
@@ -115,8 +116,7 @@ def test_texts_of_a_script_are_read_without_running_it() -> None:
 b`,emoji:"\uD83D\uDE00\u{1F600}"},f={g(n){return 0}},r={labels:i,n:5,kept:{text:'x'}};"""
     found = objects(source)
     assert found["a"] == {"copy": "Löschen", "two words": 'it\'s "one"', "u": "a\nb", "emoji": "😀😀"}
-    assert list(leaves(found["r"])) == [("/kept/text", "x")]
-    assert "f" not in found
+    assert list(leaves(found["r"])) == [("/kept/text", "x")] and "f" not in found
 
 
 def test_words_are_aligned_by_the_texts_that_they_are_in_together() -> None:
@@ -133,10 +133,8 @@ def test_sources_are_weighed_together_and_neighbours_bring_no_word_of_their_own(
     english = {"🐻": Annotation(["bear"], ["animal"]), "🐱": Annotation(["cat"], ["animal"])}
     found = weigh(Sources(texts, signs, english, {"einstellungen": near, "zahnrad": near}))
     terms = dict(found["einstellungen"].terms)
-    assert list(terms)[:2] == ["settings", "preferences"]
-    assert terms["cog"] == pytest.approx(0.4)
-    assert (found["bär"].terms[0][0], found["tier"].terms[0][0]) == ("bear", "animal")
-    assert "zahnrad" not in found
+    assert (list(terms)[:2], terms["cog"]) == (["settings", "preferences"], pytest.approx(0.4))
+    assert (found["bär"].terms[0][0], found["tier"].terms[0][0]) == ("bear", "animal") and "zahnrad" not in found
 
 
 def test_what_icons_are_called_by_is_kept_and_a_phrase_that_its_words_say_is_not() -> None:
@@ -182,8 +180,7 @@ def test_languages_stand_beside_english_on_the_same_questions(subject: Subject, 
     assert (found.n_asked, found.n_dropped, found.lacking, found.few) == (23, 1, ["xx"], {"French": 11})
     [row] = found.rows
     assert (row.language, row.name, row.kind, row.n_queries) == ("de", "German", None, 22)
-    assert row.english["R@1"] == Figure(1.0, 1.0, 1.0)
-    assert row.known.shares == row.known.figures
+    assert (row.english["R@1"], row.known.shares) == (Figure(1.0, 1.0, 1.0), row.known.figures)
 
     def is_first(word: str, german: str) -> bool:
         answer = subject.engine.ask(Query(words=german, languages=("de",)), window=Window(k=1))
@@ -198,8 +195,9 @@ def test_languages_stand_beside_english_on_the_same_questions(subject: Subject, 
 def test_goals_are_those_of_the_ten_languages() -> None:
     ranks = dict.fromkeys(TEN, 1) | {"hi": 11, "xx": UNRANKED}
     query = BenchmarkQuery("query", "k", ("name",), translations=dict.fromkeys(ranks, "text"))
-    answers = {language: Answered(rank, UNRANKED, "", ()) for language, rank in ranks.items()}
-    asked = [Translated(query, 1, answers)] * 20
+    asked = [
+        Translated(query, 1, {language: Answered(rank, UNRANKED, "", ()) for language, rank in ranks.items()})
+    ] * 20
     reached = goals(list(language_rows(asked, {code: code for code in ranks}, seed=0)))
     assert [(goal.name, goal.reached) for goal in reached] == list(zip(GOALS, (0.9, 0.9, 0.0), strict=True))
 

@@ -78,10 +78,11 @@ def test_a_corpus_leaves_out_pictures_that_equal_a_reserved_one(tmp_path: Path) 
     gathered.is_reserved = looks_reserved(placed, workers=0)
     build_corpus(gathered, tmp_path / "corpus", limits=limits, workers=0)
     facts = read_facts(tmp_path / "corpus")
-    assert sorted(facts["words"]) == ["bin", "star"]
-    assert facts["tags"][facts["words"].index("bin")] == ["delete", "trash"]
-    assert facts["refused"]["looks like a reserved icon"] == 1
-    assert facts["limits"]["admit"] == "shippable"
+    assert (sorted(facts["words"]), facts["tags"][facts["words"].index("bin")]) == (
+        ["bin", "star"],
+        ["delete", "trash"],
+    )
+    assert (facts["refused"]["looks like a reserved icon"], facts["limits"]["admit"]) == (1, "shippable")
 
 
 def test_a_described_icon_is_there_twice_more_called_by_its_looks_alone() -> None:
@@ -112,8 +113,9 @@ def cached_answers(file: Path, *, extra: tuple[str, ...] = ()) -> Path:
     word = {word: generator.normal(size=384) for text in texts for word in text.split()}
     vectors = np.stack([sum(word[part] for part in text.split()) for text in texts])
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    spelled = np.frombuffer(json.dumps(texts).encode(), np.uint8)
-    save_file({"texts": spelled, "vectors": vectors.astype(np.float16)}, file)
+    save_file(
+        {"texts": np.frombuffer(json.dumps(texts).encode(), np.uint8), "vectors": vectors.astype(np.float16)}, file
+    )
     return file
 
 
@@ -138,8 +140,7 @@ def test_a_word_is_drawn_towards_its_definitions_and_other_texts_stay(tmp_path: 
     plain = teacher_vectors(["tent", *senses, TEXTS[0]], cache=cache).astype("float32")
     found = glossed_vectors(["tent", TEXTS[0]], wordnet=tmp_path, cache=cache).astype("float32")
     meant = plain[0] + (plain[1] + 0.5 * plain[2]) / 1.5
-    assert abs(found[0] - meant / (meant @ meant) ** 0.5).max() < 2e-3
-    assert (found[1] == plain[3]).all()
+    assert abs(found[0] - meant / (meant @ meant) ** 0.5).max() < 2e-3 and (found[1] == plain[3]).all()
 
 
 def test_a_pair_is_of_one_family_and_the_same_word_of_another_icon_is_no_wrong_answer() -> None:
@@ -154,8 +155,7 @@ def test_a_pair_is_of_one_family_and_the_same_word_of_another_icon_is_no_wrong_a
 
 @pytest.mark.slow
 def test_words_are_taught_and_two_models_are_blended(tmp_path: Path) -> None:
-    cache = cached_answers(tmp_path / "teacher.safetensors")
-    answers = teacher_vectors(TEXTS, cache=cache)
+    answers = teacher_vectors(TEXTS, cache=cached_answers(tmp_path / "teacher.safetensors"))
     torch.manual_seed(0)
     model, options = new_model(), DistillOptions(steps=80, batch=16, rate=2e-3, precision="fp32")
     distill(model, TEXTS, answers, n_icon_texts=len(TEXTS), options=options)
@@ -179,8 +179,9 @@ def test_words_are_taught_and_two_models_are_blended(tmp_path: Path) -> None:
 
 
 def test_the_card_that_ships_is_made_of_its_lineage() -> None:
-    lineage = json.loads((bundled("model") / "training.json").read_text("utf-8"))
-    assert card_of(lineage) == (bundled("model") / "README.md").read_text("utf-8")
+    assert card_of(json.loads((bundled("model") / "training.json").read_text("utf-8"))) == (
+        bundled("model") / "README.md"
+    ).read_text("utf-8")
 
 
 def test_figures_of_another_model_are_refused() -> None:
@@ -251,8 +252,9 @@ def test_the_bundled_lists_have_no_name_as_its_own_keyword_and_no_line_twice() -
 def test_synonyms_lead_to_names_that_several_sets_have_the_most_agreed_first(tmp_path: Path) -> None:
     lines = [{"set": key, "name": name, "tags": tags} for key, icons in ICONS.items() for name, tags in icons.items()]
     for number, line in enumerate(lines):
-        svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M{number} 0h9v9z"/></svg>'
-        (tmp_path / f"{number}.svg").write_text(svg)
+        (tmp_path / f"{number}.svg").write_text(
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M{number} 0h9v9z"/></svg>'
+        )
         line |= {"file_path": f"{number}.svg", "licence": "MIT"}
     (tmp_path / "icons.jsonl").write_text("\n".join(map(json.dumps, lines)))
     out = tmp_path / "synonyms.bin"
@@ -262,5 +264,4 @@ def test_synonyms_lead_to_names_that_several_sets_have_the_most_agreed_first(tmp
     names = dict(written.meanings("bin")[0].terms)
     assert list(names) == ["trash", "rubbish"]
     assert names["rubbish"] == pytest.approx(0.63, abs=0.04)  # log 2 / log 3, in fifteenths
-    assert list(dict(written.meanings("throw away")[0].terms)) == ["trash"]
-    assert not written.meanings("reserved word")
+    assert list(dict(written.meanings("throw away")[0].terms)) == ["trash"] and not written.meanings("reserved word")

@@ -43,8 +43,9 @@ def planned(subject: Subject, folder: Path) -> tuple[Contender, Answers]:
     disc, box, _ = truths[0].corners
     large, gone = truths[1].corners
     badly = np.array([large[0], large[1], large[2], large[1] + (large[3] - large[1]) * 0.4])
-    found = [[(box, 0.6), (disc, 0.9)], [(badly, 0.8), (gone, 0.7), (large, 0.3)], [(np.array([0, 0, 9, 9]), 0.95)]]
-    left = iter(found)
+    left = iter(
+        [[(box, 0.6), (disc, 0.9)], [(badly, 0.8), (gone, 0.7), (large, 0.3)], [(np.array([0, 0, 9, 9]), 0.95)]]
+    )
 
     def detect(_: Pixels) -> Boxes:
         corners, scores = zip(*next(left), strict=True)
@@ -62,8 +63,9 @@ def slow_average_precision(scores: list[np.ndarray], rights: list[Mask], n_icons
     for threshold in {score for score, _ in flat}:
         above = [right for score, right in flat if score >= threshold]
         points.append((sum(above), sum(above) / len(above)))
-    best = [max((p for found, p in points if found >= n), default=0.0) for n in range(1, sum(n_icons) + 1)]
-    return float(sum(best)) / sum(n_icons)
+    return float(
+        sum([max((p for found, p in points if found >= n), default=0.0) for n in range(1, sum(n_icons) + 1)])
+    ) / sum(n_icons)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -98,8 +100,7 @@ def test_parts_of_screens_and_kinds_of_icons_have_figures_of_their_own(planned: 
     assert found["template", "chart"].figures[FALSE_BOXES].value == 1
     assert list(found["template", "plain-form"].figures) == [FALSE_BOXES]
     assert [row.value for row in rows if row.by == "size"] == ["12-16 px", "16-24 px"]
-    assert found["size", "12-16 px"].figures["recall"].value == 0.5
-    assert found["drawn", "inline"].n_icons == 5
+    assert (found["size", "12-16 px"].figures["recall"].value, found["drawn", "inline"].n_icons) == (0.5, 5)
     sides = [((0, 0, 16, 10), 1), ((0, 0, 16, 10), 2), ((0, 0, 10, 99), 1.5), ((0, 0, 7, 7), 1)]
     assert [size_class(ScreenIcon(box, "", ""), scale) for box, scale in sides] == [
         "16-24 px", "8-12 px", "48 px and more", "below 8 px",

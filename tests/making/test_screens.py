@@ -62,8 +62,7 @@ def test_a_box_is_tight_around_what_has_changed_enough() -> None:
     change = np.zeros((30, 40), np.uint8)
     change[10:20, 5:25] = 200
     change[8, 5:25] = 15  # less than a tenth of the rest
-    assert painted_box(change, (0, 0, 40, 30)) == (5, 10, 25, 20)
-    assert painted_box(change, (30, 0, 40, 30)) is None
+    assert painted_box(change, (0, 0, 40, 30)) == (5, 10, 25, 20) and painted_box(change, (30, 0, 40, 30)) is None
     assert without_touching([(0, 0, 10, 10), (8, 0, 18, 10), (20, 0, 30, 10), (5, 5, 5, 9)]) == [[0, 2], [1]]
 
 
@@ -112,8 +111,7 @@ def sets(tmp_path: Path) -> Path:
 def test_icons_are_svgs_glyphs_and_masks_and_neither_logos_nor_illustrations(browser: Browser) -> None:
     browser.show(_PAGE, Viewport(600, 240, 1))
     marked = mark_icons(browser, Rules(skip=".logo"))
-    assert [one.drawn for one in marked] == ["inline", "font-before", "mask"]
-    assert marked[1].classes == "ti ti-home"
+    assert ([one.drawn for one in marked], marked[1].classes) == (["inline", "font-before", "mask"], "ti ti-home")
     pixels, icons = painted_icons(browser, scale=1)
     assert pixels.shape == (240, 600, 3)
     np.testing.assert_allclose(icons[0].box, (24, 14, 40, 30), atol=1)  # by its pixels
@@ -122,8 +120,7 @@ def test_icons_are_svgs_glyphs_and_masks_and_neither_logos_nor_illustrations(bro
 
 def test_a_class_names_an_icon(sets: Path) -> None:
     namer = Namer(sets, families=["fontawesome5"], sets=[])
-    assert namer.key(found("fas fa-lg fa-fw fa-play")) == "fa-solid:play"
-    assert namer.key(found("fas fa-unheard-of")) == ""
+    assert (namer.key(found("fas fa-lg fa-fw fa-play")), namer.key(found("fas fa-unheard-of"))) == ("fa-solid:play", "")
     assert namer.key(found(prefix="fas", name="play")) == "fa-solid:play"
 
 
@@ -141,8 +138,7 @@ def test_only_files_below_the_packages_are_given_out(tmp_path: Path) -> None:
     for file in (page, tmp_path / "secret.txt"):
         file.touch()
     files = Files(tmp_path / "packages", {ORIGIN: "one/"})
-    assert files.find(f"{ORIGIN}index.html") == page
-    assert files.find(f"{ORIGIN}../../secret.txt") is None
+    assert files.find(f"{ORIGIN}index.html") == page and files.find(f"{ORIGIN}../../secret.txt") is None
     assert files.find("https://elsewhere.test/index.html") is None
 
 

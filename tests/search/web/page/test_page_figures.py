@@ -83,8 +83,7 @@ def test_ten_icons_are_chosen_and_copied_as_code_in_as_many_steps_as_told(open_p
     if not packages:
         pytest.skip("ICONS_NODE_MODULES names no folder of npm packages; the first lines of this file say which")
     needs = [line for line in (DOCS / "needs.txt").read_text("utf-8").splitlines() if line and not line.startswith("#")]
-    sources = [Path(packages, "@iconify-json", key) for key in ("fa6-solid", "lucide")]
-    index_bundled(tmp_path / "library", *sources)
+    index_bundled(tmp_path / "library", *([Path(packages, "@iconify-json", key) for key in ("fa6-solid", "lucide")]))
     with serve_library(Library(tmp_path / "library")) as site:
         page = open_page("/", base=site, viewport={"width": 1280, "height": 800})
         page.locator('#filters [data-kind="set"]').click()

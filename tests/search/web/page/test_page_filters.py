@@ -96,7 +96,6 @@ def test_on_a_phone_filters_are_a_sheet_that_leads_from_kind_to_kind(open_page: 
     shows(page, {"#grid button.tile": True})
     click(page, "Filters")
     sheet = page.locator("#menu").bounding_box()
-    assert sheet is not None
     assert (sheet["x"], sheet["width"], round(sheet["y"] + sheet["height"])) == (0, 390, 844)
     page.locator('#menu [data-kind="set"]').tap()
     page.locator("#menu .option", has_text="drawn").tap()

@@ -112,7 +112,6 @@ def cut_screen(page: "Page") -> None:
 def test_a_box_around_an_icon_of_a_screen_finds_it(page: "Page") -> None:
     cut_screen(page)
     stage = page.locator("#crop .stage").bounding_box()
-    assert stage is not None
     scale = stage["width"] / 1280
     page.mouse.move(stage["x"] + 590 * scale, stage["y"] + 290 * scale)
     page.mouse.down()
@@ -148,7 +147,6 @@ def strokes_are(page: "Page", number: str) -> None:
 
 def draw(page: "Page", strokes: Sequence[Sequence[Sequence[float]]]) -> None:
     box = page.locator("#drawing canvas").bounding_box()
-    assert box is not None
     scale = box["width"] / 320
     for stroke in strokes:
         for number, (x, y) in enumerate(stroke):
@@ -208,7 +206,6 @@ def test_every_icon_of_a_dropped_screen_is_framed_and_named_in_reading_order(pag
     shows(page, {"#grid .name": READ, "#summary": "5 different icons in your picture"})
     expect(page.get_by_label("Whole screen")).to_be_checked()
     shot, frame = page.locator(".shot").bounding_box(), page.locator(".found-icon").first.bounding_box()
-    assert shot is not None and frame is not None
     place = [(frame[side] - shot[side]) * 900 / shot["width"] for side in ("x", "y")]  # type: ignore[literal-required]
     assert place == pytest.approx([62, 43], abs=4)
 

@@ -61,7 +61,6 @@ def test_frames_stand_where_icons_are_and_a_click_shows_their_names_and_crop(ope
     (tmp_path / "found.html").write_text(located_page(files, drawn), "utf-8")
     opened.goto((tmp_path / "found.html").as_uri())
     shot, frame = opened.locator(".shot img").bounding_box(), opened.locator('[data-name="bell"]').bounding_box()
-    assert shot and frame
     assert (shot["width"], shot["height"], frame["width"], frame["height"]) == pytest.approx(
         (240, 120, 20, 20), abs=0.5
     )
@@ -71,8 +70,7 @@ def test_frames_stand_where_icons_are_and_a_click_shows_their_names_and_crop(ope
     opened.locator('[data-name="<b>star"]').click()
     panel = opened.locator("section:visible")
     assert panel.locator("code").all_inner_texts() == ["mine:<b>star", "mine:<b>star-off"]
-    assert panel.locator(".sure b").all_inner_texts() == ["31%", "16%"]
-    assert "No good match" in panel.inner_text()
+    assert panel.locator(".sure b").all_inner_texts() == ["31%", "16%"] and "No good match" in panel.inner_text()
     opened.locator('[data-name="bell"]').click()
     colour = "[...panel.getContext('2d').getImageData(96, 96, 1, 1).data]"
     assert panel.locator("canvas").evaluate(f"panel => {colour}") == [200, 0, 0, 255]
@@ -83,8 +81,7 @@ def test_a_person_chooses_and_saves(opened: "Page", tmp_path: Path) -> None:
     home, bell, star = (Candidate(Name("to", name), n, n) for n, name in enumerate(("home", "bell", 'a"<b>')))
     sure = IconMapping(Name("from", "house"), 9, [home, bell], 0.95, is_doubtful=False)
     odd = IconMapping(Name("from", 'x,"<i>'), None, [bell, star, home], 0.4, is_doubtful=True)
-    mapped = Mapped("to", [sure, odd])
-    (tmp_path / "page.html").write_bytes(mapping_page(mapped, drawn))
+    (tmp_path / "page.html").write_bytes(mapping_page(Mapped("to", [sure, odd]), drawn))
     complaints: list[str] = []
     opened.on("console", lambda message: complaints.append(message.text))
     opened.goto((tmp_path / "page.html").as_uri())
