@@ -189,8 +189,7 @@ def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | 
 
     with Bars(estimate=False) as view:
         every = Parts(setting, view).all()
-        some = chosen(every, only)
-        report = bench_gpu(some, folder, kind=setting.kind, bars=view, minutes=minutes, show=show)
+        report = bench_gpu(chosen(every, only), folder, kind=setting.kind, bars=view, minutes=minutes, show=show)
     held = list(goals(report))
     report.facts = [f"{'met' if is_met else 'MISSED'}: {text}" for text, is_met in held]
     write(report, folder, has_charts=False)

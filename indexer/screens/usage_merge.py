@@ -229,8 +229,7 @@ def _drawn(pictures: Iterator[_Picture]) -> Iterator[tuple[_Picture, Pixels]]:
         for picture in pictures:
             side, is_dark = int(random.integers(*_SIDES)), bool(random.integers(2))
             with suppress(OSError, SourceError, RenderError):
-                content = read_picture(picture.address)
-                yield picture, _on_screen(pool.png(content, size=side), random, is_dark=is_dark)
+                yield picture, _on_screen(pool.png(read_picture(picture.address), size=side), random, is_dark=is_dark)
 
 
 def _on_screen(png: bytes, random: np.random.Generator, *, is_dark: bool) -> Pixels:

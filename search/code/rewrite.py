@@ -191,8 +191,7 @@ def rewrite(
         rewriter.replace(replaced)
         by_hand += rewriter.by_hand
         if rewriter.edits:
-            n_places = len(replaced) - len(rewriter.by_hand)
-            changes.append(Change(file.path, file.text, rewriter.edited(), n_places))
+            changes.append(Change(file.path, file.text, rewriter.edited(), len(replaced) - len(rewriter.by_hand)))
         progress("Rewriting", number, len(code.files))
     computed = [one for file in code.files for one in file.computed]
     return Rewritten(changes, by_hand, doubtful, computed, sorted(targets.packages))

@@ -265,8 +265,7 @@ def make_sprite(material: Material) -> Made:
         (name, f'<svg class="tile" role="img" aria-label="{name}"><use href="#{name}"/></svg>', "") for name in names
     ]
     # The page holds the sprite itself: opened from a disk, a browser takes no other file's symbols.
-    page = gallery(material.name, use=use, tiles=tiles, sprite=sprite)
-    files = {_SPRITE: sprite.encode(), "example.html": page}
+    files = {_SPRITE: sprite.encode(), "example.html": gallery(material.name, use=use, tiles=tiles, sprite=sprite)}
     return Made(files, _SPRITE, [f"use: {use}"], names_of(material.drawn))
 
 

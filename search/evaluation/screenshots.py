@@ -290,8 +290,7 @@ def take(shots: Shots, place: int, condition: Condition) -> bytes:
     icon = draw(shots.contents[place], size=condition.size)
     beside: list[NDArray[np.uint8]] = []
     if "crop" in condition.changes:
-        random = np.random.default_rng([*shots.seeds[place], len(CHANGES)])
-        others = random.integers(len(shots), size=2).tolist()
+        others = np.random.default_rng([*shots.seeds[place], len(CHANGES)]).integers(len(shots), size=2).tolist()
         beside = [draw(shots.contents[other], size=condition.size) for other in others]
     return take_screenshot(icon, beside, condition, seed=shots.seeds[place])
 

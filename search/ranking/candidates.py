@@ -224,8 +224,7 @@ def _spoken(opened: Opened, parsed: ParsedQuery, avoided: Avoided, scope: Search
         more = np.setdiff1d(every, ids, assume_unique=True)
         ids = np.concatenate([ids, more])
         similarities = np.concatenate([similarities, opened.icons.reconstruct(more) @ parsed.vector])
-    against = evidence_against(opened, avoided, ids)
-    found = added_up(evidence_for(opened, parsed, fits, ids, similarities)) + against
+    found = added_up(evidence_for(opened, parsed, fits, ids, similarities)) + evidence_against(opened, avoided, ids)
     tiers, curve = tiers_of(opened, ids, direct, avoided), opened.manifest.calibration.words
     if any(len(some) for some in direct.values()):
         found += first_of_tiers(opened, parsed, ids, tiers)

@@ -204,8 +204,7 @@ class Guard:
             is_own = site in ("same-origin", "none")
             is_page = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
             is_followed = is_page and "sec-purpose" not in headers  # a page may have links fetched before any click
-        is_reading = request.method == "GET"
-        return None if is_own or (is_followed and is_reading) else origin or "a page of another server"
+        return None if is_own or (is_followed and request.method == "GET") else origin or "a page of another server"
 
 
 def _is_same(text: str, secret: str) -> bool:
