@@ -4,9 +4,9 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-MOST_STATEMENTS = 31_358
+MOST_STATEMENTS = 27_998
 """Lowered when the packages are smaller; never raised without a line in docs/log.md that says what is worth it."""
-MOST_MODULES = 295
+MOST_MODULES = 228
 
 
 def statements(module: Path) -> int:
