@@ -31,8 +31,7 @@ class Stages:
         """Run one stage; tell its result, refusal or defect, how many operations it took and how it ended."""
         self._process.stdin.write(json.dumps({"stage": stage, "library": str(library), **asked}) + "\n")
         self._process.stdin.flush()
-        told: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return told
+        return json.loads(self._process.stdout.readline())
 
     def result(self, stage: str, library: Path, **asked: Any) -> Any:
         """Run a stage that must succeed; return its result."""

@@ -165,7 +165,7 @@ def _finetune(stages: Stages, folder: Path, icons: Path, start: Path, *more: str
         str(folder / "mine"),
         f"--model=local-dir:{start}",
         *("--devices", "cpu", "--workers", "0", "--batch", "16", "--allow-regression"),
-        *([f"--set={one}" for one in ("steps=2", "validate_steps=1", "held_out=5", "precision=fp32")]),
+        *(f"--set={one}" for one in ("steps=2", "validate_steps=1", "held_out=5", "precision=fp32")),
         *more,
     ]
     return stages.run("command", folder, given={"arguments": arguments}, **asked)

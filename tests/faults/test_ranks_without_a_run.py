@@ -116,7 +116,7 @@ def test_folders_of_runs_that_were_killed_are_cleared_away(tmp_path: Path, monke
     for process in (ended.pid, os.getpid(), "x", 10**20):
         (tmp_path / f"icons-ranks-{process}-abc").mkdir()
     _remove_leftovers()
-    assert ({path.name for path in tmp_path.glob("icons-ranks-*")}) == {
+    assert {path.name for path in tmp_path.glob("icons-ranks-*")} == {
         f"icons-ranks-{kept}-abc" for kept in (os.getpid(), "x", 10**20)
     }
 

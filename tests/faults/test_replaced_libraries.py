@@ -173,8 +173,7 @@ def _health(client: httpx.Client, *, status: int) -> dict[str, Any]:
     while (answer := client.get("/health")).status_code != status:
         assert time.monotonic() < ends
         time.sleep(0.1)
-    told: dict[str, Any] = answer.json()
-    return told
+    return answer.json()
 
 
 QUERIES_EACH = 4

@@ -30,7 +30,7 @@ def copied(page: "Page", name: str) -> str:
     page.get_by_role("menuitemradio", name=name, exact=True).click()
     click(page, f"Copy as {name}")
     shows(page, {"#toast": re.compile("Copied “" if name == "Name" else f"Copied .* as {name}$")})
-    text: str = page.evaluate(CLIPBOARD)
+    text = page.evaluate(CLIPBOARD)
     assert text == page.locator("#detail .code code").text_content()
     return text
 

@@ -207,8 +207,9 @@ def test_on_a_phone_the_panel_covers_the_page_and_buttons_are_large_enough_for_f
 def test_tiles_do_not_move_when_their_pictures_arrive_nor_for_those_who_asked_for_calm(open_page: Open) -> None:
     page = open_page("/?q=arrow", reduced_motion="reduce")
     shows(page, {"#grid button.tile": True})
-    shift: float = page.evaluate(_LAYOUT_SHIFT)
-    assert shift < 0.05  # filters appear above once it is known what there is to filter by; 0.1 counts as good
+    assert (
+        page.evaluate(_LAYOUT_SHIFT) < 0.05
+    )  # filters appear above once it is known what there is to filter by; 0.1 counts as good
     assert page.evaluate("() => document.getAnimations().length") == 0
 
 
