@@ -16,17 +16,15 @@ from indexer.errors import LibraryError, SourceError, UnknownSetError, Unreachab
 from indexer.library.folder import Generation, Library, LibraryElsewhere, library_at
 from indexer.library.preferences import known_preferences, read_preferences
 from indexer.merging.manifest import Manifest
-from search.deadline import refuse_late
 from search.generation.opened import Opened, Source, source_of
-from search.pictures import StoredPicture, look_up, showing
-from search.query import Filters, Query, Window, refuse_empty
-from search.ranking.answer import answer
+from search.pictures import look_up, showing
+from search.query import Filters, Query, Window, refuse_empty, refuse_late
+from search.ranking.answer import answer, explain
 from search.ranking.details import find_icon, hits_of, set_cards, show_icon
-from search.ranking.explain import explain
 from search.results import Answer, Details, Explanation, FacetCount, Hit, SetCard
 from search.screens.results import AsKind, LocatedPicture
 
-__all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "StoredPicture", "Window"]
+__all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "Window"]
 
 Result = TypeVar("Result")
 Edition = tuple[int, object]
@@ -106,10 +104,13 @@ class SearchEngine:
                 state = None if number is None else self._source.state(number)
                 if (number, state) == self.edition:
                     return False
-                if number is None or state is None or self._is_refused((number, state)):
+                refused, until = self._refused
+                is_refused = refused == (number, state) and time.monotonic() < until
+                if number is None or state is None or is_refused:
                     self._refuse_gone()
                     return False
-                if is_same_library and _are_two(self._source.library(number), self.manifest.library):
+                libraries = {self._source.library(number), self.manifest.library} - {""} if is_same_library else ()
+                if len(libraries) > 1:  # known, and not one
                     return False
                 try:
                     opened = self._source.open(number)
@@ -124,10 +125,6 @@ class SearchEngine:
                     raise LibraryError(f"{error}; generation {self.generation.number} answers on") from error
                 self._opened = opened
                 return True
-
-    def _is_refused(self, edition: "Edition") -> bool:
-        refused, until = self._refused
-        return edition == refused and time.monotonic() < until
 
     def _refuse_gone(self, cause: LibraryError | None = None) -> None:
         """Go on only where what answers is still there.
@@ -170,9 +167,7 @@ class SearchEngine:
         """Fill in what the library's user prefers; a set of it that has gone since is not missed."""
         if query.prefer is not None:
             return query
-        preferred = known_preferences(self.library).sets
-        held = set(self._opened.facets.labels("set").values) if preferred else set()
-        return replace(query, prefer=tuple(key for key in preferred if key in held))
+        return replace(query, prefer=tuple(self.present_sets(known_preferences(self.library).sets)))
 
     def locate(
         self,
@@ -208,25 +203,20 @@ class SearchEngine:
             IconsError: one is unknown here; the message names near ones.
         """
 
-        def look(opened: Opened) -> list[str]:
-            labels = opened.facets.labels("set")
-            return list(dict.fromkeys(labels.values[code] for code in labels.meant(names)))
-
-        return self.with_generation(look)
+        return self.with_generation(lambda opened: opened.facets.labels("set").called(names))
 
     def sets_called(self, name: str) -> list[str]:
         """Keys of the sets that code means by a name: "lucide" is "lucide-static" here, where that is the set's key."""
 
-        def look(opened: Opened) -> list[str]:
-            labels = opened.facets.labels("set")
-            return [labels.values[code] for code in labels.set_names.with_key(name) or ()]
-
-        return self.with_generation(look)
+        return self.with_generation(lambda opened: opened.facets.labels("set").in_code(name))
 
     def present_sets(self, keys: Sequence[str]) -> list[str]:
         """Those of some keys that are sets of this library."""
-        held = set(self._opened.facets.labels("set").values)
-        return [key for key in keys if key in held]
+
+        def held(opened: Opened) -> list[str]:
+            return [key for key in keys if key in opened.facets.labels("set").values]
+
+        return self.with_generation(held) if keys else []
 
     def names_in(self, key: str) -> list[str]:
         """Names of a set's icons as they are spelt, each once; none of a set that is not here."""
@@ -286,24 +276,20 @@ class SearchEngine:
         Raises:
             UnknownIconError: no icon has this id.
         """
-        from indexer.sources.licences import read_licence_file
+        from indexer.sources.records import read_licence_file
 
         found = self.with_generation(lambda opened: opened.snapshot.icon(icon))
         return read_licence_file(found.kind, Path(found.location))
 
     def picture(self, icon: int) -> bytes:
-        """Read the picture of an icon as its source holds it, SVG or bitmap; raises as `stored_picture` does."""
-        return self.stored_picture(icon).content
-
-    def stored_picture(self, icon: int) -> StoredPicture:
-        """Read the picture of an icon, and tell which picture that is.
+        """Read the picture of an icon as its source holds it, SVG or bitmap.
 
         Raises:
             UnknownIconError: no icon has this id.
             SourceError: the source has gone or changed since it was indexed.
         """
         [found] = self.with_generation(lambda opened: look_up(opened.snapshot, [opened.snapshot.icon(icon)]))
-        return StoredPicture(found.read(self.library))
+        return found.read(self.library)
 
     def pictures(self, images: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """Read some pictures, one by one in their order, by the ids that hits tell; without those that can't be read.
@@ -346,8 +332,3 @@ class _Fixed(SearchEngine):
     def refresh(self, *_: object, **__: object) -> bool:
         """Stay."""
         return False
-
-
-def _are_two(library: str, other: str) -> bool:
-    """Whether two ids are known and those of two libraries."""
-    return "" not in (library, other) and library != other

@@ -55,18 +55,11 @@ def screenshot_of(pool: "DrawPool", content: bytes, *, name: str, size: int) -> 
         raise IconsError(f'no icons can be found in "{name}": {error}') from error
 
 
-class StoredPicture(NamedTuple):
-    """A picture as its source holds it."""
+def digest_of(content: bytes) -> str:
+    """Digest of a picture as its source holds it, as hits have it."""
+    from indexer.sources.records import content_digest
 
-    content: bytes
-    """SVG or bitmap."""
-
-    @property
-    def digest(self) -> str:
-        """That of these bytes, as hits have it."""
-        from indexer.sources.records import content_digest
-
-        return content_digest(self.content).hex()
+    return content_digest(content).hex()
 
 
 class PicturePlace(NamedTuple):

@@ -1,11 +1,15 @@
-"""What is asked: plain data that the engine, the command line and the HTTP API share."""
+"""What is asked: plain data that the engine, the command line and the HTTP API share; and until when somebody waits."""
 
+import math
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from indexer.errors import IconsError
+from indexer.errors import IconsError, LateError
 from indexer.languages.letters import is_locale
 
 if TYPE_CHECKING:
@@ -152,16 +156,15 @@ class Window:
     """Count sets, styles, licences, categories and so on among what is found."""
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise IconsError(f'k is "{self.k}"; ask for 1 hit or more')
-        if self.k > MOST_HITS:
-            raise IconsError(f'k is "{self.k}"; ask for {MOST_HITS:,} hits or fewer')
-        if not 0 <= self.offset <= MOST_OFFSET:
-            raise IconsError(f'offset is "{self.offset}"; begin between 0 and {MOST_OFFSET:,}')
-        if self.sort not in SORTS:
-            raise IconsError(f'sort is "{self.sort}"; choose one of {", ".join(SORTS)}')
-        if self.min_score is not None and not 0 <= self.min_score <= 1:
-            raise IconsError(f'min_score is "{self.min_score}"; give a number from 0 to 1')
+        for name, holds, hint in (
+            ("k", self.k >= 1, "ask for 1 hit or more"),
+            ("k", self.k <= MOST_HITS, f"ask for {MOST_HITS:,} hits or fewer"),
+            ("offset", 0 <= self.offset <= MOST_OFFSET, f"begin between 0 and {MOST_OFFSET:,}"),
+            ("sort", self.sort in SORTS, f"choose one of {', '.join(SORTS)}"),
+            ("min_score", self.min_score is None or 0 <= self.min_score <= 1, "give a number from 0 to 1"),
+        ):
+            if not holds:
+                raise IconsError(f'{name} is "{getattr(self, name)}"; {hint}')
 
     def refuse_deep(self) -> None:
         """Refuse a window that reaches deeper than hits are ranked.
@@ -202,3 +205,31 @@ class ReadAs:
         """A line for people: "Pfeil: arrow; links: left, links (German)"."""
         readings = "; ".join(f"{read.word}: {', '.join(read.english)}" for read in self.words if read.english)
         return f"{readings} ({self.name})"
+
+
+_ends: ContextVar[float] = ContextVar("ends", default=math.inf)
+
+
+@contextmanager
+def until(ends: float) -> Iterator[None]:
+    """Want what this thread does in the block until a time of `time.monotonic`; without this, however long it takes."""
+    before = _ends.set(ends)
+    try:
+        yield
+    finally:
+        _ends.reset(before)
+
+
+def is_late() -> bool:
+    """Whether nobody waits any more."""
+    return time.monotonic() > _ends.get()
+
+
+def refuse_late() -> None:
+    """End work that nobody waits for.
+
+    Raises:
+        LateError: that is so.
+    """
+    if is_late():
+        raise LateError("nobody waits for this answer any more; ask for less at once")

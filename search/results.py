@@ -200,12 +200,10 @@ class NameRead:
     """What else it may say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Details:
-    """Everything that a library knows of one icon."""
+@dataclass(frozen=True)
+class KnownOfIcon:
+    """What a library knows of one icon beside what a hit says."""
 
-    hit: Hit
-    """Its score is 1: it is itself."""
     name_read: NameRead | None
     """None where its name stands as it is."""
     caption: str | None
@@ -219,6 +217,14 @@ class Details:
     set_licence: str | None
     source: str
     """Where it comes from, as `icons index` was called with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Details(KnownOfIcon):
+    """Everything that a library knows of one icon."""
+
+    hit: Hit
+    """Its score is 1: it is itself."""
     variants: Sequence[Hit]
     """The other icons of its name in its set."""
     near_duplicates: Sequence[Hit]

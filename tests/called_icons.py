@@ -65,12 +65,11 @@ def _write_manifest(folder: Path) -> Path:
 
 def _write_iconify(file: Path, names: dict[str, str], *, title: str, look: str) -> Path:
     icons = {name: {"body": f"<g {look}>{_body(sample)}</g>"} for name, sample in names.items()}
-    whole = {"prefix": file.stem, "info": {"name": title}, "icons": icons, "width": 24, "height": 24}
-    file.write_text(json.dumps(whole), "utf-8")
+    file.write_text(
+        json.dumps({"prefix": file.stem, "info": {"name": title}, "icons": icons, "width": 24, "height": 24}), "utf-8"
+    )
     return file
 
 
 def _body(sample: str) -> str:
-    found = re.search("<svg[^>]*>(.*)</svg>", (SAMPLES / f"{sample}.svg").read_text(), re.DOTALL)
-    assert found
-    return found[1]
+    return re.search("<svg[^>]*>(.*)</svg>", (SAMPLES / f"{sample}.svg").read_text(), re.DOTALL)[1]

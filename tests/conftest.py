@@ -78,8 +78,7 @@ def save_tiny_model(folder: Path, *, seed: int) -> Path:
     model = open_clip.CLIP(**TINY)
     folder.mkdir(parents=True)
     preprocess = {"mean": [0.5] * 3, "std": [0.5] * 3, "interpolation": "bicubic", "resize_mode": "longest"}
-    config = {"model_cfg": TINY, "preprocess_cfg": preprocess}
-    (folder / "open_clip_config.json").write_text(json.dumps(config))
+    (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": TINY, "preprocess_cfg": preprocess}))
     save_file(
         {name: tensor.contiguous() for name, tensor in model.state_dict().items()},
         folder / "open_clip_model.safetensors",
@@ -134,6 +133,7 @@ def library(tmp_path: Path) -> Library:
 
 
 Build = Callable[..., IndexSummary]
+Once = Callable[[str, Callable[[Path], object]], Path]
 
 
 @contextmanager
@@ -151,8 +151,7 @@ def exported_once(library: Library, model: Path) -> Iterator[None]:
 def build_library(library: Library, model: Path, sources: Sequence[Path], **options: object) -> IndexSummary:
     """Run `index` with a small encoder, in this process unless told otherwise."""
     how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
-    choice = ModelChoice(f"local-dir:{model}")
-    given = {"sources": sources, "choice": choice, "devices": "cpu", "embed": how, **options}
+    given = {"sources": sources, "choice": ModelChoice(f"local-dir:{model}"), "devices": "cpu", "embed": how, **options}
     with exported_once(library, model):
         return index(library, IndexOptions(**given), Silent())  # type: ignore[arg-type]
 
@@ -189,7 +188,6 @@ def s3(s3_server: tuple[str, "Faults"], monkeypatch: pytest.MonkeyPatch) -> Iter
         monkeypatch.setenv(name, value)
     faults.bucket = f"bucket-{secrets.token_hex(4)}"
     open_object_store(f"s3://{faults.bucket}").fs.mkdir(faults.bucket)
-    faults.writes.clear()
     yield faults
     faults.fail_every = faults.late_every = 0
 
@@ -219,8 +217,9 @@ def icons(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 x, y = 4 + 3 * column, 5 + row % 4 * 3 + number
                 name = f"{shape}-{place}{style}"
                 body = _BODIES[shape].format(x=x, y=y)
-                drawn = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">{body}</svg>'
-                (folder / f"{name}.svg").write_text(drawn)
+                (folder / f"{name}.svg").write_text(
+                    f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">{body}</svg>'
+                )
                 lines.append(f'{name}.svg,{name},"{_TAGS.get(shape, "")}",MIT')
     (folder / "icons.csv").write_text("\n".join(lines) + "\n")
     return folder / "icons.csv"
@@ -252,7 +251,7 @@ def index_by_command(sources: Path, library: Path, model: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def called(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    """Icons of four sets that have much in common, with the bundled model; no test changes it."""
+    """Icons of four sets that have much in common, with the bundled model; no test leaves it changed."""
     from called_icons import build_called  # which imports from here
 
     return build_called(tmp_path_factory.mktemp("called"))
@@ -266,17 +265,38 @@ def asked(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def bundled_samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library of all bundled icons, by the bundled model; one for all processes of a run, and no test changes it."""
-    folder = tmp_path_factory.getbasetemp()
+def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """Makes a folder that no test changes: one for all processes of a run."""
+    shared = tmp_path_factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
-        folder = folder.parent
-    library = folder / "bundled-samples"
-    with FileLock(folder / "bundled-samples.lock"):
-        if not library.exists():
-            done = CliRunner().invoke(main, ["index", "--devices", "cpu", "--library", str(library)])
-            assert done.exit_code == 0, done.output
-    return library
+        shared = shared.parent
+
+    def make(name: str, write: Callable[[Path], object]) -> Path:
+        folder, made = shared / "once" / name, shared / "once" / f"{name}.made"
+        folder.parent.mkdir(exist_ok=True)
+        with FileLock(f"{folder}.lock"):
+            if not made.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                write(folder)
+                made.touch()
+        return folder
+
+    return make
+
+
+def index_bundled(library: Path, *sources: Path) -> None:
+    """Index with the bundled model, as a user does; the bundled samples where no source is given."""
+    done = CliRunner().invoke(
+        main, ["index", *map(str, sources), "--library", str(library), "--devices", "cpu", "--workers", "0"]
+    )
+    assert done.exit_code == 0, done.output
+
+
+@pytest.fixture(scope="session")
+def bundled_samples(once: Once) -> Path:
+    """A library of all bundled icons, by the bundled model; no test changes it."""
+    return once("bundled-samples", lambda folder: index_bundled(folder / "library")) / "library"
 
 
 @pytest.fixture
@@ -297,8 +317,7 @@ def run(asked: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     monkeypatch.delenv("ICONS_PICTURES", raising=False)
 
     def invoke(name: str, *arguments: str | Path, given: str | bytes | None = None, library: Path = asked) -> Result:
-        environment = {"ICONS_LIBRARY": str(library)}
-        return CliRunner().invoke(main, [name, *map(str, arguments)], input=given, env=environment)
+        return CliRunner().invoke(main, [name, *map(str, arguments)], input=given, env={"ICONS_LIBRARY": str(library)})
 
     return invoke
 

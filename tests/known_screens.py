@@ -56,8 +56,9 @@ def write_screens(folder: Path) -> Path:
         written = io.BytesIO()
         Image.fromarray(pixels).save(written, "PNG")
         (folder / f"{number:05}.png").write_bytes(written.getvalue())
-        screen = Screen(f"{number:05}.png", 400, 300, scale, template, "light", number, icons)
-        lines.append(json.dumps(asdict(screen)) + "\n")
+        lines.append(
+            json.dumps(asdict(Screen(f"{number:05}.png", 400, 300, scale, template, "light", number, icons))) + "\n"
+        )
     (folder / "screens.jsonl").write_text("".join(lines))
     return folder
 

@@ -21,9 +21,7 @@ def text_of(name: str) -> str:
 
 def shapes_of(name: str) -> str:
     """What stands between the tags of a sample's root."""
-    found = _SHAPES.search(text_of(name))
-    assert found
-    return found[1]
+    return _SHAPES.search(text_of(name))[1]
 
 
 def names(n: int = 120) -> list[str]:

@@ -7,23 +7,18 @@ in memory. Segments lie in a folder that all nodes share.
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from ctypes.util import find_library
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from milvus_standalone import free_port, install
+from milvus_standalone import free_port, install, wait_until_answering
 
-from indexer.errors import LibraryError
-from search.generation.milvus.connection import Address, Connection
-
-STARTING_SECONDS = 240.0
 _BROKER = """
 import ctypes, signal
 kafka = ctypes.CDLL("librdkafka.so.1")
@@ -86,7 +81,7 @@ def running(folder: Path) -> Iterator[Cluster]:
             settings = _settings(data, etcd=etcd, broker=broker, port=int(cluster.address.rpartition(":")[2]))
             command = [str(folder / "data" / "bin" / "milvus"), "run", *what, "-alias", name]
             _start(cluster, ends, name, command, data / name, _environment(folder, data / name, settings))
-        _wait(cluster, data)
+        wait_until_answering([*cluster.processes.values()], cluster.address, data)
         yield cluster
 
 
@@ -141,21 +136,4 @@ def _start(
     with (own / "stdout").open("wb") as out, (own / "stderr").open("wb") as err:
         process = subprocess.Popen(command, stdout=out, stderr=err, cwd=own, env=dict(environment))
     cluster.processes[name] = process
-    ends.callback(_stop, process)
-
-
-def _stop(process: "subprocess.Popen[bytes]") -> None:
-    process.send_signal(signal.SIGKILL)  # nothing that it holds is needed any more
-    process.wait()
-
-
-def _wait(cluster: Cluster, data: Path) -> None:
-    spelling, ends_at = f"{cluster.address}/icons", time.monotonic() + STARTING_SECONDS
-    while time.monotonic() < ends_at:
-        for name, process in cluster.processes.items():
-            assert process.poll() is None, f"{name} ended:\n{(data / name / 'stderr').read_text()[-2000:]}"
-        with suppress(LibraryError):
-            Connection(Address.read(spelling), spelling).call("list_collections")
-            return
-        time.sleep(0.5)
-    raise AssertionError(f'the cluster does not start; "{data}" says why')
+    ends.callback(cluster.kill, name)  # nothing that it holds is needed any more

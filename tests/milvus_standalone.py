@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 import venv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from indexer.errors import IconsError, LibraryError
 from search.generation.milvus.connection import PORT, Address, Connection
 
 PACKAGES = ("milvus==2.3.5", "setuptools<81")
-STARTING_SECONDS = 180.0
+STARTING_SECONDS = 240.0
 Settings = Mapping[str, str | int | bool]
 _SERVE = """
 import json, signal, sys, time
@@ -87,7 +87,7 @@ def running(folder: Path, *, port: int, settings: Settings | None = None) -> Ite
             env={**os.environ, **_store(folder / "data")},
         )
     try:
-        _wait(process, address, log)
+        wait_until_answering([process], address, folder / "data" / "logs")
         yield address
     finally:
         process.send_signal(signal.SIGTERM)
@@ -120,16 +120,20 @@ def free_port() -> int:
         return int(listening.getsockname()[1])
 
 
-def _wait(process: "subprocess.Popen[bytes]", address: str, log: Path) -> None:
-    ends = time.monotonic() + STARTING_SECONDS
-    spelling = f"{address}/icons"
-    while time.monotonic() < ends and process.poll() is None:
+def wait_until_answering(processes: Sequence["subprocess.Popen[bytes]"], address: str, logs: Path) -> None:
+    """Wait until a server of some processes answers at its address.
+
+    Raises:
+        IconsError: a process has ended, or it takes too long; the logs say why.
+    """
+    ends, spelling = time.monotonic() + STARTING_SECONDS, f"{address}/icons"
+    while time.monotonic() < ends and all(process.poll() is None for process in processes):
         with suppress(LibraryError, OSError):
             socket.create_connection(("127.0.0.1", int(address.rpartition(":")[2])), 1).close()
             Connection(Address.read(spelling), spelling).call("list_collections")
             return
         time.sleep(0.5)
-    raise IconsError(f'the server does not start; "{log.parent / "data" / "logs"}" says why; then start it again')
+    raise IconsError(f'the server does not start; "{logs}" says why; then start it again')
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pymilvus.client import entity_helper
 
 from indexer.library.folder import Library
 from search.engine import SearchEngine
@@ -16,6 +17,8 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         cache = tmp_path_factory.mktemp("cache")
         patch.setenv("XDG_CACHE_HOME", str(cache))
+        # Pymilvus checks each letter of a text by itself: half of what a publication of a few icons takes.
+        patch.setattr(entity_helper, "CHECK_STR_ARRAY", False)
         yield cache
         connection_to.cache_clear()
 

@@ -3,37 +3,24 @@
 Failures come in turn before a request is answered (nothing is written) and after it (the answer is lost).
 """
 
-import io
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 ACCESS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 Start = Callable[..., Any]
-_TAKEN = b'"renewals": 0'
 _REFUSED = b"<Error><Code>InternalError</Code><Message>on purpose</Message></Error>"
-
-
-class Written(NamedTuple):
-    """A write that the server has made."""
-
-    seconds: float
-    """By `time.monotonic`."""
-    method: str
-    path: str
-    takes: bool
-    """Whether it is a claim of who did not hold the block before."""
 
 
 @dataclass
 class Faults:
-    """Every which request fails, and which is answered late, 0: none; and what was written."""
+    """Every which request fails, and which is answered late, 0: none."""
 
     fail_every: int = 0
     late_every: int = 0
@@ -42,7 +29,6 @@ class Faults:
     n: int = 0
     bucket: str = ""
     """The one of this test."""
-    writes: list[Written] = field(default_factory=list)
 
 
 class Silent(WSGIRequestHandler):
@@ -77,15 +63,8 @@ class Front:
 
     def _answer(self, environ: dict[str, Any]) -> tuple[list[Any], list[bytes]]:
         said: list[Any] = []
-        content = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-        environ["wsgi.input"] = io.BytesIO(content)
         with self._deciding:
             answer = list(self.application(environ, lambda *told: said.extend(told)))
-            method, is_good = environ["REQUEST_METHOD"], said[0].startswith("2")
-            if is_good and method in ("PUT", "DELETE"):
-                self.faults.writes.append(
-                    Written(time.monotonic(), method, environ["PATH_INFO"], _TAKEN in content[:1000])
-                )
         return said, answer
 
 

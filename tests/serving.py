@@ -1,19 +1,70 @@
-"""A library worth serving, and a server in a process of its own."""
+"""A library worth serving, and a server in a process of its own, whose every answer is as OpenAPI declares it."""
 
+import copy
 import gzip
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import httpx
+import pytest
 from conftest import build_library, disc, svg
-from declared_answers import check_declared
+from jsonschema import Draft202012Validator
 from PIL import Image, ImageDraw
 
 from indexer.bench import processes
 from indexer.library.folder import Library
+from search.engine import SearchEngine
+from search.web.serve import new_api
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The OpenAPI document, which holds objects to the fields that are declared."""
+    told = copy.deepcopy(new_api().openapi())
+    for schema in told["components"]["schemas"].values():
+        if "properties" in schema:
+            schema["additionalProperties"] = False
+    return told
+
+
+def check_declared(answer: httpx.Response) -> None:
+    """Refuse an answer of the API that its document does not tell of."""
+    path = answer.request.url.path
+    declared = next((methods for template, methods in _paths() if template.fullmatch(path)), {}).get(
+        answer.request.method.lower()
+    )
+    if declared is None:
+        return
+    told = declared["responses"].get(str(answer.status_code))
+    assert told is not None, f"{answer.request.method} {path} answers {answer.status_code}, which is not declared"
+    if answer.status_code == 304 or answer.request.method == "HEAD":
+        return
+    kind = answer.headers["content-type"].partition(";")[0]
+    assert kind in told["content"], f"{path} is {kind}, which is not declared for {answer.status_code}"
+    if kind == "application/json":
+        answer.read()
+        _validator(json.dumps(told["content"][kind]["schema"])).validate(answer.json())
+
+
+@cache
+def _validator(schema: str) -> Draft202012Validator:
+    return Draft202012Validator({**json.loads(schema), "components": document()["components"]})
+
+
+@cache
+def _paths() -> list[tuple[re.Pattern[str], dict[str, Any]]]:
+    """A pattern for each path: those of pictures come before those that would take them for names."""
+    return [
+        (re.compile(re.sub(r"\\{\w+\\}", ".+", re.escape(path))), methods)
+        for path, methods in document()["paths"].items()
+    ]
+
 
 HOSTILE = svg(
     '<script>document.title="taken over";fetch("/metrics")</script>'
@@ -62,12 +113,25 @@ def serving(library: Library, *options: str) -> Iterator[tuple[httpx.Client, "su
         yield client, server.process
 
 
-@contextmanager
-def serving_icons(folder: Path, model: Path, *options: str) -> Iterator[httpx.Client]:
-    """Index those icons and that set into a library below a folder, and serve it; a client for it."""
+@pytest.fixture(scope="module")
+def icon_library(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Library:
+    """Those icons and that set, in a folder of their own."""
+    folder = tmp_path_factory.mktemp("served")
     write_icons(folder / "icons")
     write_set(folder / "own.json")
     library = Library(folder / "library")
-    index_into(library, folder / "icons", folder / "own.json", model=model)
-    with serving(library, *options) as (client, _):
-        yield client
+    index_into(library, folder / "icons", folder / "own.json", model=tiny_model)
+    return library
+
+
+@pytest.fixture(scope="module")
+def client(icon_library: Library) -> Iterator[httpx.Client]:
+    """Of a server of that library, which takes small pictures alone."""
+    with serving(icon_library, "--upload-mb", "0.2", "--seconds", "6") as (opened, _):
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def engine(icon_library: Library) -> SearchEngine:
+    """Over that library, in this process."""
+    return SearchEngine.open(icon_library.root)

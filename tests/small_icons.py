@@ -49,8 +49,7 @@ def draw_sources(folder: Path) -> Path:
     picture.paste((200, 30, 30), (8, 8, 30, 40))
     picture.save(folder / "logo.png")
     (folder / "packed.svgz").write_bytes(gzip.compress(drawn('<path d="M4 4h9v16H4z"/>').encode()))
-    lines = [json.dumps({"licence": "MIT", **row}) for row in ROWS]
-    (folder / "icons.jsonl").write_text("\n".join(lines) + "\n")
+    (folder / "icons.jsonl").write_text("\n".join([json.dumps({"licence": "MIT", **row}) for row in ROWS]) + "\n")
     return folder / "icons.jsonl"
 
 

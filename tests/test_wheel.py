@@ -17,8 +17,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         from hatchling.builders.wheel import WheelBuilder
     except ImportError:
         lacking("hatchling is not here: pip install '.[test]'")
-    out = tmp_path_factory.mktemp("wheel")
-    [wheel] = WheelBuilder(str(ROOT)).build(directory=str(out), versions=["standard"])
+    [wheel] = WheelBuilder(str(ROOT)).build(directory=str(tmp_path_factory.mktemp("wheel")), versions=["standard"])
     with zipfile.ZipFile(wheel) as opened:
         return set(opened.namelist())
 
@@ -42,5 +41,4 @@ def test_a_wheel_holds_every_bundled_file_that_the_packages_open(held: set[str])
         "model/open_clip_model.safetensors",
         "eval/off-topic.txt",
     }
-    assert {f"indexer/bundled/{name}" for name in tracked} <= held
-    assert "indexer/migrations/env.py" in held
+    assert {f"indexer/bundled/{name}" for name in tracked} <= held and "indexer/migrations/env.py" in held

@@ -22,10 +22,10 @@ BODIES = {"house": HOUSE, "arrow-left": ARROW, "disc": CIRCLE}
 def plain_sight(library: Library) -> Sight:
     """Find icons by what stands apart from its ground: quick, and known beforehand for pages as these."""
     manifest = answering_manifest(library)
-    assert manifest is not None
     encoder = open_query_encoder(library.encoder(manifest.fingerprint))
-    key = LookKey(manifest.fingerprint, "components", manifest.dim)
-    return Sight(key, Locator(connected_components, None), encoder)
+    return Sight(
+        LookKey(manifest.fingerprint, "components", manifest.dim), Locator(connected_components, None), encoder
+    )
 
 
 def save_screen(path: Path, names: Sequence[str], *, shade: int = 255, side: int = 24) -> Path:

@@ -22,8 +22,8 @@ import click
 from indexer.commands.options import library_option
 from indexer.errors import SourceError
 from indexer.library.bundled import bundled
-from search.code.check import scan
 from search.code.known import KnownIcons
+from search.code.names import scan
 from search.drawings import frameworks
 from search.drawings.drawn import NamedIcon
 from search.drawings.frameworks import FRAMEWORKS
@@ -101,7 +101,7 @@ def missing_in(known: KnownIcons, module: str, names: list[str]) -> str:
     """Of the names that a module exports, those that no set of a library has, parted by spaces."""
     parts = (names[at : at + _AT_ONCE] for at in range(0, len(names), _AT_ONCE))
     code = "\n".join(f'import {{ {", ".join(part)} }} from "{module}";' for part in parts)
-    references = scan(code, path="all.ts", kind="script").references
+    references = scan(code, path="all.ts").references
     return " ".join(one.text for one in references if known.has_set(one) and not known.find(one))
 
 
@@ -118,12 +118,12 @@ def wrong_exports(family: str, modules: Path) -> tuple[dict[str, set[str]], set[
     for prefix in sets:
         for name, parent in icons_of(prefix, modules):
             icon = NamedIcon(f"{prefix}:{name}", prefix, name, None)
-            export, base = frameworks.exported(icon, one), frameworks._PLACES[one.family](icon).base
+            export, base = frameworks.exported(icon, one), frameworks._place(icon, one.family)[0]
             if export.module != module or export.name in exports_of(module, modules):
                 continue
             other = NamedIcon(f"{prefix}:{parent}", prefix, parent, None) if parent else None
             if other and frameworks.exported(other, one).name in exports_of(module, modules):
-                instead[frameworks._PLACES[one.family](other).base].add(base)
+                instead[frameworks._place(other, one.family)[0]].add(base)
             else:
                 absent.add(base)
     return {name: others - absent for name, others in instead.items() if others - absent}, absent

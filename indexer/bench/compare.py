@@ -161,28 +161,37 @@ def bench_embed(options: Options, bars: Bars) -> Report:
         )
         report.machine = ask_alone("machine", kind=kind)[0]
         asked = {"choice": options.choice.to_json(), "kind": kind}
-        if LINKS in names:
-            series.ask(LINKS, "links")
-        if LIMIT in names:
-            series.ask(LIMIT, "limit", precision=base.get("precision", "auto"), batches=LIMIT_BATCHES[kind], **asked)
-        if DRAWING in names:
-            size, source = find_checkpoint(options.choice).image_size, options.source and str(options.source)
-            series.ask(DRAWING, "drawing", source=source, n=min(n, _N_DRAWN), size=size, workers=len(whole.cores))
-        for name, configs in groups:
-            if name in names:
-                series.measure(name, [(one, partial(embed, one, pictures, whole)) for one in configs])
-        for name, start in ((DEVICES, base), (ALONE, turned(EMBED, base, program=PLAIN, loader="memory"))):
-            for behind in (SAME, EACH) if name in names else ():
+        size, source = find_checkpoint(options.choice).image_size, options.source and str(options.source)
+        drawn = {"source": source, "n": min(n, _N_DRAWN), "size": size, "workers": len(whole.cores)}
+        precision = base.get("precision", "auto")
+
+        def scale(name: str, start: Config) -> None:
+            for behind in (SAME, EACH):
                 trials = list[Trial]()
                 for config in knobs.scaled(EMBED, start, n_devices):
                     some = pictures if behind == SAME else pictures.first(n // n_devices * config["devices"])
                     trials.append((config, partial(embed, config, some, whole.part(config, n_devices))))
                 series.measure(f"{name}{behind}", trials)
-        if REDUCTION in names:
+
+        def add_up() -> None:
             for backend, of in {"gloo": "cpu", **({"nccl": "cuda"} if kind == "cuda" else {})}.items():
                 series.ask(REDUCTION, "all-reduce", n_ranks=n_devices, kind=of, backend=backend)
-        if PARITY in names:
-            series.ask(PARITY, "parity", precisions=PRECISIONS[kind], **asked)
+
+        measures: dict[str, Callable[[], None]] = {
+            LINKS: partial(series.ask, LINKS, "links"),
+            LIMIT: partial(series.ask, LIMIT, "limit", precision=precision, batches=LIMIT_BATCHES[kind], **asked),
+            DRAWING: partial(series.ask, DRAWING, "drawing", **drawn),
+            **{
+                name: partial(series.measure, name, [(one, partial(embed, one, pictures, whole)) for one in configs])
+                for name, configs in groups
+            },
+            DEVICES: partial(scale, DEVICES, base),
+            ALONE: partial(scale, ALONE, turned(EMBED, base, program=PLAIN, loader="memory")),
+            REDUCTION: add_up,
+            PARITY: partial(series.ask, PARITY, "parity", precisions=PRECISIONS[kind], **asked),
+        }
+        for name in names:
+            measures[name]()
         report.facts += _limit_lines(report, whole)
         report.is_whole = True
     return report

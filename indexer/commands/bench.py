@@ -18,6 +18,7 @@ from indexer.commands.options import (
 )
 from indexer.library.folder import Library
 from indexer.merging.index_kinds import KINDS
+from indexer.reports.terminal import Bars, ProgressLine
 
 if TYPE_CHECKING:
     from indexer.bench.report import Report, Row
@@ -104,7 +105,6 @@ def _compare(*, trains: bool, as_json: bool, **options: Any) -> None:
     from indexer.bench.compare import Options, bench_embed, bench_train
     from indexer.bench.knobs import EMBED, TRAIN, parse_setting, parse_sweep
     from indexer.encoders.checkpoint import ModelChoice
-    from indexer.reports.terminal import Bars
 
     table, measure = (TRAIN, bench_train) if trains else (EMBED, bench_embed)
     choice = model_choice(options.pop("model"), options.pop("pretrained")) or ModelChoice.bundled()
@@ -178,7 +178,6 @@ def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | 
     """
     from indexer.bench.gpu import Parts, Setting, bench_gpu, chosen, find_gpus, goals, tiny
     from indexer.bench.report import write
-    from indexer.reports.terminal import Bars
 
     there, folder = find_gpus(devices), (out or _new_folder()).absolute()
     setting = Setting(folder, n_devices=there.n) if there.device == "cuda" else tiny(folder)
@@ -190,8 +189,7 @@ def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | 
 
     with Bars(estimate=False) as view:
         every = Parts(setting, view).all()
-        some = chosen(every, only)
-        report = bench_gpu(some, folder, kind=setting.kind, bars=view, minutes=minutes, show=show)
+        report = bench_gpu(chosen(every, only), folder, kind=setting.kind, bars=view, minutes=minutes, show=show)
     held = list(goals(report))
     report.facts = [f"{'met' if is_met else 'MISSED'}: {text}" for text, is_met in held]
     write(report, folder, has_charts=False)
@@ -241,7 +239,6 @@ def search(library: Library, out: Path | None, as_json: bool, **options: Any) ->
     """
     from indexer.bench.indexes import IndexOptions
     from indexer.bench.search import SearchOptions, bench_search
-    from indexer.reports.terminal import ProgressLine
 
     kinds = options.pop("kinds") or tuple(KINDS)
     indexes = IndexOptions(kinds, options.pop("vectors"), options["seed"])
@@ -283,7 +280,6 @@ def scale(library: Library, sizes: Sequence[int], out: Path, as_json: bool, **op
       icons lab bench scale --icons 1000000 --icons 4000000 --icons 10000000 --out /data/scale
     """
     from indexer.bench.scale import bench_scale
-    from indexer.reports.terminal import ProgressLine
 
     with warnings_as_lines(), ProgressLine() as progress:
         report = bench_scale(library, out, sizes, progress=progress, **options)

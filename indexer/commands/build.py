@@ -72,8 +72,7 @@ def index(
       icons index --only plan --work s3://bucket/work
       icons index --only collect --work s3://bucket/work && icons index --only merge
     """
-    from indexer.commands.console import ProgressView
-    from indexer.commands.stages import STAGES
+    from indexer.commands.stages import STAGES, ProgressView
     from indexer.embedding.planning import EmbedOptions
     from indexer.pipeline import IndexOptions
 
@@ -114,7 +113,7 @@ def worker(work: str, devices: str, watch_devices: bool) -> None:
     Example:
       icons worker s3://bucket/work --devices 4
     """
-    from indexer.commands.console import ProgressView
+    from indexer.commands.stages import ProgressView
     from indexer.embedding.crew import work_here
     from indexer.embedding.work import Ended
     from indexer.encoders.devices import parse_devices

@@ -189,8 +189,7 @@ def examine_folder(library: Library, *, mends: bool, sample: int, as_json: bool)
     from indexer.reports.terminal import Bars
 
     with Bars() as view:
-        act = repair if mends else examine
-        report = act(library, sample=sample, stage=view.stage)
+        report = (repair if mends else examine)(library, sample=sample, stage=view.stage)
     say_report(report, _lines(report, mends=mends), as_json=as_json)
 
 

@@ -3,21 +3,20 @@
 Faults need mending; notes do not.
 """
 
-import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 
 from indexer.catalog.database import REVISION, connect_to_read, metadata
 from indexer.encoders.query_encoder import read_facts
 from indexer.errors import IconsError, ShardError
-from indexer.library.durable import Files, bytes_on_disk, differences
+from indexer.library.durable import differences
 from indexer.library.folder import AnyGeneration, Library
 from indexer.library.foreign import folders_in
 from indexer.library.preferences import read_preferences
@@ -39,8 +38,6 @@ from indexer.screens.looks import LookKey, UsageManifest, look_paths, read_looks
 
 UNIT = 1e-2
 """Largest difference of a vector's length from one."""
-SPARE_GENERATIONS = 1.2
-"""Room that the next generation needs beside the one that answers."""
 _DAMAGES = (sqlite3.Error, OSError, RuntimeError, ValueError)
 Subject = Literal[
     "catalog",
@@ -54,20 +51,8 @@ Subject = Literal[
     "leftover",
     "vectors",
     "sample",
-    "room",
     "usage",
 ]
-
-
-class _Lists(Protocol):
-    """A manifest, which lists files."""
-
-    @property
-    def files(self) -> Files:
-        """All others of the generation."""
-
-
-AnyManifest = TypeVar("AnyManifest", bound=_Lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +106,8 @@ def checked(kind: Subject, path: Path, check: Callable[[], object], called: str 
 
 
 def read_whole(
-    kind: Subject, generation: AnyGeneration, read: Callable[[AnyGeneration], AnyManifest]
-) -> tuple[AnyManifest | None, list[Finding]]:
+    kind: Subject, generation: AnyGeneration, read: Callable[[AnyGeneration], Any]
+) -> tuple[Any, list[Finding]]:
     """Read the manifest of a generation; None, and what is wrong, where it or one of its files is not as written."""
     try:
         manifest = read(generation)
@@ -134,7 +119,7 @@ def read_whole(
 
 
 def check_stores(library: Library) -> Iterator[Finding]:
-    """Whether catalog, pointer and preferences can be read, what was left aside, and whether there is room."""
+    """Whether catalog, pointer and preferences can be read, and what was left aside."""
     yield from checked("catalog", library.catalog, partial(_check_catalog, library))
     yield from _check_pointer(library)
     yield from checked("preferences", library.preferences, partial(read_preferences, library))
@@ -145,12 +130,6 @@ def check_stores(library: Library) -> Iterator[Finding]:
         for path in library.leftovers():
             what = f'"{path}" was left by a process that was killed; the next `icons index` deletes it'
             yield Finding("leftover", what, is_fault=False, path=path)
-    current = library.current()
-    needed = 0 if current is None else int(SPARE_GENERATIONS * bytes_on_disk(library.folder(current)))
-    free = shutil.disk_usage(library.root).free
-    if free < needed:
-        what = f"{free / 1e6:,.0f} MB are free, the next generation needs about {needed / 1e6:,.0f} MB"
-        yield Finding("room", what, is_fault=False)
 
 
 def _check_catalog(library: Library) -> Iterator[Finding]:
@@ -277,12 +256,8 @@ def _check_encoder(folder: Path, called: str) -> Iterator[Finding]:
     facts = read_facts(folder)
     if facts.fingerprint != folder.name:
         yield Finding("encoder", f'{called} says that it is "{facts.fingerprint}"', path=folder)
-    elif facts.files is None:
-        what = f"{called} was written without checksums; delete it and `icons index` writes it anew"
-        yield Finding("encoder", what, is_fault=False, path=folder)
-    else:
-        for path, how in differences(folder, facts.files, sums=True):
-            yield Finding("encoder", f'"{path}" {how}', path=folder)
+    for path, how in differences(folder, facts.files or {}, sums=True):  # those of an older program have no sums
+        yield Finding("encoder", f'"{path}" {how}', path=folder)
 
 
 def check_screenshots(library: Library) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from indexer.catalog.database import connect_to_read
 from indexer.doctor.checks import Finding, checked, contents_of, read_whole, whole_shards
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import HOST
-from indexer.encoders.loaded import AnyPrecision
+from indexer.encoders.graphs import AnyPrecision
 from indexer.encoders.query_encoder import read_facts
 from indexer.errors import IconsError, ModelError, ShardError
 from indexer.library.folder import Generation, Library

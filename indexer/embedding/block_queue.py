@@ -25,8 +25,6 @@ _SUFFIX = ".json"
 LOOKS = 4
 """To a lease: each renews the worker's own claims, and sees which of the others have changed."""
 _LONGEST_PAUSE = 5.0
-_MOST_COUNTED = 1_000_000
-"""Items: whoever has more to do does not change how it works."""
 
 
 class Claims:
@@ -150,13 +148,8 @@ class BlockQueue:
     """Whether it has claimed nothing since it found that there is more: somebody else was faster."""
 
     def count_missing(self, kind: Kind) -> int:
-        """Count the items of a kind whose blocks have no shard yet, whoever will do them; a million is enough."""
-        n = 0
-        for block in self.place.missing():
-            n += block.n_items if block.kind == kind else 0
-            if n >= _MOST_COUNTED:
-                break
-        return n
+        """Count the items of a kind whose blocks have no shard yet, whoever will do them."""
+        return sum(block.n_items for block in self.place.missing() if block.kind == kind)
 
     def claim(self, kind: Kind) -> Iterator[Block]:
         """Claim blocks of a kind one by one, and yield each with what is left of its items.

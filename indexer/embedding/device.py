@@ -20,8 +20,7 @@ from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.devices import HOST
 from indexer.encoders.devices import Device as HostDevice
-from indexer.encoders.graphs import load_encoder
-from indexer.encoders.loaded import LoadedEncoder, is_no_room
+from indexer.encoders.graphs import LoadedEncoder, is_no_room, load_encoder
 from indexer.errors import EmbedError
 from indexer.process import cores_of_rank
 from indexer.rendering.pool import CHUNK, RenderedChunk, RenderPool
@@ -130,30 +129,6 @@ def encode_within_memory(encoder: LoadedEncoder, pixels: Pixels, *, device: str)
     return np.concatenate([encode_within_memory(encoder, half, device=device) for half in halves])
 
 
-def encode_names_within_memory(
-    encoder: LoadedEncoder, names: Sequence[str], *, device: str
-) -> Iterator[tuple[Ids, Halves]]:
-    """Yield places of some names with their vectors until all were encoded; fewer at once if the device has no room.
-
-    Raises:
-        EmbedError: not even one name fits.
-    """
-    at_once, left = encoder.texts_at_once, np.arange(len(names))
-    while len(left):
-        texts, done = [names[place] for place in left.tolist()], np.zeros(len(left), bool)
-        try:
-            for rows, vectors in encoder.encode_text_batches(texts, batch_size=at_once):
-                done[rows] = True
-                yield left[rows], vectors
-        except encoder.out_of_memory:
-            if at_once == 1:
-                raise no_room(device, "one name") from None
-        left = left[~done]
-        if len(left):
-            encoder.make_room()
-            at_once //= 2
-
-
 def no_room(device: str, what: str) -> EmbedError:
     """Name what a device has no room for."""
     return EmbedError(f'device "{device}" has no room for {what}; free its memory, or use --devices cpu')
@@ -194,8 +169,26 @@ class Device:
         """End what is under way."""
 
     def encode_names(self, names: Sequence[str]) -> Iterator[tuple[Ids, Halves]]:
-        """Yield places of some names with their vectors until all were encoded."""
-        return encode_names_within_memory(self.encoder, names, device=self.name)
+        """Yield places of some names with their vectors until all were encoded; fewer at once if there is no room.
+
+        Raises:
+            EmbedError: not even one name fits.
+        """
+        encoder = self.encoder
+        at_once, left = encoder.texts_at_once, np.arange(len(names))
+        while len(left):
+            texts, done = [names[place] for place in left.tolist()], np.zeros(len(left), bool)
+            try:
+                for rows, vectors in encoder.encode_text_batches(texts, batch_size=at_once):
+                    done[rows] = True
+                    yield left[rows], vectors
+            except encoder.out_of_memory:
+                if at_once == 1:
+                    raise no_room(self.name, "one name") from None
+            left = left[~done]
+            if len(left):
+                encoder.make_room()
+                at_once //= 2
 
     def prepare(self, *, n_images: int, largest: int) -> None:
         """Choose how many of so many pictures go at once, at most `largest`, before the first batch."""

@@ -5,7 +5,6 @@ All of torch.distributed that embedding touches.
 
 import json
 import os
-import shlex
 import shutil
 import signal
 import socket
@@ -247,13 +246,6 @@ class Ranks:
             self._process.kill()
             self._process.wait()
         self._end.close()
-
-
-def cluster_command(module: str, *arguments: str, devices: Devices) -> str:
-    """Spell the line that starts ranks on each of several machines, which meet at HOST."""
-    meeting = ["--nnodes", "N", "--rdzv-backend", "c10d", "--rdzv-endpoint", "HOST:29400"]
-    line = shlex.join(["torchrun", *meeting, "--nproc-per-node", str(devices.n), "-m", module, *arguments])
-    return line if devices.visible is None else f"{MASK}={shlex.quote(devices.visible)} {line}"
 
 
 _PREFIX = "icons-ranks-"

@@ -7,6 +7,7 @@ its own blocks only. Everything but the library's folder may differ between mach
 """
 
 import secrets
+import shlex
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
@@ -19,7 +20,6 @@ from indexer.embedding.device import in_products_of, spec_of
 from indexer.embedding.distributed import (
     Rank,
     Ranks,
-    cluster_command,
     give_up_rank,
     number_of_first_rank,
     process_group,
@@ -39,7 +39,7 @@ from indexer.embedding.progress import (
     write_progress,
 )
 from indexer.embedding.work import OVER, Work
-from indexer.encoders.devices import Device, Devices
+from indexer.encoders.devices import MASK, Device, Devices
 from indexer.encoders.graphs import find_device
 from indexer.errors import EmbedError
 from indexer.library.durable import disk_error, make_folder
@@ -138,7 +138,10 @@ Watch = Callable[[Sequence[EmbeddingProgress]], None]
 
 def plan_command(library: Library, fingerprint: str, *, devices: Devices) -> str:
     """Spell the line that embeds the same plan on each of several machines over a shared folder."""
-    return cluster_command(*_program(library, fingerprint), devices=devices)
+    meeting = ["--nnodes", "N", "--rdzv-backend", "c10d", "--rdzv-endpoint", "HOST:29400"]
+    program = ["--nproc-per-node", str(devices.n), "-m", *_program(library, fingerprint)]
+    line = shlex.join(["torchrun", *meeting, *program])
+    return line if devices.visible is None else f"{MASK}={shlex.quote(devices.visible)} {line}"
 
 
 def run_ranks(

@@ -20,8 +20,7 @@ from sqlalchemy import Engine
 from indexer.catalog import questions
 from indexer.catalog.database import open_catalog
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.graphs import carry, find_graphs
-from indexer.encoders.loaded import N_SAMPLES, check_answers, sample_pixels
+from indexer.encoders.graphs import N_SAMPLES, carry, check_answers, find_graphs, sample_pixels
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.process import end_with_starter, named_as_starter

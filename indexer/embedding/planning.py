@@ -11,7 +11,7 @@ import numpy as np
 
 from indexer.arrays import distinct
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.loaded import AnyPrecision
+from indexer.encoders.graphs import AnyPrecision
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.foreign import Positive, Size

@@ -312,7 +312,7 @@ def _collect(place: ObjectPlanStore, runs: OwnRuns) -> Collected:
     fingerprint = place.plan.fingerprint
     folder = runs.library.vectors(fingerprint)
     make_folder(folder)
-    n_found, n_damaged = _bring(place, folder)
+    n_damaged = _bring(place, folder)
     try:
         blocks = place.headers
     except EmbedError:
@@ -321,9 +321,6 @@ def _collect(place: ObjectPlanStore, runs: OwnRuns) -> Collected:
     held = {path.name for path in shard_paths(folder)}
     n_missing = sum(shard_name(block.name) not in held for block in blocks)
     if not n_missing:
-        while n_found:  # a listing has pages: a part may have come before one that was read already
-            n_found, n_more = _bring(place, folder)
-            n_damaged += n_more
         parts = partial_shards_by_block(folder)
         for block in blocks:  # those whose files lack some of their items are done again
             path = folder / shard_name(block.name)
@@ -337,14 +334,14 @@ def _collect(place: ObjectPlanStore, runs: OwnRuns) -> Collected:
     return Collected(fingerprint, len(blocks) - n_missing, len(blocks), n_damaged)
 
 
-def _bring(place: ObjectPlanStore, folder: Path) -> tuple[int, int]:
-    """Bring what a folder lacks; tell how many files were there, and how many of them were damaged."""
+def _bring(place: ObjectPlanStore, folder: Path) -> int:
+    """Bring what a folder lacks; tell how many files were damaged."""
 
-    def take(shard: str) -> bool | None:
-        """Tell whether a shard was good; None: it has gone."""
+    def take(shard: str) -> bool:
+        """Tell whether a shard was good, or has gone."""
         path = place.fetch(shard, Path(aside))
         if path is None:
-            return None
+            return True
         try:
             read_shard(path, fingerprint=place.plan.fingerprint)
         except ShardError:
@@ -358,4 +355,4 @@ def _bring(place: ObjectPlanStore, folder: Path) -> tuple[int, int]:
     with TemporaryDirectory(prefix=f"{ASIDE}fetched-", dir=folder) as aside:
         taken = each([shard for shard in place.shards() if Path(shard).name not in held], take)
     sync(folder)
-    return len(taken) - taken.count(None), taken.count(False)
+    return taken.count(False)

@@ -30,7 +30,7 @@ from indexer.embedding.device import (
 )
 from indexer.embedding.progress import EmbeddingReporter
 from indexer.encoders.checkpoint import find_checkpoint
-from indexer.encoders.loaded import LoadedEncoder, is_no_room
+from indexer.encoders.graphs import LoadedEncoder, is_no_room
 from indexer.errors import EmbedError
 from indexer.languages.words import printable
 from indexer.library.shards import Failed, Kind, Shard, content_of, pack_shard, partial_shard_name, shard_name

@@ -123,7 +123,10 @@ def find_checkpoint(choice: ModelChoice) -> Checkpoint:
         checkpoint = _find(choice)
     except (OSError, RuntimeError) as error:  # a path without end, the home of nobody
         raise ModelError(f'model "{choice.model[:80]}" can\'t be read ({error!s:.80}); give another --model') from error
-    if missing := [name for name in _named_on_hub(checkpoint) if not _is_cached(name)]:
+    # Beside the weights in a folder lies the tokenizer too; only a name that open_clip knows takes it from elsewhere.
+    keys = ("hf_model_name",) if checkpoint.pretrained is None else ("hf_model_name", "hf_tokenizer_name")
+    named = [str(name) for key in keys if (name := checkpoint.config["model_cfg"]["text_cfg"].get(key))]
+    if missing := [name for name in named if not _is_cached(name)]:
         raise ModelError(
             f'model "{checkpoint.name}" names "{missing[0]}", which is not on this machine, and a name in a config is '
             f"no leave to fetch; `hf download {missing[0]}` does that, or give --model another one"
@@ -200,14 +203,6 @@ def open_clip_folder() -> Path:
     spec = importlib.util.find_spec("open_clip")
     assert spec is not None and spec.origin is not None
     return Path(spec.origin).parent
-
-
-def _named_on_hub(checkpoint: Checkpoint) -> list[str]:
-    """Name the repositories that open_clip would take parts of the text tower from."""
-    text = checkpoint.config["model_cfg"]["text_cfg"]
-    # Beside the weights in a folder lies the tokenizer too; only a name that open_clip knows takes it from elsewhere.
-    keys = ("hf_model_name",) if checkpoint.pretrained is None else ("hf_model_name", "hf_tokenizer_name")
-    return [str(text[key]) for key in keys if text.get(key)]
 
 
 def _is_cached(repository: str) -> bool:

@@ -8,7 +8,6 @@
 import io
 import json
 import warnings
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -21,16 +20,15 @@ import onnx
 import open_clip
 import torch
 from numpy.typing import NDArray
-from onnx import NodeProto, TensorProto, helper, numpy_helper
+from onnx import NodeProto, StringStringEntryProto, TensorProto, helper, numpy_helper
 from open_clip.tokenizer import SimpleTokenizer
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from indexer.arrays import Floats
 from indexer.encoders.checkpoint import LOCAL, WEIGHT_NAMES, Checkpoint, ModelChoice, find_checkpoint
-from indexer.encoders.graphs import FILE_NAME, GraphFacts
+from indexer.encoders.graphs import FILE_NAME, GraphFacts, sample_names, sample_pixels
 from indexer.encoders.int8 import replace_parts, write_int8_graph
-from indexer.encoders.loaded import sample_names, sample_pixels
 from indexer.encoders.query_encoder import Shape, Tower, clip_tokenizer, write_facts
 from indexer.encoders.torch_encoder import Encoder, ImageTower, TextTower, load_model, normalisation
 from indexer.errors import ModelError
@@ -290,20 +288,22 @@ def with_external_weights(graph: bytes, locations: Mapping[str, TensorLocation])
             is no table from which some rows are taken.
     """
     model = onnx.load_from_string(graph)
-    users: dict[str, list[NodeProto]] = defaultdict(list)
-    for node in model.graph.node:
-        for name in node.input:
-            users[name].append(node)
+    used_whole = {
+        name
+        for node in model.graph.node
+        for place, name in enumerate(node.input)
+        if node.op_type != "Gather" or place > 0
+    }
     nodes: list[NodeProto] = []
     tables: dict[str, str] = {}
     tensors = []
     for tensor in model.graph.initializer:
-        location = locations.get(tensor.name)
+        name, location = tensor.name, locations.get(tensor.name)
         tensors.append(_external(tensor, location) if location else tensor)
         if not location or location.kind == "F32":
             continue
         tensors[-1].name = f"{tensor.name}.stored"
-        if all(user.op_type == "Gather" and user.input[0] == tensor.name for user in users[tensor.name]):
+        if name not in used_whole:
             tables[tensor.name] = location.kind
         elif location.kind == "F8_E4M3":
             raise ValueError(f'"{tensor.name}" is {location.kind}, and no table')
@@ -329,12 +329,14 @@ def with_external_weights(graph: bytes, locations: Mapping[str, TensorLocation])
 def _external(tensor: TensorProto, location: TensorLocation) -> TensorProto:
     if tuple(tensor.dims) != location.shape or location.kind not in _STORED:
         raise ValueError(f'"{tensor.name}" is {location.kind} {list(location.shape)}, not {list(tensor.dims)}')
-    external = TensorProto(
-        name=tensor.name, dims=tensor.dims, data_type=_STORED[location.kind], data_location=TensorProto.EXTERNAL
+    place = {"location": location.file, "offset": location.offset, "length": location.length}
+    return TensorProto(
+        name=tensor.name,
+        dims=tensor.dims,
+        data_type=_STORED[location.kind],
+        data_location=TensorProto.EXTERNAL,
+        external_data=[StringStringEntryProto(key=key, value=str(value)) for key, value in place.items()],
     )
-    for key, value in {"location": location.file, "offset": location.offset, "length": location.length}.items():
-        external.external_data.add(key=key, value=str(value))
-    return external
 
 
 def values_of_bytes() -> Floats:

@@ -18,7 +18,7 @@ from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
 from safetensors import safe_open
 
 from indexer.arrays import Floats, Pixels
-from indexer.encoders.loaded import sample_pixels
+from indexer.encoders.graphs import sample_pixels
 from indexer.encoders.query_encoder import Tower
 from indexer.library.durable import write_file
 
@@ -56,8 +56,11 @@ class Quantising:
 
     def quantised(self) -> bytes:
         """The graph in int8."""
-        nodes = _needed(self.nodes(), self.graph)
-        needed = {name for node in nodes for name in node.input}
+        needed, nodes = {output.name for output in self.graph.output}, list[NodeProto]()
+        for node in reversed(list(self.nodes())):
+            if needed.intersection(node.output):
+                needed.update(node.input)
+                nodes.insert(0, node)
         replace_parts(self.graph, nodes, [tensor for tensor in self.tensors if tensor.name in needed])
         return bytes(self.model.SerializeToString())
 
@@ -148,17 +151,6 @@ def replace_parts(graph: GraphProto, nodes: list[NodeProto], tensors: list[Tenso
     del graph.node[:], graph.initializer[:]
     graph.node.extend(copies)
     graph.initializer.extend(held)
-
-
-def _needed(nodes: Iterator[NodeProto], graph: GraphProto) -> list[NodeProto]:
-    """Those of some nodes, in order, that a graph's outputs depend on."""
-    needed = {output.name for output in graph.output}
-    kept = []
-    for node in reversed(list(nodes)):
-        if needed.intersection(node.output):
-            needed.update(node.input)
-            kept.append(node)
-    return kept[::-1]
 
 
 N_ICONS = 400

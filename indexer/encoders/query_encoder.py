@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, cast
 
 import numpy as np
@@ -29,35 +28,12 @@ if TYPE_CHECKING:
 FILE_NAME = "encoder.json"
 _MERGES_FILE = "bpe_simple_vocab_16e6.txt.gz"
 _N_MERGES = 49152 - 256 - 2
-_MAKING = Lock()
 _PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 
-class Tokens:
-    """A tokenizer with the marks and the length of one text tower."""
-
-    def __init__(self, tokenizer: "Tokenizer", *, context_length: int, start: int, end: int) -> None:
-        self.tokenizer = tokenizer
-        self.context_length = context_length
-        self._start, self._end = start, end
-
-    def of(self, texts: Sequence[str]) -> NDArray[np.int64]:
-        """Turn texts into token ids, padded with zeros to (n, context_length), as open_clip does."""
-        tokens = np.zeros((len(texts), self.context_length), dtype=np.int64)
-        for row, text in zip(tokens, texts, strict=True):
-            ids = self.tokenizer.encode(text, add_special_tokens=False).ids[: self.context_length - 2]
-            row[: len(ids) + 2] = [self._start, *ids, self._end]
-        return tokens
-
-
+@cache
 def clip_tokenizer() -> "Tokenizer":
     """Express open_clip's own tokenizer in the `tokenizers` library, without the start and end marks."""
-    with _MAKING:  # once, whichever thread asks first
-        return _clip_tokenizer()
-
-
-@cache
-def _clip_tokenizer() -> "Tokenizer":
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
     from indexer.encoders.checkpoint import open_clip_folder
@@ -65,7 +41,9 @@ def _clip_tokenizer() -> "Tokenizer":
     with gzip.open(open_clip_folder() / _MERGES_FILE) as file:
         lines = file.read().decode().split("\n")[1 : 1 + _N_MERGES]
     merges = [cast("tuple[str, str]", tuple(line.split())) for line in lines]
-    letters = _letters()
+    # The 256 characters that stand for bytes in byte-level BPE, in CLIP's order: the printable ones for themselves.
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    letters = [*map(chr, printable), *(chr(256 + number) for number in range(256 - len(printable)))]
     pieces = [*letters, *(f"{letter}</w>" for letter in letters), *(first + second for first, second in merges)]
     vocabulary = {piece: number for number, piece in enumerate([*pieces, "<start_of_text>", "<end_of_text>"])}
     tokenizer = Tokenizer(
@@ -81,12 +59,6 @@ def _clip_tokenizer() -> "Tokenizer":
         ]
     )
     return tokenizer
-
-
-def _letters() -> list[str]:
-    """The 256 characters that stand for bytes in byte-level BPE, in CLIP's order: the printable ones for themselves."""
-    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
-    return [*map(chr, printable), *(chr(256 + number) for number in range(256 - len(printable)))]
 
 
 class Tower:
@@ -137,9 +109,13 @@ class Shape:
     reason: str | None = None
     """Why it is served through torch, if it is."""
 
-    def tokens(self, tokenizer: "Tokenizer") -> Tokens:
-        """A tokenizer with what its text tower takes."""
-        return Tokens(tokenizer, context_length=self.context_length, start=self.start_token, end=self.end_token)
+    def tokens(self, tokenizer: "Tokenizer", texts: Sequence[str]) -> NDArray[np.int64]:
+        """Turn texts into token ids, padded with zeros to (n, context_length), as open_clip does."""
+        tokens = np.zeros((len(texts), self.context_length), dtype=np.int64)
+        for row, text in zip(tokens, texts, strict=True):
+            ids = tokenizer.encode(text, add_special_tokens=False).ids[: self.context_length - 2]
+            row[: len(ids) + 2] = [self.start_token, *ids, self.end_token]
+        return tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,8 +207,7 @@ class OnnxQueryEncoder(QueryEncoder):
         # One query is too small to be shared, and spinning threads cost the others.
         self._tower = cache(lambda name: Tower(folder / f"{name}.onnx", threads=1))
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokens = facts.tokens(self._tokenizer)
-        self._cuts_texts = facts.cuts_texts
+        self._facts = facts
 
     def has_token(self, word: str) -> bool:
         """Tell whether a word is so usual that the encoder reads it as one piece."""
@@ -244,8 +219,8 @@ class OnnxQueryEncoder(QueryEncoder):
 
     def encode_many_words(self, texts: Sequence[str]) -> Floats:
         """Encode several texts of normalised words, (n, dim)."""
-        tokens = self._tokens.of(texts)
-        if self._cuts_texts:
+        tokens = self._facts.tokens(self._tokenizer, texts)
+        if self._facts.cuts_texts:
             tokens = tokens[:, : int((tokens != 0).sum(axis=1).max())]
         return self._tower("text").run("tokens", tokens)
 

@@ -17,7 +17,7 @@ from torch.fx.experimental.optimization import fuse
 
 from indexer.arrays import Halves, Ids
 from indexer.encoders.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
-from indexer.encoders.loaded import LoadedEncoder, is_no_room
+from indexer.encoders.graphs import LoadedEncoder, is_no_room
 from indexer.errors import DeviceError, ModelError
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]

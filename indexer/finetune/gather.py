@@ -12,8 +12,7 @@ from indexer.arrays import Pixels
 from indexer.errors import SourceError
 from indexer.languages.names import common_affixes, parse
 from indexer.languages.words import normalise
-from indexer.sources.licences import family
-from indexer.sources.records import IconSet, PictureAddress, Record
+from indexer.sources.records import IconSet, PictureAddress, Record, family
 from indexer.sources.source import open_sources
 
 _REFUSED_LICENCES = frozenset(["copyleft", "non-commercial", "no-derivatives", "withheld"])

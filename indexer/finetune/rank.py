@@ -26,7 +26,7 @@ from torch.nn.parallel import DistributedDataParallel
 from indexer.embedding.distributed import Rank, give_up_rank, process_group, run_as_rank, share_cores
 from indexer.embedding.progress import Gauge, gpu_figures, peak_memory, watched, write_progress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.loaded import is_no_room
+from indexer.encoders.graphs import is_no_room
 from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision
 from indexer.errors import TrainError
 from indexer.finetune.batches import Feed, Part
@@ -219,11 +219,8 @@ def train(
     if options.watching.watch_devices:
         session.reporter.gauge, session.reporter.gauged_at = Gauge(session.device), 0.0
     events = places.work / "tensorboard" if options.watching.tensorboard else None
-    with (
-        closing(Log(places.log, from_step=state.step, events=events))
-        if not session.rank.index
-        else nullcontext() as log
-    ):
+    log = None if session.rank.index else Log(places.log, from_step=state.step, events=events)
+    with closing(log) if log else nullcontext():
         _take_steps(Run(session, exam, places, made_by, n_steps, average, state, log), feed)
     return state
 

@@ -106,8 +106,7 @@ def sit_exam(student: Student, exam: Exam, device: torch.device, live: Callable[
     names = _text_vectors(student, exam.names, device, live)
     found: dict[str, dict[str, Figure]] = {}
     if exam.answers:
-        queries = _text_vectors(student, exam.queries, device, live)
-        found |= compare_rankers(queries, pictures, names, exam.answers)
+        found |= compare_rankers(_text_vectors(student, exam.queries, device, live), pictures, names, exam.answers)
     found["names: pictures"] = figures(first_ranks(names[exam.name_queries], pictures, exam.namesakes))
     found["screenshots: pictures"] = figures(first_ranks(degraded, pictures, exam.twins))
     student.train(was_training)

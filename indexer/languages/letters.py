@@ -267,12 +267,12 @@ def sounding_like(word: str, candidates: Iterable[str]) -> Iterator[tuple[str, f
 
     spelled = letters(word)
     said = _classed(spelled)
-    alike = []
-    for other in candidates:
-        by_sound = _BY_CLASS * max(fuzz.ratio(said, _classed(way)) for way in ways_to_say(other))
-        by_letter = fuzz.ratio(spelled, other)
-        alike.append((max(by_letter, by_sound) / 100, by_letter, other))
-    yield from ((other, weight) for weight, _, other in sorted(alike, key=lambda it: (-it[0], -it[1])))
+    by_letter = {other: fuzz.ratio(spelled, other) for other in candidates}
+    alike = {
+        other: max(ratio, _BY_CLASS * max(fuzz.ratio(said, _classed(way)) for way in ways_to_say(other))) / 100
+        for other, ratio in by_letter.items()
+    }
+    yield from sorted(alike.items(), key=lambda it: (-it[1], -by_letter[it[0]]))
 
 
 @lru_cache(maxsize=1024)

@@ -72,8 +72,7 @@ def with_look(styles: str | None, look: str | None) -> str | None:
 @lru_cache(maxsize=1024)
 def asked_style(text: str) -> str:
     """Read styles as a person asks for them, whose "regular" is an outline: "Sharp solid" -> "sharp filled"."""
-    tokens = tokens_of(text.lower().replace("-", " "))
-    styles = [_ASKED.get(token, token) for token in tokens]
+    styles = [_ASKED.get(token, token) for token in tokens_of(text.lower().replace("-", " "))]
     is_flat_colour = "flat" in styles and "color" in styles
     return join_styles(style for style in styles if not (is_flat_colour and style == "flat")) or ""
 
@@ -116,13 +115,6 @@ def join_styles(styles: Iterable[str | None]) -> str | None:
     if len(distinct) < 2:
         return next(iter(distinct), None)
     return " ".join(sorted(distinct, key=lambda style: _RANK.get(style, 0)))
-
-
-@lru_cache
-def words_for(styles: str | None) -> frozenset[str]:
-    """List the words that spell one of these styles."""
-    spelled = (styles or "").split()
-    return frozenset(word for word, style in STYLES.items() if style in spelled)
 
 
 _MEANINGS = frozenset(
@@ -276,8 +268,7 @@ class Name:
 def parse(name: str, affixes: Affixes = UNKNOWN, *, style: str | None = None, size: int | None = None) -> Name:
     """Read one name of a set. What its source states beside it (`style`, `size`) is merged in; a stated size wins."""
     stated, stated_size = canonical_style(style)
-    tokens = tokens_of(name)
-    core = without(without(tokens, affixes.prefixes)[::-1], affixes.suffixes)[::-1]
+    core = without(without(tokens_of(name), affixes.prefixes)[::-1], affixes.suffixes)[::-1]
     words, styles, found = _peel(core, affixes, name=name, stated=stated)
     styles = [*(stated.split() if stated else ()), *styles]
     return Name(" ".join(words) or normalise(name) or "unnamed", join_styles(styles), size or stated_size or found)
@@ -287,7 +278,8 @@ def _peel(
     core: Tokens, affixes: Affixes, *, name: str, stated: str | None
 ) -> tuple[Tokens, list[str | None], int | None]:
     """Take styles and a size off both ends; a name that is nothing else keeps its tokens as words."""
-    doubtful = words_for(stated) if affixes.is_sized is None else frozenset()
+    asked = (stated or "").split() if affixes.is_sized is None else ()
+    doubtful = frozenset(word for word, style in STYLES.items() if style in asked)
     glued = frozenset() if name.islower() else frozenset(_GLUED.findall(name))
     rest, styles, size = _peel_end(core, affixes, doubtful=doubtful, glued=glued)
     at_start = affixes.leading_styles | doubtful
@@ -330,6 +322,4 @@ def _is_style(word: str, taken: list[str], affixes: Affixes, *, doubtful: frozen
 
 
 def _is_size(token: str, is_sized: bool | None, *, glued: frozenset[str]) -> bool:
-    if is_sized:
-        return as_size(token) is not None
-    return as_size(token) in USUAL_SIZES and (is_sized is None or token in glued)
+    return bool(as_size(token)) if is_sized else as_size(token) in USUAL_SIZES and (is_sized is None or token in glued)

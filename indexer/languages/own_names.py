@@ -99,8 +99,7 @@ class Judge:
         meanings = self._dictionary.meanings(word)
         if any(ENGLISH in meaning.languages for meaning in meanings):
             return _OF_ENGLISH
-        is_sign = len(word) == 1 and not is_unspaced(word)
-        if is_sign or tells_nothing(word):
+        if (len(word) == 1 and not is_unspaced(word)) or tells_nothing(word):
             return Voice()
         taken_over = (meaning.languages for meaning in meanings if word in dict(meaning.terms))
         return languages_of(self._dictionary, word).difference(*taken_over)

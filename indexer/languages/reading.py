@@ -237,8 +237,7 @@ def _pieces(
     at = 0
     while at < len(words):
         for n in range(min(LONGEST_PHRASE, len(words) - at), 0, -1):
-            phrase = " ".join(words[at : at + n])
-            if terms := _terms(dictionary, language, phrase):
+            if terms := _terms(dictionary, language, " ".join(words[at : at + n])):
                 yield Segment(" ".join(spelled[at : at + n]), terms)
                 break
         else:
@@ -250,27 +249,27 @@ def _pieces(
 
 def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> Iterator[Segment]:
     """Read a word that the language does not know as it is: its pieces, its parts, or a word that begins like it."""
+    shortest = _SHORTEST_SURE_PART if is_strict else _SHORTEST_PART
     if any(map(is_unspaced, word)):
         for run in runs(word):
             yield from _joined(dictionary, _cut(dictionary, run, language), language)
-        return
-    if knows(dictionary, ENGLISH, word):
+    elif knows(dictionary, ENGLISH, word):
         yield Segment(word, ())
-        return
-    if terms := _terms_as_spelt(dictionary, word, language):
+    elif terms := _terms_as_spelt(dictionary, word, language):
         yield Segment(word, terms)
-        return
-    sounds = _sounds(dictionary, word)
-    if sounds and sounds[0][1] >= _SURE_SOUND:
+    elif (sounds := _sounds(dictionary, word)) and sounds[0][1] >= _SURE_SOUND:
         yield Segment(word, sounds)
-        return
-    shortest = _SHORTEST_SURE_PART if is_strict else _SHORTEST_PART
-    for spelling in _spellings(word, language):
-        if parts := split(spelling, lambda part: bool(_terms(dictionary, language, part)), shortest=shortest):
+    else:
+        spellings = (word, *respelled(word)) if language in IN_TWO_LETTERS else (word,)
+        compounds = (
+            split(spelling, lambda part: bool(_terms(dictionary, language, part)), shortest=shortest)
+            for spelling in spellings
+        )
+        if parts := next(filter(None, compounds), None):
             yield from (Segment(part, _terms(dictionary, language, part)) for part in parts)
-            return
-    like = _stem_mate(dictionary, word, language, is_strict=is_strict)
-    yield Segment(word, _terms(dictionary, language, like) if like else sounds)
+        else:
+            like = _stem_mate(dictionary, word, language, is_strict=is_strict)
+            yield Segment(word, _terms(dictionary, language, like) if like else sounds)
 
 
 def _cut(dictionary: Dictionary, run: str, language: str) -> list[str]:
@@ -305,12 +304,8 @@ def _joined(dictionary: Dictionary, parts: Sequence[str], language: str) -> Iter
 def _terms_as_spelt(dictionary: Dictionary, word: str, language: str) -> tuple[tuple[str, float], ...]:
     """What a language means by a word without its article, or with umlauts for two letters."""
     bare = (word.removeprefix(article) for article in _ARTICLES.get(language, ()) if word.startswith(article))
-    spellings = (*bare, *_spellings(word, language))
+    spellings = (*bare, word, *(respelled(word) if language in IN_TWO_LETTERS else ()))
     return next((terms for spelling in spellings if (terms := _terms(dictionary, language, spelling))), ())
-
-
-def _spellings(word: str, language: str) -> tuple[str, ...]:
-    return (word, *respelled(word)) if language in IN_TWO_LETTERS else (word,)
 
 
 def _stem_mate(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> str | None:

@@ -110,7 +110,11 @@ def printable(text: str, *, keep: str = "") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(sign if sign.isprintable() or sign in _HARMLESS or sign in keep else _escaped(sign) for sign in text)
+    harmless = _HARMLESS | {*keep}
+    return "".join(
+        sign if sign.isprintable() or sign in harmless else sign.encode("unicode_escape").decode("ascii")
+        for sign in text
+    )
 
 
 def unprinted(text: str) -> str:
@@ -121,7 +125,3 @@ def unprinted(text: str) -> str:
 def say(line: str, *, err: bool = False) -> None:
     """Print one line for people."""
     click.echo(printable(line), err=err)
-
-
-def _escaped(sign: str) -> str:
-    return sign.encode("unicode_escape").decode("ascii")

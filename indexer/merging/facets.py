@@ -18,6 +18,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -133,41 +134,30 @@ def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDAr
             np.save(getattr(generation, name), _write_several(connection, kind))
 
 
-class _Spelt(dict[str, int]):
-    """The number of a value of a kind by what a source calls it; `NONE` for what says nothing."""
-
-    def __init__(self, kind: str) -> None:
-        super().__init__()
-        self.kind = kind
-        self.numbers = Numbers[str]()
-
-    def __missing__(self, text: str) -> int:
-        value = compared(self.kind, " ".join(text.split()))
-        self[text] = number = self.numbers[value] if value else NONE
-        return number
-
-    def titles(self) -> list[str]:
-        """How each value is spelt, by its number: of several spellings the first of the alphabet."""
-        spellings = sorted(((" ".join(text.split()), number) for text, number in self.items()), reverse=True)
-        titles = {number: spelling for spelling, number in spellings}
-        return [titles[number] for number in self.numbers.values()]
-
-
 def _write_several(connection: sqlite3.Connection, kind: str) -> NDArray[np.int32]:
     """Write the labels of a kind that icons have several of; return pairs of positions and codes, (2, n)."""
-    spelt = _Spelt(kind)
+    numbers, titles = Numbers[str](), dict[str, str]()
+
+    @cache
+    def number_of(text: str) -> int:
+        """The number of a value by what a source calls it; `NONE` for what says nothing."""
+        spelling = " ".join(text.split())
+        value = compared(kind, spelling)
+        titles[value] = min(titles.get(value, spelling), spelling)  # of several the first of the alphabet
+        return numbers[value] if value else NONE
+
     found, n_found = array("i"), array("i")
     column = ALL_TAGS if kind == "tag" else SEVERAL[kind]
     for (text,) in connection.execute(f"SELECT {column} FROM icons ORDER BY id"):
-        numbers = dict.fromkeys(map(spelt.__getitem__, text.split("\n"))) if text else ()
-        found.extend(numbers)
-        n_found.append(len(numbers))
+        of_icon = dict.fromkeys(map(number_of, text.split("\n"))) if text else ()
+        found.extend(of_icon)
+        n_found.append(len(of_icon))
     pairs = np.stack([np.repeat(np.arange(len(n_found), dtype=np.int32), n_found), np.array(found, np.int32)])
     positions, stated = pairs[:, pairs[1] != NONE]
-    n_icons = np.bincount(stated, minlength=len(spelt.numbers)).tolist()
-    labels = sorted(zip(spelt.numbers, spelt.titles(), n_icons, strict=True))
+    n_icons = np.bincount(stated, minlength=len(numbers)).tolist()
+    labels = sorted((value, titles[value], n) for value, n in zip(numbers, n_icons, strict=True))
     codes = np.empty(len(labels), np.int32)  # by number: values are numbered as they come, and coded in their order
-    codes[[spelt.numbers[value] for value, _, _ in labels]] = np.arange(len(labels))
+    codes[[numbers[value] for value, _, _ in labels]] = np.arange(len(labels))
     connection.executemany(_INSERT, ((kind, code, *label) for code, label in enumerate(labels)))
     return np.stack([positions, codes[stated]])
 

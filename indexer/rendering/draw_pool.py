@@ -193,8 +193,7 @@ class DrawPool(AbstractContextManager["DrawPool"]):
             RenderError: it is no picture, too large, or took too long.
             EmbedError: workers do not start.
         """
-        drawn = self.ask(_Order(content, size, "icon"))
-        return np.frombuffer(drawn, np.uint8).reshape(size, size, 3)
+        return np.frombuffer(self.ask(_Order(content, size, "icon")), np.uint8).reshape(size, size, 3)
 
     def png(self, content: bytes, *, size: int) -> bytes:
         """Draw a picture on nothing, its longer side `size`, as a PNG; raises as `pixels` does."""

@@ -62,8 +62,7 @@ class UsageContent:
     def revision(self, key: LookKey) -> str:
         """Hash of all that a generation is made of."""
         entries = [(facts.path, facts.digest, _reason(facts, self.failures)) for facts in self.files]
-        spelled = json.dumps([str(key), self.has_crops, entries])
-        return hashlib.sha256(spelled.encode()).hexdigest()
+        return hashlib.sha256(json.dumps([str(key), self.has_crops, entries]).encode()).hexdigest()
 
 
 def merge_usage(folder: UsageFolder, key: LookKey, content: UsageContent, *, keep_before: bool) -> UsageManifest:
@@ -230,8 +229,7 @@ def _drawn(pictures: Iterator[_Picture]) -> Iterator[tuple[_Picture, Pixels]]:
         for picture in pictures:
             side, is_dark = int(random.integers(*_SIDES)), bool(random.integers(2))
             with suppress(OSError, SourceError, RenderError):
-                content = read_picture(picture.address)
-                yield picture, _on_screen(pool.png(content, size=side), random, is_dark=is_dark)
+                yield picture, _on_screen(pool.png(read_picture(picture.address), size=side), random, is_dark=is_dark)
 
 
 def _on_screen(png: bytes, random: np.random.Generator, *, is_dark: bool) -> Pixels:

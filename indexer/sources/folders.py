@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from indexer.errors import SourceError, StoreError
 from indexer.languages.names import path_hints
-from indexer.sources.licences import licence_of, read_licence_file
 from indexer.sources.records import (
     MAX_TEXT,
     UNREAD,
@@ -28,7 +27,9 @@ from indexer.sources.records import (
     IconSet,
     Record,
     content_digest,
+    licence_of,
     name_of,
+    read_licence_file,
     read_regular,
     shown,
     stamp_of,

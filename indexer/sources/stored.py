@@ -17,8 +17,15 @@ from indexer.library.durable import write_file
 from indexer.library.stores import Listed, RetryingStore, asked, open_object_store, spelled
 from indexer.sources import iconify
 from indexer.sources.folders import SUFFIXES, Exclusion, record_in, scan_file
-from indexer.sources.licences import licence_files, licence_of
-from indexer.sources.records import MAX_BYTES, FileScan, IconSet, PictureAddress, content_digest
+from indexer.sources.records import (
+    MAX_BYTES,
+    FileScan,
+    IconSet,
+    PictureAddress,
+    content_digest,
+    licence_files,
+    licence_of,
+)
 
 KINDS = PICTURES, SETS = "stored", "stored-iconify"
 """Kinds of sources, by how their pictures are read again."""

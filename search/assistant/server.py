@@ -3,7 +3,8 @@
 import json
 import logging
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from functools import wraps
 from importlib.metadata import version
 from typing import Any, cast
@@ -40,16 +41,11 @@ def create_assistant(engine: SearchEngine) -> MCPServer:
     """Put the server together."""
     own = IconTools(engine)
     tools = [
-        _tool(own.search_icons),
-        _tool(own.similar_icons),
-        _tool(own.locate),
-        _tool(own.pick_icons),
-        _tool(own.map_icons),
-        _tool(own.show_icon),
-        _tool(own.get_code),
-        _tool(own.check_icons),
-        _tool(own.lint_icons),
-        _tool(own.list_sets),
+        _tool(method)
+        for method in (
+            *(own.search_icons, own.similar_icons, own.locate, own.pick_icons, own.map_icons),
+            *(own.show_icon, own.get_code, own.check_icons, own.lint_icons, own.list_sets),
+        )
     ]
     return _Assistant("icons", title="Icon search", instructions=_INSTRUCTIONS, version=version("icons"), tools=tools)
 
@@ -109,20 +105,12 @@ def _refusal(error: ValidationError) -> JSONRPCError | None:
     elif reasons[0]["input"].isspace():
         return None
     else:
-        sent = _as_object(reasons[0]["input"])
-        code, why = PARSE_ERROR, f"this is no JSON: {reasons[0]['ctx']['error']}"
-    asked = sent.get("id")
+        sent, code, why = {}, PARSE_ERROR, f"this is no JSON: {reasons[0]['ctx']['error']}"
+        with suppress(ValueError, RecursionError):  # halves of a pair, which no text holds, are read here
+            sent = json.loads(reasons[0]["input"])
+    asked = sent.get("id") if isinstance(sent, dict) else None
     is_one = type(asked) is int or (isinstance(asked, str) and asked.isprintable())
     return JSONRPCError(jsonrpc="2.0", id=asked if is_one else None, error=ErrorData(code=code, message=why))
-
-
-def _as_object(line: str) -> dict[str, Any]:
-    """What is read of a line that stricter readers refuse: halves of a pair, which no text holds, among them."""
-    try:
-        read = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return read if isinstance(read, dict) else {}
 
 
 class _StrictTool(Tool):
@@ -143,26 +131,26 @@ class _StrictTool(Tool):
         except ToolError as error:
             cause = error.__cause__
             own = str(error).removeprefix(f"Error executing tool {self.name}: ")
-            raise ToolError(_refused(cause) if isinstance(cause, ValidationError) else own) from cause
+            if isinstance(cause, ValidationError):
+                own = "; ".join(map(_refused, cause.errors(include_url=False)))
+            raise ToolError(own) from cause
 
 
-def _refused(error: ValidationError) -> str:
-    """Which arguments are not as they should be, each in a few words."""
-    return "; ".join(_in_words(one["loc"], one["input"], one["msg"]) for one in error.errors(include_url=False))
-
-
-def _in_words(place: tuple[int | str, ...], value: Any, why: str) -> str:
-    name = ".".join(map(str, place))
+def _refused(invalid: Mapping[str, Any]) -> str:
+    """How an argument is not as it should be, in a few words."""
+    value, why = invalid["input"], invalid["msg"]
     why = f"{why[:1].lower()}{why[1:]}".removeprefix("value error, ")
     is_short = isinstance(value, str | int | float) and len(str(value)) <= _MOST_SHOWN
-    return f'{name} "{printable(str(value))}": {why}' if is_short else f"{name}: {why}"
+    shown = f' "{printable(str(value))}"' if is_short else ""
+    return f"{'.'.join(map(str, invalid['loc']))}{shown}: {why}"
 
 
-def _tool(method: Callable[..., str]) -> Tool:
+def _tool(method: Callable[..., Any]) -> Tool:
     @wraps(method)
     def call(**arguments: Any) -> str:
         try:
-            return method(**{names.get(name, name): value for name, value in arguments.items()})
+            answer = method(**{names.get(name, name): value for name, value in arguments.items()})
+            return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
         except IconsError as error:  # the sentence of any other stays here
             raise ToolError(str(error)) from error
 
@@ -174,18 +162,14 @@ def _tool(method: Callable[..., str]) -> Tool:
 
 
 def _shortened(schema: Any) -> Any:
-    """A JSON schema without what goes without saying: an assistant reads all of it."""
+    """A JSON schema without what goes without saying, as an assistant reads all of it; of defaults words stay."""
     if isinstance(schema, list):
         return [_shortened(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    return {name: _shortened(part) for name, part in schema.items() if not _is_idle(name, part)}
-
-
-def _is_idle(name: str, part: Any) -> bool:
-    """Whether it is no property, and says nothing that an assistant needs: of defaults, words alone are kept."""
-    is_keyword = not isinstance(part, dict)
-    return is_keyword and (name in _SAID_ELSEWHERE or (name == "default" and not (part and isinstance(part, str))))
+    words = {name for name, part in schema.items() if isinstance(part, dict) or (part and isinstance(part, str))}
+    idle = _SAID_ELSEWHERE | ({"default"} - words)
+    return {name: _shortened(part) for name, part in schema.items() if name not in idle or isinstance(part, dict)}
 
 
 def assist(library: Library) -> None:

@@ -1,12 +1,14 @@
 """The tools of a coding assistant: they find icons, show them, and write them as code.
 
-An icon is named by its key ("mdi:home"), which the others take.
+An icon is named by its key ("mdi:home"), which the others take. Answers are in few words, since an assistant reads all
+of them: JSON without what says nothing.
 """
 
 import base64
 import binascii
 import logging
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,39 +16,36 @@ from pydantic import BeforeValidator, Field
 
 from indexer.errors import IconsError, LibraryError, SourceError
 from indexer.sources.records import read_regular
-from search.assistant.answers import (
-    MOST_FINDINGS,
-    MOST_OF_A_RULE,
-    answered,
-    checked,
-    linted,
-    listed,
-    located,
-    mapped,
-    picked,
-    shown,
-    sure_names,
-    written,
-)
-from search.code.check import check, check_text
+from search.code.check import Checked, check, check_text
 from search.code.map import map_icons as map_to
 from search.code.map import source_names, source_sets, target_set
-from search.code.pick import MOST_SHOWN, Picking, pick_icons, read_needs, served_sets, write_picks
-from search.drawings.drawn import AS_IT_IS, Look, NamedIcon, named_icon
-from search.drawings.frameworks import Framework, framework
+from search.code.pick import MOST_SHOWN, Pick, Picking, Written, pick_icons, read_needs, served_sets, write_picks
+from search.drawings.drawn import AS_IT_IS, Look, named_icon
+from search.drawings.frameworks import framework
 from search.drawings.write import write
 from search.engine import SearchEngine
 from search.pictures import MAX_BYTES, drawing, pixels_of, screenshot_of
 from search.query import MOST_WITHOUT, Filters, Query, Window
+from search.ranking.order import GOOD_SCORE
+from search.results import Answer, Hit
+from search.screens.results import LocatedIcon
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from indexer.rendering.screenshot import Screenshot
+    from search.linting.findings import Finding
 
 MOST_HITS = 100
 """Of one answer, which an assistant reads whole, too."""
+MOST_LOCATED = 100
+"""Icons of one picture, in one answer: the surest ones."""
+MOST_FINDINGS = 100
+"""Of code, in one answer."""
+MOST_OF_A_RULE = 3
+"""Findings of icons, in one answer, unless one rule is asked."""
+Plain = dict[str, Any]
 
 
 def _as_list(value: Any) -> Any:
@@ -99,19 +98,15 @@ def shown_screen(picture: str, *, size: int) -> "Screenshot":
 def _read(picture: str) -> tuple[bytes, str]:
     """The bytes of a picture, and what a message calls it."""
     if found := _DATA.match(picture):
-        return _decoded(picture[found.end() :]), "data: URI"
+        try:
+            return base64.b64decode(picture[found.end() :], validate=True), "data: URI"
+        except binascii.Error as error:
+            raise IconsError(f"the data: URI of the picture is not base64 ({error})") from error
     try:
         path = Path(picture).expanduser()
         return read_regular(path, limit=MAX_BYTES), path.name
     except (OSError, ValueError, RuntimeError, SourceError) as error:
         raise IconsError(f'picture "{picture[:200]}" can\'t be read: {error}') from error
-
-
-def _decoded(text: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except binascii.Error as error:
-        raise IconsError(f"the data: URI of the picture is not base64 ({error})") from error
 
 
 _log = logging.getLogger(__name__)
@@ -141,11 +136,11 @@ class IconTools:
         licences: Licences = [],  # noqa: B006
         without: Without = [],  # noqa: B006
         language: Language = "",
-    ) -> str:
+    ) -> Plain:
         """Find icons by meaning, looks or name, best first. Styles: outline, filled."""
         asked = Query(words=query, without=tuple(without), languages=(language,) if language else ())
         filters = Filters(sets=tuple(sets), styles=tuple(styles), licences=tuple(licences))
-        return written(answered(self._engine.ask(asked, filters=filters, window=Window(k=k))))
+        return _answered(self._engine.ask(asked, filters=filters, window=Window(k=k)))
 
     def similar_icons(
         self,
@@ -155,7 +150,7 @@ class IconTools:
         k: Count = 10,
         sets: Sets = [],  # noqa: B006
         styles: Styles = [],  # noqa: B006
-    ) -> str:
+    ) -> Plain:
         """Find icons that look like one or a picture; query pulls towards a meaning."""
         if bool(key) == bool(picture):
             raise IconsError("say what they are to look like: either key or picture")
@@ -164,7 +159,7 @@ class IconTools:
         pixels = shown_icon(picture, size=engine.image_size) if picture else None
         asked = Query(words=query, icon=icon, picture=pixels)
         filters = Filters(sets=tuple(sets), styles=tuple(styles))
-        return written(answered(engine.ask(asked, filters=filters, window=Window(k=k))))
+        return _answered(engine.ask(asked, filters=filters, window=Window(k=k)))
 
     def pick_icons(
         self,
@@ -172,7 +167,7 @@ class IconTools:
         sets: Sets = [],  # noqa: B006
         styles: Styles = [],  # noqa: B006
         format: Format = "",
-    ) -> str:
+    ) -> Plain:
         """Pick an icon for each of many needs, all of one set; with format as code."""
         chosen = framework(format) if format else None
         how = Picking(
@@ -182,29 +177,44 @@ class IconTools:
             framework=chosen,
         )
         queries = [Query(words=need) for need in read_needs(needs)]
-        return written(picked(pick_icons(self._engine, queries, how, progress=lambda *_: None)))
+        picked = pick_icons(self._engine, queries, how, progress=lambda *_: None)
+        return {"icons": list(map(_picked, picked.picks)), **_coded(picked.written, remarked=True)}
 
-    def locate(self, picture: SamePicture, sets: Sets = [], format: Text = "") -> str:  # noqa: B006
+    def locate(self, picture: SamePicture, sets: Sets = [], format: Text = "") -> Plain:  # noqa: B006
         """Find all icons of a screenshot or mock-up; with format as code."""
         engine = self._engine
         chosen = framework(format) if format else None
         asked = served_sets(engine, engine.set_keys(sets), chosen.sets if chosen else ())
         shot = shown_screen(picture, size=engine.image_size)
         found = engine.locate(shot.pixels, filters=Filters(sets=asked), k=MOST_SHOWN, icon=shot.icon)
-        sure = [(hit.key, hit) for hit in sure_names(found)]
-        code = write_picks(engine, sure, chosen, AS_IT_IS) if chosen and sure else None
-        return written(located(found, code))
+        good = (icon.hits[0] for icon in found.named if icon.hits[0].score >= GOOD_SCORE)
+        sure = {hit.id: (hit.key, hit) for hit in good if hit.is_svg}  # no framework writes bitmaps as code
+        code = write_picks(engine, list(sure.values()), chosen, AS_IT_IS) if chosen and sure else None
+        icons = found.icons
+        if len(icons) > MOST_LOCATED:
+            least = sorted((icon.score for icon in icons), reverse=True)[MOST_LOCATED - 1]
+            icons = [icon for icon in icons if icon.score >= least][:MOST_LOCATED]
+        more = {"n_found": found.n_found} if found.n_found > len(icons) else {}
+        return {"kind": found.kind, "icons": list(map(_located, icons)), **more, **_coded(code)}
 
-    def map_icons(self, names: Names, to: Text, source: Source = "") -> str:
+    def map_icons(self, names: Names, to: Text, source: Source = "") -> Plain:
         """Find the icons of a set that stand for those of another."""
         engine = self._engine
         asked = source_names(engine, names, source_sets(engine, [source] if source else []))
-        return written(mapped(map_to(engine, asked, target_set(engine, to), progress=lambda *_: None)))
+        found = map_to(engine, asked, target_set(engine, to), progress=lambda *_: None).mappings
+        sure = {one.source.key: one.target.name.key for one in found if one.target and not one.is_doubtful}
+        others = (one for one in found if one.is_doubtful or not one.target)
+        doubtful = {one.source.key: [candidate.name.key for candidate in one.candidates] for one in others}
+        return {"icons": sure, **({"doubtful": doubtful} if doubtful else {})}
 
-    def show_icon(self, key: Text) -> str:
+    def show_icon(self, key: Text) -> Plain:
         """Tell tags, categories, licence, file and variants of an icon."""
         engine = self._engine
-        return written(shown(engine.show(engine.find(key))))
+        plain = asdict(engine.show(engine.find(key)))
+        hit = {name: value for name, value in plain.pop("hit").items() if name not in _MEASURED}
+        for others in ("variants", "near_duplicates"):
+            plain[others] = [other["key"] for other in plain[others]]
+        return {name: value for name, value in {**hit, **plain}.items() if value not in (None, "", [], ())}
 
     def get_code(
         self,
@@ -217,19 +227,20 @@ class IconTools:
         """Write icons as code, imports first. An unknown format names near ones."""
         engine, chosen = self._engine, framework(format)
         look = Look(colour=colour or None, size=size or None, stroke_width=stroke_width or None)
-        return write([_named(engine, key, chosen) for key in keys], chosen, look).code
+        icons = ((engine.show(icon).hit, icon) for icon in map(engine.find, keys))
+        named = [named_icon(hit, engine.picture(icon) if chosen.needs_svg else None) for hit, icon in icons]
+        return write(named, chosen, look).code
 
-    def check_icons(self, paths: Paths = [], code: Code = "", name: Text = "App.tsx") -> str:  # noqa: B006
+    def check_icons(self, paths: Paths = [], code: Code = "", name: Text = "App.tsx") -> Plain:  # noqa: B006
         """Find icons named in code that do not exist, and the nearest real ones."""
         if bool(paths) == bool(code):
             raise IconsError("say what to check: either paths or code")
         engine = self._engine
         if code:
-            return written(checked(check_text(engine, code, name=name)))
-        places = [Path(path).expanduser() for path in paths]
-        return written(checked(check(engine, places, progress=lambda *_: None)))
+            return _checked(check_text(engine, code, name=name))
+        return _checked(check(engine, [Path(path).expanduser() for path in paths], progress=lambda *_: None))
 
-    def lint_icons(self, paths: Paths = [], sets: Sets = [], rule: Text = "") -> str:  # noqa: B006
+    def lint_icons(self, paths: Paths = [], sets: Sets = [], rule: Text = "") -> Plain:  # noqa: B006
         """Tell what is wrong in folders of icons, or sets."""
         if not paths and not sets:
             raise IconsError("say what to look at: paths of folders, or a set")
@@ -238,16 +249,79 @@ class IconTools:
         folders = tuple(Path(path).expanduser() for path in paths)
         asked = LintOptions(folders=folders, sets=tuple(sets), rules=(rule,) if rule else ())
         report = lint(asked, library=self._engine.library, progress=lambda *_: None)
-        return written(linted(report, most=MOST_FINDINGS if rule else MOST_OF_A_RULE))
+        most = MOST_FINDINGS if rule else MOST_OF_A_RULE
+        by_rule = {rule: [one for one in report.findings if one.rule == rule][:most] for rule in report.counts}
+        findings = {rule: list(map(_linted, found)) for rule, found in by_rule.items()}
+        return {"findings": findings, "counts": dict(report.counts), "n_icons": report.n_icons}
 
-    def list_sets(self, query: Annotated[Text, Field(description="part of a name")] = "") -> str:
+    def list_sets(self, query: Annotated[Text, Field(description="part of a name")] = "") -> Plain:
         """List the library's sets, largest first."""
         known = self._engine.facets()["set"]
-        part = query.casefold()
-        return written(listed(one for one in known if part in f"{one.value} {one.title}".casefold()))
+        found = (one for one in known if query.casefold() in f"{one.value} {one.title}".casefold())
+        return {"sets": {one.value: f"{one.title}, {one.n:,} icons" for one in found}}
 
 
-def _named(engine: SearchEngine, key: str, chosen: Framework) -> NamedIcon:
-    """An icon, with its picture where the framework draws it."""
-    icon = engine.find(key)
-    return named_icon(engine.show(icon).hit, engine.picture(icon) if chosen.needs_svg else None)
+_MEASURED = {"score", "similarity", "exact", "n_variants", "also", "n_also", "id", "image", "digest"}
+"""Fields of a hit that say nothing of the icon itself."""
+_DOUBTFUL = {"note": "no good match"}
+
+
+def _answered(answer: Answer) -> Plain:
+    """The hits of an answer, and what is to be said of it."""
+    said = {
+        "is_more": answer.is_more,
+        "note": "no good match; these come nearest" if answer.is_doubtful else None,
+        "read_as": answer.read_as and str(answer.read_as),
+        "did_you_mean": answer.spelled,
+    }
+    told = {name: value for name, value in said.items() if value}
+    return {"icons": list(map(_found, answer.hits)), "n_found": answer.n_found, **told}
+
+
+def _found(hit: Hit) -> Plain:
+    """An icon in a few words."""
+    plain = {"key": hit.key, "style": hit.style, "licence": hit.licence, "score": round(hit.score, 2)}
+    known = {name: value for name, value in plain.items() if value is not None}
+    return {**known, "also": list(hit.also)} if hit.also else known
+
+
+def _picked(pick: Pick) -> Plain:
+    """What a need has found: its icon, and the others that were near."""
+    if not pick.chosen:
+        return {"need": pick.need, "note": "nothing found"}
+    note = _DOUBTFUL if pick.found.is_doubtful else {}
+    others = [hit.key for hit in pick.hits if hit is not pick.chosen]
+    return {"need": pick.need, "key": pick.chosen.key, **note, "or": others}
+
+
+def _located(icon: LocatedIcon) -> Plain:
+    """An icon of a picture: its box and name, and the others that were near."""
+    if not icon.hits:
+        return {"box": icon.box, "note": "no name found"}
+    first, *others = icon.hits
+    note = _DOUBTFUL if first.score < GOOD_SCORE else {}
+    plain = {"box": icon.box, "key": first.key, "score": round(first.score, 2), **note}
+    return {**plain, "or": [hit.key for hit in others]} if others else plain
+
+
+def _coded(done: Written | None, *, remarked: bool = False) -> Plain:
+    """Icons as code, what is to be installed for it, and what can't be written."""
+    if done is None:
+        return {}
+    said = {"install": done.snippet.install, "refused": dict(done.refused)}
+    code = done.remarked if remarked else done.snippet.code
+    return {"code": code, **{name: value for name, value in said.items() if value}}
+
+
+def _checked(found: Checked) -> Plain:
+    """What is to be mended, each with its place and the nearest real icon; how many names were read."""
+    lines = [f"{one.path}:{one.line}:{one.column}: {one.message}" for one in found.findings[:MOST_FINDINGS]]
+    absent = [one.key for one in found.sets if not one.is_here]
+    said = {"sets_not_in_this_library": absent, "not_readable": len(found.computed)}
+    more = {name: value for name, value in said.items() if value}
+    return {"findings": lines, "n_findings": len(found.findings), "names": found.n_references, **more}
+
+
+def _linted(finding: "Finding") -> str:
+    """What is wrong, behind the file of an icon; where there are several, the message names them."""
+    return f"{finding.icons[0].place}: {finding.message}" if len(finding.icons) == 1 else finding.message

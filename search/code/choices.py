@@ -61,8 +61,7 @@ def read_choices(path: Path) -> Mapping[str, Choice]:
         SourceError: it can't be read.
         IconsError: it is no CSV, or lacks a column.
     """
-    text = read_text(path, limit=MOST_BYTES)
-    rows = csv.DictReader(io.StringIO(text, newline=""))
+    rows = csv.DictReader(io.StringIO(read_text(path, limit=MOST_BYTES), newline=""))
     for column in ("source", "target"):
         if column not in (rows.fieldnames or ()):
             raise IconsError(f'"{path}" has no column "{column}"; `icons map --csv` writes one that has')

@@ -168,8 +168,7 @@ class Target:
             # One product: on a busy machine the threads of a small one wait for each other longer than they compute.
             cosines = np.stack([one.vector for one in asked]) @ self.side.fused.T
             for one, of_one in zip(asked, cosines, strict=True):
-                fits = name_fits(self._opened, one)
-                yield added_up(evidence_for(self._opened, one, fits, self.side.ids, of_one))
+                yield added_up(evidence_for(self._opened, one, name_fits(self._opened, one), self.side.ids, of_one))
 
 
 def _crowd(spread: Spread, sources: Floats, targets: Floats) -> NDArray[np.float32]:

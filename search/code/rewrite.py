@@ -193,8 +193,7 @@ def rewrite(
         rewriter.replace(replaced)
         by_hand += rewriter.by_hand
         if rewriter.edits:
-            n_places = len(replaced) - len(rewriter.by_hand)
-            changes.append(Change(file.path, file.text, rewriter.edited(), n_places))
+            changes.append(Change(file.path, file.text, rewriter.edited(), len(replaced) - len(rewriter.by_hand)))
         progress("Rewriting", number, len(code.files))
     computed = [one for file in code.files for one in file.computed]
     return Rewritten(changes, by_hand, doubtful, computed, sorted(targets.packages))
@@ -278,11 +277,13 @@ class _Rewriter:
                 kept.append(name)
                 continue
             try:
-                if "/*" in between or "//" in between:
-                    raise RefusedError("there is a comment among the names")
                 export = self.targets.export(stand[1], of.module)
             except RefusedError as error:
                 self._refuse(*stand, str(error))
+                kept.append(name)
+                continue
+            if "/*" in between or "//" in between:
+                self._refuse(*stand, "there is a comment among the names")
                 kept.append(name)
             else:
                 spelt = export.name if export.name == name.local else f"{export.name} as {name.local}"

@@ -541,11 +541,11 @@ class _Imports:
             if name and value and (module := self._loaded(value)):
                 block = node.parent.parent if node.parent else None
                 scope = self._span(block) if block and block.type != "program" else None
-                yield self._import(module, "call", node, *self._pattern(name), scope=scope)
+                yield self._import(module, "call", node, self._pattern(name), scope=scope)
         for node in self.nodes.get("member_expression", ()):
             held, name = node.child_by_field_name("object"), node.child_by_field_name("property")
             if held and name and (module := self._loaded(held)) and self._text(name) != "then":
-                yield self._import(module, "call", node, [self._specifier(name, name, name)])
+                yield self._import(module, "call", node, ([self._specifier(name, name, name)], ""))
         for node in self.nodes.get("call_expression", ()):
             yield from self._call(node)
 
@@ -557,7 +557,7 @@ class _Imports:
         children = node.named_children
         required = next((one for one in children if one.type == "import_require_clause"), None)
         if required and (module := required.child_by_field_name("source")):
-            yield self._import(module, "import", node, [], self._text(required.named_children[0]))
+            yield self._import(module, "import", node, ([], self._text(required.named_children[0])))
             return
         names: list[Specifier] = []
         whole = "*" if any(one.type == "*" for one in node.children) else ""
@@ -579,7 +579,9 @@ class _Imports:
             self.reader.code.exports.update(self._declared(node))
         if module:
             is_type = any(one.type == "type" for one in node.children)
-            yield self._import(module, "export" if form == "export" else "import", node, names, whole, is_type=is_type)
+            yield self._import(
+                module, "export" if form == "export" else "import", node, (names, whole), is_type=is_type
+            )
 
     def _declared(self, node: Node) -> Iterator[str]:
         """Names of what is exported where it is declared."""
@@ -649,7 +651,7 @@ class _Imports:
                 while parameter and parameter.type in ("formal_parameters", "required_parameter"):
                     parameter = parameter.named_children[0] if parameter.named_children else None
                 if parameter:
-                    yield self._import(module, "call", node, *self._pattern(parameter), scope=self._span(then))
+                    yield self._import(module, "call", node, self._pattern(parameter), scope=self._span(then))
 
     def _span(self, node: Node) -> Span:
         return self.base + node.start_byte, self.base + node.end_byte
@@ -659,14 +661,15 @@ class _Imports:
         module: Node,
         form: Literal["import", "export", "call", "mock"],
         node: Node,
-        names: Sequence[Specifier] = (),
-        whole: str = "",
+        taken: tuple[Sequence[Specifier], str] = ((), ""),
         *,
         scope: Span | None = None,
         is_type: bool = False,
     ) -> Import:
         start = self.base + module.start_byte + 1
-        return Import(self._text(module)[1:-1], start, form, self._span(node), tuple(names), whole, scope, is_type)
+        return Import(
+            self._text(module)[1:-1], start, form, self._span(node), tuple(taken[0]), taken[1], scope, is_type
+        )
 
 
 def _values(node: Node) -> Iterator[Node]:

@@ -171,9 +171,8 @@ def lint(
       icons lint icons/ --json | jq .counts
     """
     from indexer.reports.terminal import ProgressLine
-    from search.linting.lint import RULES, LintOptions
+    from search.linting.lint import FEW, RULES, LintOptions, lines_of, lint_page
     from search.linting.lint import lint as find
-    from search.linting.page import FEW, lines_of, lint_page
 
     if lists_rules:
         for rule in RULES.values():

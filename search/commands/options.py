@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 from indexer.commands.options import Function
 from indexer.errors import IconsError
 from indexer.languages.letters import is_locale, language_of
-from indexer.sources.licences import FAMILIES
+from indexer.sources.records import FAMILIES
 from search.drawings.drawn import CORNERS, Look
 from search.drawings.frameworks import FRAMEWORKS, Framework, framework
 from search.query import Filters

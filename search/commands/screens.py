@@ -276,8 +276,8 @@ def report(library: Library, sets: tuple[str, ...], html: Path | None, is_opened
       icons usage report --set lucide --json | jq '.foreign[] | [.icon, .n, .ours]'
     """
     from search.screens.opened import UsageIndex
-    from search.screens.report import report as report_usage
     from search.screens.usage_page import print_report, report_page
+    from search.screens.usage_page import report as report_usage
 
     index, engine = UsageIndex.open(library.root), engine_of(library)
     with waiting() as progress, index.explaining():

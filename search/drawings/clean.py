@@ -120,8 +120,9 @@ def _rename(element: ElementTree.Element) -> bool:
         held = _held(plain, value)
         if held and not plain.startswith("{") and plain not in _UNDRAWN:
             element.set(plain, held)
-    if element.tag == "style" and not _is_sheet(element.text or ""):
-        return False
+    rules = (element.text or "") if element.tag == "style" else ""
+    if _REACHING.search(rules) or _QUOTES.search(_BLOCK.sub("", rules)):
+        return False  # it is not rules that hold all they need: svg-hush cuts an @import out
     return not _SET_LINK.fullmatch(element.get("attributeName", ""))
 
 
@@ -137,11 +138,6 @@ def _held(name: str, value: str) -> str:
         ]
         return ";".join(filter(None, kept))
     return "" if _REACHING.search(value) and not name.startswith(_WITH_ANY_TEXT) else value
-
-
-def _is_sheet(text: str) -> bool:
-    """Tell whether a <style> is rules that hold all they need: what svg-hush cut an @import out of is not."""
-    return not _REACHING.search(text) and not _QUOTES.search(_BLOCK.sub("", text))
 
 
 _RULE = re.compile(r"\s*([^{}@]+)\{([^{}]*)\}\s*")
@@ -174,7 +170,8 @@ def _lay_rules(root: ElementTree.Element) -> None:
     classes = {selector[1:] for selector, _ in rules if selector.startswith(".")}
     rules.sort(key=lambda rule: {"#": 2, ".": 1}.get(rule[0][0], 0))
     for element in root.iter():
-        declared = [body for selector, body in rules if body and _fits(selector, element)]
+        own = {element.tag, f"#{element.get('id', '')}", *(f".{one}" for one in element.get("class", "").split())}
+        declared = [body for selector, body in rules if body and selector in own]
         if declared:
             element.set("style", ";".join([*declared, *filter(None, [element.get("style")])]))
     for element in root.iter():
@@ -197,12 +194,6 @@ def _rules(sheet: str) -> list[tuple[str, str]] | None:
         rules += [(selector, rule[2].strip().strip(";")) for selector in selectors]
         rest = rest[rule.end() :]
     return rules
-
-
-def _fits(selector: str, element: ElementTree.Element) -> bool:
-    if selector.startswith("."):
-        return selector[1:] in element.get("class", "").split()
-    return element.get("id") == selector[1:] if selector.startswith("#") else element.tag == selector
 
 
 def _name_ids(root: ElementTree.Element, name: str) -> None:

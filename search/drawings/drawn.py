@@ -102,8 +102,8 @@ _PACKAGES = {
 }
 """npm packages of pictures whose icons Iconify has under the same names."""
 _STYLED = re.compile(r"fa[67]?-(?:solid|regular|brands)")
-_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-"""As Iconify takes it."""
+ICON_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+"""As Iconify, and the packages for frameworks, take it."""
 
 
 class IconifyKey(NamedTuple):
@@ -144,7 +144,7 @@ def iconify_key(icon: NamedIcon) -> IconifyKey:
         prefix = f"fa7-{font_awesome_style(icon)}"
     elif icon.set == "@tabler/icons" and "filled" in folders(icon):
         name = f"{name}-filled"
-    if prefix not in iconify_sets() or not _NAME.fullmatch(name):
+    if prefix not in iconify_sets() or not ICON_NAME.fullmatch(name):
         raise IconsError(f'"{icon.key}" is not of Iconify; --format svg, react, vue or svelte write the drawing itself')
     return IconifyKey(prefix, name)
 

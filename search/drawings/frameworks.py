@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
@@ -10,7 +10,7 @@ from typing import Literal
 
 from indexer.errors import IconsError
 from indexer.library.bundled import bundled
-from search.drawings.drawn import NamedIcon, folders, font_awesome_style
+from search.drawings.drawn import ICON_NAME, NamedIcon, folders, font_awesome_style
 
 Language = Literal["tsx", "jsx", "vue", "svelte", "html", "css", "svg", "text"]
 Form = Literal["component", "exported", "key", "class", "drawn"]
@@ -201,8 +201,6 @@ GLOBALS = frozenset((
 ))  # fmt: skip
 """What a script would miss if an icon took its name: such an icon is called MapIcon."""
 _BETWEEN = re.compile(r"[^A-Za-z0-9]+")
-_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-"""As all these packages spell icons."""
 _WEIGHT = re.compile(r"(.+)-(thin|light|bold|fill|duotone)")
 _HEROICON = re.compile(r"(.+?)(?:-(16|20))?-solid")
 _AFTER_DIGIT = re.compile(r"(?<=[0-9])[a-z]")
@@ -218,17 +216,6 @@ class Export:
     """Of Phosphor, whose components take it as a property."""
     folder: str = ""
     """What tells its module from others of its family."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where the rule of a family looks for an icon."""
-
-    base: str
-    """The name that is put in capitals."""
-    folder: str = ""
-    """What the module's name is filled in with, and, behind the family, whose exceptions hold."""
-    weight: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,16 +245,38 @@ def exported(icon: NamedIcon, framework: Framework) -> Export:
     Raises:
         IconsError: nothing, or nothing that could be imported.
     """
-    place = _PLACES[framework.family](icon)
-    known = exceptions().get(f"{framework.family} {place.folder}".strip())
-    base = known.instead.get(place.base, place.base) if known else place.base
-    spelt = _SPELT.get(framework.family, capitals)(base)
-    if (known and base in known.absent) or not _NAME.fullmatch(base):
+    base, folder, weight = _place(icon, framework.family)
+    known = exceptions().get(f"{framework.family} {folder}".strip())
+    base = known.instead.get(base, base) if known else base
+    if (known and base in known.absent) or not ICON_NAME.fullmatch(base):
         raise IconsError(
             f'"{icon.key}" is not exported by {framework.packages[0]}; --format {_INSTEAD[framework.language]} writes '
             "the drawing itself"
         )
-    return Export(framework.module.format(place.folder), framework.spelling.format(spelt), place.weight, place.folder)
+    spelt = capitals(base)
+    if framework.family == "heroicons":
+        spelt = _AFTER_DIGIT.sub(lambda letter: letter[0].upper(), spelt)  # `squares-2x2` -> `Squares2X2`
+    return Export(framework.module.format(folder), framework.spelling.format(spelt), weight, folder)
+
+
+def _place(icon: NamedIcon, family: str) -> tuple[str, str, str | None]:
+    """Where the rule of a family looks for an icon.
+
+    The name that is put in capitals; the folder that a module's name is filled in with; and, of Phosphor, a weight.
+    """
+    around, name, folder, weight = folders(icon), icon.name, "", None
+    if family == "tabler" and icon.set.startswith("@") and "filled" in around:
+        name = f"{name}-filled"  # as Iconify calls them
+    elif family == "phosphor" and (found := _WEIGHT.fullmatch(name)):
+        name, weight = found[1], found[2]
+    elif family == "heroicons" and (found := _HEROICON.fullmatch(name)):  # Iconify tells them apart by the name's end
+        name, folder = found[1], f"{found[2] or 24}/solid"
+    elif family == "heroicons":
+        size = next((size for size in ("16", "20") if size in around), "24")
+        folder = f"{size}/solid" if "solid" in around else "24/outline"
+    elif family == "font-awesome":
+        folder = font_awesome_style(icon)
+    return name, folder, weight
 
 
 def local_names(exports: Sequence[Export]) -> list[str]:
@@ -292,40 +301,5 @@ def capitals(name: str) -> str:
     return "".join(word[0].upper() + word[1:] for word in _BETWEEN.split(name) if word)
 
 
-def _heroicon_capitals(name: str) -> str:
-    """`squares-2x2` -> `Squares2X2`."""
-    return _AFTER_DIGIT.sub(lambda letter: letter[0].upper(), capitals(name))
-
-
-def _tabler(icon: NamedIcon) -> _Place:
-    """The package of pictures has outline and filled icons of one name, Iconify tells them apart by name."""
-    is_filled = icon.set.startswith("@") and "filled" in folders(icon)
-    return _Place(f"{icon.name}-filled" if is_filled else icon.name)
-
-
-def _phosphor(icon: NamedIcon) -> _Place:
-    weight = _WEIGHT.fullmatch(icon.name)
-    return _Place(weight[1], weight=weight[2]) if weight else _Place(icon.name)
-
-
-def _heroicon(icon: NamedIcon) -> _Place:
-    """By the name's end (Iconify), or by folders (the package of pictures)."""
-    if found := _HEROICON.fullmatch(icon.name):
-        return _Place(found[1], f"{found[2] or 24}/solid")
-    around = folders(icon)
-    if "solid" in around:
-        return _Place(icon.name, f"{next((size for size in ('16', '20') if size in around), '24')}/solid")
-    return _Place(icon.name, "24/outline")
-
-
-_PLACES: Mapping[str, Callable[[NamedIcon], _Place]] = {
-    "lucide": lambda icon: _Place(icon.name),
-    "tabler": _tabler,
-    "phosphor": _phosphor,
-    "heroicons": _heroicon,
-    "mdi": lambda icon: _Place(icon.name),
-    "font-awesome": lambda icon: _Place(icon.name, font_awesome_style(icon)),
-}
-_SPELT = {"heroicons": _heroicon_capitals}
 _INSTEAD = {"tsx": "react", "vue": "vue", "svelte": "svelte"}
 """The format that draws an icon in a framework's language."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
 
 from indexer.errors import ExportError, IconsError, RenderError, SourceError, UnknownIconError
+from indexer.rendering.render import svg_document
 from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.collection import plain_name, unique
-from search.drawings.drawn import Look, named_icon
+from search.drawings.drawn import ICON_NAME, Look, named_icon
 from search.drawings.frameworks import capitals
 from search.drawings.licences import SetTerms, gallery, notice
 from search.drawings.markup import TSX, XML, written
@@ -61,7 +62,9 @@ def read_chosen(
     for n, icon in enumerate(sorted(hits, key=lambda icon: hits[icon].path), start=1):
         progress("reading icons", n, len(hits))
         try:
-            contents[icon] = _as_text(engine.picture(icon))
+            picture = engine.picture(icon)
+            document = svg_document(picture)
+            contents[icon] = (picture, False) if document is None else (document, True)
         except (SourceError, RenderError) as error:
             left_out.append(LeftOut(ids[icon], str(error)))
         except UnknownIconError as error:
@@ -92,13 +95,6 @@ def _find(
                 remarks.append(f'"{key}" is "{ids[icon]}", which is there already: it stands there once')
             ids.setdefault(icon, key)
     return ids, left_out, remarks
-
-
-def _as_text(content: bytes) -> tuple[bytes, bool]:
-    from indexer.rendering.render import svg_document
-
-    document = svg_document(content)
-    return (content, False) if document is None else (document, True)
 
 
 def keys_of(left_out: Sequence[LeftOut]) -> str:
@@ -269,8 +265,7 @@ def make_sprite(material: Material) -> Made:
         (name, f'<svg class="tile" role="img" aria-label="{name}"><use href="#{name}"/></svg>', "") for name in names
     ]
     # The page holds the sprite itself: opened from a disk, a browser takes no other file's symbols.
-    page = gallery(material.name, use=use, tiles=tiles, sprite=sprite)
-    files = {_SPRITE: sprite.encode(), "example.html": page}
+    files = {_SPRITE: sprite.encode(), "example.html": gallery(material.name, use=use, tiles=tiles, sprite=sprite)}
     return Made(files, _SPRITE, [f"use: {use}"], names_of(material.drawn))
 
 
@@ -297,16 +292,11 @@ def make_iconify(material: Material) -> Made:
     prefixes = unique([plain_name(key) for key in of_sets])
     files = {}
     for own, (key, icons) in zip(prefixes, of_sets.items(), strict=True):
-        names = unique([_own_name(one.icon.hit.name) for one in icons])
+        own_names = (one.icon.hit.name for one in icons)
+        names = unique([name if ICON_NAME.fullmatch(name) else plain_name(name) for name in own_names])
         terms = [one for one in material.terms if one.set == key]
         files[f"{own}.json"] = _file(own, dict(zip(names, icons, strict=True)), terms)
     return Made(files, next(iter(files)) if len(files) == 1 else None, [], {})
-
-
-def _own_name(name: str) -> str:
-    """An icon's name as its set has it, where Iconify takes that."""
-    is_taken = all(part.isascii() and part.isalnum() and part == part.lower() for part in name.split("-"))
-    return name if is_taken else plain_name(name)
 
 
 def _file(prefix: str, icons: dict[str, Drawing], terms: Sequence[SetTerms]) -> bytes:

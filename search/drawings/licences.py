@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 from indexer.languages.words import printable
-from indexer.sources.licences import TERMS, Family, family, needs_credit
+from indexer.sources.records import TERMS, Family, family, needs_credit
 from search.results import Details, Hit
 
 _TITLES = {

@@ -34,7 +34,8 @@ def written(root: ElementTree.Element, markup: Markup, *, rest: str = "", indent
     Elements that hold text stay on one line, since spaces between them would be drawn.
     """
     start = "" if indent is None else "  " * indent
-    inner = None if indent is None or _holds_text(root) else indent + 1
+    holds_text = bool(root.text) or any(child.tail for child in root)
+    inner = None if indent is None or holds_text else indent + 1
     attributes = "".join(f" {markup.attribute(name, value)}" for name, value in root.items())
     opening = f"{start}<{root.tag}{attributes}{f' {rest}' if rest else ''}"
     within = _content(root, markup, inner)
@@ -52,10 +53,6 @@ def _content(parent: ElementTree.Element, markup: Markup, indent: int | None) ->
         parts.append(written(child, markup, indent=indent))
         parts += [text(child.tail)] if child.tail else []
     return ("" if indent is None else "\n").join(parts)
-
-
-def _holds_text(element: ElementTree.Element) -> bool:
-    return bool(element.text) or any(child.tail for child in element)
 
 
 def _escaper(more: Mapping[str, str]) -> Callable[[str], str]:
@@ -199,12 +196,8 @@ def _svelte(icon: NamedIcon, look: Look) -> str:
     return f"<script>\n  let props = $props();\n</script>\n\n{body}"
 
 
-def _data_uri(icon: NamedIcon, look: Look) -> str:
-    """A data URI that may stand between double quotes, in CSS, HTML and JavaScript."""
-    return _uri(_with_namespace(clean_tree(icon, look)))
-
-
 def _uri(root: ElementTree.Element) -> str:
+    """A data URI that may stand between double quotes, in CSS, HTML and JavaScript."""
     return f"data:image/svg+xml,{quote(written(root, QUOTED), safe=_IN_URI)}"
 
 
@@ -268,7 +261,7 @@ DRAWINGS: Mapping[str, Callable[[NamedIcon, Look], str]] = {
     "html": lambda icon, look: written(_beside_others(icon, look), XML),
     "svg": lambda icon, look: written(_with_namespace(clean_tree(icon, look)), XML),
     "css": _css,
-    "data-uri": _data_uri,
+    "data-uri": lambda icon, look: _uri(_with_namespace(clean_tree(icon, look))),
     "path": _path,
 }
 """By the name of a framework: an icon in a look -> its drawing as code."""

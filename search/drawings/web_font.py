@@ -52,16 +52,11 @@ def place(keys: Iterable[str], taken: Mapping[str, int]) -> dict[str, int]:
     Raises:
         ExportError: there are more icons than the 6,400 places for own signs.
     """
-    points = dict(taken)
-    used = set(taken.values())
-    free = (point for point in PRIVATE_USE if point not in used)
-    for key in keys:
-        if key not in points:
-            point = next(free, None)
-            if point is None:
-                raise ExportError(f"a font has {len(PRIVATE_USE):,} places for own signs; make two of this collection")
-            points[key] = point
-    return points
+    used, new = set(taken.values()), [key for key in keys if key not in taken]
+    free = [point for point in PRIVATE_USE if point not in used]
+    if len(new) > len(free):
+        raise ExportError(f"a font has {len(PRIVATE_USE):,} places for own signs; make two of this collection")
+    return {**taken, **dict(zip(new, free, strict=False))}
 
 
 def make_font(material: Material, points: Mapping[str, int]) -> Made:
@@ -263,9 +258,11 @@ def _flat(document: bytes, side: float) -> dict[str, Any]:
     flat.topicosvg(ndigits=_DIGITS, inplace=True).clip_to_viewbox(inplace=True)
     shapes = [shape for shape in flat.shapes() if shape.might_paint()]
     box = flat.view_box()
+    opacities = [float(shape.opacity * shape.fill_opacity) for shape in shapes]
+    opacities += [float(group.get("opacity")) for group in flat.xpath("//svg:g[@opacity]")]
     return {
         "paints": sorted({shape.fill.strip().lower().replace(" ", "") for shape in shapes}),
-        "is_transparent": min(map(_opacity, (*shapes, *flat.xpath("//svg:g[@opacity]"))), default=1.0) < _OPAQUE,
+        "is_transparent": min(opacities, default=1.0) < _OPAQUE,
         "path": _united([shape.as_path() for shape in shapes], scale=_scale(flat)),
         "box": [box.x, box.y, box.w, box.h],
     }
@@ -274,11 +271,6 @@ def _flat(document: bytes, side: float) -> dict[str, Any]:
 def _scale(svg: _Large) -> float:
     box = svg.view_box()
     return svg.side / float(min(box.w, box.h)) if box else 1.0
-
-
-def _opacity(part: Any) -> float:
-    """Of a shape, or of a group that was left for its opacity."""
-    return float(part.opacity * part.fill_opacity if hasattr(part, "opacity") else part.get("opacity"))
 
 
 def _united(paths: list[Any], *, scale: float) -> str:

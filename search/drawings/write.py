@@ -47,7 +47,11 @@ def write(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> Snipp
     if not icons:
         raise IconsError("no icon to write; name one")
     for icon in icons:
-        _refuse_foreign(icon, framework)
+        if framework.sets and icon.set not in framework.sets:
+            raise IconsError(
+                f'"{icon.key}" is not of {framework.sets[0]}, the set of {framework.name}; --format @iconify/react '
+                "takes every set of Iconify, --format react, vue, svelte or svg any drawing"
+            )
     done = _WRITERS[framework.form](icons, framework, look)
     imports = "\n".join(done.imports)
     remarks = [icon.key for icon in icons] if _needs_parting(done.uses, framework) else None
@@ -63,7 +67,8 @@ def laid_out(
     is_whole = framework.form == "drawn"  # each use stands for itself, and is there once
     pairs = list(zip(uses, remarks or [None] * len(uses), strict=True))
     if is_whole:
-        pairs = [(use, _joined([remark for other, remark in pairs if other == use])) for use in dict.fromkeys(uses)]
+        said = {use: [remark for other, remark in pairs if other == use and remark] for use in uses}
+        pairs = [(use, ", ".join(some) or None) for use, some in said.items()]
     if framework.language == "text" and not _needs_parting(uses, framework):
         pairs = [(use, None) for use, _ in pairs]
     body = ("\n\n" if is_whole and framework.language not in ("text", "svg", "html") else "\n").join(
@@ -87,10 +92,6 @@ def _needs_parting(uses: Sequence[str], framework: Framework) -> bool:
     return framework.form == "drawn" and framework.language in ("vue", "svelte", "text") and len(set(uses)) > 1
 
 
-def _joined(remarks: Sequence[str | None]) -> str | None:
-    return ", ".join(filter(None, remarks)) or None
-
-
 def comment(remark: str | None, framework: Framework) -> str:
     """Write a remark as a line before a use; none where there is no remark."""
     if remark is None:
@@ -105,14 +106,6 @@ def comment(remark: str | None, framework: Framework) -> str:
             written = f"/* {text.replace('*/', '* /')} */"
             is_inside_markup = framework.language != "css" and framework.form != "drawn"
             return f"{{{written}}}\n" if is_inside_markup else f"{written}\n"
-
-
-def _refuse_foreign(icon: NamedIcon, framework: Framework) -> None:
-    if framework.sets and icon.set not in framework.sets:
-        raise IconsError(
-            f'"{icon.key}" is not of {framework.sets[0]}, the set of {framework.name}; --format @iconify/react takes '
-            "every set of Iconify, --format react, vue, svelte or svg any drawing"
-        )
 
 
 def _components(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:

@@ -71,19 +71,20 @@ class Corpus:
 
     def variants(self, rows: Ids) -> Ids:
         """Rows of all icons that are variants of some rows, those included; ascending."""
-        return _members(self._by_group, self.group_rows[rows])
+        return _members(self._by["group"], self.group_rows[rows])
 
     def showing(self, images: Ids) -> Ids:
         """Rows of all icons that show some pictures, by their places in `image_ids`; ascending."""
-        return _members(self._by_image, images)
+        return _members(self._by["image"], images)
+
+    def named(self, names: Ids) -> Ids:
+        """Rows of all icons that have some names, by their places in `name_ids`; ascending."""
+        return _members(self._by["name"], names)
 
     @cached_property
-    def _by_group(self) -> tuple[Ids, Ids]:
-        return _sorted_by(self.group_rows)
-
-    @cached_property
-    def _by_image(self) -> tuple[Ids, Ids]:
-        return _sorted_by(self.image_rows)
+    def _by(self) -> dict[str, tuple[Ids, Ids]]:
+        numbers = {"group": self.group_rows, "image": self.image_rows, "name": self.name_rows}
+        return {what: _sorted_by(rows) for what, rows in numbers.items()}
 
 
 def _sorted_by(numbers: Ids) -> tuple[Ids, Ids]:
@@ -98,10 +99,6 @@ def _members(index: tuple[Ids, Ids], numbers: Ids) -> Ids:
     return np.sort(np.concatenate(parts)) if parts else np.empty(0, np.int64)
 
 
-_IDS_AT_ONCE = 10_000
-"""SQLite takes 32,766 values in one statement."""
-
-
 class Originals:
     """The pictures of a corpus by their places in `image_ids`, and the icons that show them."""
 
@@ -112,12 +109,9 @@ class Originals:
     def icons(self, rows: Iterable[int]) -> dict[int, IconRow]:
         """Read what the catalog says of some icons, by their rows."""
         distinct = list(dict.fromkeys(rows))
-        found: dict[int, IconRow] = {}
-        for start in range(0, len(distinct), _IDS_AT_ONCE):
-            part = distinct[start : start + _IDS_AT_ONCE]
-            candidates = self._snapshot.candidates(self._corpus.icon_ids[part])
-            found |= {row: candidates[int(self._corpus.icon_ids[row])] for row in part}
-        return found
+        ids = self._corpus.icon_ids[distinct]
+        candidates = self._snapshot.candidates(ids)
+        return {row: candidates[icon] for row, icon in zip(distinct, ids.tolist(), strict=True)}
 
     def showing(self, images: Ids) -> list[IconRow]:
         """Read of each picture the first icon that shows it, in that order."""
@@ -136,8 +130,7 @@ class Originals:
             SourceError: the source has gone, or holds another picture by now.
         """
         [icon] = self.showing(np.array([image]))
-        digests = self._snapshot.digests([icon.image_id])
-        return read_indexed(icon.address(digests[icon.image_id]))
+        return read_indexed(icon.address(self._snapshot.digests([icon.image_id])[icon.image_id]))
 
 
 N_INSTEAD = 5

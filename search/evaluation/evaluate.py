@@ -171,32 +171,30 @@ class _Run:
         title = f"Asking {encoder or 'keywords'}, {regime.name} known"
         n_icons = len(self.subject.corpus)
         ranks = rank_answers(rankers, regime.questions, n_icons=n_icons, title=title, progress=self.progress)
-        for kind, places in rows_of_kind(regime.questions).items():
+        kinds: defaultdict[str, list[int]] = defaultdict(list)
+        for place, question in enumerate(regime.questions):
+            kinds[question.query.kind].append(place)
+        for kind, places in kinds.items():
             for ranker, of_all in ranks.items():
                 figures = measure([of_all[place] for place in places], seed=self.found.seed)
                 self.found.rows.append(Row(kind, ranker, encoder, len(places), figures, regime=regime.name))
         return ranks
 
     def _ask_with_screenshots(self, contender: Contender, vectors: CorpusVectors) -> None:
-        shots = self.shots = self.shots or self._choose_shots(vectors)
-        every, originals = conditions(), self.subject.originals
-        for number, condition in enumerate(every, 1):
-            ranks = rank_shots(shots, vectors, condition)
-            figures = measure(ranks, seed=self.found.seed)
-            self.found.rows.append(Row(TASK, "pictures", contender.label, len(shots), figures, condition))
-            self.progress(f"Screenshots for {contender.label}", number * len(shots), len(every) * len(shots))
-            if condition == HARDEST and not self.found.worst_shots:
-                self.found.worst_shots = worst_shots(shots, ranks, originals, vectors, condition, n=N_WORST_SHOTS)
-
-    def _choose_shots(self, vectors: CorpusVectors) -> Shots:
-        seed, originals = self.found.seed, self.subject.originals
-        shots = choose_shots(
+        every, originals, seed = conditions(), self.subject.originals, self.found.seed
+        shots = self.shots = self.shots or choose_shots(
             self.subject.corpus, originals, vectors, n=self.n_screenshots, seed=seed, progress=self.progress
         )
         self.found.n_unreadable = shots.unreadable
         if not len(shots):
             raise SourceError("no picture of this library can be read from its source any more; run `icons index`")
-        return shots
+        for number, condition in enumerate(every, 1):
+            ranks = rank_shots(shots, vectors, condition)
+            figures = measure(ranks, seed=seed)
+            self.found.rows.append(Row(TASK, "pictures", contender.label, len(shots), figures, condition))
+            self.progress(f"Screenshots for {contender.label}", number * len(shots), len(every) * len(shots))
+            if condition == HARDEST and not self.found.worst_shots:
+                self.found.worst_shots = worst_shots(shots, ranks, originals, vectors, condition, n=N_WORST_SHOTS)
 
 
 N_RIGHT_SHOWN = 3
@@ -259,14 +257,6 @@ def first_hits(rows: Ids, originals: Originals, *, k: int) -> list[Shown]:
     return shown([icons[row] for row in looked_at], k=k)
 
 
-def rows_of_kind(questions: Sequence[Question]) -> dict[str, list[int]]:
-    """Places of the questions of each kind, kinds in the order in which they first come."""
-    kinds: defaultdict[str, list[int]] = defaultdict(list)
-    for place, question in enumerate(questions):
-        kinds[question.query.kind].append(place)
-    return dict(kinds)
-
-
 LIMITS = (0.05, BEST_SCORE, 0.15, 0.2, 0.25, 0.3, 0.4, GOOD_SCORE)
 """Least scores of the best hit that are tried."""
 EMPTY, OFF_TOPIC, MADE_UP = "wrongly empty", "off topic, answered", "made up, answered"
@@ -285,8 +275,7 @@ def measure_empty_answers(
     held_out = []
     for done, place in enumerate(lot, 1):
         hits = _ask(engine, questions[place].query.text)
-        right = corpus.icon_ids[questions[place].right]
-        if np.isin([hit.id for hit in hits], right).any():
+        if np.isin([hit.id for hit in hits], corpus.icon_ids[questions[place].right]).any():
             held_out.append(hits[0].score)
         progress("Asking for what is there", done, len(lot))
     rows = [_empty_row(EMPTY, held_out, is_answered=False, seed=seed)] if held_out else []

@@ -182,7 +182,9 @@ def print_summary(evaluation: Evaluation) -> None:
             console.print(printable(line), highlight=False, markup=False)
     if evaluation.empty:
         console.print()
-        console.print(_empty_answers(evaluation.empty))
+        head = ("best score below", "queries", *evaluation.empty[0].figures)
+        cells = [(row.kind, f"{row.n_queries:,}", *map(spell, row.figures.values())) for row in evaluation.empty]
+        console.print(table_of(head, cells))
 
 
 def headline(evaluation: Evaluation) -> list[str]:
@@ -205,11 +207,6 @@ def headline(evaluation: Evaluation) -> list[str]:
             f"{evaluation.n_unreadable:,} pictures left out: their sources have gone or changed; `icons index`"
         )
     return lines
-
-
-def _empty_answers(rows: Sequence[EmptyRow]) -> Table:
-    cells = [(row.kind, f"{row.n_queries:,}", *map(spell, row.figures.values())) for row in rows]
-    return table_of(("best score below", "queries", *rows[0].figures), cells)
 
 
 def _table(title: str, rows: Sequence[Row], with_interval: Sequence[str]) -> Table:

@@ -6,17 +6,17 @@ A query file is JSONL: `{"query": "throw away", "kind": "means", "relevant": ["t
 `"in": {"de": "wegwerfen"}` says the query in other languages, which data/making/language measures.
 """
 
-import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, ClassVar, Self, TypeVar
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from indexer.arrays import Ids, Mask
 from indexer.errors import QueryFileError, SourceError
@@ -27,22 +27,25 @@ from search.evaluation.corpus import Corpus
 from search.generation.backend import Ability
 from search.generation.opened import Opened
 
-Fields = dict[str, Any]
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Names = Annotated[tuple[Words, ...], Field(min_length=1)]
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """What a line of a query file holds, beside the texts "query" and "kind"."""
+class Line(BaseModel):
+    """What every line of a query file holds."""
 
-    fields: Sequence[str]
-    """Names of the further fields."""
-    problems: Callable[[Fields], Iterator[str]]
-    """Says what is wrong with their values."""
-    example: str
+    model_config = ConfigDict(hide_input_in_errors=True)
+    example: ClassVar[str] = '{"query": "throw away", "kind": "means", "relevant": ["trash"]}'
+
+    query: Words
+    kind: Words
 
 
-def read_lines(file: Path, expected: Format) -> list[Fields]:
-    """Read the objects of a query file; empty lines are passed over.
+AnyLine = TypeVar("AnyLine", bound=Line)
+
+
+def read_lines(file: Path, kind: type[AnyLine], *, context: object = None) -> list[AnyLine]:
+    """Read the lines of a query file, of one kind; empty lines are passed over.
 
     Raises:
         QueryFileError: it can't be read, holds no query, or a line is not as expected; the message names the line.
@@ -51,43 +54,30 @@ def read_lines(file: Path, expected: Format) -> list[Fields]:
         lines = read_text(file).split("\n")  # splitlines would cut inside a text
     except SourceError as error:
         raise QueryFileError(str(error)) from error
-    queries = [_parse(line, expected, where=f'"{file}", line {n}') for n, line in enumerate(lines, 1) if line.strip()]
-    if not queries:
-        raise QueryFileError(f'"{file}" holds no query; write one a line: {expected.example}')
-    return queries
+    read = [
+        check_line(line, kind, where=f'"{file}", line {number}', context=context)
+        for number, line in enumerate(lines, 1)
+        if line.strip()
+    ]
+    if not read:
+        raise QueryFileError(f'"{file}" holds no query; write one a line: {kind.example}')
+    return read
 
 
-def check_line(fields: object, expected: Format, *, where: str) -> None:
-    """Hold what a line says, or is to say, against its format.
+def check_line(line: str, kind: type[AnyLine], *, where: str, context: object = None) -> AnyLine:
+    """Read a line, or hold what is to be written as one against its kind.
 
     Raises:
         QueryFileError: it is not as expected; the message begins with `where`.
     """
-    problem = next(_line_problems(fields, expected), None)
-    if problem:
-        raise QueryFileError(f"{where}: {problem}; a line is {expected.example}")
-
-
-def _parse(line: str, expected: Format, *, where: str) -> Fields:
     try:
-        fields = json.loads(line)
-    except ValueError as error:
-        raise QueryFileError(f"{where} is not JSON ({error}); a line is {expected.example}") from error
-    check_line(fields, expected, where=where)
-    return dict(fields)
-
-
-def _line_problems(fields: Any, expected: Format) -> Iterator[str]:
-    if not isinstance(fields, dict):
-        yield "it is not an object"
-        return
-    for name in ("query", "kind", *expected.fields):
-        if name not in fields:
-            yield f'"{name}" is missing'
-    for name in ("query", "kind"):
-        if not isinstance(fields[name], str) or not fields[name].strip():
-            yield f'"{name}" is not a text'
-    yield from expected.problems(fields)
+        return kind.model_validate_json(line, context=context)
+    except ValidationError as error:
+        deepest = max(error.errors(include_url=False), key=lambda one: len(one["loc"]))
+        place = ".".join(str(part) for part in deepest["loc"] if "[" not in str(part))
+        problem = deepest["msg"].removeprefix("Value error, ")
+        problem = f'"{place}": {problem}' if place else problem
+        raise QueryFileError(f"{where}: {problem}; a line is {kind.example}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +119,31 @@ class Questions:
     """Relevant names that no icon bears, sorted."""
 
 
+class _QueryLine(Line):
+    """A line of a query file."""
+
+    relevant: Names | Annotated[dict[Words, Names], Field(min_length=1)]
+    set: str | None = None
+    translations: dict[str, Words] = Field({}, alias="in")
+
+    @model_validator(mode="after")
+    def _one_says_sets(self) -> Self:
+        if self.set is not None and isinstance(self.relevant, dict):
+            raise ValueError('"set" and "relevant" both name sets')
+        return self
+
+
 def read_queries(file: Path) -> list[BenchmarkQuery]:
     """Read a query file; empty lines are passed over.
 
     Raises:
         QueryFileError: it can't be read, holds no query, or a line is not as above; the message names the line.
     """
-    return [_read(fields) for fields in read_lines(file, _LINE)]
+    queries = []
+    for line in read_lines(file, _QueryLine):
+        names, by_set = (line.relevant, {}) if isinstance(line.relevant, tuple) else ((), line.relevant)
+        queries.append(BenchmarkQuery(line.query, line.kind, names, line.set, by_set, line.translations))
+    return queries
 
 
 def find_answers(queries: Sequence[BenchmarkQuery], corpus: Corpus) -> Questions:
@@ -175,7 +183,9 @@ class _Answers:
     def __init__(self, queries: Sequence[BenchmarkQuery], corpus: Corpus) -> None:
         self.unknown: set[str] = set()
         self._corpus = corpus
-        self._rows_by_name = _rows_by_name({normalise(name) for query in queries for name in _names(query)}, corpus)
+        names = (name for query in queries for some in (query.relevant, *query.by_set.values()) for name in some)
+        self._rows_by_name = _rows_by_name(set(map(normalise, names)), corpus)
+        self._keys = frozenset(corpus.sets)
         self._outside: dict[frozenset[str], Ids] = {}
 
     def questions(self, query: BenchmarkQuery) -> Iterator[Question]:
@@ -209,17 +219,6 @@ class _Answers:
             self._outside[keys] = np.array(outside, np.int64)
         return self._outside[keys]
 
-    @cached_property
-    def _keys(self) -> frozenset[str]:
-        return frozenset(self._corpus.sets)
-
-
-def _names(query: BenchmarkQuery) -> Iterator[str]:
-    """All names of right icons, of whatever set."""
-    yield from query.relevant
-    for names in query.by_set.values():
-        yield from names
-
 
 def _why_nothing(queries: Sequence[BenchmarkQuery], unknown: Iterable[str]) -> str:
     names = ", ".join(f'"{name}"' for name in sorted(unknown)[:5])
@@ -236,52 +235,6 @@ def _rows_by_name(names: set[str], corpus: Corpus) -> defaultdict[str, list[int]
         for spelling in {normalise(name), corpus.words[int(corpus.name_ids[place])]} & names:
             rows[spelling].append(row)
     return rows
-
-
-def _read(fields: Fields) -> BenchmarkQuery:
-    names = fields["relevant"]
-    by_set = {word: tuple(of_set) for word, of_set in names.items()} if isinstance(names, dict) else {}
-    return BenchmarkQuery(
-        fields["query"],
-        fields["kind"],
-        () if by_set else tuple(names),
-        fields.get("set"),
-        by_set=by_set,
-        translations=fields.get("in", {}),
-    )
-
-
-def _problems(fields: Fields) -> Iterator[str]:
-    relevant = fields["relevant"]
-    if isinstance(relevant, dict):
-        yield from _problems_by_set(relevant, fields)
-    elif not _are_names(relevant):
-        yield '"relevant" is not a list of names, one at least'
-    if not isinstance(fields.get("set"), str | None):
-        yield '"set" is not the key of a set'
-    if not _are_texts(fields.get("in", {})):
-        yield '"in" is not an object of languages and the query in each'
-
-
-def _problems_by_set(relevant: Fields, fields: Fields) -> Iterator[str]:
-    if not relevant or not all(word.strip() for word in relevant):
-        yield '"relevant" is not an object of sets and their names, one at least'
-    for word, names in relevant.items():
-        if not _are_names(names):
-            yield f'"relevant" of the set "{word}" is not a list of names, one at least'
-    if fields.get("set") is not None:
-        yield '"set" and "relevant" both name sets'
-
-
-def _are_texts(value: object) -> bool:
-    return isinstance(value, dict) and all(isinstance(text, str) and text.strip() for text in value.values())
-
-
-def _are_names(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(name, str) and name.strip() for name in value)
-
-
-_LINE = Format(("relevant",), _problems, '{"query": "throw away", "kind": "means", "relevant": ["trash"]}')
 
 
 NO_TAGS, HALF, ALL_TAGS = "no tags", "half of the tags", "all tags"
@@ -311,12 +264,7 @@ class Tags:
 
     def stating(self, words: str) -> Ids:
         """Rows of the icons that state a tag, ascending."""
-        code = self._code_of.get(words)
-        return (
-            np.empty(0, np.int64)
-            if code is None
-            else self.rows[self._by_code[self._starts[code] : self._starts[code + 1]]]
-        )
+        return self._rows_of.get(words, np.empty(0, np.int64))
 
     def half(self, *, seed: int) -> Mask:
         """Choose the pairs that stay visible by lot: of an icon's tags half, of an odd number the smaller half."""
@@ -327,16 +275,11 @@ class Tags:
         return places < np.bincount(self.rows)[self.rows] // 2
 
     @cached_property
-    def _code_of(self) -> dict[str, int]:
-        return {words: code for code, words in enumerate(self.words)}
-
-    @cached_property
-    def _by_code(self) -> Ids:
-        return np.argsort(self.codes, kind="stable")
-
-    @cached_property
-    def _starts(self) -> Ids:
-        return np.searchsorted(self.codes[self._by_code], np.arange(len(self.words) + 1))
+    def _rows_of(self) -> dict[str, Ids]:
+        order = np.argsort(self.codes, kind="stable")
+        codes, starts = np.unique(self.codes[order], return_index=True)
+        rows = np.split(self.rows[order], starts[1:])
+        return {self.words[code]: of_code for code, of_code in zip(codes.tolist(), rows, strict=False)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,11 +332,9 @@ def name_questions(corpus: Corpus, *, n: int, seed: int) -> Iterator[Question]:
     Right are all icons that bear the name.
     """
     lot = np.random.default_rng(seed).permutation(len(corpus.name_ids))[:n]
-    order = np.argsort(corpus.name_rows, kind="stable")
-    starts = np.searchsorted(corpus.name_rows[order], np.arange(len(corpus.name_ids) + 1))
     for row in sorted(lot.tolist()):
         words = corpus.words[int(corpus.name_ids[row])]
-        right = np.sort(order[starts[row] : starts[row + 1]])
+        right = corpus.named(np.array([row]))
         for kind, text in _ways_to_type(words, random.Random(f"{seed} {words}")):
             yield Question(BenchmarkQuery(text, kind, (words,)), right)
 

@@ -6,9 +6,8 @@ that icons that share one are tied to the last bit.
 
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,15 +29,14 @@ from indexer.merging.vectors import TagVectors, Vectors
 from search.evaluation.corpus import Corpus
 from search.evaluation.queries import Tags
 from search.generation.backend import Ability
-from search.generation.facets import Chosen
+from search.generation.facets import Chosen, FaissVectors
 from search.generation.opened import Opened
-from search.generation.vectors import FaissVectors
 from search.query import Query
+from search.ranking.answer import N_CANDIDATES
 from search.ranking.candidates import SearchScope, by_words
 from search.ranking.order import least_score
-from search.ranking.paging import N_CANDIDATES
 from search.ranking.parsing import parse_avoided, parse_query
-from search.words.spelling import Speller
+from search.words.wording import Speller
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +94,22 @@ def read_vectors_of(library: Library, contender: Contender, corpus: Corpus) -> C
         LibraryError: some have no vector, and no reason why.
         EmbedError: a shard is damaged.
     """
-    images, has_image = _vectors(library, contender, "images", corpus.image_ids)
+    folder = library.vectors(contender.fingerprint)
+
+    def read(kind: Kind, ids: Ids) -> tuple[Floats, NDArray[np.bool_]]:
+        vectors, filled = read_vectors(folder, kind, ids, fingerprint=contender.fingerprint)
+        return vectors.astype(np.float32), filled
+
+    images, has_image = read("images", corpus.image_ids)
     text_ids = np.union1d(corpus.name_ids, corpus.tag_ids)
-    texts, has_text = _vectors(library, contender, "names", text_ids)
+    texts, has_text = read("names", text_ids)
     names, tags = (texts[np.searchsorted(text_ids, ids)] for ids in (corpus.name_ids, corpus.tag_ids))
-    failed = np.fromiter(read_coverage(library.vectors(contender.fingerprint)).failures, np.int64)
+    failed = np.fromiter(read_coverage(folder).failures, np.int64)
     n_missing = int((~has_text).sum() + (~np.isin(corpus.image_ids[~has_image], failed)).sum())
     if n_missing:
         raise _lacks_vectors(contender.model, n_missing)
     encoder = open_query_encoder(library.encoder(contender.fingerprint))
     return CorpusVectors(contender.fingerprint, encoder, images, has_image, names, tags)
-
-
-def _vectors(library: Library, contender: Contender, kind: Kind, ids: Ids) -> tuple[Floats, NDArray[np.bool_]]:
-    folder = library.vectors(contender.fingerprint)
-    vectors, filled = read_vectors(folder, kind, ids, fingerprint=contender.fingerprint)
-    return vectors.astype(np.float32), filled
 
 
 def _contender(library: Library, known: dict[str, str], model: str) -> Contender:
@@ -222,8 +220,10 @@ def _published(opened: Opened, corpus: Corpus, vectors: CorpusVectors, weights: 
         tags=tags,
     )
     dim, shown = vectors.images.shape[1], np.flatnonzero(vectors.has_image)
-    icons = _index(seen.icon_ids, seen.fused(weights), dim=dim)
-    pictures = _index(corpus.image_ids[shown], [vectors.images[shown]], dim=dim)
+    icons, pictures = (
+        VectorIndex.build(ids, chunks, dim=dim, spec=FP16.spec(len(ids), dim=dim))
+        for ids, chunks in ((seen.icon_ids, seen.fused(weights)), (corpus.image_ids[shown], [vectors.images[shown]]))
+    )
     first_icons = np.unique(corpus.image_rows, return_index=True)[1]
     answering = Answering(
         icons=icons,
@@ -243,21 +243,10 @@ def _published(opened: Opened, corpus: Corpus, vectors: CorpusVectors, weights: 
     )
 
 
-def _index(ids: Ids, chunks: Iterable[Floats], *, dim: int) -> VectorIndex:
-    return VectorIndex.build(ids, chunks, dim=dim, spec=FP16.spec(len(ids), dim=dim))
-
-
 SCORES_AT_ONCE = 8_000_000
 """Scores of one ranker in memory at a time: 32 MB."""
 
 ENCODED_AT_ONCE = 64
-
-
-class Rankers(Protocol):
-    """One or several rankers that answer a question together."""
-
-    def scores(self, texts: Sequence[str]) -> Mapping[str, Floats]:
-        """Score every icon for each text: (texts, icons) by the ranker's name."""
 
 
 class KeywordRanker:
@@ -328,6 +317,10 @@ class VectorRankers:
         for scores in (pictures, fused):
             scores[:, self._unseen] = -np.inf
         return {**found, "fused": fused, "engine": self._engine.scores(texts, queries)}
+
+
+Rankers = KeywordRanker | VectorRankers
+"""One or several rankers that answer a question together."""
 
 
 def encode_texts(encoder: QueryEncoder, texts: Sequence[str]) -> Floats:

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from html import escape
 
 from indexer.errors import IconsError
+from indexer.rendering.render import draw
 from indexer.reports.charts import Bar, Chart, Curve, bar_chart, line_chart
 from indexer.reports.page import figure_html, page, section, table_html
 from search.evaluation.corpus import Case, Shown
@@ -23,21 +25,17 @@ _CURVES = {(): "clean", BAR: "theme, background, blur", CHANGES: "all changes"}
 
 def report_html(evaluation: Evaluation, read_picture: ReadPicture) -> str:
     """Lay out an evaluation as one page that needs nothing beside it."""
-    pictures = _Pictures(read_picture)
+    tile = _tiles(read_picture)
     sections = [
         *_words(evaluation),
         *_screenshots(evaluation),
         *_empty_answers(evaluation),
-        *_worst(evaluation, pictures),
+        *_worst(evaluation, tile),
     ]
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    facts = [*headline(evaluation), *_sources(evaluation), made]
+    encoders = (f"encoder {one.label}: {one.model}, fingerprint {one.fingerprint}" for one in evaluation.encoders)
+    facts = [*headline(evaluation), *encoders, *(f"queries: {file}" for file in evaluation.files), made]
     return page("How well icons are found", facts=facts, sections=sections)
-
-
-def _sources(evaluation: Evaluation) -> Iterator[str]:
-    yield from (f"encoder {one.label}: {one.model}, fingerprint {one.fingerprint}" for one in evaluation.encoders)
-    yield from (f"queries: {file}" for file in evaluation.files)
 
 
 def _words(evaluation: Evaluation) -> Iterator[str]:
@@ -123,59 +121,48 @@ def _table(title: str, rows: Sequence[tuple[str, Row]], *, bold: bool = False) -
     return table_html([title, *MEASURES], cells)
 
 
-def _worst(evaluation: Evaluation, pictures: "_Pictures") -> Iterator[str]:
-    if evaluation.worst:
-        cards = "".join(_card(case, pictures) for case in evaluation.worst)
-        first = f"engine, {evaluation.encoders[0].label}"
-        yield f"<section><h2>Worst queries <small>{escape(first)}</small></h2><div>{cards}</div></section>"
-    if evaluation.worst_shots:
-        cards = "".join(_card(case, pictures) for case in evaluation.worst_shots)
-        first = f"{evaluation.worst_shots[0].task}, {evaluation.encoders[0].label}"
-        yield f"<section><h2>Worst screenshots <small>{escape(first)}</small></h2><div>{cards}</div></section>"
+def _worst(evaluation: Evaluation, tile: Callable[[Shown], str]) -> Iterator[str]:
+    shots = evaluation.worst_shots
+    worst = [("queries", "engine", evaluation.worst), ("screenshots", shots[0].task if shots else "", shots)]
+    for what, by, cases in worst:
+        if cases:
+            cards = "".join(_card(case, tile) for case in cases)
+            head = f"<h2>Worst {what} <small>{escape(f'{by}, {evaluation.encoders[0].label}')}</small></h2>"
+            yield f"<section>{head}<div>{cards}</div></section>"
 
 
-def _card(case: Case, pictures: "_Pictures") -> str:
+def _card(case: Case, tile: Callable[[Shown], str]) -> str:
     """One query: what was asked, what should have come, what came."""
     rank = "not ranked" if case.rank is None else f"rank {case.rank:,}"
     n_right = f", {case.n_right} right answers" if case.n_right > 1 else ""
     asked = f"<b>{escape(case.query)}</b>"
     if case.picture:
         asked = f'<img class="shot" alt="" src="{data_uri(case.picture)}"><div>{asked}'
+    groups = "".join(
+        f'<div class="group"><em>{title}</em><div>{"".join(map(tile, icons))}</div></div>'
+        for title, icons in (("right", case.right), ("came first", case.instead))
+    )
     return (
         f'<div class="case"><div class="asked">{asked}<small>{rank}{n_right}</small>'
-        f"<small>{escape(case.task)}</small>{'</div>' if case.picture else ''}</div>"
-        f"{_group('right', case.right, pictures)}{_group('came first', case.instead, pictures)}</div>"
+        f"<small>{escape(case.task)}</small>{'</div>' if case.picture else ''}</div>{groups}</div>"
     )
 
 
-def _group(title: str, icons: Sequence[Shown], pictures: "_Pictures") -> str:
-    tiles = "".join(pictures.tile(icon) for icon in icons)
-    return f'<div class="group"><em>{title}</em><div>{tiles}</div></div>'
+def _tiles(read: ReadPicture) -> Callable[[Shown], str]:
+    """Show icons with names; each picture is read once, and stands in `img`, where no script of an SVG can run."""
 
-
-class _Pictures:
-    """Tiles of icons; each picture is read once."""
-
-    def __init__(self, read: ReadPicture) -> None:
-        self._read = read
-        self._images: dict[int, str] = {}
-
-    def tile(self, icon: Shown) -> str:
-        """Show an icon with its name. Pictures stand in `img`, where no script of an SVG can run."""
-        if icon.image not in self._images:
-            self._images[icon.image] = self._image(icon.image)
-        title = escape(f"{icon.name} ({icon.set})")
-        return (
-            f'<figure title="{title}">{self._images[icon.image]}<figcaption>{escape(icon.name)}</figcaption></figure>'
-        )
-
-    def _image(self, image: int) -> str:
-        from indexer.rendering.render import draw
-
+    @cache
+    def picture(image: int) -> str:
         try:
-            content = self._read(image)
+            content = read(image)
             small = content if len(content) <= MAX_INLINE_BYTES else png(draw(content, size=96))
         except IconsError:
             return '<span class="gone">gone</span>'
         dark = ' class="dark"' if is_drawn_in_white(content) else ""
         return f'<img{dark} alt="" src="{data_uri(small)}">'
+
+    def tile(icon: Shown) -> str:
+        title, name = escape(f"{icon.name} ({icon.set})"), escape(icon.name)
+        return f'<figure title="{title}">{picture(icon.image)}<figcaption>{name}</figcaption></figure>'
+
+    return tile

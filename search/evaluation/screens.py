@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from indexer.arrays import Floats, Ids, Mask, Pixels, Positions
+from indexer.arrays import Floats, Mask, Pixels, Positions
 from indexer.errors import SourceError
 from indexer.languages.words import printable
 from indexer.library.foreign import from_json
@@ -106,8 +106,11 @@ class Truth:
     @cached_property
     def sets(self) -> tuple[str, ...]:
         """The library's sets that the screen shows: a team asks for names in its own."""
-        pairs = zip(self.screen.icons, self.right, strict=True)
-        return tuple(sorted({icon.key.partition(":")[0] for icon, right in pairs if right}))
+        return tuple(
+            sorted(
+                {icon.key.partition(":")[0] for icon, right in zip(self.screen.icons, self.right, strict=True) if right}
+            )
+        )
 
     @cached_property
     def is_held(self) -> Mask:
@@ -135,13 +138,9 @@ class KnownIcons:
         return Truth(folder, screen, [self._found[icon.key] for icon in screen.icons])
 
     def _find(self, key: str) -> frozenset[int]:
-        row = self._rows.get(key)
-        if row is None:
-            return frozenset()
-        rows = np.array([row], np.int64)
-        drawn = np.concatenate(self._facets.alike_rows(rows))
-        right: Ids = self._corpus.icon_ids[self._corpus.variants(np.union1d(drawn, rows))]
-        return frozenset(right.tolist())
+        rows = np.array([self._rows[key]] if key in self._rows else [], np.int64)
+        drawn = np.concatenate([rows, *self._facets.alike_rows(rows)])
+        return frozenset(self._corpus.icon_ids[self._corpus.variants(np.unique(drawn))].tolist())
 
 
 LEAST_IOU = 0.5
@@ -181,17 +180,13 @@ class Answer:
 
     def is_found(self) -> Mask:
         """Whether a box holds each icon of the screen."""
-        found = np.zeros(len(self.truth.right), bool)
-        found[self.icons[self.icons != NO_ICON]] = True
-        return found
+        return np.isin(np.arange(len(self.truth.right)), self.icons)
 
     def is_named(self) -> Mask:
         """Whether each icon of the screen is found and named rightly."""
-        named = np.zeros(len(self.truth.right), bool)
-        for name, icon in zip(self.names, self.icons.tolist(), strict=True):
-            if icon != NO_ICON:
-                named[icon] = name.rank(self.truth.right[icon]) == 1
-        return named
+        held = zip(self.names, self.icons.tolist(), strict=True)
+        named = [icon for name, icon in held if icon != NO_ICON and name.rank(self.truth.right[icon]) == 1]
+        return np.isin(np.arange(len(self.truth.right)), named)
 
     def true_ranks(self) -> Scores:
         """Place of each icon's first right name among those of its true box, infinite where none is right."""
@@ -255,8 +250,7 @@ def evaluate_screens(subject: Subject, folder: Path, progress: Progress, *, seed
         located = locator.locate(pixels, encoder)
         names = name_vectors(subject.engine, located.vectors, sets=truth.sets) if len(located.vectors) else []
         true_names = name_boxes(subject.engine, pixels, truth.corners, sets=truth.sets)
-        held = match(located.boxes, truth.corners)
-        answers.append(Answer(truth, located.boxes, held, names, true_names))
+        answers.append(Answer(truth, located.boxes, match(located.boxes, truth.corners), names, true_names))
         progress("Looking at screens", len(answers), len(truths))
     threshold = locator.judge.threshold if locator.judge else 0.0
     return ScreenEvaluation(
@@ -362,9 +356,19 @@ def screens_json(evaluation: ScreenEvaluation) -> dict[str, Any]:
 def print_screens(evaluation: ScreenEvaluation) -> None:
     """Print what was looked at, and the figures."""
     console = open_console()
-    for line in _headline(evaluation):
+    lines = [
+        f"{evaluation.n_screens:,} screens, {evaluation.n_empty:,} of them without icons; "
+        f"{evaluation.n_icons:,} icons; {evaluation.screens}",
+        f"named by {evaluation.library}, generation {evaluation.generation}, which holds {evaluation.n_held:,} of "
+        "the icons on the screens; each screen is named by the sets that it shows",
+    ]
+    if evaluation.false_on_empty:
+        false = spell(evaluation.false_on_empty, True, written="{:.2f}".format)
+        lines.append(f"boxes on a screen without icons: {false}")
+    if not evaluation.n_held:
+        lines.append("no names were measured: index the sets that the screens show, and give --library")
+    for line in (*lines, ""):
         console.print(printable(line), highlight=False, markup=False)
-    console.print()
     cells = [("boxes", *quality_cells(evaluation.boxes))]
     if evaluation.end_to_end:
         cells.append(("boxes and names", *quality_cells(evaluation.end_to_end)))
@@ -372,21 +376,6 @@ def print_screens(evaluation: ScreenEvaluation) -> None:
         first, five = evaluation.naming.top_1, evaluation.naming.top_5
         cells.append(("true boxes named, first / among five", "", spell(first, True), spell(five, True), ""))
     console.print(table_of(("", "threshold", "precision", "recall", "F1"), cells))
-
-
-def _headline(evaluation: ScreenEvaluation) -> Iterator[str]:
-    yield (
-        f"{evaluation.n_screens:,} screens, {evaluation.n_empty:,} of them without icons; "
-        f"{evaluation.n_icons:,} icons; {evaluation.screens}"
-    )
-    yield (
-        f"named by {evaluation.library}, generation {evaluation.generation}, which holds {evaluation.n_held:,} of "
-        "the icons on the screens; each screen is named by the sets that it shows"
-    )
-    if evaluation.false_on_empty:
-        yield f"boxes on a screen without icons: {spell(evaluation.false_on_empty, True, written='{:.2f}'.format)}"
-    if not evaluation.n_held:
-        yield "no names were measured: index the sets that the screens show, and give --library"
 
 
 def quality_cells(of: Quality) -> tuple[str, ...]:

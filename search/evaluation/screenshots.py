@@ -6,7 +6,7 @@ and beside every other change: curves over size and bars over changes compare li
 
 import colorsys
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from PIL import Image, ImageFilter
 
 from indexer.arrays import Floats, Ids, Pixels
 from indexer.errors import RenderError, SourceError
+from indexer.rendering.render import draw
 from indexer.reports.measures import Ranks, right_ranks
 from indexer.reports.terminal import Progress
 from indexer.sources.records import content_digest
@@ -34,6 +35,13 @@ BAR = ("theme", "background", "blur")
 """The changes under which nearly every icon should still be found."""
 LEAST_CONTRAST = 3.0
 """Of ink and ground: WCAG 2.2, success criterion 1.4.11."""
+_THEMES: Mapping[str, tuple[tuple[int, int] | None, tuple[int, int] | None]] = {
+    "light": ((0, 110), (235, 255)),
+    "dark": ((190, 255), (10, 60)),
+    "coloured ground": ((235, 255), None),
+    "coloured ink": (None, (235, 255)),
+}
+"""How bright ink and ground are; None: of any colour."""
 WHITE, BLACK = np.full(3, 255.0), np.zeros(3)
 
 
@@ -85,21 +93,23 @@ def take_screenshot(icon: Pixels, neighbours: Sequence[Pixels], condition: Condi
     _lay(canvas, icon, look.ink, top=size, left=size)
     window = slice(size, -size), slice(size, -size)
     if "crop" in changes:
-        window = _window(size, random["crop"])
+        # Up to 8 % of the icon's box are lost at each side, or up to 35 % beside it come along.
+        left, top, right, bottom = (round(margin) for margin in random["crop"].uniform(-0.08, 0.35, 4) * size)
+        window = slice(size - top, 2 * size + bottom), slice(size - left, 2 * size + right)
         _lay_neighbours(canvas, [_squared(other, size) for other in neighbours], look, random["crop"])
     picture = Image.fromarray(canvas[window].clip(0, 255).round().astype(np.uint8))
     if "blur" in changes:
         picture = picture.filter(ImageFilter.GaussianBlur(random["blur"].uniform(0.4, 0.8)))
-    return _compressed(picture, random["jpeg"]) if "jpeg" in changes else _encoded(picture, "PNG")
+    if "jpeg" in changes:
+        return _encoded(picture, "JPEG", quality=int(random["jpeg"].integers(40, 81)))
+    return _encoded(picture, "PNG")
 
 
 def _squared(icon: Pixels, size: int) -> Pixels:
     """Centre a drawn icon on a transparent square, as the index does."""
     height, width = icon.shape[:2]
-    square = np.zeros((size, size, 4), np.uint8)
     top, left = (size - height) // 2, (size - width) // 2
-    square[top : top + height, left : left + width] = icon
-    return square
+    return np.pad(icon, ((top, size - height - top), (left, size - width - left), (0, 0)))
 
 
 def is_of_one_colour(icon: Pixels) -> bool:
@@ -129,8 +139,7 @@ def _own_colour(icon: Pixels) -> Colour:
 
 def _plain(icon: Pixels) -> _Look:
     """The icon's own colours on white, or on black where white would swallow them."""
-    own = _own_colour(icon)
-    return _Look(None, WHITE if contrast(own, WHITE) > 1.2 else BLACK)
+    return _Look(None, WHITE if contrast(_own_colour(icon), WHITE) > 1.2 else BLACK)
 
 
 def _themed(icon: Pixels, random: np.random.Generator) -> _Look:
@@ -144,16 +153,9 @@ def _themed(icon: Pixels, random: np.random.Generator) -> _Look:
 
 def _theme(random: np.random.Generator) -> tuple[Colour, Colour]:
     """Draw ink and ground until they differ enough."""
-    kind = random.choice(("light", "dark", "coloured ground", "coloured ink"))
+    kind = random.choice(tuple(_THEMES))
     while True:
-        if kind == "light":
-            ink, ground = _grey(random, 0, 110), _grey(random, 235, 255)
-        elif kind == "dark":
-            ink, ground = _grey(random, 190, 255), _grey(random, 10, 60)
-        elif kind == "coloured ground":
-            ink, ground = _grey(random, 235, 255), _hue(random)
-        else:
-            ink, ground = _hue(random), _grey(random, 235, 255)
+        ink, ground = (_hue(random) if span is None else _grey(random, *span) for span in _THEMES[kind])
         if contrast(ink, ground) >= LEAST_CONTRAST:
             return ink, ground
 
@@ -184,12 +186,6 @@ def _background(ground: Colour, side: int, random: np.random.Generator) -> Layer
     return layer
 
 
-def _window(size: int, random: np.random.Generator) -> tuple[slice, slice]:
-    """What is cut out: up to 8 % of the icon's box are lost at each side, or up to 35 % beside it come along."""
-    left, top, right, bottom = (round(margin) for margin in random.uniform(-0.08, 0.35, 4) * size)
-    return slice(size - top, 2 * size + bottom), slice(size - left, 2 * size + right)
-
-
 def _lay_neighbours(canvas: Layer, neighbours: Sequence[Pixels], look: _Look, random: np.random.Generator) -> None:
     """Put other icons before and behind, in a row or in a column, as toolbars and menus do."""
     size = len(canvas) // 3
@@ -213,10 +209,6 @@ def _lay(canvas: Layer, icon: Pixels, ink: Colour | None, *, top: int, left: int
 def png(pixels: Pixels) -> bytes:
     """Encode drawn pixels, RGB or RGBA, as PNG."""
     return _encoded(Image.fromarray(pixels), "PNG")
-
-
-def _compressed(picture: Image.Image, random: np.random.Generator) -> bytes:
-    return _encoded(picture, "JPEG", quality=int(random.integers(40, 81)))
 
 
 def _encoded(picture: Image.Image, kind: str, **options: int) -> bytes:
@@ -275,10 +267,13 @@ def equal_pictures(images: Ids, originals: Originals, vectors: CorpusVectors, *,
     to_draw = np.unique(np.concatenate([images, *near])).tolist()
     digests = {}
     for place, image in enumerate(to_draw, 1):
-        digests[image] = _pixel_digest(_content(originals, image))
+        try:
+            digests[image] = content_digest(draw(originals.content(image), size=IDENTITY_SIZE).tobytes())
+        except (SourceError, RenderError):
+            digests[image] = f"{image} alone".encode()
         progress("Looking for equal pictures", place, len(to_draw))
     return [
-        np.array([other for other in others.tolist() if other == image or _are_equal(digests[image], digests[other])])
+        np.array([other for other in others.tolist() if digests[other] == digests[image]])
         for image, others in zip(images.tolist(), near, strict=True)
     ]
 
@@ -290,28 +285,12 @@ def _near(image: int, vectors: CorpusVectors) -> Ids:
     return near[np.argsort(-likeness[near], kind="stable")][:N_NEAR]
 
 
-def _pixel_digest(content: bytes | None) -> bytes | None:
-    from indexer.rendering.render import draw
-
-    try:
-        return None if content is None else content_digest(draw(content, size=IDENTITY_SIZE).tobytes())
-    except RenderError:
-        return None
-
-
-def _are_equal(one: bytes | None, other: bytes | None) -> bool:
-    return one is not None and one == other
-
-
 def take(shots: Shots, place: int, condition: Condition) -> bytes:
     """Take one screenshot of a sample: the same bytes for the same seed and library, whatever else is asked."""
-    from indexer.rendering.render import draw
-
     icon = draw(shots.contents[place], size=condition.size)
     beside: list[NDArray[np.uint8]] = []
     if "crop" in condition.changes:
-        random = np.random.default_rng([*shots.seeds[place], len(CHANGES)])
-        others = random.integers(len(shots), size=2).tolist()
+        others = np.random.default_rng([*shots.seeds[place], len(CHANGES)]).integers(len(shots), size=2).tolist()
         beside = [draw(shots.contents[other], size=condition.size) for other in others]
     return take_screenshot(icon, beside, condition, seed=shots.seeds[place])
 
@@ -331,26 +310,24 @@ def worst_shots(
 ) -> list[Case]:
     """Show the `n` screenshots whose right picture stands lowest, the worst first."""
     first = np.array([found[0] for found in ranks], np.int64)
-    worst = np.argsort(-first, kind="stable")[:n].tolist()
-    return [_case(shots, place, int(first[place]), originals, vectors, condition) for place in worst]
-
-
-def _case(
-    shots: Shots, place: int, rank: int, originals: Originals, vectors: CorpusVectors, condition: Condition
-) -> Case:
-    picture = take(shots, place, condition)
-    [scores] = _scores([picture], vectors)
-    order = np.argsort(-scores, kind="stable")[: 10 * N_INSTEAD]
-    [icon] = originals.showing(shots.images[[place]])
-    return Case(
-        query=icon.name,
-        task=f"{TASK} {condition.label}",
-        rank=as_rank(rank),
-        n_right=len(shots.right[place]),
-        right=[Shown.of(icon)],
-        instead=shown(originals.showing(order), k=N_INSTEAD),
-        picture=picture,
-    )
+    cases = []
+    for place in np.argsort(-first, kind="stable")[:n].tolist():
+        picture = take(shots, place, condition)
+        [scores] = _scores([picture], vectors)
+        order = np.argsort(-scores, kind="stable")[: 10 * N_INSTEAD]
+        [icon] = originals.showing(shots.images[[place]])
+        cases.append(
+            Case(
+                query=icon.name,
+                task=f"{TASK} {condition.label}",
+                rank=as_rank(int(first[place])),
+                n_right=len(shots.right[place]),
+                right=[Shown.of(icon)],
+                instead=shown(originals.showing(order), k=N_INSTEAD),
+                picture=picture,
+            )
+        )
+    return cases
 
 
 def _scores(pictures: Sequence[bytes], vectors: CorpusVectors) -> Floats:

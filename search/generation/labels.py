@@ -12,12 +12,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask
+from indexer.arrays import Floats, Ids
 from indexer.errors import IconsError, LibraryError, UnknownSetError
-from indexer.library.bundled import bundled
 from indexer.merging.facets import NONE, compared
-from indexer.sources.licences import FAMILIES, family
-from search.generation.backend import SetRow
+from indexer.sources.records import FAMILIES, family
 from search.words.codes import SetNames
 
 _NEAR = 5
@@ -59,6 +57,14 @@ class Labels:
             IconsError: a value is unknown here; the message names near ones.
         """
         return [code for value in asked for code in self._meant(value)]
+
+    def called(self, names: Iterable[str]) -> list[str]:
+        """Labels that are meant, each once; raises as `meant` does."""
+        return list(dict.fromkeys(self.values[code] for code in self.meant(names)))
+
+    def in_code(self, name: str) -> list[str]:
+        """Keys of the sets that code means by a name."""
+        return [self.values[code] for code in self.set_names.with_key(name) or ()]
 
     def _meant(self, value: str) -> list[int]:
         folded = compared(self.kind, value)
@@ -117,7 +123,7 @@ SAMPLE = -0.5
 """What it costs to be a bundled sample: own sources come first."""
 PREFERRED = 1.0
 """What the most preferred set gains; each further one a tenth less."""
-_STEP = 0.1
+STEP = 0.1
 OF_SAMPLES, OWN, CHOSEN = range(3)
 
 
@@ -130,41 +136,6 @@ class SetPriority:
     sources: Ids
     """Which of several icons with one drawing is shown: `OF_SAMPLES`, `OWN` or `CHOSEN`, the greatest."""
 
-    @property
-    def is_preferred(self) -> Mask:
-        """Which sets the user prefers."""
-        return np.asarray(self.sources == CHOSEN)
-
     def of(self, codes: Ids) -> Floats:
         """Log-odds of some icons, by the codes of their sets."""
         return np.asarray(self.evidence[codes], np.float32)
-
-
-def own_priority(labels: Labels, sets: Sequence[SetRow]) -> SetPriority:
-    """Say how sets stand by themselves; `sets` are all rows of the catalog."""
-    sizes = np.log1p(labels.n)
-    evidence = COMPLETE * sizes / max(1e-9, float(sizes.max(initial=0)))
-    samples = str(bundled("samples"))
-    about = {one.key: one for one in sets}
-    sources = np.full(len(labels.values), OWN)
-    for code, key in enumerate(labels.values):
-        evidence[code] += FREE * (family(about[key].licence) == "permissive")
-        if about[key].location.startswith(samples):
-            evidence[code] += SAMPLE
-            sources[code] = OF_SAMPLES
-    best = evidence.max() if len(evidence) else 0
-    return SetPriority((evidence - best).astype(np.float32), sources)
-
-
-def with_preferred(own: SetPriority, labels: Labels, preferred: Sequence[str]) -> SetPriority:
-    """Say how sets stand for a user who prefers some, by key or title, best first.
-
-    Raises:
-        IconsError: a preferred set is unknown here.
-    """
-    evidence, sources = own.evidence.copy(), own.sources.copy()
-    for place, name in enumerate(preferred):
-        for code in labels.meant([name]):
-            evidence[code] += 0 if sources[code] == CHOSEN else PREFERRED * max(_STEP, 1 - _STEP * place)
-            sources[code] = CHOSEN
-    return SetPriority(evidence, sources)

@@ -17,18 +17,29 @@ from numpy.typing import NDArray
 from indexer.arrays import Floats, Ids
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder, read_facts
 from indexer.errors import IconsError, LibraryError, UnknownSetError
+from indexer.library.bundled import bundled
 from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library, LibraryElsewhere, require
 from indexer.merging.lexicon import Lexicon
 from indexer.merging.manifest import Manifest
-from search.deadline import refuse_late
-from search.generation.backend import EMBEDDED, Ability, Engine, VectorSearch
-from search.generation.facets import Facets
-from search.generation.icon_table import IconTable
-from search.generation.labels import Labels, SetPriority, own_priority, with_preferred
+from indexer.sources.records import family
+from search.generation.backend import EMBEDDED, Ability, Engine, IconTable, VectorSearch
+from search.generation.facets import Facets, FaissVectors
+from search.generation.labels import (
+    CHOSEN,
+    COMPLETE,
+    FREE,
+    OF_SAMPLES,
+    OWN,
+    PREFERRED,
+    SAMPLE,
+    STEP,
+    Labels,
+    SetPriority,
+)
 from search.generation.snapshot import Snapshot
-from search.generation.vectors import FaissVectors
-from search.words.spelling import Speller
+from search.query import refuse_late
+from search.words.wording import Speller
 
 if TYPE_CHECKING:
     from indexer.screens.files import UsageGeneration
@@ -132,18 +143,37 @@ class Opened:
         return len(self.snapshot.named(words)) > 0 or self.snapshot.tag_code(words) is not None
 
     def set_priority(self, preferred: Sequence[str]) -> SetPriority:
-        """How the library's sets stand for a user who prefers some."""
+        """How the library's sets stand for a user who prefers some, by key or title, best first.
+
+        Raises:
+            IconsError: a preferred set is unknown here.
+        """
+        own: SetPriority = self.facets.keep("set priority", self._own_priority)
+        if not preferred:
+            return own
+        evidence, sources = own.evidence.copy(), own.sources.copy()
+        for place, name in enumerate(preferred):
+            for code in self.facets.labels("set").meant([name]):
+                evidence[code] += 0 if sources[code] == CHOSEN else PREFERRED * max(STEP, 1 - STEP * place)
+                sources[code] = CHOSEN
+        return SetPriority(evidence, sources)
+
+    def _own_priority(self) -> SetPriority:
+        """How sets stand by themselves."""
         labels = self.facets.labels("set")
-        own = self.facets.keep("set priority", lambda: own_priority(labels, self.snapshot.sets()))
-        return with_preferred(own, labels, preferred) if preferred else own
+        sizes = np.log1p(labels.n)
+        evidence = COMPLETE * sizes / max(1e-9, float(sizes.max(initial=0)))
+        about = {one.key: one for one in self.snapshot.sets()}
+        of_sets = [about[key] for key in labels.values]
+        is_sample = np.array([one.location.startswith(str(bundled("samples"))) for one in of_sets], bool)
+        evidence += FREE * np.array([family(one.licence) == "permissive" for one in of_sets], bool)
+        evidence += SAMPLE * is_sample
+        evidence -= evidence.max(initial=-np.inf)
+        return SetPriority(evidence.astype(np.float32), np.where(is_sample, OF_SAMPLES, OWN))
 
     def images_of(self, ids: Ids) -> Ids:
         """Pictures that some icons show."""
         return np.asarray(self.facets.at(ids)["image"])
-
-    def best_named(self, coverage: Floats, *, most: int) -> Ids:
-        """Ids of the icons whose names cover most, of equal ones the shortest names first; `most` at most."""
-        return self.facets.best_named(self.lexicon, coverage, most=most)
 
     def name_rows(self, ids: Ids) -> Ids:
         """Rows of the lexicon in which the names of some icons stand."""
@@ -193,7 +223,10 @@ def open_generation(library: Library, generation: Generation) -> Opened:
         icons = beside.submit(FaissVectors.open, generation.icons, manifest.icons, dim=manifest.dim)
         pictures = beside.submit(FaissVectors.open, generation.pictures, manifest.pictures, dim=manifest.dim)
         snapshot, facets = Snapshot(generation.catalog), Facets(generation)
-        _refuse_other(snapshot, facets, manifest)
+        library_id, *others = snapshot.identity()
+        expected = manifest.library, manifest.revision, int(facets.rows["icon"][-1])
+        if (library_id if manifest.library else "", *others) != expected:  # which may have as many bytes
+            raise LibraryError(f'"{snapshot.path}" is the catalog of another generation or library; {ADVICE}')
         opened = Opened.of(
             generation,
             snapshot,
@@ -227,18 +260,6 @@ def refuse_changed(opened: Opened) -> None:
         folder = opened.generation.folder
         how = "is being written, or another one lies there by now" if folder.is_dir() else "has gone"
         raise LibraryError(f'"{folder}" {how}; `icons doctor` examines the library')
-
-
-def _refuse_other(snapshot: Snapshot, facets: Facets, manifest: Manifest) -> None:
-    """Refuse a catalog that another generation or library has, though it has as many bytes.
-
-    Raises:
-        LibraryError: that is so.
-    """
-    expected = manifest.library, manifest.revision, int(facets.rows["icon"][-1])
-    library, *others = snapshot.identity()
-    if (library if manifest.library else "", *others) != expected:
-        raise LibraryError(f'"{snapshot.path}" is the catalog of another generation or library; {ADVICE}')
 
 
 @contextmanager
@@ -329,8 +350,10 @@ class Source:
     def explaining(self, opened: Opened) -> Iterator[None]:
         """Report damage of files during the block as what it is, also where files were exchanged meanwhile."""
         with damage_explained(self._library, opened.generation, opened.manifest):
-            yield
-        refuse_changed(opened)
+            try:
+                yield
+            finally:  # what was exchanged is not damaged
+                refuse_changed(opened)
 
     def refuse_unknown_set(self, opened: Opened, error: UnknownSetError) -> None:
         """Refuse a set that a newer generation knows, with the way back to it; nothing where none knows it.

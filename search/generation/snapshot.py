@@ -17,8 +17,8 @@ from indexer.arrays import Ids
 from indexer.errors import LibraryError, UnknownIconError
 from indexer.languages.names import parse
 from indexer.languages.words import normalise
-from search.deadline import is_late
 from search.generation.backend import IconRow, SetRow, numbered_key
+from search.query import is_late
 
 _CANDIDATES = """
     SELECT icons.id, icons.set_id, icons.name_id, icons.image_id, icons.name, names.words, sets.key, sets.title,
@@ -107,14 +107,14 @@ class Snapshot:
         joined = "icons JOIN sets ON sets.id = icons.set_id JOIN sources ON sources.id = sets.source_id"
         query = f"SELECT {', '.join(_FACTS.values())} FROM {joined} WHERE icons.id = ?"
         found = dict(zip(_FACTS, self._connection.execute(query, (icon,)).fetchone(), strict=True))
-        lists = {name: _lines(found[name]) for name in ("tags", "english_tags", "categories")}
+        lists = {name: lines(found[name]) for name in ("tags", "english_tags", "categories")}
         return found | lists
 
     def reading_of(self, name_id: int) -> tuple[str, str, tuple[str, ...]] | None:
         """How a name was read: its language, in English, and what else it may say; None where it was not."""
         query = "SELECT language, words, others FROM names WHERE id = ? AND own <> ''"
         row = self._connection.execute(query, (name_id,)).fetchone()
-        return row and (row[0], row[1], _lines(row[2]))
+        return row and (row[0], row[1], lines(row[2]))
 
     def variants_of(self, set_id: int, name_id: int) -> Ids:
         """Ids of the icons of one set and one name, ascending."""
@@ -137,19 +137,17 @@ class Snapshot:
         is_it, spelt = (f"name_id IN ({NAMED})", normalise(name)) if as_words else ("icons.name = ?1", name)
         query = f"""SELECT icons.id FROM icons
             WHERE set_id IN (SELECT id FROM sets WHERE key = ?2) AND {is_it} ORDER BY icons.id LIMIT 1"""
-        row = self._connection.execute(query, (spelt, set_key)).fetchone()
-        return None if row is None else int(row[0])
+        return self._first_id(query, spelt, set_key)
 
     def spelt(self, name: str) -> int | None:
         """Id of the first icon whose name is spelt so; those of its words are looked at first, which is quick."""
-        query = "SELECT icons.id FROM icons {where} icons.name = ? ORDER BY icons.id LIMIT 1"
-        for where, values in (
-            (f"WHERE name_id IN ({NAMED}) AND", (normalise(name), name)),
-            ("WHERE", (name,)),
-        ):
-            if row := self._connection.execute(query.format(where=where), values).fetchone():
-                return int(row[0])
-        return None
+        query = "SELECT icons.id FROM icons WHERE {among}icons.name = ? ORDER BY icons.id LIMIT 1"
+        found = self._first_id(query.format(among=f"name_id IN ({NAMED}) AND "), normalise(name), name)
+        return self._first_id(query.format(among=""), name) if found is None else found
+
+    def _first_id(self, query: str, *values: str) -> int | None:
+        row = self._connection.execute(query, values).fetchone()
+        return None if row is None else int(row[0])
 
     def key_of(self, icon: int) -> str | None:
         """Spell the key of an icon that shares its set and name with another: "mdi:home#123"; None if there is none."""
@@ -191,10 +189,8 @@ class Snapshot:
         """Read icons by id."""
         return {row[0]: IconRow(*row) for row in self._rows_of(_CANDIDATES, ids.tolist())}
 
-    def names_of(self, ids: Ids | None = None) -> list[str]:
-        """Names of some icons whose ids ascend, None for all of them, as their sources spell them; in that order."""
-        if ids is None:
-            return [name for (name,) in self._connection.execute("SELECT name FROM icons ORDER BY id")]
+    def names_of(self, ids: Ids) -> list[str]:
+        """Names of some icons whose ids ascend, as their sources spell them; in that order."""
         query = "SELECT name FROM icons WHERE id IN ({marks}) ORDER BY id"
         return [name for (name,) in self._rows_of(query, ids.tolist())]
 
@@ -208,10 +204,8 @@ class Snapshot:
             f"SELECT icons.id FROM icons JOIN sets ON sets.id = set_id WHERE sets.key IN ({','.join('?' * len(sets))})"
         )
         spelt = _ids(self._connection.execute(f"{of_sets} AND icons.name = ?", (*sets, name)))
-        return spelt if len(spelt) else self._by_words(sets, name)
-
-    def _by_words(self, sets: Sequence[str], name: str) -> Ids:
-        """Ids of the icons of some sets whose name, with or without its style, is the same words as another."""
+        if len(spelt):
+            return spelt
         query = f"""SELECT icons.id, icons.name, names.words, own FROM names JOIN icons ON icons.name_id = names.id
             JOIN sets ON sets.id = set_id WHERE name_id IN ({NAMED} UNION ALL {NAMED.replace("?1", "?2")})
             AND sets.key IN ({",".join("?" * len(sets))})"""
@@ -222,8 +216,7 @@ class Snapshot:
     def tag_code(self, words: str) -> int | None:
         """Code of a tag in the words of a query."""
         query = "SELECT code FROM labels WHERE kind = 'tag' AND value = ?"
-        row = self._connection.execute(query, (words,)).fetchone()
-        return None if row is None else int(row[0])
+        return self._first_id(query, words)
 
     def vocabulary(self) -> dict[str, int]:
         """Every word of two letters or more that a name, tag or category holds, and how many names bear it."""
@@ -297,7 +290,8 @@ class Snapshot:
         return frozenset(row[0] for row in self._connection.execute(query))
 
 
-def _lines(text: str) -> tuple[str, ...]:
+def lines(text: str) -> tuple[str, ...]:
+    """What a field lists, a line each."""
     return tuple(text.split("\n")) if text else ()
 
 

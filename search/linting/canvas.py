@@ -113,8 +113,7 @@ def _aside(across: float, down: float, units: float) -> str:
 
 def _is_part(group: Group, row: int) -> bool:
     """Whether a drawing is a part of another one of its family, at its place there: the first bar of a signal."""
-    own = group.seen.icons[row]
-    words = frozenset(own.file.words.split())
+    words = frozenset(group.seen.icons[row].file.words.split())
     ink = group.ink(row)
     most = max(4, _MOST_PART_STRAY * ink.sum())
     for other, icon in group.icons():
@@ -181,11 +180,6 @@ _MOST_SHOWN = 3
 Paint = tuple[str, ...]
 
 
-def _paint(drawing: Drawing) -> Paint:
-    """What an icon is painted with: currentColor, no paint at all (which is black), or colours as they are spelled."""
-    return tuple(sorted(_CURRENT if paint == "currentcolor" else paint for paint in drawing.paints))
-
-
 def _spell(paint: Paint) -> str:
     shown = " and ".join(paint[:_MOST_SHOWN])
     return f"{shown} and {len(paint) - _MOST_SHOWN} more" if len(paint) > _MOST_SHOWN else shown
@@ -193,7 +187,11 @@ def _spell(paint: Paint) -> str:
 
 def find_colours(group: Group) -> Iterator[Violation]:
     """Find what has other paints than a set of one colour. A set of many colours is left alone."""
-    paints = {row: _paint(drawing) for row, drawing in group.drawings() if drawing.paints}
+    paints = {
+        row: tuple(sorted(_CURRENT if paint == "currentcolor" else paint for paint in drawing.paints))
+        for row, drawing in group.drawings()
+        if drawing.paints
+    }
     habit = habit_of(paints.values())
     if habit is None or not _is_monochrome(list(paints.values())):
         return

@@ -23,6 +23,8 @@ _WEIGHTS = np.stack(
     [(1 - _STEPS) ** 3, 3 * (1 - _STEPS) ** 2 * _STEPS, 3 * (1 - _STEPS) * _STEPS**2, _STEPS**3], axis=1
 )
 
+_LONGEST_PATH = 100_000
+"""Characters that are followed: fontTools reads hostile arcs in time that grows with the square of their length."""
 _LEVEL = 1e-9
 """The end of an arc is worked out, and misses what is written by less."""
 
@@ -45,7 +47,7 @@ def outline(tag: str, attributes: Mapping[str, str]) -> Outline:
         case "path":
             pen = _Pen()
             with suppress(ValueError, AssertionError):  # what is wrong ends the path there, as it does for a browser
-                parse_path(attributes.get("d", ""), pen)
+                parse_path(attributes.get("d", "")[:_LONGEST_PATH], pen)
             return pen.drawn
         case "rect" if of("width") > 0 and of("height") > 0:
             x, y, width, height = (of(name) for name in ("x", "y", "width", "height"))

@@ -186,18 +186,18 @@ _HALF = 128
 _CHUNK = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Icon:
     """One icon, and what its file says."""
 
     file: IconFile
-    n_bytes: int
-    drawing: Drawing | None
+    n_bytes: int = 0
+    drawing: Drawing | None = None
     """None where it is no SVG, or one that can't be parsed."""
-    error: str | None
+    error: str | None = None
     """Why it can't be parsed or drawn."""
-    is_blank: bool
-    is_on_dark: bool
+    is_blank: bool = False
+    is_on_dark: bool = False
     """Whether it vanishes on white."""
 
 
@@ -217,12 +217,10 @@ class Inspection:
 def inspect(files: Sequence[IconFile], *, encoder: PairEncoder | None, progress: Progress) -> Inspection:
     """Look at the icons of one set, with an encoder where vectors are needed."""
     n = len(files)
-    facts = list(_read_all(files, progress))
+    icons = list(_read_all(files, progress))
     masks = np.zeros((n, GRID, GRID // 8), np.uint8)
     boxes, drawn = np.zeros((n, 4), np.float32), np.zeros(n, np.int64)
     vectors = np.zeros((n, 0), np.float32)
-    failures: dict[int, str] = {}
-    on_dark: set[int] = set()
     side = GRID if encoder is None else max(GRID, encoder.image_size)
     jobs = [Job(row, file.address) for row, file in enumerate(files)]
     with RenderPool(size=side, workers=max(1, cores() - 1), chunk=_CHUNK) as pool:
@@ -231,36 +229,35 @@ def inspect(files: Sequence[IconFile], *, encoder: PairEncoder | None, progress:
             rows = chunk.ids
             if len(rows):
                 depth, is_dark = depth_of(_shrunk(chunk.pixels, GRID))
-                on_dark.update(rows[is_dark].tolist())
+                for row in rows[is_dark].tolist():
+                    icons[row].is_on_dark = True
                 masks[rows], boxes[rows] = np.packbits(depth >= _HALF, axis=2), boxes_of(depth)
                 drawn[rows] = chunk.traits["drawing"]
                 if encoder is not None:
                     some = encoder.pictures(_shrunk(chunk.pixels, encoder.image_size))
                     vectors = vectors if vectors.shape[1] else np.zeros((n, some.shape[1]), np.float32)
                     vectors[rows] = some
-            failures.update({failure.id: failure.reason for failure in chunk.failures})
+            for failure in chunk.failures:
+                icons[failure.id].is_blank = failure.reason == BLANK
+                icons[failure.id].error = None if failure.reason == BLANK else failure.reason
             n_done += len(rows) + len(chunk.failures)
             progress("Drawing icons", n_done, n)
-    icons = []
-    for row, (file, (n_bytes, drawing, error)) in enumerate(zip(files, facts, strict=True)):
-        is_blank = failures.get(row) == BLANK
-        reason = None if is_blank else failures.get(row) or error
-        icons.append(Icon(file, n_bytes, drawing, reason, is_blank, row in on_dark))
     return Inspection(icons, masks, boxes, drawn, vectors)
 
 
-def _read_all(files: Sequence[IconFile], progress: Progress) -> Iterator[tuple[int, Drawing | None, str | None]]:
-    """Bytes of each file, what it says, and why it can't be read or parsed."""
+def _read_all(files: Sequence[IconFile], progress: Progress) -> Iterator[Icon]:
     for number, file in enumerate(files):
         progress("Reading icons", number, len(files))
-        content = b""
+        icon = Icon(file)
         try:
             content = read_picture(file.address)
-            yield len(content), read_drawing(content), None
+            icon.n_bytes = len(content)
+            icon.drawing = read_drawing(content)
         except (OSError, SourceError, ChangedError) as error:
-            yield 0, None, f"can't be read: {reason_of(error)}"
+            icon.error = f"can't be read: {reason_of(error)}"
         except MarkupError as error:
-            yield len(content), None, str(error)
+            icon.error = str(error)
+        yield icon
 
 
 def _shrunk(pixels: Pixels, side: int) -> Pixels:

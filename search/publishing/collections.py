@@ -5,7 +5,6 @@ import time
 import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -15,9 +14,9 @@ import numpy as np
 
 from indexer.arrays import Ids
 from indexer.errors import LibraryError
-from search.generation.milvus.catalog import all_between
-from search.generation.milvus.connection import Connection, GoneError, Row, client
-from search.generation.milvus.published import FileFacts, read_manifest
+from search.generation.milvus.catalog import VectorKind
+from search.generation.milvus.connection import Connection, Row, client
+from search.generation.milvus.published import FileFacts, find_manifest
 from search.generation.milvus.schema import (
     DIGEST,
     EXACT_UP_TO,
@@ -33,7 +32,6 @@ from search.generation.milvus.schema import (
     manifest_key,
     piece_key,
 )
-from search.generation.milvus.vectors import VectorKind
 
 SECONDS = 60.0
 """For one batch."""
@@ -58,11 +56,6 @@ INVERTED_SINCE = (2, 4)
 _OLD_KINDS = {"VARCHAR": "Trie", "INT64": "STL_SORT", "INT32": "STL_SORT"}
 
 
-def halves(connection: Connection) -> bool:
-    """Whether the server keeps the vectors of new collections in half precision."""
-    return connection.version >= FP16_SINCE
-
-
 def kind_of(connection: Connection, collection: str) -> VectorKind:
     """How a collection keeps its vectors; an older server may have made it."""
     described = connection.call("describe_collection", collection)
@@ -74,7 +67,7 @@ def is_as_made(connection: Connection, collection: str, *, n: int, dim: int) -> 
     """Whether a collection, where it is there, has the vectors and the index of one that is made for `n` rows now."""
     if not connection.has(collection):
         return True
-    if kind_of(connection, collection) != VectorKind(dim, halves(connection)):
+    if kind_of(connection, collection) != VectorKind(dim, connection.version >= FP16_SINCE):
         return False
     is_indexed = VECTOR in connection.call("list_indexes", collection)
     index = connection.call("describe_index", collection, VECTOR) if is_indexed else None
@@ -86,7 +79,7 @@ def make_rows(connection: Connection, collection: str, *, dim: int) -> bool:
     if connection.has(collection):
         return False
     types = client().DataType
-    kind = types.FLOAT16_VECTOR if halves(connection) else types.FLOAT_VECTOR
+    kind = types.FLOAT16_VECTOR if connection.version >= FP16_SINCE else types.FLOAT_VECTOR
     schema = _new_schema({"datatype": types.INT64}, kind, dim=dim)
     add_fields(schema, {DIGEST: "INT64", **fields_of(collection)}, types)
     connection.call("create_collection", collection, schema=schema)
@@ -155,8 +148,11 @@ def wait_until_indexed(
         LibraryError: for an hour nothing was.
     """
     before, ends = n + 1, 0.0
-    while not _is_indexed(index := connection.call("describe_index", collection, VECTOR, seconds=60.0)):
+    while True:
+        index = connection.call("describe_index", collection, VECTOR, seconds=60.0)
         pending = min(n, int(index.get("pending_index_rows", 0)))
+        if str(index.get("state")) == "Finished" and pending <= 0:
+            break
         if pending != before:  # it rises where segments are merged, and indexed once more
             before, ends = pending, time.monotonic() + BUILDING_SECONDS
         elif time.monotonic() > ends:
@@ -165,10 +161,6 @@ def wait_until_indexed(
         time.sleep(_PAUSE_SECONDS)
     connection.load(collection, replicas=replicas, seconds=BUILDING_SECONDS)
     return connection.count(collection, consistency_level="Strong", seconds=60.0)
-
-
-def _is_indexed(index: Mapping[str, Any]) -> bool:
-    return str(index.get("state")) == "Finished" and int(index.get("pending_index_rows", 0)) <= 0
 
 
 _LAST = 2**62
@@ -207,16 +199,12 @@ def send(connection: Connection, collection: str, rows: Rows, sent: Sent, progre
         batch = rows.at(ids[start : start + ROWS_AT_ONCE])
         done = start + len(batch)
         last = _LAST if done == len(ids) else int(ids[done]) - 1
-        held = {} if is_empty else _held(connection, collection, first, last)
-        _send_batch(connection, collection, batch, held, rows, sent)
+        there: list[Row] = []
+        if not is_empty:
+            there = connection.query_all(collection, "", (DIGEST,), first, last, consistency_level="Strong")
+        _send_batch(connection, collection, batch, {row["id"]: row[DIGEST] for row in there}, rows, sent)
         first = last + 1
         progress(f"Sending {collection}", done, len(ids))
-
-
-def _held(connection: Connection, collection: str, first: int, last: int) -> dict[int, int]:
-    """Digests of the rows of a range of ids."""
-    rows = all_between(connection, collection, "", (DIGEST,), (first, last), consistency_level="Strong")
-    return {row["id"]: row[DIGEST] for row in rows}
 
 
 def _send_batch(
@@ -226,21 +214,17 @@ def _send_batch(
     changed = [row for row in batch if held.get(row["id"], row[DIGEST]) != row[DIGEST]]
     gone = sorted(held.keys() - {row["id"] for row in batch})
     # A row that is inserted twice is there twice: it is inserted where a strong read has just not found it.
+    kind = np.float16 if kind_of(connection, collection).is_half else np.float32
     for what, rows in (("insert", new), ("upsert", changed)):
         if rows:
             expected.complete(rows)
-            connection.call(what, collection, _as_sent(connection, collection, rows), seconds=SECONDS, tries=1)
+            as_taken = [{**row, VECTOR: np.asarray(row[VECTOR], kind)} for row in rows]
+            connection.call(what, collection, as_taken, seconds=SECONDS, tries=1)
     if gone:
         connection.call("delete", collection, filter=among("id", gone), seconds=SECONDS)
     sent.sent += len(new) + len(changed)
     sent.deleted += len(gone)
     sent.kept += len(batch) - len(new) - len(changed)
-
-
-def _as_sent(connection: Connection, collection: str, rows: Sequence[Row]) -> list[Row]:
-    """Rows as pymilvus takes them."""
-    kind = np.float16 if kind_of(connection, collection).is_half else np.float32
-    return [{**row, VECTOR: np.asarray(row[VECTOR], kind)} for row in rows]
 
 
 def send_files(connection: Connection, names: Names, paths: Iterable[Path], progress: Progress) -> dict[str, FileFacts]:
@@ -275,10 +259,7 @@ def held_numbers(connection: Connection, names: Names) -> set[int]:
 
 def is_whole(connection: Connection, names: Names, number: int) -> bool:
     """Whether all of a generation is there: one that is being sent has no manifest."""
-    with suppress(GoneError):
-        read_manifest(connection, names, number)
-        return all(map(connection.has, names.of(number)))
-    return False
+    return find_manifest(connection, names, number) is not None and all(map(connection.has, names.of(number)))
 
 
 def delete_manifest(connection: Connection, names: Names, number: int) -> None:
@@ -294,10 +275,8 @@ def drop(connection: Connection, names: Names, number: int) -> None:
 
 def forget_pieces(connection: Connection, names: Names, kept: Iterable[int]) -> None:
     """Delete the pieces of files that none of some generations has."""
-    files: set[str] = set()
-    for number in kept:
-        with suppress(GoneError):
-            files |= {facts.sha256 for facts in read_manifest(connection, names, number).files.values()}
+    whole = filter(None, (find_manifest(connection, names, number) for number in kept))
+    files = {facts.sha256 for one in whole for facts in one.files.values()}
     for first, end in pairwise(_DIGITS):  # of their checksums: one answer does not hold them all
         where = f'id >= "{first}" and id < "{end}"'
         rows = connection.query(names.files, where, ["id"], consistency_level="Strong", seconds=SECONDS)

@@ -120,7 +120,7 @@ def doctor(library: "Library", address: str | None, mends: bool, sample: int, as
         return
     from search.generation.backend import Ability
     from search.generation.milvus.published import MILVUS
-    from search.publishing.examine import examine
+    from search.publishing.rows import examine
 
     if mends:
         MILVUS.require(Ability.REPAIR)

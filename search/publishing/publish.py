@@ -11,7 +11,6 @@ collections are renamed, and only rows that differ are sent.
 
 import tempfile
 import time
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,12 +26,12 @@ from indexer.merging.calibration import spread
 from indexer.merging.index_kinds import LEAST_RECALL
 from indexer.merging.vectors import share_right
 from search.generation.backend import Ability
-from search.generation.milvus.connection import Connection, GoneError
-from search.generation.milvus.published import Published, PublishedManifest, read_manifest
+from search.generation.facets import FaissVectors
+from search.generation.milvus.catalog import MilvusVectors
+from search.generation.milvus.connection import Connection
+from search.generation.milvus.published import Published, PublishedManifest, find_manifest
 from search.generation.milvus.schema import VECTOR, manifest_key
-from search.generation.milvus.vectors import MilvusVectors
 from search.generation.opened import Opened, damage_explained, open_current
-from search.generation.vectors import FaissVectors
 from search.publishing.collections import (
     SECONDS,
     Progress,
@@ -95,8 +94,7 @@ def _recall(asked: MilvusVectors, own: FaissVectors, queries: Floats) -> float:
 
 def _queries(own: FaissVectors) -> Floats:
     """Directions near to stored vectors, evenly spread over them; the same ones each time."""
-    ids = own.index.ids[spread(len(own), N_QUERIES)]
-    vectors = own.reconstruct(ids)
+    vectors = own.reconstruct(own.index.ids[spread(len(own), N_QUERIES)])
     noise = np.random.default_rng(0).standard_normal(vectors.shape).astype(np.float32)
     noise *= _STEP / np.linalg.norm(noise, axis=1, keepdims=True)
     found = vectors + noise
@@ -195,7 +193,9 @@ class _Publication:
                 f'"{self._connection.spelling}" answers with another generation {before}, of another library; '
                 "choose another name at the end of the address"
             )
-        sends_pictures = self._shows_pictures(before) if self._sends_pictures is None else self._sends_pictures
+        answering, sends_pictures = find_manifest(self._connection, self._names, before), self._sends_pictures
+        if sends_pictures is None:
+            sends_pictures = answering is None or answering.sends_pictures
         if before != self._number:
             self._begin(before)
         sent = self._send(before, sends_pictures=sends_pictures)
@@ -209,11 +209,9 @@ class _Publication:
 
     def _is_same(self, number: int) -> bool:
         """Whether what answers is this very generation."""
-        manifest = self._opened.generation.manifest
-        with suppress(GoneError):
-            published = read_manifest(self._connection, self._names, number)
-            return published.generation[manifest.name].sha256 == describe_file(manifest).sha256
-        return True  # a rollback let what was being sent answer: it is sent to its end
+        manifest, found = self._opened.generation.manifest, find_manifest(self._connection, self._names, number)
+        # A rollback may let what was being sent answer: it is sent to its end.
+        return found is None or found.generation[manifest.name].sha256 == describe_file(manifest).sha256
 
     def _begin(self, before: int | None) -> None:
         """Make the two collections, out of those of the oldest generation where they fit."""
@@ -240,26 +238,16 @@ class _Publication:
     def _to_renew(self, before: int | None) -> int | None:
         """The generation whose collections become the new one's: none that answers, or that one may go back to."""
         others = self._others(before)
-        spare = others[KEPT - 2 :] if before is not None and self._is_whole(before) else []
-        unfinished = [number for number in others if not self._is_whole(number)]
+        spare = others[KEPT - 2 :] if before is not None and is_whole(self._connection, self._names, before) else []
+        unfinished = [number for number in others if not is_whole(self._connection, self._names, number)]
         return next((number for number in (*unfinished, *spare) if self._fits(number)), None)
-
-    def _shows_pictures(self, number: int | None) -> bool:
-        """Whether pictures of a generation were sent; yes where there is none."""
-        if number is not None:
-            with suppress(GoneError):
-                return read_manifest(self._connection, self._names, number).sends_pictures
-        return True
-
-    def _is_whole(self, number: int) -> bool:
-        return is_whole(self._connection, self._names, number)
 
     def _fits(self, number: int) -> bool:
         """Whether rows of this generation can go where those of another lie: same encoder, same kind of index."""
         manifest = self._opened.manifest
-        with suppress(GoneError):
-            if read_manifest(self._connection, self._names, number).fingerprint != manifest.fingerprint:
-                return False
+        found = find_manifest(self._connection, self._names, number)
+        if found is not None and found.fingerprint != manifest.fingerprint:
+            return False
         both = zip(self._names.of(number), (manifest.icons.n, manifest.pictures.n), strict=True)
         return all(is_as_made(self._connection, collection, n=n, dim=manifest.dim) for collection, n in both)
 
@@ -267,7 +255,7 @@ class _Publication:
         """Send all rows; query nodes hold them as often as what answers, if nothing else is asked; once at first."""
         sent, replicas = Sent(), self._replicas or 1
         if before is not None and self._replicas is None:
-            replicas = max(1, self._connection.replicas(self._names.icons(before)))
+            replicas = max(1, self._connection.replicas(self._names.of(before)[0]))
         made = GenerationRows(self._opened, self._facets, sends_pictures=sends_pictures)
         both = {
             self._icons: Rows(made.icon_ids, made.icons_at),
@@ -299,7 +287,8 @@ class _Publication:
         with tempfile.TemporaryDirectory(prefix="icons-") as folder:
             written = write_files(self._opened.generation, facts, Path(folder))
             of_generation = send_files(self._connection, names, written, self._progress)
-        of_encoder = send_files(self._connection, names, _plain_files(encoder), self._progress)
+        plain = sorted(path for path in encoder.iterdir() if path.is_file() and FILE_NAME.fullmatch(path.name))
+        of_encoder = send_files(self._connection, names, plain, self._progress)
         published = PublishedManifest(
             number=self._number,
             fingerprint=manifest.fingerprint,
@@ -319,16 +308,12 @@ class _Publication:
     def _clean(self, before: int | None) -> None:
         """Remove what nobody points at: collections of other generations, and pieces of files of these."""
         older = self._others(before)
-        whole = [number for number in older if self._is_whole(number)]
+        whole = [number for number in older if is_whole(self._connection, self._names, number)]
         kept = {self._number, *([before] if before not in (None, self._number) else whole[: KEPT - 1])}
         for number in set(older) - kept:
             delete_manifest(self._connection, self._names, number)
             drop(self._connection, self._names, number)
         forget_pieces(self._connection, self._names, [number for number in kept if number is not None])
-
-
-def _plain_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.is_file() and FILE_NAME.fullmatch(path.name))
 
 
 def go_back(library: LibraryElsewhere, *, forward: bool = False) -> int:
@@ -351,5 +336,5 @@ def go_back(library: LibraryElsewhere, *, forward: bool = False) -> int:
         )
     for collection in names.of(found):
         connection.load(collection)
-    connection.call("alter_alias", names.icons(found), names.alias)
+    connection.call("alter_alias", names.of(found)[0], names.alias)
     return found

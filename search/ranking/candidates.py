@@ -15,9 +15,9 @@ from indexer.merging.calibration import TEMPERATURE, CurveBySize, sigmoid
 from indexer.merging.facets import A_LOOK, NO_STYLE
 from indexer.merging.lexicon import says_all
 from indexer.merging.vector_index import Neighbours
-from search.deadline import refuse_late
 from search.generation.backend import Ability, Selection, VectorSearch
 from search.generation.opened import Opened
+from search.query import refuse_late
 from search.ranking.order import CALLED, NAMED, RELATED, STATED, rank, scores_of_words
 from search.ranking.parsing import NOTHING, Avoided, ParsedQuery, icons_called
 from search.words.wording import read_keywords
@@ -32,24 +32,17 @@ _AT_ONCE = 8_192
 
 
 def direct_answers(opened: Opened, parsed: ParsedQuery) -> dict[int, Ids]:
-    """Icons of each tier that words lead to without any vector, by tier."""
+    """Icons of each tier that words lead to without any vector, by tier; a name may state a weight: "bell bold"."""
     wording, snapshot = parsed.wording, opened.snapshot
     named = [snapshot.named(words) for words in wording.spellings]
-    if wording.style and not wording.spelled:
-        of_name = snapshot.named(wording.name)
-        named.append(of_name[in_style(opened, of_name, wording.style)])
-    elif not wording.spelled:
-        named.append(_spelt_with_weight(opened, wording.name))
-    stated = [opened.facets.stating(tag) for tag in _tags_asked(opened, parsed)]
+    if not wording.spelled:
+        words, _, weight = wording.name.rpartition(" ")
+        name, style = (wording.name, wording.style) if wording.style else (words, weight if weight in _WEIGHTS else "")
+        of_name = snapshot.named(name) if name and style else np.empty(0, np.int64)
+        named.append(of_name[opened.facets.in_style(of_name, style)])
+    stated = [np.empty(0, np.int64), *(opened.facets.stating(tag) for tag in _tags_asked(opened, parsed))]
     called = np.empty(0, np.int64) if parsed.code is None else icons_called(opened, parsed.code)
-    return {CALLED: called, NAMED: _joined(named), STATED: _joined(stated)}
-
-
-def _spelt_with_weight(opened: Opened, name: str) -> Ids:
-    """Icons of which a name states the weight, as sets spell it: "bell bold"."""
-    words, _, weight = name.rpartition(" ")
-    of_name = opened.snapshot.named(words) if words and weight in _WEIGHTS else np.empty(0, np.int64)
-    return of_name[in_style(opened, of_name, weight)]
+    return {CALLED: called, NAMED: np.concatenate(named), STATED: np.concatenate(stated)}
 
 
 def _tags_asked(opened: Opened, parsed: ParsedQuery) -> list[int]:
@@ -68,7 +61,7 @@ def tiers_of(opened: Opened, ids: Ids, direct: dict[int, Ids], avoided: Avoided)
         if len(direct[tier]):
             tiers[np.isin(ids, direct[tier])] = tier
     for words in avoided.words:
-        tiers[in_style(opened, ids, asked_style(words))] = RELATED
+        tiers[opened.facets.in_style(ids, asked_style(words))] = RELATED
         tiers[says_all(opened.lexicon.coverage(words)[opened.name_rows(ids)])] = RELATED
     return tiers
 
@@ -103,14 +96,17 @@ def evidence_for(
         with_own = opened.facets.sets_saying(opened.lexicon, coverage, _tags_asked(opened, parsed))
         found["drawn"] = np.where(np.isin(sets, with_own), np.float32(0), gained)
     if parsed.wording.synonyms:
-        is_said = bool(says_all(coverage).any())
-        share = np.float32(calibration.BESIDE_NAMED if is_said else 1)
-        found["synonyms"] = np.maximum(share * _of_synonyms(opened, parsed, ids) - found["words"], 0)
+        share = np.float32(calibration.BESIDE_NAMED if says_all(coverage).any() else 1)
+        gained = np.zeros(len(ids), np.float32)
+        for name, weight in parsed.wording.synonyms:
+            places = np.isin(ids, opened.snapshot.named(name))
+            gained[places] = np.maximum(gained[places], np.float32(calibration.SYNONYM * weight))
+        found["synonyms"] = np.maximum(share * gained - found["words"], 0)
     found["set"] = parsed.sets.of(sets)
     if parsed.wording.style:
         says_so = known["states"] == A_LOOK
         fits = np.float32(calibration.STYLE) + np.float32(calibration.SAYS_STYLE) * says_so
-        found["style"] = np.where(in_style(opened, ids, parsed.wording.style), fits, np.float32(0))
+        found["style"] = np.where(opened.facets.in_style(ids, parsed.wording.style), fits, np.float32(0))
     if len(parsed.parts) and len(ids):
         cosines = cosines_of(opened.icons, parsed.parts, ids)
         covered = np.stack([opened.lexicon.fits(part)[rows] for part in parsed.wording.parts])
@@ -128,21 +124,6 @@ def _of_drawn(opened: Opened, parsed: ParsedQuery, ids: Ids, own: Floats) -> Flo
     found = calibration.of_words(cosines, fits, unit=unit)
     costs = calibration.DRAWN + calibration.DRAWN_NEXT * np.arange(len(parsed.drawn), dtype=np.float32)
     return np.asarray(np.maximum((found + costs[:, None]).max(axis=0) - own, 0), np.float32)
-
-
-def _of_synonyms(opened: Opened, parsed: ParsedQuery, ids: Ids) -> Floats:
-    """Log-odds by which icons bear a name of which other sets say what is asked."""
-    found = np.zeros(len(ids), np.float32)
-    for icons, weight in named_as_synonyms(opened, parsed):
-        places = np.isin(ids, icons)
-        found[places] = np.maximum(found[places], np.float32(calibration.SYNONYM * weight))
-    return found
-
-
-def named_as_synonyms(opened: Opened, parsed: ParsedQuery) -> Iterator[tuple[Ids, float]]:
-    """Icons that bear each name of which other sets say what is asked, and its weight."""
-    for name, weight in parsed.wording.synonyms:
-        yield opened.snapshot.named(name), weight
 
 
 def first_of_tiers(opened: Opened, parsed: ParsedQuery, ids: Ids, tiers: Tiers) -> Floats:
@@ -171,17 +152,8 @@ def evidence_against(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:
         if not _STYLES.issuperset(words.split()):
             covered = opened.lexicon.fits(words)[rows]
             most = np.maximum(most, curves.words.scores(calibration.of_words(meaning, covered, unit=curves.unit)))
-        most = np.maximum(most, in_style(opened, ids, asked_style(words)))
+        most = np.maximum(most, opened.facets.in_style(ids, asked_style(words)))
     return np.asarray(calibration.WITHOUT * most, np.float32)
-
-
-def in_style(opened: Opened, ids: Ids, style: str) -> Mask:
-    """Whether each icon has all words of a style, as `naming.looks.asked_style` spells it."""
-    return opened.facets.in_style(style, opened.facets.at(ids))
-
-
-def _joined(parts: list[Ids]) -> Ids:
-    return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
 N_DRAWN = 50
@@ -242,18 +214,17 @@ def name_fits(opened: Opened, parsed: ParsedQuery) -> Floats:
 
 
 def _spoken(opened: Opened, parsed: ParsedQuery, avoided: Avoided, scope: SearchScope, fits: Floats) -> Candidates:
-    nearest = opened.icons.nearest(parsed.vector, scope.n, scope.only)
+    nearest = opened.icons.search(parsed.vector, k=scope.n, only=scope.only, is_rough=True)
     direct = {tier: _among(ids, scope.only) for tier, ids in direct_answers(opened, parsed).items()}
     lexical, unseen_fit = _best_named(opened, fits, scope)
     ids, similarities = nearest.ids, nearest.scores
     if len(ids) < len(opened.icons):
-        synonyms = (_among(icons, scope.only) for icons, _ in named_as_synonyms(opened, parsed))
+        synonyms = (_among(opened.snapshot.named(name), scope.only) for name, _ in parsed.wording.synonyms)
         every = _distinct(lexical, *direct.values(), *_drawn(opened, parsed, scope), *synonyms)
         more = np.setdiff1d(every, ids, assume_unique=True)
         ids = np.concatenate([ids, more])
         similarities = np.concatenate([similarities, opened.icons.reconstruct(more) @ parsed.vector])
-    against = evidence_against(opened, avoided, ids)
-    found = added_up(evidence_for(opened, parsed, fits, ids, similarities)) + against
+    found = added_up(evidence_for(opened, parsed, fits, ids, similarities)) + evidence_against(opened, avoided, ids)
     tiers, curve = tiers_of(opened, ids, direct, avoided), opened.manifest.calibration.words
     if any(len(some) for some in direct.values()):
         found += first_of_tiers(opened, parsed, ids, tiers)
@@ -266,13 +237,13 @@ def _drawn(opened: Opened, parsed: ParsedQuery, scope: SearchScope) -> Iterator[
     """Icons that are called as what is customarily drawn, and those nearest to it."""
     for words, vector in zip(parsed.wording.drawn, parsed.drawn, strict=True):
         yield opened.icons.search(vector, k=N_DRAWN, only=scope.only).ids
-        yield _among(opened.best_named(opened.lexicon.fits(words), most=N_DRAWN), scope.only)
+        yield _among(opened.facets.best_named(opened.lexicon, opened.lexicon.fits(words), most=N_DRAWN), scope.only)
 
 
 def _best_named(opened: Opened, fits: Floats, scope: SearchScope) -> tuple[Ids, float]:
     """Icons whose names fit best, and how well one may fit that is none of them."""
     most = max(N_LEXICAL, scope.n // 5)
-    best = opened.best_named(fits, most=most if scope.only is None else 8 * most)
+    best = opened.facets.best_named(opened.lexicon, fits, most=most if scope.only is None else 8 * most)
     lexical = _among(best, scope.only)[:most]
     is_cut = len(lexical) == most or (scope.only is not None and len(best) == 8 * most)
     last = (lexical if len(lexical) == most else best)[-1:]
@@ -282,7 +253,7 @@ def _best_named(opened: Opened, fits: Floats, scope: SearchScope) -> tuple[Ids, 
 def by_picture(opened: Opened, vector: Floats, avoided: Avoided, scope: SearchScope) -> Candidates:
     """The icons that look like a picture."""
     images = None if scope.only is None else scope.only.images()
-    nearest = opened.pictures.nearest(vector, scope.n, images)
+    nearest = opened.pictures.search(vector, k=scope.n, only=images, is_rough=True)
     ids = _among(opened.facets.showing(nearest.ids), scope.only)
     against = evidence_against(opened, avoided, ids)
     n_among = None if images is None else len(images)
@@ -347,8 +318,7 @@ def by_keywords(opened: Opened, text: str, scope: SearchScope) -> Candidates:
     match = read_keywords(text)
     nothing = np.empty(0, np.int64), np.empty(0, np.float32)
     names, merits = opened.snapshot.matching(match, most=scope.n) if match else nothing
-    icons = opened.lexicon.icons_of(names)
-    ids = _among(np.sort(icons), scope.only)
+    ids = _among(np.sort(opened.lexicon.icons_of(names)), scope.only)
     held = opened.facets.at(ids)["name"]
     order = np.argsort(names)
     fits = merits[order][np.searchsorted(names[order], held)] if len(ids) else merits[:0]
@@ -383,4 +353,4 @@ def _distinct(*parts: Ids) -> Ids:
 
 def _among(ids: Ids, only: Selection | None) -> Ids:
     """Those of `ids` that are in `only`, in their order."""
-    return ids if only is None or not len(ids) else only.among(ids)
+    return ids if only is None or not len(ids) else ids[only.has(ids)]

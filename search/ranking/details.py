@@ -13,15 +13,13 @@ from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.errors import UnknownIconError
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.words import normalise, unprinted
-from indexer.sources.licences import family
-from search.deadline import refuse_late
-from search.generation.backend import Ability, IconRow, SetRow, numbered_key
+from indexer.sources.records import family
+from search.generation.backend import Ability, Choice, IconRow, SetFacts, numbered_key
 from search.generation.facets import Facets
-from search.generation.icon_table import Choice, SetFacts
 from search.generation.labels import SetPriority
 from search.generation.opened import Opened
 from search.generation.snapshot import Snapshot
-from search.query import refuse_broken
+from search.query import refuse_broken, refuse_late
 from search.ranking.candidates import Candidates, all_related
 from search.ranking.order import NAMED, RELATED, group_many
 from search.results import MOST_ALSO, Details, Hit, NameRead, SetCard
@@ -38,13 +36,11 @@ def grouped(opened: Opened, ids: Ids, *, flat: bool) -> Positions:
     return np.arange(len(ids)) if flat else group_many(*groups_of(opened, ids))
 
 
-def first_of_each(opened: Opened, ids: Ids) -> Choice:
-    """Which pairs of a place in `ids` and a code are hits: of those with the same code one of each group."""
-    return first_of_groups(*groups_of(opened, ids))
-
-
 def first_of_groups(variants: Ids, drawings: Ids) -> Choice:
-    """The same, from the numbers of the groups. What is alone in both is a hit, whatever its code: most icons are."""
+    """Which pairs of a place among some icons and a code are hits: of those with the same code one of each group.
+
+    What is alone in both kinds of groups is a hit, whatever its code: most icons are.
+    """
     variants, drawings = (np.unique(numbers, return_inverse=True)[1] for numbers in (variants, drawings))
     is_alone = (np.bincount(variants)[variants] == 1) & (np.bincount(drawings)[drawings] == 1)
     bits = len(variants).bit_length()
@@ -204,10 +200,8 @@ def find_icon(opened: Opened, spelling: str) -> int:
 
 def _with_own_sets(opened: Opened, spelling: str) -> Iterator[str]:
     """A key whose set is called otherwise here, with each set's own key."""
-    called, separator, name = spelling.partition(":")
-    labels = opened.facets.labels("set")
-    for code in (labels.set_names.with_key(called) or ()) if separator and name else ():
-        yield f"{labels.values[code]}:{name}"
+    called, _, name = spelling.partition(":")
+    return (f"{key}:{name}" for key in opened.facets.labels("set").in_code(called)) if name else iter(())
 
 
 def _exactly(snapshot: Snapshot, spelling: str) -> int | None:
@@ -241,21 +235,15 @@ def show_icon(opened: Opened, icon: int) -> Details:
     found = opened.snapshot.icon(icon)
     variants = opened.snapshot.variants_of(found.set_id, found.name_id)
     [alike] = opened.facets.alike(np.array([icon]))
+    reading = opened.snapshot.reading_of(found.name_id)
+    languages = Dictionary.bundled().languages if reading else {}
     return Details(
         hit=hits_of(opened, np.array([icon]))[0],
-        name_read=_name_read(opened.snapshot, found.name_id),
+        name_read=reading and NameRead(reading[0], languages.get(reading[0], reading[0]), *reading[1:]),
         **opened.snapshot.facts(icon),
         variants=hits_of(opened, variants[variants != icon][:MOST_SHOWN]),
         near_duplicates=hits_of(opened, np.setdiff1d(alike, variants)[:MOST_SHOWN]),
     )
-
-
-def _name_read(snapshot: Snapshot, name_id: int) -> NameRead | None:
-    reading = snapshot.reading_of(name_id)
-    if reading is None:
-        return None
-    language, english, others = reading
-    return NameRead(language, Dictionary.bundled().languages.get(language, language), english, others)
 
 
 N_SAMPLED = 8
@@ -294,7 +282,22 @@ def set_cards(opened: Opened) -> list[SetCard]:
     about = {row.key: row for row in opened.snapshot.sets()}
     ids = np.array([icon for one in facts for icon in one.sample], np.int64)
     shown = iter(hits_of(opened, ids, flat=True))
-    return [_card(about[one.key], one, islice(shown, len(one.sample))) for one in facts]
+    return [
+        SetCard(
+            key=one.key,
+            title=about[one.key].title,
+            n=one.n,
+            licence=about[one.key].licence,
+            licence_family=family(about[one.key].licence),
+            styles=one.styles,
+            categories=one.categories,
+            version=about[one.key].version,
+            author=about[one.key].author,
+            newest=one.newest,
+            sample=list(islice(shown, len(one.sample))),
+        )
+        for one in facts
+    ]
 
 
 def set_facts(opened: Opened, facets: Facets) -> list[SetFacts]:
@@ -302,7 +305,8 @@ def set_facts(opened: Opened, facets: Facets) -> list[SetFacts]:
     values, of_sets = facets.labels("set").values, facets.column("set")
     order = np.argsort(of_sets, kind="stable")
     rows_of = np.split(order, np.searchsorted(of_sets[order], np.arange(1, len(values))))[: len(values)]
-    usual = _usual_icons(opened, facets)
+    called = [[facets.positions(np.sort(opened.snapshot.named(name))) for name in names] for names in MEANINGS]
+    usual = [np.concatenate(rows) for rows in called]  # of the first name of a meaning first
     return [
         _facts(facets, key, rows, _sample(opened, facets, rows, usual))
         for key, rows in zip(values, rows_of, strict=True)
@@ -324,28 +328,6 @@ def _facts(facets: Facets, key: str, rows: Positions, sample: Ids) -> SetFacts:
         newest=int(ids.max()),
         sample=tuple(sample.tolist()),
     )
-
-
-def _card(about: SetRow, facts: SetFacts, sample: Iterator[Hit]) -> SetCard:
-    return SetCard(
-        key=about.key,
-        title=about.title,
-        n=facts.n,
-        licence=about.licence,
-        licence_family=family(about.licence),
-        styles=facts.styles,
-        categories=facts.categories,
-        version=about.version,
-        author=about.author,
-        newest=facts.newest,
-        sample=list(sample),
-    )
-
-
-def _usual_icons(opened: Opened, facets: Facets) -> Sequence[Positions]:
-    """For each of the usual meanings the rows of the icons that are called so: of its first name first."""
-    called = [[facets.positions(np.sort(opened.snapshot.named(name))) for name in names] for names in MEANINGS]
-    return [np.concatenate(rows) for rows in called]
 
 
 def _sample(opened: Opened, facets: Facets, rows: Positions, usual: Sequence[Positions]) -> Ids:

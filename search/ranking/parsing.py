@@ -157,7 +157,7 @@ def encode(opened: Opened, words: tuple[str, ...]) -> Floats:
 
 def _code_in(opened: Opened, text: str) -> Code | None:
     """Code, unless it could be words, and is a name here or calls no icon: "map-marker", "carbon-footprint"."""
-    code = read_code(text, opened.facets.set_names)
+    code = read_code(text, opened.facets.labels("set").set_names)
     if code is None or code.is_certain:
         return code
     calls_none = len(code.sets) > 0 and not len(icons_called(opened, code))

@@ -16,11 +16,10 @@ from indexer.rendering.screenshot import Screenshot, cut_out_pixels
 from indexer.reports.terminal import Progress
 from indexer.screens.boxes import Boxes, PictureKind, picture_kind
 from indexer.screens.located import NO_ICONS, LocatedIcons, open_locator
-from search.deadline import refuse_late
 from search.generation.labels import SetPriority
 from search.generation.opened import Opened, forgetful
 from search.pictures import MAX_BYTES, drawing, screenshot_of
-from search.query import Filters
+from search.query import Filters, refuse_late
 from search.ranking.candidates import Candidates, pictured
 from search.ranking.details import as_hits, groups_of, shown_for_all
 from search.ranking.order import group_many, least_score
@@ -100,7 +99,7 @@ class _Naming:
         """The icons that show what is near to each crop."""
         icons = self.opened.facets.showing(np.unique(np.concatenate([near.ids for near in nears])))
         if self.icons is not None:
-            icons = self.icons.among(icons)
+            icons = icons[self.icons.has(icons)]
         images = self.opened.images_of(icons)
         order = np.argsort(images, kind="stable")
         icons, images = icons[order], images[order]

@@ -266,8 +266,7 @@ def _judge_icon(index: UsageIndex, opened: Opened, icon: int) -> Judged:
     elsewhere = _rivals(index, opened, drawings, images[variants])
     likeness = cosines.max(axis=1, initial=-1)
     scores = np.minimum(index.is_icon(likeness, in_set), index.is_icon(likeness, elsewhere, expected=OWN_SET))
-    best = cosines.argmax(axis=1)
-    return drawings, scores, facets.column("icon")[variants[best]]
+    return drawings, scores, facets.column("icon")[variants[cosines.argmax(axis=1)]]
 
 
 def uses_of_words(
@@ -306,8 +305,7 @@ def _judge_words(index: UsageIndex, opened: Opened, hits: Sequence[Hit]) -> Judg
     if not len(images):
         return images, scores, icons
     drawings, cosines = index.near(opened.pictures.reconstruct(images), k=_NEAR_EACH)
-    rivals = _rivals(index, opened, drawings, images)
-    found = scores * index.is_icon(cosines, rivals[:, None])
+    found = scores * index.is_icon(cosines, _rivals(index, opened, drawings, images)[:, None])
     best = found.argmax(axis=1)
     return drawings, found[np.arange(len(found)), best], icons[best]
 

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, model_validator
 from pydantic.dataclasses import dataclass
 
 from search.drawings.write import Snippet
-from search.results import Answer, Explanation, FacetCount, Hit, Judged, NameRead, SetCard, values_of
+from search.results import Answer, Explanation, FacetCount, Hit, Judged, KnownOfIcon, SetCard, values_of
 from search.screens.results import LocatedIcon, LocatedPicture, Use
 
 API = "/api/v1"
@@ -118,18 +118,9 @@ class UsageAnswer:
 
 
 @dataclass(frozen=True)
-class IconAnswer(HitAnswer):
+class IconAnswer(HitAnswer, KnownOfIcon):
     """Everything that is known of one icon."""
 
-    name_read: NameRead | None
-    caption: str | None
-    tags: Sequence[str]
-    english_tags: Sequence[str]
-    categories: Sequence[str]
-    author: str | None
-    version: str | None
-    set_licence: str | None
-    source: str
     variants: Sequence[HitAnswer]
     """The other icons of its name in its set."""
     near_duplicates: Sequence[HitAnswer]

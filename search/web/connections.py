@@ -16,7 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from indexer.errors import LateError
 from indexer.process import cores
-from search.deadline import until
+from search.query import until
 
 MOST_CONNECTIONS = 500
 """Of those that wait for their client, the one that has waited longest makes room for the next."""
@@ -40,8 +40,6 @@ class BoundedConnection(H11Protocol):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._is_paused = False
-        """Whether as much is to be read as may be: nothing more is written before."""
         self._pending: PendingSide | None = None
         """What the client owes; None while it is the server's turn."""
         self._since = 0.0
@@ -72,13 +70,11 @@ class BoundedConnection(H11Protocol):
     def pause_writing(self) -> None:
         """Wait until the client has read what is sent."""
         super().pause_writing()
-        self._is_paused = True
         self._look()
 
     def resume_writing(self) -> None:
         """Go on sending."""
         super().resume_writing()
-        self._is_paused = False
         self._look()
 
     def send_400_response(self, msg: str) -> None:
@@ -102,7 +98,7 @@ class BoundedConnection(H11Protocol):
     def _look(self) -> None:
         """See whose turn it is; a client has so long for what it owes, whatever else it does meanwhile."""
         pending: PendingSide | None = None
-        if self._is_paused:
+        if self.flow.write_paused:
             pending = "reading"
         elif self.cycle is None or self.cycle.response_complete:
             pending = "request"

@@ -1,21 +1,26 @@
-"""What holds for every request: who may ask, what a browser may do with it, what is said when there is no answer."""
+"""What holds for every request: who may ask, what a browser may do with it, what is said when there is no answer.
+
+And how many there were: this module alone knows the library of Prometheus.
+"""
 
 import hmac
 import ipaddress
 import logging
 import secrets
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
-from starlette.datastructures import Headers, MutableHeaders
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, HTTPConnection
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from indexer.errors import (
@@ -28,7 +33,6 @@ from indexer.errors import (
     UnreachableError,
 )
 from search.web.connections import BusyError, TooSlowError
-from search.web.metrics import Metrics
 
 OPEN_PATHS = ("/health",)
 """Asked by whoever watches the server; tells nothing of the icons."""
@@ -45,38 +49,85 @@ _HEADERS = {
 }
 
 
-class Hosts:
-    """The names that a server answers to: a page that leads its visitors here under a name of its own gets nothing."""
+_SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 
-    def __init__(self, names: Collection[str], *, is_by_address: bool) -> None:
-        self._names = frozenset(names)
-        self._is_by_address = is_by_address
 
-    def __contains__(self, host: str) -> bool:
-        """Whether a server that is called so answers; with no names it answers to all."""
-        return not self._names or host in self._names or (self._is_by_address and _is_address(host))
+class Metrics:
+    """One server's figures, in a registry of its own."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)  # memory, processor time, open files
+        self._requests = Counter(
+            "icons_requests_total", "Requests answered.", ["route", "method", "status"], registry=self._registry
+        )
+        self._seconds = Histogram(
+            "icons_request_seconds", "Time to answer.", ["route"], buckets=_SECONDS, registry=self._registry
+        )
+
+    def watch(self, name: str, meaning: str, value: Callable[[], float]) -> None:
+        """Add a figure that is read when it is asked for."""
+        Gauge(name, meaning, registry=self._registry).set_function(value)
+
+    def count(self, scope: Scope, *, status: int, seconds: float) -> None:
+        """Note a request. Routes are counted by their pattern, so that ids and junk make no series of their own."""
+        route = getattr(scope.get("route"), "path_format", "other")
+        method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST", "OPTIONS") else "other"
+        self._requests.labels(route, method, status).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def text(self) -> bytes:
+        """All figures, in the text format."""
+        return generate_latest(self._registry)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who may ask."""
+
+    token: str | None = None
+    """What every request must bring; None: nothing."""
+    hosts: Sequence[str] = ()
+    """Names that the server answers to; none: every name."""
+    is_by_address: bool = False
+    """Whether it also answers to addresses, beside these names: a page that is led here says a name, its own."""
+    origins: Sequence[str] = ()
+    """Pages of other servers that may ask from a browser; none: no page but its own. "*": every page."""
+
+    def answers_to(self, host: str) -> bool:
+        """Whether a server that is called so answers: a page that leads its visitors here says a name of its own."""
+        if self.is_by_address:
+            with suppress(ValueError):
+                return bool(ipaddress.ip_address(host))
+        return not self.hosts or host in self.hosts
+
+    def __post_init__(self) -> None:
+        """Refuse what is stated and empty, as an unset variable of a shell is: it would let everybody in.
+
+        Raises:
+            IconsError: one of them is empty.
+        """
+        stated = {
+            "--token or ICONS_TOKEN": [self.token],
+            "--host or --allow-host": self.hosts,
+            "--allow-origin": self.origins,
+        }
+        for option, values in stated.items():
+            if any(value is not None and not value.strip() for value in values):
+                raise IconsError(f'{option} is "", which would let everybody in; give a value, or leave it out')
 
 
 class Guard:
     """Around the app: checks the host, the page that asks and the token, adds headers, measures."""
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        metrics: Metrics,
-        token: str | None,
-        hosts: "Hosts",
-        origins: Collection[str],
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, metrics: Metrics, access: Access) -> None:
         self._app = app
         self._metrics = metrics
-        self._token = token
+        self._access = access
         self._session = secrets.token_urlsafe(32)
         """What a browser that was let in brings; of this process alone."""
-        self._hosts = hosts
-        self._origins = frozenset(origins)
-        self._headers = dict(_HEADERS, **{"Cross-Origin-Resource-Policy": "cross-origin"} if origins else {})
+        opened = {"Cross-Origin-Resource-Policy": "cross-origin"} if access.origins else {}
+        self._headers = _HEADERS | opened
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or hand it on."""
@@ -100,80 +151,64 @@ class Guard:
         # A HEAD is answered as the GET that it asks about: every path has one, none has to know.
         asked = {**scope, "method": "GET"} if is_head else scope
         try:
-            await (self._refuse(asked) or self._app)(asked, receive, send_guarded)
+            await (self._refuse(Request(asked)) or self._app)(asked, receive, send_guarded)
         finally:
             seconds = time.perf_counter() - started
             self._metrics.count({**asked, "method": scope["method"]}, status=status, seconds=seconds)
 
-    def _refuse(self, scope: Scope) -> Response | None:
-        headers = Headers(scope=scope)
-        host = host_of(headers.get("host", ""))
-        if host not in self._hosts:
+    def _refuse(self, request: Request) -> Response | None:
+        host = host_of(request.headers.get("host", ""))
+        if not self._access.answers_to(host):
             # A page from elsewhere whose name is made to point here (DNS rebinding) still says its own name.
             return JSONResponse({"error": f'this server does not answer as "{host[:100]}"; see --allow-host'}, 421)
-        if page := self._foreign_page(scope, headers):
+        if page := self._foreign_page(request):
             return JSONResponse({"error": f'"{page[:100]}" may not ask this server; see --allow-origin'}, 403)
-        if scope["query_string"].count(b"&") >= MOST_PARAMETERS:
+        if request.scope["query_string"].count(b"&") >= MOST_PARAMETERS:
             return JSONResponse({"error": f"more than {MOST_PARAMETERS} parameters"}, 400)
-        return None if scope["path"] in OPEN_PATHS or self._token is None else self._refuse_stranger(scope, headers)
+        is_open = self._access.token is None or request.scope["path"] in OPEN_PATHS
+        return None if is_open else self._refuse_stranger(request)
 
-    def _refuse_stranger(self, scope: Scope, headers: Headers) -> Response | None:
-        token = _query(scope).get("token", [""])[0]
-        if scope["path"] == "/" and scope["method"] == "GET" and self._is_token(token):
-            return self._let_in(scope)
-        if self._is_known(scope, headers):
+    def _refuse_stranger(self, request: Request) -> Response | None:
+        name, token = cookie_name(request.scope), request.query_params.get("token", "")
+        if (request.scope["path"], request.method) == ("/", "GET") and self._is_token(token):
+            # The token leaves the address: pictures of a page can't send a header, but a cookie they send.
+            rest = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
+            response = RedirectResponse(f"/?{urlencode(rest)}" if rest else "/", 303)
+            response.set_cookie(name, self._session, httponly=True, samesite="strict")
+            return response
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        is_bearer = scheme.lower() == "bearer"
+        if self._is_token(token.strip()) if is_bearer else _is_same(request.cookies.get(name, ""), self._session):
             return None
-        return JSONResponse(
-            {"error": "send the header Authorization: Bearer TOKEN, or open /?token=TOKEN in a browser"},
-            401,
-            headers={"WWW-Authenticate": "Bearer"},
-        )
+        hint = "send the header Authorization: Bearer TOKEN, or open /?token=TOKEN in a browser"
+        return JSONResponse({"error": hint}, 401, headers={"WWW-Authenticate": "Bearer"})
 
-    def _foreign_page(self, scope: Scope, headers: Headers) -> str | None:
+    def _is_token(self, text: str) -> bool:
+        return self._access.token is not None and _is_same(text, self._access.token)
+
+    def _foreign_page(self, request: Request) -> str | None:
         """Name the page of another server that has a browser ask; None for own pages, allowed ones, and programs.
 
         Following a link is what a person does, once; whatever a page loads by itself it can load a thousand times.
         """
-        origin = headers.get("origin") or _origin_of(headers.get("referer", ""))
-        if ANY_PAGE in self._origins or origin.lower() in self._origins:
+        headers = request.headers
+        scheme, _, rest = headers.get("referer", "").partition("://")
+        origin = headers.get("origin") or (f"{scheme}://{rest.partition('/')[0]}" if rest else "")
+        if {ANY_PAGE, origin.lower()} & set(self._access.origins):
             return None
         site = headers.get("sec-fetch-site")
         if site is None:  # a program, or a browser that does not tell where networks are not encrypted
             is_own = not origin or _is_at(origin, headers.get("host", ""))
-            is_followed = scope["path"] == "/" and "origin" not in headers
+            is_followed = request.scope["path"] == "/" and "origin" not in headers
         else:
             is_own = site in ("same-origin", "none")
             is_page = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
             is_followed = is_page and "sec-purpose" not in headers  # a page may have links fetched before any click
-        is_reading = scope["method"] == "GET"
-        return None if is_own or (is_followed and is_reading) else origin or "a page of another server"
-
-    def _let_in(self, scope: Scope) -> Response:
-        """Take the token out of the address: pictures of a page can't send a header, but a cookie they send."""
-        rest = [(name, value) for name, values in _query(scope).items() if name != "token" for value in values]
-        response = RedirectResponse(f"/?{urlencode(rest)}" if rest else "/", 303)
-        response.set_cookie(cookie_name(scope), self._session, httponly=True, samesite="strict")
-        return response
-
-    def _is_known(self, scope: Scope, headers: Headers) -> bool:
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            return self._is_token(token.strip())
-        session = HTTPConnection(scope).cookies.get(cookie_name(scope), "")
-        return hmac.compare_digest(session.encode(errors="replace"), self._session.encode())
-
-    def _is_token(self, token: str) -> bool:
-        assert self._token is not None
-        return hmac.compare_digest(token.encode(errors="replace"), self._token.encode())
+        return None if is_own or (is_followed and request.method == "GET") else origin or "a page of another server"
 
 
-def _is_address(host: str) -> bool:
-    """Whether a host is an address: 192.168.1.7."""
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
+def _is_same(text: str, secret: str) -> bool:
+    return hmac.compare_digest(text.encode(errors="replace"), secret.encode(errors="replace"))
 
 
 def host_of(header: str) -> str:
@@ -189,11 +224,6 @@ def cookie_name(scope: Scope) -> str:
     return f"icons_session_{port}" if port else "icons_session"
 
 
-def _origin_of(address: str) -> str:
-    scheme, _, rest = address.partition("://")
-    return f"{scheme}://{rest.partition('/')[0]}" if rest else ""
-
-
 def _is_at(origin: str, host: str) -> bool:
     """Whether an origin is that of a Host header; a port that goes without saying may be left out of either."""
     page, own = urlsplit(origin), urlsplit(f"//{host}")
@@ -203,61 +233,46 @@ def _is_at(origin: str, host: str) -> bool:
     return False
 
 
-def _query(scope: Scope) -> dict[str, list[str]]:
-    return parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-
-
 _log = logging.getLogger(__name__)
 _MOST_ERRORS = 10
 """Errors of one request that its refusal names."""
 _SHOWN = 100
 """Characters of a refused value in a refusal."""
+_AWAY = "the server that holds the icons does not answer at the moment; try again"
+_DAMAGED = "the library can't be read at the moment; the server's log says why"
+_GONE = "the picture of this icon has gone or changed since it was indexed; `icons index` mends it"
+_REFUSALS: dict[type[Exception], tuple[int, str, int, int]] = {
+    UnknownIconError: (404, "{}", 0, 0),
+    RenderError: (422, "the picture can't be drawn: {}", 0, 0),
+    SourceError: (410, _GONE, 0, logging.WARNING),  # its message names files of this machine
+    UnreachableError: (503, _AWAY, 5, logging.ERROR),  # ... or the server
+    LibraryError: (503, _DAMAGED, 5, logging.ERROR),
+    EmbedError: (503, _DAMAGED, 5, logging.ERROR),
+    IconsError: (400, "{}", 0, 0),
+    BusyError: (503, "too many ask at the moment; try again in a second", 1, 0),
+    TooSlowError: (504, "{}", 1, 0),
+    ClientDisconnect: (400, "the request did not arrive", 0, 0),
+    Exception: (500, "something went wrong here; the server's log says what", 0, 0),
+}
+"""Status, sentence with {} for that of the error, seconds until another try, and how the error is logged, if at all."""
 
 
 def refuse_in_json(app: FastAPI) -> None:
     """Give every error that can leave a request its status and its sentence."""
-    ours, of_http = (IconsError, BusyError, TooSlowError), (RequestValidationError, HTTPException, ClientDisconnect)
-    for kind in (*ours, *of_http, Exception):
+    for kind in (*_REFUSALS, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, _refuse)
 
 
 async def _refuse(_: Request, error: Exception) -> JSONResponse:
-    headers: Mapping[str, str] | None = None
-    match error:
-        case UnknownIconError():
-            status, sentence = 404, str(error)
-        case RenderError():
-            status, sentence = 422, f"the picture can't be drawn: {error}"
-        case SourceError():
-            _log.warning("%s", error)  # its message names files of this machine
-            gone = "the picture of this icon has gone or changed since it was indexed"
-            status, sentence = 410, f"{gone}; `icons index` mends it"
-        case UnreachableError():
-            _log.error("%s", error)  # its message names the server
-            headers = {"Retry-After": "5"}
-            status, sentence = 503, "the server that holds the icons does not answer at the moment; try again"
-        case LibraryError() | EmbedError():
-            _log.error("%s", error)
-            headers = {"Retry-After": "5"}
-            status, sentence = 503, "the library can't be read at the moment; the server's log says why"
-        case IconsError():
-            status, sentence = 400, str(error)
-        case BusyError():
-            headers = {"Retry-After": "1"}
-            status, sentence = 503, "too many ask at the moment; try again in a second"
-        case TooSlowError():
-            headers = {"Retry-After": "1"}
-            status, sentence = 504, str(error)
-        case RequestValidationError():
-            status, sentence = 422, "; ".join(map(_reason, error.errors()[:_MOST_ERRORS]))
-        case HTTPException():
-            headers = error.headers
-            status, sentence = error.status_code, str(error.detail)
-        case ClientDisconnect():
-            status, sentence = 400, "the request did not arrive"
-        case _:
-            status, sentence = 500, "something went wrong here; the server's log says what"
-    return JSONResponse({"error": sentence}, status, headers=headers)
+    if isinstance(error, RequestValidationError):
+        return JSONResponse({"error": "; ".join(map(_reason, error.errors()[:_MOST_ERRORS]))}, 422)
+    if isinstance(error, HTTPException):
+        return JSONResponse({"error": str(error.detail)}, error.status_code, headers=error.headers)
+    status, sentence, seconds, level = next(_REFUSALS[kind] for kind in type(error).__mro__ if kind in _REFUSALS)
+    if level:
+        _log.log(level, "%s", error)
+    headers = {"Retry-After": str(seconds)} if seconds else None
+    return JSONResponse({"error": sentence.format(error)}, status, headers=headers)
 
 
 def _reason(invalid: Mapping[str, Any]) -> str:

@@ -274,8 +274,11 @@ class Uploads:
                     n += len(chunk)
                     if n > _HEARD_OUT * allowed:
                         raise _too_large(most, headers=_CLOSE)
+                    if n <= allowed and len(chunk) > self._room:
+                        raise BusyError
                     if n <= allowed:
-                        self._take(chunk, body)
+                        self._room -= len(chunk)
+                        body += chunk
                     ends = min(ends + len(chunk) / _LEAST_BYTES_A_SECOND, now() + _PATIENCE_SECONDS, latest)
                     patience.reschedule(ends)
         except TimeoutError as error:
@@ -283,12 +286,6 @@ class Uploads:
             raise HTTPException(408, f"the {what} did not arrive within {limit}", headers=_CLOSE) from error
         if n > allowed:
             raise _too_large(most)
-
-    def _take(self, chunk: bytes, body: bytearray) -> None:
-        if len(chunk) > self._room:
-            raise BusyError
-        self._room -= len(chunk)
-        body += chunk
 
 
 def json_body(kind: type[BaseModel]) -> dict[str, Any]:
@@ -301,7 +298,10 @@ async def _from_form(request: Request, body: bytes) -> bytes:
         yield body
 
     try:
-        form = await MultiPartParser(_as_utf8(request.headers), stream(), max_files=1, max_fields=10).parse()
+        # The boundary alone: a sender may name any codec of Python's, slow ones too, for names of fields.
+        _, named = parse_options_header(request.headers["content-type"])
+        headers = Headers(raw=[(b"content-type", b'multipart/form-data; boundary="%b"' % named[b"boundary"])])
+        form = await MultiPartParser(headers, stream(), max_files=1, max_fields=10).parse()
     except (MultiPartException, KeyError) as error:
         raise HTTPException(400, f"the form can't be read: {error}") from error
     picture = form.get(FIELD)
@@ -311,12 +311,6 @@ async def _from_form(request: Request, body: bytes) -> bytes:
         return await picture.read()
     finally:
         await form.close()
-
-
-def _as_utf8(headers: Headers) -> Headers:
-    """Leave a form its boundary alone: a sender may name any codec of Python's, slow ones too, for names of fields."""
-    _, named = parse_options_header(headers["content-type"])
-    return Headers(raw=[(b"content-type", b'multipart/form-data; boundary="%b"' % named[b"boundary"])])
 
 
 def _too_large(most: int, *, headers: dict[str, str] | None = None) -> HTTPException:

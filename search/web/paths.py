@@ -1,6 +1,7 @@
 """The paths of the HTTP API: icons, sets, pictures, code and files to take away, screenshots."""
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -9,7 +10,9 @@ from starlette.exceptions import HTTPException
 
 from search.drawings.collection import Collection
 from search.drawings.drawn import Corner, Look
-from search.drawings.export import Exported, Kind, Options
+from search.drawings.export import Kind, Options
+from search.drawings.frameworks import FRAMEWORKS
+from search.engine import SearchEngine
 from search.query import Query as EngineQuery
 from search.web.answers import (
     API,
@@ -24,6 +27,7 @@ from search.web.answers import (
     SearchAnswer,
     SetsAnswer,
     UsageAnswer,
+    written,
 )
 from search.web.parameters import (
     BODY,
@@ -40,7 +44,7 @@ from search.web.parameters import (
     json_body,
 )
 from search.web.service import Service
-from search.web.svg import Layer, SentPicture
+from search.web.svg import Layer, SentPicture, id_of
 
 _WHEN = {
     400: "Asks for what can't be.",
@@ -95,7 +99,7 @@ open_router = new_router(is_open=True)
 )
 async def search(service: Served, asked: Annotated[SearchParameters, Query()]) -> Response:
     """Find icons by what they mean, how they look, or their name; by keywords; or more like an icon."""
-    return as_json(await service.searches.answer(asked))
+    return as_json(await service.answer(asked))
 
 
 @router.post(
@@ -109,7 +113,7 @@ async def search_by_picture(request: Request, service: Served, asked: Annotated[
     """Find icons that look like a picture: a screenshot, a drawing, any format and size; words may come along."""
     async with service.uploads.picture(request) as picture:
         query = asked.query(picture=await service.drawings.pixels(picture))
-    return as_json((await service.searches.ask(query, asked.filters(), asked.window(), like=asked.like)).content)
+    return as_json((await service.search(query, asked, like=asked.like)).content)
 
 
 @router.post(
@@ -134,7 +138,7 @@ async def locate(request: Request, service: Served, asked: Annotated[LocateParam
 )
 async def similar(icon: IconKey, service: Served, asked: Annotated[HitParameters, Query()]) -> Response:
     """Find icons that look like one of the library: in other sets, in other styles."""
-    return as_json((await service.searches.ask(EngineQuery(), asked.filters(), asked.window(), like=icon)).content)
+    return as_json((await service.search(EngineQuery(), asked, like=icon)).content)
 
 
 @router.get(
@@ -144,13 +148,17 @@ async def similar(icon: IconKey, service: Served, asked: Annotated[HitParameters
 )
 async def facets(service: Served) -> Response:
     """Tell the most frequent values of every filter, and how many icons of the library have each."""
-    return as_json(await service.facets())
+    return as_json(await service.once("facets", lambda engine: written(FacetsAnswer, engine.facets())))
 
 
 @router.get(f"{API}/sets", response_model=SetsAnswer, summary="All sets, as cards")
 async def sets(service: Served) -> Response:
     """Tell of every set: how many icons it has, under what licence, in what styles, and eight of them to look at."""
-    return as_json(await service.sets())
+
+    def tell(engine: SearchEngine) -> bytes:
+        return written(SetsAnswer, {"sets": engine.sets(), "generation": engine.generation.number})
+
+    return as_json(await service.once("sets", tell))
 
 
 @router.get(
@@ -167,18 +175,10 @@ async def why(
     languages: Languages = (),
 ) -> Response:
     """Tell what each part of a search for some words says of an icon, beside the icon that comes first."""
-    return as_json(await service.explain(EngineQuery(words=words, without=without, languages=languages), icon))
-
-
-@router.get(
-    f"{API}/icons/{{icon:path}}",
-    response_model=IconAnswer,
-    summary="Everything that is known of an icon",
-    responses=errors(404),
-)
-async def icon(icon: IconKey, service: Served) -> Response:
-    """Tell all fields, variants, near-duplicates, source and licence of an icon."""
-    return as_json(await service.show(icon))
+    query = EngineQuery(words=words, without=without, languages=languages)
+    return as_json(
+        await service.ask(lambda engine: written(ExplanationAnswer, engine.explain(query, id_of(engine, icon))))
+    )
 
 
 @open_router.get(
@@ -227,7 +227,6 @@ _DOWNLOAD: dict[int | str, dict[str, Any]] = {
         },
     }
 }
-copies_router = new_router()
 
 
 class ChosenIcons(BaseModel):
@@ -261,16 +260,6 @@ class ExportRequest(ChosenIcons):
     prefix: Annotated[str | None, Field(max_length=200, description="Of Iconify JSON, a font, a package.")] = None
     skip_unreadable: bool = Field(False, description="Leave out what can't be exported so; else nothing is exported.")
 
-    @property
-    def collection(self) -> Collection:
-        """The icons, each once."""
-        return Collection(self.name, tuple(dict.fromkeys(self.icons)))
-
-    @property
-    def options(self) -> Options:
-        """How it is made; what is left out is looked at by whoever asks for it."""
-        return Options(look=self.look, prefix=self.prefix, skip_unreadable=True)
-
 
 def _look_of(
     colour: Colour,
@@ -281,17 +270,17 @@ def _look_of(
     return Look(colour=colour, stroke_width=stroke_width, size=size, corner=corner)
 
 
-@copies_router.get(
+@router.get(
     f"{API}/frameworks",
     response_model=FrameworksAnswer,
     summary="For what icons can be written",
 )
 async def frameworks(service: Served) -> Response:
     """Tell every way to write an icon, and which sets it serves: packages of one set, of all sets, drawings."""
-    return as_json(service.frameworks())
+    return as_json(written(FrameworksAnswer, {"frameworks": list(FRAMEWORKS.values())}))
 
 
-@copies_router.get(
+@router.get(
     f"{API}/icons/{{icon:path}}/code",
     response_model=CodeAnswer,
     summary="An icon as code",
@@ -307,7 +296,7 @@ async def code(
     return as_json(await service.code([icon], framework, look))
 
 
-@copies_router.post(
+@router.post(
     f"{API}/code",
     response_model=CodeAnswer,
     summary="Many icons as code",
@@ -320,7 +309,7 @@ async def code_of_many(request: Request, service: Served) -> Response:
     return as_json(await service.code(asked.icons, asked.format, asked.look))
 
 
-@copies_router.post(
+@router.post(
     f"{API}/export",
     summary="Chosen icons as a download",
     openapi_extra={"requestBody": json_body(ExportRequest)},
@@ -330,21 +319,21 @@ async def code_of_many(request: Request, service: Served) -> Response:
 async def export(request: Request, service: Served) -> Response:
     """Give chosen icons as a zip of files, a sprite, Iconify JSON, a web font or a React package, with licences."""
     asked = await service.uploads.json(request, ExportRequest)
-    made, content = await service.export(
-        asked.collection, asked.kind, asked.options, is_whole=not asked.skip_unreadable
-    )
-    headers = {"Content-Disposition": f'attachment; filename="{made.file_name}"', ABOUT: _summary_of(made)}
+    collection = Collection(asked.name, tuple(dict.fromkeys(asked.icons)))
+    options = Options(look=asked.look, prefix=asked.prefix, skip_unreadable=True)
+    made, content = await service.export(collection, asked.kind, options, is_whole=not asked.skip_unreadable)
+    about = {
+        "icons": len(made.icons),
+        "left_out": [one.key for one in made.left_out[:_MOST_NAMED]],
+        "n_left_out": len(made.left_out),
+        "licences": made.licences,
+        "remarks": made.remarks[:_MOST_NAMED],
+    }
+    headers = {"Content-Disposition": f'attachment; filename="{made.file_name}"', ABOUT: json.dumps(about)}
     return Response(content, media_type="application/zip", headers=headers)
 
 
-def _summary_of(made: Exported) -> str:
-    """What there is to say of an export beside its files, in the signs that a header takes."""
-    left_out = [one.key for one in made.left_out[:_MOST_NAMED]]
-    summary = {"icons": len(made.icons), "left_out": left_out, "n_left_out": len(made.left_out)}
-    return json.dumps({**summary, "licences": made.licences, "remarks": made.remarks[:_MOST_NAMED]})
-
-
-SVG = "image/svg+xml"
+SVG, _PNG = "image/svg+xml", "image/png"
 SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 """Opened by itself, a stored SVG runs no script, loads nothing, and belongs to no origin."""
 LEFT_OUT = "Icons-Left-Out"
@@ -362,7 +351,6 @@ Digest = Annotated[
     str | None,
     Query(max_length=100, description="`digest` of the hit: if it is right, the answer may be kept for ever."),
 ]
-pictures_router = new_router()
 
 
 def kinds(*, of: str, means: str, headers: dict[str, Any] | None = None) -> dict[int | str, dict[str, Any]]:
@@ -374,7 +362,7 @@ def kinds(*, of: str, means: str, headers: dict[str, Any] | None = None) -> dict
     }
 
 
-@pictures_router.get(
+@router.get(
     f"{API}/icons/{{icon:path}}/svg",
     summary="An icon as SVG",
     response_class=Response,
@@ -383,12 +371,10 @@ def kinds(*, of: str, means: str, headers: dict[str, Any] | None = None) -> dict
 async def svg(icon: IconKey, service: Served, request: Request, colour: Colour = None, v: Digest = None) -> Response:
     """Give an icon's SVG as it is stored, or in a colour. It is sent so that no script in it can run."""
     found = await service.drawings.svg(icon, colour=colour, digest=v)
-    if found is None:
-        raise HTTPException(404, f'the icon "{icon}" is no SVG; {API}/icons/{icon}/png draws it')
-    return _kept(request, found, SVG)
+    return sent(request, found, SVG, missing=f'the icon "{icon}" is no SVG; {API}/icons/{icon}/png draws it')
 
 
-@pictures_router.get(
+@router.get(
     f"{API}/svgs",
     summary="Many pictures as one SVG",
     response_class=Response,
@@ -402,13 +388,10 @@ async def svgs(service: Served, layers: Layers, request: Request) -> Response:
     """Give many pictures in one answer, for `img`: the fragment #i17-DIGEST, or #i17 where no digest was given, shows
     the image 17."""
     found, left_out = await service.drawings.svgs(list(map(Layer.read, layers)))
-    answer = _kept(request, found, SVG)
-    if left_out:
-        answer.headers[LEFT_OUT] = ",".join(map(str, left_out))
-    return answer
+    return sent(request, found, SVG, left_out=left_out)
 
 
-@pictures_router.get(
+@router.get(
     f"{API}/search/svgs",
     summary="The pictures of what is found as one SVG",
     response_class=Response,
@@ -417,21 +400,19 @@ async def svgs(service: Served, layers: Layers, request: Request) -> Response:
 async def search_svgs(service: Served, asked: Annotated[SearchParameters, Query()], request: Request) -> Response:
     """Give the pictures of the first hits of `search`, one of a name, 40 at most; asked for together, they are searched
     once. For `img`, as `svgs`: the fragment #i17-DIGEST shows the image 17."""
-    layers = await service.searches.layers(asked)
+    layers = await service.layers(asked)
     if await request.is_disconnected():  # who types on wants other pictures
         return Response(status_code=204)
     found, left_out = await service.drawings.svgs(layers)
-    answer = sent(request, found, SVG, keep=f"max-age={_KEPT_SECONDS}")
-    if left_out:
-        answer.headers[LEFT_OUT] = ",".join(map(str, left_out))
-    return answer
+    found = found._replace(is_fixed=False)  # the next search may find others
+    return sent(request, found, SVG, keep=f"max-age={_KEPT_SECONDS}", left_out=left_out)
 
 
-@pictures_router.get(
+@router.get(
     f"{API}/icons/{{icon:path}}/png",
     summary="An icon as PNG",
     response_class=Response,
-    responses=kinds(of="image/png", means="The icon, on nothing.") | errors(404, 410),
+    responses=kinds(of=_PNG, means="The icon, on nothing.") | errors(404, 410),
 )
 async def png(
     icon: IconKey,
@@ -443,35 +424,45 @@ async def png(
 ) -> Response:
     """Draw an icon on nothing."""
     found = await service.drawings.png(icon, colour=colour, size=size, digest=v)
-    return _kept(request, found, "image/png")
+    return sent(request, found, _PNG)
 
 
-def _kept(request: Request, picture: SentPicture, kind: str) -> Response:
-    """A picture, for ever where its address means no other; else to be asked for again, and not sent twice."""
-    return sent(request, picture, kind, keep="max-age=31536000, immutable" if picture.is_fixed else "no-cache")
+def sent(
+    request: Request,
+    picture: SentPicture | None,
+    kind: str,
+    *,
+    missing: str = "",
+    keep: str = "no-cache",
+    left_out: Sequence[int] = (),
+) -> Response:
+    """A picture, or that who asks has it already: for ever where its address means no other, else as `keep` says.
 
-
-def sent(request: Request, picture: SentPicture, kind: str, *, keep: str) -> Response:
-    """A picture, or that who asks has it already; `keep` says for how long they may."""
+    Raises:
+        HTTPException: there is none; `missing` says so.
+    """
+    if picture is None:
+        raise HTTPException(404, missing)
+    keep = "max-age=31536000, immutable" if picture.is_fixed else keep
     headers = {"ETag": picture.tag, "Cache-Control": f"private, {keep}"}
     if kind == SVG:
         headers["Content-Security-Policy"] = SVG_POLICY
+    if left_out:
+        headers[LEFT_OUT] = ",".join(map(str, left_out))
     if picture.tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     return Response(picture.content, media_type=kind, headers=headers)
 
 
-_PNG = "image/png"
 _MOST = 1_000
 _Generation = Annotated[int, Path(ge=0, lt=10**9, description="`generation` of the answer that names it.")]
 _Revision = Annotated[
     str | None, Query(max_length=100, description="As the address in an answer has it: of these screenshots alone.")
 ]
 _Row = Annotated[int, Path(ge=0, lt=2**31)]
-screens_router = new_router()
 
 
-@screens_router.get(
+@router.get(
     f"{API}/icons/{{icon:path}}/usage",
     response_model=UsageAnswer,
     summary="Where an icon is used in screenshots",
@@ -487,7 +478,7 @@ async def usage(
     return as_json(await service.screens.uses(icon, k=k, min_score=min_score))
 
 
-@screens_router.get(
+@router.get(
     f"{API}/usage/{{generation}}/crops/{{drawing}}",
     summary="An icon as a screenshot shows it",
     response_class=Response,
@@ -498,10 +489,10 @@ async def usage_crop(
 ) -> Response:
     """Give the crop of one drawing, where crops are kept."""
     found = await service.screens.crop(generation, drawing, revision=v)
-    return _sent(request, found, missing="there is no such crop; ask for the icon's usage again", keep="no-cache")
+    return sent(request, found, _PNG, missing="there is no such crop; ask for the icon's usage again", keep="no-cache")
 
 
-@screens_router.get(
+@router.get(
     f"{API}/usage/{{generation}}/screens/{{screen}}",
     summary="A screenshot",
     response_class=Response,
@@ -512,10 +503,16 @@ async def usage_screen(
 ) -> Response:
     """Give a screenshot that was indexed, read where it lies now, if it is still the one that was looked at."""
     found = await service.screens.shot(generation, screen, revision=v)
-    return _sent(request, found, missing="the screenshot has gone, or is another one by now", keep="no-store")
+    return sent(request, found, _PNG, missing="the screenshot has gone, or is another one by now", keep="no-store")
 
 
-def _sent(request: Request, found: SentPicture | None, *, missing: str, keep: str) -> Response:
-    if found is None:
-        raise HTTPException(404, missing)
-    return sent(request, found, _PNG, keep=keep)
+# It stands last: it would take the addresses of what belongs to an icon.
+@router.get(
+    f"{API}/icons/{{icon:path}}",
+    response_model=IconAnswer,
+    summary="Everything that is known of an icon",
+    responses=errors(404),
+)
+async def icon(icon: IconKey, service: Served) -> Response:
+    """Tell all fields, variants, near-duplicates, source and licence of an icon."""
+    return as_json(await service.ask(lambda engine: written(IconAnswer, engine.show(id_of(engine, icon)))))

@@ -6,7 +6,7 @@ import logging
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from search.engine import SearchEngine
 from search.web import paths
 from search.web.answers import API
 from search.web.connections import BoundedConnection, Limits
-from search.web.guard import Guard, Hosts, refuse_in_json
+from search.web.guard import Access, Guard, refuse_in_json
 from search.web.service import Service
 
 STATIC = Path(__file__).parent / "static"
@@ -32,35 +32,6 @@ PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """Who may ask."""
-
-    token: str | None = None
-    """What every request must bring; None: nothing."""
-    hosts: Sequence[str] = ()
-    """Names that the server answers to; none: every name."""
-    is_by_address: bool = False
-    """Whether it also answers to addresses, beside these names: a page that is led here says a name, its own."""
-    origins: Sequence[str] = ()
-    """Pages of other servers that may ask from a browser; none: no page but its own. "*": every page."""
-
-    def __post_init__(self) -> None:
-        """Refuse what is stated and empty, as an unset variable of a shell is: it would let everybody in.
-
-        Raises:
-            IconsError: one of them is empty.
-        """
-        stated = {
-            "--token or ICONS_TOKEN": [self.token],
-            "--host or --allow-host": self.hosts,
-            "--allow-origin": self.origins,
-        }
-        for option, values in stated.items():
-            if any(value is not None and not value.strip() for value in values):
-                raise IconsError(f'{option} is "", which would let everybody in; give a value, or leave it out')
 
 
 def create_app(engine: SearchEngine, limits: Limits | None = None, access: Access | None = None) -> FastAPI:
@@ -82,10 +53,15 @@ def create_app(engine: SearchEngine, limits: Limits | None = None, access: Acces
 
     app = new_api(live)
     app.state.service = service
-    _add_page(app)
+    page_headers = {"Content-Security-Policy": PAGE_POLICY}
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html", headers=page_headers)
+
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
     refuse_in_json(app)
-    hosts = Hosts(access.hosts, is_by_address=access.is_by_address)
-    app.add_middleware(Guard, metrics=service.metrics, token=access.token, hosts=hosts, origins=origins)
+    app.add_middleware(Guard, metrics=service.metrics, access=replace(access, origins=origins))
     if origins:
         app.add_middleware(
             CORSMiddleware,
@@ -108,22 +84,9 @@ def new_api(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
         lifespan=lifespan,
         generate_unique_id_function=lambda route: route.name,  # an operation is called as its function is
     )
-    for router in (paths.pictures_router, paths.screens_router, paths.copies_router):
-        app.include_router(router)
     app.include_router(paths.open_router)
-    app.include_router(paths.router)  # its icons/{key} would take the addresses of their pictures
+    app.include_router(paths.router)
     return app
-
-
-def _add_page(app: FastAPI) -> None:
-    """Serve the page and what belongs to it."""
-    headers = {"Content-Security-Policy": PAGE_POLICY}
-
-    @app.get("/", include_in_schema=False)
-    async def page() -> FileResponse:
-        return FileResponse(STATIC / "index.html", headers=headers)
-
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
 
 _log = logging.getLogger(__name__)
@@ -155,14 +118,10 @@ def is_loopback(host: str) -> bool:
 def access_of(options: ServeOptions) -> Access:
     """Who may ask: on a network, without a name, whoever calls the machine by an address or its own name."""
     is_open = not is_loopback(options.host) and not options.names
-    own = (name for name in (_own_name(), _own_name().partition(".")[0]) if is_open and name)
-    names = (*_LOOPBACK_NAMES, *(name.lower() for name in (options.host, *options.names, *own)))
+    own = socket.gethostname()  # no name server is asked
+    called = (own, own.partition(".")[0]) if is_open and own else ()
+    names = (*_LOOPBACK_NAMES, *(name.lower() for name in (options.host, *options.names, *called)))
     return Access(token=options.token, hosts=names, is_by_address=is_open, origins=options.origins)
-
-
-def _own_name() -> str:
-    """What this machine calls itself; no name server is asked."""
-    return socket.gethostname()
 
 
 def serve(library: Library, options: ServeOptions) -> None:
@@ -175,7 +134,16 @@ def serve(library: Library, options: ServeOptions) -> None:
     silence(SERVERS)
     access = access_of(options)
     engine = SearchEngine.open(library)
-    listening = _listen(options)
+    try:
+        options.host.encode("idna")
+        family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+        listening = socket.create_server((options.host, options.port), family=family, backlog=2048)
+    except (OSError, UnicodeError) as error:
+        where, why = f"{options.host}:{options.port}", getattr(error, "strerror", "no name of a host")
+        raise IconsError(f'nothing can listen on "{where}" ({why}); choose another --host or --port') from error
+    # Connections inherit it. Without it a body waits 40 ms until its headers are acknowledged: asyncio sets it only for
+    # sockets that name their protocol, which those of create_server don't.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s: %(message)s")
     config = uvicorn.Config(
         create_app(engine, options.limits, access),
@@ -189,38 +157,10 @@ def serve(library: Library, options: ServeOptions) -> None:
         h11_max_incomplete_event_size=_LONGEST_LINE,
         timeout_graceful_shutdown=5,
     )
-    server = _Server(config)
-    server.greeting = f"{engine.manifest.icons.n:,} icons at {_address(listening)}, until Ctrl-C"
+    host, port = listening.getsockname()[:2]
+    at = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    _log.info("%s icons at http://%s, until Ctrl-C", f"{engine.manifest.icons.n:,}", at)
     if access.is_by_address and options.token is None:
         _log.warning("everyone who reaches this machine can search; --token TOKEN lets in only who knows it")
     with suppress(KeyboardInterrupt):
-        server.run(sockets=[listening])
-
-
-class _Server(uvicorn.Server):
-    """Says where it listens as soon as it answers."""
-
-    greeting = ""
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        _log.info(self.greeting)
-
-
-def _listen(options: ServeOptions) -> socket.socket:
-    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    try:
-        options.host.encode("idna")
-        listening = socket.create_server((options.host, options.port), family=family, backlog=2048)
-    except (OSError, UnicodeError) as error:
-        where, why = f"{options.host}:{options.port}", getattr(error, "strerror", "no name of a host")
-        raise IconsError(f'nothing can listen on "{where}" ({why}); choose another --host or --port') from error
-    # Connections inherit it. Without it a body waits 40 ms until its headers are acknowledged: asyncio sets it only for
-    # sockets that name their protocol, which those of create_server don't.
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening
-
-
-def _address(listening: socket.socket) -> str:
-    host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        uvicorn.Server(config).run(sockets=[listening])

@@ -12,33 +12,26 @@ from typing import NamedTuple
 
 from indexer.errors import ExportError, IconsError, LibraryError, UnreachableError
 from indexer.rendering.draw_pool import ANY_PICTURE, DrawPool
-from search.deadline import refuse_late
 from search.drawings.collection import Collection
 from search.drawings.drawn import Look, named_icon
 from search.drawings.export import Exported, Kind, Options, export
-from search.drawings.frameworks import FRAMEWORKS, framework
+from search.drawings.frameworks import framework
 from search.drawings.kinds import keys_of
 from search.drawings.write import write
 from search.engine import Edition, SearchEngine
-from search.query import Filters, Query, Window, pasted_svg
+from search.query import Query, Window, pasted_svg, refuse_late
 from search.results import Hit, values_of
 from search.web.answers import (
     CodeAnswer,
-    ExplanationAnswer,
-    FacetsAnswer,
-    FrameworksAnswer,
     Health,
-    IconAnswer,
     LocatedAnswer,
     SearchAnswer,
-    SetsAnswer,
     written,
 )
 from search.web.connections import BusyError, Gate, Limits, Result, TooSlowError
-from search.web.metrics import Metrics
-from search.web.parameters import LocateParameters, SearchParameters, Uploads
-from search.web.screens import Screens
-from search.web.svg import Drawings, Layer, id_of
+from search.web.guard import Metrics
+from search.web.parameters import HitParameters, LocateParameters, SearchParameters, Uploads
+from search.web.svg import Drawings, Layer, Screens, id_of
 
 MOST_PICTURES = 40
 """Of an answer, in one stack: about a screen of them."""
@@ -95,46 +88,6 @@ class AskedLately:
         return await asyncio.shield(known)
 
 
-class Searches:
-    """Asks the engine, in threads that others use, too."""
-
-    def __init__(self, engine: SearchEngine, gate: Gate, drawings: Drawings) -> None:
-        self._engine = engine
-        self._gate = gate
-        self._drawings = drawings
-        self._lately = AskedLately()
-
-    async def answer(self, asked: SearchParameters) -> bytes:
-        """Answer what is asked, as JSON. Raises what `ask` raises."""
-        return (await self._lately.now(asked.model_dump_json(), lambda: self._found(asked))).content
-
-    async def layers(self, asked: SearchParameters) -> tuple[Layer, ...]:
-        """Pictures that are seen first of what is found. Raises what `ask` raises."""
-        edition, question = self._engine.edition, asked.model_dump_json()
-        return (await self._lately.lately(question, lambda: self._found(asked), edition=edition)).layers
-
-    async def _found(self, asked: SearchParameters) -> SentAnswer:
-        return await self.ask(asked.query(), asked.filters(), asked.window(), like=asked.like)
-
-    async def ask(self, query: Query, filters: Filters, window: Window, *, like: str | None = None) -> SentAnswer:
-        """Answer a query; `like` spells the icon that it asks with, if any.
-
-        Raises what the engine raises, BusyError and TooSlowError.
-        """
-        if svg := pasted_svg(query.words):
-            query = replace(query, words="", picture=await self._drawings.pixels(svg))
-
-        def ask(engine: SearchEngine) -> SentAnswer:
-            started = time.perf_counter()
-            asked = query if like is None else replace(query, icon=id_of(engine, like))
-            answer = engine.ask(asked, filters=filters, window=window)
-            beside = {"query": query.words, "generation": engine.generation.number, "ms": milliseconds(started)}
-            content = written(SearchAnswer, values_of(answer) | beside)
-            return SentAnswer(content, first_layers(answer.hits), engine.edition)
-
-        return await self._gate.run(lambda: self._engine.together(ask))
-
-
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
 """How often it is looked whether a new generation was published."""
@@ -166,8 +119,9 @@ class Service:
         self.limits = limits
         self.metrics = Metrics()
         self.uploads = Uploads(limits)
-        self._searches = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
-        self._drawings = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
+        self._searches, self._drawings = (
+            Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds) for _ in range(2)
+        )
         self._probes = Gate(threads=1, waiting=0, seconds=_PROBE_SECONDS)
         seconds = max(limits.seconds, _EXPORT_SECONDS)
         self._exports = Gate(threads=1, waiting=min(limits.waiting, _FEW_WAITING), seconds=seconds)
@@ -178,7 +132,6 @@ class Service:
         )
         self._pool = DrawPool(workers=limits.threads, seconds=_DRAWING * limits.seconds)
         self.drawings = Drawings(engine, self._drawings, self._pool)
-        self.searches = Searches(engine, self._searches, self.drawings)
         self.screens = Screens(engine, self._pool, asking=self._screens, reading=self._drawings)
         self._n_switches = 0
         self._probed: tuple[float, str | None] = (float("-inf"), None)
@@ -186,10 +139,8 @@ class Service:
         self._probing = asyncio.Lock()
         self._kept: dict[str, tuple[Edition, bytes]] = {}
         """What is the same for all who ask one generation."""
-        self._watch()
-
-    def _watch(self) -> None:
-        watch, engine = self.metrics.watch, self.engine
+        self._lately = AskedLately()
+        watch = self.metrics.watch
         watch("icons_searches_inside", "Questions at work or waiting.", lambda: self._searches.n_inside)
         watch("icons_drawings_inside", "Pictures being read or drawn, or waiting.", lambda: self._drawings.n_inside)
         watch("icons_generation", "Generation that answers.", lambda: engine.generation.number)
@@ -224,33 +175,44 @@ class Service:
         for part in (self._searches, self._drawings, self._exports, self._screens, self._probes, self._pool):
             part.close()
 
-    async def _ask(self, question: Callable[[SearchEngine], Result]) -> Result:
+    async def ask(self, question: Callable[[SearchEngine], Result]) -> Result:
         """Put questions that belong together to one generation, in a thread for searches."""
         return await self._searches.run(lambda: self.engine.together(question))
 
-    async def explain(self, query: Query, icon: str) -> bytes:
-        """Say why an icon stands where it stands, as JSON."""
-        return await self._ask(lambda engine: written(ExplanationAnswer, engine.explain(query, id_of(engine, icon))))
+    async def answer(self, asked: SearchParameters) -> bytes:
+        """Answer what is asked, as JSON. Raises what `search` raises."""
+        return (await self._lately.now(asked.model_dump_json(), lambda: self._found(asked))).content
 
-    async def show(self, icon: str) -> bytes:
-        """Say everything of an icon, as JSON."""
-        return await self._ask(lambda engine: written(IconAnswer, engine.show(id_of(engine, icon))))
+    async def layers(self, asked: SearchParameters) -> tuple[Layer, ...]:
+        """Pictures that are seen first of what is found. Raises what `search` raises."""
+        edition, question = self.engine.edition, asked.model_dump_json()
+        return (await self._lately.lately(question, lambda: self._found(asked), edition=edition)).layers
 
-    async def facets(self) -> bytes:
-        """What the library's icons can be filtered by, and how many of each there are, as JSON."""
-        return await self._once("facets", lambda engine: written(FacetsAnswer, engine.facets()))
+    async def _found(self, asked: SearchParameters) -> SentAnswer:
+        return await self.search(asked.query(), asked, like=asked.like)
 
-    async def sets(self) -> bytes:
-        """All sets, as JSON."""
-        return await self._once(
-            "sets",
-            lambda engine: written(SetsAnswer, {"sets": engine.sets(), "generation": engine.generation.number}),
-        )
+    async def search(self, query: Query, asked: HitParameters, *, like: str | None = None) -> SentAnswer:
+        """Answer a query; `like` spells the icon that it asks with, if any.
 
-    async def _once(self, name: str, make: Callable[[SearchEngine], bytes]) -> bytes:
+        Raises what the engine raises, BusyError and TooSlowError.
+        """
+        if svg := pasted_svg(query.words):
+            query = replace(query, words="", picture=await self.drawings.pixels(svg))
+
+        def ask(engine: SearchEngine) -> SentAnswer:
+            started = time.perf_counter()
+            like_icon = query if like is None else replace(query, icon=id_of(engine, like))
+            answer = engine.ask(like_icon, filters=asked.filters(), window=asked.window())
+            beside = {"query": query.words, "generation": engine.generation.number, "ms": milliseconds(started)}
+            content = written(SearchAnswer, values_of(answer) | beside)
+            return SentAnswer(content, first_layers(answer.hits), engine.edition)
+
+        return await self.ask(ask)
+
+    async def once(self, name: str, make: Callable[[SearchEngine], bytes]) -> bytes:
         """What is made once for a generation."""
         if name not in self._kept or self._kept[name][0] != self.engine.edition:
-            self._kept[name] = await self._ask(lambda engine: (engine.edition, make(engine)))
+            self._kept[name] = await self.ask(lambda engine: (engine.edition, make(engine)))
         return self._kept[name][1]
 
     async def locate(self, picture: bytes, asked: LocateParameters) -> bytes:
@@ -281,18 +243,16 @@ class Service:
 
         return await self._screens.run(locate)
 
-    def frameworks(self) -> bytes:
-        """Tell every way to write an icon, as JSON."""
-        return written(FrameworksAnswer, {"frameworks": list(FRAMEWORKS.values())})
-
     async def code(self, icons: Sequence[str], name: str, look: Look) -> bytes:
         """Write icons for the framework of a name, as JSON; raises what `drawings.write` raises."""
 
         chosen = framework(name)
 
         def write_all(engine: SearchEngine) -> bytes:
-            hits = engine.hits([id_of(engine, icon) for icon in icons])
-            named = [named_icon(hit, _svg_of(engine, hit) if chosen.needs_svg else None) for hit in hits]
+            named = []
+            for hit in engine.hits([id_of(engine, icon) for icon in icons]):
+                refuse_late()
+                named.append(named_icon(hit, engine.picture(hit.id) if chosen.needs_svg else None))
             beside = {"format": chosen.name, "language": chosen.language}
             return written(CodeAnswer, values_of(write(named, chosen, look)) | beside)
 
@@ -348,8 +308,3 @@ class Service:
                     reason = "no search is answered; the server's log says why"
                 self._probed = time.monotonic(), reason
             return self._probed[1]
-
-
-def _svg_of(engine: SearchEngine, hit: Hit) -> bytes:
-    refuse_late()
-    return engine.picture(hit.id)

@@ -1,4 +1,4 @@
-"""How stored SVGs leave the server: one as text, in one colour; many as a stack; as PNG.
+"""How pictures leave the server: SVGs as text, in one colour, or many as a stack; PNGs; screenshots, and their crops.
 
 The fragment of a stack's address says which of its icons is seen. A browser makes a document of every SVG that it
 shows, and each lengthens every task of the page: thirty icons took it 122 to 298 ms by themselves and 24 ms as a stack
@@ -9,21 +9,30 @@ others (styles, movements) stand in it as images of their own, with a document e
 
 import base64
 import hashlib
+import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Self
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple, Self
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.errors import RenderError
+from indexer.errors import LibraryError, RenderError
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import svg_document
+from indexer.screens.files import UsageFolder
 from search.drawings.drawn import coloured
 from search.engine import SearchEngine
-from search.pictures import StoredPicture
+from search.generation.opened import state_of
+from search.pictures import digest_of
+from search.results import values_of
+from search.screens.opened import LEAST_SCORE, UsageIndex, shot_png, uses_of_icon
+from search.screens.results import Use
+from search.web.answers import UsageAnswer, picture_url, written
 from search.web.connections import Gate
 
 _HEAD = (
@@ -247,13 +256,13 @@ class Drawings:
 
         def read() -> SentPicture | None:
             found = self._stored(icon)
-            document = svg_text(found.content, colour=colour)
-            return None if document is None else SentPicture.of(document, is_fixed=digest == found.digest)
+            document = svg_text(found, colour=colour)
+            return None if document is None else SentPicture.of(document, is_fixed=digest == digest_of(found))
 
         return await self._gate.run(read)
 
-    def _stored(self, icon: str) -> StoredPicture:
-        return self._engine.together(lambda engine: engine.stored_picture(id_of(engine, icon)))
+    def _stored(self, icon: str) -> bytes:
+        return self._engine.together(lambda engine: engine.picture(id_of(engine, icon)))
 
     async def svgs(self, layers: Sequence[Layer]) -> tuple[SentPicture, list[int]]:
         """Stack the SVGs of some pictures; with the ids of those that are not in the stack.
@@ -264,7 +273,7 @@ class Drawings:
 
         def right() -> Iterator[tuple[str, bytes]]:
             for image, content in self._engine.pictures(list(asked)):
-                if asked[image].digest in (None, StoredPicture(content).digest):
+                if asked[image].digest in (None, digest_of(content)):
                     yield str(asked[image]), content
 
         def stack() -> tuple[SentPicture, list[int]]:
@@ -280,7 +289,121 @@ class Drawings:
 
         def draw() -> SentPicture:
             found = self._stored(icon)
-            content = found.content if colour is None else svg_text(found.content, colour=colour) or found.content
-            return SentPicture.of(self._pool.png(content, size=size), is_fixed=digest == found.digest)
+            content = found if colour is None else svg_text(found, colour=colour) or found
+            return SentPicture.of(self._pool.png(content, size=size), is_fixed=digest == digest_of(found))
 
         return await self._gate.run(draw)
+
+
+_log = logging.getLogger(__name__)
+
+
+class Screens:
+    """The usage index that answers, opened when somebody asks; without one there is nothing to tell."""
+
+    def __init__(self, engine: SearchEngine, pool: DrawPool, *, asking: Gate, reading: Gate) -> None:
+        self._engine = engine
+        self._pool = pool
+        self._asking = asking
+        """For what computes or draws a whole screen."""
+        self._reading = reading
+        self._folder = UsageFolder(engine.library)
+        self._lock = Lock()
+        self._state: object = None
+        """Of the generation of screenshots that was opened last."""
+        self._opened: UsageIndex | None = None
+
+    def _index(self) -> UsageIndex | None:
+        """The generation of screenshots that answers now, if it was seen by the encoder of the icons.
+
+        What was removed from it is gone from the next request on.
+        """
+        with self._lock:
+            number = self._folder.current()
+            state = None if number is None else (number, state_of(self._folder.generation(number)))
+            if state != self._state:
+                self._opened, self._state = None, state
+                try:
+                    self._opened = None if state is None else UsageIndex.open(self._engine.library.root)
+                except LibraryError as error:
+                    _log.warning("%s", error)
+            index = self._opened
+        is_comparable = index is not None and index.manifest.fingerprint == self._engine.manifest.fingerprint
+        return index if is_comparable else None
+
+    async def uses(self, icon: str, *, k: int, min_score: float | None) -> bytes:
+        """Tell where an icon, or a variant of it, is used, as JSON.
+
+        Raises:
+            UnknownIconError: there is no such icon.
+        """
+        least = LEAST_SCORE if min_score is None else min_score
+
+        def ask(engine: SearchEngine) -> bytes:
+            number = id_of(engine, icon)
+            engine.hits([number])  # refuses one that is not there
+            index = self._index()
+            if index is None:
+                return written(UsageAnswer, _NOTHING)
+            with index.explaining():
+                found = uses_of_icon(index, engine, number, k=k, least=least)
+                known = {"n_known": index.n_screens, "generation": index.generation.number}
+                uses = {"uses": [_spelled(index, use) for use in found.uses]}
+            return written(UsageAnswer, values_of(found) | known | uses)
+
+        return await self._asking.run(lambda: self._engine.together(ask))
+
+    async def crop(self, generation: int, drawing: int, *, revision: str | None) -> SentPicture | None:
+        """A drawing as it was seen on some screen; None where no such crop is kept."""
+
+        def read() -> SentPicture | None:
+            index = self._of(generation, revision)
+            if index is None or drawing >= index.n_drawings:
+                return None
+            try:
+                png = index.crop(drawing)
+            except OSError:  # another generation has taken its place
+                return None
+            return None if png is None or self._index() is not index else SentPicture.of(png)
+
+        return await self._reading.run(read)
+
+    async def shot(self, generation: int, screen: int, *, revision: str | None) -> SentPicture | None:
+        """A screenshot as it lies on the disk now; None where it has gone, or is another one by now.
+
+        Raises:
+            RenderError: it can't be drawn.
+        """
+
+        def draw() -> SentPicture | None:
+            index = self._of(generation, revision)
+            if index is None or screen >= index.n_screens:
+                return None
+            png = shot_png(index, screen, self._pool)
+            return None if png is None else SentPicture.of(png)
+
+        return await self._asking.run(draw)
+
+    def _of(self, generation: int, revision: str | None) -> UsageIndex | None:
+        """The index, if it is still this generation: rows of another mean something else."""
+        index = self._index()
+        if index is None or index.generation.number != generation:
+            return None
+        return index if revision in (None, index.manifest.revision) else None
+
+
+_NOTHING = {"uses": [], "n_found": 0, "n_screens": 0, "n_known": 0, "generation": None}
+
+
+def _spelled(index: UsageIndex, use: Use) -> dict[str, Any]:
+    """Spell one use; of a path only the name leaves the server."""
+    screen, of = index.screen_of[use.file], index.manifest
+    at = f"usage/{index.generation.number}"
+    return {
+        **values_of(use),
+        "file": Path(use.file).name,
+        "also": sorted({Path(path).name for path in use.also}),
+        "screen": screen,
+        "screen_url": picture_url(f"{at}/screens/{screen}", of.revision),
+        "crop_url": picture_url(f"{at}/crops/{use.drawing}", of.revision) if of.has_crops else None,
+    }

@@ -4,9 +4,10 @@
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 IN_CLASSES = {
     "fa": "font awesome", "fas": "font awesome solid", "fa-solid": "font awesome solid", "far": "font awesome regular",
@@ -55,16 +56,12 @@ class SetNames:
             return self._by_key[folded]
         return self._saying(folded) if folded in WELL_KNOWN else None
 
-    def in_class(self, name: str) -> Meant | None:
-        """Sets that a CSS class means; None where it means none that is known."""
-        return self._in(IN_CLASSES, name.lower())
+    def begun(self, name: str, code: Mapping[str, str]) -> Meant | None:
+        """Sets that the beginning of a CSS class or component means: what that stands for, and a set of that key.
 
-    def in_component(self, name: str) -> Meant | None:
-        """Sets that the beginning of a component means; None where it means none that is known."""
-        return self._in(IN_COMPONENTS, name.lower())
-
-    def _in(self, code: Mapping[str, str], name: str) -> Meant | None:
-        """What a beginning stands for, and a library's own set of that key."""
+        None where it means none that is known.
+        """
+        name = name.lower()
         if name not in code:
             return self.with_key(name)
         return tuple(dict.fromkeys((*self._by_key.get(name, ()), *self._saying(code[name]))))
@@ -88,13 +85,11 @@ class SetNames:
     @cached_property
     def _runs(self) -> list[frozenset[str]]:
         """All runs of words of key and of title, each as one word: of Font Awesome 6 Solid also "fontawesome"."""
-        return [frozenset((*_runs(_WORD.findall(key)), *_runs(_WORD.findall(title)))) for key, title in self._named]
-
-
-def _runs(words: Sequence[str]) -> Iterator[str]:
-    for start in range(len(words)):
-        for stop in range(start + 1, len(words) + 1):
-            yield "".join(words[start:stop])
+        both = ([_WORD.findall(name) for name in named] for named in self._named)
+        return [
+            frozenset("".join(words[a:z]) for words in names for a, z in combinations(range(len(words) + 1), 2))
+            for names in both
+        ]
 
 
 _LONGEST = 1_000
@@ -175,13 +170,15 @@ def _called(classes: list[str], sets: SetNames) -> Code | None:
     if not classes:
         return None
     *before, last = classes
-    narrower = [meant for word in before if (meant := sets.in_class(word)) is not None]
+    narrower = [meant for word in before if (meant := sets.begun(word, IN_CLASSES)) is not None]
     if before and not narrower:
         return None
     if before and before[-1] in IN_CLASSES and "-" in before[-1] and "-" not in last:
         return Code(last, narrower[-1])  # a font whose letters are names: "material-icons home"
-    for prefix, name in _cuts(last.removeprefix("i-")):
-        if (meant := sets.in_class(prefix)) is not None:
+    plain = last.removeprefix("i-")
+    for place in reversed([place for place, sign in enumerate(plain) if sign == "-"]):  # a set's key may have some
+        name = plain[place + 1 :]
+        if (meant := sets.begun(plain[:place], IN_CLASSES)) is not None:
             both = tuple(code for code in meant if not narrower or code in narrower[0])
             return Code(name, both or meant, is_certain=bool(before) or last.startswith("i-"))
     return None
@@ -189,13 +186,7 @@ def _called(classes: list[str], sets: SetNames) -> Code | None:
 
 def _of_component(text: str, sets: SetNames) -> Code | None:
     """A component, or what a module exports: BellIcon, IconBell, LuBell, faBell."""
-    if (match := _REACT.fullmatch(text)) and (meant := sets.in_component(match[1])) is not None:
+    if (match := _REACT.fullmatch(text)) and (meant := sets.begun(match[1], IN_COMPONENTS)) is not None:
         return Code(match[2], meant, is_certain=False)
     match = _COMPONENT.fullmatch(text)
     return Code(match[1]) if match and match[1] != text else None
-
-
-def _cuts(text: str) -> Iterator[tuple[str, str]]:
-    """Cut at each hyphen, the longest beginning first: a set's key may have some."""
-    for place in reversed([place for place, sign in enumerate(text) if sign == "-"]):
-        yield text[:place], text[place + 1 :]

@@ -1,4 +1,4 @@
-"""Is the map in docs/architecture.md the tree, in the order of its imports?"""
+"""The map in docs/architecture.md is the tree, in the order of its imports; expressions mean the same everywhere."""
 
 import configparser
 import re
@@ -46,3 +46,14 @@ def test_a_root_is_small_and_a_room_can_be_read_in_an_hour(package: str) -> None
     assert {
         room: n for room in rooms_on_the_map(package) if (n := len(modules_of(ROOT / package / room))) > _MOST_MODULES
     } == {}
+
+
+_POSSESSIVE_GROUP = re.compile(r"(?<!\\)\)(?:[*+?]|\{[0-9,]+\})\+")
+
+
+def test_no_group_is_possessive() -> None:
+    """Before Python 3.11.5, one that fails half-way does not go back (gh-106052); an atomic group `(?>...)` does."""
+    files = [file for package in ("indexer", "search") for file in (ROOT / package).rglob("*.py")]
+    found = [f"{file}: {one[0]}" for file in files for one in _POSSESSIVE_GROUP.finditer(file.read_text("utf-8"))]
+    assert len(files) > 200
+    assert found == []

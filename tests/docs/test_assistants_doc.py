@@ -31,9 +31,8 @@ def without_scores(answer: Any) -> Any:
     """What must be the same; the last digits of scores and the edges of boxes need not."""
     if isinstance(answer, list):
         return [without_scores(part) for part in answer]
-    if isinstance(answer, dict):
-        return {name: without_scores(part) for name, part in answer.items() if name not in _MEASURED}
-    return answer
+    is_object = isinstance(answer, dict)
+    return {k: without_scores(part) for k, part in answer.items() if k not in _MEASURED} if is_object else answer
 
 
 def laid_out(answer: dict[str, Any]) -> str:
@@ -53,14 +52,14 @@ def test_every_call_is_answered_as_the_document_shows(bundled_samples: Path, mon
     calls = CALL.findall(DOCUMENT.read_text("utf-8"))
     assert len(calls) == 4
     for tool, arguments, answer in calls:
-        now = heard(engine, tool, json.loads(arguments))
-        assert without_scores(now) == without_scores(json.loads(answer)), tool
+        assert without_scores(heard(engine, tool, json.loads(arguments))) == without_scores(json.loads(answer)), tool
 
 
 def test_the_table_names_every_tool() -> None:
     server = create_assistant(SearchEngine.__new__(SearchEngine))
-    tools = [tool.name for tool in asyncio.run(server.list_tools())]
-    assert sorted(_TOOL.findall(DOCUMENT.read_text("utf-8"))) == sorted(tools)
+    assert sorted(_TOOL.findall(DOCUMENT.read_text("utf-8"))) == sorted(
+        [tool.name for tool in asyncio.run(server.list_tools())]
+    )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Does docs/linting.md show what really comes? `python tests/docs/test_linting_doc.py` writes both anew."""
 
-import os
 import re
 import sys
 import tempfile
+from contextlib import chdir
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -22,12 +22,8 @@ def planted_run(folder: Path) -> str:
     from planted_icons import plant
 
     plant(folder / "icons")
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
+    with chdir(folder):
         return CliRunner().invoke(main, ["lint", "icons", "--max", "1", "--library", "none"]).stdout
-    finally:
-        os.chdir(before)
 
 
 def table() -> str:
@@ -59,8 +55,7 @@ def test_the_example_of_accepted_findings_is_valid(tmp_path: Path) -> None:
 
 def test_the_rules_that_are_explained_exist() -> None:
     explained = re.findall(r"^- \*\*([\w-]+)\*\*:", DOCUMENT.read_text("utf-8"), re.MULTILINE)
-    assert len(explained) > 5
-    assert set(explained) <= RULES.keys()
+    assert len(explained) > 5 and set(explained) <= RULES.keys()
 
 
 if __name__ == "__main__":

@@ -83,23 +83,25 @@ def test_every_example_prints_what_the_document_shows(
     blocks = BLOCK.findall(document.read_text())
     assert len(blocks) >= n_blocks
     for command, written in (pair for block in blocks for pair in commands(block)):
-        now = shown(command, bundled_samples)
-        assert without_figures(now) == without_figures(written), command
-        for numbers, bound in CLOSE_ENOUGH.items():
-            known = [float(number) for number in numbers.findall(written)]
-            assert [float(number) for number in numbers.findall(now)] == pytest.approx(known, **bound), command
+        assert_shown(command, written, bundled_samples)
+
+
+def assert_shown(command: str, written: str, library: Path) -> None:
+    """What a command prints is what is written under it, figures about so."""
+    now = shown(command, library)
+    assert without_figures(now) == without_figures(written), command
+    for numbers, bound in CLOSE_ENOUGH.items():
+        known = [float(number) for number in numbers.findall(written)]
+        assert [float(number) for number in numbers.findall(now)] == pytest.approx(known, **bound), command
 
 
 def test_every_line_for_a_shell_has_options_that_exist() -> None:
-    shells = [block for document in DOCUMENTS for block in _SHELL.findall(document.read_text())]
-    lines = [line for block in shells for line in block.splitlines()]
+    lines = [line for file in DOCUMENTS for block in _SHELL.findall(file.read_text()) for line in block.splitlines()]
     asked = [part for line in lines for part in re.findall(r"(?<![\w/-])icons (\w[^|<>#)]*)", line)]
     assert len(asked) >= 5
     root = click.Context(main, info_name="icons", **main.context_settings)
     for words in map(shlex.split, asked):
-        command = main.get_command(root, words[0])
-        assert command is not None
-        command.make_context(words[0], words[1:], parent=root, resilient_parsing=True)
+        main.get_command(root, words[0]).make_context(words[0], words[1:], parent=root, resilient_parsing=True)
 
 
 def without_figures(text: str) -> str:

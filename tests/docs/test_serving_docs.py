@@ -12,6 +12,8 @@ from serving import index_into, serving, write_icons
 from tools import lacking
 
 from indexer.library.folder import Library
+from search.web.answers import HitAnswer
+from search.web.parameters import SearchParameters
 
 PAGE = (Path(__file__).parents[2] / "docs" / "serving.md").read_text("utf-8")
 EXAMPLES = re.findall(r"^curl .*$", PAGE, re.MULTILINE)
@@ -40,14 +42,11 @@ def test_every_example_is_answered(tmp_path: Path, tiny_model: Path) -> None:
 
 
 def test_the_hit_that_is_shown_has_the_fields_of_a_hit() -> None:
-    from search.web.answers import HitAnswer
-
     [shown] = re.findall(r"```json\n(\{\"id\".*?)\n```", PAGE, re.DOTALL)
     assert list(json.loads(shown)) == [field.name for field in fields(HitAnswer)]
 
 
 def test_every_parameter_of_a_search_is_told() -> None:
-    from search.web.parameters import SearchParameters
-
-    table = set(re.findall(r"`([a-z_]+)`", PAGE))
-    assert {field.alias or name for name, field in SearchParameters.model_fields.items()} <= table
+    assert {field.alias or name for name, field in SearchParameters.model_fields.items()} <= set(
+        re.findall(r"`([a-z_]+)`", PAGE)
+    )

@@ -4,9 +4,9 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-MOST_STATEMENTS = 31_358
+MOST_STATEMENTS = 27_999
 """Lowered when the packages are smaller; never raised without a line in docs/log.md that says what is worth it."""
-MOST_MODULES = 295
+MOST_MODULES = 228
 
 
 def statements(module: Path) -> int:
@@ -16,5 +16,4 @@ def statements(module: Path) -> int:
 
 def test_the_packages_are_no_larger_than_they_were() -> None:
     modules = [path for package in ("indexer", "search") for path in (ROOT / package).rglob("*.py")]
-    assert sum(map(statements, modules)) <= MOST_STATEMENTS
-    assert len(modules) <= MOST_MODULES
+    assert sum(map(statements, modules)) <= MOST_STATEMENTS and len(modules) <= MOST_MODULES

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from test_assistants_doc import CALL, heard, laid_out, without_scores
-from test_searching_doc import BLOCK, CLOSE_ENOUGH, commands, shown, without_figures
+from test_searching_doc import BLOCK, assert_shown, commands, shown
 
 from search.cli import main
 from search.engine import SearchEngine
@@ -49,17 +49,11 @@ def test_the_tasks_end_as_the_document_shows(tmp_path: Path) -> None:
         run = [pair for block in BLOCK.findall(text) for pair in commands(block)]
         assert len(run) == 3
         for command, written in run:
-            now = shown(command, library)
-            assert without_figures(now) == without_figures(written), command
-            for numbers, bound in CLOSE_ENOUGH.items():
-                known = [float(number) for number in numbers.findall(written)]
-                assert [float(number) for number in numbers.findall(now)] == pytest.approx(known, **bound), command
-        engine = SearchEngine.open(library)
-        calls = CALL.findall(text)
-        assert len(calls) == 1
-        for tool, arguments, answer in calls:
-            now = heard(engine, tool, json.loads(arguments))
-            assert without_scores(now) == without_scores(json.loads(answer)), tool
+            assert_shown(command, written, library)
+        [(tool, arguments, answer)] = CALL.findall(text)
+        assert without_scores(heard(SearchEngine.open(library), tool, json.loads(arguments))) == without_scores(
+            json.loads(answer)
+        ), tool
 
 
 if __name__ == "__main__":

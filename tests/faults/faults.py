@@ -29,11 +29,9 @@ class Stages:
 
     def run(self, stage: str, library: Path, **asked: Any) -> dict[str, Any]:
         """Run one stage; tell its result, refusal or defect, how many operations it took and how it ended."""
-        assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps({"stage": stage, "library": str(library), **asked}) + "\n")
         self._process.stdin.flush()
-        told: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return told
+        return json.loads(self._process.stdout.readline())
 
     def result(self, stage: str, library: Path, **asked: Any) -> Any:
         """Run a stage that must succeed; return its result."""

@@ -50,8 +50,9 @@ RANDOM_ID = "'key': 'library'"
 
 def run_index(library: Library, *, sources: list[str], model: str, workers: int = 0) -> object:
     how = EmbedOptions(batch_size=32, workers=workers, precision="fp32")
-    choice = ModelChoice(f"local-dir:{model}")
-    options = IndexOptions(sources=[Path(source) for source in sources], choice=choice, devices="cpu", embed=how)
+    options = IndexOptions(
+        sources=[Path(source) for source in sources], choice=ModelChoice(f"local-dir:{model}"), devices="cpu", embed=how
+    )
     return index(library, options, Silent()).generation
 
 
@@ -105,8 +106,7 @@ def ask_everything(library: Library) -> object:
         alike = engine.ask(Query(icon=words.hits[0].id), window=Window(k=50, min_score=0))
         drawn = engine.ask(Query(picture=engine.picture(words.hits[0].id)), window=Window(k=50, min_score=0))
         typed = engine.ask(Query(words="do*", keyword=True), window=Window(k=50, min_score=0))
-        shown = engine.show(words.hits[0].id)
-        answers = [words, alike, drawn, typed, shown, engine.facets()]
+        answers = [words, alike, drawn, typed, engine.show(words.hits[0].id), engine.facets()]
     return {
         "answers": repr(answers),
         "uses": tell_uses(library) if UsageFolder(library).exists() else [],
@@ -117,21 +117,18 @@ def ask_everything(library: Library) -> object:
 
 def dump(library: Library) -> object:
     """All that two equal libraries have in common: rows, vectors, indexes."""
-    current = library.current()
-    assert current is not None
-    generation = library.generation(current)
+    generation = library.generation(library.current())  # type: ignore[arg-type]
     manifest = Manifest.read(generation)
     vectors = {}
     for path in shard_paths(library.vectors(manifest.fingerprint)):
         shard = read_shard(path, fingerprint=manifest.fingerprint)
         for number, vector in zip(shard.ids.tolist(), shard.vectors, strict=True):
             vectors[f"{shard.kind} {number}"] = hashlib.sha256(vector.tobytes()).hexdigest()
-    indexes = {name: facts.sha256 for name, facts in manifest.files.items() if not name.endswith(".sqlite")}
     return {
         "catalog": _tables(library.catalog),
         "snapshot": _tables(generation.catalog),
         "vectors": vectors,
-        "indexes": indexes,
+        "indexes": {name: facts.sha256 for name, facts in manifest.files.items() if not name.endswith(".sqlite")},
         "counts": str(manifest.counts),
     }
 
@@ -284,8 +281,9 @@ def main() -> None:
         killer.cancel()
         killer.join()
         _, status = os.waitpid(child, 0)
-        ended = {"status": status, "seconds": time.monotonic() - started}
-        answers.write(json.dumps({**json.loads(said or "{}"), **ended}) + "\n")
+        answers.write(
+            json.dumps({**json.loads(said or "{}"), **{"status": status, "seconds": time.monotonic() - started}}) + "\n"
+        )
 
 
 if __name__ == "__main__":

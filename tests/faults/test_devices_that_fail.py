@@ -58,8 +58,7 @@ def test_a_device_that_fails_ends_the_run_by_name_and_keeps_what_is_done(
     assert said.startswith(stalled) and said.endswith(f"({KEPT})") if hangs else said == full
     n_kept = _n_shards(unfinished) - n_before
     assert n_kept > 0
-    again = _index(stages, unfinished, tiny_model)["result"]
-    assert json.loads(again["stdout"])["embed"]["images"] == 3 - n_kept
+    assert json.loads(_index(stages, unfinished, tiny_model)["result"]["stdout"])["embed"]["images"] == 3 - n_kept
     assert stages.result("examine", unfinished) == []
 
 
@@ -69,8 +68,9 @@ def test_a_device_with_little_room_makes_the_vectors_of_one_with_much(
 ) -> None:
     roomy = copy_library(grown, tmp_path / "roomy")
     for library, room in ((unfinished, 1), (roomy, 100)):
-        given = {"sources": [], "model": str(tiny_model)}
-        stages.result("index", library, given=given, device={"room": room, "after": 0})
+        stages.result(
+            "index", library, given={"sources": [], "model": str(tiny_model)}, device={"room": room, "after": 0}
+        )
     assert stages.result("dump", unfinished) == stages.result("dump", roomy)
 
 
@@ -82,8 +82,9 @@ def test_a_watchdog_tells_what_a_rank_that_stands_still_is_at() -> None:
         told.append(reason)
         has_ended.set()
 
-    progress = RankProgress(rank=3, world=4, at='64 pictures, from "/a.svg" to "/b.svg"')
-    with watched(progress, limit=0.001, give_up=give_up):
+    with watched(
+        RankProgress(rank=3, world=4, at='64 pictures, from "/a.svg" to "/b.svg"'), limit=0.001, give_up=give_up
+    ):
         assert has_ended.wait(60)
     assert told == [
         'nothing got done for 0.001 s, at 64 pictures, from "/a.svg" to "/b.svg"; --stall-limit allows more'
@@ -129,8 +130,7 @@ def planned(stages: Stages, unfinished: Path, tiny_model: Path) -> Path:
 
 def test_a_rank_on_a_full_disk_says_so_in_one_line(stages: Stages, planned: Path, tiny_model: Path) -> None:
     """From its eleventh operation on."""
-    fingerprint = next((planned / "work").iterdir()).name
-    given = {"name": "rank", "arguments": ["--fingerprint", fingerprint]}
+    given = {"name": "rank", "arguments": ["--fingerprint", next((planned / "work").iterdir()).name]}
     result = stages.result("command", planned, given=given, block=1, mode="full", at=11)
     assert result["code"] == 1
     (said,) = result["stderr"].splitlines()
@@ -157,8 +157,6 @@ def test_ranks_without_the_memory_to_start_end_the_run_in_one_line(unfinished: P
 
 def _finetune(stages: Stages, folder: Path, icons: Path, start: Path, *more: str, **asked: Any) -> dict[str, Any]:
     """Run `icons lab finetune` for two steps, a checkpoint after each; what it makes lies in the watched folder."""
-    settings = [f"--set={one}" for one in ("steps=2", "validate_steps=1", "held_out=5", "precision=fp32")]
-    quick = ["--devices", "cpu", "--workers", "0", "--batch", "16", "--allow-regression", *settings]
     arguments = [
         "lab",
         "finetune",
@@ -166,7 +164,8 @@ def _finetune(stages: Stages, folder: Path, icons: Path, start: Path, *more: str
         "--out",
         str(folder / "mine"),
         f"--model=local-dir:{start}",
-        *quick,
+        *("--devices", "cpu", "--workers", "0", "--batch", "16", "--allow-regression"),
+        *(f"--set={one}" for one in ("steps=2", "validate_steps=1", "held_out=5", "precision=fp32")),
         *more,
     ]
     return stages.run("command", folder, given={"arguments": arguments}, **asked)
@@ -178,8 +177,9 @@ def test_a_training_on_a_full_disk_names_the_file_keeps_its_checkpoint_and_goes_
     whole, full = tmp_path / "whole", tmp_path / "full"
     whole.mkdir()
     full.mkdir()
-    n = _finetune(stages, whole, icons, start)["count"]
-    ended = _finetune(stages, full, icons, start, at=round(0.7 * n), mode="full")["result"]
+    ended = _finetune(
+        stages, full, icons, start, at=round(0.7 * _finetune(stages, whole, icons, start)["count"]), mode="full"
+    )["result"]
     assert ended["code"] == 2, ended
     assert "Traceback" not in ended["stderr"]
     (said,) = [line for line in ended["stderr"].splitlines() if line.startswith("Error: ")]
@@ -192,8 +192,7 @@ def test_a_training_on_a_full_disk_names_the_file_keeps_its_checkpoint_and_goes_
     again = _finetune(stages, full, icons, start, "--resume")["result"]
     assert again["code"] == 0, again
     weights = [(folder / "mine" / "open_clip_model.safetensors").read_bytes() for folder in (whole, full)]
-    assert weights[0] == weights[1]
-    assert not list(full.rglob(".aside-*"))
+    assert weights[0] == weights[1] and not list(full.rglob(".aside-*"))
 
 
 def _options(folder: Path, model: Path, *, stall_limit: float = 600) -> IndexOptions:
@@ -219,5 +218,4 @@ def test_a_rank_that_stands_still_ends_the_stage_by_name_and_any_number_of_ranks
         embed(library, options, Silent())
     stopper.join()
     alone = IndexOptions(choice=options.choice, devices="cpu", embed=options.embed)
-    fingerprint = embed(library, alone, Silent()).fingerprint
-    assert len(read_coverage(library.vectors(fingerprint)).images) == 11
+    assert len(read_coverage(library.vectors(embed(library, alone, Silent()).fingerprint)).images) == 11

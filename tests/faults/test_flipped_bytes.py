@@ -101,10 +101,9 @@ class Damaged:
         """What nobody finds must change nothing: not even after the next run."""
         shutil.rmtree(self.copy, ignore_errors=True)
         shutil.copytree(self.root, self.copy)
-        told = self.stages.run("index", self.copy, given=self.index)
-        assert "result" in told, f"{where}: {told}"
-        told = self.stages.run("add shots", self.copy, given=self.shots)
-        assert "result" in told, f"{where}: {told}"
+        for stage, given in (("index", self.index), ("add shots", self.shots)):
+            told = self.stages.run(stage, self.copy, given=given)
+            assert "result" in told, f"{where}: {told}"
         answers = self.stages.result("ask everything", self.copy)
         for what in ("answers", "uses"):
             assert answers[what] == self.whole[what], f"{where}: other {what} after the next run"

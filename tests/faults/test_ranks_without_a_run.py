@@ -103,8 +103,9 @@ def test_no_rank_outlives_the_run_that_has_started_it(
         os.killpg(running.pid, signal.SIGKILL)
     else:
         os.kill(torchrun if whom == "torchrun" else running.pid, signal.SIGKILL)
-    said = {"torchrun": "torchrun ended early", "a stopped torchrun": "what was finished is kept"}.get(whom, "")
-    assert said in running.communicate(timeout=30)[1]
+    assert {"torchrun": "torchrun ended early", "a stopped torchrun": "what was finished is kept"}.get(
+        whom, ""
+    ) in running.communicate(timeout=30)[1]
     _wait_until_none(library, seconds=3)
 
 
@@ -115,8 +116,9 @@ def test_folders_of_runs_that_were_killed_are_cleared_away(tmp_path: Path, monke
     for process in (ended.pid, os.getpid(), "x", 10**20):
         (tmp_path / f"icons-ranks-{process}-abc").mkdir()
     _remove_leftovers()
-    left = {path.name for path in tmp_path.glob("icons-ranks-*")}
-    assert left == {f"icons-ranks-{kept}-abc" for kept in (os.getpid(), "x", 10**20)}
+    assert {path.name for path in tmp_path.glob("icons-ranks-*")} == {
+        f"icons-ranks-{kept}-abc" for kept in (os.getpid(), "x", 10**20)
+    }
 
 
 def _planned(library: Library, source: Path, model: Path) -> list[str]:
@@ -159,8 +161,7 @@ def test_a_rank_of_an_earlier_run_ends_and_writes_nothing_into_a_later_one(
         time.sleep(0.05)
     library.begin_run(fingerprint, "later")
     shards = {path: path.stat().st_mtime_ns for path in library.vectors(fingerprint).glob("*")}
-    said = rank.communicate(timeout=60)[1]
-    assert (rank.returncode, OVER in said) == (1, True)
+    assert OVER in rank.communicate(timeout=60)[1] and rank.returncode == 1
     assert list(library.run(fingerprint, "later").iterdir()) == []
     assert {path: path.stat().st_mtime_ns for path in library.vectors(fingerprint).glob("*")} == shards
 
@@ -175,8 +176,7 @@ def test_a_rank_that_waits_says_so_at_once_and_is_not_given_up() -> None:
     watchdog = Watchdog(limit=1e-9)
     assert [watchdog.look([progress]) for _ in range(3)] == [None] * 3
     reporter.begin("more")
-    assert said[-1]["waits"] is False
-    assert watchdog.look([progress]) is None
+    assert said[-1]["waits"] is False and watchdog.look([progress]) is None
     assert watchdog.look([progress]) is not None
 
 
@@ -185,8 +185,9 @@ def test_a_block_that_takes_long_leaves_pieces_and_a_rank_that_is_ended_on_the_w
 ) -> None:
     monkeypatch.setattr("indexer.embedding.work.FIRST_PART_SECONDS", 0.0)
     how = EmbedOptions(workers=0, batch_size=2, precision="fp32")
-    choice = ModelChoice(f"local-dir:{tiny_model}")
-    options = IndexOptions(sources=[icon_folder], choice=choice, devices="cpu", embed=how)
+    options = IndexOptions(
+        sources=[icon_folder], choice=ModelChoice(f"local-dir:{tiny_model}"), devices="cpu", embed=how
+    )
     scan(library, options, Silent())
 
     class Ends(Silent):
@@ -205,8 +206,7 @@ def test_a_block_that_takes_long_leaves_pieces_and_a_rank_that_is_ended_on_the_w
     )
     assert len(partial_shards_by_block(folder)[block.name]) == n_kept // 2
 
-    assert embed(library, options, Silent()).images == 11 - n_kept
-    assert len(read_coverage(folder).images) == 11
+    assert (embed(library, options, Silent()).images, len(read_coverage(folder).images)) == (11 - n_kept, 11)
     assert examine(library, sample=0).is_sound
 
 
@@ -220,8 +220,9 @@ def test_whoever_merges_stores_what_failed(
     assert [finding.is_fault for finding in examine(library, sample=0).findings if finding.kind == "failures"] == [
         False
     ]
-    choice = ModelChoice(f"local-dir:{tiny_model}")
-    assert merge(library, choice, Silent().stage) is not None
-    assert read_status(library)["waiting"] == 0
-    assert [failure["file"] for failure in read_failures(library)] == [str(icon_folder / "broken.svg")]
+    assert merge(library, ModelChoice(f"local-dir:{tiny_model}"), Silent().stage) is not None
+    assert (read_status(library)["waiting"], [failure["file"] for failure in read_failures(library)]) == (
+        0,
+        [str(icon_folder / "broken.svg")],
+    )
     assert examine(library, sample=0).is_sound

@@ -17,7 +17,7 @@ from conftest import build_library, disc
 from serving import serving
 
 from indexer.errors import LibraryError
-from indexer.library.folder import Library
+from indexer.library.folder import Library, write_manifest
 from indexer.merging.manifest import Manifest
 from search import engine as engine_module
 from search.engine import SearchEngine
@@ -52,8 +52,9 @@ def _asked(engine: SearchEngine) -> set[str]:
     def ask() -> set[str]:
         hits = engine.ask(Query(words="dot"), window=Window(k=20, min_score=0)).hits
         told = [engine.show(hit.id).hit for hit in hits]
-        ys = {"red" if b'cy="9"' in engine.picture(hit.id) else "blue" for hit in hits}
-        return {hit.name.split()[0] for hit in (*hits, *told)} | ys
+        return {hit.name.split()[0] for hit in (*hits, *told)} | (
+            {"red" if b'cy="9"' in engine.picture(hit.id) else "blue" for hit in hits}
+        )
 
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(ask).result()
@@ -71,8 +72,7 @@ def test_a_library_whose_files_are_exchanged_one_by_one_is_never_answered_with_i
     red: Library, blue: Library
 ) -> None:
     engine, answers = SearchEngine.open(red.root), []
-    files = sorted(path.relative_to(blue.root) for path in blue.root.rglob("*") if path.is_file())
-    for path in files:
+    for path in sorted(path.relative_to(blue.root) for path in blue.root.rglob("*") if path.is_file()):
         (red.root / path).parent.mkdir(parents=True, exist_ok=True)
         Path(shutil.copy(blue.root / path, red.root / "aside")).replace(red.root / path)
         try:
@@ -80,8 +80,7 @@ def test_a_library_whose_files_are_exchanged_one_by_one_is_never_answered_with_i
             answers.append(_asked(engine))
         except LibraryError:
             continue
-    assert [answer for answer in answers if len(answer) > 1] == []
-    assert _asked(engine) == {"blue"}
+    assert ([answer for answer in answers if len(answer) > 1], _asked(engine)) == ([], {"blue"})
     assert engine.manifest.library == SearchEngine.open(blue.root).manifest.library
 
 
@@ -93,8 +92,7 @@ def test_an_engine_does_not_go_over_to_another_library_by_itself(red: Library, b
     for ask in (engine.picture, engine.show):
         with pytest.raises(LibraryError, match="another one lies there by now"):
             ask(icon)
-    assert engine.refresh()
-    assert _asked(engine) == {"blue"}
+    assert engine.refresh() and _asked(engine) == {"blue"}
 
 
 def test_a_library_that_comes_back_answers_again(red: Library) -> None:
@@ -111,8 +109,7 @@ def test_a_library_that_comes_back_answers_again(red: Library) -> None:
             shutil.copytree(away, red.root)
         else:
             away.rename(red.root)
-        assert engine.refresh() == is_copied
-        assert _asked(engine) == {"red"}
+        assert (engine.refresh(), _asked(engine)) == (is_copied, {"red"})
 
 
 def test_what_a_generation_lacked_is_found_when_it_has_come(
@@ -126,8 +123,7 @@ def test_what_a_generation_lacked_is_found_when_it_has_come(
         engine.refresh()
     shutil.copytree(blue.root / "encoders", red.root / "encoders")
     time.sleep(0.5)
-    assert engine.refresh()
-    assert _asked(engine) == {"blue"}
+    assert engine.refresh() and _asked(engine) == {"blue"}
 
 
 def test_questions_that_belong_together_are_put_to_one_library(red: Library, blue: Library) -> None:
@@ -144,8 +140,7 @@ def test_questions_that_belong_together_are_put_to_one_library(red: Library, blu
         told.extend((hit.name, other.name) for hit, other in zip(hits, one.hits([hit.id for hit in hits]), strict=True))
 
     engine.together(ask)
-    assert len(told) == 3
-    assert all(name == other and name.startswith("blue") for name, other in told)
+    assert len(told) == 3 and all(name == other and name.startswith("blue") for name, other in told)
 
 
 def test_a_server_tells_that_its_library_has_gone_and_answers_with_the_next_one(red: Library, blue: Library) -> None:
@@ -164,8 +159,7 @@ def test_a_server_tells_that_its_library_has_gone_and_answers_with_the_next_one(
             (red.root / path).write_bytes(content)
             answer = client.get(search)
             hits = answer.json().get("hits", [])
-            assert answer.status_code in (200, 503)
-            assert {hit["name"].split()[0] for hit in hits} <= {"blue"}
+            assert answer.status_code in (200, 503) and {hit["name"].split()[0] for hit in hits} <= {"blue"}
         assert _health(client, status=200)["reason"] is None
         hits = client.get(search).json()["hits"]
         assert {hit["name"].split()[0] for hit in hits} == {"blue"}
@@ -179,8 +173,7 @@ def _health(client: httpx.Client, *, status: int) -> dict[str, Any]:
     while (answer := client.get("/health")).status_code != status:
         assert time.monotonic() < ends
         time.sleep(0.1)
-    told: dict[str, Any] = answer.json()
-    return told
+    return answer.json()
 
 
 QUERIES_EACH = 4
@@ -214,7 +207,7 @@ def _publish_next(library: Library) -> None:
     before = library.generation(library.next_number() - 2)
     with library.next_generation() as following:
         shutil.copytree(before.folder, following.folder, dirs_exist_ok=True)
-        replace(Manifest.read(before), number=following.number).write(following)
+        write_manifest(following, replace(Manifest.read(before), number=following.number))
 
 
 def _colours(engine: SearchEngine) -> set[str]:
@@ -264,5 +257,4 @@ def test_an_engine_whose_generation_has_gone_answers_from_the_one_that_answers_n
     assert not gone.folder.exists()
     with ThreadPoolExecutor(1) as thread:
         colours = thread.submit(_colours, engine).result()
-    assert engine.generation.number == pair.current() == gone.number + 3
-    assert colours == {"red"}
+    assert engine.generation.number == pair.current() == gone.number + 3 and colours == {"red"}

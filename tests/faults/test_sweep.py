@@ -89,12 +89,14 @@ def _disturb(stages: Stages, scene: Scene, library: Path, *, mode: Mode, at: int
 
 def _check(stages: Stages, scene: Scene, library: Path, where: str, *, answers: bool = True) -> None:
     """Hold what is left of a library against the promises; `answers`: it must answer as before or as after."""
-    found = _hits(stages, library)
-    assert not answers or found in (scene.before, scene.after), f"{where}: neither the old answers nor the new ones"
+    assert not answers or _hits(stages, library) in (scene.before, scene.after), (
+        f"{where}: neither the old answers nor the new ones"
+    )
     faults = stages.run("examine", library)
     is_none_yet = "no library at" in faults.get("refusal", "") and not any(library.glob("generations/*"))
-    found_faults = [one for one in faults.get("result", [faults]) if 'has schema "0001"' not in one]
-    assert is_none_yet or found_faults == [], f"{where}: {faults}"
+    assert is_none_yet or [one for one in faults.get("result", [faults]) if 'has schema "0001"' not in one] == [], (
+        f"{where}: {faults}"
+    )
     again = stages.run("index", library, given=scene.index)
     assert "result" in again, f"{where}: {again}"
     dumps = [stages.result("dump", library), scene.whole]
@@ -127,8 +129,7 @@ def test_a_stage_that_fails_or_ends_at_some_operation_leaves_a_whole_library(
     stages: Stages, scene: Scene, tmp_path: Path, mode: Mode, every: bool
 ) -> None:
     """In the gate at one operation, another one in each mode."""
-    one = 1 + MODES.index(mode) * scene.n_operations // len(MODES)
-    for at in range(1, scene.n_operations + 1) if every else [one]:
+    for at in range(1, scene.n_operations + 1) if every else [1 + MODES.index(mode) * scene.n_operations // len(MODES)]:
         library = copy_library(scene.start, tmp_path / "library")
         _disturb(stages, scene, library, mode=mode, at=at)
         _check(stages, scene, library, f"{scene.stage}, {mode} at {at} of {scene.n_operations}")

@@ -63,8 +63,9 @@ def shared() -> Iterator[Any]:
 def opened(pixels: Any, *, batch_size: int | None) -> CudaDevice:
     gc.collect()
     torch.cuda.empty_cache()
-    checkpoint = find_checkpoint(ModelChoice.bundled())
-    return CudaDevice(Encoder(checkpoint, device=torch.device("cuda:0")), pixels, batch_size=batch_size)
+    return CudaDevice(
+        Encoder(find_checkpoint(ModelChoice.bundled()), device=torch.device("cuda:0")), pixels, batch_size=batch_size
+    )
 
 
 def in_batches(pixels: Any) -> Iterator[Any]:
@@ -72,8 +73,7 @@ def in_batches(pixels: Any) -> Iterator[Any]:
 
 
 def cosines(found: Any, expected: Any) -> Any:
-    lengths = np.linalg.norm(found, axis=1) * np.linalg.norm(expected, axis=1)
-    return (found * expected).sum(axis=1) / lengths
+    return (found * expected).sum(axis=1) / (np.linalg.norm(found, axis=1) * np.linalg.norm(expected, axis=1))
 
 
 def test_vectors_are_those_of_the_cpu_with_graphs_and_without(setting: Setting) -> None:
@@ -88,8 +88,7 @@ def test_shared_memory_is_pinned_for_torch_until_it_is_released(shared: Any) -> 
     torch.cuda.init()
     assert not torch.from_numpy(shared).is_pinned()
     with page_locked(shared, torch.device("cuda:0")):
-        assert torch.from_numpy(shared).is_pinned()
-        assert torch.from_numpy(shared[100:200]).is_pinned()
+        assert torch.from_numpy(shared).is_pinned() and torch.from_numpy(shared[100:200]).is_pinned()
     assert not torch.from_numpy(shared).is_pinned()
 
 
@@ -110,8 +109,7 @@ def test_batches_under_way_are_never_overwritten(shared: Any, has_graphs: bool) 
             device.prepare(n_images=512, largest=32)
             assert device.not_captured is None
         for _ in range(5):
-            found = encode_all(device, in_batches(shared))
-            assert cosines(found, one_by_one.astype(np.float32)).min() > 0.9999
+            assert cosines(encode_all(device, in_batches(shared)), one_by_one.astype(np.float32)).min() > 0.9999
 
 
 def test_the_first_batch_of_a_place_is_whole(shared: Any) -> None:
@@ -134,16 +132,13 @@ def test_batches_are_halved_where_there_is_no_room(shared: Any) -> None:
             found = device.begin(Batch((), many_pixels, many_pixels))()
         finally:
             torch.cuda.set_per_process_memory_fraction(1.0)
-        assert 1 <= device.batch_size < len(many_pixels)
-        assert cosines(found.astype(np.float32), expected).min() > 0.999
+        assert 1 <= device.batch_size < len(many_pixels) and cosines(found.astype(np.float32), expected).min() > 0.999
 
 
 def test_a_batch_size_is_found_and_its_graphs_are_captured(shared: Any) -> None:
     with opened(shared, batch_size=None) as device:
         device.prepare(n_images=100_000, largest=512)
-        assert device.batch_size in (64, 128, 256, 512)
-        assert device.not_captured is None
-        assert device.busy_seconds == 0.0
+        assert device.batch_size in (64, 128, 256, 512) and (device.not_captured, device.busy_seconds) == (None, 0.0)
         encode_all(device, in_batches(shared))
         assert device.busy_seconds > 0.0
 
@@ -180,26 +175,31 @@ def test_every_way_of_two_gpus_runs(setting: Setting, name: str) -> None:
 
 def test_batches_of_fixed_sizes_are_embedded(setting: Setting) -> None:
     (found,), (fixed,) = (measured(setting, f"embed bundled: {name}") for name in ("base", "batch=64"))
-    assert (found.runs[0]["pictures"], fixed.runs[0]["pictures"]) == (2000, 500)
-    assert fixed.runs[0]["batch"] == 64
+    assert (found.runs[0]["pictures"], fixed.runs[0]["pictures"], fixed.runs[0]["batch"]) == (2000, 500, 64)
     assert 0 < found.runs[0]["device busy"] <= 1
 
 
 def losses_of_two_ranks(folder: Path, device: str, strategy: str) -> list[float]:
     script, here = Path(__file__).with_name("training_ranks.py"), Path(__file__).parents[1]
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
     paths = [*sys.path, str(here), str(here / "indexer" / "finetune")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    command = [*launch, str(folder), device, strategy]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment, check=False)
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
+    done = subprocess.run(
+        [*launch, str(folder), device, strategy],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env=environment,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
-    losses: list[float] = json.loads((folder / "losses.json").read_text())
-    return losses
+    return json.loads((folder / "losses.json").read_text())
 
 
 def test_two_ranks_of_ddp_learn_on_one_gpu(tmp_path: Path) -> None:
-    on_cpu = losses_of_two_ranks(tmp_path, "cpu", "ddp")
-    assert losses_of_two_ranks(tmp_path, "cuda:0", "ddp") == pytest.approx(on_cpu, abs=0.1)
+    assert losses_of_two_ranks(tmp_path, "cuda:0", "ddp") == pytest.approx(
+        losses_of_two_ranks(tmp_path, "cpu", "ddp"), abs=0.1
+    )
 
 
 @many

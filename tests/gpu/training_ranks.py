@@ -37,8 +37,7 @@ def main() -> None:
         dist.barrier()
         losses.append(loss_of(session, N_STEPS - 1))
         session = open_session(options, rank=rank, device=device)
-        standing = restore(session, None, file, made_by={})
-        losses.append(loss_of(session, standing.step))
+        losses.append(loss_of(session, restore(session, None, file, made_by={}).step))
     if rank.index == 0:
         (folder / "losses.json").write_text(json.dumps(losses))
 

@@ -15,8 +15,7 @@ from select import select
 import numpy as np
 import pytest
 from conftest import Build, disc
-from corpus import Case, cases, vectors_by_digest, write
-from hostile_bitmaps import saved
+from corpus import Case, cases, saved, vectors_by_digest, write
 from hostile_svgs import RED, plain_square, svg
 from PIL import Image
 
@@ -24,6 +23,7 @@ from indexer.commands.library import read_failures
 from indexer.embedding.planning import EmbedOptions
 from indexer.errors import RenderError
 from indexer.library.folder import Library
+from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.pool import RenderPool
 from indexer.rendering.render import render
 from indexer.rendering.slots import Job
@@ -109,22 +109,18 @@ def test_every_hostile_picture_is_drawn_rightly_or_refused_with_a_reason(corpus:
                 n_failed += 1
                 if case.reason is None or not re.search(case.reason, failure.reason):
                     wrong.append((case.path, failure.reason, case.reason))
-    assert wrong == []
-    assert len(drawn) + n_failed == len(jobs) >= 300
+    assert wrong == [] and len(drawn) + n_failed == len(jobs) >= 300
     np.testing.assert_array_equal(drawn[neighbour], square)
     corpus.assert_nothing_was_read_or_fetched()
 
 
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
 def test_every_hostile_picture_is_drawn_or_refused_as_a_query(corpus: Corpus, every: int) -> None:
-    draw_pool = pytest.importorskip("indexer.rendering.draw_pool")
     wrong = []
-    with draw_pool.DrawPool(workers=1) as pool:
+    with DrawPool(workers=1) as pool:
         opaque = saved(Image.fromarray(render(plain_square("neighbour"), size=96).pixels), "PNG")
         squares = [pool.pixels(content, size=32).astype(int) for content in (plain_square("neighbour"), opaque)]
-        for case in corpus.cases[::every]:
-            if case.is_slow:
-                continue
+        for case in (case for case in corpus.cases[::every] if not case.is_slow):
             try:
                 pixels = pool.pixels(case.content, size=32)
             except RenderError as error:
@@ -176,8 +172,7 @@ def assert_indexed_around(corpus: Corpus, chosen: list[Case], *, build: Build, l
     things = write_things(folder / "things", folder.parent / "secrets")
     summary = build(folder, embed=how, exclude=("@gitignore",))
     counts = summary.counts
-    assert counts.missing == 0
-    assert counts.found == counts.embedded + counts.failed + counts.duplicate
+    assert (counts.missing, counts.found) == (0, counts.embedded + counts.failed + counts.duplicate)
     found = vectors_by_digest(library, summary.embed.fingerprint)
     assert {digest: found[digest] for digest in of_clean} == of_clean
     assert len(found) == len(of_clean) + len({case.content for case in chosen if case.reason is None})
@@ -192,18 +187,11 @@ def assert_indexed_around(corpus: Corpus, chosen: list[Case], *, build: Build, l
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("takes_all", [False, True], ids=["at once", "all the time and memory that it gets"])
 def test_hostile_pictures_cost_their_neighbours_nothing(
-    corpus: Corpus, build: Build, library: Library, tmp_path: Path
+    corpus: Corpus, build: Build, library: Library, tmp_path: Path, takes_all: bool
 ) -> None:
     write_canaries(tmp_path / "secrets")
-    chosen = [case for case in corpus.cases if not case.is_slow and len(case.content) < 5_000_000]
+    chosen = [case for case in corpus.cases if takes_all or (not case.is_slow and len(case.content) < 5_000_000)]
     assert len(chosen) >= 300
     assert_indexed_around(corpus, chosen, build=build, library=library, folder=tmp_path / "icons")
-
-
-@pytest.mark.slow
-def test_what_takes_all_the_time_and_memory_that_it_gets_costs_its_neighbours_nothing(
-    corpus: Corpus, build: Build, library: Library, tmp_path: Path
-) -> None:
-    write_canaries(tmp_path / "secrets")
-    assert_indexed_around(corpus, corpus.cases, build=build, library=library, folder=tmp_path / "icons")

@@ -52,6 +52,7 @@ def test_every_icon_is_embedded_a_duplicate_or_failed_with_a_reason(
     reasons = {Path(failure["file"]).name: failure["reason"] for failure in read_failures(library)}
     assert set(reasons) == {"empty.svg", "blank.svg", "broken.png"}
     assert reasons["blank.svg"] == "blank: nothing is drawn"
+    assert [build(retry_failed=is_asked).embed.images for is_asked in (False, True)] == [0, 3], "only what failed"
 
 
 def test_a_library_of_an_older_program_answers_and_gets_an_id_with_its_next_generation(
@@ -284,14 +285,6 @@ def test_a_model_that_does_not_load_leaves_the_old_generation_answering(
         build(model=broken)
     assert library.current() == 1
     assert build().generation is None
-
-
-def test_retrying_tries_only_what_failed(build: Build, library: Library, icon_folder: Path) -> None:
-    (icon_folder / "blank.svg").write_text(svg(""))
-    build(icon_folder)
-    assert build().embed.images == 0
-    assert build(retry_failed=True).embed.images == 1
-    assert len(list(read_failures(library))) == 1
 
 
 def test_a_file_that_changed_since_the_scan_fails_and_the_next_run_mends_it(

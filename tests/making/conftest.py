@@ -6,20 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from conftest import index_bundled
 from tools import lacking
 
 from data.making.detector.browser import PROGRAMS, Browser, find_browser, open_browser
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from search.cli import main
 from search.evaluation.evaluate import Subject
 
 _SQUARE = '<path fill="currentColor" d="M4 4h16v16H4z"/>'
 _LINE = '<path fill="none" stroke="currentColor" stroke-width="2" d="M4 12h16"/>'
 
 
-def _write_set(folder: Path, prefix: str, bodies: dict[str, str]) -> None:
+def write_set(folder: Path, prefix: str, bodies: dict[str, str]) -> None:
     icons = {name: {"body": body} for name, body in bodies.items()}
     facts = {"prefix": prefix, "info": {"palette": False}, "icons": icons, "width": 24, "height": 24}
     (folder / "json").mkdir(exist_ok=True)
@@ -31,12 +30,13 @@ def iconify(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("iconify")
     facts = {"total": 100, "palette": False, "category": "UI 24px"}
     licences = {"squares": "MIT", "lucide": "ISC", "heroicons": "MIT", "dashicons": "GPL-2.0-or-later"}
-    collections = {prefix: {**facts, "license": {"spdx": licence}} for prefix, licence in licences.items()}
-    (folder / "collections.json").write_text(json.dumps(collections))
+    (folder / "collections.json").write_text(
+        json.dumps({prefix: {**facts, "license": {"spdx": licence}} for prefix, licence in licences.items()})
+    )
     spinning = f'{_SQUARE}<animateTransform attributeName="transform"/>'
     bodies = {"home": _SQUARE, "arrow-left": _LINE, "chevron-down": _LINE, "close": _SQUARE, "loading": spinning}
     for prefix in licences:
-        _write_set(folder, prefix, bodies)
+        write_set(folder, prefix, bodies)
     return folder
 
 
@@ -65,9 +65,7 @@ def lucide(tmp_path_factory: pytest.TempPathFactory) -> Library:
         shutil.copy(samples / f"{name}.svg", root / "drawn")
     shutil.copy(samples / "bell.svg", root / "drawn" / "alarm-old.svg")
     shutil.copy(samples / "star.svg", root / "drawn" / "solid")
-    arguments = ["index", str(root / "drawn"), "--library", str(root / "library"), "--devices", "cpu", "--workers", "0"]
-    done = CliRunner().invoke(main, arguments)
-    assert done.exit_code == 0, done.output
+    index_bundled(root / "library", root / "drawn")
     return Library(root / "library")
 
 

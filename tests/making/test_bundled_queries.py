@@ -8,24 +8,22 @@ import sys
 
 import numpy as np
 import pytest
-from called_icons import build_called
 
 from data.making.eval.looks import Stated, agreement_tables, is_learnt_from
 from data.making.eval.mapping import Row
 from data.making.eval.mapping import measure as measure_mapping
 from data.making.eval.queries import queries
 from data.making.eval.sketches import PAGE, Preparation, Sketch, as_svg, measure, ranked, read_sketches
-from data.making.exports import FAMILIES, missing_in
 from indexer.library.bundled import bundled
+from indexer.library.folder import Library
 from indexer.library.named import read_text
-from search.code.known import KnownIcons
 from search.engine import SearchEngine
 from search.evaluation.queries import read_queries
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
-    return SearchEngine.open(build_called(tmp_path_factory.mktemp("called")).root)
+def engine(called: Library) -> SearchEngine:
+    return SearchEngine.open(called.root)
 
 
 def test_the_benchmark_is_made_of_its_tags() -> None:
@@ -34,14 +32,12 @@ def test_the_benchmark_is_made_of_its_tags() -> None:
     for line in lines:
         for icon in line["relevant"]:
             tags.setdefault(icon, []).append(f" {line['query'].upper() if line['query'] == 'album' else line['query']}")
-    assert list(queries(tags)) == lines
-    assert [kind["kind"] for kind in lines].count("meaning") == 3982
+    assert (list(queries(tags)), [kind["kind"] for kind in lines].count("meaning")) == (lines, 3982)
 
 
 def test_the_sketches_are_made_to_the_byte() -> None:
     command = [sys.executable, "-m", "data.making.eval.queries", "sketches", str(bundled("samples/lucide-static"))]
-    made = subprocess.run(command, capture_output=True, check=True).stdout
-    assert made == bundled("eval/sketches.json").read_bytes()
+    assert subprocess.run(command, capture_output=True, check=True).stdout == bundled("eval/sketches.json").read_bytes()
 
 
 def test_a_sketch_is_cut_to_its_ink_centred_and_smoothed() -> None:
@@ -51,14 +47,13 @@ def test_a_sketch_is_cut_to_its_ink_centred_and_smoothed() -> None:
     assert numbers(as_svg([[(100, 50), (300, 50)], [(200, 50), (200, 150)]])) == [2, 7, 22, 7, 12, 7, 12, 17]
     assert numbers(as_svg([[(0, 0), (320, 160)]], Preparation("raw", is_cropped=False))) == [0, 0, 24, 12]
     assert numbers(as_svg([[(5.0, 5.0), (5.0, 5.0)]])) == [12, 12, 12, 12]
-    line = [(0.0, 0.0), *((x, 0.4 if x % 2 else -0.4) for x in range(1, 200)), (200.0, 0.0)]
-    assert as_svg([line]).count("Q") < 40
+    assert as_svg([[(0.0, 0.0), *((x, 0.4 if x % 2 else -0.4) for x in range(1, 200)), (200.0, 0.0)]]).count("Q") < 40
 
 
 def test_a_sketch_finds_what_it_was_meant_to_be(engine: SearchEngine) -> None:
     bell = next(sketch for sketch in read_sketches() if sketch.right[0] == "bell")
     named, said = ranked(engine, bell, PAGE)
-    assert named is not None and said is not None and said <= named
+    assert said <= named
     nothing = Sketch("hand", ("no such icon",), bell.strokes)
     assert ranked(engine, nothing, PAGE) == (None, None)
     [by_hand, everything] = measure(engine, [bell, nothing], [PAGE])
@@ -68,22 +63,20 @@ def test_a_sketch_finds_what_it_was_meant_to_be(engine: SearchEngine) -> None:
 
 def test_a_table_of_stand_ins_is_held_against_what_is_mapped(engine: SearchEngine) -> None:
     own = engine.search("bell", k=1)[0].set
-    table = [Row("bell", frozenset(["bell"])), Row("house", frozenset())]
-    found = measure_mapping(engine, table, source=own, to=own)
-    assert list(found) == ["picture alone", "words alone", "both"]
-    assert [(one.first, len(one.answerable)) for one in found.values()] == [(1, 1)] * 3
-
-
-def test_what_packages_export_and_no_set_has_is_found(engine: SearchEngine) -> None:
-    assert missing_in(KnownIcons(engine, exported={}), FAMILIES["lucide"][0], ["Bell"]) == ""
+    found = measure_mapping(engine, [Row("bell", frozenset(["bell"])), Row("house", frozenset())], source=own, to=own)
+    assert (list(found), [(one.first, len(one.answerable)) for one in found.values()]) == (
+        ["picture alone", "words alone", "both"],
+        [(1, 1)] * 3,
+    )
 
 
 def test_looks_that_are_seen_are_held_against_those_that_are_stated() -> None:
     keys = [next(key for key in "abcdefgh" if is_learnt_from(key) == is_learnt) for is_learnt in (True, False)]
     looks = np.array([0, 1] * 60, np.int8)
     likely = np.eye(4, dtype=np.float32)[looks]
-    styles = ["outline" if look == 0 else "filled" for look in looks]
-    shares, confusion = agreement_tables(Stated(np.array(keys).repeat(60), styles, looks, likely))
+    shares, confusion = agreement_tables(
+        Stated(np.array(keys).repeat(60), ["outline" if look == 0 else "filled" for look in looks], looks, likely)
+    )
     assert "| its picture alone | 1.000 | 1.000 | 1.000 | 1.000 |" in shares
     assert "| outline | 30 | 0 | 0 | 0 | 1.000 |" in confusion
 
@@ -94,9 +87,7 @@ def test_halves_of_the_concepts_are_as_their_hashes_say_and_lucides_names_exist(
     assert len(texts) == len(set(texts)) == 294
     for half, lines in halves.items():
         for query in lines:
-            is_even = hashlib.blake2b(query.text.encode()).digest()[0] % 2 == 0
-            assert half == ("open" if is_even else "kept"), query.text
+            assert half == ("open" if hashlib.blake2b(query.text.encode()).digest()[0] % 2 == 0 else "kept"), query.text
             assert list(query.by_set) == ["lucide", "tabler", "material-symbols"]
     samples = {path.stem for path in bundled("samples/lucide-static/icons").glob("*.svg")}
-    named = {name for lines in halves.values() for query in lines for name in query.by_set["lucide"]}
-    assert named <= samples
+    assert {name for lines in halves.values() for query in lines for name in query.by_set["lucide"]} <= samples

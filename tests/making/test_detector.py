@@ -13,7 +13,6 @@ from data.making.detector.net import boxes_of, loss_of, targets_of
 from data.making.detector.render import ScreenWriter
 from data.making.detector.tiles import SIDE, Screens
 from data.making.detector.train import Recipe, export, normalised, read_average, train
-from indexer.arrays import Floats
 from indexer.screens.boxes import Boxes, iou_matrix
 from indexer.screens.located import ALONE, WITH_ENCODER, Detector, read_judge
 from search.evaluation.screens import Screen, ScreenIcon
@@ -35,54 +34,47 @@ def screens(tmp_path_factory: pytest.TempPathFactory) -> Path:
             icons.append(ScreenIcon((left, top, left + side, top + side), "set:square", "inline"))
         path = folder / "aside.png"
         Image.fromarray(pixels).save(path)
-        screen = Screen(f"{number:05}.png", 480, 416, 1, "squares", "light", number, tuple(icons))
-        writer.write(screen, path.read_bytes())
+        writer.write(
+            Screen(f"{number:05}.png", 480, 416, 1, "squares", "light", number, tuple(icons)), path.read_bytes()
+        )
     return folder
-
-
-@pytest.fixture(scope="module")
-def run(screens: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that was cut once, and went on."""
-    out = tmp_path_factory.mktemp("run")
-    for steps in (20, 60):
-        train([screens], out, Recipe(steps=steps, batch=2, warm_up=10, save_every=20), told=lambda *_: None)
-    return out
 
 
 def test_a_tile_follows_from_its_seed_and_its_boxes_move_with_its_pixels(screens: Path, tmp_path: Path) -> None:
     seen = Screens([screens], cache=tmp_path / "raw")
     assert (seen.tile(3, seed=1).pixels == seen.tile(3, seed=1).pixels).all()
-    checked = 0
-    for number in range(40):
-        tile = seen.tile(number, seed=0)
+    differences = []
+    for tile in (seen.tile(number, seed=0) for number in range(40)):
         assert tile.pixels.shape == (SIDE, SIDE, 3)
         for left, top, right, bottom in tile.boxes.round().astype(int):
-            inside = tile.pixels[top + 2 : bottom - 2, left + 2 : right - 2].astype(int)
-            around = tile.pixels[max(top - 4, 0), left:right].astype(int)
-            if inside.size and top >= 6:
-                assert np.abs(inside.mean((0, 1)) - around.mean(0)).max() > 30
-                checked += 1
-    assert checked > 20
+            inside, around = (
+                tile.pixels[top + 2 : bottom - 2, left + 2 : right - 2],
+                tile.pixels[top - 4 : top, left:right],
+            )
+            if inside.size and around.size:
+                differences.append(np.abs(inside.mean((0, 1)) - around.mean((0, 1))).max())
+    assert len(differences) > 20 and min(differences) > 30
 
 
 def test_a_right_answer_costs_less_than_a_shifted_one() -> None:
-    boxes = torch.tensor([[8.0, 8.0, 24.0, 24.0]])
-    targets = targets_of([boxes], [torch.zeros(0, 4)], cells=(16, 16))
+    targets = targets_of([torch.tensor([[8.0, 8.0, 24.0, 24.0]])], [torch.zeros(0, 4)], cells=(16, 16))
     corners = boxes_of(torch.zeros(1, 4, 16, 16))
     right = torch.stack([corners[:, 0] - 8, corners[:, 1] - 8, 24 - corners[:, 2], 24 - corners[:, 3]], 1)
     logits = torch.where(targets.is_middle, 6.0, -6.0)
     of_scores, of_boxes = loss_of(logits, right, targets)
-    assert of_boxes.item() == pytest.approx(0, abs=1e-5)
-    assert of_scores.item() < 0.01
-    shifted = right + torch.tensor([-3.0, 0, 3.0, 0])[None, :, None, None]
-    assert loss_of(logits, shifted, targets)[1].item() > 0.3
+    assert of_boxes.item() == pytest.approx(0, abs=1e-5) and of_scores.item() < 0.01
+    assert loss_of(logits, right + torch.tensor([-3.0, 0, 3.0, 0])[None, :, None, None], targets)[1].item() > 0.3
 
 
 @pytest.mark.slow
-def test_a_run_that_was_cut_learns_on_and_its_graph_answers_as_torch(run: Path, screens: Path, tmp_path: Path) -> None:
-    net, facts = read_average(run)
+def test_a_run_that_was_cut_learns_on_and_its_graph_answers_as_torch(screens: Path, tmp_path: Path) -> None:
+    for steps in (20, 60):
+        train(
+            [screens], tmp_path / "run", Recipe(steps=steps, batch=2, warm_up=10, save_every=20), told=lambda *_: None
+        )
+    net, facts = read_average(tmp_path / "run")
     assert facts["step"] == 60
-    export(run, tmp_path)
+    export(tmp_path / "run", tmp_path)
     assert (tmp_path / "icons.onnx").stat().st_size < 3_000_000
     with Image.open(screens / "00000.png") as picture:
         pixels = np.asarray(picture.convert("RGB"))
@@ -99,19 +91,14 @@ def test_a_run_that_was_cut_learns_on_and_its_graph_answers_as_torch(run: Path, 
     assert distances[0] == pytest.approx(sides.numpy()[0], rel=0.05, abs=0.5)
 
 
-def _matched(scores: Floats, vectors: Floats, is_icon: Floats, *, screens: list[int], n_icons: list[int]) -> Matched:
-    boxes = Boxes(np.tile(np.array([0, 0, 20, 20], np.float32), (len(scores), 1)), scores)
-    icons = is_icon.astype(bool)
-    return Matched(boxes, vectors, np.array(screens), icons, ~icons, np.array(n_icons))
-
-
 def test_what_the_encoder_sees_decides_and_judges_are_read_as_they_were_written(tmp_path: Path) -> None:
     lot = np.random.default_rng(0)
     is_icon = np.arange(400) % 2 == 0
     vectors = lot.normal(size=(400, 8)).astype(np.float32)
     vectors[:, 0] = np.where(is_icon, 1, -1)
     scores = np.clip(0.5 + 0.05 * is_icon + lot.normal(0, 0.2, 400), 0.01, 0.99).astype(np.float32)
-    matched = _matched(scores, vectors, is_icon, screens=[0] * 400, n_icons=[200])
+    boxes = Boxes(np.tile(np.array([0, 0, 20, 20], np.float32), (400, 1)), scores)
+    matched = Matched(boxes, vectors, np.zeros(400, int), is_icon, ~is_icon, np.array([200]))
     judges = {WITH_ENCODER: _fit(matched, n_hidden=8), ALONE: _fit(matched, n_hidden=0)}
     right = {kind: ((judge.scores(matched.boxes, vectors) > 0.5) == is_icon).mean() for kind, judge in judges.items()}
     assert (right[ALONE] < 0.75, right[WITH_ENCODER] > 0.99) == (True, True)

@@ -8,13 +8,14 @@ an icon is right with any group of "must", wrong with any of "must_not".
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import click
 import numpy as np
+from pydantic import AfterValidator, Field
 
 from indexer.commands.options import json_option, library_option
 from indexer.languages.words import normalise, printable
@@ -22,7 +23,7 @@ from indexer.library.folder import Library
 from indexer.reports.measures import Figure, means, spell
 from search.engine import Query, SearchEngine, Window
 from search.evaluation.corpus import Shown
-from search.evaluation.queries import Fields, Format, read_lines
+from search.evaluation.queries import Line, read_lines
 from search.results import Hit
 
 N_FIRST = 5
@@ -77,6 +78,23 @@ class DescribedRow:
         return f"{name}, {self.kind}" if self.kind else name
 
 
+def _is_entry(entry: str) -> str:
+    """Take an entry that is made of words which a normalised name can have."""
+    if not all(normalise(word).split() == [word] for word in entry.split("|")):
+        raise ValueError("an entry is a word as names have it, or several: home|house")
+    return entry
+
+
+_Group = Annotated[list[Annotated[str, AfterValidator(_is_entry)]], Field(min_length=1)]
+
+
+class _DescribedLine(Line):
+    example = '{"query": "arrow, no circle", "kind": "without", "must": [["arrow"]], "must_not": [["circle|circled"]]}'
+
+    must: Annotated[list[_Group], Field(min_length=1)]
+    must_not: list[_Group]
+
+
 def read_described(file: Path) -> list[DescribedQuery]:
     """Read the queries of a file.
 
@@ -84,8 +102,8 @@ def read_described(file: Path) -> list[DescribedQuery]:
         QueryFileError: it can't be read, holds no query, or a line is not as above; the message names the line.
     """
     return [
-        DescribedQuery(fields["query"], fields["kind"], _groups(fields["must"]), _groups(fields["must_not"]))
-        for fields in read_lines(file, _LINE)
+        DescribedQuery(line.query, line.kind, _groups(line.must), _groups(line.must_not))
+        for line in read_lines(file, _DescribedLine)
     ]
 
 
@@ -136,31 +154,6 @@ def _row(file: str, kind: str | None, answers: Sequence[DescribedAnswer], *, see
 
 def _groups(groups: Sequence[Sequence[str]]) -> list[Group]:
     return [tuple(frozenset(entry.split("|")) for entry in group) for group in groups]
-
-
-def _problems(fields: Fields) -> Iterator[str]:
-    for name in ("must", "must_not"):
-        groups = fields[name]
-        if not isinstance(groups, list) or not all(isinstance(group, list) and group for group in groups):
-            yield f'"{name}" is not a list of groups, each a list of words, one at least'
-        for group in groups:
-            for entry in group:
-                if not _is_entry(entry):
-                    yield f'"{name}" has "{entry}"; an entry is a word as names have it, or several: "home|house"'
-    if not fields["must"]:
-        yield '"must" has no group'
-
-
-def _is_entry(entry: Any) -> bool:
-    """Tell whether an entry is made of words that a normalised name can have."""
-    return isinstance(entry, str) and all(normalise(word).split() == [word] for word in entry.split("|"))
-
-
-_LINE = Format(
-    ("must", "must_not"),
-    _problems,
-    '{"query": "arrow, no circle", "kind": "without", "must": [["arrow"]], "must_not": [["circle|circled"]]}',
-)
 
 
 @click.command()

@@ -8,12 +8,14 @@ A file is JSONL, a query a line: `{"query": "planet", "kind": "meaning", "right"
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Self
 
 import click
 import numpy as np
+from pydantic import model_validator
 
 from indexer.arrays import Floats, Ids
 from indexer.commands.options import json_option, library_option
@@ -23,7 +25,7 @@ from indexer.reports.measures import Figure, Scores, means, short, spell
 from indexer.reports.terminal import Progress, ProgressLine
 from search.evaluation.corpus import Corpus
 from search.evaluation.evaluate import Subject
-from search.evaluation.queries import Fields, Format, read_lines
+from search.evaluation.queries import Line, Words, read_lines
 from search.evaluation.rankers import Rankers, VectorRankers, find_contenders, in_blocks, read_vectors_of
 from search.ranking.order import group
 
@@ -57,6 +59,23 @@ class JudgedRow:
     """Share of the first five hits that nobody judged; they count as wrong."""
 
 
+class JudgedLine(Line):
+    """A line of a file of judgements."""
+
+    example = '{"query": "planet", "kind": "meaning", "right": ["orbit"], "fair": ["earth"], "wrong": ["eclipse"]}'
+
+    right: tuple[Words, ...]
+    fair: tuple[Words, ...]
+    wrong: tuple[Words, ...]
+
+    @model_validator(mode="after")
+    def _has_one_grade_a_name(self) -> Self:
+        graded = [normalise(name) for name in (*self.right, *self.fair, *self.wrong)]
+        if twice := next((name for name in graded if graded.count(name) > 1), None):
+            raise ValueError(f'"{twice}" has two grades')
+        return self
+
+
 def read_judgements(file: Path) -> list[Judgement]:
     """Read the judgements of a file.
 
@@ -64,8 +83,8 @@ def read_judgements(file: Path) -> list[Judgement]:
         QueryFileError: it can't be read, holds no query, or a line is not as above; the message names the line.
     """
     return [
-        Judgement(fields["query"], fields["kind"], {grade: tuple(fields[grade]) for grade in GAINS})
-        for fields in read_lines(file, LINE)
+        Judgement(line.query, line.kind, {"right": line.right, "fair": line.fair, "wrong": line.wrong})
+        for line in read_lines(file, JudgedLine)
     ]
 
 
@@ -144,24 +163,6 @@ def _row(ranker: str, encoder: str, firsts: Sequence[Floats], best: Scores, *, s
 
 def _discounted(gains: Floats) -> float:
     return float((gains / np.log2(np.arange(2, 2 + len(gains)))).sum())
-
-
-def _problems(fields: Fields) -> Iterator[str]:
-    for grade in GAINS:
-        names = fields[grade]
-        if not isinstance(names, list) or not all(isinstance(name, str) and name.strip() for name in names):
-            yield f'"{grade}" is not a list of names'
-    graded = [normalise(name) for grade in GAINS for name in fields[grade]]
-    if len(set(graded)) < len(graded):
-        twice = next(name for name in graded if graded.count(name) > 1)
-        yield f'"{twice}" has two grades'
-
-
-LINE = Format(
-    tuple(GAINS),
-    _problems,
-    '{"query": "planet", "kind": "meaning", "right": ["orbit"], "fair": ["earth"], "wrong": ["eclipse"]}',
-)
 
 
 @click.command()

@@ -12,15 +12,16 @@ import random
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from io import BytesIO
 from pathlib import Path
+from typing import Self
 
 import click
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
+from pydantic import StrictInt, ValidationInfo, model_validator
 
-from data.making.eval.judged import GAINS, LINE, Judgement, drawn_alike, first_rows, read_judgements
+from data.making.eval.judged import GAINS, JudgedLine, Judgement, drawn_alike, first_rows, read_judgements
 from indexer.arrays import Floats, Ids
 from indexer.commands.options import library_option
 from indexer.commands.program import IconsGroup
@@ -32,7 +33,7 @@ from indexer.rendering.render import draw
 from indexer.reports.terminal import Progress, ProgressLine
 from search.evaluation.corpus import Corpus, Originals
 from search.evaluation.evaluate import Subject
-from search.evaluation.queries import Fields, Format, Question, check_line, find_answers, read_lines, read_queries
+from search.evaluation.queries import Line, Question, check_line, find_answers, read_lines, read_queries
 from search.evaluation.rankers import VectorRankers, find_contenders, in_blocks, read_vectors_of
 
 RANKERS = ("names", "pictures", "engine")
@@ -187,11 +188,28 @@ def _paste(sheet: Image.Image, content: bytes, left: int, top: int) -> None:
     sheet.paste(picture, (left, top), picture)
 
 
-NUMBERED = ("right", "fair")
-"""Grades that an answer says by numbers."""
-EXAMPLE = '{"query": "planet", "kind": "meaning", "right": [2], "fair": [5, 7]}'
+class _AnswerLine(Line):
+    """A judge's answer, by the numbers of pictures."""
 
-_Pool = Mapping[tuple[str, str], Sequence[str]]
+    example = '{"query": "planet", "kind": "meaning", "right": [2], "fair": [5, 7]}'
+
+    right: tuple[StrictInt, ...]
+    fair: tuple[StrictInt, ...]
+
+    @model_validator(mode="after")
+    def _is_of_the_pool(self, info: ValidationInfo) -> Self:
+        names = info.context.get((self.query, self.kind)) if info.context else None
+        if names is None:
+            raise ValueError(f"{_quoted(self.query, self.kind)} is not in the pool")
+        numbers = (*self.right, *self.fair)
+        for number in numbers:
+            if not 0 <= number < len(names):
+                raise ValueError(
+                    f'"{number}" is no number of its {len(names)} pictures, which are 0 to {len(names) - 1}'
+                )
+            if numbers.count(number) > 1:
+                raise ValueError(f'"{number}" is there twice')
+        return self
 
 
 def read_answers(folder: Path, file: Path) -> list[Judgement]:
@@ -203,8 +221,8 @@ def read_answers(folder: Path, file: Path) -> list[Judgement]:
     """
     pooled = read_pool(folder)
     judged: dict[tuple[str, str], Judgement] = {}
-    for answer in read_lines(file, Format(NUMBERED, partial(_problems, pooled), EXAMPLE)):
-        key = answer["query"], answer["kind"]
+    for answer in read_lines(file, _AnswerLine, context=pooled):
+        key = answer.query, answer.kind
         if key in judged:
             raise QueryFileError(f'"{file}" answers {_quoted(*key)} twice; leave one line of it')
         judged[key] = _judgement(answer, pooled[key])
@@ -234,17 +252,17 @@ def write_judgements(file: Path, judged: Sequence[Judgement]) -> None:
     for number, line in enumerate(judged, 1):
         grades = {grade: list(names) for grade, names in line.grades.items()}
         fields = {"query": line.query, "kind": line.kind, **grades}
-        check_line(fields, LINE, where=f'"{file}" stays as it is: its new line {number}')
         lines.append(f"{json.dumps(fields, ensure_ascii=False)}\n")
+        check_line(lines[-1], JudgedLine, where=f'"{file}" stays as it is: its new line {number}')
     write_file(file, "".join(lines).encode())
 
 
-def _judgement(answer: Fields, names: Sequence[str]) -> Judgement:
-    grades = {grade: [names[number] for number in answer[grade]] for grade in NUMBERED}
+def _judgement(answer: _AnswerLine, names: Sequence[str]) -> Judgement:
+    grades = {"right": [names[number] for number in answer.right], "fair": [names[number] for number in answer.fair]}
     graded = {normalise(name) for of_grade in grades.values() for name in of_grade}
     rest = {normalise(name): name for name in names}
     grades["wrong"] = [name for spelt, name in rest.items() if spelt not in graded]
-    return Judgement(answer["query"], answer["kind"], grades)
+    return Judgement(answer.query, answer.kind, grades)
 
 
 def _joined(before: Judgement, line: Judgement) -> Judgement:
@@ -254,23 +272,6 @@ def _joined(before: Judgement, line: Judgement) -> Judgement:
         for grade in GAINS
     }
     return Judgement(before.query, before.kind, grades)
-
-
-def _problems(pooled: _Pool, answer: Fields) -> Iterator[str]:
-    names = pooled.get((answer["query"], answer["kind"]))
-    if names is None:
-        yield f"{_quoted(answer['query'], answer['kind'])} is not in the pool"
-        return
-    numbers: list[object] = []
-    for grade in NUMBERED:
-        if not isinstance(answer[grade], list):
-            yield f'"{grade}" is not a list of numbers'
-        numbers += answer[grade]
-    for number in numbers:
-        if type(number) is not int or not 0 <= number < len(names):  # True would be 1
-            yield f'"{number}" is no number of its {len(names)} pictures, which are 0 to {len(names) - 1}'
-        if numbers.count(number) > 1:
-            yield f'"{number}" is there twice'
 
 
 def _quoted(query: str, kind: str) -> str:

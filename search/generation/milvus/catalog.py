@@ -1,152 +1,28 @@
-"""The icons behind ids: names, sets and sources out of a fetched file, facts of the whole generation.
+"""The icons behind ids, and the nearest vectors: names, sets and sources out of a fetched file, the rest of a server.
 
-The file has the tables of a snapshot, those of icons empty; what is asked of icons is asked of the server.
+The file has the tables of a snapshot, those of icons empty; what is asked of icons is asked of the server. Neighbours
+are looked for in a collection by its own name.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indexer.arrays import Ids, Positions
+from indexer.arrays import Floats, Ids
 from indexer.errors import LibraryError
 from indexer.languages.names import parse
 from indexer.languages.words import normalise
-from indexer.library.foreign import Kind, from_json
-from indexer.merging.facets import ROW
-from search.generation.backend import IconRow, is_in, numbered_key
-from search.generation.milvus.connection import IDS_AT_ONCE, MOST, Connection, Row
-from search.generation.milvus.schema import COLUMNS, Values, among, both, in_chunks, spelt, unpacked
-from search.generation.snapshot import NAMED, Snapshot
-
-DTYPE = np.dtype([*((name, ROW[name]) for name in ROW.names or ()), ("drawing", np.int64)])
-"""A row, and what shows its drawing first."""
-N_KEPT = 200_000
-"""Rows that are kept: 10 MB."""
-Coder = Callable[[str, str], int]
-"""Code of a kind's value."""
-
-
-class IconReader:
-    """Reads the rows of a collection of icons."""
-
-    def __init__(self, connection: Connection, collection: str, code: Coder, *, last: int) -> None:
-        self.connection = connection
-        self.collection = collection
-        self._code = code
-        self._last = last
-        self._kept = np.empty(0, DTYPE)
-        self._changing = Lock()
-
-    def rows(self, ids: Ids) -> NDArray[np.void]:
-        """Rows of some icons, in their order.
-
-        Raises:
-            LibraryError: the server has no such icon.
-        """
-        distinct = np.unique(ids)
-        kept = self._kept
-        new = distinct[~is_in(kept["icon"], distinct)]
-        if len(new):
-            kept = self._keep(self._decode(self.having("id", new)), base=kept)
-        if not is_in(kept["icon"], ids).all():
-            raise self.connection.lacks_row()
-        return kept[np.searchsorted(kept["icon"], ids)]
-
-    def of(self, where: str, fields: Sequence[str] = COLUMNS) -> list[Row]:
-        """All rows that an expression finds, by ascending id, however many."""
-        found = all_between(self.connection, self.collection, where, fields, (0, self._last))
-        return sorted(found, key=lambda row: int(row["id"]))
-
-    def having(self, field: str, values: Values, fields: Sequence[str] = COLUMNS) -> list[Row]:
-        """All rows that hold one of some values in a field."""
-        return [row for some in in_chunks(values, IDS_AT_ONCE) for row in self.of(among(field, some), fields)]
-
-    def found(self, where: str) -> Ids:
-        """Ids of all icons that an expression finds, ascending; their rows are kept."""
-        return self.keep(self.of(where))
-
-    def showing(self, images: Ids) -> Ids:
-        """Ids of the icons that show some pictures, ascending; their rows are kept."""
-        return np.sort(self.keep(self.having("image", images)))
-
-    def keep(self, rows: Iterable[Row]) -> Ids:
-        """Keep rows that were asked for something else; returns their ids."""
-        decoded = self._decode(list(rows))
-        self._keep(decoded, base=self._kept)
-        return np.asarray(decoded["icon"])
-
-    def _decode(self, rows: Sequence[Row]) -> NDArray[np.void]:
-        decoded = np.empty(len(rows), DTYPE)
-        for name in ("image", "drawing", "size", "coloured", "animated", "states"):
-            decoded[name] = [row[name] for row in rows]
-        decoded["icon"] = [row["id"] for row in rows]
-        decoded["name"] = [row["name_id"] for row in rows]
-        for kind in ("set", "look", "licence"):
-            decoded[kind] = [self._code(kind, row[kind]) for row in rows]
-        return decoded
-
-    def _keep(self, rows: NDArray[np.void], *, base: NDArray[np.void]) -> NDArray[np.void]:
-        """Both, by id, each once; kept for others while they are not too many."""
-        joined: NDArray[np.void] = np.concatenate([base, rows])
-        joined = joined[np.unique(joined["icon"], return_index=True)[1]]
-        with self._changing:
-            self._kept = joined if len(joined) <= N_KEPT else rows[np.argsort(rows["icon"])]
-        return joined
-
-
-class FetchedRows:
-    """Rows that were read, and a way to what else they bear."""
-
-    def __init__(
-        self,
-        rows: NDArray[np.void],
-        read: Callable[[Ids], list[Row]],
-        several: Callable[[str, Sequence[Row]], tuple[Positions, Ids]],
-    ) -> None:
-        self._rows = rows
-        self._read = read
-        self._several = several
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __getitem__(self, column: str) -> NDArray[Any]:
-        return np.ascontiguousarray(self._rows[column])
-
-    def several(self, kind: str) -> tuple[Positions, Ids]:
-        """Places and codes of all labels of a kind that the rows bear."""
-        return self._several(kind, self._borne)
-
-    @cached_property
-    def _borne(self) -> list[Row]:
-        """Values of all such kinds, read together."""
-        return self._read(self["icon"])
-
-
-def all_between(
-    connection: Connection,
-    collection: str,
-    where: str,
-    fields: Sequence[str],
-    ids: tuple[int, int],
-    **named: Any,
-) -> list[Row]:
-    """Rows of a range of ids that an expression finds; where these are more than one answer holds, of its halves."""
-    first, last = ids
-    bounds = f"id >= {first} and id <= {last}"
-    found = connection.query(collection, both(where, bounds), ["id", *fields], **named)
-    if len(found) < MOST or first == last:
-        return found
-    middle = (first + last) // 2
-    low = all_between(connection, collection, where, fields, (first, middle), **named)
-    return [*low, *all_between(connection, collection, where, fields, (middle + 1, last), **named)]
-
+from indexer.library.foreign import from_json
+from indexer.merging.vector_index import Neighbours
+from search.generation.backend import IconRow, Selection, numbered_key
+from search.generation.milvus.connection import IDS_AT_ONCE, MOST, SECONDS, Connection, Row
+from search.generation.milvus.schema import EXACT_UP_TO, VECTOR, among, both, in_chunks, spelt, unpacked
+from search.generation.milvus.table import MilvusTable, Where
+from search.generation.snapshot import NAMED, Snapshot, lines
 
 _HIT = ("name_id", "set_id", "image", "name", "shown")
 _SETS = "SELECT sets.id, sets.key, sets.title FROM sets"
@@ -157,35 +33,19 @@ _N_NAMES_KEPT = 1_000
 """Names whose icons are kept: one query asks for the same ones several times."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """What a row says of an icon in JSON, in this order."""
-
-    size: int | None
-    licence: str | None
-    source: int
-    path: str
-    member: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Described:
-    """What else it says."""
-
-    caption: str | None
-    tags: str
-    english_tags: str
-    categories: str
+_Shown = tuple[int | None, str | None, int, str, str]
+"""What a row says of an icon in JSON: size, licence, source, path, member."""
+_Described = tuple[str | None, str, str, str]
+"""What else it says: caption, tags, tags in English, categories."""
 
 
 class MilvusCatalog(Snapshot):
     """A generation's catalog, of which the server holds the icons."""
 
-    def __init__(self, path: Path, connection: Connection, reader: IconReader, pictures: str) -> None:
+    def __init__(self, path: Path, table: MilvusTable) -> None:
         super().__init__(path)
-        self._asked = connection
-        self._reader = reader
-        self._pictures = pictures
+        self._asked = table.connection
+        self._table = table
         self._named = lru_cache(maxsize=_N_NAMES_KEPT)(self._named_on_server)
         self._sets: dict[int, tuple[str, str]] = {row[0]: row[1:] for row in self._connection.execute(_SETS)}
         query = "SELECT id, kind, location FROM sources"
@@ -202,13 +62,14 @@ class MilvusCatalog(Snapshot):
         rows = self._by_id(np.array([icon]), ("said", "set_id"))
         if not rows:
             raise self._asked.lacks_row()
-        described = asdict(self._read(_Described, rows[0]["said"]))
+        caption, *texts = self._read(_Described, rows[0]["said"])
+        lists = zip(("tags", "english_tags", "categories"), map(lines, texts), strict=True)
         author, version, licence, source = self._connection.execute(
             f"{_OF_SET} WHERE sets.id = ?", (rows[0]["set_id"],)
         ).fetchone()
         return {
-            "caption": described.pop("caption"),
-            **{name: tuple(text.split("\n")) if text else () for name, text in described.items()},
+            "caption": caption,
+            **dict(lists),
             "author": author,
             "version": version,
             "set_licence": licence,
@@ -217,11 +78,11 @@ class MilvusCatalog(Snapshot):
 
     def variants_of(self, set_id: int, name_id: int) -> Ids:
         """Ids of the icons of one set and one name, ascending."""
-        return self._reader.found(f"set_id == {set_id} and name_id == {name_id}")
+        return self._table.found(f"set_id == {set_id} and name_id == {name_id}")
 
     def showing(self, images: Ids) -> Ids:
         """Ids of the icons that show some pictures, ascending."""
-        return self._reader.showing(images)
+        return self._table.showing(images)
 
     def _first_of_set(self, set_key: str, name: str, *, as_words: bool) -> int | None:
         called = among("name_id", self._ids_of_names(normalise(name))) if as_words else f"name == {_text(name)}"
@@ -238,9 +99,8 @@ class MilvusCatalog(Snapshot):
         rows = self._by_id(np.array([icon]), ("set_id", "name"))
         return numbered_key(self._sets[rows[0]["set_id"]][0], rows[0]["name"], icon) if rows else None
 
-    def names_of(self, ids: Ids | None = None) -> list[str]:
+    def names_of(self, ids: Ids) -> list[str]:
         """Names of some icons whose ids ascend, as their sources spell them; in that order."""
-        assert ids is not None, "the names of all icons are more than a server hands out"
         return [row["name"] for row in self._by_id(ids, ("name",))]
 
     def named(self, words: str) -> Ids:
@@ -249,38 +109,34 @@ class MilvusCatalog(Snapshot):
 
     def _named_on_server(self, words: str) -> Ids:
         names = self._ids_of_names(words)
-        return self._reader.found(among("name_id", names)) if names else np.empty(0, np.int64)
+        return self._table.found(among("name_id", names)) if names else np.empty(0, np.int64)
 
     def called(self, sets: Sequence[str], name: str) -> Ids:
         """Ids of the icons of some sets whose name is spelt so, else is the same words, its style included."""
         of_sets = f"set in {spelt(sets)}"
-        found = self._reader.found(both(of_sets, f"name == {_text(name)}"))
+        found = self._table.found(both(of_sets, f"name == {_text(name)}"))
         if len(found):
             return found
         words = normalise(name)
         names = [*self._ids_of_names(words), *self._ids_of_names(parse(name).words)]
-        rows = self._reader.of(both(of_sets, among("name_id", names)), ("name", "name_id")) if names else []
+        rows = self._table.query(both(of_sets, among("name_id", names)), ("name", "name_id")) if names else []
         known = self._names("words, own", {row["name_id"] for row in rows})
         is_it = (words in (normalise(row["name"]), *known[row["name_id"]]) for row in rows)
         return np.array([row["id"] for row, is_said in zip(rows, is_it, strict=True) if is_said], np.int64)
 
     def names_in(self, key: str) -> list[str]:
         """Names of a set's icons as they are spelt, each once."""
-        return sorted({row["name"] for row in self._reader.of(f"set == {_text(key)}", ("name",))})
+        return sorted({row["name"] for row in self._table.query(f"set == {_text(key)}", ("name",))})
 
     def digests(self, images: Sequence[int]) -> dict[int, bytes]:
         """Digests of the contents that pictures were rendered from, by id."""
-        distinct = np.unique(np.array(images, np.int64))
-        rows = self._asked.query_among(self._pictures, "id", distinct, ["id", "content"])
-        found = {row["id"]: bytes.fromhex(row["content"]) for row in rows}
-        if found.keys() != set(images):
-            raise self._asked.lacks_row()
-        return found
+        rows = self._asked.rows_of(self._table.pictures, np.unique(np.array(images, np.int64)), ["content"])
+        return {row["id"]: bytes.fromhex(row["content"]) for row in rows}
 
     def contents(self, images: Sequence[int]) -> dict[int, bytes]:
         """Pictures that the server holds, by id."""
         distinct = np.unique(np.array(images, np.int64))
-        rows = self._asked.query_among(self._pictures, "id", distinct, ["id", "picture"], most=_PICTURES_AT_ONCE)
+        rows = self._asked.rows_of(self._table.pictures, distinct, ["picture"], most=_PICTURES_AT_ONCE)
         found = ((row["id"], unpacked(row["picture"])) for row in rows)
         return {image: content for image, content in found if content is not None}
 
@@ -290,7 +146,7 @@ class MilvusCatalog(Snapshot):
         sets = among("set_id", sorted({group[0] for group in groups}))
         found: dict[tuple[int, int], list[tuple[int, str]]] = {group: [] for group in groups}
         for chunk in in_chunks(names, IDS_AT_ONCE):
-            for row in self._reader.of(both(sets, among("name_id", chunk)), ("set_id", "name_id", "name")):
+            for row in self._table.query(both(sets, among("name_id", chunk)), ("set_id", "name_id", "name")):
                 if (group := (row["set_id"], row["name_id"])) in found:
                     found[group].append((row["id"], row["name"]))
         return found
@@ -299,31 +155,29 @@ class MilvusCatalog(Snapshot):
         """Keys of a few icons whose names are like that of `key`, from its set where that is known."""
         set_key, _, name = key.rpartition(":")
         if set_key in {known for known, _ in self._sets.values()}:
-            rows = self._reader.of(f"set == {_text(set_key)}", ("set", "name"))
+            rows = self._table.query(f"set == {_text(set_key)}", ("set", "name"))
         else:
             names = self._names_near(normalise(name[:200]) or name[:200])
-            rows = self._reader.of(among("name_id", names), ("set", "name"))
+            rows = self._table.query(among("name_id", names), ("set", "name"))
         return self._keys_like(name, [(f"{row['set']}:{row['name']}", row["name"]) for row in rows])
 
     def _by_id(self, ids: Ids, fields: Sequence[str]) -> list[Row]:
         """Rows of some icons by ascending id; none of those that are not there."""
-        return self._reader.having("id", np.unique(ids), fields)
+        return self._table.having("id", np.unique(ids), fields)
 
     def _first(self, where: str) -> int | None:
         """The least id that an expression finds."""
-        return next((row["id"] for row in self._reader.of(where, ())), None)
+        return next((row["id"] for row in self._table.query(where, ())), None)
 
     def _icon_row(self, row: Row, words: str) -> IconRow:
-        shown = self._read(_Shown, row["shown"])
-        if row["set_id"] not in self._sets or shown.source not in self._sources:
+        size, licence, source, *place = self._read(_Shown, row["shown"])
+        if row["set_id"] not in self._sets or source not in self._sources:
             raise self._asked.lacks_row()
         named = row["name"], words, *self._sets[row["set_id"]]
-        place = *self._sources[shown.source], shown.path, shown.member
-        return IconRow(
-            row["id"], row["set_id"], row["name_id"], row["image"], *named, shown.size, shown.licence, *place
-        )
+        ids = row["id"], row["set_id"], row["name_id"], row["image"]
+        return IconRow(*ids, *named, size, licence, *self._sources[source], *place)
 
-    def _read(self, kind: type[Kind], text: str) -> Kind:
+    def _read(self, kind: Any, text: str) -> Any:
         try:
             return from_json(kind, text)
         except ValueError as error:
@@ -342,3 +196,88 @@ class MilvusCatalog(Snapshot):
 
 def _text(text: str) -> str:
     return spelt([text])[1:-1]
+
+
+GRAPH_WIDTH = 256
+"""Neighbours that a walk through the graph keeps in view at least (ef)."""
+WIDER = 1.5
+"""... and for each neighbour: at 50,695 icons, with 1, three of 653 hits of "arrow" are missed."""
+_QUERIES_AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class VectorKind:
+    """How a collection keeps its vectors."""
+
+    dim: int
+    is_half: bool
+    """Whether in half precision."""
+
+
+class MilvusVectors:
+    """The vectors of one collection."""
+
+    def __init__(self, connection: Connection, collection: str, n: int, *, kind: VectorKind) -> None:
+        self._connection = connection
+        self._collection = collection
+        self._n = n
+        self._kind = kind
+        self.fields: Sequence[str] = ()
+        """What is read of each neighbour beside its id, for `keep`."""
+        self.keep: Callable[[Sequence[Row]], object] = len
+        self.seconds = SECONDS
+        """For one answer."""
+
+    @property
+    def most(self) -> int:
+        """Neighbours that the server can be asked for at once."""
+        return MOST
+
+    def __len__(self) -> int:
+        return self._n
+
+    def search(self, query: Floats, *, k: int, only: Selection | None = None, is_rough: bool = False) -> Neighbours:
+        """The `k` nearest, best first; equal ones by id. A server knows no rough search."""
+        return self.search_many(query[None], k=k, only=only)[0]
+
+    def search_many(self, queries: Floats, *, k: int, only: Selection | None = None) -> list[Neighbours]:
+        """The `k` nearest to each of several vectors."""
+        assert only is None or isinstance(only, Where)
+        k = min(k, MOST, self._n)
+        if k <= 0:
+            return [Neighbours(np.empty(0, np.float32), np.empty(0, np.int64), -np.inf) for _ in queries]
+        asked: dict[str, Any] = {"k": k, "output_fields": list(self.fields), "seconds": self.seconds}
+        asked["filter"] = "" if only is None else only.expression
+        asked["ef"] = max(round(WIDER * k), GRAPH_WIDTH) if self._n > EXACT_UP_TO else 0
+        found: list[Neighbours] = []
+        for start in range(0, len(queries), _QUERIES_AT_ONCE):
+            some = queries[start : start + _QUERIES_AT_ONCE]
+            vectors = list(some.astype(np.float16)) if self._kind.is_half else some.tolist()
+            for hits in self._connection.search(self._collection, vectors, **asked):
+                self.keep([{"id": hit["id"], **hit["entity"]} for hit in hits])
+                found.append(self._neighbours(hits, k))
+        return found
+
+    def reconstruct(self, ids: Ids) -> Floats:
+        """The vectors of some ids, in their order.
+
+        Raises:
+            LibraryError: the server has no such id.
+        """
+        most = IDS_AT_ONCE // 4  # one answer holds 64 MB at most
+        rows = self._connection.rows_of(self._collection, ids, [VECTOR], most=most)
+        return np.array([as_floats(row[VECTOR]) for row in rows], np.float32).reshape(-1, self._kind.dim)
+
+    def _neighbours(self, hits: Sequence[Row], k: int) -> Neighbours:
+        scores = np.array([hit["distance"] for hit in hits], np.float32)
+        ids = np.array([hit["id"] for hit in hits], np.int64)
+        order = np.lexsort((ids, -scores))
+        is_all = len(hits) < k or k >= self._n
+        return Neighbours(scores[order], ids[order], -np.inf if is_all else float(scores.min(initial=np.inf)))
+
+
+def as_floats(stored: Any) -> Floats:
+    """A vector as it comes: floats, or the bytes of halves."""
+    if isinstance(stored, bytes) or (len(stored) == 1 and isinstance(stored[0], bytes)):
+        return np.frombuffer(stored if isinstance(stored, bytes) else stored[0], np.float16).astype(np.float32)
+    return np.asarray(stored, np.float32)

@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
+
+from indexer.arrays import Ids
 from indexer.errors import IconsError, LibraryError, SourceError, UnreachableError
 from indexer.library.folder import TOKEN, refuse_secret
 from indexer.library.named import read_text
-from search.deadline import refuse_late
-from search.generation.milvus.schema import Values, among, in_chunks
+from search.generation.milvus.schema import Values, among, both, in_chunks
+from search.query import refuse_late
 
 PORT = 19_530
 SCHEMES = ("milvus", "milvus+tls", "milvus-lite")
@@ -74,22 +77,20 @@ def read_token() -> str:
     Raises:
         IconsError: the file can't be read, or one of them is empty.
     """
-    if path := _variable(TOKEN_FILE):
-        if not (token := _read(path, TOKEN_FILE).strip()):
-            raise IconsError(f'"{path}", which {TOKEN_FILE} names, holds no token; write one into it')
-        return token
-    return _variable(TOKEN)
+    path, token = _from_file(TOKEN_FILE)
+    if path and not token.strip():
+        raise IconsError(f'"{path}", which {TOKEN_FILE} names, holds no token; write one into it')
+    return token.strip() or _variable(TOKEN)
 
 
-def read_authority() -> str:
-    """Path of the certificate that signs the server's; "" where the system knows it.
-
-    Raises:
-        IconsError: the file can't be read, or the variable is empty.
-    """
-    if path := _variable(AUTHORITY):
-        _read(path, AUTHORITY)
-    return path
+def _from_file(variable: str) -> tuple[str, str]:
+    """The path that a variable names, and what is written there; "" twice where it is not set."""
+    if not (path := _variable(variable)):
+        return "", ""
+    try:
+        return path, read_text(Path(path))
+    except SourceError as error:
+        raise IconsError(f"{error}; {variable} names it") from error
 
 
 def _variable(name: str) -> str:
@@ -98,13 +99,6 @@ def _variable(name: str) -> str:
     if value is not None and not value.strip():
         raise IconsError(f'{name} is "{value}"; put into it what docs/milvus.md says, or unset it')
     return value or ""
-
-
-def _read(path: str, variable: str) -> str:
-    try:
-        return read_text(Path(path))
-    except SourceError as error:
-        raise IconsError(f"{error}; {variable} names it") from error
 
 
 Row = dict[str, Any]
@@ -199,6 +193,30 @@ class Connection:
         chunks = (among(field, some) for some in in_chunks(values, most))
         return [row for where in chunks for row in self.query(collection, where, fields, **named)]
 
+    def rows_of(self, collection: str, ids: Ids, fields: Sequence[str], *, most: int = IDS_AT_ONCE) -> list[Row]:
+        """The rows of some ids, in their order.
+
+        Raises:
+            LibraryError: the server lacks one.
+        """
+        rows = self.query_among(collection, "id", np.unique(ids), ["id", *fields], most=most)
+        held = {row["id"]: row for row in rows}
+        try:
+            return [held[key] for key in ids.tolist()]
+        except KeyError as error:
+            raise self.lacks_row() from error
+
+    def query_all(
+        self, collection: str, where: str, fields: Sequence[str], first: int, last: int, **named: Any
+    ) -> list[Row]:
+        """All rows of a range of ids that an expression finds: of its halves, where one answer does not hold them."""
+        found = self.query(collection, both(where, f"id >= {first} and id <= {last}"), ["id", *fields], **named)
+        if len(found) < MOST or first == last:
+            return found
+        middle = (first + last) // 2
+        low = self.query_all(collection, where, fields, first, middle, **named)
+        return [*low, *self.query_all(collection, where, fields, middle + 1, last, **named)]
+
     def count(self, collection: str, where: str = "", **named: Any) -> int:
         """How many rows an expression finds."""
         [row] = self.call("query", collection, filter=where, output_fields=["count(*)"], **named)
@@ -268,7 +286,7 @@ def _connect(address: Address, spelling: str) -> Any:
     options: dict[str, Any] = {}
     if not address.is_file:
         options["token"] = read_token()
-        if address.is_secure and (authority := read_authority()):
+        if address.is_secure and (authority := _from_file(AUTHORITY)[0]):
             options |= {"server_pem_path": authority, "secure": True}
     try:
         return MilvusClient(address.uri, timeout=CONNECTING_SECONDS, **options)
@@ -281,11 +299,11 @@ def _ours(error: Exception, what: str, spelling: str) -> LibraryError | None:
     kinds = _kinds(error)
     if not kinds & {"MilvusException", "RpcError", "ConnectionConfigException", "ParamError"}:
         return None
-    said = _short(error)
+    said, status, details = _said(error)
     code = getattr(error, "code", None)
-    if "UNAUTHENTICATED" in _of_grpc(error, "code") or code == _UNAUTHENTICATED:
+    if "UNAUTHENTICATED" in status or code == _UNAUTHENTICATED:
         return LibraryError(f'"{spelling}" lets nobody in without the right token ({said}); put it into {TOKEN}')
-    if "CERTIFICATE_VERIFY_FAILED" in _of_grpc(error, "details"):
+    if "CERTIFICATE_VERIFY_FAILED" in details:
         hint = f"{AUTHORITY} names the certificate that signs it"
         return LibraryError(f'"{spelling}" shows a certificate that nothing here trusts; {hint}')
     if "RpcError" in kinds or any(word in said.lower() for word in _AWAY):
@@ -300,19 +318,15 @@ def _ours(error: Exception, what: str, spelling: str) -> LibraryError | None:
 
 def _unreachable(spelling: str, error: Exception) -> UnreachableError:
     hint = f"start it, or see that host and port are right (TLS: milvus+tls://, {AUTHORITY})"
-    return UnreachableError(f'"{spelling}" does not answer ({_short(error)}); {hint}')
+    return UnreachableError(f'"{spelling}" does not answer ({_said(error)[0]}); {hint}')
 
 
-def _short(error: Exception) -> str:
-    """The first line of what an error says, or the one of gRPC that it comes of: "Fail connecting" says too little."""
-    said = str(_of_grpc(error, "details") or getattr(error, "message", "") or error).strip() or type(error).__name__
-    return said.splitlines()[0][:200]
-
-
-def _of_grpc(error: Exception, what: str) -> str:
-    """The "code" (StatusCode.UNAUTHENTICATED) or "details" of gRPC's error that this is or comes of; "" of others."""
-    found = next((one for one in (error, error.__cause__) if "RpcError" in _kinds(one)), None)
-    return str(getattr(found, what, str)() or "")
+def _said(error: Exception) -> tuple[str, str, str]:
+    """The first line of what an error says, and status and details of gRPC's that it is or comes of: these say more."""
+    of_grpc = next((one for one in (error, error.__cause__) if "RpcError" in _kinds(one)), None)
+    status, details = (str(getattr(of_grpc, name, str)() or "") for name in ("code", "details"))
+    said = str(details or getattr(error, "message", "") or error).strip() or type(error).__name__
+    return said.splitlines()[0][:200], status, details
 
 
 def _kinds(error: BaseException | None) -> set[str]:

@@ -22,11 +22,10 @@ from indexer.library.folder import Generation, Library, LibraryElsewhere, Number
 from indexer.library.foreign import Count, FileName, Name, Size, below, from_json
 from indexer.merging.manifest import Manifest
 from search.generation.backend import Engine
-from search.generation.milvus.catalog import MilvusCatalog
+from search.generation.milvus.catalog import MilvusCatalog, MilvusVectors, VectorKind
 from search.generation.milvus.connection import Connection, GoneError, connection_to
 from search.generation.milvus.schema import COLUMNS, Names, among, in_chunks, manifest_key, piece_key
 from search.generation.milvus.table import Facts, MilvusTable
-from search.generation.milvus.vectors import MilvusVectors, VectorKind
 from search.generation.opened import Opened, Source
 
 _PIECES_AT_ONCE = 32
@@ -94,6 +93,14 @@ def read_manifest(
     return published
 
 
+def find_manifest(connection: Connection, names: Names, number: int | None) -> PublishedManifest | None:
+    """What was published of a generation; None where nothing was, or it is no longer whole."""
+    if number is not None:
+        with suppress(GoneError):
+            return read_manifest(connection, names, number)
+    return None
+
+
 def fetch(connection: Connection, names: Names, library: Library, published: PublishedManifest) -> Generation:
     """Put the files of a generation and its encoder into the user's cache, those that are missing.
 
@@ -119,11 +126,10 @@ def fetch(connection: Connection, names: Names, library: Library, published: Pub
 
 def _is_there(folder: Path, published: PublishedManifest) -> bool:
     """Whether a folder holds what was published; another library under the same address may have been."""
-    try:
+    with suppress(OSError, UnicodeDecodeError):
         is_it = (folder / _MANIFEST_NAME).read_text("utf-8") == published.to_json()
-    except (OSError, UnicodeDecodeError):
-        return False
-    return is_it and _has_files(folder, published.generation)
+        return is_it and _has_files(folder, published.generation)
+    return False
 
 
 def _has_files(folder: Path, files: dict[str, FileFacts]) -> bool:
@@ -145,8 +151,10 @@ def _fill(
 ) -> None:
     with folder_aside(folder, replace=True) as aside:
         for name, facts in files.items():
-            stored = below(root, "files", facts.sha256)
-            if not _is_stored(stored, facts):
+            stored, is_stored = below(root, "files", facts.sha256), False
+            with suppress(OSError):
+                is_stored = describe_file(stored).sha256 == facts.sha256
+            if not is_stored:
                 write_file(stored, _read(connection, names, name, facts))
             try:
                 os.link(stored, below(aside, name))
@@ -154,13 +162,6 @@ def _fill(
                 shutil.copyfile(stored, below(aside, name))
         if published is not None:
             (aside / _MANIFEST_NAME).write_text(published.to_json(), "utf-8")
-
-
-def _is_stored(stored: Path, facts: FileFacts) -> bool:
-    try:
-        return describe_file(stored).sha256 == facts.sha256
-    except OSError:
-        return False
 
 
 def _read(connection: Connection, names: Names, name: str, facts: FileFacts) -> bytes:
@@ -259,12 +260,12 @@ class Published(Source):
             self.connection.load(collection)
         facts = Facts.read(generation.folder / "facts.json")
         table = MilvusTable(generation.catalog, self.connection, collections, facts)
-        snapshot = MilvusCatalog(generation.catalog, self.connection, table.reader, collections[1])
+        snapshot = MilvusCatalog(generation.catalog, table)
         icons, pictures = (
             MilvusVectors(self.connection, collection, n, kind=VectorKind(published.dim, published.is_half))
             for collection, n in zip(collections, (published.n_icons, published.n_pictures), strict=True)
         )
-        icons.fields, icons.keep = COLUMNS, table.reader.keep
+        icons.fields, icons.keep = COLUMNS, table.keep_rows
         return Opened.of(
             generation,
             snapshot,

@@ -78,17 +78,9 @@ class Names:
         """Holds the files of all generations."""
         return f"files_{self.library}"
 
-    def icons(self, number: int) -> str:
-        """Icons of a generation."""
-        return f"icons_{self.library}_g{number}"
-
-    def pictures(self, number: int) -> str:
-        """Pictures of a generation."""
-        return f"pictures_{self.library}_g{number}"
-
     def of(self, number: int) -> tuple[str, str]:
-        """The two collections of a generation."""
-        return self.icons(number), self.pictures(number)
+        """The collections of a generation's icons and of its pictures."""
+        return f"icons_{self.library}_g{number}", f"pictures_{self.library}_g{number}"
 
     def number_in(self, collection: str) -> int | None:
         """Which generation a collection belongs to; None for one of another kind or library."""
@@ -146,30 +138,8 @@ def add_fields(collection_schema: Any, fields: Mapping[str, str], types: Any) ->
 
 NOTHING = "id < 0"
 """Finds nothing: ids are 0 or more."""
-_OF_PICTURES = {"set": "sets", "look": "looks", "licence": "licences", "size": "sizes"}
-"""Fields of which a picture has several values, one for each icon that shows it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """Values of one field, any of which does."""
-
-    field: str
-    values: tuple[str | int, ...]
-
-    def of_icons(self) -> str:
-        """As icons' rows are asked."""
-        if not self.values:
-            return NOTHING
-        if self.field in ("tags", "categories"):
-            return f"array_contains_any({self.field}, {spelt(self.values)})"
-        return f"{self.field} in {spelt(self.values)}"
-
-    def of_pictures(self) -> str:
-        """As pictures' rows are asked: whether any of their icons has such a value."""
-        if not self.values or self.field not in _OF_PICTURES:
-            return self.of_icons()
-        return f"array_contains_any({_OF_PICTURES[self.field]}, {spelt(self.values)})"
+OF_PICTURES = {"set": "sets", "look": "looks", "licence": "licences", "size": "sizes"}
+"""Fields of an icon of which a picture has several values, one for each icon that shows it."""
 
 
 def spelt(values: Iterable[str | int]) -> str:
@@ -180,7 +150,10 @@ def spelt(values: Iterable[str | int]) -> str:
 def among(field: str, values: Values) -> str:
     """That a field holds one of some values."""
     listed = values.tolist() if isinstance(values, np.ndarray) else values
-    return f"{field} in {spelt(listed)}" if listed else NOTHING
+    if not listed:
+        return NOTHING
+    is_array = PICTURE_FIELDS.get(field, "").startswith("ARRAY")
+    return f"array_contains_any({field}, {spelt(listed)})" if is_array else f"{field} in {spelt(listed)}"
 
 
 def both(*expressions: str) -> str:

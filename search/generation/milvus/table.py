@@ -1,25 +1,24 @@
-"""The icons of a generation on a server: filtered there, counted here."""
+"""The icons of a generation on a server: filtered there, their rows read and counted here."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from threading import Lock
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.errors import LibraryError, UnsupportedError
 from indexer.library.foreign import from_json
-from indexer.library.traits import FLAGS
-from indexer.merging.facets import NONE, OF_LOOK, SEVERAL
+from indexer.merging.facets import NONE, ROW, SEVERAL
 from indexer.merging.lexicon import Lexicon, says_all
-from search.generation.backend import Ability, Selection
-from search.generation.icon_table import FIELDS, KINDS, IconTable, Order, SetFacts, Tally
-from search.generation.milvus.catalog import FetchedRows, IconReader
+from search.generation.backend import FIELDS, KINDS, Ability, IconTable, Order, Selection, SetFacts, is_in
 from search.generation.milvus.connection import IDS_AT_ONCE, MOST, Connection, Row
-from search.generation.milvus.schema import Condition, among, any_of, both, in_chunks, spelt
+from search.generation.milvus.schema import COLUMNS, OF_PICTURES, Values, among, any_of, both, in_chunks, spelt
 from search.query import Filters, Sort
 
 Tallies = dict[str, list[int]]
@@ -93,14 +92,18 @@ class Where:
         found = [row["id"] for where in chunks for row in self.connection.query(self.collection, where, ["id"])]
         return np.isin(ids, found)
 
-    def among(self, ids: Ids) -> Ids:
-        """Those of some ids that it holds, in their order."""
-        return np.asarray(ids[self.has(ids)])
-
     def images(self) -> "Where":
         """The pictures that its icons show, or may show: one has the labels of all of its icons."""
         assert self.pictures is not None
         return self.pictures
+
+
+DTYPE = np.dtype([*((name, ROW[name]) for name in ROW.names or ()), ("drawing", np.int64)])
+"""A row, and what shows its drawing first."""
+N_KEPT = 200_000
+"""Rows that are kept: 10 MB."""
+_LABELS = ("set", "look", "licence", *SEVERAL)
+"""Kinds that a row names by their values."""
 
 
 class MilvusTable(IconTable):
@@ -108,26 +111,77 @@ class MilvusTable(IconTable):
 
     def __init__(self, catalog: Path, connection: Connection, collections: tuple[str, str], facts: Facts) -> None:
         super().__init__(catalog)
-        self._connection = connection
-        self._icons, self._pictures = collections
+        self.connection = connection
+        self.icons, self.pictures = collections
         self._facts = facts
         self._n_icons: Ids = np.load(catalog.with_name("bearers.npy"), allow_pickle=False)
-        self.reader = IconReader(connection, self._icons, self._code, last=facts.last)
+        self._rows = np.empty(0, DTYPE)
+        """That are kept."""
+        self._changing = Lock()
 
     def __len__(self) -> int:
         return int(self.labels("set").n.sum())
 
-    def at(self, ids: Ids) -> FetchedRows:
-        """What is known of some icons, in their order."""
-        return FetchedRows(self.reader.rows(ids), self._read_several, self._several)
+    def at(self, ids: Ids) -> "FetchedRows":
+        """What is known of some icons, in their order.
+
+        Raises:
+            LibraryError: the server has no such icon.
+        """
+        distinct, rows = np.unique(ids), self._rows
+        new = distinct[~is_in(rows["icon"], distinct)]
+        if len(new):
+            rows = self._keep(self._decoded(self.having("id", new)), base=rows)
+        if not is_in(rows["icon"], ids).all():
+            raise self.connection.lacks_row()
+        return FetchedRows(self, rows[np.searchsorted(rows["icon"], ids)])
+
+    def query(self, where: str, fields: Sequence[str] = COLUMNS) -> list[Row]:
+        """All rows that an expression finds, by ascending id, however many."""
+        found = self.connection.query_all(self.icons, where, fields, 0, self._facts.last)
+        return sorted(found, key=lambda row: int(row["id"]))
+
+    def having(self, field: str, values: Values, fields: Sequence[str] = COLUMNS) -> list[Row]:
+        """All rows that hold one of some values in a field."""
+        return [row for some in in_chunks(values, IDS_AT_ONCE) for row in self.query(among(field, some), fields)]
+
+    def found(self, where: str) -> Ids:
+        """Ids of all icons that an expression finds, ascending; their rows are kept."""
+        return self.keep_rows(self.query(where))
+
+    def keep_rows(self, rows: Iterable[Row]) -> Ids:
+        """Keep rows that were asked for something else; returns their ids."""
+        decoded = self._decoded(list(rows))
+        self._keep(decoded, base=self._rows)
+        return np.asarray(decoded["icon"])
+
+    def _decoded(self, rows: Sequence[Row]) -> NDArray[np.void]:
+        decoded = np.empty(len(rows), DTYPE)
+        for name in DTYPE.names or ():
+            field = {"icon": "id", "name": "name_id"}.get(name, name)
+            is_label = name in ("set", "look", "licence")
+            decoded[name] = [self.code(name, row[field]) if is_label else row[field] for row in rows]
+        return decoded
+
+    def _keep(self, rows: NDArray[np.void], *, base: NDArray[np.void]) -> NDArray[np.void]:
+        """Both, by id, each once; kept for others while they are not too many."""
+        joined: NDArray[np.void] = np.concatenate([base, rows])
+        joined = joined[np.unique(joined["icon"], return_index=True)[1]]
+        with self._changing:
+            self._rows = joined if len(joined) <= N_KEPT else rows[np.argsort(rows["icon"])]
+        return joined
 
     def select(self, filters: Filters) -> Where | None:
         """The icons that fit; None where nothing is filtered."""
-        conditions = list(self._conditions(filters))
-        if not conditions:
+        asked: dict[str, Values] = {}
+        for kind, codes in self._asked(filters):
+            values = (*self.labels(kind).values, "") if kind in _LABELS else None  # NONE is the last one
+            asked[SEVERAL.get(kind, kind)] = [values[code] for code in codes] if values else codes
+        if not asked:
             return None
-        shown = Where(self._connection, self._pictures, both(*(one.of_pictures() for one in conditions)))
-        return Where(self._connection, self._icons, both(*(one.of_icons() for one in conditions)), shown)
+        shown = both(*(among(OF_PICTURES.get(field, field), values) for field, values in asked.items()))
+        of_icons = both(*(among(field, values) for field, values in asked.items()))
+        return Where(self.connection, self.icons, of_icons, Where(self.connection, self.pictures, shown))
 
     def every(self, only: Selection | None) -> Ids:
         """Ids of all icons of a selection, ascending, while one answer of the server holds them."""
@@ -139,7 +193,7 @@ class MilvusTable(IconTable):
                 f"({MOST:,}); look for words, or filter more"
             )
         assert only is None or isinstance(only, Where)
-        return self.reader.found("" if only is None else only.expression)
+        return self.found("" if only is None else only.expression)
 
     def precomputed_order(self, sort: Sort, *, flat: bool) -> Order | None:
         """All icons as they are browsed, where that was worked out because they are many."""
@@ -151,16 +205,16 @@ class MilvusTable(IconTable):
 
     def showing(self, images: Ids) -> Ids:
         """Ids of the icons that show some pictures, ascending."""
-        return self.reader.showing(images)
+        return np.sort(self.keep_rows(self.having("image", images)))
 
     def stating(self, tag: int) -> Ids:
         """Ids of the icons that state a tag, ascending."""
-        return self.reader.found(Condition("tags", (self.labels("tag").values[tag],)).of_icons())
+        return self.found(among("tags", [self.labels("tag").values[tag]]))
 
     def alike(self, ids: Ids) -> list[Ids]:
         """For each of some icons all that show the same drawing, ascending."""
         drawings = self.at(ids)["drawing"]
-        every = self.reader.keep(self.reader.having("drawing", np.unique(drawings)))
+        every = self.keep_rows(self.having("drawing", np.unique(drawings)))
         shown = self.at(every)["drawing"]
         order = np.lexsort((every, shown))
         every, shown = every[order], shown[order]
@@ -174,7 +228,7 @@ class MilvusTable(IconTable):
         names = lexicon.name_ids[rows[n_before < most]]
         if not len(names):
             return names
-        ids = self.reader.found(among("name_id", names))
+        ids = self.found(among("name_id", names))
         places = np.argsort(names)[np.searchsorted(np.sort(names), self.at(ids)["name"])]
         return np.asarray(ids[np.lexsort((ids, places))][:most])
 
@@ -183,68 +237,31 @@ class MilvusTable(IconTable):
         names = lexicon.name_ids[says_all(coverage)]
         if not len(names) and not tags:
             return np.empty(0, np.int64)
-        stated = tuple(self.labels("tag").values[tag] for tag in tags)
-        says = any_of(*(among("name_id", chunk) for chunk in in_chunks(names, IDS_AT_ONCE)))
-        says = any_of(says, Condition("tags", stated).of_icons() if stated else "")
+        says = [among("name_id", chunk) for chunk in in_chunks(names, IDS_AT_ONCE)]
+        says += [among("tags", [self.labels("tag").values[tag] for tag in tags])] if tags else []
         found: set[str] = set()
         while True:  # each round finds sets that were not seen: icons that say so are thousands, their sets few
             others = f"set not in {spelt(sorted(found))}" if found else ""
-            rows = self._connection.query(self._icons, both(says, others), ["set"], most=_SETS_AT_ONCE)
+            rows = self.connection.query(self.icons, both(any_of(*says), others), ["set"], most=_SETS_AT_ONCE)
             found |= {row["set"] for row in rows}
             if len(rows) < _SETS_AT_ONCE:
-                return np.array([self._code("set", key) for key in sorted(found)], np.int64)
+                return np.array([self.code("set", key) for key in sorted(found)], np.int64)
 
-    def _whole_tally(self, kind: str) -> Tally:
-        return *self._values(kind), np.array(self._facts.tallies[kind], np.int64)
+    def _counts(self, kind: str) -> Ids:
+        return np.array(self._facts.tallies[kind], np.int64)
 
-    def _conditions(self, filters: Filters) -> Iterator[Condition]:
-        """What each filter asks of a row."""
-        for kind, field in FIELDS.items():
-            if kind in OF_LOOK or not (asked := getattr(filters, field)):
-                continue
-            values = (*self.labels(kind).values, "")  # NONE is the last one
-            yield Condition(SEVERAL.get(kind, kind), tuple(values[code] for code in self.labels(kind).meant(asked)))
-        if filters.styles or filters.corners:
-            yield Condition("look", self._fitting_looks(filters))
-        if filters.sizes:
-            self._refuse_sizes(filters.sizes)
-            yield Condition("size", filters.sizes)
-        for flag in FLAGS:
-            if (value := getattr(filters, flag)) is not None:
-                if not sum(self._facts.tallies[flag]):
-                    self._refuse_unseen(flag)
-                yield Condition(flag, (int(value),))
+    def code(self, kind: str, value: str) -> int:
+        """Code of a kind's value.
 
-    def _fitting_looks(self, filters: Filters) -> tuple[str, ...]:
-        """Looks that have one of the styles and one of the corners that are asked for."""
-        fits = np.ones(len(self.labels("look").values) + 1, bool)
-        for kind in OF_LOOK:
-            if asked := getattr(filters, FIELDS[kind]):
-                fits &= np.logical_or.reduce([self._looks_in(self._known(kind, value)) for value in asked])
-        return tuple(look for look, fit in zip(self.labels("look").values, fits, strict=False) if fit)
-
-    def _several(self, kind: str, rows: Sequence[Row]) -> tuple[Positions, Ids]:
-        """Places and codes of all labels of a kind that some icons bear."""
-        codes = [sorted(self._code(kind, value) for value in row[SEVERAL[kind]]) for row in rows]
-        places = np.repeat(np.arange(len(rows)), [len(some) for some in codes])
-        return places, np.array([code for some in codes for code in some], np.int64)
-
-    def _read_several(self, ids: Ids) -> list[Row]:
-        """Values of the kinds that icons have several of."""
-        rows = self._connection.query_among(self._icons, "id", np.unique(ids), ["id", *SEVERAL.values()])
-        borne = {row["id"]: row for row in rows}
-        try:
-            return [borne[icon] for icon in ids.tolist()]
-        except KeyError as error:
-            raise self._connection.lacks_row() from error
-
-    def _code(self, kind: str, value: str) -> int:
+        Raises:
+            LibraryError: the files of the generation do not know it.
+        """
         codes = self.keep(f"codes of {kind}", lambda: {one: code for code, one in enumerate(self.labels(kind).values)})
         try:
             return cast(dict[str, int], codes)[value] if value else NONE
         except KeyError:
             raise LibraryError(
-                f'"{self._connection.spelling}" has an icon of the {kind} "{value}", which its files do not know; '
+                f'"{self.connection.spelling}" has an icon of the {kind} "{value}", which its files do not know; '
                 "`icons lab publish` mends it"
             ) from None
 
@@ -255,3 +272,28 @@ class MilvusTable(IconTable):
     @property
     def _sizes(self) -> Ids:
         return np.array(self._facts.sizes, np.int64)
+
+
+@dataclass(frozen=True)
+class FetchedRows:
+    """Rows that were read, and a way to what else they bear."""
+
+    table: MilvusTable
+    rows: NDArray[np.void]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        return np.ascontiguousarray(self.rows[column])
+
+    def several(self, kind: str) -> tuple[Positions, Ids]:
+        """Places and codes of all labels of a kind that the rows bear."""
+        codes = [sorted(self.table.code(kind, value) for value in row[SEVERAL[kind]]) for row in self._borne]
+        places = np.repeat(np.arange(len(codes)), [len(some) for some in codes])
+        return places, np.array([code for some in codes for code in some], np.int64)
+
+    @cached_property
+    def _borne(self) -> list[Row]:
+        """Values of all such kinds, read together."""
+        return self.table.connection.rows_of(self.table.icons, self["icon"], [*SEVERAL.values()])

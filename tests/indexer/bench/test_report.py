@@ -56,17 +56,21 @@ def test_a_table_holds_every_figure_and_the_ratio_to_the_first_repeat_by_repeat(
     slow, fast = _row("batch", "batch=32", [100, 200]), _row("batch", "batch=64", [150, 400])
     head, lines = table(_report(slow, fast, Row("batch", "batch=9999", error="no room")), "batch")
     assert head == ["", "images/s", "batch", "against the first", "error"]
-    assert [line[0] for line in lines] == ["batch=32", "batch=64", "batch=9999"]
-    assert lines[1] == ["batch=64", "275 (150-400)", "64", "1.75 (1.50-2)", ""]
-    assert lines[2] == ["batch=9999", "", "", "", "no room"]
+    assert [lines[0][0], *lines[1:]] == [
+        "batch=32",
+        ["batch=64", "275 (150-400)", "64", "1.75 (1.50-2)", ""],
+        ["batch=9999", "", "", "", "no room"],
+    ]
 
 
 def test_both_laws_are_fitted_to_what_more_devices_bring() -> None:
-    rows = []
-    for law, behind in (("Amdahl", SAME), ("Gustafson", EACH)):
-        for n in (1, 2, 4):
-            rows.append(_row(f"devices{behind}", f"devices={n}", [100 * speedup(law, 0.9, n)], devices=n))
-    report = _report(*rows)
+    report = _report(
+        *(
+            _row(f"devices{behind}", f"devices={n}", [100 * speedup(law, 0.9, n)], devices=n)
+            for law, behind in (("Amdahl", SAME), ("Gustafson", EACH))
+            for n in (1, 2, 4)
+        )
+    )
     assert [fit.parallel_share.value for fit in report.fits("devices")] == [pytest.approx(0.9), pytest.approx(0.9)]
     lines = list(scaling_lines(report, "devices"))
     assert lines[0] == "devices, same work: 2 are 1.82 times as fast, efficiency 91%"
@@ -86,8 +90,7 @@ def test_a_report_is_a_page_with_charts_and_a_file_that_reads_back(tmp_path: Pat
     page = (tmp_path / "report.html").read_text()
     assert "cut off" in page and "the machine was busy before (load 2.0)" in page and "efficiency 100%" in page
     assert page.count("<svg") == 5
-    names = {path.stem for path in (tmp_path / "charts").iterdir()}
-    assert names == {
+    assert {path.stem for path in (tmp_path / "charts").iterdir()} == {
         *("batch-images-a-s", "devices-same-work-speed-up", "devices-same-work-images-a-s"),
         *("devices-as-much-for-each-images-a-s", "options-images-a-s"),
     }

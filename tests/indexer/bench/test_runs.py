@@ -34,34 +34,37 @@ def test_the_first_fifth_of_the_pictures_is_left_out_of_every_rate(tmp_path: Pat
     fast = [_progress(0, 100.0, s, 500 + 100 * s, waited_seconds=0.1 * s, busy_seconds=0.8 * s) for s in range(1, 11)]
     slow = [_progress(1, 105.0, s, 50 * s, waited_seconds=0.3 * s, busy_seconds=0.4 * s) for s in range(1, 6)]
     busy = [(100.0 + s, 1.5 * s) for s in range(-1, 12)]
-    reports = Reports(tmp_path, defaultdict(list, {0: fast, 1: slow}), busy)
-    found = reports.figures(n_cores=2)
+    found = Reports(tmp_path, defaultdict(list, {0: fast, 1: slow}), busy).figures(n_cores=2)
     started = 350 / 600  # a fifth of all 1,750 is there before the first report, which says 600
-    assert found["images/s"] == pytest.approx(0.8 * 1750 / (10 - started))
-    assert found["seconds"] == 10.0
-    assert found["waits"] == pytest.approx((0.1 * (10 - started) + 0.3 * 5) / 2 / (10 - started))
-    assert found["device busy"] == pytest.approx((0.8 * (10 - started) + 0.4 * 5) / 2 / (10 - started))
-    assert found["cores busy"] == pytest.approx(1.5 / 2)
-    assert (found["pictures"], "failed" in found) == (1750, False)
+    expected = {
+        "images/s": 0.8 * 1750 / (10 - started),
+        "seconds": 10.0,
+        "waits": (0.1 * (10 - started) + 0.3 * 5) / 2 / (10 - started),
+        "device busy": (0.8 * (10 - started) + 0.4 * 5) / 2 / (10 - started),
+        "cores busy": 1.5 / 2,
+        "pictures": 1750,
+    }
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    assert "failed" not in found
     with pytest.raises(BenchError, match="no picture was embedded"):
         Reports(tmp_path).figures(1)
 
 
 def test_steps_are_counted_once_three_in_a_row_are_as_fast_as_the_later_ones() -> None:
     taken = [9.0, 5.0, 1.0, 1.0, 1.0, 1.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.05, 1.0, 1.0]
-    assert steady_from(np.cumsum(taken).tolist(), most=10) == 8
-    assert steady_from(np.cumsum(taken).tolist(), most=7) == 7, "at most so many are left out"
+    assert [steady_from(np.cumsum(taken).tolist(), most=most) for most in (10, 7)] == [8, 7], "at most so many"
 
 
 def test_pictures_are_chosen_evenly_and_taken_again_where_there_are_too_few(tmp_path: Path, icon_folder: Path) -> None:
     pictures = gather(tmp_path, icon_folder, choice=ModelChoice.bundled(), n=30)
     assert (pictures.n_distinct, len({job.address.digest for job in pictures.jobs})) == (11, 11)
     assert [job.id for job in pictures.jobs] == list(range(30))
-    assert len(gather(tmp_path, icon_folder, choice=ModelChoice.bundled(), n=4).jobs) == 4
+    few = gather(tmp_path, icon_folder, choice=ModelChoice.bundled(), n=4)
+    assert len(few.jobs) == 4
     (tmp_path / "empty").mkdir()
     with pytest.raises(BenchError, match=r'no pictures in ".*empty"'):
         gather(tmp_path, tmp_path / "empty", choice=ModelChoice.bundled(), n=4)
-    files = png_files(gather(tmp_path, icon_folder, choice=ModelChoice.bundled(), n=4), workers=0)
+    files = png_files(few, workers=0)
     assert [file.name for file in sorted(files.iterdir())] == [f"{n:07d}.png" for n in range(4)]
 
 
@@ -85,8 +88,15 @@ def test_a_module_that_fails_or_hangs_says_so_and_is_ended(tmp_path: Path) -> No
     with pytest.raises(BenchError, match=r"No module named indexer.nothing"):
         run_module("indexer.nothing", devices=Devices("cpu", 1), folder=tmp_path)
     with pytest.raises(BenchError, match=r"took longer than 0 s"):
-        sleeping = ("-n1", "-r1", "import time; time.sleep(100)")
-        run_module("timeit", *sleeping, devices=Devices("cpu", 1), folder=tmp_path, limit=0.2)
+        run_module(
+            "timeit",
+            "-n1",
+            "-r1",
+            "import time; time.sleep(100)",
+            devices=Devices("cpu", 1),
+            folder=tmp_path,
+            limit=0.2,
+        )
 
 
 def test_a_command_that_fails_is_named_with_its_last_words(tmp_path: Path) -> None:
@@ -104,8 +114,8 @@ def test_cores_are_narrowed_for_a_block_and_keep_count_of_their_work() -> None:
 
 def test_operations_are_counted_and_a_ceiling_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(alone._SIDES, "cpu", 64)
-    layers = nn.Conv2d(3, 4, 3, padding=1), nn.Flatten(), nn.Linear(4 * 8 * 8, 10, bias=False)
-    tower = partial(lambda net, pixels: net(pixels.permute(0, 3, 1, 2).float()), nn.Sequential(*layers))
+    net = nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), nn.Flatten(), nn.Linear(4 * 8 * 8, 10, bias=False))
+    tower = partial(lambda net, pixels: net(pixels.permute(0, 3, 1, 2).float()), net)
     encoder = SimpleNamespace(image_tower=tower, image_size=8, device=torch.device("cpu"), precision="fp32")
     flops, ceiling = alone._roofline(encoder)
     assert flops == 2 * (8 * 8 * 4 * 3 * 3 * 3) + 2 * (4 * 8 * 8 * 10)
@@ -137,12 +147,10 @@ def test_vectors_of_a_precision_are_held_against_exact_ones(tiny_model: Path) ->
 def test_drawing_is_timed_alone(icon_folder: Path) -> None:
     (row,) = alone.drawing(source=str(icon_folder), n=80, size=16, workers=1)
     assert row["name"] == "1 renderers"
-    assert row["images/s"] > 0
-    assert row["ms of a core"] > 0
+    assert min(row["images/s"], row["ms of a core"]) > 0
 
 
 def test_a_machine_is_described() -> None:
     (found,) = alone.describe()
-    assert found["cores"] == cores()
+    assert (found["cores"], "gpus" in found) == (cores(), False)
     assert torch.__version__.startswith(found["packages"]["torch"])
-    assert "gpus" not in found

@@ -80,15 +80,17 @@ def test_a_gone_icon_leaves_and_its_id_is_never_given_again(engine: Engine, icon
 
 
 def _set_of(*names: str) -> str:
-    body = '<path d="M0 0h{}v2z"/>'
-    return json.dumps({"prefix": "x", "icons": {name: {"body": body.format(n)} for n, name in enumerate(names)}})
+    bodies = {name: {"body": f'<path d="M0 0h{n}v2z"/>'} for n, name in enumerate(names)}
+    return json.dumps({"prefix": "x", "icons": bodies})
 
 
 def _rows(engine: Engine) -> dict[str, list[tuple[object, ...]]]:
     """All that is known of sources and what they hold."""
     with engine.connect() as connection:
-        tables = (sources, sets, files, icons)
-        return {table.name: [tuple(row) for row in connection.execute(select(table))] for table in tables}
+        return {
+            table.name: [tuple(row) for row in connection.execute(select(table))]
+            for table in (sources, sets, files, icons)
+        }
 
 
 LOSSES: dict[str, tuple[str, Callable[[Path], None], str]] = {
@@ -129,16 +131,13 @@ def test_a_source_that_lost_all_its_icons_stays_as_it_was_until_it_is_forgotten(
         [kept] = tally.kept
         assert (kept.location, kept.icons, kept.command) == (str(place), 2, f"icons sources --forget {place}")
         assert said in kept.reason
-    after = _rows(engine)
-    assert {table: rows[: len(before[table])] for table, rows in after.items()} == before
+    assert {table: rows[: len(before[table])] for table, rows in _rows(engine).items()} == before
     shutil.rmtree(place.parent)
     shutil.copytree(aside, place.parent)
     back = scan(engine)
     assert (back.kept, back.added, back.gone) == ([], 0, 0)
     lose(place)
-    assert _forget(engine, place) == 2
-    assert scan(engine).kept == []
-    assert len(_icons(engine)) == 13
+    assert (_forget(engine, place), scan(engine).kept, len(_icons(engine))) == (2, [], 13)
 
 
 def test_a_pattern_that_leaves_out_every_icon_of_a_source_leaves_it_as_it_was(
@@ -166,10 +165,9 @@ def test_a_source_that_lost_more_than_half_of_a_thousand_icons_stays_as_it_was(
     file = tmp_path / "set.json"
     file.write_text(_set_of("icon-0"))
     _remember(engine, file, "it's", names_language="en")
-    assert _change_set(engine, file, 19, 1) == (18, [])
-    assert _change_set(engine, file, 20, 10) == (10, [])
     command = f"icons sources --forget {file} && icons index {file} --exclude 'it'\"'\"'s' --names-language en"
-    assert _change_set(engine, file, 20, 9) == (0, [command])
+    for before, after, told in ((19, 1, (18, [])), (20, 10, (10, [])), (20, 9, (0, [command]))):
+        assert _change_set(engine, file, before, after) == told
     file.write_text(_set_of(*(f"other-{number}" for number in range(20))))
     assert scan(engine).kept == [], "as many others are there"
     assert _change_set(engine, file, 20, 8) == (0, [command])
@@ -190,8 +188,7 @@ def test_a_package_that_left_node_modules_stays_until_it_is_forgotten(engine: En
     shutil.rmtree(modules / "@acme")
     [kept] = scan(engine).kept
     assert (kept.location, kept.command) == (f"{modules}/@acme/icons", f"icons sources --forget {modules}/@acme/icons")
-    assert _forget(engine, modules / "@acme" / "icons") == 1
-    assert scan(engine).kept == []
+    assert (_forget(engine, modules / "@acme" / "icons"), scan(engine).kept) == (1, [])
     assert [row[4] for row in _rows(engine)["sources"]] == [str(modules / "other-icons")]
     shutil.rmtree(modules / "other-icons")
     [kept] = scan(engine).kept
@@ -210,8 +207,7 @@ def test_icons_that_moved_to_another_source_keep_their_ids_and_are_not_lost(
     for path in icon_folder.iterdir():
         path.rename(tmp_path / "other" / path.name)
     tally = scan(engine)
-    assert (tally.moved, tally.gone, tally.kept) == (12, 0, [])
-    assert _icons(engine) == before
+    assert (tally.moved, tally.gone, tally.kept, _icons(engine)) == (12, 0, [], before)
 
 
 def test_a_set_whose_last_icon_goes_or_is_put_into_another_set_leaves(engine: Engine, icon_folder: Path) -> None:
@@ -224,8 +220,7 @@ def test_a_set_whose_last_icon_goes_or_is_put_into_another_set_leaves(engine: En
         (("dot-a.svg,one", "dot-b.svg,one"), {"one"}),
     ):
         manifest.write_text("\n".join(("file_path,set", *rows)))
-        assert scan(engine).kept == []
-        assert {row[2] for row in _rows(engine)["sets"]} == known
+        assert (scan(engine).kept, {row[2] for row in _rows(engine)["sets"]}) == ([], known)
 
 
 def test_a_folder_or_file_inside_a_source_is_forgotten_alone(engine: Engine, icon_folder: Path, tmp_path: Path) -> None:

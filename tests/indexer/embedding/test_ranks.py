@@ -32,10 +32,9 @@ def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_two_ranks_make_the_shards_of_one(many: Path, tiny_model: Path, tmp_path: Path) -> None:
     options, watcher = options_of(many, tiny_model, devices="cpu:2"), Silent()
     library = scanned(tmp_path / "library", options)
-    fingerprint = embed(library, options, watcher).fingerprint
-    assert [rank.rank for rank in watcher.ranks] == [0, 1]
-    assert sum(rank.images for rank in watcher.ranks) == 60
-    assert_same(vectors_of(library, fingerprint), of_one_process(tmp_path, many, tiny_model))
+    found = vectors_of(library, embed(library, options, watcher).fingerprint)
+    assert ([rank.rank for rank in watcher.ranks], sum(rank.images for rank in watcher.ranks)) == ([0, 1], 60)
+    assert_same(found, of_one_process(tmp_path, many, tiny_model))
 
 
 @pytest.mark.slow
@@ -49,8 +48,8 @@ def test_a_killed_rank_ends_the_stage_by_name_and_any_number_of_ranks_finishes_t
     with pytest.raises(EmbedError, match=r"rank 1 was killed by SIGKILL.*finished blocks are kept"):
         embed(library, options, Silent())
     killer.join()
-    fingerprint = embed(library, options_of(many, tiny_model), Silent()).fingerprint
-    assert len(vectors_of(library, fingerprint)) == 120
+    rest = embed(library, options_of(many, tiny_model), Silent())
+    assert len(vectors_of(library, rest.fingerprint)) == 120
 
 
 def test_a_rank_that_finds_another_encoder_says_so(many: Path, tiny_model: Path, tmp_path: Path) -> None:
@@ -85,13 +84,11 @@ def test_ranks_of_several_machines_do_one_plan_by_the_printed_line(
         for rank in range(2)
     ]
     assert [(rank.communicate()[1], rank.returncode)[1] for rank in ranks] == [0, 0]
-    folder = next((library.root / "vectors").iterdir())
-    assert len(read_coverage(folder).images) == 60
+    assert len(read_coverage(next((library.root / "vectors").iterdir())).images) == 60
 
 
 def test_the_line_for_several_machines_names_library_rendezvous_and_gpus(tmp_path: Path) -> None:
-    line = plan_command(Library(tmp_path), "f00d", devices=Devices("cuda", 2, "GPU-1f 0,MIG-7"))
-    assert line == (
+    assert plan_command(Library(tmp_path), "f00d", devices=Devices("cuda", 2, "GPU-1f 0,MIG-7")) == (
         "CUDA_VISIBLE_DEVICES='GPU-1f 0,MIG-7' torchrun --nnodes N --rdzv-backend c10d --rdzv-endpoint HOST:29400 "
         f"--nproc-per-node 2 -m indexer.embedding.embed --library {tmp_path} --fingerprint f00d"
     )

@@ -23,8 +23,7 @@ from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Gau
 from indexer.embedding.work import MOST_WAITING, Ended, ShardWriter, Work
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.devices import HOST
-from indexer.encoders.graphs import load_encoder
-from indexer.encoders.loaded import LoadedEncoder
+from indexer.encoders.graphs import LoadedEncoder, load_encoder
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, Plan, write_plan
@@ -58,10 +57,8 @@ def simulated(rate: float, look: Callable[[Pixels], object]) -> DeviceSpec:
     """A device of `rate` pictures a second; `look` sees the memory that pictures will lie in, before it is there."""
 
     def load(checkpoint: Checkpoint, memory: Pixels | None, n_images: int) -> SimulatedDevice:
-        assert memory is not None
         look(memory)
-        encoder = load_encoder(checkpoint, device=HOST, precision="fp32", n_images=n_images)
-        return SimulatedDevice(encoder, rate=rate)
+        return SimulatedDevice(load_encoder(checkpoint, device=HOST, precision="fp32", n_images=n_images), rate=rate)
 
     return DeviceSpec(True, 8, QueuedDevice.n_under_way, load)
 
@@ -89,8 +86,8 @@ def _work(
     """What one worker has reported in the end."""
     n = 1 if claims is None else 2
     progress = EmbeddingProgress(number, n)
-    reporter = EmbeddingReporter(lambda _: None, progress, Gauge(HOST, 1))
-    Work(f"rank {number}", n, BlockQueue(place, claims), spec, reporter).do()
+    queue, gauge = BlockQueue(place, claims), Gauge(HOST, 1)
+    Work(f"rank {number}", n, queue, spec, EmbeddingReporter(lambda _: None, progress, gauge)).do()
     return progress
 
 
@@ -118,10 +115,8 @@ def test_unequal_devices_share_the_work_by_what_they_can_do(tmp_path: Path, tiny
 
     with ThreadPoolExecutor(2) as threads:
         fast, slow = threads.map(work, range(2), (200.0, 10.0))
-    assert fast.images + slow.images == 96
-    assert slow.images > 0
-    assert fast.images > 2 * slow.images, "dealt out evenly they would be equal"
-    assert BlockQueue(planned).count_undone() == 0
+    assert (fast.images + slow.images, BlockQueue(planned).count_undone()) == (96, 0)
+    assert fast.images > 2 * slow.images > 0, "dealt out evenly they would be equal"
 
 
 ENCODER: Any = SimpleNamespace(precision="fp32", dim=4)
@@ -163,8 +158,7 @@ def test_a_device_waits_for_a_slow_drive_before_memory_fills(
         device.start()
         try:
             device.join(0.3)
-            assert device.is_alive()
-            assert len(handed_over) == MOST_WAITING
+            assert (device.is_alive(), len(handed_over)) == (True, MOST_WAITING)
         finally:
             drive_works.set()
             device.join(60)

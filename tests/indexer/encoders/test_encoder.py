@@ -1,3 +1,5 @@
+"""What torch makes of pictures and words, and which model, device and precision that takes."""
+
 import pickle
 from pathlib import Path
 from typing import Any
@@ -6,12 +8,21 @@ import numpy as np
 import pytest
 import torch
 from conftest import save_tiny_model
+from torch import nn
 
+from indexer.embedding.device import in_products_of
+from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.torch_encoder import Encoder, resolve_device, resolve_precision
-from indexer.errors import DeviceError, ModelError
-from indexer.library.bundled import bundled
-from indexer.rendering.render import render
+from indexer.encoders.graphs import sample_pixels
+from indexer.encoders.torch_encoder import (
+    Encoder,
+    SmallMap,
+    multiply_small_maps,
+    products_in,
+    resolve_device,
+    resolve_precision,
+)
+from indexer.errors import ModelError
 
 TEXTS = ["arrow", "a much longer name with very many words in it that does not fit", "x", "home outline"]
 
@@ -38,30 +49,15 @@ def test_pixels_are_normalised_as_open_clips_own_preprocessing_does(tiny_model: 
     assert np.abs(tiny_encoder.encode_images(pixels) - expected).max() < 2e-3
 
 
-def test_vectors_are_unit_length_whatever_the_batch(tiny_encoder: Encoder) -> None:
-    pixels = np.random.default_rng(0).integers(0, 256, (5, 32, 32, 3), dtype=np.uint8)
-    together = tiny_encoder.encode_images(pixels)
-    alone = np.concatenate([tiny_encoder.encode_images(picture[None]) for picture in pixels])
-    assert together.dtype == np.float16
-    assert np.abs(together - alone).max() < 1e-3
-    assert np.abs(np.linalg.norm(together.astype(np.float32), axis=1) - 1).max() < 2e-3
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("precision", "kind"), [("bf16", torch.bfloat16), ("fp16", torch.float16)])
-def test_half_weights_give_the_vectors_of_whole_ones(precision: Any, kind: torch.dtype) -> None:
+def test_half_weights_give_the_vectors_of_whole_ones() -> None:
     """With the encoder that ships, on real icons and words; weights are cast once, not for every batch."""
-    checkpoint = find_checkpoint(ModelChoice.bundled())
-    icons = sorted((bundled("samples/lucide-static") / "icons").glob("*.svg"))[::150]
-    pixels = np.stack([render(icon.read_bytes(), size=checkpoint.image_size).pixels for icon in icons])
     found = []
-    for each in ("fp32", precision):
-        encoder = Encoder(checkpoint, device=torch.device("cpu"), precision=each)
-        vectors = encoder.encode_images(pixels), encoder.encode_texts(TEXTS)
+    for precision in ("fp32", "bf16"):
+        encoder = Encoder(find_checkpoint(ModelChoice.bundled()), device=torch.device("cpu"), precision=precision)
+        vectors = encoder.encode_images(sample_pixels(encoder.image_size, n=16)), encoder.encode_texts(TEXTS)
         found.append(np.concatenate(vectors).astype(np.float32))
-    assert {weight.dtype for weight in encoder.model.parameters()} == {kind}
-    convolutions = [it.weight for it in encoder.model.modules() if isinstance(it, torch.nn.Conv2d)]
-    assert all(weight.is_contiguous(memory_format=torch.channels_last) for weight in convolutions)
+    assert {weight.dtype for weight in encoder.model.parameters()} == {torch.bfloat16}
     assert (found[0] * found[1]).sum(axis=1).min() > 0.9995
 
 
@@ -113,26 +109,6 @@ def test_weights_of_another_shape_and_those_that_hold_code_are_refused(model: Pa
         _load(model)
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="asks for a GPU that is not there")
-def test_a_gpu_that_is_not_there_is_an_error() -> None:
-    with pytest.raises(DeviceError, match="this machine has 0"):
-        resolve_device("cuda:0")
-
-
-@pytest.mark.slow
-def test_a_name_has_the_same_vector_bit_by_bit_in_any_company() -> None:
-    """With the encoder that ships: a small one is too small to differ."""
-    encoder = Encoder(find_checkpoint(ModelChoice.bundled()), device=torch.device("cpu"), precision="fp32")
-    names = [
-        f"{first} {second}" for first in ("arrow", "user circle", "file text", "x") for second in ("up", "a b c", "2")
-    ]
-    together = encoder.encode_texts(names * 9)
-    order = np.random.default_rng(1).permutation(len(names))
-    assert np.array_equal(encoder.encode_texts([names[place] for place in order]), together[order])
-    for name, vector in zip(names, together, strict=False):
-        assert np.array_equal(encoder.encode_texts([name])[0], vector)
-
-
 def test_precision_is_that_of_the_gpu_which_computes(monkeypatch: pytest.MonkeyPatch) -> None:
     """An Ampere card beside a Turing card, which is the current one."""
     capability = {0: (7, 5), 1: (8, 0), 2: (9, 0)}
@@ -146,3 +122,71 @@ def test_a_gpu_without_a_number_is_the_first(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert resolve_device("cuda") == resolve_device("auto") == torch.device("cuda", 0)
+
+
+def _tower(*, bias: bool = True) -> nn.Sequential:
+    torch.manual_seed(0)
+    layers = [
+        nn.Conv2d(3, 5, 3, stride=2, padding=1, bias=bias),  # 8 x 8 -> 4 x 4
+        nn.Conv2d(5, 7, 3, padding=1, bias=bias),
+        nn.Conv2d(7, 9, 3, stride=2, padding=1, bias=bias),  # -> 2 x 2
+        nn.Conv2d(9, 4, 3, padding=1, bias=bias),
+    ]
+    return nn.Sequential(*layers).double().eval()
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("shape", [(1, 3, 8, 8), (3, 3, 8, 8), (2, 3, 12, 16)])
+def test_convolutions_over_small_maps_give_what_they_gave_before(bias: bool, shape: tuple[int, ...]) -> None:
+    tower, images = _tower(bias=bias), torch.randn(*shape, dtype=torch.float64)
+    with torch.inference_mode():
+        before = tower(images)
+        multiply_small_maps(tower)
+        assert all(isinstance(layer, SmallMap) for layer in tower)
+        assert (tower(images) - before).abs().max() < 1e-12
+
+
+def test_what_has_no_small_map_to_convolve_stays_as_it_is() -> None:
+    unlike = [
+        nn.Conv2d(3, 3, 3, stride=3, padding=1),
+        nn.Conv2d(3, 3, 1),
+        nn.Conv2d(3, 3, 3, padding=1, groups=3),
+        nn.Conv2d(3, 3, 3, padding=2, dilation=2),
+        nn.Conv2d(3, 3, 3, padding=1, padding_mode="reflect"),
+        nn.Conv2d(3, 3, (1, 3), padding=(0, 1)),
+    ]
+    tower = nn.Sequential(*unlike)
+    multiply_small_maps(tower)
+    assert not any(isinstance(layer, SmallMap) for layer in tower)
+
+
+def test_an_exported_tower_holds_the_convolutions_alone(tmp_path: Path) -> None:
+    import onnx
+
+    tower = _tower()
+    multiply_small_maps(tower)
+    with pytest.warns(DeprecationWarning):
+        torch.onnx.export(tower, (torch.zeros(2, 3, 8, 8, dtype=torch.float64),), tmp_path / "tower.onnx", dynamo=False)
+    assert [node.op_type for node in onnx.load(tmp_path / "tower.onnx").graph.node] == ["Conv"] * 4
+
+
+AS_FOUND = (True, False)
+
+
+def _allowed() -> tuple[bool, bool]:
+    return torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32
+
+
+@pytest.mark.parametrize(("precision", "inside"), [("fp32", (False, False)), ("bf16", AS_FOUND), ("auto", AS_FOUND)])
+def test_products_are_what_a_precision_is_called(precision: str, inside: tuple[bool, bool]) -> None:
+    with pytest.raises(ValueError, match="meanwhile"), products_in(precision):
+        assert _allowed() == inside
+        raise ValueError("meanwhile")
+    assert _allowed() == AS_FOUND
+
+
+@pytest.mark.parametrize(("precision", "inside"), [("fp32", (False, False)), ("bf16", AS_FOUND)])
+def test_a_rank_with_a_gpu_embeds_in_fp32_where_that_is_asked_for(precision: Any, inside: tuple[bool, bool]) -> None:
+    with in_products_of(torch.device("cuda", 1), EmbedOptions(precision=precision)):
+        assert _allowed() == inside
+    assert _allowed() == AS_FOUND

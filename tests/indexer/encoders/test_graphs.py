@@ -3,28 +3,25 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Any, cast
 
 import numpy as np
 import pytest
 import torch
 from conftest import Build, save_tiny_model
-from safetensors.torch import load_file
 
 from indexer.doctor.examine import examine
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
-from indexer.encoders.export import values_of_bytes, write_graphs
-from indexer.encoders.graphs import carry, find_graphs
-from indexer.encoders.loaded import sample_pixels
-from indexer.encoders.query_encoder import OnnxQueryEncoder, Tokens, clip_tokenizer, open_query_encoder, read_facts
+from indexer.encoders.export import export, values_of_bytes, write_graphs
+from indexer.encoders.graphs import carry, find_graphs, sample_pixels
+from indexer.encoders.query_encoder import OnnxQueryEncoder, Shape, clip_tokenizer, open_query_encoder, read_facts
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import ModelError
-from indexer.finetune.folder import FolderFacts, write_model
 from indexer.library.folder import Library
 from search.engine import SearchEngine
 
 WEIGHTS = "open_clip_model.safetensors"
 TEXTS = ["arrow", "a b c d e f g h i j k l m n o p q r s t u v w", "home outline", "c++", "日本", "", "x" * 200]
+TEXTS += ["what's this?", "über naïve café", "a  b\tc", "🎉 party", "3d cube"]
 
 
 def _checkpoint(folder: Path) -> Checkpoint:
@@ -106,12 +103,6 @@ def test_graphs_of_other_weights_or_with_another_byte_are_none(model: Path, tmp_
     assert find_graphs(_checkpoint(model)) is None
 
 
-def test_graphs_do_not_change_a_fingerprint(model: Path) -> None:
-    before = _checkpoint(model).fingerprint
-    (model / "graphs.json").unlink()
-    assert _checkpoint(model).fingerprint == before
-
-
 def test_weights_in_a_pickle_get_no_graphs(tmp_path: Path) -> None:
     folder = save_tiny_model(tmp_path / "model", seed=3)
     (folder / WEIGHTS).rename(folder / "open_clip_pytorch_model.bin")
@@ -123,26 +114,42 @@ def test_weights_in_a_pickle_get_no_graphs(tmp_path: Path) -> None:
 def test_the_tokenizer_is_open_clips_own() -> None:
     from open_clip.tokenizer import SimpleTokenizer
 
-    texts = [*TEXTS, "what's this?", "über naïve café", "a  b\tc", "🎉 party", "3d cube"]
-    tokens = Tokens(clip_tokenizer(), context_length=24, start=49406, end=49407)
-    assert np.array_equal(tokens.of(texts), SimpleTokenizer(context_length=24)(texts).numpy())
-
-
-@pytest.mark.slow
-def test_a_table_of_tokens_in_eight_bits_says_what_torch_says(tmp_path: Path) -> None:
-    config = json.loads((save_tiny_model(tmp_path / "model", seed=3) / "open_clip_config.json").read_text())
-    weights = load_file(tmp_path / "model" / WEIGHTS)
-    folder = tmp_path / "small"
-    write_model(weights, folder, FolderFacts(config, {}, "", "fp8"))
-    table = load_file(folder / WEIGHTS)["token_embedding.weight"]
-    assert table.dtype == torch.float8_e4m3fn
-    write_graphs(folder)
-    query = _carried(folder, tmp_path / "encoder")
-    encoder = _load(folder)
-    assert min(_least_cosines(encoder, query)) > 0.99999
-    assert torch.equal(cast(Any, encoder.text_tower).model.token_embedding.weight, table.float())
+    shape = Shape(dim=1, image_size=1, context_length=24, start_token=49406, end_token=49407)
+    assert np.array_equal(shape.tokens(clip_tokenizer(), TEXTS), SimpleTokenizer(context_length=24)(TEXTS).numpy())
 
 
 def test_each_byte_of_an_eight_bit_number_is_read_as_torch_reads_it() -> None:
     expected = torch.arange(256, dtype=torch.uint8).view(torch.float8_e4m3fn).float().numpy()
     assert np.array_equal(values_of_bytes(), expected, equal_nan=True)
+
+
+PIXELS = np.random.default_rng(0).integers(0, 256, (4, 32, 32, 3), dtype=np.uint8)
+
+
+def test_words_and_pictures_give_the_same_vectors_without_torch(tiny_encoder: Encoder, tmp_path: Path) -> None:
+    export(tiny_encoder, tmp_path / "encoder", choice=ModelChoice("tiny"), texts=TEXTS, pixels=PIXELS)
+    facts, query = read_facts(tmp_path / "encoder"), open_query_encoder(tmp_path / "encoder")
+    assert (facts.served, facts.reason) == ("onnx", None)
+    assert min(facts.text_parity or 0, facts.image_parity or 0) > 0.9999
+    words = np.stack([query.encode_words(text) for text in TEXTS])
+    assert np.abs(words - tiny_encoder.encode_texts(TEXTS)).max() < 1e-3
+    assert np.abs(query.encode_picture(PIXELS[0]) - tiny_encoder.encode_images(PIXELS[:1])).max() < 1e-3
+
+
+def test_an_encoder_that_does_not_export_is_served_through_torch_and_says_so(
+    tiny_encoder: Encoder, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Odd:
+        """A tokenizer that exists in Python only."""
+
+        context_length = 16
+
+        def __call__(self, texts: list[str]) -> torch.Tensor:
+            return torch.ones(len(texts), 16, dtype=torch.long)
+
+    monkeypatch.setattr(tiny_encoder, "tokenizer", Odd())
+    choice = ModelChoice(f"local-dir:{tiny_model}")
+    export(tiny_encoder, tmp_path / "encoder", choice=choice, texts=TEXTS, pixels=PIXELS)
+    with pytest.warns(UserWarning, match="served through torch"):
+        query = open_query_encoder(tmp_path / "encoder")
+    assert query.encode_words("arrow").shape == (32,)

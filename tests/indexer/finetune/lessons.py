@@ -61,19 +61,17 @@ def tiny_lesson(model: Any, options: FinetuneOptions, n: int = 48) -> Lesson:
     pixels = generator.integers(0, 256, (n, size, size, 3), dtype=np.uint8)
     pixels[n // 2] = pixels[0]
     tokens = tokenize(captions.texts, TOKENIZER)
-    is_locked = options.towers.text_tower == "locked"
     vectors = encode_texts(model, tokens)
-    text_inputs = vectors if is_locked else tokens
-    batch = options.loss.keep_words_batch
-    kept = KeptWords(text_inputs, vectors, batch) if options.loss.keep_words_weight else None
+    text_inputs = vectors if options.towers.text_tower == "locked" else tokens
+    kept = KeptWords(text_inputs, vectors, options.loss.keep_words_batch) if options.loss.keep_words_weight else None
     looks = edges(torch.from_numpy(pixels)).half()
     return Lesson(pixels, captions, text_inputs, bases, looks, np.arange(n), np.arange(0), words, kept)
 
 
 def tiny_options(**chosen: Any) -> FinetuneOptions:
     """Options by name, fitting the tiny lesson."""
-    given = {"batch": 16, "precision": "fp32", "seed": 5, "passes": 2.0, "keep_words_batch": 8, **chosen}
-    return FinetuneOptions.of(given)
+    fitting = {"batch": 16, "precision": "fp32", "seed": 5, "passes": 2.0, "keep_words_batch": 8}
+    return FinetuneOptions.of({**fitting, **chosen})
 
 
 def tiny_session(
@@ -106,7 +104,13 @@ def tiny_session(
             whole, lambda: Student(tiny_model(**changed), options, precision="fp32"), rank=rank, device=device
         )
     wrapped = wrap(student, options.distribution, rank=rank, device=device)
-    optimizer = make_optimizer(student, options)
     return Session(
-        student, wrapped, optimizer, torch.amp.GradScaler("cpu", enabled=False), lesson, options, rank, device
+        student,
+        wrapped,
+        make_optimizer(student, options),
+        torch.amp.GradScaler("cpu", enabled=False),
+        lesson,
+        options,
+        rank,
+        device,
     )

@@ -82,11 +82,10 @@ def test_neighbours_come_from_the_batch_and_stand_beside_the_icon() -> None:
     images = icons(8, 64)
     images[:, :, 4:60, 4:60] = 0  # each fills its picture
     crowded = changed(replace(STILL, neighbours=1.0), images)
-    alone = replace(STILL, smallest_scale=0.5, largest_scale=0.75)
     edge = torch.cat([crowded[:, :, 0], crowded[:, :, -1], crowded[:, :, :, 0], crowded[:, :, :, -1]], dim=2)
     assert (edge.amin((1, 2)) < 0.1).all()
-    bare = changed(alone, images)
-    assert bare[:, :, 0].min() > 0.9
+    alone = changed(replace(STILL, smallest_scale=0.5, largest_scale=0.75), images)
+    assert alone[:, :, 0].min() > 0.9
 
 
 def test_resampling_is_what_two_resizes_give() -> None:
@@ -105,8 +104,7 @@ def test_resampling_is_what_two_resizes_give() -> None:
 
 @pytest.mark.parametrize("quality", [30, 75])
 def test_compression_is_what_a_jpeg_encoder_does(quality: int) -> None:
-    generator = np.random.default_rng(1)
-    pixels = (generator.random((40, 40, 3)) * 90 + 80).astype(np.uint8)
+    pixels = (np.random.default_rng(1).random((40, 40, 3)) * 90 + 80).astype(np.uint8)
     pixels[10:25, 8:30] = (200, 30, 40)
     buffer = io.BytesIO()
     Image.fromarray(pixels).save(buffer, "JPEG", quality=quality, subsampling=0)

@@ -62,8 +62,8 @@ def test_a_batch_that_the_ranks_do_not_divide_shrinks_and_too_few_icons_are_refu
         *arguments(icons, start, tmp_path / "mine", "--batch", "511", "--set", "accumulate=4", "--allow-regression")
     )
     assert "instead of 511" in told.output
-    told = refused(icons, start, tmp_path / "other", "--set", "accumulate=40")
-    assert "less than two for each of 1 ranks x 40 micro-batches" in told
+    reason = "less than two for each of 1 ranks x 40 micro-batches"
+    assert reason in refused(icons, start, tmp_path / "other", "--set", "accumulate=40")
 
 
 def test_a_checkpoint_of_other_options_a_damaged_one_and_none_are_refused(tmp_path: Path) -> None:
@@ -91,9 +91,7 @@ def test_a_model_that_gives_no_numbers_is_neither_measured_nor_kept(icons: Path,
     out = tmp_path / "mine"
     told = refused(icons, start, out, *RUIN, "--set", "steps=1", "--set", "warm_up=0", "--set", "checkpoint_seconds=0")
     assert 'the model is "nan" at step 1; the last good checkpoint stays: give a lower --rate' in told
-    assert not out.exists()
-    assert not Places(out).checkpoint.exists()
-    assert not Places(out).best.exists()
+    assert not any(path.exists() for path in (out, Places(out).checkpoint, Places(out).best))
 
 
 @pytest.mark.slow
@@ -103,8 +101,7 @@ def test_after_a_loss_that_is_no_number_a_run_goes_on_with_a_lower_rate(
     out = tmp_path / "mine"
     given = arguments(icons, start, out, "--set", "steps=6", "--set", "validate_steps=1", "--allow-regression")
     run(*given, "--rate", "1e-12", "--set", "patience=2")  # nothing improves, so that it stops in the middle
-    before = torch.load(Places(out).checkpoint, weights_only=True)
-    assert before["standing"]["step"] == 3
+    assert torch.load(Places(out).checkpoint, weights_only=True)["standing"]["step"] == 3
     told = run(*given, "--resume", "--set", "patience=0", *RUIN, code=2).output
     assert 'is "nan" at step 4; the last good checkpoint stays' in told
     assert torch.load(Places(out).checkpoint, weights_only=True)["standing"]["step"] == 3
@@ -127,8 +124,11 @@ def test_a_folder_that_holds_no_model_is_never_replaced(icons: Path, start: Path
 
 
 def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
-    files = (path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
-    return {str(path): (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+    return {
+        str(path): (path.stat().st_mtime_ns, path.read_bytes())
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "lock"
+    }
 
 
 def test_a_model_or_an_earlier_run_is_replaced_where_that_is_asked_for_and_else_untouched(
@@ -159,8 +159,7 @@ def test_a_run_that_is_under_way_is_not_meddled_with(icons: Path, start: Path, t
     with working(Request(out)):
         before = contents(tmp_path)
         for how in ([], ["--resume"], ["--replace"]):
-            told = refused(icons, start, out, *how)
-            assert told == (
+            assert refused(icons, start, out, *how) == (
                 f'Error: "{out}" is being made by another `icons lab finetune`; '
                 "wait for it to end, or give another --out\n"
             )
@@ -234,8 +233,7 @@ def test_a_corpus_is_not_gathered_anew_and_a_damaged_one_is_refused(icons: Path,
     run(*given)
     told = run(*given, "--captions", str(icons), "--set", "admit=permissive", code=2).output
     assert "--corpus was made with its own admit, captions" in told
-    whole = (corpus / "pixels.npy").read_bytes()
-    (corpus / "pixels.npy").write_bytes(whole[:60])
+    (corpus / "pixels.npy").write_bytes((corpus / "pixels.npy").read_bytes()[:60])
     assert 'pixels.npy" is damaged' in run(*given, code=2).output
     (corpus / "corpus.json").write_text("{")
     assert 'corpus.json" is damaged' in run(*given, code=2).output
@@ -245,7 +243,6 @@ def test_a_corpus_is_not_gathered_anew_and_a_damaged_one_is_refused(icons: Path,
 
 def test_a_config_of_more_than_there_is_room_for_is_refused(icons: Path, start: Path, tmp_path: Path) -> None:
     config = tmp_path / "config.json"
-    huge = {"embed_dim": 8, "vision_cfg": {}, "text_cfg": {"width": 16_384, "layers": 1000}}
-    config.write_text(json.dumps(huge))
+    config.write_text('{"embed_dim": 8, "vision_cfg": {}, "text_cfg": {"width": 16384, "layers": 1000}}')
     told = refused(icons, start, tmp_path / "mine", "--new-model", str(config))
     assert f'"{config}" says text_cfg.layers "1000" of width "16384", more than its weights hold' in told

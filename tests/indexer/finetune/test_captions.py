@@ -21,8 +21,7 @@ TAGS = [["delete", "remove"], ["trash"], [], []]
 
 
 def test_a_name_of_several_words_is_called_by_its_words_too_but_not_by_small_ones() -> None:
-    captions = make_captions(["arrow from the up 2"], [[]], seed=0)
-    assert captions.texts == ["arrow from the up 2", "arrow"]
+    assert make_captions(["arrow from the up 2"], [[]], seed=0).texts == ["arrow from the up 2", "arrow"]
 
 
 def test_phrases_join_tags_and_words_of_the_name() -> None:

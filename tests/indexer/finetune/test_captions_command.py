@@ -15,9 +15,7 @@ from indexer.finetune.options import Learning, Places
 
 def test_a_sample_is_shown_as_a_table(icons: Path) -> None:
     shown = run("lab", "captions", str(icons), "-n", "64").output
-    assert "disc left" in shown
-    assert "round" in shown
-    assert "64 icons; --out FILE.csv writes all of them" in shown
+    assert all(part in shown for part in ("disc left", "round", "64 icons; --out FILE.csv writes all of them")), shown
 
 
 def test_captions_written_and_corrected_are_learnt_instead_of_mined_ones(
@@ -31,11 +29,7 @@ def test_captions_written_and_corrected_are_learnt_instead_of_mined_ones(
     first = next(row for row in rows if row["file"].endswith("/disc-left.svg"))
     assert (first["name"], first["set"], first["licence"], first["base"]) == ("disc left", "icons", "MIT", "disc left")
     assert {"disc left", "round", "full", "disc"} <= set(first["captions"].split("; "))
-    with file.open("w", newline="") as opened:
-        writer = csv.DictWriter(opened, ["file", "captions"])
-        writer.writeheader()
-        writer.writerow({"file": first["file"], "captions": "the sun at noon; sun"})
-        writer.writerow({"file": "/nowhere.svg", "captions": "nothing"})
+    file.write_text(f"file,captions\n{first['file']},the sun at noon; sun\n/nowhere.svg,nothing\n")
     told = run(*arguments(icons, start, out, "--captions", str(file), "--allow-regression")).output
     assert '"/nowhere.svg": own captions, but no such icon' in told
     material = read_material(Places(out).corpus, Learning(), seed=0)
@@ -125,8 +119,8 @@ def test_a_manifest_of_captions_teaches_them_each(icons: Path, start: Path, tmp_
 
 def test_the_sheet_of_augmentations_is_drawn_without_training(icons: Path, start: Path, tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.png"
-    sheet_of = ["lab", "finetune", str(icons), "--show-augmentations", str(sheet), "--workers", "0"]
-    run(*sheet_of, "--model", f"local-dir:{start}")
+    how = ("--show-augmentations", str(sheet), "--workers", "0", "--model", f"local-dir:{start}")
+    run("lab", "finetune", str(icons), *how)
     with Image.open(sheet) as drawn:
         assert drawn.format == "PNG"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sheet.png"]

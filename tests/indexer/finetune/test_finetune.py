@@ -76,8 +76,7 @@ def test_the_lineage_names_parent_data_options_and_figures(icons: Path, start: P
     lineage = json.loads((out / "training.json").read_text())
     assert lineage["parent"]["fingerprint"] == find_checkpoint(ModelChoice(f"local-dir:{start}")).fingerprint
     (told,) = lineage["training"]
-    assert told["options"]["loss"]["caption_pair_weight"] == 0.5
-    assert told["options"]["schedule"]["seed"] == 0
+    assert (told["options"]["loss"]["caption_pair_weight"], told["options"]["schedule"]["seed"]) == (0.5, 0)
     assert [entry["step"] for entry in told["history"]] == [2, 4]
     assert lineage["data"]["icons"] == 64
     assert lineage["data"]["sets"] == [
@@ -114,12 +113,12 @@ def start_process(*arguments: str) -> "subprocess.Popen[bytes]":
 
 
 def wait_for_step(out: Path, step: int) -> None:
-    for _ in range(1200):
+    for _ in range(2400):
         log = Places(out).log
         if log.is_file() and sum('"kind": "step"' in line for line in log.read_text().splitlines()) >= step:
             return
         time.sleep(0.05)
-    raise AssertionError("no step in a minute")
+    raise AssertionError("no step in two minutes")
 
 
 @pytest.mark.slow
@@ -132,8 +131,7 @@ def test_a_model_that_falls_below_its_parent_is_not_written_unless_allowed(
     refused = run(*arguments(icons, start, bad, *ruin), code=1)
     assert "below the parent's interval: " in refused.output
     assert "--resume --allow-regression writes it" in refused.output
-    assert not bad.exists()
-    assert Places(bad).best.is_file()
+    assert (bad.exists(), Places(bad).best.is_file()) == (False, True)
     run(*arguments(icons, start, bad, *ruin, "--resume", "--allow-regression"))
     assert (bad / "open_clip_model.safetensors").is_file()
 
@@ -193,19 +191,16 @@ def test_a_killed_rank_is_named_and_its_checkpoint_stays(icons: Path, start: Pat
     wait_for_step(out, 2)
     kill_rank("indexer.finetune.rank", out, "1")
     _, told = process.communicate(timeout=60)
-    assert process.returncode == 2
+    assert (process.returncode, Places(out).checkpoint.is_file()) == (2, True)
     assert b"rank 1 was killed by SIGKILL" in told
     assert b"the last checkpoint stays, --resume goes on from it" in told
-    assert Places(out).checkpoint.is_file()
 
 
 def test_a_new_model_begins_with_random_weights_by_its_config(icons: Path, start: Path, tmp_path: Path) -> None:
     config = tmp_path / "config.json"
     config.write_text(json.dumps(json.loads((start / "open_clip_config.json").read_text())["model_cfg"]))
-    given = arguments(icons, start, tmp_path / "mine", "--new-model", str(config))
-    run(*given)
-    lineage = json.loads((tmp_path / "mine" / "training.json").read_text())
-    assert lineage["parent"]["random"] is True
+    run(*arguments(icons, start, tmp_path / "mine", "--new-model", str(config)))
+    assert json.loads((tmp_path / "mine" / "training.json").read_text())["parent"]["random"] is True
 
 
 def test_settings_for_torch_come_before_torch_is_loaded() -> None:
@@ -266,8 +261,7 @@ def test_help_lists_every_setting_and_options_that_are_settings_say_so() -> None
     shown = run("lab", "finetune", "--set", "help").output
     assert all(f"\n  {name}=" in shown for name in known_settings())
     assert len(known_settings()) == sum(len(fields(kind)) for kind in SUBJECTS.values())
-    options = run("lab", "finetune", "--help").output
-    assert options.count("\n  --") <= 21
+    assert run("lab", "finetune", "--help").output.count("\n  --") <= 21
     assert (
         "--accumulate is a setting; give --set accumulate=VALUE"
         in run("lab", "finetune", "--accumulate", "4", code=2).output

@@ -46,8 +46,9 @@ EXAMINED: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def from_two_ranks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    cases = {"gradients": CASES, "resumed": RESUMED, "examined": {}}
-    return found_by_two_ranks(tmp_path_factory.mktemp("gradients"), cases)
+    return found_by_two_ranks(
+        tmp_path_factory.mktemp("gradients"), {"gradients": CASES, "resumed": RESUMED, "examined": {}}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +66,7 @@ def found_by_two_ranks(folder: Path, cases: dict[str, dict[str, dict[str, Any]]]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
     done = subprocess.run([*launch, str(folder)], capture_output=True, timeout=240, env=environment, check=False)
     assert done.returncode == 0, done.stderr.decode()[-3000:]
-    found: dict[str, Any] = torch.load(folder / "found.pt", weights_only=True)
-    return found
+    return torch.load(folder / "found.pt", weights_only=True)
 
 
 def alone(options: FinetuneOptions, *, tower: str | None = None) -> dict[str, Any]:

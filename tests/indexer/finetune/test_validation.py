@@ -33,10 +33,10 @@ def _lesson(words: list[str], tags: list[list[str]], own: list[list[str]], pictu
     drawn = np.random.default_rng(0).integers(0, 256, (max(pictures) + 1, 16, 16, 3), np.uint8)
     captions = make_captions(words, tags, seed=0, own=own)
     pixels, n = drawn[pictures], len(words)
-    bases = np.unique(words, return_inverse=True)[1]
-    tokens = tokenize(captions.texts, TOKENIZER)
-    looks = edges(torch.from_numpy(pixels)).half()
-    return Lesson(pixels, captions, tokens, bases, looks, np.arange(0), np.arange(n), words)
+    bases, looks = np.unique(words, return_inverse=True)[1], edges(torch.from_numpy(pixels)).half()
+    return Lesson(
+        pixels, captions, tokenize(captions.texts, TOKENIZER), bases, looks, np.arange(0), np.arange(n), words
+    )
 
 
 def test_an_icon_that_is_there_again_for_its_looks_is_asked_for_once() -> None:
@@ -48,12 +48,8 @@ def test_an_icon_that_is_there_again_for_its_looks_is_asked_for_once() -> None:
         [0, 1, 0, 0, 2],
     )
     exam = make_exam(lesson, TOKENIZER, twins=2.0)
-    assert exam is not None
     assert exam.pixels.tolist() == lesson.pixels[[0, 1, 4]].tolist()
-    assert sorted(exam.answers) == [[0], [1], [2]]
-    assert exam.namesakes == [[0], [1], [2]]
+    assert sorted(exam.answers) == exam.namesakes == [[0], [1], [2]]
 
     lesson = _lesson(["pin", "pin"], [["place"], []], [[], ["heart in a drop"]], [0, 1])
-    exam = make_exam(lesson, TOKENIZER, twins=2.0)
-    assert exam is not None
-    assert sorted(exam.answers) == [[0], [1]]
+    assert sorted(make_exam(lesson, TOKENIZER, twins=2.0).answers) == [[0], [1]]

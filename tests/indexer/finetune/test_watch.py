@@ -108,10 +108,9 @@ def test_training_runs_on_the_gpus_that_were_meant(
         monkeypatch.setattr(session, name, lambda *_: None)
     monkeypatch.setattr(session, "run_rank", run_rank)
     monkeypatch.setattr(session, "Ranks", start_ranks)
-    request = Request(tmp_path / "out")
-    viewer: Any = type("Viewer", (), {"stage": lambda *_: None})()
+    viewer: Any = SimpleNamespace(stage=lambda *_: None)
     with pytest.raises(TrainError, match=f"^{where}$"):
-        session.finetune(request, devices=devices, viewer=viewer)
+        session.finetune(Request(tmp_path / "out"), devices=devices, viewer=viewer)
 
 
 def _event(name: str, start: float, end: float, *, on_gpu: bool = False, is_mark: bool = False) -> Any:
@@ -145,15 +144,16 @@ def test_a_gpu_communicates_while_its_kernels_run_not_while_they_are_launched() 
         _event("ampere_sgemm", 4, 6, on_gpu=True),
     ]
     shares = shares_of(events)
-    assert shares["seconds"] == 10
-    assert shares["compute share"] == 0.8, "marks of the host alone: on the device they come again"
-    assert shares["communication share"] == 0.3, "the union of what runs side by side, launches left out"
-    assert shares["kernels share"] == 0.3
-    assert shares["data share"] == 0.2
+    assert {name: shares[name] for name in shares if name.endswith("share") or name == "seconds"} == {
+        "seconds": 10,
+        "data share": 0.2,
+        "compute share": 0.8,  # marks of the host alone: on the device they come again
+        "communication share": 0.3,  # the union of what runs side by side, launches left out
+        "kernels share": 0.3,
+    }
 
 
 def test_without_kernels_the_host_tells_of_communication_and_counts_it_once() -> None:
-    events = [*HOST, _event("gloo:all_reduce", 3, 6), _event("gloo:all_reduce", 5, 7)]
-    shares = shares_of(events)
+    shares = shares_of([*HOST, _event("gloo:all_reduce", 3, 6), _event("gloo:all_reduce", 5, 7)])
     assert shares["communication share"] == 0.4
     assert "kernels share" not in shares

@@ -1,4 +1,4 @@
-"""A dictionary gives back what was written into it, loanwords by their sound."""
+"""A dictionary gives back what was written into it; spellings that people type for each other are one key."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from data.making.language.writing import SOUNDS, group_by_sound, keys_of_english, write_dictionary
 from indexer.errors import LibraryError
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary, Meaning
-from indexer.languages.letters import fold, key_of, letters
+from indexer.languages.letters import fold, is_locale, key_of, language_of, letters, respelled
 from indexer.languages.reading import read
 
 NAMES = {"de": "German", "fr": "French", ENGLISH: "English", ANY: "another language"}
@@ -41,18 +41,11 @@ def test_keys_around_a_word_are_those_before_and_after_it_in_order(tmp_path: Pat
         assert around == keys[max(0, at - 5) : at + 5]
 
 
-def test_a_file_that_is_no_dictionary_is_refused_with_its_path(tmp_path: Path) -> None:
-    path = tmp_path / "other.bin"
-    path.write_bytes(b"something else entirely")
-    with pytest.raises(LibraryError, match=r'other\.bin" is no dictionary'):
-        Dictionary(path)
-
-
 @pytest.mark.parametrize("length", [0, 5, 9, 40, 400, -1])
 def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, length: int) -> None:
     path = tmp_path / "cut.bin"
     write_dictionary(path, {f"{at:05}": [meaning("de", settings=1.0)] for at in range(3_000)}, names=NAMES)
-    path.write_bytes(path.read_bytes()[:length])
+    path.write_bytes(path.read_bytes()[:length] or b"something else")
     with pytest.raises(LibraryError, match=r'cut\.bin" is (no dictionary|damaged)'):
         Dictionary(path)
 
@@ -104,14 +97,9 @@ def test_latin_words_short_ones_and_signs_without_sound_have_no_key(word: str) -
 @pytest.fixture
 def sounding(tmp_path: Path) -> Dictionary:
     """Some words of Hindi and Japanese, English words, and how they sound."""
-    keys = {
-        "पेज": (Meaning(frozenset(("hi",)), (("page", 1.0),)),),
-        "新しい": (Meaning(frozenset(("ja",)), (("new", 1.0),)),),
-    }
-    for word in WORDS:
-        keys[word] = (Meaning(frozenset((ENGLISH,)), ()),)
-    for key, words in group_by_sound(WORDS).items():
-        keys[key] = (Meaning(frozenset((SOUNDS,)), tuple((word, 1.0) for word in words)),)
+    keys = {"पेज": [meaning("hi", page=1.0)], "新しい": [meaning("ja", new=1.0)]}
+    keys |= {word: [meaning(ENGLISH)] for word in WORDS}
+    keys |= {key: [meaning(SOUNDS, **dict.fromkeys(words, 1.0))] for key, words in group_by_sound(WORDS).items()}
     names = {"hi": "Hindi", "ja": "Japanese", ENGLISH: "English", SOUNDS: "by its sound"}
     write_dictionary(tmp_path / "some.bin", keys, names=names)
     return Dictionary(tmp_path / "some.bin")
@@ -124,3 +112,59 @@ def test_a_word_that_no_source_translates_is_read_by_its_sound(sounding: Diction
     found = read(sounding, text)
     assert found is not None
     assert found.english == english
+
+
+@pytest.mark.parametrize(
+    ("typed", "key"),
+    [
+        ("Löschen", "loschen"),
+        ("STRASSE", "strasse"),
+        ("Straße", "strasse"),
+        ("corazón", "corazon"),
+        ("ещё", "еще"),
+        ("Işık", "isik"),
+        ("إعدادات", "اعدادات"),
+        ("مكتبة", "مكتبه"),
+        ("फ़ोटो", "फोटो"),
+        ("フォルダー", "フォルダ"),
+        ("ビール", "ビール"),
+        ("ガ", "ガ"),
+        ("한국어", "한국어"),
+        ("ｗｉｆｉ　設定", "wifi 設定"),
+        ("log-out, bitte!", "log out bitte"),
+        ("📷 +", ""),
+    ],
+)
+def test_what_people_leave_out_is_folded_and_what_makes_another_letter_is_not(typed: str, key: str) -> None:
+    assert fold(typed) == key
+    assert fold(key) == key
+
+
+def test_a_word_with_two_letters_for_one_is_spelt_in_all_ways_that_it_may_mean() -> None:
+    assert list(respelled("loeschen")) == ["loschen"]
+    assert list(respelled("haeuserbloecke")) == ["haeuserblocke", "hauserbloecke", "hauserblocke"]
+    assert [list(respelled(word)) for word in ("pfeil", "doe", "ueueueueue")] == [[], [], []]
+
+
+@pytest.mark.parametrize(
+    ("locale", "language"),
+    [
+        ("de", "de"),
+        ("de-AT", "de"),
+        ("pt_BR.UTF-8", "pt"),
+        ("ca_ES.utf8@valencia", "ca"),
+        ("ZH-Hant-TW", "zh"),
+        ("nb-NO", "no"),
+        ("gsw", "gsw"),
+    ],
+)
+def test_a_locale_speaks_a_language(locale: str, language: str) -> None:
+    assert is_locale(locale)
+    assert language_of(locale) == language
+
+
+@pytest.mark.parametrize(
+    "text", ["", "C", "C.UTF-8", "POSIX", "german", "d", "de;q=0.5", "de,fr", "*", "de-", "d\u00e9", "de-" + "a" * 33]
+)
+def test_what_is_no_locale(text: str) -> None:
+    assert not is_locale(text)

@@ -28,39 +28,29 @@ def judge(tmp_path: Path) -> Judge:
     return Judge(Dictionary(tmp_path / "words.bin"))
 
 
-def test_a_set_of_english_names_and_of_none_is_in_nothing_else(judge: Judge) -> None:
-    assert judge.spoken(ENGLISH_NAMES) == judge.spoken([]) == judge.spoken(["24", "-"]) == NOTHING
+@pytest.mark.parametrize(
+    ("names", "spoken"),
+    [
+        *((names, NOTHING) for names in (ENGLISH_NAMES, [], ["24", "-"])),
+        ([*GERMAN, *ENGLISH_NAMES[:4]], Spoken(("de",), are_first=True)),
+        ([*GERMAN[:5], *ENGLISH_NAMES], Spoken(("de",), are_first=False)),
+        ([*FRENCH, *GERMAN[:6]], Spoken(("fr", "de"), are_first=True)),
+        (["pfeil stern"], Spoken(("de",), are_first=True)),
+        (["étoile"], Spoken(("fr",), are_first=True)),
+        *(([alone], NOTHING) for alone in ("pfeil", "pfeil slack", "pfeil left", "slack")),
+    ],
+)
+def test_a_set_is_in_the_languages_of_most_of_its_names_and_one_alone_if_all_of_it_is_known(
+    judge: Judge, names: list[str], spoken: Spoken
+) -> None:
+    assert judge.spoken(names) == spoken
 
 
-def test_a_language_that_most_names_speak_comes_before_english(judge: Judge) -> None:
-    assert judge.spoken([*GERMAN, *ENGLISH_NAMES[:4]]) == Spoken(("de",), are_first=True)
-
-
-def test_where_more_names_are_english_a_word_of_both_is_english(judge: Judge) -> None:
-    assert judge.spoken([*GERMAN[:5], *ENGLISH_NAMES]) == Spoken(("de",), are_first=False)
-
-
-def test_several_languages_are_told_that_of_most_names_first(judge: Judge) -> None:
-    assert judge.spoken([*FRENCH, *GERMAN[:6]]).languages == ("fr", "de")
-
-
-def test_one_name_alone_tells_its_language_if_all_of_it_is_known(judge: Judge) -> None:
-    assert judge.spoken(["pfeil stern"]) == Spoken(("de",), are_first=True)
-    assert judge.spoken(["étoile"]) == Spoken(("fr",), are_first=True)
-    assert (
-        judge.spoken(["pfeil"])
-        == judge.spoken(["pfeil slack"])
-        == judge.spoken(["pfeil left"])
-        == judge.spoken(["slack"])
-        == NOTHING
-    )
-
-
-def test_beside_a_set_of_others_only_letters_beyond_ascii_are_looked_at(judge: Judge) -> None:
-    assert judge.alone("pfeil") == ()
-    assert judge.alone("设") == ("de",)
-    assert judge.alone("gìft") == ()
-    assert judge.alone("étoile") == ("fr",)
+@pytest.mark.parametrize(("text", "languages"), [("pfeil", ()), ("设", ("de",)), ("gìft", ()), ("étoile", ("fr",))])
+def test_beside_a_set_of_others_only_letters_beyond_ascii_are_looked_at(
+    judge: Judge, text: str, languages: tuple[str, ...]
+) -> None:
+    assert judge.alone(text) == languages
 
 
 def test_no_set_of_the_bundled_icons_is_taken_for_another_language() -> None:
@@ -122,11 +112,6 @@ def test_a_name_of_a_german_set_is_read_as_german(name: str, english: str | None
     assert words_of(name, GERMAN_SET) == english
 
 
-def test_a_name_of_an_english_set_stays_whatever_language_knows_it() -> None:
-    english = ["arrow left", "settings", "overview", "delete", "star", "printer", "pfeil"]
-    assert [words_of(name, english) for name in ("gift", "pfeil", "chat", "die")] == [None] * 4
-
-
 def test_a_word_of_both_is_read_where_most_names_are_not_english_and_may_be_english_still() -> None:
     assert reader(GERMAN_SET).name("hut") == EnglishName("hat", None, "de", ("hut",))
     mixed = [*GERMAN_SET, "arrow left", "settings", "overview", "delete", "star", "printer", "add user", "home", "mail"]
@@ -134,11 +119,12 @@ def test_a_word_of_both_is_read_where_most_names_are_not_english_and_may_be_engl
     assert words_of("pfeil links", mixed) == "arrow left"
 
 
-def test_a_name_beyond_ascii_is_read_in_any_set() -> None:
-    english = ["arrow left", "settings", "star", "printer", "folder"]
-    assert words_of("设置", english) == "settings"
-    assert words_of("löschen", english) == "delete"
-    assert words_of("café", english) is None
+@pytest.mark.parametrize(
+    ("name", "english"),
+    [("设置", "settings"), ("löschen", "delete"), ("café", None), ("gift", None), ("pfeil", None), ("chat", None)],
+)
+def test_a_name_of_an_english_set_is_read_beyond_ascii_alone(name: str, english: str | None) -> None:
+    assert words_of(name, ["arrow left", "settings", "star", "printer", "folder", "pfeil"]) == english
 
 
 def test_nothing_is_read_where_names_are_said_to_be_english() -> None:

@@ -1,5 +1,7 @@
-"""Fused vectors are the sums of picture, name and tags that they should be, and a missing vector is named."""
+"""Fused vectors are the sums of picture, name and tags that they should be, curves and drawings are those of all."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +11,12 @@ from conftest import Build, Silent
 from indexer.errors import ShardError
 from indexer.library.folder import Library
 from indexer.library.shards import shard_paths
+from indexer.library.traits import NOT_KNOWN, TRAITS, find_drawings
+from indexer.merging.calibration import Curve, fit
+from indexer.merging.facets import in_english
 from indexer.merging.manifest import WEIGHTS, Manifest, Weights
 from indexer.merging.vector_index import VectorIndex
-from indexer.merging.vectors import TagVectors, Vectors, gather, read_rows
+from indexer.merging.vectors import OTHERS, TagVectors, Vectors, gather, read_rows, with_others
 from indexer.pipeline import IndexOptions, embed, merge, scan
 
 N_ICONS, N_TAGS, DIM = 23, 9, 8
@@ -68,15 +73,6 @@ def test_fused_vectors_are_those_of_a_slow_sum_wherever_chunks_end(
     assert np.concatenate(chunks) == pytest.approx(np.array(expected), abs=1e-6)
 
 
-def test_an_icon_without_tags_keeps_exactly_picture_and_name(vectors: Vectors, stated: list[list[int]]) -> None:
-    [fused] = vectors.fused(OWN)
-    [seen] = vectors.fused(Weights(picture=OWN.picture, tags=0))
-    bare = [row for row, tags in enumerate(stated) if not tags]
-    assert len(bare) > 7
-    assert np.array_equal(fused[bare], seen[bare])
-    assert (np.abs(fused - seen).max(axis=1) > 0.01).sum() == N_ICONS - len(bare)
-
-
 @pytest.fixture
 def tagged(icon_folder: Path) -> Path:
     """Of eleven icons each second states tags, one of them a name of an icon, too."""
@@ -121,3 +117,57 @@ def test_tags_without_vectors_are_refused_with_the_command_that_makes_them(
     generation = library.generation(2)
     with pytest.raises(ShardError, match="7 names have no vector yet; `icons index` makes them"):
         gather(generation, read_rows(generation.catalog), folder, fingerprint=fingerprint)
+
+
+ICONS = [(3, "flèche\nbleu", "arrow\nblue"), (5, "house", ""), (9, "chat\nHouse", "cat\nchat\nhouse")]
+TAGS = ["arrow", "blue", "bleu", "cat", "chat", "flèche", "house"]
+
+
+def test_a_tag_that_another_says_in_english_is_left_out_for_its_icon_alone(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE icons (id INTEGER, tags TEXT, english_tags TEXT)")
+        connection.execute("CREATE TABLE labels (kind TEXT, code INTEGER, value TEXT)")
+        connection.executemany("INSERT INTO icons VALUES (?, ?, ?)", ICONS)
+        connection.executemany("INSERT INTO labels VALUES ('tag', ?, ?)", enumerate(TAGS))
+    pairs = np.array([[0, 0, 0, 0, 1, 1, 2, 2, 2], [0, 1, 2, 5, 6, 2, 3, 4, 6]], np.int32)
+    kept = [(place, TAGS[code]) for place, code in in_english(tmp_path / "catalog.sqlite", pairs).T.tolist()]
+    assert kept == [(0, "arrow"), (0, "blue"), (1, "house"), (1, "bleu"), (2, "cat"), (2, "chat"), (2, "house")]
+
+
+def test_a_name_that_may_say_several_things_lies_between_them() -> None:
+    names = np.eye(4, dtype=np.float16)[:3]
+    others = np.eye(4, dtype=np.float16)[[2, 3, 3]]
+    found = with_others(names.copy(), np.array([0, 0, 2]), others)
+    own, rest = 1 - OTHERS, OTHERS / np.sqrt(2)
+    expected = np.array([own, 0, rest, rest]) / np.linalg.norm([own, rest, rest])
+    assert found[0] == pytest.approx(expected, abs=1e-3)
+    assert (found[1] == names[1]).all()
+    assert found[2] == pytest.approx(np.array([0, 0, own, OTHERS]) / np.hypot(own, OTHERS), abs=1e-3)
+    assert with_others(names, np.array([], np.int64), others[:0]) is names
+
+
+@pytest.mark.parametrize(
+    ("digests", "drawings"),
+    [
+        ([70, -3, 70, 5, 70, -3], [0, 1, 0, 3, 0, 1]),
+        ([NOT_KNOWN, NOT_KNOWN, 8, 8, NOT_KNOWN, NOT_KNOWN], [0, 1, 2, 2, 1, 5]),  # equal vectors tell
+    ],
+)
+def test_pictures_of_equal_pixels_have_the_number_of_the_first(digests: list[int], drawings: list[int]) -> None:
+    known, vectors = np.zeros(6, TRAITS), _units(6, seed=0)
+    known["drawing"], vectors[4] = digests, vectors[1]
+    assert find_drawings(known, vectors).tolist() == drawings
+
+
+def test_a_curve_is_a_half_where_good_and_bad_hits_are_equally_frequent() -> None:
+    random = np.random.default_rng(0)
+    good, bad = (random.normal(middle, 0.05, 4000).astype(np.float32) for middle in (0.7, 0.5))
+    curve = fit(good, bad)
+    assert curve.centre == pytest.approx(0.6, abs=0.005)
+    assert curve.slope == pytest.approx((0.7 - 0.5) / 0.05**2, rel=0.1)
+    assert curve.scores(np.array([0.5, 0.6, 0.7], np.float32))[1] == pytest.approx(0.5, abs=0.1)
+
+
+def test_an_encoder_that_takes_nonsense_for_sense_keeps_its_order() -> None:
+    curve = fit(np.array([0.4, 0.5], np.float32), np.array([0.6, 0.7], np.float32))
+    assert curve == Curve(1.0, curve.centre)

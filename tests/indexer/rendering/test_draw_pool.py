@@ -89,8 +89,7 @@ def test_a_worker_that_dies_takes_one_picture_with_it_and_closing_ends_the_next(
     with DrawPool(workers=1, seconds=30) as pool:
         pool.png(ARROW, size=16)
         [worker] = pool._alive
-        killing = threading.Timer(0.3, os.kill, (worker.process.pid, signal.SIGKILL))
-        killing.start()
+        threading.Timer(0.3, os.kill, (worker.process.pid, signal.SIGKILL)).start()
         with pytest.raises(RenderError, match=r"was killed \(signal 9\)"):
             pool.pixels(BOMB, size=32)
         assert pool.png(ARROW, size=16)
@@ -115,8 +114,7 @@ def test_what_is_transparent_stands_on_white_or_where_it_shows(pool: DrawPool) -
         image = Image.new("RGBA", (60, 40), (shade, shade, shade, 0))
         image.paste((shade, shade, shade, 255), (10, 10, 30, 30))
         shot = pool.screenshot(saved(image), size=SIZE)
-        assert shot.pixels[0, 0].tolist() == [ground] * 3
-        assert shot.pixels[20, 20].tolist() == [shade] * 3
+        assert shot.pixels[[0, 20], [0, 20]].tolist() == [[ground] * 3, [shade] * 3]
         assert np.array_equal(shot.icon, cut_out(saved(image), size=SIZE))
 
 
@@ -132,15 +130,7 @@ def test_an_svg_is_drawn_as_large_as_it_says_and_a_turned_photograph_upright(poo
 def test_an_opaque_picture_as_an_icon_is_what_an_index_sees() -> None:
     image = Image.new("RGB", (64, 50), "navy")
     image.paste((255, 255, 255), (20, 12, 44, 36))
-    whole = cut_out(saved(image), size=SIZE)
-    assert np.array_equal(cut_out_pixels(np.asarray(image), size=SIZE), whole)
-
-
-@pytest.mark.slow
-def test_a_picture_that_never_ends_costs_its_worker_alone(pool: DrawPool) -> None:
-    with pytest.raises(RenderError, match=r"took longer|want of memory"):
-        pool.screenshot(BOMB, size=SIZE)
-    assert pool.screenshot(ARROW, size=SIZE).pixels.shape == (24, 24, 3)
+    assert np.array_equal(cut_out_pixels(np.asarray(image), size=SIZE), cut_out(saved(image), size=SIZE))
 
 
 @pytest.mark.slow
@@ -148,6 +138,5 @@ def test_the_largest_screen_fits_into_a_worker(pool: DrawPool) -> None:
     image = Image.new("RGBA", (6000, 6000), (250, 250, 250, 255))
     image.paste((0, 0, 0, 0), (0, 0, 100, 100))
     image.paste((9, 9, 9, 255), (3000, 3000, 3024, 3024))
-    content = saved(image, compress_level=1)
     with DrawPool(workers=1, seconds=30.0) as patient:
-        assert patient.screenshot(content, size=SIZE).pixels.shape == (6000, 6000, 3)
+        assert patient.screenshot(saved(image, compress_level=1), size=SIZE).pixels.shape == (6000, 6000, 3)

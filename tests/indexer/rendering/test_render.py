@@ -44,8 +44,7 @@ def square_image(mode: str = "RGBA", *, side: int = 64) -> Image.Image:
     image.paste((0, 0, 0, 255), (side // 4, side // 4, side * 3 // 4, side * 3 // 4))
     if "A" in mode:
         return image.convert(mode)
-    ground = Image.new("RGBA", image.size, "white")
-    return Image.alpha_composite(ground, image).convert(mode)
+    return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert(mode)
 
 
 def reason(content: bytes) -> str:
@@ -59,16 +58,13 @@ def reason(content: bytes) -> str:
 
 def test_current_color_is_black_on_white() -> None:
     rendered = render(svg(square()), size=64)
-    assert rendered.background == "light"
-    assert rendered.pixels.dtype == np.uint8
-    assert rendered.pixels.flags.c_contiguous
+    assert (rendered.background, rendered.pixels.dtype, rendered.pixels.flags.c_contiguous) == ("light", np.uint8, True)
     np.testing.assert_array_equal(rendered.pixels, expected_square())
 
 
 def test_a_colour_that_the_icon_names_is_kept() -> None:
-    np.testing.assert_array_equal(render(svg(square("#f00")), size=64).pixels, expected_square(ink=RED))
-    own = svg(square(), root='viewBox="0 0 24 24" color="red"')
-    np.testing.assert_array_equal(render(own, size=64).pixels, expected_square(ink=RED))
+    for content in (svg(square("#f00")), svg(square(), root='viewBox="0 0 24 24" color="red"')):
+        np.testing.assert_array_equal(render(content, size=64).pixels, expected_square(ink=RED))
 
 
 @pytest.mark.parametrize(
@@ -94,8 +90,7 @@ def test_the_size_that_an_svg_states_does_not_change_the_picture(root: str) -> N
 def test_an_svg_is_drawn_at_the_size_asked_for(size: int) -> None:
     pixels = render(svg('<rect width="12" height="24"/>'), size=size).pixels
     assert pixels.shape == (size, size, 3)
-    assert (pixels[:, : size // 2] == 0).all()
-    assert (pixels[:, size // 2 + 1 :] == 255).all()
+    assert (pixels[:, : size // 2].max(), pixels[:, size // 2 + 1 :].min()) == (0, 255)
 
 
 @pytest.mark.parametrize(
@@ -107,13 +102,12 @@ def test_an_svg_is_drawn_at_the_size_asked_for(size: int) -> None:
 )
 def test_a_wide_picture_keeps_its_aspect_between_rows_of_white(content: bytes) -> None:
     pixels = render(content, size=64).pixels
-    assert (pixels[24:40] == 0).all()
-    assert (np.delete(pixels, range(24, 40), axis=0) == 255).all()
+    assert (pixels[24:40].max(), np.delete(pixels, range(24, 40), axis=0).min()) == (0, 255)
 
 
 def test_half_transparent_ink_is_blended_with_white() -> None:
-    rendered = render(svg('<rect width="12" height="24" fill-opacity="0.5"/>'), size=64)
-    assert np.unique(rendered.pixels).tolist() == [127, 255]
+    pixels = render(svg('<rect width="12" height="24" fill-opacity="0.5"/>'), size=64).pixels
+    assert np.unique(pixels).tolist() == [127, 255]
 
 
 PLAIN = svg(square()).decode()
@@ -172,8 +166,7 @@ def test_an_svg_is_never_half_a_picture() -> None:
 
 
 def test_a_large_svg_is_refused_with_its_size() -> None:
-    large = svg(square() + f"<!--{'x' * 1_400_000}-->")
-    assert reason(large) == "SVG of 1.40 MB, the limit is 1 MB"
+    assert reason(svg(square() + f"<!--{'x' * 1_400_000}-->")) == "SVG of 1.40 MB, the limit is 1 MB"
     at_the_limit = svg(square() + f"<!--{'x' * (MAX_SVG_BYTES - len(svg(square())) - 7)}-->")
     assert len(at_the_limit) == MAX_SVG_BYTES
     np.testing.assert_array_equal(render(at_the_limit, size=64).pixels, expected_square())
@@ -225,16 +218,11 @@ def test_many_comments_without_an_svg_are_refused_at_once() -> None:
     assert time.process_time() - started < 1
 
 
-def test_a_white_icon_is_drawn_on_black() -> None:
-    rendered = render(svg(square("white")), size=64)
-    assert rendered.background == "dark"
-    np.testing.assert_array_equal(rendered.pixels, expected_square(ink=WHITE, ground=BLACK))
-
-
-def test_a_pale_icon_is_drawn_on_black_and_a_grey_one_on_white() -> None:
-    assert render(svg(square("#f4f4f4")), size=64).background == "dark"
-    assert render(svg(square("#ddd")), size=64).background == "light"
-    assert render(svg(square("white") + '<rect width="2" height="2"/>'), size=64).background == "light"
+def test_a_white_or_pale_icon_is_drawn_on_black_and_a_grey_one_on_white() -> None:
+    white = expected_square(ink=WHITE, ground=BLACK)
+    np.testing.assert_array_equal(render(svg(square("white")), size=64).pixels, white)
+    bodies = (square("white"), square("#f4f4f4"), square("#ddd"), square("white") + '<rect width="2" height="2"/>')
+    assert [render(svg(body), size=64).background for body in bodies] == ["dark", "dark", "light", "light"]
 
 
 @pytest.mark.parametrize(
@@ -291,35 +279,21 @@ def test_every_kind_of_bitmap_gives_the_same_pixels(mode: str, kind: str) -> Non
     image = square_image("L" if mode == "I;16" else mode)
     if mode == "I;16":
         image = Image.fromarray(np.asarray(image).astype(np.uint16) * 257)
-        assert image.mode == "I;16"
     options = {"ICO": {"sizes": [(64, 64)]}, "WEBP": {"lossless": True}}.get(kind, {})
-    rendered = render(saved(image, kind, **options), size=64)
-    np.testing.assert_array_equal(rendered.pixels, expected_square())
+    np.testing.assert_array_equal(render(saved(image, kind, **options), size=64).pixels, expected_square())
 
 
 @pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
 def test_a_jpeg_is_read_in_every_colour_space(mode: str) -> None:
-    content = saved(square_image(mode), "JPEG", quality=95)
-    difference = render(content, size=64).pixels.astype(int) - expected_square()
-    assert np.abs(difference).max() <= 8
-
-
-@pytest.mark.parametrize("sides", [(5000, 2), (2, 5000)])
-def test_a_picture_far_wider_or_higher_than_any_is_a_line_across(sides: tuple[int, int]) -> None:
-    file = io.BytesIO()
-    Image.new("RGB", sides, "black").save(file, "PNG")
-    shown = render(file.getvalue(), size=32).pixels
-    line = shown if sides[0] > sides[1] else shown.transpose(1, 0, 2)
-    assert (line[15] == 0).all()
-    assert (np.delete(line, 15, axis=0) == 255).all()
+    pixels = render(saved(square_image(mode), "JPEG", quality=95), size=64).pixels
+    assert np.abs(pixels.astype(int) - expected_square()).max() <= 8
 
 
 def test_sixteen_bit_grey_is_scaled_not_cut() -> None:
     deep = np.full((64, 64), 65535, np.uint16)
     deep[:, :32] = 127 * 257
     pixels = render(saved(Image.fromarray(deep), "PNG"), size=64).pixels
-    assert np.unique(pixels[:, :32]).tolist() == [127]
-    assert np.unique(pixels[:, 32:]).tolist() == [255]
+    assert [np.unique(half).tolist() for half in (pixels[:, :32], pixels[:, 32:])] == [[127], [255]]
 
 
 def test_sixteen_bit_grey_with_a_transparent_value() -> None:
@@ -333,20 +307,14 @@ def test_sixteen_bit_grey_with_a_transparent_value() -> None:
     np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
 
 
-def test_a_palette_with_transparency() -> None:
-    image = Image.new("P", (64, 64), 0)
-    image.putpalette([200, 10, 10, 0, 0, 0])
-    image.paste(1, (16, 16, 48, 48))
-    for kind in ("PNG", "GIF"):
-        content = saved(image, kind, transparency=0)
-        np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
-
-
-def test_rgb_with_a_transparent_colour() -> None:
-    image = Image.new("RGB", (64, 64), (10, 200, 10))
-    image.paste(BLACK, (16, 16, 48, 48))
-    content = saved(image, "PNG", transparency=(10, 200, 10))
-    np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
+@pytest.mark.parametrize(("mode", "kind"), [("P", "PNG"), ("P", "GIF"), ("RGB", "PNG")])
+def test_a_colour_may_stand_for_what_is_transparent(mode: str, kind: str) -> None:
+    ground, ink = (0, 1) if mode == "P" else ((10, 200, 10), BLACK)
+    image = Image.new(mode, (64, 64), ground)
+    if mode == "P":
+        image.putpalette([200, 10, 10, 0, 0, 0])
+    image.paste(ink, (16, 16, 48, 48))
+    np.testing.assert_array_equal(render(saved(image, kind, transparency=ground), size=64).pixels, expected_square())
 
 
 @pytest.mark.parametrize("kind", ["PNG", "GIF", "WEBP"])
@@ -354,8 +322,6 @@ def test_the_first_frame_of_an_animation_is_drawn(kind: str) -> None:
     first, second = square_image("RGB"), Image.new("RGB", (64, 64), "red")
     options = {"lossless": True} if kind == "WEBP" else {}
     content = saved(first, kind, save_all=True, append_images=[second], duration=100, **options)
-    with Image.open(io.BytesIO(content)) as animation:
-        assert animation.n_frames == 2
     np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
 
 
@@ -371,24 +337,15 @@ def test_a_photograph_is_turned_as_its_exif_says() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # turn a quarter clockwise: the upper half comes to the right
     pixels = render(saved(image, "JPEG", quality=95, exif=exif), size=64).pixels
-    assert pixels[:, 40:].max() < 16
-    assert pixels[:, :24].min() > 240
-
-
-def test_a_turned_photograph_keeps_its_turned_aspect() -> None:
-    exif = Image.Exif()
-    exif[0x0112] = 6
-    content = saved(Image.new("RGB", (1280, 320)), "JPEG", exif=exif)
-    pixels = render(content, size=64).pixels
-    assert (pixels[:, 24:40] == 0).all()
-    assert (np.delete(pixels, range(24, 40), axis=1) == 255).all()
+    assert (pixels[:, 40:].max() < 16, pixels[:, :24].min() > 240) == (True, True)
+    wide = render(saved(Image.new("RGB", (1280, 320)), "JPEG", exif=exif), size=64).pixels
+    assert (wide[:, 24:40].max(), np.delete(wide, range(24, 40), axis=1).min()) == (0, 255)
 
 
 def test_a_small_bitmap_is_enlarged_and_a_large_one_reduced() -> None:
     for side in (16, 128, 1024):
         pixels = render(saved(square_image(side=side), "PNG"), size=64).pixels
-        assert tuple(pixels[32, 32]) == BLACK
-        assert tuple(pixels[4, 4]) == WHITE
+        assert (tuple(pixels[32, 32]), tuple(pixels[4, 4])) == (BLACK, WHITE)
         assert abs(int((pixels[..., 0] < 128).sum()) - 32 * 32) <= 4 * 32
 
 
@@ -414,12 +371,8 @@ def test_a_truncated_bitmap_is_an_error_not_half_a_picture(kind: str, options: d
         except RenderError:
             continue
         np.testing.assert_array_equal(pixels, whole)
-
-
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "BMP"])
-def test_a_truncated_bitmap_is_called_so(kind: str) -> None:
-    content = saved(square_image("RGB", side=256), kind)
-    assert reason(content[: len(content) * 6 // 10]) == f"truncated {kind}"
+    if kind in ("PNG", "JPEG", "GIF", "BMP"):
+        assert reason(content[: len(content) * 6 // 10]) == f"truncated {kind}"
 
 
 @pytest.mark.parametrize(
@@ -430,11 +383,10 @@ def test_what_is_no_picture_is_refused(content: bytes) -> None:
 
 
 def test_too_many_pixels_are_refused_before_they_are_decoded() -> None:
-    header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
-    chunk = b"IHDR" + header
-    body = b"IDAT" + zlib.compress(b"")
+    header = b"IHDR" + struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
     content = b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part)) for part in (chunk, body, b"IEND")
+        struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part))
+        for part in (header, b"IDAT" + zlib.compress(b""), b"IEND")
     )
     assert reason(content) == "PNG of more than 64 million pixels"
 

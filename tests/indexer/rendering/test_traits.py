@@ -1,12 +1,13 @@
-"""Is seen of a picture what a person sees: colour, movement?"""
+"""What is seen of a picture beside its pixels: colour, movement, and of its ink what a ruler measures."""
 
 import io
 
 import numpy as np
 import pytest
 from conftest import disc, svg
-from PIL import Image
+from PIL import Image, ImageFilter
 
+from indexer.rendering.ink import GRID, Planes, measure
 from indexer.rendering.render import render
 
 SIZES = (32, 64, 224)
@@ -43,11 +44,10 @@ def test_colour_is_seen_at_any_size_and_shades_of_grey_are_none(body: str, colou
 
 
 def test_noise_of_a_grey_jpeg_is_no_colour() -> None:
-    rng = np.random.default_rng(0)
-    shades = Image.fromarray(rng.integers(0, 256, (8, 8), np.uint8)).resize((256, 256), Image.Resampling.NEAREST)
-    content = _saved([shades.convert("RGB")], "JPEG", quality=20)
-    assert not render(content, size=64).coloured
-    assert render(_saved([_spot((200, 30, 30))], "JPEG", quality=20), size=64).coloured
+    noise = np.random.default_rng(0).integers(0, 256, (8, 8), np.uint8)
+    shades = Image.fromarray(noise).resize((256, 256), Image.Resampling.NEAREST).convert("RGB")
+    jpegs = [_saved([image], "JPEG", quality=20) for image in (shades, _spot((200, 30, 30)))]
+    assert [render(jpeg, size=64).coloured for jpeg in jpegs] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -68,12 +68,60 @@ def test_movement_of_an_svg_is_seen(content: str, animated: bool) -> None:
 @pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP"])
 def test_a_bitmap_of_several_frames_moves_and_one_of_a_single_frame_does_not(kind: str) -> None:
     frames = [_spot((0, 0, 0), place=place) for place in (4, 20, 30)]
-    assert render(_saved(frames, kind), size=32).animated
-    assert not render(_saved(frames[:1], kind), size=32).animated
+    assert [render(_saved(some, kind), size=32).animated for some in (frames, frames[:1])] == [True, False]
 
 
 def test_a_second_frame_that_cannot_be_read_changes_nothing() -> None:
     whole = _saved([_spot((0, 0, 0), place=place) for place in (4, 20)], "GIF")
     second = whole.index(b"\x21\xf9", whole.index(b"\x21\xf9") + 2)
-    cut = render(whole[: second + 12], size=32)
-    assert np.array_equal(cut.pixels, render(whole, size=32).pixels)
+    assert np.array_equal(render(whole[: second + 12], size=32).pixels, render(whole, size=32).pixels)
+
+
+RING = '<circle cx="12" cy="12" r="9" fill="none" stroke="black" stroke-width="2"/>'
+DISC = '<circle cx="12" cy="12" r="10"/>'
+DUOTONE = f'<circle cx="12" cy="12" r="9" opacity=".3"/>{RING}'
+FLAT = '<rect x="2" y="2" width="10" height="20" fill="#e11"/><rect x="12" y="2" width="10" height="20" fill="#1a1"/>'
+
+
+@pytest.mark.parametrize("body", [RING, DISC, '<path d="M2 12h20M12 2v20" stroke="black" stroke-width="4"/>'])
+def test_thickness_and_what_is_enclosed_are_those_of_a_slow_look_at_every_pixel(body: str) -> None:
+    rendered = render(svg(body).encode(), size=GRID)
+    mask = (255 - rendered.pixels.min(axis=2)) > 127  # where there is at least half of the ink
+    enclosed = sum(
+        mask[y, : x + 1].any() and mask[y, x:].any() and mask[: y + 1, x].any() and mask[y:, x].any()
+        for y in range(GRID)
+        for x in range(GRID)
+    )
+    left, expected = Image.fromarray(mask), []
+    for _ in range(4):
+        left = left.convert("L").filter(ImageFilter.MinFilter(3))
+        expected.append(round(100 * np.count_nonzero(left) / mask.sum()))
+    assert (rendered.ink.solid, list(rendered.ink[3:7])) == (round(100 * mask.sum() / enclosed), expected)
+
+
+def test_a_second_tone_is_pale_and_several_colours_are_several_hues() -> None:
+    duotone, flat = (render(svg(body).encode(), size=64).ink for body in (DUOTONE, FLAT))
+    assert duotone.pale > 30
+    assert [(ink.coloured, ink.n_hues) for ink in (duotone, flat)] == [(0, 0), (100, 2)]
+
+
+@pytest.mark.parametrize("size", [32, 96, 224])
+def test_measures_hardly_depend_on_the_size_that_the_model_sees(size: int) -> None:
+    for body in (RING, DISC, DUOTONE, FLAT):
+        usual, other = (render(svg(body).encode(), size=side).ink for side in (64, size))
+        assert np.abs(np.subtract(usual, other)).max() <= 20, (usual, other)
+
+
+def test_ink_that_shows_on_black_alone_is_measured_as_on_white() -> None:
+    white = render(svg(RING.replace("black", "white")).encode(), size=64)
+    assert white.background == "dark"
+    assert np.abs(np.subtract(white.ink, render(svg(RING).encode(), size=64).ink)).max() <= 2
+
+
+def test_ink_at_an_edge_is_not_taken_for_that_of_the_opposite_edge() -> None:
+    channels = np.full((3, GRID, GRID), 255, np.uint8)
+    channels[:, :, -1] = 0
+    ink = measure(Planes.of(channels), on_light=True)
+    assert (ink.solid, ink.thick_1) == (100, 0)
+    channels[:, 0] = 0
+    assert measure(Planes.of(channels), on_light=True).thick_1 == 0

@@ -83,6 +83,9 @@ def test_precision_and_gain_are_those_of_the_slow_obvious_way(places: set[int]) 
     gained = sum(1 / np.log2(1 + rank) for rank in places if rank <= 10)
     ideal = sum(1 / np.log2(1 + rank) for rank in range(1, min(10, len(places)) + 1))
     assert ndcg(ranks) == pytest.approx(gained / ideal)
+
+
+def test_what_is_not_ranked_adds_nothing_and_a_perfect_order_is_1() -> None:
     assert {figure.value for figure in measure([np.array([UNRANKED, UNRANKED])] * 3).values()} == {0.0}
     assert {figure.value for figure in measure([np.arange(1, 13), np.array([1])]).values()} == {1.0}
 

@@ -22,10 +22,14 @@ from indexer.library.stores import (
 )
 
 
-@pytest.fixture(params=["folder", "memory", "s3"])
+@pytest.fixture(params=["folder", "part", "memory", "s3"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     if request.param == "folder":
         return FolderStore(tmp_path / "work")
+    if request.param == "part":
+        whole = open_store(str(tmp_path))
+        whole.put("beside", b"of nobody here")
+        return whole.part("some/where/")
     if request.param == "s3":
         return open_object_store(f"s3://{request.getfixturevalue('s3').bucket}/some/where")
     return open_object_store(f"memory://work/{secrets.token_hex(4)}")
@@ -113,34 +117,6 @@ def test_no_name_and_no_link_leads_out_of_a_folder(tmp_path: Path, name: str) ->
             way(name)
     assert [path.read_bytes() for path in victim.iterdir()] == [b"mine"]
     assert list(store.list("")) == ["a/one"]
-
-
-def test_a_part_of_a_store_knows_its_own_names_alone(tmp_path: Path) -> None:
-    whole = open_store(str(tmp_path))
-    part = whole.part("run/")
-    part.put("a", b"1")
-    whole.put("b", b"2")
-    assert list(part.list("")) == ["a"]
-    assert list(whole.list("")) == ["b", "run/a"]
-    version = part.create("c", b"3")
-    assert version is not None
-    assert part.replace("c", b"4", version=version) is not None
-    part.delete("a")
-    assert part.get("a") is None
-    assert part.url == f"{tmp_path}/run"
-
-
-@pytest.mark.slow
-def test_failures_and_lost_answers_are_asked_again_and_mislead_nobody(s3: Faults) -> None:
-    store = RetryingStore(open_object_store(f"s3://{s3.bucket}/some"))
-    s3.fail_every, s3.late_every, s3.late_seconds = 2, 3, 0.02
-    for number in range(6):
-        mine = secrets.token_bytes(8)
-        version = store.create(f"claims/{number}", mine)
-        assert version is not None, "its own write, whose answer was lost, is no other's"
-        assert store.create(f"claims/{number}", b"another") is None
-        assert store.replace(f"claims/{number}", mine + b"2", version=version) is not None
-    assert len(store.list("claims/")) == 6
 
 
 def test_a_store_that_stays_away_is_one_line(s3: Faults) -> None:

@@ -1,4 +1,4 @@
-"""An assistant finds icons over MCP, by the SDK's own client, from a server process or from one in this process."""
+"""An assistant finds icons over MCP: by the SDK's own client in this process, and by lines to a server process."""
 
 import asyncio
 import base64
@@ -6,15 +6,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import disc
-from mcp import Client, ClientSession, StdioServerParameters, stdio_client
+from mcp import Client
 from PIL import Image
-from serving import START, index_into, write_icons, write_set
+from serving import START, engine, icon_library, index_into, write_icons  # noqa: F401 - fixtures
 
 from indexer.library.folder import Library
 from indexer.rendering.render import draw
@@ -24,48 +24,27 @@ from search.engine import SearchEngine
 _OTHERS = ("locate", "show_icon", "get_code", "check_icons", "lint_icons", "list_sets")
 
 
-@pytest.fixture(scope="module")
-def icon_library(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Library:
-    folder = tmp_path_factory.mktemp("assisted")
-    write_icons(folder / "icons")
-    write_set(folder / "own.json")
-    library = Library(folder / "library")
-    index_into(library, folder / "icons", folder / "own.json", model=tiny_model)
-    return library
-
-
-@pytest.fixture(scope="module")
-def engine(icon_library: Library) -> SearchEngine:
-    return SearchEngine.open(icon_library.root)
-
-
 Call = Callable[..., tuple[bool, str]]
 
 
-@pytest.fixture
-def call(engine: SearchEngine) -> Call:
-    """Call a tool of a server in this process: whether it failed, and what it said."""
+def calling(engine: SearchEngine) -> Call:
+    """Calls a tool of a server in this process: whether it failed, and what it said."""
 
     def run(tool: str, **arguments: Any) -> tuple[bool, str]:
         async def one() -> tuple[bool, str]:
             async with Client(create_assistant(engine)) as client:
-                return await _call(client, tool, **arguments)
+                said = await client.call_tool(tool, arguments)
+            [content] = said.content
+            return bool(said.is_error), content.text
 
         return asyncio.run(one())
 
     return run
 
 
-def _with_process(library: Library, scene: Callable[[ClientSession], Awaitable[Any]]) -> Any:
-    arguments = ["-c", START, "mcp", "--library", str(library.root)]
-    server = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
-
-    async def run() -> Any:
-        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
-            await session.initialize()
-            return await scene(session)
-
-    return asyncio.run(run())
+@pytest.fixture
+def call(engine: SearchEngine) -> Call:
+    return calling(engine)
 
 
 def answer(call: Call, tool: str, **arguments: Any) -> Any:
@@ -75,39 +54,18 @@ def answer(call: Call, tool: str, **arguments: Any) -> Any:
     return json.loads(said)
 
 
-async def _call(session: ClientSession | Client, tool: str, **arguments: Any) -> tuple[bool, str]:
-    """Whether it failed, and what it said."""
-    answer = await session.call_tool(tool, arguments)
-    [content] = answer.content
-    assert content.type == "text"
-    return bool(answer.is_error), content.text
-
-
-def test_an_assistant_searches_shows_and_gets_the_svg(icon_library: Library) -> None:
-    async def scene(session: ClientSession) -> None:
-        tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-        assert set(tools) == {"search_icons", "similar_icons", "pick_icons", "map_icons", "locate", *_OTHERS}
-        assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
-
-        failed, said = await _call(session, "search_icons", query="arrowUp", k=3, set=["icons"])
-        icons = json.loads(said)["icons"]
-        assert not failed
-        assert icons[0]["key"] in ("icons:arrow-up", "icons:arrow-up-filled")
-
-        pasted = json.loads((await _call(session, "search_icons", query=disc(4, 12), k=1))[1])
-        assert [icon["key"] for icon in pasted["icons"]] == ["icons:dot-a"]
-
-        shown = json.loads((await _call(session, "show_icon", key="icons:arrow-up"))[1])
-        assert (shown["name"], shown["variants"]) == ("arrow-up", ["icons:arrow-up-filled"])
-        assert Path(shown["path"]).name == "arrow-up.svg"
-
-        failed, said = await _call(session, "get_code", keys="icons:current", colour="navy")
-        assert not failed and 'fill="navy"' in said
-        failed, said = await _call(session, "get_code", keys=["icons:dot-a", "icons:dot-b"], format="react")
-        assert not failed and said.count("export function") == 2
-        assert "script" not in (await _call(session, "get_code", keys="icons:hostile"))[1]
-
-    _with_process(icon_library, scene)
+def test_an_assistant_searches_shows_and_gets_the_svg(call: Call) -> None:
+    icons = answer(call, "search_icons", query="arrowUp", k=3, set=["icons"])["icons"]
+    assert icons[0]["key"] in ("icons:arrow-up", "icons:arrow-up-filled")
+    pasted = answer(call, "search_icons", query=disc(4, 12), k=1)
+    assert [icon["key"] for icon in pasted["icons"]] == ["icons:dot-a"]
+    shown = answer(call, "show_icon", key="icons:arrow-up")
+    assert (shown["name"], shown["variants"]) == ("arrow-up", ["icons:arrow-up-filled"])
+    assert Path(shown["path"]).name == "arrow-up.svg"
+    assert 'fill="navy"' in call("get_code", keys="icons:current", colour="navy")[1]
+    code = call("get_code", keys=["icons:dot-a", "icons:dot-b"], format="react")[1]
+    assert code.count("export function") == 2
+    assert "script" not in call("get_code", keys="icons:hostile")[1]
 
 
 def test_an_assistant_is_told_how_words_of_another_language_were_read(call: Call) -> None:
@@ -145,24 +103,12 @@ def test_an_assistant_gets_the_icons_of_a_screenshot_as_code(icon_library: Libra
 
     plain = answer(call, "locate", picture=str(file), set="icons")
     assert (plain["kind"], len(plain["icons"])) == ("screen", 3)
-    assert [
-        icon["box"][:2] == pytest.approx(place, abs=30)
-        for icon, place in zip(plain["icons"], ([40, 30], [300, 30], [40, 160]), strict=True)
-    ] == [True, True, True]
-    assert all(icon["key"].startswith("icons:") for icon in plain["icons"] if "key" in icon)
     assert answer(call, "locate", picture=as_data, set="icons") == plain
     sure = {icon["key"] for icon in plain["icons"] if "key" in icon and "note" not in icon} - {"icons:photo"}
     code = answer(call, "locate", picture=str(file), set="icons", format="react")
     assert code.get("code", "").count("export function") == len(sure)
-    for arguments, told in (
-        ({"picture": "/nowhere/shot.png"}, "can't be read"),
-        ({"picture": __file__}, 'no icons can be found in "test_assistant.py"'),
-        ({"picture": str(file), "set": "gone"}, 'no set "gone"'),
-        ({"picture": str(file), "format": "reakt"}, 'no format "reakt"'),
-        ({"picture": str(file), "sets": "icons"}, 'locate has no argument "sets"; it takes picture, set, format'),
-    ):
-        failed, said = call("locate", **arguments)
-        assert failed and told in said
+    assert 'no set "gone"' in call("locate", picture=str(file), set="gone")[1]
+    assert 'no format "reakt"' in call("locate", picture=str(file), format="reakt")[1]
 
 
 def test_an_assistant_picks_icons_for_many_needs_in_one_call(call: Call) -> None:
@@ -185,17 +131,15 @@ def test_an_assistant_maps_icons_of_one_set_to_another(call: Call) -> None:
 
 
 def test_an_assistant_checks_code_that_it_has_written(call: Call, tmp_path: Path) -> None:
-    file = tmp_path / "Menu.tsx"
-    file.write_text('<Icon icon="lucide:arrow" /><img src="./gone.svg" />')
-
+    (file := tmp_path / "Menu.tsx").write_text('<Icon icon="lucide:arrow" /><img src="./gone.svg" />')
     assert answer(call, "check_icons", code='<img src="./gone.svg"/>', name="a.html") == {
         "findings": ['a.html:1:11: there is no file "./gone.svg"'],
         "n_findings": 1,
         "names": 1,
     }
     plain = answer(call, "check_icons", paths=str(file))
-    assert plain["sets_not_in_this_library"] == ["lucide"]
-    assert plain["findings"] == [f'{file}:1:39: there is no file "./gone.svg"']
+    findings = [f'{file}:1:39: there is no file "./gone.svg"']
+    assert (plain["sets_not_in_this_library"], plain["findings"]) == (["lucide"], findings)
     assert "either paths or code" in call("check_icons")[1]
 
 
@@ -207,24 +151,9 @@ def test_an_assistant_looks_for_what_is_wrong_in_icons(icon_library: Library, ca
     (folder / "cut.svg").write_text("<svg")
     plain = answer(call, "lint_icons", paths=str(folder))
     assert plain["n_icons"] == 3
-    assert plain["counts"]["identical"] == plain["counts"]["broken"] == 1
     assert plain["findings"]["identical"] == ["2 icons show the same picture: dot, point"]
-    [broken] = plain["findings"]["broken"]
-    assert broken.startswith(f"{folder / 'cut.svg'}: ")
+    assert plain["findings"]["broken"][0].startswith(f"{folder / 'cut.svg'}: ")
     assert answer(call, "lint_icons", set="icons", rule="broken")
-    for arguments, told in (
-        ({}, "paths of folders, or a set"),
-        ({"set": "icon"}, 'no set "icon"'),
-        ({"set": "icons", "rule": "strok"}, '"strok" is no rule'),
-        ({"paths": "/nowhere"}, '"/nowhere"'),
-    ):
-        failed, said = call("lint_icons", **arguments)
-        assert failed
-        assert told in said
-
-
-def test_an_assistant_lists_the_sets(call: Call) -> None:
-    assert answer(call, "list_sets") == {"sets": {"icons": "icons, 15 icons", "own": "Own Set, 6 icons"}}
     assert answer(call, "list_sets", query="own") == {"sets": {"own": "Own Set, 6 icons"}}
 
 
@@ -236,6 +165,8 @@ def test_what_an_assistant_reads_before_it_asks_is_less_than_3_kb_and_the_messag
             return await client.list_tools()
 
     listed = asyncio.run(listing())
+    tools = {"search_icons", "similar_icons", "pick_icons", "map_icons", "locate", *_OTHERS}
+    assert {tool.name for tool in listed.tools if tool.annotations and tool.annotations.read_only_hint} == tools
     texts = [
         text
         for tool in listed.tools
@@ -275,12 +206,21 @@ def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(call: Call) -> None:
         ("similar_icons", {"picture": __file__}, 'picture "test_assistant.py" can\'t be looked for'),
         ("similar_icons", {"picture": "data:image/png;base64,####"}, "is not base64"),
         ("search_icons", {"query": "dot", "language": "german"}, 'language is "german"; give a code'),
+        ("locate", {"picture": "/nowhere/shot.png"}, "can't be read"),
+        ("locate", {"picture": __file__}, 'no icons can be found in "test_assistant.py"'),
+        (
+            "locate",
+            {"picture": __file__, "sets": "icons"},
+            'locate has no argument "sets"; it takes picture, set, format',
+        ),
+        ("lint_icons", {}, "paths of folders, or a set"),
+        ("lint_icons", {"set": "icon"}, 'no set "icon"'),
+        ("lint_icons", {"set": "icons", "rule": "strok"}, '"strok" is no rule'),
+        ("lint_icons", {"paths": "/nowhere"}, '"/nowhere"'),
     ):
         failed, said = call(tool, **arguments)
-        assert failed
-        assert told in said
-        assert "Traceback" not in said
-        assert "Error executing" not in said and "http" not in said and "\n" not in said
+        assert failed and told in said
+        assert [part for part in ("Traceback", "Error executing", "http", "\n") if part in said] == []
 
 
 @pytest.mark.parametrize("tool", ["similar_icons", "locate"])
@@ -288,9 +228,8 @@ def test_a_picture_that_is_a_pipe_or_a_device_is_not_waited_for(call: Call, tmp_
     os.mkfifo(tmp_path / "pipe.png")
 
     for picture in (tmp_path / "pipe.png", "/dev/zero", tmp_path):
-        failed, said = call(tool, picture=str(picture))
-        assert failed
-        assert said == f'picture "{picture}" can\'t be read: not a regular file'
+        told = f'picture "{picture}" can\'t be read: not a regular file'
+        assert call(tool, picture=str(picture)) == (True, told)
 
 
 def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(icon_library: Library) -> None:
@@ -312,7 +251,6 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(icon_library
     command = [sys.executable, "-c", START, "mcp", "--library", str(icon_library.root)]
     said = b"\n".join([first, *lines, b"", b""])
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:
-        assert done.stdin is not None and done.stdout is not None and done.stderr is not None
         done.stdin.write(said)
         done.stdin.flush()  # it stays open: what is under way when it ends is not answered
         answers = [json.loads(done.stdout.readline()) for _ in range(len(lines) + 1)]
@@ -333,17 +271,12 @@ def test_a_line_without_end_is_not_read_to_its_end(icon_library: Library) -> Non
 
 
 @pytest.mark.slow
-def test_an_assistant_finds_what_was_indexed_while_it_was_connected(
-    icon_library: Library, tmp_path: Path, tiny_model: Path
-) -> None:
+def test_an_assistant_finds_what_was_indexed_while_it_was_connected(tmp_path: Path, tiny_model: Path) -> None:
     write_icons(tmp_path / "icons")
     library = Library(tmp_path / "library")
     index_into(library, tmp_path / "icons", model=tiny_model)
-
-    async def scene(session: ClientSession) -> None:
-        assert (await _call(session, "show_icon", key="icons:star"))[0]
-        (tmp_path / "icons" / "star.svg").write_text(disc(20, 4))
-        index_into(library, model=tiny_model)
-        assert not (await _call(session, "show_icon", key="icons:star"))[0]
-
-    _with_process(library, scene)
+    call = calling(SearchEngine.open(library.root))
+    assert call("show_icon", key="icons:star")[0]
+    (tmp_path / "icons" / "star.svg").write_text(disc(20, 4))
+    index_into(library, model=tiny_model)
+    assert not call("show_icon", key="icons:star")[0]

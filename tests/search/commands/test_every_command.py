@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from data.making.commands import commands
 from search.cli import main
-from search.reference import commands
 
 Run = Callable[..., Result]
 ICONS = [sys.executable, "-c", "from search.cli import main; main()"]
@@ -57,8 +57,9 @@ COMMANDS: Mapping[str, Sequence[str]] = {
 """Every command, with what it needs to come to its end soon."""
 MEASURING = {f"lab bench {name}" for name in ("embed", "gpu", "scale", "search", "train")}
 """Those take minutes."""
-SILENT = {"lab publish", "mcp", "rollback", "serve", "worker"}
-SILENT |= {f"usage {name}" for name in ("failures", "find", "remove", "report", "status")}
+SILENT = {"lab publish", "mcp", "rollback", "serve", "worker"} | {
+    f"usage {name}" for name in ("failures", "find", "remove", "report", "status")
+}
 """Those that print nothing, or are refused before."""
 
 
@@ -83,8 +84,8 @@ def test_a_working_directory_that_is_gone_is_told(name: str, tmp_path: Path, mon
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     done = CliRunner().invoke(main, [*name.split(), *COMMANDS[name]])
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == "Error: the working directory is gone; change to one that is there\n"
+    told = "Error: the working directory is gone; change to one that is there\n"
+    assert (done.exit_code, done.stdout, done.stderr) == (2, "", told)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -103,10 +104,19 @@ def test_a_limit_of_memory_ends_a_search_in_one_line(kilobytes: int, asked: Path
     assert done.stderr.startswith("Error: not enough memory")
 
 
+@pytest.mark.slow
 def test_a_search_and_a_check_of_icons_do_with_a_gigabyte(asked: Path, tmp_path: Path) -> None:
     for arguments in (("search", "house", "--min-score", "0"), ("lint", "--set", "own")):
         done = process(*arguments, how="ulimit -v 1000000;", inside=tmp_path, library=asked)
         assert done.returncode in (0, 1) and done.stdout, done.stderr
+
+
+def status_that_fails(error: Exception, monkeypatch: pytest.MonkeyPatch) -> Result:
+    def fail(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("indexer.commands.library.read_status", fail)
+    return CliRunner().invoke(main, ["status"])
 
 
 @pytest.mark.parametrize(
@@ -126,22 +136,13 @@ def test_a_search_and_a_check_of_icons_do_with_a_gigabyte(asked: Path, tmp_path:
 def test_what_ends_a_command_from_outside_is_one_line(
     error: Exception, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_: object) -> None:
-        raise error
-
-    monkeypatch.setattr("indexer.commands.library.read_status", fail)
-    done = CliRunner().invoke(main, ["status"])
+    done = status_that_fails(error, monkeypatch)
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith(told) and done.stderr.count("\n") == 1
 
 
 def test_a_defect_shows_its_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: object) -> None:
-        raise KeyError("defect")
-
-    monkeypatch.setattr("indexer.commands.library.read_status", fail)
-    done = CliRunner().invoke(main, ["status"])
-    assert isinstance(done.exception, KeyError)
+    assert isinstance(status_that_fails(KeyError("defect"), monkeypatch).exception, KeyError)
 
 
 STREAMS = {
@@ -169,21 +170,17 @@ def test_a_closed_stderr_or_stdin_keeps_no_answer_back(how: str, asked: Path, tm
     assert (refused.returncode, refused.stdout) == (2, "")
 
 
-@pytest.fixture
-def surroundings(tmp_path: Path, shot: Path, own: Path) -> Path:
-    """A folder with what `COMMANDS` name, a library beside it."""
-    (tmp_path / "shots").mkdir()
-    (tmp_path / "shots" / "shot.png").write_bytes(shot.read_bytes())
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "a.ts").write_text('x("own:house"); y("own:nothing");')
-    return tmp_path
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(COMMANDS.keys() - MEASURING))
-def test_full_or_closed_streams_end_a_command_without_a_trace(name: str, surroundings: Path, own: Path) -> None:
+def test_full_or_closed_streams_end_a_command_without_a_trace(name: str, tmp_path: Path, shot: Path, own: Path) -> None:
+    for folder, file, content in (
+        ("shots", "shot.png", shot.read_bytes()),
+        ("src", "a.ts", b'x("own:house"); y("own:no");'),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / file).write_bytes(content)
     for how in ("> /dev/full", ">&-", "2>&-", "<&-", ">&- 2>&-", "2>/dev/full"):
-        done = process(*name.split(), *COMMANDS[name], how=how, inside=surroundings, library=own)
+        done = process(*name.split(), *COMMANDS[name], how=how, inside=tmp_path, library=own)
         assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr, (how, done.stderr)
         assert done.returncode in (0, 1, 2), (how, done.returncode)
         if how.startswith(">") and name not in SILENT:
@@ -192,10 +189,7 @@ def test_full_or_closed_streams_end_a_command_without_a_trace(name: str, surroun
 
 
 def test_ctrl_c_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(_: object) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
-
-    monkeypatch.setattr("indexer.commands.library.read_status", interrupt)
+    monkeypatch.setattr("indexer.commands.library.read_status", lambda _: os.kill(os.getpid(), signal.SIGINT))
     done = CliRunner().invoke(main, ["status"])
     assert (done.exit_code, done.stdout, done.stderr) == (130, "", "\n")
 

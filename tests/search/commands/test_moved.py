@@ -1,8 +1,5 @@
 """How large the help is, and what old spellings of commands and options are answered with."""
 
-import re
-import shlex
-
 import click
 import pytest
 from click.testing import CliRunner
@@ -10,16 +7,6 @@ from click.testing import CliRunner
 from search.cli import main
 
 MOVED = main.moved  # type: ignore[attr-defined]
-
-
-def params_of(words: list[str]) -> tuple[click.Command, list[str]]:
-    """The command that some words begin with, and the words behind it."""
-    command: click.Command = main
-    while (
-        isinstance(command, click.Group) and words and (found := command.get_command(click.Context(command), words[0]))
-    ):
-        command, words = found, words[1:]
-    return command, words
 
 
 def test_a_person_sees_twenty_commands_and_twenty_options_of_a_search() -> None:
@@ -35,16 +22,3 @@ def test_an_old_spelling_is_answered_in_one_line_with_the_new_one(spelling: str)
     done = CliRunner().invoke(main, [*spelling.split(), "x"])
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == f"Error: `icons {spelling}` is now {MOVED[spelling]}\n"
-
-
-@pytest.mark.parametrize("spelling", MOVED)
-def test_the_new_spelling_is_a_command_with_such_options(spelling: str) -> None:
-    for line in re.findall(r"`icons ([^`]*)`", MOVED[spelling]):
-        for part in line.replace("icons ", "").split(" | "):
-            words = shlex.split(part)
-            if words[0] == "jq":
-                continue
-            command, rest = params_of(words)
-            known = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
-            assert command is not main
-            assert {word for word in rest if word.startswith("--")} <= known, line

@@ -17,7 +17,6 @@ from indexer.library.folder import Library
 from indexer.library.named import read_text
 from indexer.pipeline import IndexOptions, index
 from search.cli import main
-from search.engine import Query, SearchEngine, Window
 
 SAMPLES = bundled("samples/lucide-static")
 BENCHMARK = bundled("eval") / "lucide-1.62.0.jsonl.xz"
@@ -77,16 +76,4 @@ def test_the_engine_finds_what_it_found(
 def test_the_engine_finds_concepts(rows: dict[tuple[str, str, str], dict[str, float]], regime: str) -> None:
     found = {key: row["R@5"] for key, row in rows.items() if key[0] == regime and key[1].startswith("concept")}
     [figure] = [value for key, value in found.items() if key[2] == "engine"]
-    assert figure >= CONCEPT_BAR
-    assert figure >= max(found.values())
-
-
-def test_a_tag_comes_before_all_but_names(tagged: Library) -> None:
-    engine = SearchEngine.open(tagged.root)
-    queries = [json.loads(line) for line in read_text(BENCHMARK).splitlines()][::20]
-    for query in queries:
-        hits = engine.ask(Query(words=query["query"]), window=Window(k=50)).hits
-        of_tag = [place for place, hit in enumerate(hits) if hit.name in query["relevant"]]
-        others = [place for place, hit in enumerate(hits) if hit.name not in query["relevant"] and not hit.exact]
-        assert of_tag, query
-        assert not others or sum(place < others[0] for place in of_tag) == min(len(of_tag), others[0]), query
+    assert figure >= max(CONCEPT_BAR, *found.values())

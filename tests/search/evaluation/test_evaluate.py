@@ -4,8 +4,6 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,7 +11,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from conftest import Build, Silent, build_library, draw_icons, svg
-from rapidfuzz.distance import OSA
 
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import LibraryError, ModelError, SourceError
@@ -27,14 +24,14 @@ from search.engine import Query as EngineQuery
 from search.engine import Window
 from search.evaluation.evaluate import EvaluateOptions, Subject, evaluate
 from search.evaluation.findings import MEASURES
-from search.evaluation.queries import NO_TAGS, SLIPPED, BenchmarkQuery, Tags, find_answers, name_questions
+from search.evaluation.queries import NO_TAGS, BenchmarkQuery, Tags, find_answers
 from search.evaluation.rankers import (
+    CorpusVectors,
     EngineRanker,
     KeywordRanker,
     VectorRankers,
     encode_texts,
     find_contenders,
-    in_blocks,
     read_vectors_of,
 )
 from search.evaluation.report import report_html
@@ -77,37 +74,9 @@ def own_subject(build: Build, library: Library, icon_folder: Path) -> Subject:
     return Subject(library)
 
 
-def _vectors(subject: Subject) -> VectorRankers:
+def _vectors_of(subject: Subject) -> CorpusVectors:
     [contender] = find_contenders(subject.library, [], in_use=subject.manifest.fingerprint)
-    vectors = read_vectors_of(subject.library, contender, subject.corpus)
-    return VectorRankers(subject.opened, subject.corpus, vectors, Weights(picture=0.25, tags=0.5))
-
-
-def test_vector_rankers_score_as_torch_does(subject: Subject, tiny_model: Path, icon_folder: Path) -> None:
-    import torch
-
-    from indexer.encoders.checkpoint import find_checkpoint
-    from indexer.encoders.torch_encoder import Encoder
-    from indexer.rendering.render import render
-
-    checkpoint = find_checkpoint(ModelChoice(f"local-dir:{tiny_model}"))
-    encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
-    row = list(subject.corpus.names).index("arrow-up-filled")
-    query, name = encoder.encode_texts(["go up", "arrow up"]).astype(float)
-    pixels = render((icon_folder / "arrow-up-filled.svg").read_bytes(), size=32).pixels
-    picture = encoder.encode_images(pixels[None])[0].astype(float)
-    scores = _vectors(subject).scores(["Go-Up"])
-    assert scores["names"][0, row] == pytest.approx(query @ name, abs=2e-3)
-    assert scores["pictures"][0, row] == pytest.approx(query @ picture, abs=2e-3)
-    assert scores["fused"][0, row] == pytest.approx(0.25 * query @ picture + 0.75 * query @ name, abs=2e-3)
-
-
-def test_icons_that_share_a_picture_or_a_name_are_tied_to_the_last_bit(subject: Subject) -> None:
-    scores = _vectors(subject).scores(["anything", "else"])
-    names = list(subject.corpus.names)
-    copy, dot, up, filled = (names.index(name) for name in ("copy-of-dot", "dot-a", "arrow-up", "arrow-up-filled"))
-    assert (scores["pictures"][:, copy] == scores["pictures"][:, dot]).all()
-    assert (scores["names"][:, up] == scores["names"][:, filled]).all()
+    return read_vectors_of(subject.library, contender, subject.corpus)
 
 
 def test_keywords_rank_the_icons_that_bear_a_word_of_the_query_and_no_others(subject: Subject) -> None:
@@ -117,13 +86,6 @@ def test_keywords_rank_the_icons_that_bear_a_word_of_the_query_and_no_others(sub
     assert ranked[0] == {name for name in subject.corpus.names if "dot" in name}  # porter: dots is dot
     assert ranked[1:] == [{"copy-of-dot"}, set()]
     assert subject.corpus.names[int(scores[0].argmax())] == "copy-of-dot"
-
-
-def test_blocks_cover_all_questions_and_fit_in_memory() -> None:
-    for n, n_candidates in ((1, 1), (10, 3_000_000), (5000, 2000), (7, 10**9)):
-        blocks = list(in_blocks(n, n_candidates=n_candidates))
-        assert [place for block in blocks for place in range(block.start, block.stop)] == list(range(n))
-        assert all((block.stop - block.start - 1) * n_candidates < 8_000_000 for block in blocks)
 
 
 def test_rows_hold_every_task_and_ranker_with_the_figures_of_exact_search(subject: Subject, tmp_path: Path) -> None:
@@ -138,7 +100,8 @@ def test_rows_hold_every_task_and_ranker_with_the_figures_of_exact_search(subjec
     assert (found.n_dropped, found.unknown) == (1, ["gone", "no-such-icon"])
     questions = find_answers([BenchmarkQuery("skyward", "means", ("arrow-up",))], subject.corpus).asked
     assert len(questions[0].right) == 2
-    scores = _vectors(subject).scores(["skyward"])
+    weights = Weights(picture=0.25, tags=0.5)
+    scores = VectorRankers(subject.opened, subject.corpus, _vectors_of(subject), weights).scores(["skyward"])
     for row in found.rows[6:]:
         rank = right_ranks(scores[row.ranker][0], questions[0].right)[0]
         assert row.figures["MRR@50"].value == round(1 / rank, 4)
@@ -151,12 +114,12 @@ def test_rows_hold_every_task_and_ranker_with_the_figures_of_exact_search(subjec
 def test_empty_answers_are_counted_as_a_search_gives_them(subject: Subject, tmp_path: Path) -> None:
     options = EvaluateOptions(queries=[_write_queries(tmp_path / "q.jsonl")], n_names=0, n_screenshots=0, n_scored=3)
     held_out, off_topic, made_up = evaluate(subject, options, _quiet).empty
-    assert held_out.kind == "wrongly empty"
-    assert list(held_out.figures) == ["0.05", "0.1", "0.15", "0.2", "0.25", "0.3", "0.4", "0.5"]
+    limits = ["0.05", "0.1", "0.15", "0.2", "0.25", "0.3", "0.4", "0.5"]
+    assert (held_out.kind, list(held_out.figures)) == ("wrongly empty", limits)
     assert (held_out.n_queries, off_topic.n_queries, made_up.n_queries) == (3, 100, 100)
     topics = (bundled("eval") / "off-topic.txt").read_text().splitlines()
-    nearest = Window(k=1, min_score=0)
-    best = [subject.engine.ask(EngineQuery(words=topic), window=nearest).hits[0].score for topic in topics]
+    answers = [subject.engine.ask(EngineQuery(words=topic), window=Window(k=1, min_score=0)) for topic in topics]
+    best = [answer.hits[0].score for answer in answers]
     for limit, figure in off_topic.figures.items():
         assert figure.value == pytest.approx(sum(score >= float(limit) for score in best) / 100)
     wrongly = [figure.value for figure in held_out.figures.values()]
@@ -172,8 +135,7 @@ def test_several_encoders_stand_side_by_side_and_a_missing_one_says_what_to_run(
     options = EvaluateOptions(queries=[file], models=models, n_screenshots=3, n_scored=0)
     with pytest.raises(LibraryError, match=f"`icons index --only embed --model {models[1]}` makes them"):
         evaluate(own_subject, options, _quiet)
-    choice = ModelChoice(models[1])
-    embed(own_subject.library, IndexOptions(choice=choice, devices="cpu"), Silent())
+    embed(own_subject.library, IndexOptions(choice=ModelChoice(models[1]), devices="cpu"), Silent())
     found = evaluate(Subject(own_subject.library), options, _quiet)
     assert [contender.label for contender in found.encoders] == ["tiny", "other"]
     rankers = [(row.ranker, row.encoder) for row in found.rows if row.task == "names"]
@@ -190,8 +152,7 @@ def test_several_encoders_stand_side_by_side_and_a_missing_one_says_what_to_run(
 
 
 def test_icons_without_a_vector_of_an_encoder_are_an_error(own_subject: Subject) -> None:
-    fingerprint = own_subject.manifest.fingerprint
-    for shard in own_subject.library.vectors(fingerprint).glob("images-*"):
+    for shard in own_subject.library.vectors(own_subject.manifest.fingerprint).glob("images-*"):
         shard.unlink()
     with pytest.raises(LibraryError, match=r"no vectors of model .* for 11 pictures, names and tags"):
         evaluate(own_subject, EvaluateOptions(n_screenshots=2), _quiet)
@@ -204,15 +165,14 @@ def test_screenshots_repeat_by_seed_and_count_variants_and_equal_pixels_as_right
     (icon_folder / "alias.svg").write_text(same)
     build(icon_folder)
     subject = Subject(library)
-    [contender] = find_contenders(library, [], in_use=subject.manifest.fingerprint)
-    vectors = read_vectors_of(library, contender, subject.corpus)
+    vectors = _vectors_of(subject)
 
     def choose(seed: int) -> list[tuple[set[str], set[str], bytes]]:
         shots = choose_shots(subject.corpus, subject.originals, vectors, n=20, seed=seed, progress=_quiet)
-        condition = Condition(24, ("theme", "crop", "jpeg"))
+        taken = [take(shots, n, Condition(24, ("theme", "crop", "jpeg"))) for n in range(len(shots))]
         return [
-            (_shown(subject, shots.images[[n]]), _shown(subject, shots.right[n]), take(shots, n, condition))
-            for n in range(len(shots))
+            (_shown(subject, shots.images[[n]]), _shown(subject, shots.right[n]), picture)
+            for n, picture in enumerate(taken)
         ]
 
     first = choose(seed=1)
@@ -221,8 +181,7 @@ def test_screenshots_repeat_by_seed_and_count_variants_and_equal_pixels_as_right
     right = {name: found for names, found, _ in first for name in names}
     assert right["dot-b"] == right["alias"] == {"dot-b", "alias"}
     assert right["arrow-up"] == right["arrow-up-filled"] == {"arrow-up", "arrow-up-filled"}
-    assert right["dot-a"] == {"dot-a", "copy-of-dot"}
-    assert right["dot-c"] == {"dot-c"}
+    assert (right["dot-a"], right["dot-c"]) == ({"dot-a", "copy-of-dot"}, {"dot-c"})
 
 
 def _shown(subject: Subject, images: np.ndarray) -> set[str]:
@@ -234,8 +193,7 @@ def test_pictures_whose_source_changed_are_left_out_and_counted(own_subject: Sub
     (icon_folder / "dot-e.svg").write_text(svg('<rect width="9" height="9"/>'))
     (icon_folder / "dot-f.svg").unlink()
     found = evaluate(own_subject, EvaluateOptions(n_names=0, n_screenshots=50), _quiet)
-    assert found.n_unreadable == 2
-    assert {row.n_queries for row in found.rows} == {9}
+    assert (found.n_unreadable, {row.n_queries for row in found.rows}) == (2, {9})
     page = report_html(found, own_subject.originals.content_of)
     assert page.count('<span class="gone">gone</span>') == page.count("<figcaption>dot-e<") + page.count(
         "<figcaption>dot-f<"
@@ -243,35 +201,6 @@ def test_pictures_whose_source_changed_are_left_out_and_counted(own_subject: Sub
     shutil.rmtree(icon_folder)
     with pytest.raises(SourceError, match="no picture of this library can be read"):
         evaluate(own_subject, EvaluateOptions(n_names=0, n_screenshots=50), _quiet)
-
-
-class _Page(HTMLParser):
-    """Checks that elements close in order; collects texts, sources of pictures, and charts as XML."""
-
-    VOID = frozenset(("meta", "img", "br"))
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.sources: list[str] = []
-        self.texts: list[str] = []
-        self.feed(page)
-        assert self.open == []
-        self.charts = [ElementTree.fromstring(chart) for chart in re.findall(r"<svg.*?</svg>", page, re.DOTALL)]
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in self.VOID:
-            self.open.append(tag)
-        self.sources += [value for name, value in attrs if name == "src" and value]
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        pass
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
 
 
 @pytest.mark.slow
@@ -282,17 +211,17 @@ def test_the_report_holds_charts_figures_and_pictures_and_needs_nothing_beside_i
     file = _write_queries(tmp_path / "q.jsonl", [*QUERIES, hostile])
     found = evaluate(subject, EvaluateOptions(queries=[file], n_names=0, n_screenshots=4), _quiet)
     page = report_html(found, subject.originals.content_of)
-    read = _Page(page)
+    sources, texts = re.findall(r'src="([^"]*)"', page), re.findall(r">([^<]+)<", page)
+    charts = [ElementTree.fromstring(chart) for chart in re.findall(r"<svg.*?</svg>", page, re.DOTALL)]
     assert "<script" not in page and "<i>means" not in page and "http-equiv" in page
-    assert all(source.startswith("data:image/") for source in read.sources)
-    n_tasks = 3
-    assert len(read.charts) == 2 * n_tasks + 2 + 1
-    assert "theme+background+blur" in "".join(read.charts[-2].itertext())
-    assert "off topic, answered" in "".join(read.charts[-1].itertext())
+    assert all(source.startswith("data:image/") for source in sources)
+    assert len(charts) == 2 * 3 + 2 + 1  # of three tasks
+    assert "theme+background+blur" in "".join(charts[-2].itertext())
+    assert "off topic, answered" in "".join(charts[-1].itertext())
     first = found.rows[0].figures["R@10"]
-    assert f"{first.value:.3f}".removeprefix("0") in "".join(read.charts[0].itertext())
-    assert sum("24 px" in text for text in read.texts) >= 3
-    n_shots = sum(source.startswith(("data:image/png", "data:image/jpeg")) for source in read.sources)
+    assert f"{first.value:.3f}".removeprefix("0") in "".join(charts[0].itertext())
+    assert sum("24 px" in text for text in texts) >= 3
+    n_shots = sum(source.startswith(("data:image/png", "data:image/jpeg")) for source in sources)
     assert n_shots == len(found.worst_shots) == 4
 
 
@@ -309,15 +238,14 @@ def test_the_command_prints_a_table_writes_a_page_and_speaks_json(subject: Subje
     assert re.search(
         r"^names, no tags +keyword +2 +[\d.]+ +[\d.]+ +[\d.]+ \([\d.]+-[\d.]+\)", table.stdout, re.MULTILINE
     )
-    assert "24 px theme+background+blur" in table.stdout
     assert re.search(r"^off topic, answered +100 +[\d.]+", table.stdout, re.MULTILINE)
-    assert "2 relevant names that no icon bears: gone, no-such-icon" in table.stdout
-    assert f"wrote {page}" in table.stderr
-    _Page(page.read_text("utf-8"))
+    for told in ("24 px theme+background+blur", "2 relevant names that no icon bears: gone, no-such-icon"):
+        assert told in table.stdout
+    assert f"wrote {page}" in table.stderr and "off topic, answered" in page.read_text("utf-8")
     said = json.loads(_run(library, *few, "--scores", "0", "--json").stdout)
     assert [row["task"] for row in said["rows"]].count("screenshot") == len(conditions())
-    assert set(said["rows"][0]["figures"]) == set(MEASURES)
-    assert set(said["rows"][0]["figures"]["mAP"]) == {"value", "low", "high"}
+    figures = said["rows"][0]["figures"]
+    assert (set(figures), set(figures["mAP"])) == (set(MEASURES), {"value", "low", "high"})
     assert said["encoders"][0]["fingerprint"] == subject.manifest.fingerprint
     assert "picture" not in said["worst_shots"][0]
 
@@ -337,9 +265,7 @@ def test_the_command_prints_a_table_writes_a_page_and_speaks_json(subject: Subje
 )
 def test_wrong_input_is_one_clear_line_and_exit_code_2(indexed: Library, arguments: list[str], message: str) -> None:
     result = _run(indexed, *arguments)
-    assert result.exit_code == 2, result.output
-    assert message in result.stderr
-    assert "Traceback" not in result.output
+    assert result.exit_code == 2 and message in result.stderr, result.output
 
 
 SAMPLES = bundled("samples/lucide-static")
@@ -380,13 +306,9 @@ def test_names_are_found_first_as_they_are_and_nearly_always_when_misspelt(lucid
     assert first["name, turned round", "engine"] >= 0.9
 
 
-@pytest.mark.parametrize("is_merged_anew", [False, True], ids=["its own indexes", "merged anew"])
-def test_the_engine_row_ranks_as_the_engine_answers(lucide: Library, *, is_merged_anew: bool) -> None:
+def test_the_engine_row_ranks_as_the_engine_answers(lucide: Library) -> None:
     subject = Subject(lucide)
-    [contender] = find_contenders(lucide, [], in_use=subject.manifest.fingerprint)
-    vectors = read_vectors_of(lucide, contender, subject.corpus)
-    if is_merged_anew:
-        subject.opened.manifest = replace(subject.manifest, fingerprint="another")
+    vectors = _vectors_of(subject)
     ranker = EngineRanker(subject.opened, subject.corpus, vectors, subject.manifest.weights)
     texts = ["bell", "arow", "bell filled", "throw away", "qwzx", "something went wrong"]
     for text, scores in zip(texts, ranker.scores(texts, encode_texts(vectors.encoder, texts)), strict=True):
@@ -396,31 +318,13 @@ def test_the_engine_row_ranks_as_the_engine_answers(lucide: Library, *, is_merge
         assert min(30, int(np.isfinite(scores).sum())) == len(hits)
 
 
-def test_names_are_asked_the_same_way_for_a_seed_with_one_slip_each(lucide: Library) -> None:
-    corpus = Subject(lucide).corpus
-    questions = list(name_questions(corpus, n=40, seed=3))
-    assert [question.query for question in questions] == [
-        question.query for question in name_questions(corpus, n=40, seed=3)
-    ]
-    for question in questions:
-        [name] = question.query.relevant
-        assert {corpus.words[int(corpus.name_ids[corpus.name_rows[row]])] for row in question.right} == {name}
-        if question.query.kind == SLIPPED:
-            assert OSA.distance(question.query.text, name) <= 1
-        else:
-            assert sorted(question.query.text.split()) == sorted(name.split())
-
-
-def _document() -> str:
-    return (Path(__file__).parents[3] / "docs" / "evaluation.md").read_text("utf-8")
-
-
 @pytest.mark.slow
 def test_the_documented_queries_and_commands_work(
     lucide: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    [queries] = re.findall(r"```jsonl\n(.*?)```", _document(), re.DOTALL)
-    commands: list[str] = re.findall(r"^icons (lab evaluate .*?)(?: +#.*)?$", _document(), re.MULTILINE)
+    document = (Path(__file__).parents[3] / "docs" / "evaluation.md").read_text("utf-8")
+    [queries] = re.findall(r"```jsonl\n(.*?)```", document, re.DOTALL)
+    commands: list[str] = re.findall(r"^icons (lab evaluate .*?)(?: +#.*)?$", document, re.MULTILINE)
     cheap = [command for command in commands if "--queries mine.jsonl" in command and "local-dir:" not in command]
     assert len(cheap) >= 2
     (tmp_path / "mine.jsonl").write_text(queries, "utf-8")
@@ -428,8 +332,7 @@ def test_the_documented_queries_and_commands_work(
     for command in cheap:
         arguments = [*command.split(), "--screenshots", "2", "--tags", "5", "--names", "5", "--scores", "5"]
         done = CliRunner().invoke(main, [*arguments, "--library", str(lucide.root)])
-        assert done.exit_code == 0, done.output
-        assert "relevant names that no icon bears" not in done.output
+        assert done.exit_code == 0 and "relevant names that no icon bears" not in done.output, done.output
     assert (tmp_path / "report.html").is_file()
 
 
@@ -438,11 +341,6 @@ def test_the_benchmark_is_asked_by_itself_of_the_bundled_samples_alone(
     build: Build, library: Library, icon_folder: Path
 ) -> None:
     build()
-    found = evaluate(Subject(library), EvaluateOptions(n_names=0, n_screenshots=0, n_scored=0), _quiet)
-    assert (found.n_icons, found.n_dropped, found.unknown) == (2176, 0, [])
-    assert {row.task: row.n_queries for row in found.rows} == {"meaning": 3982, "tag-in-name": 286}
-    keywords = {row.task: row.figures["R@10"].value for row in found.rows if row.ranker == "keyword"}
-    assert keywords["meaning"] < 0.02
-    assert keywords["tag-in-name"] > 0.8
+    assert [file.name for file in Subject(library).query_files(EvaluateOptions())] == ["lucide-1.62.0.jsonl.xz"]
     build(icon_folder)
     assert Subject(library).query_files(EvaluateOptions()) == []

@@ -71,16 +71,8 @@ def test_themes_are_legible_and_stay_the_same_over_sizes(seed: int) -> None:
     assert looks[0] == pytest.approx(looks[1], abs=1)
 
 
-def test_themes_are_light_dark_and_coloured() -> None:
-    grounds = [_pixels(_take("theme", seed=seed))[0, 0] for seed in range(40)]
-    greys = [ground.mean() for ground in grounds if np.ptp(ground) < 20]
-    assert min(greys) < 80 and max(greys) > 220
-    assert any(np.ptp(ground) > 60 for ground in grounds)
-
-
 def test_careless_cuts_differ_in_frame_and_let_neighbours_in() -> None:
-    shapes = {_pixels(_take("crop", seed=seed)).shape for seed in range(20)}
-    assert len(shapes) > 5
+    assert len({_pixels(_take("crop", seed=seed)).shape for seed in range(20)}) > 5
     alone = [take_screenshot(draw(ARROW, size=24), [], Condition(24, ("crop",)), seed=(seed, 7)) for seed in range(20)]
     assert any(picture != _take("crop", seed=seed) for seed, picture in enumerate(alone))
 
@@ -89,8 +81,7 @@ def test_several_colours_are_kept_and_white_icons_stand_on_dark() -> None:
     assert is_of_one_colour(draw(ARROW, size=24)) and not is_of_one_colour(draw(FLAG, size=24))
     for seed in range(5):
         pixels = _pixels(_take("theme", icon=FLAG, seed=seed))
-        assert pixels[12, 4].tolist() == [204, 0, 0]
-        assert pixels[12, 20].tolist() == [0, 170, 0]
+        assert (pixels[12, 4].tolist(), pixels[12, 20].tolist()) == ([204, 0, 0], [0, 170, 0])
     ghost = _pixels(_take(icon=GHOST))
     assert (ghost[0, 0].tolist(), ghost[12, 12].tolist()) == ([0, 0, 0], [255, 255, 255])
 
@@ -98,5 +89,4 @@ def test_several_colours_are_kept_and_white_icons_stand_on_dark() -> None:
 def test_an_oblong_icon_stands_in_a_square_as_in_the_index() -> None:
     wide = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 8"><rect width="24" height="8"/></svg>'
     pixels = _pixels(_take(icon=wide))
-    assert pixels.shape == (24, 24, 3)
-    assert (pixels[:7].min(), pixels[9:15].max(), pixels[17:].min()) == (255, 0, 255)
+    assert (pixels.shape, pixels[:7].min(), pixels[9:15].max(), pixels[17:].min()) == ((24, 24, 3), 255, 0, 255)

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import build_library
+from conftest import Once, build_library
 from PIL import Image
 from small_icons import BOMB, drawn
 
@@ -57,22 +57,19 @@ ROWS = (  # name, set, licence, what is drawn
 )
 
 
-def xlinked(body: str) -> str:
-    return drawn(body).replace("<svg ", '<svg xmlns:xlink="http://www.w3.org/1999/xlink" ')
-
-
 def write_sources(root: Path) -> list[Path]:
     """A manifest of drawn icons, some of Lucide as its package, and a set of Iconify."""
     folder = root / "own"
     folder.mkdir(parents=True)
     rows = []
     for number, (name, own_set, licence, body) in enumerate(ROWS):
-        (folder / f"{number}.svg").write_text(xlinked(body))
+        svg = drawn(body).replace("<svg ", '<svg xmlns:xlink="http://www.w3.org/1999/xlink" ')
+        (folder / f"{number}.svg").write_text(svg)
         rows.append({"file_path": f"{number}.svg", "name": name, "set": own_set, "licence": licence})
     Image.new("RGB", (48, 48), "red").save(folder / "logo.png")
     (folder / "bomb.svg").write_bytes(BOMB)
-    rows += [{"file_path": "logo.png", "name": "logo", "set": "traps"}]
-    rows += [{"file_path": "odd.svg", "name": "\u732b <b>\x1b[31m", "set": "traps"}]
+    traps = {"logo.png": "logo", "odd.svg": "\u732b <b>\x1b[31m"}
+    rows += [{"file_path": file, "name": name, "set": "traps"} for file, name in traps.items()]
     (folder / "odd.svg").write_text(drawn('<path d="M3 5h18v3H3z"/>'))
     (folder / "icons.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     package = root / "lucide-static"
@@ -106,11 +103,13 @@ def _write_hostile(root: Path) -> list[Path]:
 
 
 @pytest.fixture(scope="package")
-def library_of_many(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Path:
+def library_of_many(once: Once, tiny_model: Path) -> Path:
     """No test changes it or its sources."""
-    root = tmp_path_factory.mktemp("many")
-    build_library(Library(root / "library"), tiny_model, write_sources(root))
-    return root / "library"
+
+    def write(folder: Path) -> None:
+        build_library(Library(folder / "library"), tiny_model, write_sources(folder))
+
+    return once("exported", write) / "library"
 
 
 @pytest.fixture(scope="package")

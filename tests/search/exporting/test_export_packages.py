@@ -54,8 +54,7 @@ def run_node(folder: Path, script: str) -> dict[str, dict[str, str]]:
     (folder / "asked.mjs").write_text(script)
     done = subprocess.run(["node", "asked.mjs"], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    answer: dict[str, dict[str, str]] = json.loads(done.stdout)
-    return answer
+    return json.loads(done.stdout)
 
 
 def test_the_package_compiles_and_its_components_draw_the_icons(
@@ -72,17 +71,9 @@ def test_the_package_compiles_and_its_components_draw_the_icons(
     for name, key in names.items():
         assert_drawn_as(engine, key, served["plain"][name])
         assert 'aria-hidden="true"' in served["plain"][name]
-    dressed = str(served["dressed"])
-    for part in (
-        'width="32"',
-        'height="32"',
-        'color="navy"',
-        'aria-label="mine"',
-        'class="big"',
-        'fill="currentColor"',
-    ):
-        assert part in dressed
-    assert "aria-hidden" not in dressed
+    parts = ['width="32"', 'height="32"', 'color="navy"', 'aria-label="mine"', 'class="big"', 'fill="currentColor"']
+    assert [part for part in parts if part not in served["dressed"]] == []
+    assert "aria-hidden" not in served["dressed"]
 
 
 def assert_drawn_as(engine: SearchEngine, key: str, svg: str) -> None:
@@ -105,5 +96,5 @@ def test_components_take_the_size_and_the_stroke_that_were_asked_for(engine: Sea
     options = Options(look=Look(size=20, stroke_width=1.5, colour="#08f"))
     exported = export(engine, Collection("x", ("lucide-static:bell",)), "react", options)
     source = exported.files["src/icons/lucide-static-bell.tsx"].decode()
-    assert "({ size = 20, ...props }, ref)" in source
-    assert 'strokeWidth="1.5"' in source and 'stroke="#08f"' in source
+    parts = ("({ size = 20, ...props }, ref)", 'strokeWidth="1.5"', 'stroke="#08f"')
+    assert [part for part in parts if part not in source] == []

@@ -1,9 +1,11 @@
-"""Is an export whole, the same each time, and does it say what it lacks?"""
+"""Is an export whole, safe, the same each time; does it say what it lacks and on which terms; are collections read?"""
 
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from conftest import build_library, draw_icons
@@ -12,9 +14,13 @@ from PIL import Image
 from indexer.errors import ExportError
 from indexer.library.folder import Library
 from indexer.rendering.render import draw
-from search.drawings.collection import Collection, collected, read_collection
+from indexer.sources.records import FAMILIES, TERMS, needs_credit, read_licence_file
+from search.drawings.collection import Collection, collected, plain_name, read_collection, unique
 from search.drawings.export import KINDS, Kind, Options, export
+from search.drawings.licences import licences_summed_up
 from search.engine import SearchEngine
+
+from .conftest import EVIL_TITLE
 
 THREE = Collection("Settings page", ("plain:house", "colours:sunset", "shared:hole"))
 
@@ -23,8 +29,7 @@ THREE = Collection("Settings page", ("plain:house", "colours:sunset", "shared:ho
 def test_an_export_is_the_same_each_time_and_says_whose_icons_it_holds(engine: SearchEngine, kind: Kind) -> None:
     two = Collection("Settings page", ("plain:house", "shared:hole"))
     exported, again = (export(engine, two, kind) for _ in range(2))
-    assert exported.files == again.files and exported.content == again.content
-    assert exported.name == "settings-page"
+    assert (exported.files, exported.content, exported.name) == (again.files, again.content, "settings-page")
     licences = exported.files["LICENCES.md"].decode()
     assert "MIT License" in licences and "Creative Commons Attribution Non Commercial 4.0" in licences
     assert "plain:house" in licences and "Not for commercial use." in licences
@@ -40,8 +45,7 @@ def test_a_zip_holds_each_icon_as_it_looks_under_a_name_of_its_own(engine: Searc
     found, again = collected("mine", [*keys[:5], keys[0]])
     exported = export(engine, found, "zip")
     with zipfile.ZipFile(io.BytesIO(exported.content)) as archive:
-        names = archive.namelist()
-        pictures = {name: archive.read(name) for name in names if "/icons/" in name}
+        pictures = {name: archive.read(name) for name in archive.namelist() if "/icons/" in name}
         assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
     assert again == 1
     assert sorted(pictures) == [
@@ -76,9 +80,9 @@ def test_a_source_that_has_gone_is_told(tmp_path: Path, tiny_model: Path) -> Non
     (sources / "dot-b.svg").write_text("<svg/>")
     three = Collection("x", ("icons:dot-a", "icons:dot-b", "icons:dot-c"))
     exported = export(SearchEngine.open(tmp_path / "library"), three, "zip", Options(skip_unreadable=True))
-    assert exported.icons == ("icons:dot-c",)
-    assert "can't be read" in exported.left_out[0].reason
-    assert "has changed since it was indexed" in exported.left_out[1].reason
+    gone, changed = exported.left_out
+    assert exported.icons == ("icons:dot-c",) and "can't be read" in gone.reason
+    assert "has changed since it was indexed" in changed.reason
 
 
 def test_two_keys_of_one_icon_give_it_once(engine: SearchEngine) -> None:
@@ -94,20 +98,181 @@ def test_a_prefix_that_no_tool_takes_is_refused(prefix: str) -> None:
         Options(prefix=prefix)
 
 
-def test_what_has_no_prefix_refuses_one(engine: SearchEngine) -> None:
-    with pytest.raises(ExportError, match=r'a sprite has no prefix \("app"\)'):
-        export(engine, THREE, "sprite", Options(prefix="app"))
-
-
 def test_iconify_json_is_a_file_a_set_or_one_with_a_prefix(engine: SearchEngine) -> None:
     each = export(engine, THREE, "iconify")
-    assert {"plain.json", "colours.json", "shared.json"} < set(each.files)
-    assert each.main is None
+    assert {"plain.json", "colours.json", "shared.json"} < set(each.files) and each.main is None
     plain = json.loads(each.files["plain.json"])
     assert plain["prefix"] == "plain" and plain["info"]["license"]["spdx"] == "MIT"
     assert plain["icons"] == {"house": {"body": '<path d="M12 3l9 8h-3v10H6V11H3z" />', "width": 24, "height": 24}}
     own = export(engine, THREE, "iconify", Options(prefix="app"))
-    assert own.main == "app.json"
     whole = json.loads(own.files["app.json"])
-    assert list(whole["icons"]) == ["plain-house", "colours-sunset", "shared-hole"]
+    names = ["plain-house", "colours-sunset", "shared-hole"]
+    assert (own.main, list(whole["icons"])) == ("app.json", names)
     assert whole["info"]["license"]["title"].startswith("Creative Commons Attribution 4.0, ")
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        (("plain:house", "plain:wide-bar"), "1 set"),
+        (("plain:house", "colours:sunset"), "2 sets; 1 needs attribution"),
+        (
+            ("colours:sunset", "shared:hole", "traps:trap", "shared:ghost"),
+            "3 sets; 2 need attribution; 1 copyleft; 1 non-commercial; 1 unknown",
+        ),
+        ((), "0 sets"),
+    ],
+)
+def test_licences_are_summed_up_in_a_line(engine: SearchEngine, keys: tuple[str, ...], line: str) -> None:
+    assert licences_summed_up(engine.hits([engine.find(key) for key in keys])) == line
+
+
+def test_the_file_tells_warnings_credits_and_the_text_that_lay_with_the_source(engine: SearchEngine) -> None:
+    keys = ("colours:sunset", "shared:ghost", "traps:trap", "lucide-static:bell")
+    text = export(engine, Collection("Mine", keys), "zip").files["LICENCES.md"].decode()
+    assert text.startswith("# Licences of the icons in Mine\n\n4 sets; 1 needs attribution; 1 copyleft; 1 unknown.")
+    for line in (
+        "- shared (GPL-3.0-only): its icons may put what you build with them under their licence.",
+        "- traps (no licence): its icons state no licence that is known here.",
+        "\n\ncolours icons, Creative Commons Attribution 4.0 (https://spdx.org/licenses/CC-BY-4.0.html)\n\n",
+        "- Licence: ISC License (`ISC`), https://spdx.org/licenses/ISC.html",
+        "    Copyright (c) 2026 Lucide Icons and Contributors",
+    ):
+        assert line in text
+
+
+def test_every_family_has_its_terms() -> None:
+    assert set(TERMS) == set(FAMILIES)
+
+
+@pytest.mark.parametrize(
+    ("licence", "is_asked"),
+    [
+        *((licence, True) for licence in ("CC-BY-4.0", "CC BY-NC-SA 4.0", "Creative Commons Attribution 3.0")),
+        *((licence, False) for licence in ("MIT", "CC0-1.0", "OFL-1.1", "GPL-3.0-only", None, "Abby's licence")),
+    ],
+)
+def test_credit_is_asked_for_by_creative_commons_by(licence: str | None, is_asked: bool) -> None:
+    assert needs_credit(licence) is is_asked
+
+
+def test_a_licence_file_is_read_from_inside_the_source_alone(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (tmp_path / "secret").write_text("secret")
+    (package / "LICENSE").symlink_to(tmp_path / "secret")
+    assert read_licence_file("npm", package) is None
+    (package / "licence.md").write_text(" MIT, mine \n")
+    assert read_licence_file("npm", package) == "MIT, mine"
+    assert read_licence_file("iconify", package) is None
+    (package / "licence.md").write_bytes(b"x" * 200_001)
+    assert read_licence_file("npm", package) is None
+
+
+_BAD = re.compile(rb"<script|alert\(|onload|onclick|javascript:|https?://example|<foreignObject|@import", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_that_runs_or_reaches_out_leaves(engine: SearchEngine, kind: Kind) -> None:
+    keys = ("traps:trap", "plain:house", "traps:\u732b <b>\x1b[31m")
+    exported = export(engine, Collection("<b>x", keys), kind, Options(skip_unreadable=True))
+    assert len(exported.icons) >= 2
+    for name, content in exported.files.items():
+        assert _BAD.search(content) is None, name
+        assert re.fullmatch(r"[\w./-]+", name) and ".." not in name and not name.startswith("/")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_texts_of_strangers_stay_texts(engine: SearchEngine, kind: Kind) -> None:
+    exported = export(engine, Collection(EVIL_TITLE, ("evil:ok", 'evil:"><x y="', "evil:twins")), kind)
+    for name, content in exported.files.items():
+        text = content.decode(errors="replace")
+        if name.endswith(".svg"):
+            assert all(not str(one.tag).endswith("script") for one in ElementTree.fromstring(content).iter())
+        if name.endswith((".html", ".md", ".css", ".tsx", ".ts")):
+            assert "<script" not in text and "\u202e" not in text, name
+        if name.endswith((".css", ".tsx", ".ts")):
+            assert "${x}" not in text and "*/ }" not in text, name
+    if kind == "sprite":
+        assert b'href="#evil-twins_-a"' in exported.files["sprite.svg"]  # ids that stand twice still draw
+
+
+@pytest.mark.slow
+def test_what_is_too_much_for_an_outline_is_told_and_stops_nothing(engine: SearchEngine) -> None:
+    keys = ("evil:dashes", "evil:flat", "evil:ok", "evil:twins")
+    exported = export(engine, Collection("x", keys), "font", Options(skip_unreadable=True))
+    assert exported.icons == ("evil:ok", "evil:twins")
+    reasons = {one.key: one.reason for one in exported.left_out}
+    assert reasons == {"evil:flat": "is more than 16 times as wide as high", "evil:dashes": "took longer than 5 s"}
+
+
+def test_names_are_safe_and_unique_whatever_they_were() -> None:
+    own = ("a b", "a-b", "aB", "../../etc", "\u732b", "CON", "x" * 500, "A_b", "1")
+    names = unique([plain_name(f"s {name}") for name in own])
+    assert names[:4] == ["s-a-b", "s-a-b-2", "s-a-b-3", "s-etc"]
+    assert all(re.fullmatch(r"[a-z][a-z0-9-]*", name) and len(name) <= 110 for name in names)
+    assert len(set(names)) == len(names)
+    assert unique(["a", "a", "a-2", "a"]) == ["a", "a-3", "a-2", "a-4"]
+    plain = ["icon-con", "icon", "etoile-2", "icon-3d"]
+    assert [plain_name(text) for text in ("con", "", "\u00c9toile 2", "3d")] == plain
+    assert len(set(unique(["icon"] * 10_000))) == 10_000
+
+
+BELL = 0xE000
+
+
+def test_a_collection_comes_back_as_it_was_written() -> None:
+    mine = Collection("Mine", ("lucide:bell", "mdi:home"), {"lucide:bell": BELL, "lucide:gone": BELL + 1})
+    written = mine.as_file({key: {} for key in mine.icons})
+    assert read_collection(written, name="file") == (mine, 0)
+    stated = json.loads(written)
+    assert (stated["format"], stated["version"]) == ("icons-collection", 1)
+    assert stated["icons"] == [{"key": "lucide:bell", "code_point": BELL}, "mdi:home"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lucide:bell\nmdi:home\n",
+        "\ufefflucide:bell\r\n\r\n# these\n  mdi:home   # a house\nlucide:bell",
+        '["lucide:bell", "mdi:home"]',
+        '{"icons": ["lucide:bell", {"key": "mdi:home"}]}',
+        '{"key": "lucide:bell", "score": 1}\n{"key": "mdi:home", "score": 0.5}\n',
+    ],
+)
+def test_every_way_to_list_keys_is_read(text: str) -> None:
+    found, n_again = read_collection(text.encode(), name="file")
+    assert (found.name, found.icons) == ("file", ("lucide:bell", "mdi:home"))
+    assert n_again == text.count("lucide:bell") - 1
+
+
+def test_a_key_with_a_number_is_no_comment() -> None:
+    assert read_collection(b"mdi:home#12 # twelfth", name="x")[0].icons == ("mdi:home#12",)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (b"", "the collection is empty"),
+        (b"[]", "the collection is empty"),
+        (b"\xff\xfe", "can't be read: 'utf-8' codec"),
+        (b'{"icons": ', "can't be read: Expecting value"),
+        (b'{"name": "x"}', '"icons.0.key" is missing'),
+        (b'{"icons": [3]}', '"icons.0.key" may not be 3'),
+        (b'{"icons": [""]}', '"icons.0.key" may not be'),
+        (b'["a\\u001bb"]', '"icons.0.key" may not be'),
+        (b'{"name": 3, "icons": ["a:b"]}', '"name" may not be 3'),
+        (b'{"version": 2, "icons": ["a:b"]}', '"version" may not be 2'),
+        (b'{"format": "other", "icons": ["a:b"]}', "\"format\" may not be 'other'"),
+        (b'{"icons": [{"key": "a:b", "code_point": 65}]}', '"icons.0.code_point" may not be 65'),
+        (b'{"icons": [{"key": "a:b", "code_point": true}]}', '"icons.0.code_point" may not be True'),
+        (b'{"icons": [{"key": "a:b", "code_point": 57344}, {"key": "c:d", "code_point": 57344}]}', "two icons one"),
+        (b'{"icons": ["a:b"], "taken_code_points": []}', '"taken_code_points" may not be'),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"a" * 5_000_001, "the limit is 5 MB"),
+        ("\n".join(f"a:{n}" for n in range(10_001)).encode(), "10,000 at most"),
+    ],
+)
+def test_what_is_no_collection_is_refused_with_the_reason(text: bytes, reason: str) -> None:
+    with pytest.raises(ExportError, match=reason):
+        read_collection(text, name="file")

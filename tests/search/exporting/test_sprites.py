@@ -3,17 +3,13 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
-from iconify_sample import N_OF_SET, sampled
-from numpy.typing import NDArray
 
 from indexer.rendering.render import draw
 from search.drawings.collection import Collection
-from search.drawings.export import Exported, Options, export
+from search.drawings.export import Exported, export
 from search.engine import SearchEngine
 
 COLOURED = ("sunrise", "sunset", "knot", "sheet-red", "sheet-blue")
@@ -27,7 +23,6 @@ def symbols(exported: Exported) -> Iterator[tuple[str, bytes]]:
     inside = sprite[sprite.index("<symbol") : sprite.rindex("</svg>")]
     for icon in json.loads(exported.files["collection.json"])["icons"]:
         found = re.search(rf'<symbol id="{icon["name"]}" viewBox="\S+ \S+ (\S+) (\S+)"', sprite)
-        assert found
         sides = f'width="{found[1]}" height="{found[2]}"'
         use = f'<use href="#{icon["name"]}" {sides}/>'
         whole = (
@@ -39,8 +34,7 @@ def symbols(exported: Exported) -> Iterator[tuple[str, bytes]]:
 @pytest.mark.slow
 def test_symbols_look_as_their_icons_do_alone(engine: SearchEngine, lucide: Sequence[str]) -> None:
     keys = (*(f"colours:{name}" for name in COLOURED), "shared:ghost", "shared:hole", *lucide)
-    exported = export(engine, Collection("x", keys), "sprite")
-    drawn = dict(symbols(exported))
+    drawn = dict(symbols(export(engine, Collection("x", keys), "sprite")))
     assert tuple(drawn) == keys and len(keys) > 100
     for key, document in drawn.items():
         assert (draw(document, size=SIDE) == draw(engine.picture(engine.find(key)), size=SIDE)).all(), key
@@ -69,24 +63,3 @@ def test_what_the_root_of_an_icon_says_stays_on_its_symbol(engine: SearchEngine)
         "stroke-linejoin": "round",
     }
     assert "lucide-static icons, ISC License" in sprite[: sprite.index("<symbol")]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("icon_set", SETS)
-def test_symbols_of_sets_of_iconify_look_so_too(icon_set: str, tmp_path: Path, tiny_model: Path) -> None:
-    engine, keys = sampled(tmp_path, tiny_model, icon_set)
-    exported = export(engine, Collection("x", keys), "sprite", Options(skip_unreadable=True))
-    assert not exported.left_out
-    differing = [
-        key
-        for start in range(0, len(keys), 20)
-        for key, document in symbols(export(engine, Collection("x", keys[start : start + 20]), "sprite"))
-        if difference(draw(document, size=SIDE), draw(engine.picture(engine.find(key)), size=SIDE)) > 2
-    ]
-    # Where a width is no whole number of pixels, libvips cuts the group of an opacity at another one.
-    assert len(differing) <= N_OF_SET // 20, differing
-
-
-def difference(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> int:
-    """The most that a channel of a pixel differs by."""
-    return 255 if one.shape != other.shape else int(np.abs(one.astype(int) - other.astype(int)).max())

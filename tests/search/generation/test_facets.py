@@ -16,10 +16,10 @@ from conftest import Build, build_library, draw_icons, svg
 from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import read_shard, shard_paths, write_shard
-from indexer.sources.licences import family
+from indexer.sources.records import family
 from search.engine import SearchEngine
+from search.generation.backend import FIELDS, KINDS
 from search.generation.facets import Facets
-from search.generation.icon_table import FIELDS, KINDS
 from search.query import Filters
 
 
@@ -76,12 +76,6 @@ def told(generation: Generation) -> list[Told]:
         return [Told(*row[:5], _values(row[5]), _values(row[6])) for row in connection.execute(query)]
 
 
-def _copy(generation: Generation, folder: Path) -> Generation:
-    for file in generation.files:
-        (folder / file.name).write_bytes(file.read_bytes())
-    return Generation(generation.number, folder)
-
-
 def _values(text: str) -> frozenset[str]:
     return frozenset(" ".join(part.replace("-", " ").split()).lower() for part in text.split("\n") if part.strip())
 
@@ -115,10 +109,7 @@ def test_any_filters_select_the_icons_that_a_look_at_each_finds(facets: Facets, 
     for filters in _combinations():
         expected = [icon.id for icon in told if _fits(icon, filters)]
         selected = facets.select(filters)
-        if filters == Filters():
-            assert selected is None
-            continue
-        assert selected is not None and selected.ids.tolist() == expected
+        assert selected is None if filters == Filters() else selected.ids.tolist() == expected
         n_found[bool(expected)] += 1
     assert n_found[True] > 50 and n_found[False] > 50
 
@@ -149,17 +140,8 @@ def test_filtering_by_a_counted_value_leaves_as_many_icons_as_were_counted(facet
         for facet in values:
             field = {**FIELDS, "family": "licences", "size": "sizes"}.get(kind, kind)
             plural = (int(facet.value),) if kind == "size" else (facet.value,)
-            selected = facets.select(Filters(**{field: facet.value == "true" if field == kind else plural}))
-            assert selected is not None and len(selected) == facet.n, facet
-
-
-def test_labels_account_for_every_icon_and_every_tag(facets: Facets, told: list[Told]) -> None:
-    assert int(facets.labels("set").n.sum()) == len(told) == len(facets)
-    assert int(facets.labels("tag").n.sum()) == sum(len(icon.tags) for icon in told)
-    assert int(facets.labels("category").n.sum()) == sum(len(icon.categories) for icon in told)
-    assert dict(zip(facets.labels("tag").values, facets.labels("tag").titles, strict=True)) == {
-        "c++": "C++", "e mail": "E-Mail", "full moon": "full moon", "round": "Round",
-    }  # fmt: skip
+            filters = Filters(**{field: facet.value == "true" if field == kind else plural})
+            assert len(facets.select(filters)) == facet.n, facet
 
 
 def test_what_was_seen_while_drawing_is_known_of_every_icon(facets: Facets, generation: Generation) -> None:
@@ -167,50 +149,17 @@ def test_what_was_seen_while_drawing_is_known_of_every_icon(facets: Facets, gene
         names = dict(connection.execute("SELECT id, name FROM icons"))
 
     def selected(**wanted: bool) -> set[str]:
-        found = facets.select(Filters(**wanted))
-        assert found is not None
-        return {names[icon] for icon in found.ids.tolist()}
+        return {names[icon] for icon in facets.select(Filters(**wanted)).ids.tolist()}
 
     assert selected(coloured=True) == {"ball 2"}
     assert selected(animated=True) == {"ball 4"}
     assert selected(coloured=False) == set(names.values()) - {"ball 2"}
-    assert selected(coloured=True, animated=True) == set()
-    counted = facets.count(None, kinds=["coloured", "animated"])
-    assert [(facet.value, facet.title, facet.n) for facet in counted["coloured"]] == [
-        ("false", "one colour", 22), ("true", "coloured", 2),
-    ]  # fmt: skip
-    assert [(facet.value, facet.n) for facet in counted["animated"]] == [("false", 22), ("true", 2)]
-
-
-def test_icons_of_which_nothing_was_seen_are_neither_coloured_nor_not(generation: Generation, tmp_path: Path) -> None:
-    older = _copy(generation, tmp_path)
-    rows = np.load(older.facets)
-    rows["coloured"][:3] = -1
-    rows["animated"] = -1
-    np.save(older.facets, rows)
-    facets = Facets(older)
-    n = [len(facets.select(Filters(coloured=wanted))) for wanted in (True, False)]
-    assert sum(n) == len(facets) - 3
-    assert sum(facet.n for facet in facets.count(None)["coloured"]) == len(facets) - 3
-    assert facets.count(None)["animated"] == []
-    with pytest.raises(IconsError, match=r"not known which icons are animated.*run `icons index`"):
-        facets.select(Filters(animated=True))
 
 
 @pytest.mark.parametrize("spelling", ["e-mail", "E mail", "e.mail", "E_MAIL"])
 def test_a_tag_is_meant_however_it_is_spelt(facets: Facets, told: list[Told], spelling: str) -> None:
-    selected = facets.select(Filters(tags=(spelling,)))
-    assert selected is not None
-    assert selected.ids.tolist() == [icon.id for icon in told if "e mail" in icon.tags] != []
-
-
-def test_facets_as_if_fewer_tags_were_known_keep_all_else(facets: Facets) -> None:
-    rows, codes = facets.pairs("tag")
-    fewer = facets.with_pairs("tag", np.stack([rows[codes == 0], codes[codes == 0]]))
-    assert fewer.stating(0).tolist() == facets.stating(0).tolist() != []
-    assert [len(fewer.stating(code)) for code in (1, 2, 3)] == [0, 0, 0]
-    assert len(facets.stating(1)) == 6
-    assert fewer.count(None, kinds=["set", "category"]) == facets.count(None, kinds=["set", "category"])
+    selected = facets.select(Filters(tags=(spelling,))).ids.tolist()
+    assert selected == [icon.id for icon in told if "e mail" in icon.tags] != []
 
 
 @pytest.mark.parametrize(
@@ -231,50 +180,10 @@ def test_an_unknown_value_is_refused_with_near_ones(facets: Facets, filters: Fil
 def test_facets_that_are_cut_short_are_refused_with_the_command_that_mends(
     generation: Generation, tmp_path: Path
 ) -> None:
-    broken = _copy(generation, tmp_path)
+    broken = Generation(generation.number, shutil.copytree(generation.facets.parent, tmp_path / "broken"))
     broken.facets.write_bytes(generation.facets.read_bytes()[:100])
     with pytest.raises(LibraryError, match="`icons index` builds a new generation"):
         Facets(broken)
-
-
-def test_an_updated_library_has_the_facets_of_one_built_anew(
-    build: Build, library: Library, tmp_path: Path, tiny_model: Path
-) -> None:
-    folder = tmp_path / "icons"
-    folder.mkdir()
-    _write_manifest(folder, {"sun": "Bright; day", "moon": "night", "star": "night; bright", "cloud": "grey"})
-    build(folder / "icons.csv")
-    _write_manifest(folder, {"star": "bright, sky", "sun": "BRIGHT; day", "comet": "sky", "moon": "night"})
-    (folder / "sun.svg").write_text(svg('<circle cx="12" cy="12" r="8" fill="orange"/>'))
-    assert build().generation == 2
-    anew = Library(tmp_path / "anew")
-    build(folder / "icons.csv", into=anew)
-    assert _everything(library.generation(2)) == _everything(anew.generation(1))
-    assert _everything(library.generation(2)) != _everything(library.generation(1))
-
-
-def _write_manifest(folder: Path, tags: dict[str, str]) -> None:
-    for number, name in enumerate(tags):
-        if not (folder / f"{name}.svg").exists():
-            (folder / f"{name}.svg").write_text(svg(f'<circle cx="{5 + 4 * number}" cy="9" r="4"/>'))
-    rows = [f'{name}.svg,{name},"{of}",{name[0]}' for name, of in tags.items()]
-    (folder / "icons.csv").write_text("\n".join(["file_path,name,tags,categories", *rows]) + "\n")
-
-
-def _everything(generation: Generation) -> dict[str, list[tuple[object, ...]]]:
-    """All that filters, counts and keywords go by, without ids and codes, which tell how a library came about."""
-    facets = Facets(generation)
-    with closing(sqlite3.connect(generation.catalog)) as connection:
-        names = [name for (name,) in connection.execute("SELECT name FROM icons ORDER BY id")]
-        tables = {
-            "labels": "SELECT kind, value, title, n FROM labels ORDER BY kind, code",
-            "keywords": "SELECT words, tags, categories FROM keywords ORDER BY words",
-            "vocabulary": "SELECT term, doc FROM vocabulary ORDER BY term",
-        }
-        found = {table: connection.execute(query).fetchall() for table, query in tables.items()}
-    each = (facets.count(np.array([icon]), most=10) for icon in facets.column("icon"))
-    found["icons"] = sorted((name, str(counts)) for name, counts in zip(names, each, strict=True))
-    return found
 
 
 def test_vectors_of_an_older_program_answer_and_what_it_did_not_see_is_not_known(
@@ -283,7 +192,6 @@ def test_vectors_of_an_older_program_answer_and_what_it_did_not_see_is_not_known
     fingerprint = build(icon_folder).embed.fingerprint
     for path in shard_paths(library.vectors(fingerprint), "images"):
         shard = read_shard(path, fingerprint=fingerprint)
-        assert shard.traits is not None
         write_shard(path, replace(shard, traits=None), fingerprint=fingerprint, facts={})
     shutil.rmtree(library.generations)
     (icon_folder / "new.svg").write_text(svg('<circle cx="20" cy="20" r="3" fill="red"/>'))
@@ -293,6 +201,11 @@ def test_vectors_of_an_older_program_answer_and_what_it_did_not_see_is_not_known
     assert Counter(facets.column("coloured").tolist()) == {-1: 12, 1: 1}
     assert [(facet.value, facet.n) for facet in facets.count(None)["coloured"]] == [("true", 1)]
     assert [(facet.value, facet.n) for facet in facets.count(None)["style"]] == [("color", 1), ("filled", 1)]
+    with pytest.raises(IconsError, match=r"not known which icons are animated.*run `icons index`"):
+        rows = np.load(library.generation(1).facets)
+        rows["animated"] = -1
+        np.save(library.generation(1).facets, rows)
+        Facets(library.generation(1)).select(Filters(animated=True))
 
 
 def test_a_library_names_all_of_its_sets(build: Build, library: Library, tmp_path: Path) -> None:

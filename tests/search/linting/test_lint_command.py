@@ -36,8 +36,7 @@ def lint(tmp_path: Path) -> Run:
 
 def test_findings_are_grouped_by_rule_within_80_columns(lint: Run, odd: Path) -> None:
     done = lint(odd)
-    assert done.exit_code == 1, done.output
-    assert done.stdout == (
+    told = (
         "identical  1 warning\n"
         "  2 icons show the same picture: album-2, album\n"
         "  mend: keep one, and let the other names lead to it\n\n"
@@ -46,6 +45,7 @@ def test_findings_are_grouped_by_rule_within_80_columns(lint: Run, odd: Path) ->
         "  mend: give its strokes the width of the set, and draw again what is scaled\n\n"
         "2 findings in 33 icons\n"
     )
+    assert (done.exit_code, done.stdout) == (1, told)
     assert str(odd / "house.svg") in lint(odd, "--long", "--rule", "stroke-width").stdout
 
 
@@ -79,8 +79,7 @@ def test_rules_can_be_chosen_and_left_out(lint: Run, odd: Path) -> None:
 )
 def test_what_can_not_be_done_exits_with_2(lint: Run, arguments: tuple[str, ...], message: str) -> None:
     done = lint(*arguments)
-    assert done.exit_code == 2
-    assert message in done.stderr
+    assert done.exit_code == 2 and message in done.stderr
 
 
 def test_max_says_how_many_more_there_are(lint: Run, tmp_path: Path) -> None:
@@ -88,8 +87,7 @@ def test_max_says_how_many_more_there_are(lint: Run, tmp_path: Path) -> None:
     for number in range(5):
         (folder / f"house-{number}.svg").write_text(text_of("house").replace('cap="round"', 'cap="butt"'))
     lines = lint(folder, "--rule", "line-cap", "--max", "2").stdout.splitlines()
-    assert lines[0] == "line-cap  5 warnings"
-    assert lines[3] == "  ... and 3 more; --long shows all"
+    assert (lines[0], lines[3]) == ("line-cap  5 warnings", "  ... and 3 more; --long shows all")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +113,7 @@ def test_what_a_folder_accepts_is_left_out_and_counted(
     [
         ('[accept]\nstrokes = ["a"]', '"strokes" is no rule'),
         ('[accept]\nname = "a"', '"accept.name" may not be'),
-        ('[ignore]\nname = ["a"]', '"ignore", which is unknown'),
+        ('[ignore]\nname = ["a"]', '"ignore" is not known'),
         ("accept = 1", '"accept" may not be 1'),
         ("[accept", "can't be read"),
     ],
@@ -123,35 +121,19 @@ def test_what_a_folder_accepts_is_left_out_and_counted(
 def test_a_wrong_file_of_exceptions_is_an_error(lint: Run, odd: Path, text: str, message: str) -> None:
     (odd / ".iconslint").write_text(text)
     done = lint(odd)
-    assert done.exit_code == 2
-    assert message in done.stderr
-    assert ".iconslint" in done.stderr
+    assert done.exit_code == 2 and message in done.stderr and ".iconslint" in done.stderr
 
 
 def test_the_page_holds_every_picture_and_runs_nothing(lint: Run, odd: Path, tmp_path: Path) -> None:
     (odd / "menu.svg").write_text(text_of("menu").replace("</svg>", "<script>alert(1)</script></svg>"))
-    (odd / "shrimp.svg").write_text("<svg")
+    (odd / "shrimp\x1b[31m<b>.svg").write_text("<svg")
     done = lint(odd, "--html", tmp_path / "lint.html")
     page = (tmp_path / "lint.html").read_text("utf-8")
     assert f"wrote {tmp_path / 'lint.html'}" in done.stderr
-    assert "default-src 'none'" in page
-    assert "stroke-width is 1.5; 33 of 34 icons have 2" in page
+    assert "default-src 'none'" in page and "stroke-width is 1.5; 33 of 34 icons have 2" in page
     assert page.count("<figure") == page.count("<img") + page.count('class="gone"')
-    assert "<script" not in page
+    assert "<script" not in page and "<b>.svg" not in page and "\x1b" not in page + done.stdout
     assert 'src="data:image/png' in page  # what holds a script is drawn
-
-
-def test_names_of_strangers_can_not_write_html_or_steer_a_terminal(lint: Run, tmp_path: Path) -> None:
-    folder = copy_samples(tmp_path / "icons", 30)
-    (folder / "a\x1b[31m<b>.svg").write_text(text_of("house").replace('cap="round"', 'cap="butt"'))
-    done = lint(folder, "--rule", "line-cap", "--html", tmp_path / "lint.html")
-    assert "\x1b" not in done.stdout
-    assert "&lt;b&gt;" in (tmp_path / "lint.html").read_text("utf-8")
-
-
-def test_a_page_that_can_not_be_written_is_an_error(lint: Run, odd: Path, tmp_path: Path) -> None:
-    done = lint(odd, "--rule", "stroke-width", "--html", tmp_path / "icons" / "house.svg" / "lint.html")
-    assert done.exit_code == 2 and "--html" in done.stderr
 
 
 def test_sets_of_a_library_are_looked_at_with_its_encoder(run: Run) -> None:

@@ -3,32 +3,27 @@
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from conftest import Once, index_bundled
 from screens_with_icons import KEYS
 
 from indexer.library.bundled import bundled
-from search.cli import main
 from search.engine import SearchEngine
 
 
 @pytest.fixture(scope="session")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("located")
+def samples(once: Once) -> Path:
+    return once("located", _build) / "library"
+
+
+def _build(folder: Path) -> None:
     files = {file.stem: file.read_text("utf-8") for file in sorted(bundled("samples").rglob("*.svg"))}
-    for number, (name, svg) in enumerate(files.items()):
-        if name in KEYS or number % 12 == 0:
-            _write(folder / "lucide" / f"{name}.svg", svg)
-        if name in KEYS or number % 40 == 0:
-            _write(folder / "thin" / f"{name}.svg", svg.replace('stroke-width="2"', 'stroke-width="1"'))
-    sources = [str(folder / "lucide"), str(folder / "thin")]
-    done = CliRunner().invoke(main, ["index", *sources, "--devices", "cpu", "--library", str(folder / "library")])
-    assert done.exit_code == 0, done.output
-    return folder / "library"
-
-
-def _write(path: Path, svg: str) -> None:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(svg, "utf-8")
+    for key, step, width in (("lucide", 12, 2), ("thin", 40, 1)):
+        (folder / key).mkdir()
+        for number, (name, svg) in enumerate(files.items()):
+            if name in KEYS or number % step == 0:
+                drawn = svg.replace('stroke-width="2"', f'stroke-width="{width}"')
+                (folder / key / f"{name}.svg").write_text(drawn, "utf-8")
+    index_bundled(folder / "library", folder / "lucide", folder / "thin")
 
 
 @pytest.fixture(scope="session")

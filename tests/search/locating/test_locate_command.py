@@ -1,18 +1,20 @@
 """`icons locate` shows what is found as tables, JSON, code and pages, and goes on where a file is broken."""
 
-import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from PIL import Image
 from screens_with_icons import KEYS, saved, screen
 
 from search.cli import main
 from search.engine import SearchEngine
+from search.query import Query, Window
+
+Run = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")
@@ -21,24 +23,18 @@ def shot(engine: SearchEngine, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 @pytest.fixture
-def run(samples: Path) -> "Run":
-    return Run(samples)
+def run(samples: Path) -> Run:
+    def locating(*arguments: object) -> Result:
+        told = ["locate", *map(str, arguments), "--library", str(samples)]
+        return CliRunner().invoke(main, told, env={"COLUMNS": "80"})
 
-
-class Run:
-    def __init__(self, library: Path) -> None:
-        self.library = library
-
-    def __call__(self, *arguments: object, given: bytes | None = None) -> Result:
-        told = ["locate", *map(str, arguments), "--library", str(self.library)]
-        return CliRunner().invoke(main, told, input=given, env={"COLUMNS": "80"})
+    return locating
 
 
 def test_a_table_has_a_line_an_icon(run: Run, shot: Path) -> None:
     done = run(shot, "--set", "lucide")
-    assert done.exit_code == 0, done.output
     head, *lines = done.stdout.splitlines()
-    assert head.split() == ["at", "size", "score", "key", "or"]
+    assert (done.exit_code, head.split()) == (0, ["at", "size", "score", "key", "or"])
     assert [line.split()[3] for line in lines] == [f"lucide:{name}" for name in KEYS]
     assert all(float(line.split()[2]) > 0.9 for line in lines)
 
@@ -54,31 +50,27 @@ def test_a_broken_file_among_many_is_told_and_the_rest_goes_on(run: Run, shot: P
     broken = tmp_path / "broken.png"
     broken.write_bytes(shot.read_bytes()[:200])
     done = run(broken, shot, tmp_path / "gone.png", "--json")
-    assert done.exit_code == 2
     lines = json.loads(done.stdout)
     assert [line["file"] for line in lines] == [str(broken), str(shot), str(tmp_path / "gone.png")]
-    assert lines[0]["error"] == f'no icons can be found in "{broken}": truncated PNG'
-    assert lines[1]["n_found"] == 8
+    error = f'no icons can be found in "{broken}": truncated PNG'
+    assert (done.exit_code, lines[0]["error"], lines[1]["n_found"]) == (2, error, 8)
     assert f'"{tmp_path / "gone.png"}" can\'t be read: No such file or directory' in done.stderr
     assert len(json.loads(run(shot, shot, "--json").stdout)) == 2
 
 
 def test_a_broken_file_alone_is_one_line(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "white.png").write_bytes(_png(Image.new("RGB", (300, 200), "white")))
-    done = run(tmp_path / "white.png")
-    assert (done.exit_code, done.stdout) == (2, "")
-    white = tmp_path / "white.png"
-    assert done.stderr == f'Error: no icons can be found in "{white}": of one colour all over, so it shows no icon\n'
+    white = saved(np.full((200, 300, 3), 255, np.uint8), tmp_path / "white.png")
+    done = run(white)
+    told = f'Error: no icons can be found in "{white}": of one colour all over, so it shows no icon\n'
+    assert (done.exit_code, done.stdout, done.stderr) == (2, "", told)
     assert run(tmp_path).stderr == f'Error: "{tmp_path}" can\'t be read: Is a directory\n'
 
 
 def test_a_picture_without_icons_is_answered_with_one(run: Run, tmp_path: Path) -> None:
-    ramp = np.linspace(0, 255, 400, dtype=np.uint8)
-    photo = np.stack(np.broadcast_arrays(ramp[None, :], ramp[:, None], ramp[None, ::-1]), axis=-1)
-    file = saved(np.ascontiguousarray(photo), tmp_path / "photo.png")
-    done = run(file)
-    assert (done.exit_code, done.stdout) == (1, "")
-    assert done.stderr == f'no icons in "{file}"; --as icon takes it for one icon\n'
+    photo = np.stack([*np.meshgrid(*(2 * [np.linspace(0, 255, 400)])), np.full((400, 400), 90)], axis=-1)
+    file = saved(photo.astype(np.uint8), tmp_path / "photo.png")
+    done, told = run(file), f'no icons in "{file}"; --as icon takes it for one icon\n'
+    assert (done.exit_code, done.stdout, done.stderr) == (1, "", told)
 
 
 def test_one_icon_is_answered_as_a_search_by_picture(run: Run, engine: SearchEngine, tmp_path: Path) -> None:
@@ -86,11 +78,8 @@ def test_one_icon_is_answered_as_a_search_by_picture(run: Run, engine: SearchEng
     icon.write_bytes(engine.picture(engine.find("lucide:bell")))
     done = run(icon, "--json")
     told = json.loads(done.stdout)
-    searched = CliRunner().invoke(
-        main, ["search", "--image", str(icon), "-k", "5", "--json", "--library", str(run.library)]
-    )
-    assert told["kind"] == "icon"
-    assert told["icons"][0]["hits"] == json.loads(searched.stdout)["hits"]
+    searched = engine.ask(Query(picture=icon.read_bytes()), window=Window(k=5)).hits
+    assert (told["kind"], [hit["key"] for hit in told["icons"][0]["hits"]]) == ("icon", [hit.key for hit in searched])
     assert done.stderr == f'"{icon}" is taken for one icon; --as screen looks for several in it\n'
 
 
@@ -107,25 +96,13 @@ def test_what_is_found_is_written_as_code_row_by_row(run: Run, shot: Path) -> No
     assert run(shot, "--format", "@mdi/js").exit_code == 2  # the library has no set that it serves
 
 
-def test_two_forms_of_output_are_refused(run: Run, shot: Path) -> None:
-    assert "--json and --format are two forms of output" in run(shot, "--json", "--format", "svg").stderr
-    assert "say which with --format" in run(shot, "--colour", "navy").stderr
-
-
 def test_a_page_holds_all_that_it_shows(run: Run, shot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(click, "launch", lambda url: opened.append(url) or 0)
     page = tmp_path / "found.html"
     done = run(shot, "--html", page, "--open", "--set", "lucide")
-    assert done.exit_code == 0, done.output
-    assert opened == [page.as_uri()]
+    assert (done.exit_code, opened) == (0, [page.as_uri()]), done.output
     html = page.read_text("utf-8")
     assert html.count('class="frame sure"') == len(KEYS)
     assert html.count("http") == html.count("http-equiv")  # nothing is fetched
     assert all(f"<code>lucide:{name}</code>" in html for name in KEYS)
-
-
-def _png(image: Image.Image) -> bytes:
-    written = io.BytesIO()
-    image.save(written, "PNG")
-    return written.getvalue()

@@ -1,8 +1,5 @@
-import io
-
 import numpy as np
 import pytest
-from PIL import Image
 from screens_with_icons import KEYS, screen
 
 from data.making.eval.components import connected_components
@@ -10,7 +7,7 @@ from indexer.arrays import Pixels
 from indexer.screens import located
 from indexer.screens.located import Locator, crops
 from search.engine import SearchEngine
-from search.generation import vectors
+from search.generation import facets
 from search.query import Filters, Query, Window
 from search.screens import locate
 from search.screens.locate import reading_order
@@ -21,35 +18,21 @@ def test_every_icon_of_a_screen_is_named_row_by_row(engine: SearchEngine) -> Non
     assert [icon.hits[0].name for icon in found.icons] == KEYS
     assert (found.kind, found.n_found, found.is_cut) == ("screen", 8, False)
     first = found.icons[0].box
-    assert abs(first.left - 31) <= 2
-    assert abs(first.top - 71) <= 2
+    assert (first.left, first.top) == pytest.approx((31, 71), abs=2)
     assert 20 <= first.right - first.left <= 24
 
 
-def test_every_crop_is_answered_as_a_picture_query_is(engine: SearchEngine) -> None:
-    pixels = screen(engine)
-    found = engine.locate(pixels, k=5)
+@pytest.mark.parametrize("sets", [(), ("thin",)])
+def test_every_crop_is_answered_as_a_picture_query_is_under_the_same_filter(
+    engine: SearchEngine, sets: tuple[str, ...]
+) -> None:
+    pixels, only = screen(engine), Filters(sets=sets)
+    found = engine.locate(pixels, k=5, filters=only)
     corners = np.array([icon.box for icon in found.icons], np.float32)
     for icon, crop in zip(found.icons, crops(pixels, corners, size=engine.image_size), strict=True):
-        asked = engine.ask(Query(picture=crop), window=Window(k=5)).hits
-        assert [hit.key for hit in icon.hits] == [hit.key for hit in asked]
+        asked = engine.ask(Query(picture=crop), window=Window(k=5), filters=only).hits
+        assert [(hit.key, hit.also) for hit in icon.hits] == [(hit.key, hit.also) for hit in asked] != []
         assert [hit.score for hit in icon.hits] == pytest.approx([hit.score for hit in asked], abs=2e-3)
-        assert [hit.also for hit in icon.hits] == [hit.also for hit in asked]
-
-
-def test_a_filter_leaves_the_hits_that_a_picture_query_has_under_it(engine: SearchEngine) -> None:
-    pixels = screen(engine)
-    only = Filters(sets=("thin",))
-    found = engine.locate(pixels, k=3, filters=only)
-    corners = np.array([icon.box for icon in found.icons], np.float32)
-    n_hits = 0
-    for icon, crop in zip(found.icons, crops(pixels, corners, size=engine.image_size), strict=True):
-        asked = engine.ask(Query(picture=crop), window=Window(k=3), filters=only).hits
-        assert [hit.key for hit in icon.hits] == [hit.key for hit in asked]
-        assert [hit.score for hit in icon.hits] == pytest.approx([hit.score for hit in asked], abs=2e-3)
-        assert asked[0].set == "thin"
-        n_hits += len(asked)
-    assert n_hits > 8
 
 
 def test_of_many_icons_that_a_filter_leaves_the_same_are_found(
@@ -57,7 +40,7 @@ def test_of_many_icons_that_a_filter_leaves_the_same_are_found(
 ) -> None:
     pixels, only = screen(engine), Filters(sets=("thin",))
     compared = engine.locate(pixels, filters=only)
-    monkeypatch.setattr(vectors, "_FEW", 0)
+    monkeypatch.setattr(facets, "_FEW", 0)
     assert engine.locate(pixels, filters=only).icons == compared.icons
     monkeypatch.setattr(locate, "N_NEAREST", 1)
     monkeypatch.setattr(locate, "STEP", 2)
@@ -78,27 +61,15 @@ def test_equal_crops_are_encoded_once(engine: SearchEngine) -> None:
 
     pixels = screen(engine, ["star"] * 8)
     found = Locator(connected_components, None).locate(pixels, Counting())  # type: ignore[arg-type]
-    assert found.n_found == 8
-    assert seen == [1]
+    assert (found.n_found, seen) == (8, [1])
     assert (found.vectors == found.vectors[0]).all()
-
-
-def test_a_tight_crop_of_one_icon_is_answered_as_a_picture_query(engine: SearchEngine) -> None:
-    pixels = np.ascontiguousarray(screen(engine, ["star"])[62:102, 22:62])
-    written = io.BytesIO()
-    Image.fromarray(pixels).save(written, "PNG")
-    found = engine.locate(pixels)
-    asked = engine.ask(Query(picture=written.getvalue()), window=Window(k=5)).hits
-    [icon] = found.icons
-    assert (found.kind, tuple(icon.box), icon.score) == ("icon", (0, 0, 40, 40), 1.0)
-    assert [(hit.key, hit.score) for hit in icon.hits] == [(hit.key, hit.score) for hit in asked]
 
 
 def test_the_user_says_what_a_picture_is(engine: SearchEngine) -> None:
     bar = np.ascontiguousarray(screen(engine, ["star"])[62:102, 22:62])
-    [icon] = engine.locate(bar, as_kind="screen").icons
-    assert tuple(icon.box) != (0, 0, 40, 40)
-    assert icon.hits[0].name == "star"
+    found, [icon] = engine.locate(bar), engine.locate(bar, as_kind="screen").icons
+    assert (found.kind, tuple(found.icons[0].box), found.icons[0].score) == ("icon", (0, 0, 40, 40), 1.0)
+    assert tuple(icon.box) != (0, 0, 40, 40) and icon.hits[0].name == "star"
     [whole] = engine.locate(screen(engine), as_kind="icon").icons
     assert tuple(whole.box) == (0, 0, 640, 240)
 

@@ -5,11 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from called_icons import build_called
 
 from indexer.errors import IconsError
 from indexer.library.folder import Library
-from indexer.library.preferences import Preferences, read_preferences, write_preferences
+from indexer.library.preferences import Preferences, write_preferences
 from search.code.pick import LONGEST_NEED, MOST_NEEDS, Picked, Picking, pick_icons, read_needs, write_picks
 from search.drawings.drawn import AS_IT_IS
 from search.drawings.frameworks import framework
@@ -17,23 +16,17 @@ from search.engine import SearchEngine
 from search.query import Filters, Query, Window
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return build_called(tmp_path_factory.mktemp("picking"))
-
-
 @pytest.fixture
-def engine(built: Library) -> Iterator[SearchEngine]:
+def engine(called: Library) -> Iterator[SearchEngine]:
     """A library of lucide, map, mdi and fa6-solid, of which nobody prefers a set yet."""
-    built.preferences.unlink(missing_ok=True)
-    yield SearchEngine.open(built.root)
-    built.preferences.unlink(missing_ok=True)
+    called.preferences.unlink(missing_ok=True)
+    yield SearchEngine.open(called.root)
+    called.preferences.unlink(missing_ok=True)
 
 
 def picked(engine: SearchEngine, *needs: str, sets: tuple[str, ...] = (), **how: object) -> Picked:
     asked: dict[str, object] = {"filters": Filters(sets=sets), "window": Window(k=3), "first": True, **how}
-    queries = [Query(words=need) for need in needs]
-    return pick_icons(engine, queries, Picking(**asked), progress=lambda *_: None)  # type: ignore[arg-type]
+    return pick_icons(engine, [Query(words=need) for need in needs], Picking(**asked), progress=lambda *_: None)
 
 
 def keys(found: Picked) -> list[str | None]:
@@ -61,16 +54,14 @@ def test_a_list_that_is_none_is_refused(lines: list[str], why: str) -> None:
 
 def test_all_icons_are_of_the_set_that_answers_most(engine: SearchEngine) -> None:
     found = picked(engine, "bell", "star", "map pin", "cigarette")
-    assert found.set is not None
-    assert found.set.key == "lucide"
-    assert found.set.why == "which answers 4 of 4 needs well" and found.set.n_others == 3
+    told = (found.set.key, found.set.why, found.set.n_others)
+    assert told == ("lucide", "which answers 4 of 4 needs well", 3)
     assert keys(found) == ["lucide:bell", "lucide:star", "lucide:map-pin", "lucide:cigarette"]
 
 
 def test_the_preferred_set_is_taken_unless_another_is_asked_for(engine: SearchEngine) -> None:
     write_preferences(engine.library, Preferences(("mdi",)))
     found = picked(engine, "bell", "star")
-    assert found.set is not None
     assert (found.set.key, found.set.why) == ("mdi", "which you prefer")
     assert keys(found) == ["mdi:bell", "mdi:star"]
     found = picked(engine, "bell", sets=("fa6-solid",))
@@ -80,7 +71,6 @@ def test_the_preferred_set_is_taken_unless_another_is_asked_for(engine: SearchEn
 def test_a_framework_narrows_sets_down(engine: SearchEngine) -> None:
     write_preferences(engine.library, Preferences(("lucide",)))
     found = picked(engine, "bell", framework=framework("@mdi/js"))
-    assert found.set is not None
     assert (found.set.key, found.set.why) == ("mdi", "the only one that serves here")
 
 
@@ -109,8 +99,8 @@ def test_numbers_choose_and_none_takes_nothing(engine: SearchEngine) -> None:
 
 def test_what_finds_nothing_is_listed_and_the_rest_is_written(engine: SearchEngine) -> None:
     found = picked(engine, "bell", "qqzzxxyy", sets=("lucide",), framework=framework("lucide-react"))
-    assert list(found.missing) == ["qqzzxxyy"] and found.written is not None
-    assert found.written.remarked == 'import { Bell } from "lucide-react";\n\n{/* bell */}\n<Bell />'
+    remarked = 'import { Bell } from "lucide-react";\n\n{/* bell */}\n<Bell />'
+    assert (list(found.missing), found.written.remarked) == (["qqzzxxyy"], remarked)
 
 
 def test_what_cannot_be_written_is_told_and_the_rest_is_written(engine: SearchEngine) -> None:
@@ -122,13 +112,3 @@ def test_what_cannot_be_written_is_told_and_the_rest_is_written(engine: SearchEn
     assert need == "alarm" and why.startswith('"own:bell" is not of Iconify')
     with pytest.raises(IconsError, match='"own:bell" is not of Iconify'):
         write_picks(engine, [("alarm", own)], framework("@iconify/vue"), AS_IT_IS)
-
-
-def test_preferences_are_read_as_they_were_written(built: Library) -> None:
-    built.preferences.unlink(missing_ok=True)
-    write_preferences(built, Preferences(("mdi",), "vue"))
-    assert read_preferences(built) == Preferences(("mdi",), "vue")
-    built.preferences.write_text('{"sets": ["mdi"]}')  # as an older program has written it
-    assert read_preferences(built) == Preferences(("mdi",))
-    built.preferences.unlink()
-    assert read_preferences(built) == Preferences()

@@ -1,4 +1,7 @@
-"""Every question has the same answer, whatever holds the library."""
+"""Every question has the same answer, whatever holds the library; what a server says is read only as published."""
+
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -6,8 +9,12 @@ from click.testing import CliRunner
 from published_icons import address, here, library, own_cache, there  # noqa: F401 - fixtures
 
 from indexer.errors import IconsError, UnknownIconError, UnknownSetError, UnsupportedError
+from indexer.library.folder import LibraryElsewhere
+from indexer.library.foreign import from_json
 from search.cli import main
 from search.engine import SearchEngine
+from search.generation.milvus.published import FileFacts, Published, PublishedManifest
+from search.generation.milvus.schema import VECTOR, manifest_key
 from search.query import SORTS, Filters, Query, Window
 
 WORDS = (
@@ -36,7 +43,6 @@ FILTERS = (
 def same(here: SearchEngine, there: SearchEngine, query: Query, filters: Filters, window: Window) -> int:
     """Ask both; how many hits there are."""
     ours, theirs = (engine.ask(query, filters=filters, window=window) for engine in (here, there))
-    assert [hit.key for hit in theirs.hits] == [hit.key for hit in ours.hits]
     assert theirs == ours
     return ours.n_found
 
@@ -74,15 +80,12 @@ def test_pages_follow_each_other_the_same(here: SearchEngine, there: SearchEngin
 
 
 def test_everything_else_is_told_the_same(here: SearchEngine, there: SearchEngine) -> None:
-    assert there.sets() == here.sets()
-    assert there.facets() == here.facets()
-    assert there.manifest == here.manifest
+    assert (there.sets(), there.facets(), there.manifest) == (here.sets(), here.facets(), here.manifest)
     assert there.names_in("mdi") == here.names_in("mdi") != []
     for spelling in ("mdi:home", "fa6-solid:user", "lucide:star-filled", "3"):
         assert there.find(spelling) == here.find(spelling)
     for icon in range(1, 8):
-        assert there.show(icon) == here.show(icon)
-        assert there.stored_picture(icon) == here.stored_picture(icon)
+        assert (there.show(icon), there.picture(icon)) == (here.show(icon), here.picture(icon))
     for word in ("home", "alarm", "arrow right"):
         assert there.explain(Query(words=word), 4) == here.explain(Query(words=word), 4)
 
@@ -107,17 +110,12 @@ def test_the_same_is_refused(here: SearchEngine, there: SearchEngine) -> None:
             engine.ask(Query(), filters=Filters(sizes=(23,)))
 
 
-def test_what_a_server_can_not_do_is_refused_by_name(there: SearchEngine) -> None:
-    with pytest.raises(UnsupportedError, match=r"keyword queries \(--keyword\) can't be had of a library on Milvus"):
-        there.ask(Query(words="home*", keyword=True))
-
-
 def test_hits_beyond_what_a_server_hands_out_are_refused(
     here: SearchEngine, there: SearchEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     query, window = Query(icon=here.find("mdi:home")), Window(k=5, offset=12, min_score=0.0)
     assert len(here.ask(query, window=window).hits) == 5
-    monkeypatch.setattr("search.generation.milvus.vectors.MOST", 8)
+    monkeypatch.setattr("search.generation.milvus.catalog.MOST", 8)
     assert [hit.key for hit in there.ask(query, window=Window(k=4)).hits] == [
         hit.key for hit in here.ask(query, window=Window(k=4)).hits
     ]
@@ -132,5 +130,55 @@ def test_commands_that_go_through_whole_libraries_name_themselves(address: str) 
         (["search", "home*", "--keyword"], "keyword queries (--keyword)"),
     ):
         done = CliRunner().invoke(main, [*command, "--library", address])
-        assert done.exit_code == 2, done.output
-        assert f"{told} can't be had of a library on Milvus" in done.output
+        assert done.exit_code == 2 and f"{told} can't be had of a library on Milvus" in done.output, done.output
+
+
+SAID = PublishedManifest(
+    number=1,
+    fingerprint="3608ea71d4a3f0b6",
+    dim=384,
+    is_half=False,
+    n_icons=2,
+    n_pictures=2,
+    published_at="2026-11-24T00:00:00+00:00",
+    generation={"manifest.json": FileFacts(10, "0" * 64, 1)},
+    encoder={"encoder.json": FileFacts(10, "a" * 64, 1)},
+)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"number": "/some/folder"},
+        {"number": "../../.."},
+        {"number": True},
+        {"number": -1},
+        {"number": 10**9},
+        {"fingerprint": "../../outside"},
+        {"generation": {"../outside": {"bytes": 1, "sha256": "0" * 64, "pieces": 1}}},
+        {"generation": {"..": {"bytes": 1, "sha256": "0" * 64, "pieces": 1}}},
+        {"encoder": {"inside": {"bytes": 1, "sha256": "../../outside", "pieces": 1}}},
+        {"encoder": {"inside": {"bytes": 1, "sha256": "0" * 64, "pieces": 10**9}}},
+    ],
+)
+def test_names_that_lead_out_of_the_cache_are_refused(change: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="may not be"):
+        from_json(PublishedManifest, json.dumps({**json.loads(SAID.to_json()), **change}))
+
+
+def test_a_server_deletes_no_folder_of_who_asks_it(address: str, own_cache: Path, tmp_path: Path) -> None:
+    server = Published(LibraryElsewhere(address))
+    (photo := tmp_path / "photos" / "a.jpg").parent.mkdir()
+    photo.write_bytes(b"a photo")
+    number, fetched = server.current(), sorted(own_cache.rglob("published.json"))
+    server.connection.load(server.names.files)
+    [row] = server.connection.query(server.names.files, f'id == "{manifest_key(number)}"', ["content"])
+    for said in (str(photo.parent), "../../..", number + 1):
+        content = json.dumps({**json.loads(row["content"]), "number": said})
+        told = {"id": manifest_key(number), "content": content, VECTOR: [0.0, 0.0]}
+        server.connection.call("upsert", server.names.files, [told])
+        with pytest.raises(IconsError, match=f"generation {number} of .* is of another format"):
+            SearchEngine.open(address)
+    assert (photo.read_bytes(), sorted(own_cache.rglob("published.json"))) == (b"a photo", fetched)
+    server.connection.call("upsert", server.names.files, [{**told, "content": row["content"]}])
+    assert SearchEngine.open(address).generation.number == number

@@ -29,18 +29,13 @@ QUERIES = (
 
 
 @pytest.fixture(scope="module")
-def library(called: Library) -> Library:
-    return called
+def engine(called: Library) -> SearchEngine:
+    return SearchEngine.open(called.root)
 
 
 @pytest.fixture(scope="module")
-def engine(library: Library) -> SearchEngine:
-    return SearchEngine.open(library.root)
-
-
-@pytest.fixture(scope="module")
-def opened(library: Library) -> Opened:
-    return open_current(library)
+def opened(called: Library) -> Opened:
+    return open_current(called)
 
 
 def _explain(engine: SearchEngine, words: str, key: str, *without: str, prefer: tuple[str, ...] = ()) -> Explanation:
@@ -88,7 +83,7 @@ def test_rank_score_and_what_is_shown_are_those_of_the_answer(engine: SearchEngi
         assert explanation.icon.hit.similarity == pytest.approx(hit.similarity, abs=2e-4)
         assert (explanation.icon.tier in ("called", "named")) == hit.exact
         assert (explanation.shown == "a hit") == (hit.id in shown)
-        assert explanation.first is None if not shown else explanation.first is not None
+        assert (explanation.first is None) == (not shown)
         if explanation.first:
             assert (explanation.first.hit.id, explanation.first.rank) == (everything[0].id, 1)
 
@@ -97,13 +92,12 @@ def test_why_an_icon_is_no_hit_is_true(engine: SearchEngine) -> None:
     everything = engine.ask(Query(words="cigarette"), window=Window(k=50, flat=True, min_score=0)).hits
     far = _explain(engine, "cigarette", everything[-1].key)
     matched = re.fullmatch(r"not a hit: its score (0\.[0-9]{3}) is below (0\.[0-9]{3})", far.shown)
-    assert matched
     assert float(matched[1]) == pytest.approx(far.icon.hit.score, abs=1e-3)
     assert float(matched[2]) == pytest.approx(SHARE_OF_BEST * everything[0].score, abs=1e-3)
     assert far.icon.hit.score < float(matched[2])
     nothing = _explain(engine, "jrctpxwjv", "lucide:star")
-    assert nothing.first is None
-    assert nothing.shown.startswith("not a hit: no icon has a score of 0.1, the best one has 0.0")
+    told = "not a hit: no icon has a score of 0.1, the best one has 0.0"
+    assert nothing.first is None and nothing.shown.startswith(told)
 
 
 @pytest.mark.parametrize(
@@ -143,13 +137,11 @@ def test_what_is_customarily_drawn_answers_where_no_name_does(engine: SearchEngi
 
 def test_a_set_that_names_it_draws_it_so(engine: SearchEngine, opened: Opened) -> None:
     asked = parse_query(opened, "csat")
-    keys = ["lucide:star", "mdi:star", "fa6-solid:star"]
-    ids = np.array([engine.find(key) for key in keys])
+    ids = np.array([engine.find(key) for key in ("lucide:star", "mdi:star", "fa6-solid:star")])
     cosines = opened.icons.reconstruct(ids) @ asked.vector
 
     def drawn(named: str) -> list[bool]:
-        found = evidence_for(opened, asked, opened.lexicon.fits(named), ids, cosines)
-        return (found["drawn"] > 0).tolist()
+        return (evidence_for(opened, asked, opened.lexicon.fits(named), ids, cosines)["drawn"] > 0).tolist()
 
     assert drawn("csat") == [True, True, True]
     assert drawn("account") == [True, False, True]  # a name of mdi alone
@@ -163,15 +155,8 @@ def test_what_was_understood_is_told(engine: SearchEngine) -> None:
         "parts: filled satr, plus",
         "left out: circle, bell",
     ]
-    assert (explanation.typed, explanation.parts) == ("filled satr with a plus", ("filled satr", "plus"))
-    assert explanation.without == ("circle", "bell")
-    styled = _explain(engine, "filled star", "lucide:star")
-    assert list(understood(styled)) == ["asked: filled star", "style: filled, of star"]
     customary = _explain(engine, "csat", "lucide:star")
     assert list(understood(customary)) == ["asked: csat", f"customarily drawn: {', '.join(customary.drawn)}"]
-    assert "star" in customary.drawn
-    guessed = _explain(engine, "arow right", "lucide:star")
-    assert list(understood(guessed)) == ["asked: arow right, perhaps arrow right"]
 
 
 def test_only_words_are_explained(engine: SearchEngine) -> None:
@@ -195,46 +180,14 @@ def test_only_words_are_explained(engine: SearchEngine) -> None:
 Run = Callable[..., Result]
 
 
-def test_the_command_shows_the_icon_beside_the_first(run: Run, library: Library) -> None:
-    done = run("search", "star not filled", "--why", "lucide:bell", library=library.root)
-    assert done.exit_code == 0, done.output
+def test_the_command_shows_the_icon_beside_the_first(run: Run, called: Library) -> None:
+    done = run("search", "star not filled", "--why", "lucide:bell", library=called.root)
     lines = done.stdout.splitlines()
-    assert lines[0] == "asked: star"
-    assert lines[1].startswith("other sets say it of: ")
-    assert lines[2] == "left out: filled"
-    [head] = [line for line in lines if "lucide:bell" in line and "star" in line]
-    assert head.split()[0] == "lucide:bell"
-    assert head.split()[1] in ("lucide:star", "mdi:star", "fa6-solid:star")
+    assert (done.exit_code, lines[0], lines[2]) == (0, "asked: star", "left out: filled"), done.output
+    assert lines[1].startswith("other sets say it of: ") and lines[-1].startswith("lucide:bell is ")
+    told = json.loads(run("search", "star", "--why", "lucide:bell", "--json", library=called.root).stdout)
+    assert told["icon"]["hit"]["key"] == "lucide:bell"
     rows = {line.split("  ")[0]: line.split() for line in lines if line}
     assert rows["rank"][-1] == "1" and int(rows["rank"][1]) > 3
-    assert float(rows["fused, cosine"][-1]) > float(rows["fused, cosine"][-2])
     assert "its name is the query" in " ".join(rows["answers"])
     assert list(rows)[-4:-1] == ["answers", "score", "rank"]  # also behind what one of both has alone
-    assert lines[-1].startswith("lucide:bell is ")
-
-
-def test_the_first_icon_stands_alone(run: Run, library: Library) -> None:
-    done = run("search", "bell plus", "--why", "lucide:bell-plus", library=library.root)
-    assert "lucide:bell-plus is a hit" in done.stdout
-    assert [line.split() for line in done.stdout.splitlines() if line.startswith("rank")] == [["rank", "1"]]
-
-
-def test_the_command_speaks_json(run: Run, library: Library, engine: SearchEngine) -> None:
-    done = run("search", "star", "--why", "lucide:bell", "--not", "filled", "--json", library=library.root)
-    told = json.loads(done.stdout)
-    assert done.stdout.count("\n") == 1
-    assert told["icon"]["hit"]["key"] == "lucide:bell"
-    assert told["without"] == ["filled"]
-    assert told["icon"]["evidence"] == _explain(engine, "star", "lucide:bell", "filled").icon.evidence
-
-
-def test_an_unknown_icon_is_an_error_that_names_near_ones(run: Run, library: Library) -> None:
-    done = run("search", "star", "--why", "lucide:bel", library=library.root)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert 'no icon "lucide:bel" in this library; near: lucide:bell' in done.stderr
-
-
-def test_an_empty_query_is_an_error(run: Run, library: Library) -> None:
-    done = run("search", " ", "--why", "lucide:bell", library=library.root)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert "the query is empty" in done.stderr

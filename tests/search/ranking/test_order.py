@@ -9,16 +9,12 @@ from indexer.merging.calibration import Curve
 from search.ranking.order import (
     AGAIN,
     BEST_SCORE,
-    CALLED,
-    CERTAINTY,
     LEAST_SCORE,
     MIXED,
     MIXED_AMONG,
     NAMED,
     RELATED,
     SHARE_OF_BEST,
-    STATED,
-    UNKNOWN_COST,
     least_score,
     mix,
     rank,
@@ -63,19 +59,6 @@ def _scores(*evidence: float, tiers: tuple[int, ...] = (), are_known: bool = Tru
     return scores_of_words(CURVE, np.array(evidence, np.float32), of_each, are_known=are_known)
 
 
-def test_good_hits_are_told_from_better_ones_to_the_second_digit() -> None:
-    scores = _scores(15, 14, 13, 12, 10)
-    assert len({f"{score:.2f}" for score in scores}) == 5
-    assert scores[0] < 0.99
-    assert scores[-1] == pytest.approx(0.5)
-
-
-def test_a_tier_is_worth_so_many_log_odds() -> None:
-    scores = _scores(10, 10, 10, 10, tiers=(CALLED, NAMED, STATED, RELATED))
-    assert np.log(scores / (1 - scores)) == pytest.approx(CERTAINTY, abs=1e-4)
-    assert CERTAINTY.tolist() == [3, 2, 1, 0]
-
-
 def test_scores_fall_in_the_order_of_the_answer_whatever_the_evidence() -> None:
     random = np.random.default_rng(0)
     for n in range(1, 60):
@@ -87,10 +70,6 @@ def test_scores_fall_in_the_order_of_the_answer_whatever_the_evidence() -> None:
         assert (np.diff(tiers[order]) >= 0).all()
         for place in np.flatnonzero(is_last_of_tier[:-1]):
             assert of_each[order][: place + 1].min() >= best_after[place + 1]
-
-
-def test_words_that_nobody_knows_need_more_evidence() -> None:
-    assert _scores(10, are_known=False)[0] == pytest.approx(_scores(10 - UNKNOWN_COST / CURVE.slope)[0])
 
 
 @pytest.mark.parametrize(

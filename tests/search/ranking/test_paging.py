@@ -12,8 +12,7 @@ from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from search.engine import Filters, Query, SearchEngine, Window
-from search.generation.icon_table import FIELDS
-from search.ranking import paging
+from search.generation.backend import FIELDS
 from search.ranking.details import first_of_groups
 from search.ranking.order import SHARE_OF_BEST, group, group_many
 from search.results import Answer
@@ -56,13 +55,12 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
 @pytest.fixture(params=[pytest.param(2_500, marks=SLOW), 20])
 def first_look(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many candidates are asked for at first: more than there are, or so few that steps follow."""
-    monkeypatch.setattr(paging, "N_CANDIDATES", request.param)
+    monkeypatch.setattr("search.ranking.answer.N_CANDIDATES", request.param)
     return int(request.param)
 
 
 def _menu(answer: Answer) -> Iterator[tuple[Filters, int]]:
     """Every filter of a menu, and how many hits it is said to leave."""
-    assert answer.facets is not None
     for kind, counts in answer.facets.items():
         field = {**FIELDS, "family": "licences", "size": "sizes"}.get(kind, kind)
         for count in counts:
@@ -106,7 +104,7 @@ def test_a_lower_bound_says_so_on_every_page_and_pages_go_on_beyond_it(
 ) -> None:
     whole = engine.ask(Query(words="arrow"), window=Window(k=1, min_score=0))
     assert not whole.is_more
-    monkeypatch.setattr(paging, "MOST_COUNTED", 20)
+    monkeypatch.setattr("search.ranking.answer.MOST_COUNTED", 20)
     windows = [Window(k=10, offset=start, min_score=0) for start in range(0, whole.n_found + 10, 10)]
     pages = [engine.ask(Query(words="arrow"), window=window) for window in windows]
     assert {(page.n_found, page.is_more, page.counted) for page in pages} == {(20, True, "20+")}

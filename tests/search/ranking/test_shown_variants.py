@@ -3,7 +3,6 @@
 import json
 import re
 
-import numpy as np
 import pytest
 from conftest import Silent
 
@@ -13,7 +12,6 @@ from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window
-from search.ranking.order import before_variants, firsts_of, stand_ins
 
 NAMES = (
     "bell", "moon-star", "log-out", "trash", "house", "settings", "phone", "user", "star", "heart", "calendar", "sun",
@@ -31,7 +29,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
     root = tmp_path_factory.mktemp("weights")
     icons = {}
     for name in NAMES:
-        [body] = re.findall("<svg[^>]*>(.*)</svg>", _sample(name), re.DOTALL)
+        sample = (bundled("samples/lucide-static") / "icons" / f"{name}.svg").read_text()
+        [body] = re.findall("<svg[^>]*>(.*)</svg>", sample, re.DOTALL)
         for suffix, width in WIDTHS.items():
             look = f'fill="none" stroke="currentColor" stroke-width="{width}"'
             icons[f"{name}{suffix}"] = {"body": f"<g {look}>{body}</g>"}
@@ -43,31 +42,22 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
     return SearchEngine.open(root / "library")
 
 
-def _sample(name: str) -> str:
-    return (bundled("samples/lucide-static") / "icons" / f"{name}.svg").read_text()
-
-
 def _names(engine: SearchEngine, query: Query, **filters: tuple[str, ...]) -> list[str]:
     found = engine.ask(query, filters=Filters(**filters), window=Window(k=5, min_score=0))  # type: ignore[arg-type]
     return [hit.name for hit in found.hits]
 
 
-def test_hits_are_plain_where_no_style_is_asked(engine: SearchEngine) -> None:
+def test_hits_are_plain_where_no_style_is_asked_or_outlines_are_or_something_is_left_out(engine: SearchEngine) -> None:
     for words in WAYS:
         assert set(_names(engine, Query(words=words))) <= set(NAMES), words
-
-
-def test_a_filter_for_outlines_or_what_is_left_out_leaves_the_plain_ones(engine: SearchEngine) -> None:
-    for words in WAYS:
         assert set(_names(engine, Query(words=words), styles=("outline",))) <= set(NAMES), words
         assert set(_names(engine, Query(words=words, without=("bold",)))) <= set(NAMES), words
 
 
 def test_the_plain_one_has_the_score_of_the_best(engine: SearchEngine) -> None:
-    window = Window(k=5, min_score=0)
     for words in WAYS:
         each = engine.ask(Query(words=words), window=Window(k=1, min_score=0, flat=True)).hits[0]
-        first = engine.ask(Query(words=words), window=window).hits[0]
+        first = engine.ask(Query(words=words), window=Window(k=5, min_score=0)).hits[0]
         assert (first.words, first.score) == (each.words, each.score)
 
 
@@ -89,24 +79,4 @@ def test_a_variant_in_a_style_to_be_left_out_stands_for_no_other(engine: SearchE
 
 @pytest.mark.parametrize("name", ["bell-bold", "trash-fill", "star"])
 def test_a_picture_finds_the_variant_that_is_most_like_it(engine: SearchEngine, name: str) -> None:
-    picture = engine.picture(engine.find(f"ph:{name}"))
-    assert _names(engine, Query(picture=picture))[0] == name
-
-
-def test_of_variants_those_in_the_asked_style_stand_for_all_and_of_these_the_plain_ones() -> None:
-    firsts = firsts_of(np.array([7, 7, 7, 4, 4, 9]))
-    plain = np.array([True, False, False, True, False, False])
-    none = np.zeros(6, bool)
-    assert stand_ins(firsts, none, plain).tolist() == [True, False, False, True, False, True]
-    asked = np.array([False, True, True, True, True, False])
-    assert stand_ins(firsts, asked, plain).tolist() == [False, True, True, True, False, True]
-
-
-def test_an_icon_takes_the_place_of_its_best_variant_within_a_tier() -> None:
-    variants = np.array([1, 2, 1, 1, 2])
-    order = np.array([3, 1, 0, 4, 2])
-    may = np.array([True, False, True, False, True])
-    moved, counted = before_variants(order, variants, may, np.zeros(5, np.int8))
-    assert (moved.tolist(), counted.tolist()) == ([0, 3, 4, 1, 2], [3, 3, 1, 1, 2])
-    moved, counted = before_variants(order, variants, may, np.array([1, 1, 1, 0, 1], np.int8))
-    assert (moved.tolist(), counted.tolist()) == ([3, 4, 1, 0, 2], [3, 1, 1, 0, 2])
+    assert _names(engine, Query(picture=engine.picture(engine.find(f"ph:{name}"))))[0] == name

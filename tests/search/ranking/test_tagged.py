@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import Build, build_library
+from conftest import build_library
 
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
@@ -23,31 +23,17 @@ TAGS = {
 PLAIN = ("house", "cloud", "arrow-left", "copy", "sun")
 
 
-def _make_package(root: Path) -> Path:
-    """Ten real icons of Lucide, as npm brings them; four of them state tags."""
+@pytest.fixture(scope="module")
+def tagged(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Library:
+    """A library of ten real icons of Lucide, as npm brings them; four of them state tags."""
+    root = tmp_path_factory.mktemp("tagged")
     folder = root / "node_modules" / "lucide-static"
     (folder / "icons").mkdir(parents=True)
     shutil.copy(SAMPLES / "package.json", folder)
     for name in (*TAGS, *PLAIN):
         shutil.copy(SAMPLES / "icons" / f"{name}.svg", folder / "icons")
-    return _state(folder, TAGS)
-
-
-def _state(folder: Path, tags: dict[str, list[str]]) -> Path:
-    (folder / "tags.json").write_text(json.dumps(tags))
-    return folder
-
-
-@pytest.fixture
-def package(tmp_path: Path) -> Path:
-    return _make_package(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def tagged(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Library:
-    """A library of that package, which no test changes."""
-    root = tmp_path_factory.mktemp("tagged")
-    build_library(Library(root / "library"), tiny_model, [_make_package(root)])
+    (folder / "tags.json").write_text(json.dumps(TAGS))
+    build_library(Library(root / "library"), tiny_model, [folder])
     return Library(root / "library")
 
 
@@ -75,11 +61,9 @@ def test_the_icons_that_state_a_tag_come_first_though_they_are_called_something_
     tagged: Library, query: str, first: set[str]
 ) -> None:
     hits = _found(tagged, query)
-    assert len(hits) == 10
-    assert set(_names(hits)[: len(first)]) == first
+    assert (len(hits), set(_names(hits)[: len(first)])) == (10, first)
     assert not any(hit.exact for hit in hits)
-    scores = [hit.score for hit in hits]
-    assert scores == sorted(scores, reverse=True)
+    assert hits == sorted(hits, key=lambda hit: -hit.score)
 
 
 def test_an_icon_that_is_named_so_comes_before_one_that_states_it(tagged: Library) -> None:
@@ -91,24 +75,6 @@ def test_an_icon_that_is_named_so_comes_before_one_that_states_it(tagged: Librar
 def test_filters_hold_for_icons_that_state_the_query(tagged: Library) -> None:
     assert _names(_found(tagged, "dustbin", tags=("alarm",))) == ["bell"]
     assert _names(_found(tagged, "star", tags=("e-mail",))) == ["heart"]
-
-
-def test_of_changed_tags_only_the_new_words_are_embedded(build: Build, library: Library, package: Path) -> None:
-    build(package)
-    _state(package, {**TAGS, "moon": ["night", "dustbin", "cloud"]})
-    added = build()
-    assert (added.embed.images, added.embed.names, added.generation) == (0, 1, 2)
-    assert _names(_found(library, "night"))[0] == "moon"
-    assert _names(_found(library, "cloud"))[:2] == ["cloud", "moon"]
-    _state(package, {**TAGS, "trash": [], "bell": []})
-    dropped = build()
-    assert (dropped.embed.images, dropped.embed.names, dropped.generation) == (0, 0, 3)
-    known = SearchEngine.open(library.root).facets()["tag"]
-    assert {tag.value: tag.title for tag in known} == {"star": "star", "e mail": "E-Mail", "rating": "rating"}
-    _state(package, TAGS)
-    back = build()
-    assert (back.embed.images, back.embed.names, back.generation) == (0, 0, 4)
-    assert set(_names(_found(library, "dustbin"))[:2]) == {"trash", "bell"}
 
 
 def test_an_icon_is_found_by_what_other_sets_say_of_its_name(tagged: Library) -> None:

@@ -1,18 +1,15 @@
 """Does `icons check` find what is not there, name what is nearest, and leave the rest in peace?"""
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from called_icons import build_called
 from click.testing import CliRunner, Result
 
 from indexer.library.folder import Library
 from search.cli import main
 from search.code.check import check_text
-from search.code.known import slip_of
 from search.engine import SearchEngine
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><path d="M0 0h2v2z"/></svg>'
@@ -133,11 +130,6 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
 }
 
 
-@pytest.fixture(scope="module")
-def called(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return build_called(tmp_path_factory.mktemp("checked"))
-
-
 @pytest.fixture
 def check(called: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """Write files into the working directory, and check them."""
@@ -176,22 +168,10 @@ def test_json_has_counts_places_and_how_near_the_nearest_is(check: Run) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [("bel", "bell"), ("hose", "house"), ("hoem", "home"), ("belll", "bell"), ("bat", "bag")],
-)
-def test_letters_left_out_doubled_or_in_other_places_come_before_replaced_ones(typed: str, meant: str) -> None:
-    names = ["bag", "bed", "bell", "bolt", "home", "hotel", "house", "nose"]
-    found = slip_of(typed, names)
-    assert found is not None and found[0] == meant
-
-
-def test_links_are_not_followed(check: Run, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    other = tmp_path_factory.mktemp("other")
-    (other / "Bad.tsx").write_text(BAD)
-    (tmp_path / "linked").symlink_to(other)
-    (tmp_path / "linked.tsx").symlink_to(other / "Bad.tsx")
-    result = check({"App.tsx": GOOD}, ".")
+def test_links_are_not_followed(check: Run, tmp_path: Path) -> None:
+    (tmp_path / "linked").symlink_to(tmp_path / "node_modules")
+    (tmp_path / "linked.tsx").symlink_to("node_modules/Bad.tsx")
+    result = check({"node_modules/Bad.tsx": BAD, "App.tsx": GOOD}, ".")
     assert result.exit_code == 0 and "files: 1; " in result.stderr
 
 
@@ -247,7 +227,6 @@ def test_sarif_tells_rules_places_and_messages(check: Run) -> None:
     result = check({"src/Bad?%41.tsx": BAD}, "src", "--sarif")
     [run] = json.loads(result.stdout)["runs"]
     rules = run["tool"]["driver"]["rules"]
-    assert result.exit_code == 1
     assert [rules[one["ruleIndex"]]["id"] for one in run["results"]] == ["no-icon"] * 5
     assert run["results"][0]["locations"] == [
         {
@@ -258,15 +237,3 @@ def test_sarif_tells_rules_places_and_messages(check: Run) -> None:
         }
     ]
     assert {(one["level"], one["message"]["text"][:18]) for one in run["results"]} >= {("error", "lucide has no icon")}
-
-
-def test_the_workflow_of_the_document_is_yaml_that_checks_and_uploads() -> None:
-    yaml = pytest.importorskip("yaml")
-    document = Path(__file__).parents[3] / "docs" / "checking.md"
-    [block] = re.findall(r"```yaml\n(.*?)```", document.read_text("utf-8"), re.DOTALL)
-    steps = yaml.safe_load(block)["jobs"]["check"]["steps"]
-    assert [step["run"] for step in steps if "icons" in step.get("run", "")][1:] == [
-        "icons index node_modules",
-        "icons check src --sarif > icons.sarif",
-    ]
-    assert steps[-1]["with"] == {"sarif_file": "icons.sarif"}

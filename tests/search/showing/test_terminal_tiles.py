@@ -5,7 +5,6 @@ import pytest
 from conftest import svg
 
 from indexer.errors import RenderError
-from indexer.rendering.render import render
 from search.showing.terminal import Colour, is_dark, tile
 
 NIGHT, CREAM = (30, 30, 46), (253, 246, 227)
@@ -17,6 +16,7 @@ RED_AND_BLACK = svg('<path fill="#e11" d="M4 4h8v16h-8z"/><path d="M12 4h8v16h-8
 @pytest.mark.parametrize(
     ("content", "ground", "corner", "middle"),
     [
+        (BLACK, None, (255, 255, 255), (0, 0, 0)),
         (BLACK, NIGHT, NIGHT, (232, 232, 232)),
         (BLACK, CREAM, CREAM, (0, 0, 0)),
         (RED, NIGHT, NIGHT, (238, 17, 17)),
@@ -24,7 +24,7 @@ RED_AND_BLACK = svg('<path fill="#e11" d="M4 4h8v16h-8z"/><path d="M12 4h8v16h-8
         (RED_AND_BLACK, CREAM, CREAM, (238, 17, 17)),
     ],
 )
-def test_ink_shows_on_its_ground(content: bytes, ground: Colour, corner: Colour, middle: Colour) -> None:
+def test_ink_shows_on_its_ground(content: bytes, ground: Colour | None, corner: Colour, middle: Colour) -> None:
     drawn = tile(content, size=24, ground=ground)
     assert (drawn.shape, drawn.dtype) == ((24, 24, 3), np.uint8)
     assert (tuple(drawn[0, 0]), tuple(drawn[12, 10])) == (corner, middle)
@@ -34,10 +34,6 @@ def test_a_wide_picture_stands_in_the_middle() -> None:
     wide = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 12"><path d="M0 0h24v12h-24z"/></svg>'
     drawn = tile(wide, size=24, ground=NIGHT)
     assert [tuple(drawn[row, 12]) for row in (5, 6, 17, 18)] == [NIGHT, (232, 232, 232), (232, 232, 232), NIGHT]
-
-
-def test_on_an_unknown_ground_a_picture_is_as_it_was_indexed() -> None:
-    assert np.array_equal(tile(BLACK, size=24, ground=None), render(BLACK, size=24).pixels)
 
 
 @pytest.mark.parametrize("ground", [None, NIGHT, CREAM])

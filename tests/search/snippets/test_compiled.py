@@ -160,8 +160,7 @@ def refused(script: str, codes: Mapping[str, str], modules: Path, tmp_path: Path
     """What a compiler says of code that it does not take, warnings included."""
     file = tmp_path / "codes.json"
     file.write_text(json.dumps(codes), "utf-8")
-    bad: dict[str, str] = json.loads(run_node(script + _ALL, str(file), modules=modules))
-    return bad
+    return json.loads(run_node(script + _ALL, str(file), modules=modules))
 
 
 @pytest.mark.slow
@@ -184,15 +183,3 @@ def test_unocss_knows_every_class(modules: Path, tmp_path: Path) -> None:
     assert refused(_UNOCSS, codes, modules, tmp_path) == {}
     no_icon = replace(dashed, name="no-such-icon")
     assert refused(_UNOCSS, {"none": write([no_icon], framework("unocss"), AS_IT_IS).code}, modules, tmp_path)
-
-
-@pytest.mark.slow
-def test_vue_and_svelte_show_text_as_it_is(modules: Path) -> None:
-    """Compiled and rendered on a server, text of a drawing is that text."""
-    code = write([HARD[0]], framework("vue"), AS_IT_IS).code
-    script = f"""
-    import {{ createSSRApp }} from "vue/dist/vue.cjs.js"; import {{ renderToString }} from "vue/server-renderer";
-    const template = {json.dumps(code)}.replace(/^<template>|<\\/template>$/g, "");
-    console.log(await renderToString(createSSRApp({{ template }})));
-    """
-    assert "{{ a }} {b} `${c}` &lt;/template&gt;" in run_node(script, modules=modules)

@@ -91,8 +91,7 @@ def test_an_icon_is_imported_and_used_as_its_package_exports_it(
     name: str, icon: NamedIcon, imports: str, use: str
 ) -> None:
     snippet = of(name, icon)
-    assert (snippet.imports, snippet.uses) == (imports, (use,))
-    assert use in snippet.code
+    assert (snippet.imports, snippet.uses, use in snippet.code) == (imports, (use,), True)
 
 
 @pytest.mark.parametrize(
@@ -118,13 +117,6 @@ def test_an_icon_is_imported_and_used_as_its_package_exports_it(
 def test_a_look_is_stated_in_the_properties_of_each_framework(name: str, use: str, left_out: tuple[str, ...]) -> None:
     snippet = of(name, sample("bell"), look=LOOK)
     assert (snippet.uses, snippet.left_out) == ((use,), left_out)
-
-
-def test_many_icons_come_with_one_import_and_what_to_install() -> None:
-    snippet = of("lucide-react", sample("bell"), sample("moon"), sample("bell"))
-    assert snippet.imports == 'import { Bell, Moon } from "lucide-react";'
-    assert snippet.uses == ("<Bell />", "<Moon />", "<Bell />")
-    assert snippet.install == "npm install lucide-react"
 
 
 def test_one_name_of_two_modules_is_imported_under_two() -> None:
@@ -162,12 +154,6 @@ def test_many_drawings_in_one_text_say_where_each_begins(name: str) -> None:
     assert of(name, sample("bell"), sample("star")).code == both
     asked = laid_out("", [bell, star], framework(name), remarks=["alarm", "rating"])
     assert asked == both.replace("lucide:bell", "alarm").replace("lucide:star", "rating")
-
-
-def test_one_line_of_signs_bears_no_remark() -> None:
-    bell = of("path", sample("bell")).code
-    assert laid_out("", [bell], framework("path"), remarks=["alarm"]) == bell
-    assert laid_out("", ["ph:bell", "ph:star"], framework("name"), remarks=["a", "b"]) == "ph:bell\nph:star"
 
 
 def test_drawings_of_one_name_are_told_apart() -> None:
@@ -288,8 +274,7 @@ def test_what_cannot_be_written_is_refused_with_a_way_out(name: str, icon: Named
 def test_a_framework_that_is_none_names_near_ones() -> None:
     with pytest.raises(IconsError, match='no format "lucide-raect"; near: lucide-react'):
         framework("lucide-raect")
-    assert framework("LUCIDE").name == "lucide-react"
-    assert framework("lucide-vue-next").name == "@lucide/vue"
+    assert (framework("LUCIDE").name, framework("lucide-vue-next").name) == ("lucide-react", "@lucide/vue")
 
 
 @pytest.mark.parametrize(
@@ -303,5 +288,50 @@ def test_a_look_that_could_mean_more_is_refused(given: dict[str, object]) -> Non
 @pytest.mark.parametrize("one", FRAMEWORKS.values(), ids=FRAMEWORKS)
 def test_every_framework_says_what_it_is_and_writes_a_sample(one: Framework) -> None:
     snippet = of(one.name, sample("bell", of=one.sets[0] if one.sets else "lucide"))
-    assert snippet.code and one.title
-    assert (snippet.install is not None) == bool(one.packages)
+    assert snippet.code and one.title and (snippet.install is not None) == bool(one.packages)
+
+
+_ROOT = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 12"'
+
+
+def restyled(svg: str, **look: object) -> str:
+    icon = NamedIcon("own:icon", "own", "icon", svg.encode())
+    return write([icon], framework("svg"), Look(**look)).code  # type: ignore[arg-type]
+
+
+def test_the_longer_side_gets_the_size() -> None:
+    text = restyled(f"{_ROOT}><path d='M0 0'/></svg>", size=48)
+    assert 'width="48"' in text and 'height="24"' in text
+    without = restyled('<svg xmlns="http://www.w3.org/2000/svg" width="16" height="8px"/>', size=32)
+    assert 'viewBox="0 0 16 8"' in without and 'width="32"' in without and 'height="16"' in without
+
+
+def test_widths_keep_their_proportions() -> None:
+    text = restyled(
+        f'{_ROOT} stroke="#000" stroke-width="2"><path stroke-width="1"/><path style="stroke-width:.5px"/></svg>',
+        stroke_width=3,
+    )
+    assert text.count('stroke-width="3"') == 1
+    assert 'stroke-width="1.5"' in text and "stroke-width:0.75" in text
+
+
+def test_a_stroke_without_a_width_gets_one_and_a_filled_icon_none() -> None:
+    assert 'stroke-width="1.5"' in restyled(f'{_ROOT} stroke="red"><path/></svg>', stroke_width=1.5)
+    assert "stroke" not in restyled(f"{_ROOT}><path/></svg>", stroke_width=1.5, corner="sharp")
+
+
+@pytest.mark.parametrize(("corner", "cap", "join"), [("sharp", "square", "miter"), ("round", "round", "round")])
+def test_corners_are_those_of_all_strokes(corner: str, cap: str, join: str) -> None:
+    text = restyled(
+        f'{_ROOT} stroke="red" stroke-linecap="butt">'
+        '<path style="stroke-linejoin:bevel;fill:red" stroke-linecap="x"/></svg>',
+        corner=corner,
+    )
+    assert text.count("stroke-linecap") == text.count("stroke-linejoin") == 1
+    assert f'stroke-linecap="{cap}"' in text and f'stroke-linejoin="{join}"' in text and "fill:red" in text
+
+
+def test_a_colour_goes_to_what_an_icon_leaves_open() -> None:
+    filled = drawing('<path d="M0 0h9v9z"/><path fill="#00f" d="M1 1h1"/>').svg
+    coloured = restyled(filled.decode(), colour="red")
+    assert coloured.count('fill="red"') == 1 and 'fill="#00f"' in coloured

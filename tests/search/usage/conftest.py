@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from PIL import Image
+from conftest import Once, index_bundled
 from screens_with_icons import saved, screen
 from usage_screens import plain_sight
 
@@ -22,35 +22,27 @@ OURS = ["heart", "search", "settings", "bell", "trash-2", "download", "calendar"
 
 
 @pytest.fixture(scope="session")
-def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def used(once: Once) -> Path:
     """The library; the screens lie in `shots` beside it: two pages of ours, one of them dark, and one with theirs."""
-    folder = tmp_path_factory.mktemp("used")
+    return once("used", _build) / "library"
+
+
+def _build(folder: Path) -> None:
     files = {file.stem: file.read_text("utf-8") for file in sorted(bundled("samples").rglob("*.svg"))}
-    for number, (name, svg) in enumerate(files.items()):
-        if name in OURS or (number % 40 == 0 and name not in THEIRS.values()):
-            _write(folder / "ours" / f"{name}.svg", svg)
-    for name, drawn_like in THEIRS.items():
-        _write(folder / "theirs" / f"{name}.svg", files[drawn_like])
-    given = ["--library", str(folder / "library")]
-    done = CliRunner().invoke(main, ["index", str(folder / "ours"), str(folder / "theirs"), "--devices", "cpu", *given])
-    assert done.exit_code == 0, done.output
-    _draw_screens(SearchEngine.open(folder / "library"), folder / "shots")
+    ours = {name for number, name in enumerate(files) if number % 40 == 0} - set(THEIRS.values()) | set(OURS)
+    drawn = {f"ours/{name}.svg": files[name] for name in files if name in ours}
+    drawn |= {f"theirs/{name}.svg": files[drawn_like] for name, drawn_like in THEIRS.items()}
+    for place in ("ours", "theirs", "shots"):
+        (folder / place).mkdir()
+    for place, content in drawn.items():
+        (folder / place).write_text(content, "utf-8")
+    index_bundled(folder / "library", folder / "ours", folder / "theirs")
+    engine, keys = SearchEngine.open(folder / "library"), [f"ours:{name}" for name in OURS]
+    saved(screen(engine, [keys[0], keys[1], keys[9], keys[8]]), folder / "shots/a.png")
+    saved(screen(engine, [*keys[1:6], keys[1]], ground=(18, 20, 26), ink=(235, 235, 240)), folder / "shots/b.png")
+    saved(screen(engine, ["theirs:bell", "theirs:bell", keys[6]]), folder / "shots/c.png")
     library = Library(folder / "library")
     add(library, AddOptions(shots=[folder / "shots"]), lambda *_: None, sight=plain_sight(library))
-    return library.root
-
-
-def _write(path: Path, svg: str) -> None:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(svg, "utf-8")
-
-
-def _draw_screens(engine: SearchEngine, folder: Path) -> None:
-    folder.mkdir()
-    ours = [f"ours:{name}" for name in OURS]
-    saved(screen(engine, [ours[0], ours[1], ours[9], ours[8]]), folder / "a.png")
-    saved(screen(engine, [*ours[1:6], ours[1]], ground=(18, 20, 26), ink=(235, 235, 240)), folder / "b.png")
-    saved(screen(engine, ["theirs:bell", "theirs:bell", ours[6]]), folder / "c.png")
 
 
 @pytest.fixture(scope="session")
@@ -71,11 +63,3 @@ def ask(used: Path) -> Callable[..., Result]:
         return CliRunner().invoke(main, ["usage", *map(str, arguments), "--library", str(library)])
 
     return run
-
-
-@pytest.fixture
-def crop(used: Path, tmp_path: Path) -> Path:
-    """A part of the first screenshot, cut out by hand: the search icon."""
-    with Image.open(used.parent / "shots/a.png") as image:
-        image.crop((174, 64, 210, 100)).save(tmp_path / "crop.png")
-    return tmp_path / "crop.png"

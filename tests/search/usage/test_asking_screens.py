@@ -1,20 +1,17 @@
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import Result
+from PIL import Image
 
 from indexer.errors import LibraryError
 from search.engine import SearchEngine
 from search.pictures import pixels_of
 from search.query import Filters, Query
 from search.screens.opened import UsageIndex, asked_for, uses_of_icon, uses_of_picture, uses_of_words
-from search.screens.report import UsageReport, report
 from search.screens.results import Uses
-
-Ask = Callable[..., Result]
+from search.screens.usage_page import report
 
 
 def places(found: Uses) -> dict[str, int]:
@@ -35,19 +32,14 @@ def test_an_icon_is_found_wherever_it_is_used_on_light_and_dark_ground(uses: Usa
     assert (found.n_found, found.n_screens) == (3, 2)
     assert {use.icon for use in found.uses} == {"ours:search"}
     box = next(use.box for use in found.uses if use.file.endswith("a.png"))
-    assert abs(box.left - 183) <= 2
-    assert abs(box.top - 73) <= 2
+    assert (box.left, box.top) == pytest.approx((183, 73), abs=2)
 
 
 def test_what_is_called_the_same_in_another_set_is_told_apart(uses: UsageIndex, engine: SearchEngine) -> None:
     assert places(of_icon(uses, engine, "ours:bell")) == {"b.png": 1}
     assert places(of_icon(uses, engine, "theirs:bell")) == {"c.png": 2}
-
-
-def test_an_icon_that_no_screen_shows_is_not_found(uses: UsageIndex, engine: SearchEngine) -> None:
-    found = of_icon(uses, engine, "theirs:house")
-    assert found.uses == []
-    assert found.best < 0.5
+    nowhere = of_icon(uses, engine, "theirs:house")
+    assert nowhere.uses == [] and nowhere.best < 0.5
 
 
 @pytest.mark.parametrize(
@@ -62,15 +54,16 @@ def test_words_find_the_icons_that_mean_it(
 
 
 def test_a_filter_chooses_among_the_icons_that_words_mean(uses: UsageIndex, engine: SearchEngine) -> None:
-    icons = {use.icon for use in of_words(uses, engine, "bell").uses}
-    assert {"ours:bell", "theirs:bell"} <= icons
+    assert {"ours:bell", "theirs:bell"} <= {use.icon for use in of_words(uses, engine, "bell").uses}
     assert places(of_words(uses, engine, "bell", filters=Filters(sets=("theirs",)))) == {"c.png": 2}
 
 
-def test_a_picture_finds_what_looks_like_it(uses: UsageIndex, engine: SearchEngine, crop: Path) -> None:
+def test_a_picture_finds_what_looks_like_it(uses: UsageIndex, engine: SearchEngine, used: Path, tmp_path: Path) -> None:
+    crop = tmp_path / "crop.png"
+    with Image.open(used.parent / "shots/a.png") as image:
+        image.crop((174, 64, 210, 100)).save(crop)  # the search icon
     found = uses_of_picture(uses, engine, pixels_of(crop.read_bytes(), name="crop", size=engine.image_size), k=3)
-    assert places(found) == {"a.png": 1, "b.png": 2}
-    assert found.uses[0].icon is None
+    assert (places(found), found.uses[0].icon) == ({"a.png": 1, "b.png": 2}, None)
 
 
 def test_vectors_of_two_encoders_are_not_compared(uses: UsageIndex, engine: SearchEngine) -> None:
@@ -79,29 +72,17 @@ def test_vectors_of_two_encoders_are_not_compared(uses: UsageIndex, engine: Sear
         of_icon(other, engine, "ours:search")
 
 
-@pytest.fixture(scope="module")
-def reported(uses: UsageIndex, engine: SearchEngine) -> UsageReport:
-    return report(uses, engine, ["ours"], progress=lambda *_: None)
-
-
-def test_the_report_counts_what_is_used_of_our_set(reported: UsageReport) -> None:
+def test_the_report_counts_what_is_ours_what_is_not_and_what_is_drawn_in_several_ways(
+    uses: UsageIndex, engine: SearchEngine
+) -> None:
+    reported = report(uses, engine, ["ours"], progress=lambda *_: None)
     used = {one.icon: (one.n, one.n_screens) for one in reported.used}
-    assert used["ours:search"] == (3, 2)
-    assert used["ours:heart"] == (1, 1)
+    assert (used["ours:search"], used["ours:heart"], reported.n_screens) == ((3, 2), (1, 1), 3)
     assert {"ours:settings", "ours:bell", "ours:trash-2", "ours:calendar", "ours:house"} <= used.keys()
     assert reported.used[0].icon == "ours:search"
-    assert reported.n_screens == 3
-
-
-def test_the_report_tells_what_is_not_from_our_set_and_what_of_ours_is_like_it(reported: UsageReport) -> None:
-    (foreign,) = reported.foreign
-    assert (foreign.icon, foreign.n) == ("theirs:bell", 2)
-    assert foreign.ours.startswith("ours:")
+    (foreign,), (bell,) = reported.foreign, reported.several
+    assert (foreign.icon, foreign.n, foreign.ours.startswith("ours:")) == ("theirs:bell", 2, True)
     assert [Path(use.file).name for use in foreign.examples] == ["c.png"]
-
-
-def test_the_report_tells_what_is_drawn_in_several_ways(reported: UsageReport) -> None:
-    (bell,) = reported.several
     assert (bell.words, bell.n) == ("bell", 3)
     assert {way.icon for way in bell.ways} == {"ours:bell", "theirs:bell"}
 

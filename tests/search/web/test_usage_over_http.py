@@ -70,8 +70,7 @@ def own_client(library: Library, shots: Path) -> Iterator[httpx.Client]:
 def uses_of(client: httpx.Client, icon: str = "house", **parameters: Any) -> dict[str, Any]:
     answer = client.get(f"{API}/icons/{icon}/usage", params={"min_score": 0, **parameters})
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    return answer.json()
 
 
 def test_an_icon_is_told_with_its_places_as_the_command_tells_them(client: httpx.Client, unchanged: Library) -> None:
@@ -81,14 +80,9 @@ def test_an_icon_is_told_with_its_places_as_the_command_tells_them(client: httpx
     assert (told["n_found"], told["n_screens"]) == (expected.n_found, expected.n_screens)
     assert (told["n_known"], told["generation"]) == (2, 1)
     assert [(use["box"], use["score"]) for use in told["uses"]] == [(list(one.box), one.score) for one in expected.uses]
-    assert len(uses_of(client, k=1)["uses"]) == 1
-
-
-def test_screenshots_are_named_without_their_folder(client: httpx.Client) -> None:
-    told = uses_of(client)
-    assert {use["file"] for use in told["uses"]} == {"a.png", "b.png"}
     assert {tuple(use["also"]) for use in told["uses"] if use["file"] == "a.png"} == {("copy.png",)}
     assert "private" not in json.dumps(told)
+    assert len(uses_of(client, k=1)["uses"]) == 1
 
 
 def test_a_crop_and_its_screenshot_are_at_their_addresses(client: httpx.Client, unchanged: Library) -> None:
@@ -97,13 +91,11 @@ def test_a_crop_and_its_screenshot_are_at_their_addresses(client: httpx.Client, 
     assert (crop.headers["content-type"], screen.headers["content-type"]) == ("image/png", "image/png")
     left, top, right, bottom = use["box"]
     with Image.open(io.BytesIO(crop.content)) as cropped, Image.open(io.BytesIO(screen.content)) as whole:
-        assert cropped.width >= right - left
-        assert cropped.height >= bottom - top
+        assert cropped.width >= right - left and cropped.height >= bottom - top
         with Image.open(unchanged.root.parent / "private/shots/b.png") as shot:
             assert whole.size == (use["width"], use["height"]) == shot.size
     assert screen.headers["cache-control"] == "private, no-store"
-    again = client.get(use["crop_url"], headers={"If-None-Match": crop.headers["etag"]})
-    assert again.status_code == 304
+    assert client.get(use["crop_url"], headers={"If-None-Match": crop.headers["etag"]}).status_code == 304
 
 
 @pytest.mark.slow
@@ -115,25 +107,16 @@ def test_only_the_screenshot_that_was_looked_at_is_sent_or_its_copy(
     )
     (shots / "a.png").unlink()
     assert own_client.get(copied["screen_url"]).status_code == 200
-    other = save_screen(tmp_path / "secret.png", ["disc"])
     (shots / "b.png").unlink()
-    (shots / "b.png").symlink_to(other)
+    (shots / "b.png").symlink_to(save_screen(tmp_path / "secret.png", ["disc"]))
     gone = own_client.get(alone["screen_url"])
-    assert gone.status_code == 404
-    assert "another one by now" in gone.json()["error"]
+    assert gone.status_code == 404 and "another one by now" in gone.json()["error"]
     assert own_client.get(alone["crop_url"]).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["1/crops/99", "7/crops/0", "1/screens/99", "7/screens/0"])
 def test_what_is_not_in_the_index_is_not_there(client: httpx.Client, path: str) -> None:
     assert client.get(f"{API}/usage/{path}").status_code == 404
-
-
-def test_a_page_of_another_server_can_not_show_a_screenshot(client: httpx.Client) -> None:
-    [use, *_] = uses_of(client)["uses"]
-    foreign = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
-    for name in ("screen_url", "crop_url"):
-        assert client.get(use[name], headers=foreign).status_code == 403
 
 
 @pytest.mark.slow
@@ -144,18 +127,3 @@ def test_what_is_removed_is_told_no_more(own_client: httpx.Client, library: Libr
     assert (told["n_known"], told["generation"]) == (1, 2)
     assert {use["file"] for use in told["uses"]} == {"a.png"}
     assert own_client.get(before["screen_url"]).status_code == 404
-
-
-def test_a_library_without_screenshots_tells_nothing(library: Library) -> None:
-    with serving(library) as (client, _):
-        empty = {"uses": [], "n_found": 0, "n_screens": 0, "n_known": 0, "generation": None}
-        assert uses_of(client) == empty
-        assert client.get(f"{API}/usage/1/screens/0").status_code == 404
-
-
-@pytest.mark.slow
-def test_a_damaged_index_of_screenshots_tells_nothing_and_icons_are_found(library: Library, shots: Path) -> None:
-    (library.root / "usage/generations/1/boxes.safetensors").write_bytes(b"damaged")
-    with serving(library) as (client, _):
-        assert uses_of(client)["generation"] is None
-        assert client.get(f"{API}/search?q=house").json()["n_found"] > 0

@@ -12,14 +12,12 @@ import httpx
 import pytest
 from click.testing import CliRunner
 from fastapi import FastAPI
-from serving import index_into, write_icons
+from serving import engine, icon_library  # noqa: F401 - fixtures
 
 from indexer.errors import LateError, LibraryError
-from indexer.library.folder import Library
 from search.cli import main
-from search.deadline import refuse_late, until
 from search.engine import SearchEngine
-from search.query import Query
+from search.query import Query, refuse_late, until
 from search.web.connections import BusyError, Gate, Limits, TooSlowError
 from search.web.guard import cookie_name
 from search.web.serve import Access, ServeOptions, access_of, create_app
@@ -27,15 +25,6 @@ from search.web.svg import svg_text
 
 TOKEN = "correct horse"
 Headers = dict[str, str] | dict[str, bytes]
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> SearchEngine:
-    folder = tmp_path_factory.mktemp("access")
-    write_icons(folder / "icons")
-    library = Library(folder / "library")
-    index_into(library, folder / "icons", model=tiny_model)
-    return SearchEngine.open(library.root)
 
 
 Asking = Callable[..., httpx.Response]
@@ -86,16 +75,14 @@ def test_nothing_is_told_without_the_token(ask: Asking, path: str) -> None:
 @pytest.mark.parametrize("stated", [["--token", ""], ["--token", " "], ["--host", ""], ["--allow-origin", ""]])
 def test_a_stated_value_that_is_empty_opens_no_server(stated: list[str]) -> None:
     done = CliRunner().invoke(main, ["serve", *stated], env={"ICONS_TOKEN": TOKEN})
-    assert done.exit_code == 2
-    assert done.stderr.startswith(f"Error: {stated[0]} ") and done.stderr.count("\n") == 1
-    assert "would let everybody in" in done.stderr
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith(f"Error: {stated[0]} ") and "would let everybody in" in done.stderr
 
 
 def test_an_empty_variable_is_no_token(tmp_path: Path) -> None:
     for variable, told in (("", "--token or ICONS_TOKEN is"), (TOKEN, "no library at")):
         done = CliRunner().invoke(main, ["serve", "--library", str(tmp_path / "none")], env={"ICONS_TOKEN": variable})
-        assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-        assert told in done.stderr
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 1) and told in done.stderr
 
 
 def test_a_browser_is_let_in_by_an_address_and_then_by_a_cookie(ask: Asking) -> None:
@@ -104,8 +91,7 @@ def test_a_browser_is_let_in_by_an_address_and_then_by_a_cookie(ask: Asking) -> 
     let_in = ask("/?token=correct%20horse&q=go+back", access=access)
     assert (let_in.status_code, let_in.headers["location"]) == (303, "/?q=go+back")
     cookie = let_in.headers["set-cookie"]
-    assert {"HttpOnly", "SameSite=strict"} <= {part.strip() for part in cookie.split(";")}
-    assert TOKEN not in cookie
+    assert {"HttpOnly", "SameSite=strict"} <= {part.strip() for part in cookie.split(";")} and TOKEN not in cookie
     given = cookie.partition(";")[0]
     assert ask("/api/v1/search?q=dot", access=access, headers={"Cookie": given}).status_code == 200
     name = given.partition("=")[0]
@@ -130,9 +116,9 @@ def test_a_session_is_of_one_process_and_its_cookie_of_one_port(ask: Asking) -> 
         for access in (Access(token=TOKEN), Access(token=TOKEN, hosts=("localhost",)))
     )
     assert first != second
-    assert cookie_name({"server": ("127.0.0.1", 8000)}) == "icons_session_8000"
-    assert cookie_name({"server": ("127.0.0.1", 8001)}) == "icons_session_8001"
-    assert cookie_name({"server": ("/run/icons.sock", None)}) == "icons_session"
+    servers = (("127.0.0.1", 8000), ("127.0.0.1", 8001), ("/run/icons.sock", None))
+    names = ["icons_session_8000", "icons_session_8001", "icons_session"]
+    assert [cookie_name({"server": server}) for server in servers] == names
 
 
 EVIL, OWN = "https://evil.example", "http://localhost"
@@ -225,25 +211,22 @@ def test_more_parameters_than_any_path_takes_are_refused_unread(ask: Asking, pat
 def test_pages_of_a_named_origin_may_ask_and_others_may_not(ask: Asking) -> None:
     access = Access(token=TOKEN, origins=("https://design.example",))
     wanted = {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "authorization"}
-    own = ask("/api/v1/search", access=access, method="OPTIONS", headers={"Origin": "https://design.example", **wanted})
-    assert own.headers["access-control-allow-origin"] == "https://design.example"
-    other = ask("/api/v1/search", access=access, method="OPTIONS", headers={"Origin": "https://evil.example", **wanted})
-    assert "access-control-allow-origin" not in other.headers
+    for origin, allowed in (("https://design.example", "https://design.example"), (EVIL, None)):
+        answer = ask("/api/v1/search", access=access, method="OPTIONS", headers={"Origin": origin, **wanted})
+        assert answer.headers.get("access-control-allow-origin") == allowed
 
 
 def test_a_defect_tells_nothing_of_the_inside(ask: Asking) -> None:
     answer = ask("/fails")
-    assert answer.status_code == 500
-    assert answer.json() == {"error": "something went wrong here; the server's log says what"}
+    told = {"error": "something went wrong here; the server's log says what"}
+    assert (answer.status_code, answer.json()) == (500, told)
 
 
 @pytest.mark.parametrize("path", ["/", "/api/v1/search?q=dot", "/nothing", "/static/app.css", "/health"])
 def test_every_answer_tells_a_browser_what_it_may_not_do(ask: Asking, path: str) -> None:
     headers = ask(path).headers
-    assert headers["x-content-type-options"] == "nosniff"
-    assert "frame-ancestors 'none'" in headers["content-security-policy"]
-    assert headers["cross-origin-resource-policy"] == "same-origin"
-    assert "cache-control" in headers
+    assert (headers["x-content-type-options"], headers["cross-origin-resource-policy"]) == ("nosniff", "same-origin")
+    assert "frame-ancestors 'none'" in headers["content-security-policy"] and "cache-control" in headers
 
 
 @pytest.mark.parametrize(
@@ -278,23 +261,6 @@ def test_a_server_answers_to_its_own_names_alone(
 
 
 # The gate
-
-
-def test_who_comes_on_top_of_a_full_queue_hears_so_at_once_and_a_freed_place_is_given_again() -> None:
-    gate = Gate(threads=1, waiting=1, seconds=10)
-    release = threading.Event()
-
-    async def scene() -> list[int]:
-        running = [asyncio.create_task(gate.run(lambda n=n: (release.wait(10), n)[1])) for n in (1, 2)]
-        await asyncio.sleep(0.05)
-        with pytest.raises(BusyError):  # while both places are still taken
-            await gate.run(lambda: 3)
-        release.set()
-        answers = await asyncio.gather(*running)
-        return [*answers, await gate.run(lambda: 4)]
-
-    assert asyncio.run(scene()) == [1, 2, 4]
-    gate.close()
 
 
 def test_work_that_ran_out_of_time_keeps_its_place_until_its_thread_is_free() -> None:
@@ -338,32 +304,12 @@ def test_work_that_looks_on_the_way_ends_when_nobody_waits_and_frees_its_thread(
 
 
 def test_a_statement_of_sqlite_ends_when_nobody_waits(engine: SearchEngine) -> None:
-    snapshot = engine._opened.snapshot
     endless = "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"
     with until(time.monotonic() + 0.1), pytest.raises(sqlite3.OperationalError, match="interrupted"):
-        snapshot._connection.execute(endless).fetchone()
+        engine._opened.snapshot._connection.execute(endless).fetchone()
     with until(time.monotonic() - 1), pytest.raises(LateError):
         engine.ask(Query(words="do*", keyword=True))
     assert engine.search("dot a")
-
-
-def test_what_waits_too_long_is_never_begun() -> None:
-    gate = Gate(threads=1, waiting=1, seconds=0.1)
-    release, begun = threading.Event(), threading.Event()
-
-    async def scene() -> None:
-        first = asyncio.create_task(gate.run(lambda: release.wait(10)))
-        await asyncio.sleep(0)
-        with pytest.raises(TooSlowError):
-            await gate.run(begun.set)
-        with pytest.raises(TooSlowError):
-            await first
-
-    asyncio.run(scene())
-    release.set()
-    gate.close()
-    time.sleep(0.1)
-    assert not begun.is_set()
 
 
 # SVG in a colour

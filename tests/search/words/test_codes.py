@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from search.words.codes import Code, SetNames, read_code
+from search.words.codes import IN_CLASSES, IN_COMPONENTS, Code, SetNames, read_code
 
 SETS = {
     "mdi": "Material Design Icons",
@@ -231,19 +231,17 @@ def test_people_mean_sets_by_key_or_by_words_of_their_titles(name: str, keys: se
 def test_code_means_sets_that_it_calls_by_other_names(
     begins: str, in_class: set[str] | None, in_component: set[str] | None
 ) -> None:
-    assert _keys(CALLED_NAMES.in_class(begins)) == in_class
-    assert _keys(CALLED_NAMES.in_component(begins)) == in_component
+    assert _keys(CALLED_NAMES.begun(begins, IN_CLASSES)) == in_class
+    assert _keys(CALLED_NAMES.begun(begins, IN_COMPONENTS)) == in_component
 
 
 def test_a_set_of_ones_own_is_meant_by_its_key_whatever_else_is_called_so() -> None:
     names = SetNames(["ai", "ant-design", "md"], ["Robots", "Ant Design Icons", "Notes"])
-    assert names.in_class("ai") == (0,)
-    assert names.in_component("ai") == (0, 1)
-    assert names.in_component("md") == (2,)
+    assert (names.begun("ai", IN_CLASSES), names.begun("ai", IN_COMPONENTS)) == ((0,), (0, 1))
+    assert names.begun("md", IN_COMPONENTS) == (2,)
 
 
 def test_sets_whose_keys_differ_in_case_alone_are_meant_together() -> None:
     names = SetNames(["Icons", "icons", "other"], ["Mine", "Yours", "Theirs"])
-    assert names.meant("ICONS") == (0, 1)
-    assert names.with_key("icons") == (0, 1)
+    assert names.meant("ICONS") == names.with_key("icons") == (0, 1)
     assert (names.meant("mine"), names.meant("theirs"), names.meant("nobody's")) == ((0,), (2,), ())

@@ -1,13 +1,27 @@
-"""The words of a query are taken apart as people mean them, and names are left whole."""
+"""Words of a query are taken apart as people mean them, spelt as the library spells, and signs are said in words."""
 
 import time
-from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import IconsError
-from search.words.spelling import Speller
-from search.words.wording import MOST_LETTERS, MOST_PARTS, Phrase, Wording, read_keywords, read_phrase, read_words
+from indexer.merging.calibration import made_up_words
+from search.words.wording import (
+    MOST_LETTERS,
+    MOST_PARTS,
+    Phrase,
+    Plausible,
+    Speller,
+    Wording,
+    name_of,
+    names_for,
+    read_keywords,
+    read_phrase,
+    read_words,
+    spell_signs,
+)
 
 VOCABULARY = dict.fromkeys(("arrow", "bell", "star", "plus", "circle", "drag", "drop", "smoking", "heart"), 9)
 SPELLER = Speller(
@@ -18,12 +32,8 @@ SPELLER = Speller(
 )
 
 
-def _bearing(*names: str) -> Callable[[str], bool]:
-    return lambda words: words in names
-
-
 def _read(text: str, *names: str) -> Wording:
-    return read_words(text, SPELLER, is_name_or_tag=_bearing(*names))
+    return read_words(text, SPELLER, is_name_or_tag=lambda words: words in names)
 
 
 def test_a_plain_query_is_looked_for_as_it_is() -> None:
@@ -73,11 +83,6 @@ def test_a_style_is_taken_off_either_end(text: str, name: str, style: str | None
     assert (wording.typed, wording.name, wording.style) == (text, name, style)
 
 
-def test_a_name_in_a_style_is_that_name_in_the_style_though_it_is_borne() -> None:
-    wording = _read("star filled", "star filled")
-    assert (wording.name, wording.style) == ("star", "filled")
-
-
 def test_a_guess_stands_beside_what_was_typed() -> None:
     wording = _read("arow bell")
     assert (wording.typed, wording.spelled, wording.name) == ("arow bell", "arrow bell", "arrow bell")
@@ -86,8 +91,7 @@ def test_a_guess_stands_beside_what_was_typed() -> None:
 
 def test_parts_are_looked_for_without_what_joins_them_and_without_their_number() -> None:
     wording = _read("two bells with a plus")
-    assert wording.parts == ("two bells", "plus")
-    assert wording.typed == "two bells with a plus"
+    assert (wording.parts, wording.typed) == (("two bells", "plus"), "two bells with a plus")
     assert wording.name == "bells plus"
     assert _read("two bells").name == "two bells"
 
@@ -102,8 +106,7 @@ def test_where_something_is_left_out_only_the_rest_is_a_name() -> None:
 
 def test_signs_are_names_as_they_are_and_in_words() -> None:
     wording = _read("🔔 +")
-    assert wording.spellings[1] == wording.typed == "bell plus"
-    assert wording.name == "bell plus"
+    assert wording.spellings[1] == wording.typed == wording.name == "bell plus"
     assert _read("->").spellings == ("->", "right arrow")
 
 
@@ -126,8 +129,7 @@ def test_an_empty_query_is_refused(text: str) -> None:
 )
 def test_whatever_else_is_typed_asks_for_something(text: str) -> None:
     wording = _read(text)
-    assert wording.typed and wording.name and all(wording.spellings)
-    assert len(wording.typed) <= MOST_LETTERS
+    assert wording.typed and wording.name and all(wording.spellings) and len(wording.typed) <= MOST_LETTERS
 
 
 @pytest.mark.parametrize(
@@ -218,10 +220,15 @@ def test_of_too_many_parts_none_is_told_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["x", " ", "a ", "a with ", "-x ", " -", "a, ", ",", ", no ", "no ", "a no b ", "not a ", "\u00a0", "🔔 "]
+    "text",
+    [
+        *("x", " ", "a ", "a with ", "-x ", " -", "a, ", ",", ", no ", "no ", "a no b ", "not a ", "\u00a0", "🔔 "),
+        *("🔔", "🇩", "\u200d", "+", "+ ", "a+ ", "\u2019", "👨\u200d"),
+    ],
 )
 def test_long_texts_are_taken_apart_in_no_time(text: str) -> None:
     started = time.process_time()
+    spell_signs(text * (10_000 // len(text)))
     read_phrase(text * (10_000 // len(text)))
     read_phrase(text * (10_000 // len(text)) + "end")
     assert time.process_time() - started < 1
@@ -257,3 +264,200 @@ def test_a_keyword_query_has_bounds() -> None:
         with pytest.raises(IconsError, match="begins a word with one letter; write 2 or more before"):
             read_keywords(text)
     assert read_keywords("ar*") == read_keywords("ar* ar* AR*")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("🏠", "house"),
+        ("🔔", "bell"),
+        ("🔔\ufe0f", "bell"),
+        ("☎", "telephone"),
+        ("☎\ufe0f", "telephone"),
+        ("☎\ufe0e", "telephone"),
+        ("❤️", "heart"),
+        ("👍", "thumbs up"),
+        ("👍🏽", "thumbs up"),
+        ("👩🏽\u200d💻", "woman technologist"),
+        ("❤️\u200d🔥", "heart on fire"),
+        ("👨\u200d👩\u200d👧", "man woman girl"),
+        ("🇩🇪", "flag de"),
+        ("🇫🇷🇧🇷", "flag fr flag br"),
+        ("🔔🔕", "bell bell with slash"),
+        ("🔔 off", "bell off"),
+        ("folder with 🔒", "folder with locked"),
+        ("bell🔔", "bell bell"),
+        ("€", "euro"),
+        ("£", "pound"),
+        ("$", "dollar"),
+        ("5 $", "5 dollar"),
+        ("50 %", "50 percent"),
+        ("+", "plus"),
+        ("-", "minus"),
+        ("\u2212", "minus"),
+        ("\u00d7", "multiplication"),
+        ("÷", "division"),
+        ("=", "equal"),
+        ("?", "question mark"),
+        ("!!", "exclamation mark"),
+        ("@", "at-sign"),
+        ("->", "right arrow"),
+        ("<-", "left arrow"),
+        ("=>", "right arrow"),
+        ("→", "right arrow"),
+        ("left → right", "left right arrow right"),
+        ("A→B", "A right arrow B"),
+        ("…", "ellipsis"),
+        ("✔", "check mark"),
+        ("10°", "10 degree"),
+    ],
+)
+def test_signs_are_said_in_words(text: str, said: str) -> None:
+    assert spell_signs(text) == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "bell",
+            "c++",
+            "c#",
+            "a + b",
+            "a & b",
+            "a/b",
+            "50%",
+            "$5",
+            "-filled bell",
+            "bell -filled",
+            "file - pdf",
+            "Q&A",
+        ),
+        *(
+            "16:9",
+            "don't",
+            "don\u2019t",
+            "“bell”",
+            "bell \u2013 off",
+            "naïve café",
+            "日本語",
+            "矢印・左",
+            "ベル、家",
+            "שלום",
+            "½",
+        ),
+        *("", "x\u200dy", "\u0645\u06cc\u200c\u062e", "\U0010ffff", "a\u0301"),
+    ],
+)
+def test_words_and_what_stands_between_them_stay(text: str) -> None:
+    assert spell_signs(text) == text
+
+
+def test_a_sign_without_annotation_has_the_name_that_unicode_gives_it() -> None:
+    assert name_of("★") == "black star"
+    assert spell_signs("⭍ up") == "downwards triangle-headed zigzag arrow up"
+    assert name_of("\ue000") == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("bin", "trash"),
+        ("settings", "cog"),
+        ("the dustbin", "trash"),
+        ("unread", "notification"),
+        ("purity", "droplet"),
+    ],
+)
+def test_a_word_leads_to_the_names_that_sets_draw_it_under(words: str, name: str) -> None:
+    assert name in dict(names_for(words))
+
+
+@pytest.mark.parametrize("words", ["qwzxbv", "a thing that nobody says", ""])
+def test_what_no_set_says_leads_nowhere(words: str) -> None:
+    assert names_for(words) == ()
+
+
+def _speller(vocabulary: dict[str, int], *, usual: str, could_be: str = "") -> Speller:
+    return Speller(
+        lambda: vocabulary,
+        is_name_or_tag=vocabulary.__contains__,
+        is_usual=lambda word: word == usual,
+        could_be=lambda word: word == could_be,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("arow left", "arrow left"),
+        ("serach", "search"),
+        ("dowload", "download"),
+        ("arrowleft", "arrow left"),
+        ("download", None),
+        ("caution", None),
+        ("qqqqq", None),
+        ("lef", None),
+    ],
+)
+def test_only_unknown_words_near_to_known_ones_are_corrected(words: str, meant: str | None) -> None:
+    vocabulary = {"arrow": 40, "left": 30, "search": 9, "download": 5, "caption": 7, "leaf": 1}
+    assert _speller(vocabulary, usual="caution").correct(words) == meant
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("arow left", "arrow left"),  # left out
+        ("aarrow", None),
+        ("arrrow", "arrow"),  # doubled
+        ("arorw", "arrow"),  # swapped
+        ("darrow", None),  # a letter more may be a brand, and so may another letter
+        ("barrow", None),
+        ("arro", "arrow"),
+        ("homee", None),  # not so much rarer
+    ],
+)
+def test_a_slip_that_a_few_names_bear_is_put_right(words: str, meant: str | None) -> None:
+    slips = ("arow", "aarrow", "arrrow", "arorw", "darrow", "barrow", "arro", "homee")
+    vocabulary = {"arrow": 3000, "left": 2000, "home": 400, **dict.fromkeys(slips, 4)}
+    assert _speller(vocabulary, usual="left").correct(words) == meant
+
+
+def test_a_word_means_something_if_it_is_borne_or_usual_or_reads_like_one() -> None:
+    speller = _speller({"arrow": 40}, usual="caution", could_be="zoomable")
+    assert [word for word in ("arrow", "caution", "zoomable", "qwzxbv") if speller.knows(word)] == [
+        "arrow", "caution", "zoomable",
+    ]  # fmt: skip
+
+
+def test_a_word_that_reads_like_one_is_put_right_all_the_same() -> None:
+    assert _speller({"arrow": 40}, usual="", could_be="arow").correct("arow") == "arrow"
+
+
+@pytest.fixture(scope="module")
+def encoder(asked: Path) -> QueryEncoder:
+    [folder] = (asked / "encoders").iterdir()
+    return open_query_encoder(folder)
+
+
+@pytest.fixture(scope="module")
+def plausible(encoder: QueryEncoder) -> Plausible:
+    return Plausible(encoder.whole_words)
+
+
+@pytest.mark.parametrize("word", ["thermostatic", "rotatable", "defragment", "hygrometer", "unsubscribing"])
+def test_a_rare_word_reads_like_one(plausible: Plausible, encoder: QueryEncoder, word: str) -> None:
+    assert not encoder.has_token(word) and plausible.reads_like_a_word(word)
+
+
+def test_few_made_up_words_that_can_be_spoken_pass(plausible: Plausible) -> None:
+    words = [word for word in made_up_words(400, seed=3) if len(word) > 4]
+    assert sum(map(plausible.reads_like_a_word, words)) < 0.15 * len(words)
+
+
+@pytest.mark.parametrize(
+    "word", ["xqzw", "svg", "h264qzx", "c++", "qwzx-vb", "\u043a\u0432\u0437\u0449\u044a\u044b\u0436", "QWZXVB"]
+)
+def test_of_short_words_digits_signs_and_other_scripts_nothing_is_known(plausible: Plausible, word: str) -> None:
+    assert plausible.reads_like_a_word(word)

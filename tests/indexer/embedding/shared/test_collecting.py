@@ -61,26 +61,24 @@ def killed_at(method: str, is_fatal: Callable[[str], bool]) -> Iterator[None]:
 
 def cut(shard: Shard, part: slice, fingerprint: str) -> bytes:
     """Some rows of a shard of pictures."""
-    assert shard.traits is not None
     some = replace(shard, ids=shard.ids[part], vectors=shard.vectors[part], traits=shard.traits[part], contents=None)
     return pack_shard(some, fingerprint=fingerprint, facts={})
 
 
 def test_of_two_libraries_that_put_their_plans_at_once_one_does_and_the_other_says_so(
-    library: Library, other: Library, options: IndexOptions, work: Path
+    library: Library, other: Library, options: IndexOptions, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = FolderStore.create
-    with pytest.MonkeyPatch.context() as patch:
 
-        def be_late(store: FolderStore, name: str, content: bytes) -> str | None:
-            if name == PLAN:
-                patch.setattr(FolderStore, "create", real)
-                plan_only(other, options, Silent())
-            return real(store, name, content)
+    def be_late(store: FolderStore, name: str, content: bytes) -> str | None:
+        if name == PLAN:
+            monkeypatch.setattr(FolderStore, "create", real)
+            plan_only(other, options, Silent())
+        return real(store, name, content)
 
-        patch.setattr(FolderStore, "create", be_late)
-        with pytest.raises(EmbedError, match="another library has put its plan into"):
-            plan_only(library, options, Silent())
+    monkeypatch.setattr(FolderStore, "create", be_late)
+    with pytest.raises(EmbedError, match="another library has put its plan into"):
+        plan_only(library, options, Silent())
     assert runs_in(work) == [place_in(work).plan.run], "of the slower one nothing is left"
     do_here(work)
     with pytest.raises(EmbedError, match="of another library"):
@@ -137,30 +135,6 @@ def test_a_shard_that_is_damaged_or_lacks_some_of_its_block_is_made_again(
     assert_same(vectors_of(planned, fingerprint), expected)
 
 
-def test_a_part_that_a_listing_has_missed_is_brought_before_the_run_goes(
-    planned: Library, work: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A listing of many pages is no moment's: the part comes after its page was read, the shard before its own."""
-    do_here(work)
-    fingerprint = place_in(work).plan.fingerprint
-    path = next(work.rglob("images-*.safetensors"))
-    shard = read_shard(path, fingerprint=fingerprint)
-    path.write_bytes(cut(shard, slice(3, None), fingerprint))
-    real, listings = ObjectPlanStore.shards, iter(range(10))
-
-    def shards(place: ObjectPlanStore) -> list[str]:
-        found = real(place)
-        if next(listings) == 0:
-            part = path.with_name(f"{path.stem}+000000001-00000000.safetensors")
-            part.write_bytes(cut(shard, slice(0, 3), fingerprint))
-        return found
-
-    monkeypatch.setattr(ObjectPlanStore, "shards", shards)
-    found = collect(planned, str(work))
-    assert (found.blocks, found.damaged) == (9, 0)
-    assert np.isin(shard.ids, read_coverage(planned.vectors(fingerprint)).images).all()
-
-
 @pytest.mark.parametrize("lost", [PLAN, "*/blocks/0000/images-*.json"])
 def test_who_waits_for_a_run_that_something_removes_says_so_and_the_same_command_goes_on(
     library: Library, options: IndexOptions, work: Path, lost: str
@@ -196,10 +170,9 @@ def test_who_waits_asks_for_workers_again_where_a_shard_is_damaged_and_prints_on
 
     watcher = Damaging()
     embed(library, options, watcher)
-    assert watcher.looks == 3
     assert [said for said in watcher.stages if "has ended:" in said] == ["icons-ray-0 has ended: no such device"]
     assert "1 shards were damaged; their blocks are free again" in watcher.stages
-    assert watcher.stages.count(f"Embedding elsewhere, by icons worker {work}") == 2
+    assert (watcher.looks, watcher.stages.count(f"Embedding elsewhere, by icons worker {work}")) == (3, 2)
 
 
 def test_a_store_that_is_not_there_for_a_while_makes_a_library_forget_nothing(
@@ -222,8 +195,7 @@ def test_a_copy_of_a_library_leaves_alone_what_the_original_has_put_and_a_moved_
         with pytest.raises(EmbedError, match=r'of ".*/library", of which ".*/copy" is a copy'):
             do()
     do_here(work)
-    moved = Library(planned.root.rename(tmp_path / "moved"))
-    assert collect(moved, str(work)).blocks == 9
+    assert collect(Library(planned.root.rename(tmp_path / "moved")), str(work)).blocks == 9
 
 
 def test_a_run_that_is_replaced_goes_by_whatever_spelling_of_the_place_and_what_its_workers_still_say(
@@ -241,29 +213,23 @@ def test_a_run_that_is_replaced_goes_by_whatever_spelling_of_the_place_and_what_
     monkeypatch.setattr("indexer.embedding.sharing._LATE_SECONDS", 0.0)
     for _ in range(2):
         collect(planned, str(work))
-    assert runs_in(work) == [now]
-    assert list(json.loads((planned.root / "work" / "shared.json").read_bytes())) == [now]
+    assert runs_in(work) == list(json.loads((planned.root / "work" / "shared.json").read_bytes())) == [now]
 
 
 @pytest.mark.parametrize("name", ["*/outlines.jsonl", "*/blocks/0000/images-*.json"])
 def test_small_files_that_are_damaged_or_lost_are_named_and_in_nobody_s_way(
     planned: Library, options: IndexOptions, work: Path, name: str
 ) -> None:
-    for path in work.glob(name):
-        path.write_bytes(path.read_bytes()[:-5])
-    with pytest.raises(EmbedError, match=r"has lost .*`icons index --only plan --work` plans it anew"):
-        do_here(work)
-    for path in work.glob(name):
-        path.unlink()
-    with pytest.raises(EmbedError, match=r"has lost .*`icons index --only plan --work` plans it anew"):
-        do_here(work)
+    for harm in (lambda path: path.write_bytes(path.read_bytes()[:-5]), Path.unlink):
+        for path in work.glob(name):
+            harm(path)
+        with pytest.raises(EmbedError, match=r"has lost .*`icons index --only plan --work` plans it anew"):
+            do_here(work)
     with suppress(EmbedError):  # which ends the run
         collect(planned, str(work))
     plan_only(planned, options, Silent())
     do_here(work)
-    found = collect(planned, str(work))
-    assert found.fingerprint is not None
-    assert len(read_coverage(planned.vectors(found.fingerprint)).images) == 60
+    assert len(read_coverage(planned.vectors(collect(planned, str(work)).fingerprint)).images) == 60
 
 
 def test_notes_that_a_stranger_wrote_delete_nothing(library: Library, work: Path) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +13,20 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from conftest import Silent
-from shared_work import CPU, assert_same, do_here, draw_many, options_of, scanned, start_worker, vectors_of
+from s3_server import Faults
+from shared_work import (
+    CPU,
+    assert_same,
+    do_here,
+    draw_many,
+    of_one_process,
+    options_of,
+    scanned,
+    start_worker,
+    vectors_of,
+)
 
-from indexer.embedding.crew import work_here
+from indexer.embedding.crew import start_on_ray, work_here
 from indexer.embedding.plan_store import fetch_encoder, open_work
 from indexer.embedding.work import Ended
 from indexer.encoders.checkpoint import ModelChoice
@@ -33,7 +45,6 @@ def assert_collected(library: Library, work: Path, expected: Vectors) -> None:
     """All of a plan is there, and is what one process makes."""
     found = collect(library, str(work))
     assert found.blocks == found.of
-    assert found.fingerprint is not None
     assert_same(vectors_of(library, found.fingerprint), expected)
 
 
@@ -139,9 +150,7 @@ def test_a_machine_that_lacks_the_icons_fails_none_and_says_which_it_can_t_read(
         icons.rmdir()
     elsewhere.rename(icons)
     do_here(work)
-    found = collect(library, str(work))
-    assert found.fingerprint is not None
-    assert len(read_coverage(library.vectors(found.fingerprint)).images) == 24
+    assert len(read_coverage(library.vectors(collect(library, str(work)).fingerprint)).images) == 24
 
 
 def test_icons_that_have_gone_or_changed_since_the_scan_are_listed(
@@ -155,9 +164,7 @@ def test_icons_that_have_gone_or_changed_since_the_scan_are_listed(
         picture.unlink() if picture.name < "dot-00012" else picture.write_text("another")
     (icons / "new.svg").write_text("<svg/>")
     do_here(work)
-    found = collect(library, str(work))
-    assert found.fingerprint is not None
-    failures = read_coverage(library.vectors(found.fingerprint)).failures
+    failures = read_coverage(library.vectors(collect(library, str(work)).fingerprint)).failures
     assert [failed.is_final for failed in failures.values()] == [False] * 24
 
 
@@ -209,9 +216,8 @@ def test_a_signal_ends_all_workers_of_a_machine_and_the_rest_is_done_later(
         time.sleep(0.02)
     send(crew.pid, number)  # Ctrl-C is for the whole group
     _, said = crew.communicate(timeout=60)
-    assert crew.returncode == 143, said.decode()
+    assert (crew.returncode, list(work.glob("*/claims/*.json"))) == (143, []), said.decode()
     assert b"asked to end" in said
-    assert list(work.glob("*/claims/*.json")) == []
     ended(start_worker(str(work), "cpu:2"))
     assert len(list(work.rglob("workers/*.json"))) >= 3
     assert_collected(planned, work, expected)
@@ -251,3 +257,55 @@ def test_an_encoder_s_facts_that_are_damaged_or_name_files_elsewhere_and_a_cache
     refused(["w", "../../outside"], r'is damaged \("files.1" may not be \'../../outside\'')
     assert not cache.exists()
     refused(["w"], r'a file/f00d" can\'t be written .*; XDG_CACHE_HOME names another place', file)
+
+
+def test_without_a_plan_or_without_ray_there_is_one_line(
+    library: Library, options: IndexOptions, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(EmbedError, match="holds no plan"):
+        start_on_ray("127.0.0.1:1", str(work))
+    plan_only(library, options, Silent())
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(EmbedError, match=r"--ray needs Ray; `pip install"):
+        start_on_ray("127.0.0.1:1", str(work))
+
+
+"""Beyond a lease: S3 tells whole seconds, requests are late or asked again, and some come between look and claim."""
+NURSERY = Path(__file__).parents[3] / "worker_nursery.py"
+
+
+def kill_workers(s3: Faults, tmp_path: Path, model: Path, *arguments: str, n: int, lease: float) -> dict[str, int]:
+    """Have a plan done by workers that are killed, hold what came of it against one process, and count."""
+    work = f"s3://{s3.bucket}/plans"
+    options = options_of(draw_many(tmp_path / "many", n), model, work=work, lease_seconds=lease)
+    library = scanned(tmp_path / "library", options)
+    plan_only(library, options, Silent())
+    command = [sys.executable, str(NURSERY), work, *arguments]
+    nursery = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "Traceback" not in nursery.stderr, nursery.stderr[-4000:]
+    counts = json.loads(nursery.stdout)
+    assert counts.pop("ended 1", 0) == 0, nursery.stderr[-4000:]
+    found = collect(library, work)
+    assert (found.blocks, found.damaged) == (found.of, 0)
+    s3.fail_every = s3.late_every = 0
+    assert_same(vectors_of(library, found.fingerprint), of_one_process(tmp_path, tmp_path / "many", model))
+    return {**counts, "blocks": found.of}
+
+
+@pytest.mark.slow
+def test_workers_that_are_killed_leave_a_plan_that_others_finish(
+    s3: Faults, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(BLOCK_SIZE, "images", 8)
+    s3.fail_every, s3.late_every, s3.late_seconds = 11, 7, 0.1
+    how = ("--at-once", "3", "--kills", "4", "--seed", "1", "--pause", "0.4", "--batch-seconds", "0.1")
+    counts = kill_workers(s3, tmp_path, tiny_model, *how, n=96, lease=1.5)
+    assert (counts["killed"], counts["blocks"]) == (4, 13)
+
+
+@pytest.mark.slow
+def test_200_kills(s3: Faults, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BLOCK_SIZE, "images", 16)
+    s3.fail_every, s3.late_every, s3.late_seconds = 13, 9, 0.3
+    how = ("--at-once", "8", "--kills", "200", "--seed", "7", "--pause", "1.2", "--batch-seconds", "1.5")
+    assert kill_workers(s3, tmp_path, tiny_model, *how, n=8000, lease=2.5)["killed"] == 200

@@ -1,14 +1,22 @@
 """A served library of real icons, and a real browser that looks at its page."""
 
+import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from site_of_icons import Open, build_library, serve_library, write_icons
+from conftest import Once, index_bundled
+from screens_with_icons import saved, screen
+from site_of_icons import Open, serve_library, write_icons
 from tools import lacking
+from usage_screens import plain_sight
 
 from data.making.detector.browser import PROGRAMS, find_browser
 from indexer.library.folder import Library
+from indexer.screens.add import AddOptions, add
+from search.engine import SearchEngine
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
@@ -16,10 +24,6 @@ if TYPE_CHECKING:
 ARGUMENTS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars"),
     "--process-per-site",  # pages of one context share a process: to start one is half of what a page takes
-    *(
-        "--use-fake-device-for-media-stream",
-        "--use-fake-ui-for-media-stream",
-    ),  # a camera that sees a pie, once a test lets the page use it
 )
 PATIENCE_MS = 120_000
 """Until a page is said to hang: no test is about the speed of the machine."""
@@ -42,16 +46,36 @@ def browser() -> Iterator["Browser"]:
 
 
 @pytest.fixture(scope="session")
-def library_of_page(tmp_path_factory: pytest.TempPathFactory) -> Library:
+def library_of_page(once: Once) -> Library:
     """A library of 100 icons."""
-    root = tmp_path_factory.mktemp("page")
-    return build_library(root / "library", *write_icons(root))
+    built = once("page", lambda folder: index_bundled(folder / "library", *write_icons(folder)))
+    return Library(built / "library")
 
 
 @pytest.fixture(scope="package")
 def site(browser: "Browser", request: pytest.FixtureRequest) -> Iterator[str]:
     """Address of that library, served; without a browser nothing is built."""
     with serve_library(request.getfixturevalue("library_of_page")) as address:
+        yield address
+
+
+@pytest.fixture(scope="package")
+def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of screenshots: both have a house, one of them two hearts."""
+    folder = tmp_path_factory.mktemp("used-on-page") / "shots"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture(scope="package")
+def used_site(shots: Path, library_of_page: Library) -> Iterator[str]:
+    """Address of the library, served, that knows two screenshots."""
+    library = Library(shutil.copytree(library_of_page.root, shots.parent / "library"))
+    engine = SearchEngine.open(library.root)
+    saved(screen(engine, ["house", "heart", "trash-2", "heart"]), shots / "account.png")
+    saved(screen(engine, ["house", "settings"], ground=(18, 20, 26), ink=(235, 235, 240)), shots / "b.png")
+    add(library, AddOptions(shots=[shots], workers=1), lambda *_: None, sight=plain_sight(library))
+    with serve_library(library) as address:
         yield address
 
 
@@ -86,32 +110,27 @@ def open_page(browser: "Browser", site: str, used_context: "BrowserContext") -> 
 
     What the browser complains of fails the test, but for what it forgives.
     """
-    contexts: list[BrowserContext] = []
     complaints: list[str] = []
+    with ExitStack() as ends:
 
-    def open_path(path: str = "/", *, base: str = site, forgives: str = "\0", **options: object) -> "Page":
-        def is_complaint(said: "ConsoleMessage") -> bool:
-            is_late_probe = said.location["url"].endswith("/health")  # two seconds are little on a busy machine
-            return said.type in ("error", "warning") and not is_late_probe
+        def open_path(path: str = "/", *, base: str = site, forgives: str = "\0", **options: object) -> "Page":
+            def hear(said: "ConsoleMessage") -> None:
+                is_late_probe = said.location["url"].endswith("/health")  # two seconds are little on a busy machine
+                if said.type in ("error", "warning") and not is_late_probe and forgives not in said.text:
+                    complaints.append(said.text)
 
-        def note(text: str) -> None:
-            if forgives not in text:
-                complaints.append(text)
+            context = used_context
+            if options or base != site or len(context.pages) > 1:
+                context = browser.new_context(permissions=GRANTED, **{**WINDOW, **options})  # type: ignore[arg-type]
+                ends.callback(context.close)
+            page = context.new_page()
+            page.set_default_timeout(PATIENCE_MS)
+            page.on("console", hear)
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.goto(f"{base}{path}")
+            return page
 
-        context = used_context
-        if options or base != site or len(context.pages) > 1:
-            context = browser.new_context(permissions=GRANTED, **{**WINDOW, **options})  # type: ignore[arg-type]
-            contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE_MS)
-        page.on("console", lambda said: note(said.text) if is_complaint(said) else None)
-        page.on("pageerror", lambda error: note(str(error)))
-        page.goto(f"{base}{path}")
-        return page
-
-    yield open_path
-    for context in contexts:
-        context.close()
+        yield open_path
     assert complaints == []
 
 

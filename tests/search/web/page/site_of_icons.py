@@ -1,30 +1,29 @@
 """What the page is tried on: 100 icons with the bundled model, and a server for them."""
 
-import base64
+import io
 import json
+import re
 import shutil
 import socket
-import struct
 import threading
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
 import uvicorn
-from click.testing import CliRunner
+from PIL import Image, ImageColor
+from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import expect
 
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from search.cli import main
 from search.engine import SearchEngine
 from search.web.connections import Limits
 from search.web.serve import create_app
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page
 
 Open = Callable[..., "Page"]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -54,12 +53,6 @@ DRAWN = (  # name, style, tags, categories, licence, what is drawn
 )
 
 
-def looks(quick: str) -> list[object]:
-    """All looks of the page as parameters, of which the gate tries one."""
-    slow = pytest.mark.slow
-    return [pytest.param(look, marks=() if name == quick else slow, id=name) for name, look in LOOKS.items()]
-
-
 def write_icons(root: Path) -> list[Path]:
     """Two sources: some of Lucide, and a manifest of icons in colours, in white, moving, and dangerous."""
     lucide = root / "lucide-static"
@@ -76,34 +69,13 @@ def write_icons(root: Path) -> list[Path]:
         file.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">{body}</svg>')
         row = {"file_path": file.name, "name": name, "style": style, "tags": tags, "categories": categories}
         lines.append(json.dumps({**row, "licence": licence, "set": "drawn"}))
-    (drawn / "dot.png").write_bytes(square_png(16, grey=90))
+    dot_png = Image.new("L", (16, 16), 255)
+    dot_png.paste(90, (4, 4, 12, 12))
+    dot_png.save(drawn / "dot.png")
     dot = {"file_path": "dot.png", "name": "dot", "tags": "bullet, circle, full stop, mark, period, point"}
     lines.append(json.dumps({**dot, "set": "drawn", "licence": "MIT"}))
     (drawn / "icons.jsonl").write_text("\n".join(lines) + "\n")
     return [lucide, drawn / "icons.jsonl"]
-
-
-def square_png(side: int, *, grey: int) -> bytes:
-    """A grey square in white, as PNG."""
-    edge = side // 4
-    rows = [
-        bytes([0, *(grey if edge <= x < side - edge and edge <= y < side - edge else 255 for x in range(side))])
-        for y in range(side)
-    ]
-
-    def chunk(kind: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-
-    head = chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0))
-    return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(b"".join(rows))) + chunk(b"IEND", b"")
-
-
-def build_library(root: Path, *sources: Path) -> Library:
-    """Index with the bundled model, as a user does; the bundled samples where no source is given."""
-    arguments = ["index", *map(str, sources), "--library", str(root), "--devices", "cpu", "--workers", "0"]
-    done = CliRunner().invoke(main, arguments)
-    assert done.exit_code == 0, done.output
-    return Library(root)
 
 
 @contextmanager
@@ -122,17 +94,87 @@ def serve_library(library: Library, *, port: int = 0) -> Iterator[str]:
         listening.close()
 
 
-_PIXEL = """async ([shot, x, y]) => {
-  const image = new Image();
-  image.src = `data:image/png;base64,${shot}`;
-  await image.decode();
-  const pen = new OffscreenCanvas(image.width, image.height).getContext("2d");
-  pen.drawImage(image, 0, 0);
-  return [...pen.getImageData(x, y, 1, 1).data.slice(0, 3)];
-}"""
+Text = str | re.Pattern[str] | list[str]
 
 
-def pixel(page: "Page", shot: bytes, *, x: int, y: int) -> list[int]:
-    """The colour of one pixel of a screenshot, told by the browser itself."""
-    colour: list[int] = page.evaluate(_PIXEL, [base64.b64encode(shot).decode(), x, y])
-    return colour
+def shows(page: "Page", state: Mapping[str, Text | bool | int], *, url: str = "") -> None:
+    """Wait until each place is as it should be: the text of the first that a selector finds, or all texts, whether it
+    is seen, or how many there are; and until the address is like a pattern.
+    """
+    for selector, expected in state.items():
+        found = page.locator(selector)
+        if expected is True:
+            expect(found.first).to_be_visible()
+        elif expected is False:
+            expect(found.filter(visible=True)).to_have_count(0)
+        elif isinstance(expected, int):
+            expect(found).to_have_count(expected)
+        else:
+            expect(found if isinstance(expected, list) else found.first).to_have_text(expected)
+    expect(page).to_have_url(re.compile(url or "."))
+
+
+def click(page: "Page | Locator", *buttons: str) -> None:
+    """Click buttons by their names, one after the other."""
+    for name in buttons:
+        page.get_by_role("button", name=name, exact=True).first.click()
+
+
+def press(page: "Page", *keys: str) -> None:
+    """Press keys, one after the other."""
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def tile(page: "Page", name: str) -> "Locator":
+    """The first tile of a name."""
+    return page.locator("#grid button.tile", has=page.locator(f'.name:text-is("{name}")')).first
+
+
+def requests_of(page: "Page") -> list[str]:
+    """Addresses that a page asks for from now on."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    return asked
+
+
+def choose(page: "Page", *names: str, n: int = 0) -> None:
+    """Choose icons by their names, until so many are chosen."""
+    for name in names:
+        page.locator("#words").fill(name)
+        shows(page, {"#summary": re.compile(f"“{name}”")})
+        tile(page, name).focus()
+        press(page, "x")
+    shows(page, {"#tray strong": re.compile(rf"^{n or len(names)} icons?$")})
+
+
+def save_collection(page: "Page", name: str) -> None:
+    """Save what is chosen under a name."""
+    click(page, "Save as collection")
+    page.get_by_label("Name", exact=True).fill(name)
+    click(page, "Save")
+    shows(page, {"#naming": 0})
+
+
+def shelf(page: "Page") -> "Locator":
+    """Open the list of collections."""
+    click(page, "Collections and stars")
+    shows(page, {"#shelf": True})
+    return page.locator("#shelf")
+
+
+def centre(picture: "Locator") -> tuple[int, ...]:
+    """Colour in the middle of what is painted."""
+    with Image.open(io.BytesIO(picture.screenshot())) as shot:
+        return tuple(shot.convert("RGB").getpixel((shot.width // 2, shot.height // 2)))  # type: ignore[arg-type]
+
+
+def expect_centre(page: "Page", picture: "Locator", colour: str) -> None:
+    """Wait until it is painted so: a picture comes a moment after its tile."""
+    expected = ImageColor.getrgb(colour)
+    for _ in range(50):
+        with suppress(PlaywrightError):  # its tile was drawn anew meanwhile
+            if centre(picture) == expected:
+                return
+        page.wait_for_timeout(100)
+    assert centre(picture) == expected

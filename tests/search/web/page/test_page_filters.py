@@ -5,92 +5,104 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
-from site_of_icons import PHONE, Open
+from site_of_icons import PHONE, Open, click, shows
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 
-def first_tile(page: "Page") -> None:
-    expect(page.locator("#grid button.tile").first).to_be_visible()
-
-
 def test_set_style_and_licence_lead_and_the_rest_is_under_more(page: "Page") -> None:
-    expect(page.locator("#filters .filter")).to_have_text(["Set", "Style", "Licence", "More"])
+    shows(page, {"#filters .filter": ["Set", "Style", "Licence", "More"]})
     page.locator('#filters [data-kind="more"]').click()
     kinds = page.locator("#menu .kind span:first-child").all_inner_texts()
-    assert "Category" in kinds
-    assert not {"Set", "Style", "Licence"} & set(kinds)
+    assert "Category" in kinds and not {"Set", "Style", "Licence"} & set(kinds)
     page.locator('#menu [data-kind="category"]').click()
     page.locator("#menu .option", has_text="nature").locator("input").check()
-    expect(page.locator(".chip", has_text="nature")).to_be_visible()
-    expect(page.locator('#filters [data-kind="more"]')).to_have_attribute("data-on", "")
-    page.get_by_role("button", name="Back to More filters").click()
-    expect(page.locator('#menu [data-kind="category"]')).to_be_focused()
-    expect(page.locator('#menu [data-kind="category"] .value')).to_have_text("nature")
-
-
-def test_enter_ticks_the_first_match(open_page: Open) -> None:
-    page = open_page()
-    first_tile(page)
+    shows(page, {".chip": re.compile("nature"), '#filters [data-kind="more"][data-on=""]': True})
+    click(page, "Back to More filters")
+    shows(page, {'#menu [data-kind="category"]:focus': True, '#menu [data-kind="category"] .value': "nature"})
+    page.locator(".chip", has_text="nature").click()
     page.locator('#filters [data-kind="more"]').click()
     page.locator('#menu [data-kind="tag"]').click()
-    expect(page.locator("#menu input[type=search]")).to_be_focused()
+    shows(page, {"#menu input[type=search]:focus": True})
     page.keyboard.type("bul")
-    expect(page.locator("#menu .option").first).to_contain_text("bullet")
-    page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile("tag=bullet"))
-    expect(page.locator("#menu")).to_be_visible()
+    shows(page, {"#menu .option": re.compile("bullet")})
+    page.keyboard.press("Enter")  # ticks the first match
+    shows(page, {"#menu": True}, url="tag=bullet")
     page.keyboard.press("Enter")
     expect(page).not_to_have_url(re.compile("tag="))
+
+
+def test_a_filter_narrows_shows_its_count_and_goes_away_again(page: "Page") -> None:
+    page.locator("#words").fill("arrow")
+    shows(page, {"#grid button.tile": True})
+    page.locator('[data-kind="set"]').click()
+    option = page.locator("#menu .option", has_text="drawn")
+    expect(option.locator(".count")).to_have_text(re.compile(r"^\d+$"))
+    option.locator("input").check()
+    expect(page.locator("#grid .set").filter(has_not_text="drawn")).to_have_count(0)  # the first may have been of it
+    shows(page, {"#grid .set": "drawn", '#menu input[value="drawn"]:focus': True}, url="set=drawn")
+    page.keyboard.press("Escape")
+    expect(page.locator('[data-kind="set"]')).to_be_focused()
+    page.locator(".chip", has_text="drawn").click()
+    expect(page.locator("#grid .set", has_text=re.compile("lucide", re.IGNORECASE)).first).to_be_visible()
+    assert "set=" not in page.url
 
 
 @pytest.mark.slow
 def test_filters_stay_when_words_change_and_when_more_like_an_icon_is_asked(open_page: Open) -> None:
     page = open_page("/?q=arrow&set=drawn")
-    first_tile(page)
+    shows(page, {"#grid button.tile": True})
     page.locator("#words").fill("night")
     expect(page).to_have_url(re.compile("q=night&set=drawn"))
     page.locator("#grid button.tile").first.click()
-    page.get_by_role("button", name="More like this").click()
-    expect(page).to_have_url(re.compile(r"\?icon=\d+&set=drawn"))
+    click(page, "More like this")
+    shows(page, {"#detail": False, "#like": True, "#grid button.tile": True}, url="\\?icon=\\d+&set=drawn")
     expect(page.locator("#grid .set").filter(has_not_text="drawn")).to_have_count(0)
-    page.get_by_role("button", name="Clear the search").click()
-    expect(page).to_have_url(re.compile(r"/\?set=drawn$"))
-    expect(page.locator("#summary")).to_contain_text("in drawn")
-    page.locator("#words").fill("arrow")
-    page.locator("#words").press("Escape")
-    expect(page).to_have_url(re.compile(r"/\?set=drawn$"))
+    click(page, "Clear the search")
+    shows(page, {"#summary": re.compile("in drawn")}, url="/\\?set=drawn$")
     page.locator(".brand").click()
-    expect(page.locator("#start")).to_be_visible()
+    shows(page, {"#start": True})
     expect(page).not_to_have_url(re.compile("set="))
 
 
 @pytest.mark.slow
 def test_filters_that_leave_nothing_say_so(open_page: Open) -> None:
     page = open_page("/?set=drawn&licence=ISC")
-    expect(page.locator(".nothing h2")).to_have_text("No icon is left by these filters")
-    page.get_by_role("button", name="Search without the 2 filters").click()
-    expect(page.locator("#start")).to_be_visible()
+    shows(page, {".nothing h2": "No icon is left by these filters"})
+    click(page, "Search without the 2 filters")
+    shows(page, {"#start": True})
+
+
+@pytest.mark.slow
+def test_an_answer_between_press_and_release_loses_no_click(page: "Page") -> None:
+    page.locator("#words").fill("tulip")
+    page.locator('#filters [data-kind="more"]').click()
+    page.locator('#menu [data-kind="coloured"]').click()
+    page.locator("#menu label", has_text="Many colours").hover()
+    page.mouse.down()
+    page.evaluate(
+        "words => { words.value = 'tulips'; words.dispatchEvent(new Event('input', { bubbles: true })); }",
+        page.locator("#words").element_handle(),
+    )
+    shows(page, {"#summary": re.compile("“tulips”")})
+    page.mouse.up()
+    expect(page.locator(".chip", has_text="Many colours")).to_be_visible()
 
 
 @pytest.mark.slow
 def test_on_a_phone_filters_are_a_sheet_that_leads_from_kind_to_kind(open_page: Open) -> None:
     page = open_page("/?q=arrow", **PHONE)
-    first_tile(page)
-    page.get_by_role("button", name="Filters", exact=True).click()
+    shows(page, {"#grid button.tile": True})
+    click(page, "Filters")
     sheet = page.locator("#menu").bounding_box()
-    assert sheet is not None
-    assert (sheet["x"], sheet["width"]) == (0, 390)
-    assert round(sheet["y"] + sheet["height"]) == 844
+    assert (sheet["x"], sheet["width"], round(sheet["y"] + sheet["height"])) == (0, 390, 844)
     page.locator('#menu [data-kind="set"]').tap()
     page.locator("#menu .option", has_text="drawn").tap()
     expect(page).to_have_url(re.compile("set=drawn"))
-    page.get_by_role("button", name="Back to Filters").tap()
-    expect(page.locator('#menu [data-kind="set"] .value')).to_have_text("drawn")
-    page.get_by_role("button", name="Done", exact=True).tap()
-    expect(page.locator("#menu")).to_be_hidden()
-    expect(page.get_by_role("button", name="Filters, 1 on")).to_be_visible()
-    page.get_by_role("button", name="Filters, 1 on").tap()
-    page.get_by_role("button", name="Clear all filters").tap()
+    click(page, "Back to Filters")
+    shows(page, {'#menu [data-kind="set"] .value': "drawn"})
+    click(page, "Done")
+    shows(page, {"#menu": False})
+    click(page, "Filters, 1 on", "Clear all filters")
     expect(page).not_to_have_url(re.compile("set="))

@@ -1,23 +1,26 @@
-"""The panel of one icon: what it tells, what it copies, what it downloads."""
+"""Tiles and the panel of one icon: what they tell, copy and download, the look they have, where an icon is used."""
 
 import re
 import struct
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
-from site_of_icons import SAMPLES, Open
+from site_of_icons import PHONE, RED, SAMPLES, Open, click, expect_centre, requests_of, shows, tile
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from playwright.sync_api import Page
+
+CLIPBOARD = "() => navigator.clipboard.readText()"
+KEPT = "() => ['chosen', 'starred'].map(of => JSON.parse(localStorage.getItem(`icons.${of}`)).map(icon => icon.name))"
 
 
 def open_icon(open_page: Open, query: str, name: str, **options: Any) -> "Page":
     page = open_page(f"/?q={query}", **options)
-    page.locator("#grid button.tile", has=page.locator(f'.name:text-is("{name}")')).first.click()
-    expect(page.locator("#detail-name")).to_have_text(name)
-    expect(page.locator("#detail .similar.own h3")).to_be_visible()
+    tile(page, name).click()
+    shows(page, {"#detail-name": name, "#detail .similar.own h3": True})
     return page
 
 
@@ -25,66 +28,42 @@ def copied(page: "Page", name: str) -> str:
     """What is in the clipboard once the page says that it is there; each format can be copied once."""
     page.locator("#detail .framework").click()
     page.get_by_role("menuitemradio", name=name, exact=True).click()
-    page.get_by_role("button", name=f"Copy as {name}", exact=True).click()
-    expect(page.locator("#toast")).to_have_text(re.compile("Copied “" if name == "Name" else f"Copied .* as {name}$"))
-    text: str = page.evaluate("() => navigator.clipboard.readText()")
+    click(page, f"Copy as {name}")
+    shows(page, {"#toast": re.compile("Copied “" if name == "Name" else f"Copied .* as {name}$")})
+    text = page.evaluate(CLIPBOARD)
     assert text == page.locator("#detail .code code").text_content()
     return text
 
 
 def test_the_panel_tells_licence_tags_and_where_it_comes_from(open_page: Open) -> None:
     page = open_icon(open_page, "tulip", "tulip")
-    facts = page.locator("#detail dl")
-    expect(facts).to_contain_text("CC-BY-4.0")
-    expect(facts).to_contain_text("Free to use with credit")
-    expect(facts).to_contain_text("flower")
-    expect(facts).to_contain_text("nature")
-    expect(facts).to_contain_text("tulip-2.svg")
-    assert str(Path("/")) + "tmp" not in facts.inner_text()
+    facts = page.locator("#detail dl").inner_text()
+    for fact in ("CC-BY-4.0", "Free to use with credit", "flower", "nature", "tulip-2.svg"):
+        assert fact in facts
+    assert "/tmp" not in facts
     assert page.locator("#detail dd a").get_attribute("href") == "https://spdx.org/licenses/CC-BY-4.0.html"
 
 
 @pytest.mark.slow
 def test_icons_of_a_set_are_put_first_and_back(open_page: Open) -> None:
-    page = open_page("/?q=arrow-left")
-    first = page.locator("#grid .tile .set").first
-    expect(first).to_have_text("lucide-static")
     page = open_icon(open_page, "arrow-left&set=drawn", "arrow-left")
     pin = page.locator("#detail [data-key=pin]")
     expect(pin).to_have_text("put first")
     pin.click()
     expect(pin).to_have_attribute("aria-pressed", "true")
     expect(page).to_have_url(re.compile("prefer=drawn"))
-    chip = page.locator(".chip", has_text="First: drawn")
-    expect(chip).to_be_visible()
     page.goto(page.url.replace("set=drawn", "fold=0"))
-    expect(page.locator("#grid .tile .set").first).to_have_text("drawn")
+    shows(page, {"#grid .tile .set": "drawn"})
     page.locator(".chip", has_text="First: drawn").click()
     expect(page).not_to_have_url(re.compile("prefer="))
-
-
-@pytest.mark.slow
-def test_more_like_this_asks_with_the_icon(open_page: Open) -> None:
-    page = open_icon(open_page, "arrow+left", "arrow-left")
-    page.get_by_role("button", name="More like this").click()
-    expect(page).to_have_url(re.compile(r"\?icon=\d+$"))
-    expect(page.locator("#detail")).to_be_hidden()
-    expect(page.locator("#like")).to_be_visible()
-    expect(page.locator("#grid button.tile").first).to_be_visible()
-    page.get_by_role("button", name="Search without this icon").click()
-    expect(page.locator("#start")).to_be_visible()
+    shows(page, {"#grid .tile .set": "lucide-static"})
 
 
 def test_an_icon_is_copied_in_the_formats_that_the_server_writes(open_page: Open) -> None:
     page = open_icon(open_page, "heart", "heart")
-    assert copied(page, "SVG file").startswith("<svg")
     component = copied(page, "React component")
     assert "export function Heart(props: SVGProps<SVGSVGElement>) {" in component
-    assert 'strokeWidth="2"' in component
-    assert "<!--" not in component
-    assert copied(page, "Vue component").startswith("<template>")
-    assert "mask:" in copied(page, "CSS class")
-    assert copied(page, "Data URI").startswith("data:image/svg+xml,")
+    assert 'strokeWidth="2"' in component and "<!--" not in component
     assert re.fullmatch(r"lucide[\w-]*:heart", copied(page, "Name"))
     assert copied(page, "Lucide for React") == 'import { Heart } from "lucide-react";\n\n<Heart />'
     expect(page.locator("#detail .copy")).to_contain_text("npm install lucide-react")
@@ -93,38 +72,30 @@ def test_an_icon_is_copied_in_the_formats_that_the_server_writes(open_page: Open
 @pytest.mark.slow
 def test_the_format_is_remembered_for_icons_that_it_serves(open_page: Open) -> None:
     page = open_icon(open_page, "heart", "heart")
-    copied(page, "Vue component")
+    assert copied(page, "Vue component").startswith("<template>")
     copied(page, "Lucide for React")
     page.goto(page.url.split("?")[0] + "?q=tulip")
-    page.locator("#grid button.tile", has=page.locator('.name:text-is("tulip")')).first.click()
-    expect(page.locator("#detail .framework")).to_contain_text(
-        "Vue component"
-    )  # Lucide's package has no tulip of others
-    expect(page.locator("#detail .code")).to_contain_text("<template>")
+    tile(page, "tulip").click()  # Lucide's package has no tulip of others
+    shows(page, {"#detail .framework": re.compile("Vue component"), "#detail .code": re.compile("<template>")})
     page.goto(page.url.split("?")[0] + "?q=bell")
-    tile = page.locator("#grid button.tile", has=page.locator('.name:text-is("bell")')).first
-    tile.click()
-    expect(page.locator("#detail .framework")).to_contain_text("Lucide for React")
-    tile.press("c")
-    expect(page.locator("#toast")).to_have_text("Copied bell as Lucide for React")
+    tile(page, "bell").click()
+    shows(page, {"#detail .framework": re.compile("Lucide for React")})
+    tile(page, "bell").press("c")
+    shows(page, {"#toast": "Copied bell as Lucide for React"})
 
 
 @pytest.mark.slow
-def test_downloads_are_the_stored_svg_and_a_png_of_the_chosen_size(open_page: Open, tmp_path: Path) -> None:
+def test_downloads_are_the_stored_svg_and_a_png_of_the_chosen_size(open_page: Open, tmp_path: "Path") -> None:
     page = open_icon(open_page, "heart", "heart")
     group = page.get_by_role("group", name="Download")
-    with page.expect_download() as svg:
-        group.get_by_role("link", name="SVG").click()
-    assert svg.value.suggested_filename == "heart.svg"
-    svg.value.save_as(tmp_path / "heart.svg")
-    assert (tmp_path / "heart.svg").read_bytes().strip() == (SAMPLES / "icons" / "heart.svg").read_bytes().strip()
     group.get_by_label("Size of the PNG").select_option("96")
-    with page.expect_download() as png:
-        group.get_by_role("link", name="PNG").click()
-    png.value.save_as(tmp_path / "heart.png")
-    content = (tmp_path / "heart.png").read_bytes()
-    assert content.startswith(b"\x89PNG")
-    assert struct.unpack(">II", content[16:24]) == (96, 96)
+    for kind in ("SVG", "PNG"):
+        with page.expect_download() as download:
+            group.get_by_role("link", name=kind).click()
+        download.value.save_as(tmp_path / kind)
+    assert download.value.suggested_filename == "heart.png"
+    assert (tmp_path / "SVG").read_bytes().strip() == (SAMPLES / "icons" / "heart.svg").read_bytes().strip()
+    assert struct.unpack(">8s8xII", (tmp_path / "PNG").read_bytes()[:24]) == (b"\x89PNG\r\n\x1a\n", 96, 96)
 
 
 def test_no_script_of_an_icon_ever_runs(open_page: Open) -> None:
@@ -132,26 +103,187 @@ def test_no_script_of_an_icon_ever_runs(open_page: Open) -> None:
     page.wait_for_load_state("networkidle")
     for name in ("React component", "Vue component", "CSS class", "Data URI", "SVG file"):
         text = copied(page, name)
-        assert "script" not in text.replace("JavaScript", "")
-        assert "onload" not in text.lower()
+        assert "script" not in text.replace("JavaScript", "") and "onload" not in text.lower()
     expect(page).to_have_title("trap · icons")
 
 
 @pytest.mark.slow
 def test_why_an_icon_is_here_is_told_beside_the_first_hit(open_page: Open) -> None:
-    page = open_page("/?q=bell&not=filled")
-    page.locator("#grid button.tile", has=page.locator('.name:text-is("bell-off")')).first.click()
+    page = open_icon(open_page, "bell&not=filled", "bell-off")
     why = page.locator("#detail details.why")
     expect(why.locator("table")).to_have_count(0)
-    why.get_by_text("Why was this found?").click()
-    expect(why.locator("thead th")).to_have_text(["bell-off", "bell"])
-    labels = why.locator("tbody th")
-    expect(labels).to_contain_text(["picture, cosine", "name, cosine", "fused, cosine", "answers", "score", "rank"])
+    for _ in range(3):  # it is asked for once
+        why.get_by_text("Why was this found?").click()
+    expect(why.locator("table")).to_have_count(1)
+    expect(why.locator("tbody th")).to_contain_text(
+        ["picture, cosine", "name, cosine", "fused, cosine", "answers", "score", "rank"]
+    )
     expect(why.locator("tr", has_text="answers").locator("td")).to_have_text(["related", "named"])
     expect(why.locator("tr", has_text="rank").locator("td").nth(1)).to_have_text("1")
-    expect(why.locator("p").first).to_have_text("asked: bell · without: filled")
     expect(why.get_by_role("meter").first).to_be_visible()
+    shows(page, {".why thead th": ["bell-off", "bell"], ".why p": "asked: bell · without: filled"})
     expect(why.locator("p").last).to_have_text("It is a hit.")
-    why.get_by_text("Why was this found?").click()
-    why.get_by_text("Why was this found?").click()
-    expect(why.locator("table")).to_have_count(1)
+
+
+def test_a_tile_that_is_pointed_at_offers_to_choose_star_and_copy(open_page: Open) -> None:
+    page = open_page("/?q=heart")
+    heart = page.locator("#grid .cell", has=page.locator('.name:text-is("heart")')).first
+    shows(page, {"#filters .filter": True})
+    page.wait_for_load_state("networkidle")  # filters appear above the tiles once it is known what there is
+    before = heart.bounding_box()
+    heart.hover()
+    expect(heart.locator(".actions button")).to_have_count(3)
+    click(page, "Choose heart", "Star heart")
+    expect(page.get_by_role("button", name="Choose heart")).to_have_attribute("aria-pressed", "true")
+    assert page.evaluate(KEPT) == [["heart"], ["heart"]]
+    shows(page, {"#detail": False})
+    click(page, "Copy heart as SVG")
+    shows(page, {"#toast": re.compile("Copied heart")})
+    page.locator("#words").hover()
+    shows(page, {"#grid .actions": 0, "#grid .mark.chosen, #grid .mark.starred": 2})
+    expect(heart.locator(".tile")).to_have_accessible_name(re.compile("chosen, starred"))
+    assert heart.bounding_box() == before
+
+
+@pytest.mark.slow
+def test_a_long_press_begins_to_choose_and_taps_go_on(open_page: Open) -> None:
+    page = open_page("/?q=arrow&fold=0", **PHONE)
+    tiles, touch = page.locator("#grid button.tile"), {"pointerType": "touch", "bubbles": True}
+    expect(tiles.nth(2)).to_be_visible()
+    tiles.nth(0).dispatch_event("pointerdown", {**touch, "clientX": 50, "clientY": 200})
+    expect(page.locator("#select")).to_have_attribute("aria-pressed", "true")
+    tiles.nth(0).dispatch_event("pointerup", touch)
+    tiles.nth(0).dispatch_event("click")  # the one that ends the press
+    tiles.nth(1).tap()
+    shows(page, {"#grid .cell[data-chosen]": 2, "#detail": False})
+    click(page, "Done")
+    tiles.nth(2).tap()
+    shows(page, {"#detail": True, "#grid .cell[data-chosen]": 2})
+
+
+def test_equal_names_of_several_sets_are_one_stack_that_opens_in_place(open_page: Open) -> None:
+    page = open_page("/?q=arrow-left")
+    arrows = page.locator("#grid .cell", has=page.locator('.name:text-is("arrow-left")'))
+    unfold = arrows.locator(".unfold")
+    expect(arrows).to_have_count(1)
+    expect(unfold).to_have_text("in 2 sets")
+    expect(arrows.locator(".tile")).to_have_accessible_name(re.compile("in 2 sets"))
+    following = page.locator("#grid .name").nth(1).inner_text()
+    unfold.click()
+    expect(arrows).to_have_count(2)
+    assert page.locator("#grid .name").all_inner_texts()[:3] == ["arrow-left", "arrow-left", following]
+    shows(page, {"#grid .set": "drawn"})
+    expect(unfold).to_have_attribute("aria-expanded", "true")
+    expect(unfold).to_be_focused()
+    unfold.click()
+    expect(arrows).to_have_count(1)
+
+
+def test_a_colour_is_seen_on_all_tiles_and_the_server_is_not_asked_for_it(open_page: Open) -> None:
+    page = open_page("/?q=night&bg=light")
+    picture = page.locator("#grid button .picture").first
+    expect_centre(page, picture, "black")
+    page.wait_for_load_state("networkidle")
+    asked = requests_of(page)
+    page.locator("#customize").click()
+    for colour in (RED, "#2f6fed"):
+        page.locator(f'#inks [value="{colour}"]').check()
+        expect_centre(page, picture, colour)
+    assert len([url for url in asked if "/svgs?" in url]) <= 1  # as text
+    assert not [url for url in asked if "/svg?" in url]
+    expect(page).to_have_url(re.compile("colour=%232f6fed"))
+    page.locator('#inks [value=""]').check()
+    expect_centre(page, picture, "black")
+    assert page.locator("#grid img").first.evaluate("image => image.src").startswith("http")
+
+
+RESTYLED = """async () => {
+  const { restyled, restyledStack } = await import("/static/view/look.js");
+  const icon = btoa('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><use href="#a"/></svg>');
+  const layer = `<svg id="i7-0a"><image width="100%" height="100%" href="data:image/svg+xml;base64,${icon}"/></svg>`;
+  const red = { colour: "#d7263d", stroke_width: null, corner: null };
+  const wide = (view) => restyled(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="${view}"><path/></svg>`,
+    { colour: null, stroke_width: 2, corner: null }, { coloured: false });
+  return [restyledStack(`<svg><style>a{}</style>${layer}</svg>`, red, new Map()),
+    ...["0 0 24 24", "0 0 256 256", "0 0 16 8"].map(wide)];
+}"""
+
+
+def test_strokes_are_in_units_of_the_icon_s_grid_and_images_in_stacks_are_restyled_too(page: "Page") -> None:
+    stack, *icons = page.evaluate(RESTYLED)
+    for text, width in zip(icons, ("2px", "21.333px", "1.333px"), strict=True):
+        assert f"stroke-width:{width}!important" in text
+    assert "base64" not in stack and "%3Cstyle%3E%3Aroot%7Bcolor%3A%23d7263d" in stack
+
+
+@pytest.mark.slow
+def test_the_look_is_remembered_and_reset(open_page: Open) -> None:
+    page = open_page("/?q=heart")
+    page.locator("#customize").click()
+    page.locator('#inks [value="#d7263d"]').check()
+    page.locator("#stroke input").fill("1")
+    shows(page, {"#stroke output": "1"})
+    page.goto(page.url.partition("?")[0] + "?q=bell")
+    page.wait_for_function("() => document.querySelector('#grid img')?.src.startsWith('blob:')")
+    page.locator("#customize").click()
+    shows(page, {'#inks [value="#d7263d"]:checked': 1, "#stroke output": "1"})
+    click(page, "Stroke width as drawn")
+    shows(page, {"#stroke output": "As drawn"})
+    click(page, "Reset")
+    page.wait_for_function("() => document.querySelector('#grid img').src.startsWith('http')")
+    expect(page).not_to_have_url(re.compile("colour"))
+
+
+def test_copies_have_the_look_that_is_seen(page: "Page") -> None:
+    told = page.evaluate(
+        """async () => {
+          const { look } = await import("/static/view/look.js");
+          const { parse } = await import("/static/state.js");
+          const queries = ["", "colour=%23ff0000&stroke=1.5&joins=sharp&px=24", "colour=red&stroke=99&joins=odd&px=x"];
+          return queries.map((query) => look(parse(`http://here/?${query}`)));
+        }"""
+    )
+    nothing = {"colour": None, "stroke_width": None, "size": None, "corner": None}
+    assert told == [nothing, {"colour": "#ff0000", "stroke_width": 1.5, "size": 24, "corner": "sharp"}, nothing]
+
+
+def open_used(open_page: Open, site: str, name: str, **options: Any) -> "Page":
+    page = open_page(f"/?q={name}", base=site, **options)
+    tile(page, name).click()
+    shows(page, {"#detail .used h3": True})
+    return page
+
+
+def open_shot(page: "Page") -> None:
+    page.locator("#detail .used").get_by_role("button", name=re.compile("^account.png")).click()
+    page.wait_for_function("() => document.querySelector('#shot img')?.naturalWidth > 0")
+
+
+def test_the_panel_tells_on_how_many_screenshots_an_icon_is(open_page: Open, used_site: str) -> None:
+    page = open_used(open_page, used_site, "house")
+    shows(page, {"#detail .used h3": "Used in 2 screenshots", "#detail .used .caption": ["account.png", "b.png"]})
+    page.wait_for_function("() => document.querySelector('#detail .used img').naturalWidth >= 18")
+
+
+@pytest.mark.slow
+def test_a_crop_opens_its_screenshot_with_every_place_framed(open_page: Open, used_site: str) -> None:
+    page = open_used(open_page, used_site, "heart")
+    open_shot(page)
+    dialog = page.get_by_role("dialog", name="account.png")
+    expect(dialog).to_have_accessible_description(re.compile(r"^2 places of “heart”, .*% sure$"))
+    expect(dialog.locator(".framed i")).to_have_count(2)
+    places = "all => all.map(one => one.getBoundingClientRect()).map(box => [box.x, box.width])"
+    [[left, width]] = dialog.locator("img").evaluate_all(places)
+    lefts = sorted((x + 5 - left) * 640 / width for x, _ in dialog.locator(".framed i").evaluate_all(places))
+    assert lefts == pytest.approx([180, 480], abs=6)  # where they were drawn
+
+
+@pytest.mark.slow
+def test_a_screenshot_that_has_gone_is_shown_by_its_crops(open_page: Open, used_site: str, shots: "Path") -> None:
+    page = open_used(open_page, used_site, "settings", forgives="404")
+    (shots / "b.png").rename(shots.parent / "elsewhere.png")
+    try:
+        page.locator("#detail .used .tile").first.click()
+        shows(page, {"#shot .gone": re.compile("The file has gone"), "#shot .gone img": 1})
+    finally:
+        (shots.parent / "elsewhere.png").rename(shots / "b.png")

@@ -1,17 +1,37 @@
-"""How the page looks and reads: light, dark, phone, contrast, screen readers, calm; and the README's pictures of it."""
+"""How the page looks and reads: light, dark, phone, contrast, screen readers, calm; pictures that come many in one."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from conftest import build_library, svg
 from playwright.sync_api import expect
-from site_of_icons import LOOKS, PHONE, Open, build_library, pixel, serve_library
+from site_of_icons import (
+    LOOKS,
+    PHONE,
+    RED,
+    Open,
+    choose,
+    click,
+    expect_centre,
+    requests_of,
+    save_collection,
+    serve_library,
+    shelf,
+    shows,
+    tile,
+)  # fmt: skip
+from test_page_icon import open_shot, open_used
+from test_page_pictures import cut_screen, draw, drop_screen, open_canvas
+
+from indexer.library.folder import Library
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Page
 
-DOCS = Path(__file__).parents[4] / "docs"
 _LAYOUT_SHIFT = """() => new Promise((resolve) => {
   const add = (sum, one) => sum + (one.hadRecentInput ? 0 : one.value);
   new PerformanceObserver((list) => resolve(list.getEntries().reduce(add, 0)))
@@ -20,58 +40,30 @@ _LAYOUT_SHIFT = """() => new Promise((resolve) => {
 })"""
 
 
-def centre(page: "Page", picture: "Locator") -> list[int]:
-    """Colour in the middle of what is painted."""
-    box = picture.bounding_box()
-    assert box is not None
-    return pixel(page, picture.screenshot(), x=int(box["width"] / 2), y=int(box["height"] / 2))
-
-
-def expect_centre(page: "Page", picture: "Locator", colour: list[int]) -> None:
-    """Wait until it is painted so: a picture comes a moment after its tile."""
-    for _ in range(50):
-        if centre(page, picture) == colour:
-            return
-        page.wait_for_timeout(100)
-    assert centre(page, picture) == colour
-
-
-def picture_of(page: "Page", name: str) -> "Locator":
-    picture = page.locator("#grid button.tile", has=page.locator(f'.name:text-is("{name}")')).locator(".picture")
-    expect(picture).to_have_attribute(
-        "data-ink", "dark" if name == "night" else "light" if name == "snow" else "colour"
-    )
-    return picture
-
-
 @pytest.mark.slow
 def test_icons_are_seen_on_every_ground(page: "Page") -> None:
-    red = [0xD7, 0x26, 0x3D]
-    for query, painted in (
-        ("night", {"light": [0, 0, 0], "dark": [255] * 3, "%23000080": [255] * 3, "%23ffff00": [0, 0, 0]}),
-        ("snow", {"dark": [255] * 3, "light": [0, 0, 0]}),
-        ("tulip", {"dark": red, "light": red}),
+    for name, ink, painted in (
+        ("night", "dark", {"light": "black", "dark": "white", "%23000080": "white", "%23ffff00": "black"}),
+        ("snow", "light", {"dark": "white", "light": "black"}),
+        ("tulip", "colour", {"dark": RED, "light": RED}),
     ):
         for ground, colour in painted.items():
-            page.goto(f"{page.url.partition('?')[0]}?q={query}&bg={ground}")
-            expect_centre(page, picture_of(page, query), colour)
-
-
-def _start(page: "Page") -> None:
-    expect(page.locator("#examples button").first).to_be_visible()
-    expect(page.locator("#sets .mosaic img").first).to_be_visible()
+            page.goto(f"{page.url.partition('?')[0]}?q={name}&bg={ground}")
+            picture = tile(page, name).locator(".picture")
+            expect(picture).to_have_attribute("data-ink", ink)
+            expect_centre(page, picture, colour)
 
 
 def _results(page: "Page") -> None:
     page.locator("#words").fill("arrow")
-    expect(page.locator("#grid button.tile").first).to_be_visible()
+    shows(page, {"#grid button.tile": True})
     page.wait_for_load_state("networkidle")
 
 
 def _panel(page: "Page") -> None:
     _results(page)
     page.locator("#grid button.tile").first.click()
-    expect(page.locator("#detail .similar h3").first).to_be_visible()
+    shows(page, {"#detail .similar h3": True})
 
 
 def _menu(page: "Page") -> None:
@@ -79,12 +71,12 @@ def _menu(page: "Page") -> None:
     if page.locator("#all-filters").is_visible():
         page.locator("#all-filters").click()
     page.locator('[data-kind="set"]:visible').click()
-    expect(page.locator("#menu .count").first).to_be_visible()
+    shows(page, {"#menu .count": True})
 
 
 def _nothing(page: "Page") -> None:
     page.goto(f"{page.url}?q=qxzvkj&min_score=1&set=drawn&bg=%23ff8800")
-    expect(page.locator(".nothing")).to_be_visible()
+    shows(page, {".nothing": True})
 
 
 def _stack(page: "Page") -> None:
@@ -96,19 +88,56 @@ def _stack(page: "Page") -> None:
 
 def _customized(page: "Page") -> None:
     page.goto(f"{page.url}?set=drawn&colour=%23d7263d&px=24")
-    expect(page.locator("#grid button.tile").first).to_be_visible()
+    shows(page, {"#grid button.tile": True})
     page.locator("#customize").click()
-    expect(page.locator("#look")).to_be_visible()
+    shows(page, {"#look": True})
 
 
 def _more_filters(page: "Page") -> None:
     _results(page)
     page.locator('#all-filters:visible, #filters [data-kind="more"]:visible').first.click()
-    expect(page.locator("#menu .kind").first).to_be_visible()
+    shows(page, {"#menu .kind": True})
 
 
-SCENES = {
-    "start": _start,
+def _tray(page: "Page") -> None:
+    choose(page, "heart", "tulip")
+    page.wait_for_load_state("networkidle")
+
+
+def _exports(page: "Page") -> None:
+    _tray(page)
+    click(page, "Export")
+    expect(page.get_by_role("menuitem").first).to_be_focused()
+
+
+def _naming(page: "Page") -> None:
+    _tray(page)
+    click(page, "Save as collection")
+
+
+def _shelf(page: "Page") -> None:
+    _tray(page)
+    save_collection(page, "One")
+    page.goto(page.url.partition("?")[0])  # beside words there is no room for it on a phone
+    shelf(page)
+
+
+def _drawing(page: "Page") -> None:
+    open_canvas(page)
+    draw(page, [[(40, 40), (280, 40)]])
+    shows(page, {"#grid button.tile[data-id]": True})
+    page.wait_for_load_state("networkidle")
+
+
+def _frames(page: "Page") -> None:
+    drop_screen(page)
+    page.locator(".found-icon").first.click()
+    shows(page, {".found-icon[aria-pressed=true]": True, "#grid .name": True, "#grid .picture.waiting": 0})
+    page.mouse.move(0, 0)
+
+
+SCENES: dict[str, Callable[["Page"], None]] = {
+    "start": lambda page: shows(page, {"#examples button": True, "#sets .mosaic img": True}),
     "results": _results,
     "panel": _panel,
     "menu": _menu,
@@ -116,9 +145,24 @@ SCENES = {
     "stack": _stack,
     "customized": _customized,
     "more": _more_filters,
+    "tray": _tray,
+    "exports": _exports,
+    "naming": _naming,
+    "shelf": _shelf,
+    "pictures": lambda page: click(page, "Search with a picture"),
+    "crop": cut_screen,
+    "drawing": _drawing,
+    "frames": _frames,
 }
 QUICK = (("panel", "dark"), ("results", "phone"))
 """Scenes that the gate looks at; all of them are `slow`."""
+
+
+def check_axe(page: "Page") -> None:
+    """Nothing is wrong for those who see or hear otherwise, and nothing is wider than the page."""
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.parametrize(
@@ -132,25 +176,27 @@ QUICK = (("panel", "dark"), ("results", "phone"))
 def test_axe_finds_nothing_and_nothing_is_wider_than_the_page(open_page: Open, scene: str, look: str) -> None:
     page = open_page(reduced_motion="reduce", **LOOKS[look])
     SCENES[scene](page)
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
-    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    check_axe(page)
 
 
 @pytest.mark.slow
-def test_on_a_phone_the_panel_covers_the_page_and_gives_it_back(open_page: Open) -> None:
+@pytest.mark.parametrize("look", LOOKS)
+def test_axe_finds_nothing_where_an_icon_is_used(open_page: Open, used_site: str, look: str) -> None:
+    page = open_used(open_page, used_site, "house", reduced_motion="reduce", **LOOKS[look])
+    check_axe(page)
+    open_shot(page)
+    check_axe(page)
+    expect(page.locator("#shot .framed i").first).to_be_in_viewport()
+
+
+@pytest.mark.slow
+def test_on_a_phone_the_panel_covers_the_page_and_buttons_are_large_enough_for_fingers(open_page: Open) -> None:
     page = open_page(**PHONE)
     _panel(page)
     assert page.locator("#detail").evaluate("panel => panel.matches(':modal')")
-    page.locator("#detail").get_by_role("button", name="Close").click()
-    expect(page.locator("#detail")).to_be_hidden()
+    click(page.locator("#detail"), "Close")
+    shows(page, {"#detail": False})
     expect(page.locator("#grid button.tile").first).to_be_focused()
-
-
-@pytest.mark.slow
-def test_tiles_and_buttons_are_large_enough_for_fingers(open_page: Open) -> None:
-    page = open_page(**PHONE)
-    _results(page)
     heights = page.locator("#grid button.tile, .opener, #clear, #choose, #select, #sort select").evaluate_all(
         "all => all.filter(one => one.checkVisibility()).map(one => one.offsetHeight)"
     )
@@ -158,63 +204,64 @@ def test_tiles_and_buttons_are_large_enough_for_fingers(open_page: Open) -> None
 
 
 @pytest.mark.slow
-def test_tiles_do_not_move_when_their_pictures_arrive(open_page: Open) -> None:
-    page = open_page("/?q=arrow")
-    expect(page.locator("#grid button.tile").first).to_be_visible()
-    shift: float = page.evaluate(_LAYOUT_SHIFT)
-    assert shift < 0.05  # filters appear above once it is known what there is to filter by; 0.1 counts as good
-
-
-@pytest.mark.slow
-def test_nothing_moves_for_those_who_asked_for_calm(open_page: Open) -> None:
+def test_tiles_do_not_move_when_their_pictures_arrive_nor_for_those_who_asked_for_calm(open_page: Open) -> None:
     page = open_page("/?q=arrow", reduced_motion="reduce")
-    moving = page.evaluate("() => document.getAnimations().length")
-    assert moving == 0
+    shows(page, {"#grid button.tile": True})
+    assert (
+        page.evaluate(_LAYOUT_SHIFT) < 0.05
+    )  # filters appear above once it is known what there is to filter by; 0.1 counts as good
+    assert page.evaluate("() => document.getAnimations().length") == 0
 
 
-@pytest.mark.slow
-def test_the_number_of_results_is_told_once_typing_pauses(page: "Page") -> None:
-    expect(page.locator("#live")).to_have_text("All icons")  # what the page tells when it opens
-    told = page.evaluate_handle(
-        "() => { const told = []; new MutationObserver(() => told.push(document.querySelector('#live').textContent))"
-        ".observe(document.querySelector('#live'), { childList: true }); return told; }"
-    )
-    page.locator("#words").evaluate(
-        "box => { for (const typed of ['h', 'he', 'hea', 'hear', 'heart']) {"
-        " box.value = typed; box.dispatchEvent(new Event('input')); } }"
-    )
-    expect(page.locator("#live")).to_contain_text("“heart”")
-    assert len(told.json_value()) == 1
-
-
-def test_nothing_is_fetched_from_elsewhere(open_page: Open, site: str) -> None:
+def test_pictures_come_in_one_answer_and_nothing_from_elsewhere(open_page: Open, site: str) -> None:
     page = open_page("about:blank", base="")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(site)
+    asked = requests_of(page)
+    page.goto(f"{site}?q=heart")
+    page.wait_for_load_state("networkidle")
+    before = set(asked)
+    _results(page)
+    page.wait_for_function("() => document.querySelector('#grid img').naturalWidth > 0")
+    pictures = {url for url in set(asked) - before if "/svg" in url}
+    assert 1 <= len(pictures) <= page.locator("#grid img").count() / 20 and all("/svgs?" in url for url in pictures)
     _panel(page)
-    assert asked
     assert {url for url in asked if not url.startswith((site, "data:", "blob:"))} == set()
 
 
 @pytest.mark.slow
-def test_the_readme_shows_the_page_as_it_is(open_page: Open, tmp_path: Path) -> None:
-    """Writes docs/page-*.png: the bundled samples, as `icons index && icons serve` shows them."""
-    wide = {"viewport": {"width": 1280, "height": 800}}
-    with serve_library(build_library(tmp_path / "samples")) as site:
-        for name, look, path in (
-            ("light", wide, "/?q=danger"),
-            ("dark", {**wide, "color_scheme": "dark"}, "/?q=go+back"),
-            ("phone", {**PHONE, "device_scale_factor": 2}, "/?q=shopping"),
-        ):
-            page = open_page(path, base=site, **look)
-            page.set_default_timeout(60_000)
-            expect(page.locator("#grid button.tile").first).to_be_visible(timeout=60_000)
-            if name != "phone":
-                page.locator("#grid button.tile").nth(1).click()
-                expect(page.locator("#detail .similar .tile").first).to_be_visible(timeout=60_000)
-            page.wait_for_load_state("networkidle")
-            page.wait_for_timeout(300)  # for what fades in
-            file = DOCS / f"page-{name}.png"
-            page.screenshot(path=file)
-            assert 10_000 < file.stat().st_size < 300_000
+def test_what_a_stack_lacks_is_asked_for_by_itself(open_page: Open) -> None:
+    page = open_page("/?bg=light")
+    empty = {"body": '<svg xmlns="http://www.w3.org/2000/svg"/>', "content_type": "image/svg+xml"}
+    page.route("**/svgs?*", lambda route: route.fulfill(**empty))
+    page.goto(f"{page.url}&q=tulip")
+    page.wait_for_function("() => document.querySelector('#grid img')?.src.includes('/svg?v=')")
+
+
+def _is_painted(page: "Page", colour: str) -> None:
+    """Wait until the only icon is of a colour, in the stack and by itself."""
+    expect(page.locator("#grid img")).to_have_count(1)
+    expect_centre(page, page.locator("#grid img"), colour)
+    page.locator("#grid img").hover()
+    page.wait_for_function("() => document.querySelector('#grid img').src.includes('/svg?v=')")
+    expect_centre(page, page.locator("#grid img"), colour)
+
+
+def test_no_picture_is_that_of_the_library_that_was_served_here_before(
+    open_page: Open, tiny_model: Path, tmp_path: Path
+) -> None:
+    red, blue = (Library(tmp_path / "libraries" / fill) for fill in ("red", "blue"))
+    for library in (red, blue):
+        fill = library.root.name
+        (tmp_path / fill).mkdir()
+        (tmp_path / fill / "tulip.svg").write_text(svg(f'<rect width="24" height="24" fill="{fill}"/>'))
+        build_library(library, tiny_model, [tmp_path / fill])
+    with serve_library(red) as address:
+        page = open_page("/?q=tulip", base=address, forgives="ERR_CONNECTION_REFUSED")  # between two servers
+        _is_painted(page, "red")
+    with serve_library(blue, port=urlsplit(address).port or 0):
+        page.locator("#words").fill("rose")
+        page.locator("#words").fill("tulip")
+        page.wait_for_load_state("networkidle")
+        _is_painted(page, "blue")
+    with serve_library(red, port=urlsplit(address).port or 0):
+        page.goto(f"{address}/?q=tulip")
+        _is_painted(page, "red")

@@ -1,118 +1,91 @@
-"""The tray of chosen icons: choosing, what its licences ask, copying, exporting, undoing; the same in all tabs."""
+"""The tray of chosen icons, collections and stars: choosing, licences, copies, exports, undoing, files."""
 
-import io
 import re
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from site_of_icons import PHONE, Open, looks
+from site_of_icons import Open, choose, click, press, requests_of, save_collection, shelf, shows, tile
+
+from search.drawings.collection import read_collection
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Page, Route
 
-
-def tile(page: "Page", name: str) -> "Locator":
-    return page.locator("#grid button.tile", has=page.locator(f'.name:text-is("{name}")')).first
-
-
-def choose(page: "Page", *names: str) -> None:
-    for name in names:
-        page.locator("#words").fill(name)
-        expect(page.locator("#summary")).to_contain_text(f"“{name}”")
-        tile(page, name).focus()
-        page.keyboard.press("x")
-    expect(page.locator("#tray")).to_be_visible()
-    expect(page.locator("#tray strong")).to_have_text(re.compile(rf"^{len(names)} icons?$"))
+CLIPBOARD = "() => navigator.clipboard.readText()"
+STORE = """async () => {
+  const { chosen } = await import("/static/tray/store.js");
+  chosen.add([{ key: "a:b", licence_family: "unknown" }]);
+}"""
 
 
 def test_the_first_chosen_icon_brings_the_tray_and_the_last_one_takes_it_away(open_page: Open) -> None:
     page = open_page("/?q=heart")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    expect(tile(page, "heart")).to_be_visible()
-    assert not any("tray/tray.js" in url for url in asked)
+    asked = requests_of(page)
     tile(page, "heart").focus()
-    page.keyboard.press("x")
-    expect(page.locator("#tray strong")).to_have_text("1 icon")
-    expect(page.locator("#tray")).to_contain_text("All free to use")
-    page.keyboard.press("x")
-    expect(page.locator("#tray")).to_be_hidden()
+    assert not any("tray/tray.js" in url for url in asked)
+    press(page, "x")
+    shows(page, {"#tray strong": "1 icon", "#tray": re.compile("All free to use")})
+    press(page, "x")
+    shows(page, {"#tray": False})
 
 
 @pytest.mark.slow
 def test_the_tray_sums_up_what_licences_ask(page: "Page") -> None:
     choose(page, "heart", "tulip", "snow")
-    expect(page.locator("#tray")).to_contain_text("2 need attribution")
-    page.evaluate(
-        """async () => {
-      const { chosen } = await import("/static/tray/store.js");
-      chosen.add([{ key: "a:b", licence_family: "unknown" }]);
-    }"""
-    )
-    expect(page.locator("#tray")).to_contain_text("1 licence unknown, 2 need attribution")
+    shows(page, {"#tray": re.compile("2 need attribution")})
+    page.evaluate(STORE)
+    shows(page, {"#tray": re.compile("1 licence unknown, 2 need attribution")})
 
 
 @pytest.mark.slow
 def test_shift_and_arrows_choose_a_row_and_shift_and_a_click_what_lies_between(open_page: Open) -> None:
     page = open_page("/?q=arrow&fold=0")
     tiles = page.locator("#grid button.tile[data-id]")
-    expect(tiles.first).to_be_visible()
     tiles.first.focus()
-    page.keyboard.press("Shift+ArrowRight")
-    page.keyboard.press("Shift+ArrowRight")
+    press(page, "Shift+ArrowRight", "Shift+ArrowRight")
     expect(tiles.nth(2)).to_be_focused()
-    expect(page.locator("#tray strong")).to_have_text("3 icons")
+    shows(page, {"#tray strong": "3 icons"})
     tiles.nth(4).click(modifiers=["Control"])
     tiles.nth(6).click(modifiers=["Shift"])
-    expect(page.locator("#tray strong")).to_have_text("6 icons")
+    shows(page, {"#tray strong": "6 icons"})
 
 
 @pytest.mark.slow
 def test_all_are_copied_in_the_format_that_is_remembered(page: "Page") -> None:
     choose(page, "heart", "bell")
-    page.get_by_role("button", name="Copy all as …").click()
+    click(page, "Copy all as …")
     page.get_by_role("menuitemradio", name="Lucide for React").click()
-    expect(page.locator("#toast")).to_have_text("Copied 2 icons as Lucide for React")
-    assert page.evaluate("() => navigator.clipboard.readText()") == (
-        'import { Heart, Bell } from "lucide-react";\n\n<Heart />\n<Bell />'
-    )
-    page.locator("#words").fill("tulip")
-    tile(page, "tulip").focus()
-    page.keyboard.press("x")
-    expect(page.locator("#tray strong")).to_have_text("3 icons")
-    page.get_by_role("button", name="Copy all", exact=True).click()
-    expect(page.locator("#toast")).to_have_text("Copied 3 icons as SVG file")
-    assert page.evaluate("() => navigator.clipboard.readText()").count("<svg") == 3
+    shows(page, {"#toast": "Copied 2 icons as Lucide for React"})
+    assert page.evaluate(CLIPBOARD) == 'import { Heart, Bell } from "lucide-react";\n\n<Heart />\n<Bell />'
+    choose(page, "tulip", n=3)
+    click(page, "Copy all")
+    shows(page, {"#toast": "Copied 3 icons as SVG file"})
+    assert page.evaluate(CLIPBOARD).count("<svg") == 3
 
 
-def test_chosen_icons_are_exported_with_their_licences(page: "Page", tmp_path: Path) -> None:
+def test_chosen_icons_are_exported_with_their_licences(page: "Page") -> None:
     choose(page, "heart", "tulip")
-    page.get_by_role("button", name="Export").click()
+    click(page, "Export")
     with page.expect_download() as download:
         page.get_by_role("menuitem", name="Web font").click()
-    download.value.save_as(tmp_path / "export.zip")
-    files = zipfile.ZipFile(io.BytesIO((tmp_path / "export.zip").read_bytes())).namelist()
-    assert any(name.endswith(".woff2") for name in files), files
-    assert any(name.endswith("LICENCES.md") for name in files), files
-    expect(page.locator("#toast")).to_contain_text(f"Saved {download.value.suggested_filename}")
+    with zipfile.ZipFile(download.value.path()) as files:
+        assert {".woff2", ".md"} <= {Path(name).suffix for name in files.namelist()}
+        assert any(name.endswith("LICENCES.md") for name in files.namelist())
+    shows(page, {"#toast": re.compile(f"Saved {download.value.suggested_filename}")})
 
 
 @pytest.mark.slow
 def test_clear_is_undone_with_its_button_and_with_keys(page: "Page") -> None:
     choose(page, "heart", "bell")
-    page.locator("#tray").get_by_role("button", name="Clear").click()
-    expect(page.locator("#tray")).to_be_hidden()
-    page.locator("#undo").get_by_role("button", name="Undo").click()
-    expect(page.locator("#tray strong")).to_have_text("2 icons")
-    page.locator("#tray").get_by_role("button", name="Clear").press("Enter")
-    expect(page.locator("#tray")).to_be_hidden()
-    tile(page, "bell").focus()
-    page.keyboard.press("Control+z")
-    expect(page.locator("#tray strong")).to_have_text("2 icons")
+    for undo in (lambda: click(page, "Undo"), lambda: press(page, "Control+z")):
+        page.locator("#tray").get_by_role("button", name="Clear").click()
+        shows(page, {"#tray": False})
+        tile(page, "bell").focus()
+        undo()
+        shows(page, {"#tray strong": "2 icons"})
     expect(page.locator("#undo")).to_have_count(0)
 
 
@@ -121,9 +94,9 @@ def test_what_is_chosen_stays_and_is_the_same_in_all_tabs(page: "Page") -> None:
     choose(page, "heart")
     other = page.context.new_page()
     other.goto(page.url.split("?")[0])
-    expect(other.locator("#tray strong")).to_have_text("1 icon")
+    shows(other, {"#tray strong": "1 icon"})
     other.locator("#tray").get_by_role("button", name="Clear").click()
-    expect(page.locator("#tray")).to_be_hidden()
+    shows(page, {"#tray": False})
     other.close()
 
 
@@ -140,29 +113,88 @@ def test_what_this_library_lacks_of_the_tray_is_said(open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_what_a_browser_holds_is_read_with_care(open_page: Open) -> None:
+@pytest.mark.parametrize(
+    "stored", ["{", "null", "[1, null, {}]", '[{"key": "a:b", "svg_url": "https://elsewhere/x.svg"}]']
+)
+def test_what_a_browser_holds_is_read_with_care(open_page: Open, stored: str) -> None:
     page = open_page(forgives="status of 404")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    for stored in ("{", "null", "[1, null, {}]", '[{"key": "a:b", "svg_url": "https://elsewhere/x.svg"}]'):
-        page.evaluate("text => localStorage.setItem('icons.chosen', text)", stored)
-        page.reload()
-        expect(page.locator("#start")).to_be_visible()
-        page.wait_for_load_state("networkidle")
+    asked = requests_of(page)
+    page.evaluate("text => localStorage.setItem('icons.chosen', text)", stored)
+    page.reload()
+    shows(page, {"#start": True})
+    page.wait_for_load_state("networkidle")
     assert not [url for url in asked if "elsewhere" in url]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("look", looks("phone"))
-def test_axe_finds_nothing_in_the_tray_and_its_menu(open_page: Open, look: dict[str, object]) -> None:
-    page = open_page(reduced_motion="reduce", **look)
-    choose(page, "heart", "tulip")
+def test_chosen_icons_become_a_collection_that_opens_as_results(page: "Page") -> None:
+    choose(page, "tulip", "snow")
+    save_collection(page, "Garden  & weather")
+    shows(page, {"#toast": "Saved “Garden & weather”"})
+    asked = requests_of(page)
+    shelf(page).get_by_role("button", name="Garden & weather").first.click()
+    found = {"#summary": "2 icons in “Garden & weather”", "#grid .name": ["tulip", "snow"]}
+    shows(page, found)
+    assert "collection=Garden" in page.url
     page.wait_for_load_state("networkidle")
-    assert Axe().run(page).violations_count == 0, Axe().run(page).generate_report()
-    page.get_by_role("button", name="Export").click()
-    expect(page.get_by_role("menuitem").first).to_be_focused()
-    assert Axe().run(page).violations_count == 0, Axe().run(page).generate_report()
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="Export")).to_be_focused()
-    if look is PHONE:
-        assert page.evaluate("() => document.documentElement.scrollWidth") == 390
+    assert not [url for url in asked if "Garden" in url]  # its name is never sent
+    page.reload()
+    shows(page, found)
+    tile(page, "tulip").click()
+    shows(page, {"#detail-name": "tulip"})
+    click(page, "Leave the collection")
+    shows(page, {"#start": True})
+
+
+@pytest.mark.slow
+def test_a_file_takes_a_collection_along(page: "Page", open_page: Open, tmp_path: Path) -> None:
+    choose(page, "tulip", "snow")
+    save_collection(page, "Täglich!")
+    shelf(page)
+    click(page, "More for Täglich!")
+    with page.expect_download() as download:
+        page.get_by_role("menuitem", name="Download as a file").click()
+    assert download.value.suggested_filename == "täglich.json"
+    download.value.save_as(tmp_path / "kept.json")
+    collection, n_again = read_collection((tmp_path / "kept.json").read_bytes(), name="x")  # as `icons export` reads it
+    assert (collection.name, collection.icons, n_again) == ("Täglich!", ("drawn:tulip", "drawn:snow"), 0)
+    other = open_page()
+    shelf(other)
+    other.locator("#shelf input[type=file]").set_input_files(tmp_path / "kept.json")
+    other.locator("#shelf .row", has_text="Täglich!").click()
+    shows(other, {"#grid .name": ["tulip", "snow"]})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "“bad.json” can't be read: it is no JSON."),
+        ('{"format": "other", "icons": []}', "“bad.json” is no collection of icons."),
+        ('{"version": 9, "icons": ["a:b"]}', "“bad.json” is of version 9; this page reads version 1."),
+        ('{"icons": [1, "x"]}', "“bad.json” names no icon; write keys as lucide:bell."),
+    ],
+)
+def test_a_file_that_is_no_collection_is_refused(page: "Page", content: str, said: str) -> None:
+    file = {"name": "bad.json", "mimeType": "application/json", "buffer": content.encode()}
+    shelf(page).locator("input[type=file]").set_input_files(file)  # type: ignore[arg-type]
+    shows(page, {"#toast": said})
+
+
+@pytest.mark.slow
+def test_stars_are_a_collection_of_their_own_and_a_click_counts_while_more_becomes_known(open_page: Open) -> None:
+    page = open_page("/?q=tulip")
+    held: list[Route] = []
+    page.route("**/api/v1/icons/*", lambda route: held.append(route))  # noqa: PLW0108  playwright can't take a builtin
+    page.locator("#grid button.tile").first.click()
+    page.locator("#detail .star").hover()
+    page.mouse.down()
+    held[0].continue_()
+    shows(page, {"#detail .why": True})
+    page.mouse.up()
+    expect(page.locator("#detail .star")).to_have_attribute("aria-pressed", "true")
+    page.unroute("**/api/v1/icons/*")
+    shelf(page).get_by_role("button", name="Starred").first.click()
+    shows(page, {"#summary": "1 icon in your stars"})
+    page.locator("#grid button.tile").first.focus()
+    press(page, "s")
+    shows(page, {"#notice": re.compile("No icon in your stars")})

@@ -1,70 +1,56 @@
-"""Typing on the page: results, addresses, filters, and what is said when there is nothing."""
+"""Typing on the page: results, addresses, languages, the start page, and what is said when there is nothing."""
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
-from site_of_icons import Open
+from site_of_icons import Open, click, press, requests_of, shows, tile
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Request, Route
 
-
-def first_name(page: "Page", name: str) -> None:
-    expect(page.locator("#grid .name").first).to_have_text(name)
-
-
-def more(page: "Page", kind: str) -> None:
-    page.locator('#filters [data-kind="more"]').click()
-    page.locator(f'#menu [data-kind="{kind}"]').click()
+ALL = "() => [document.querySelector('#grid').innerText, document.documentElement.dataset.ground]"
 
 
 def test_results_come_while_typing_and_the_address_follows(page: "Page") -> None:
     page.locator("#words").press_sequentially("arrow left")
-    first_name(page, "arrow-left")
-    expect(page).to_have_url(re.compile(r"\?q=arrow\+left$"))
-    expect(page.locator("#summary")).to_have_text(re.compile(r"^\d+ icons? for “arrow left”$"))
-    expect(page.locator("#live")).to_have_text(page.locator("#summary").inner_text())
+    shows(
+        page,
+        {
+            "#grid .name": "arrow-left",
+            "#summary": re.compile("^\\d+ icons? for “arrow left”$"),
+            "#live": page.locator("#summary").inner_text(),
+        },
+        url="\\?q=arrow\\+left$",
+    )
     expect(page).to_have_title("arrow left · icons")
 
 
 def test_a_search_that_is_overtaken_is_cancelled(page: "Page") -> None:
-    cancelled: list[str] = []
-    page.on("requestfailed", lambda request: cancelled.append(request.url))
     held: list[Route] = []
     page.route("**/search?q=hea&**", lambda route: held.append(route))  # noqa: PLW0108  playwright can't take a builtin
     with page.expect_request("**/search?q=hea&**"):
         page.locator("#words").press_sequentially("hea")
-    with page.expect_event("requestfailed"):
+    with page.expect_event("requestfailed", lambda request: "q=hea&" in request.url):
         page.locator("#words").press_sequentially("rt")
-    first_name(page, "heart")
+    shows(page, {"#grid .name": "heart"})
     assert len(held) == 1
-    assert any("q=hea&" in url for url in cancelled)
-
-
-@pytest.mark.slow
-def test_what_is_only_nearest_is_called_so(page: "Page") -> None:
-    page.locator("#words").fill("heart")
-    expect(page.locator("#summary")).to_contain_text("icons for “heart”")
-    page.goto(f"{page.url.partition('?')[0]}?q=french+revolution&min_score=0")
-    expect(page.locator("#summary")).to_have_text("No good match for “french revolution”. These come nearest.")
 
 
 @pytest.mark.slow
 def test_back_and_forward_go_through_searches_not_keystrokes(page: "Page") -> None:
     page.locator("#words").press_sequentially("heart")
-    first_name(page, "heart")
-    page.locator("#grid button.tile").first.click()
-    expect(page.locator("#detail")).to_be_visible()
+    tile(page, "heart").click()
+    shows(page, {"#detail": True})
     page.go_back()
-    expect(page.locator("#detail")).to_be_hidden()
-    first_name(page, "heart")
+    shows(page, {"#detail": False, "#grid .name": "heart"})
     page.go_back()
-    expect(page.locator("#start")).to_be_visible()
+    shows(page, {"#start": True})
     page.go_forward()
     expect(page.locator("#words")).to_have_value("heart")
-    first_name(page, "heart")
+    shows(page, {"#grid .name": "heart"})
 
 
 def test_an_address_alone_brings_everything_back(page: "Page", open_page: Open) -> None:
@@ -77,85 +63,36 @@ def test_an_address_alone_brings_everything_back(page: "Page", open_page: Open) 
     page.locator("#size input").fill("7")
     page.keyboard.press("Escape")
     page.locator("#grid button.tile").first.click()
-    expect(page.locator("#detail dd", has_text="MIT")).to_be_visible()
-    before = page.evaluate(
-        "() => [document.querySelector('#grid').innerText, document.querySelector('#detail').innerText]"
-    )
     again = open_page(page.url.removeprefix(page.evaluate("() => location.origin")))
-    expect(again.locator("#detail .similar .tile").first).to_be_visible()
-    expect(again.locator("#grid button.tile").first).to_be_visible()
-    expect(page.locator("#detail .similar .tile").first).to_be_visible()
-    after = again.evaluate(
-        "() => [document.querySelector('#grid').innerText, document.querySelector('#detail').innerText]"
-    )
-    assert after[0] == before[0]
+    for one in (page, again):
+        shows(one, {"#detail .similar .tile": True, "#grid button.tile": True})
+    assert again.evaluate(ALL) == page.evaluate(ALL) and page.evaluate(ALL)[1] == "dark"
     expect(again.locator("#words")).to_have_value("arrow left")
-    expect(again.locator("#size output")).to_have_text("96 px")
-    expect(again.locator('#surfaces [value="dark"]')).to_be_checked()
-    expect(again.locator(".chip")).to_contain_text("drawn")
-    assert again.evaluate("() => document.documentElement.dataset.ground") == "dark"
+    shows(again, {'#surfaces [value="dark"]:checked': 1, "#size output": "96 px", ".chip": re.compile("drawn")})
 
 
 @pytest.mark.slow
 def test_an_address_that_makes_no_sense_opens_the_page_all_the_same(open_page: Open) -> None:
     page = open_page("/?q=heart&px=9999&bg=javascript:1&k=-3&min_score=7&open=abc&animated=maybe#picture=%%")
-    first_name(page, "heart")
-    expect(page.locator("#size output")).to_have_text("128 px")
-    expect(page.locator("#detail")).to_be_hidden()
-
-
-def test_a_filter_narrows_shows_its_count_and_goes_away_again(page: "Page") -> None:
-    page.locator("#words").fill("arrow")
-    first = page.locator("#grid button.tile").first
-    expect(first).to_be_visible()
-    page.locator('[data-kind="set"]').click()
-    option = page.locator("#menu .option", has_text="drawn")
-    expect(option.locator(".count")).to_have_text(re.compile(r"^\d+$"))
-    option.locator("input").check()
-    expect(page.locator("#grid .set").filter(has_not_text="drawn")).to_have_count(0)  # the first may have been of it
-    expect(page.locator("#grid .set").first).to_have_text("drawn")
-    expect(page).to_have_url(re.compile("set=drawn"))
-    expect(page.locator('#menu input[value="drawn"]')).to_be_focused()
-    page.keyboard.press("Escape")
-    expect(page.locator('[data-kind="set"]')).to_be_focused()
-    page.locator(".chip", has_text="drawn").click()
-    expect(page.locator("#grid .set", has_text=re.compile("lucide", re.IGNORECASE)).first).to_be_visible()
-    assert "set=" not in page.url
-
-
-@pytest.mark.slow
-def test_an_answer_between_press_and_release_loses_no_click(page: "Page") -> None:
-    page.locator("#words").fill("tulip")
-    more(page, "coloured")
-    page.locator("#menu label", has_text="Many colours").hover()
-    page.mouse.down()
-    page.evaluate(
-        "words => { words.value = 'tulips'; words.dispatchEvent(new Event('input', { bubbles: true })); }",
-        page.locator("#words").element_handle(),
-    )
-    expect(page.locator("#summary")).to_contain_text("“tulips”")
-    page.mouse.up()
-    expect(page.locator(".chip", has_text="Many colours")).to_be_visible()
+    shows(page, {"#grid .name": "heart", "#size output": "128 px", "#detail": False})
 
 
 @pytest.mark.slow
 def test_variants_are_one_tile_with_a_badge_until_every_one_is_wanted(open_page: Open) -> None:
-    page = open_page("/?fold=0")
-    page.locator("#words").fill("arrow left")
+    page = open_page("/?fold=0&q=arrow+left")
     drawn = page.locator("#grid button.tile", has_text="drawn").filter(has_text="arrow-left")
     expect(drawn).to_have_count(1)
     expect(drawn.locator(".badge")).to_have_text("2")
-    expect(drawn).to_contain_text("2 variants")
-    more(page, "flat")
+    page.locator('#filters [data-kind="more"]').click()
+    page.locator('#menu [data-kind="flat"]').click()
     expect(drawn).to_have_count(2)
     expect(page).to_have_url(re.compile("flat=1"))
 
 
 @pytest.mark.slow
 def test_words_after_a_dash_are_steered_away_from(page: "Page") -> None:
-    with page.expect_request(lambda request: "not=filled" in request.url) as asked:
+    with page.expect_request(lambda request: "q=arrow-left&" in request.url and "not=filled" in request.url):
         page.locator("#words").fill("arrow-left -filled")
-    assert "q=arrow-left&" in asked.value.url
     expect(page).to_have_url(re.compile(r"q=arrow-left&not=filled"))
     page.reload()
     expect(page.locator("#words")).to_have_value("arrow-left -filled")
@@ -163,38 +100,37 @@ def test_words_after_a_dash_are_steered_away_from(page: "Page") -> None:
 
 def test_it_says_honestly_that_nothing_is_good_and_what_to_try(open_page: Open) -> None:
     page = open_page("/?q=qxzvkj&min_score=1&set=drawn")
-    expect(page.locator(".nothing h2")).to_have_text("Nothing good found for “qxzvkj”")
-    expect(page.locator("#live")).to_have_text("Nothing good found for “qxzvkj”")
-    expect(page.locator("#grid button.tile")).to_have_count(0)
-    page.get_by_role("button", name="Show the nearest icons anyway").click()
-    expect(page.locator("#grid button.tile").first).to_be_visible()
-    expect(page.locator(".remark")).to_contain_text("The nearest icons, however far away")
+    shows(page, dict.fromkeys((".nothing h2", "#live"), "Nothing good found for “qxzvkj”"))
+    shows(page, {"#grid button.tile": False})
+    click(page, "Show the nearest icons anyway")
+    shows(page, {"#grid button.tile": True, ".remark": re.compile("The nearest icons, however far away")})
     assert "min_score=0" in page.url
-    page.locator("#words").fill("heart")
-    expect(page.locator("#summary")).to_contain_text("heart")
+    page.locator("#words").fill("french revolution")
+    shows(page, {"#summary": re.compile("“french revolution”")})
     expect(page).not_to_have_url(re.compile("min_score"))
 
 
 @pytest.mark.slow
-def test_a_misspelt_word_gets_a_suggestion(page: "Page") -> None:
+def test_a_misspelt_word_gets_a_suggestion_and_what_is_only_nearest_is_called_so(open_page: Open) -> None:
+    page = open_page("/?q=french+revolution&min_score=0")
+    shows(page, {"#summary": "No good match for “french revolution”. These come nearest."})
     page.locator("#words").fill("arow left")
     page.locator("#notice").get_by_role("button", name="arrow left").click()
     expect(page.locator("#words")).to_have_value("arrow left")
-    first_name(page, "arrow-left")
+    shows(page, {"#grid .name": "arrow-left"})
 
 
 @pytest.mark.slow
 def test_a_server_that_is_gone_is_said_and_tried_again(open_page: Open) -> None:
     page = open_page("/?q=heart", forgives="ERR_INTERNET_DISCONNECTED")
-    first_name(page, "heart")
+    shows(page, {"#grid .name": "heart"})
     page.context.set_offline(True)
     page.locator("#words").fill("bell")
-    expect(page.locator(".nothing")).to_contain_text("The server does not answer. Is `icons serve` still running?")
-    first_name(page, "heart")  # what was found before stays
-    expect(page.locator("#summary")).to_contain_text("“heart”")
+    told = re.compile("The server does not answer. Is `icons serve` still running?".replace("?", r"\?"))
+    shows(page, {".nothing": told, "#grid .name": "heart", "#summary": re.compile("“heart”")})  # what was found stays
     page.context.set_offline(False)
-    page.get_by_role("button", name="Try again").click()
-    first_name(page, "bell")
+    click(page, "Try again")
+    shows(page, {"#grid .name": "bell"})
 
 
 def test_a_busy_server_is_asked_again(open_page: Open) -> None:
@@ -210,7 +146,7 @@ def test_a_busy_server_is_asked_again(open_page: Open) -> None:
 
     page.route("**/search?q=moon&k=*", once_busy)
     page.locator("#words").fill("moon")
-    first_name(page, "moon")
+    shows(page, {"#grid .name": "moon"})
     assert answered[:2] == [503, 200]  # what is scrolled to is asked for after that
 
 
@@ -218,17 +154,174 @@ def test_what_is_typed_is_never_markup(page: "Page") -> None:
     hostile = "<img src=x onerror=\"document.title='stolen'\">"
     page.locator("#words").fill(hostile)
     expect(page.locator("#found")).to_contain_text(f"“{hostile}”")
-    assert page.locator("#found img[src='x']").count() == 0
-    assert "stolen" not in page.title().split("<")[0]
+    assert page.locator("#found img[src='x']").count() == 0 and "stolen" not in page.title().split("<")[0]
 
 
 def test_more_icons_come_when_the_end_is_near_and_only_once(open_page: Open) -> None:
     page = open_page("/?q=arrow&min_score=0&px=24&fold=0")
-    expect(page.locator("#grid button.tile").first).to_be_visible()
+    shows(page, {"#grid button.tile": True})
     page.locator("footer").scroll_into_view_if_needed()
     page.wait_for_function("() => document.querySelectorAll('#grid button.tile').length > 60")
     page.mouse.wheel(0, 20_000)
-    expect(page.locator("#more")).to_be_hidden()
+    shows(page, {"#more": False})
     numbers = page.locator("#grid button.tile").evaluate_all("tiles => tiles.map(tile => tile.dataset.id)")
     assert len(set(numbers)) == len(numbers) > 60
     expect(page).to_have_url(re.compile(f"k={len(numbers)}"))
+
+
+def test_a_set_is_a_card_with_icons_their_number_licence_and_style_and_opens(page: "Page") -> None:
+    drawn = '.set-card:has(a[href="?set=drawn"])'
+    shows(
+        page,
+        {
+            f"{drawn} .title": "drawn",
+            f"{drawn} .facts": re.compile("8 icons"),
+            '.set-card:has(a[href="?set=lucide-static"]) .facts': re.compile("ISC"),
+        },
+    )
+    expect(page.locator(drawn).first.locator(".mosaic img")).to_have_count(6)
+    page.locator(f"{drawn} a").first.click()
+    shows(page, {"#summary": "7 icons in drawn"}, url="\\?set=drawn$")  # two of its eight are variants of one
+    page.locator("#words").fill("flower")
+    shows(page, {"#grid .name": "tulip"}, url="q=flower&set=drawn")
+
+
+@pytest.mark.slow
+def test_searches_and_opened_icons_come_back_and_are_forgotten_on_demand(page: "Page") -> None:
+    shows(page, {"#recent": False})
+    page.locator("#words").press_sequentially("heart")
+    page.wait_for_function("() => localStorage.getItem('icons.searches') !== null")
+    tile(page, "heart").click()
+    shows(page, {"#detail-name": "heart"})
+    page.goto(page.url.partition("?")[0])
+    shows(page, {"#recent-searches li": ["heart"]})  # not its beginnings
+    page.get_by_role("button", name="heart, lucide-static").first.click()
+    shows(page, {"#detail-name": "heart"})
+    page.locator("#recent-searches button").click()
+    expect(page.locator("#words")).to_have_value("heart")
+    page.locator(".brand").click()
+    page.locator("#forget").click()
+    shows(page, {"#recent": False})
+    page.reload()
+    shows(page, {"#start": True, "#recent": False})
+
+
+def names(page: "Page") -> list[str]:
+    """Of the first hits: more come while the page stands."""
+    return page.locator("#grid .name").all_inner_texts()[:20]
+
+
+def test_how_words_were_read_stands_above_the_hits_and_is_spoken(open_page: Open) -> None:
+    page = open_page("/?q=Pfeil+links", locale="de-AT")
+    shows(
+        page,
+        {
+            ".remark": re.compile("^Pfeil: arrow; links: left.* \\(German\\) $"),
+            "#grid .name": "arrow-left",
+            ".remark bdi": ["Pfeil", "links"],
+        },
+    )
+    assert page.locator(".remark bdi").first.get_attribute("lang") == "de"
+    shows(page, {"#live": re.compile(r"^\d+ icons for “Pfeil links”\. Pfeil: arrow; links: left.* \(German\)$")})
+    expect(page.get_by_role("button", name="Search in English only")).to_have_count(0)  # there is nothing to find so
+
+
+@pytest.mark.slow
+def test_words_of_two_languages_are_found_alike_by_all_readers_and_in_english_on_demand(open_page: Open) -> None:
+    """Of somebody who reads French first: "chat" is a cat, or the English chat."""
+    page = open_page(locale="fr-FR")
+    page.locator("#words").fill("chat")
+    shows(page, {".remark": re.compile("chat: cat, chat \\(French\\)")}, url="\\?q=chat&language=fr(&|$)")
+    as_french, split = names(page), urlsplit(page.url)
+    for query in (split.query, "q=chat&language=%3Cb%3E&language=fr-CH&language=german"):
+        other = open_page(f"{split.path}?{query}", locale="en-US")
+        shows(other, {".remark": re.compile(r"\(French\)")})
+        assert names(other) == as_french
+    page.get_by_role("button", name="Search in English only").focus()
+    page.keyboard.press("Enter")
+    shows(page, {".remark": False, "#results:focus": True}, url="\\?q=chat(&k=\\d+)?$")
+    assert names(page) != as_french
+    page.go_back()
+    shows(page, {".remark": re.compile(r"\(French\)")})
+    assert names(page) == as_french
+
+
+@pytest.mark.slow
+def test_readers_of_english_alone_send_no_language_and_answers_are_told_once(page: "Page") -> None:
+    asked = requests_of(page)
+    shows(page, {"#live": "All icons"})  # what the page tells when it opens
+    told = page.evaluate_handle(
+        "() => { const told = []; new MutationObserver(() => told.push(document.querySelector('#live').textContent))"
+        ".observe(document.querySelector('#live'), { childList: true }); return told; }"
+    )
+    page.locator("#words").evaluate(
+        "box => { for (const typed of ['h', 'he', 'hea', 'hear', 'heart']) {"
+        " box.value = typed; box.dispatchEvent(new Event('input')); } }"
+    )
+    shows(page, {"#live": re.compile("“heart”")})
+    assert len(told.json_value()) == 1 and [url for url in asked if "search?q=heart" in url and "language" not in url]
+
+
+def test_an_icon_is_found_opened_and_copied_without_a_mouse(page: "Page") -> None:
+    first = page.locator("#grid button.tile").first
+    press(page, "Tab", "/")
+    expect(page.locator("#words")).to_be_focused()
+    page.keyboard.type("arrow left")
+    shows(page, {"#summary": re.compile("“arrow left”")})  # the first of "arrow lef" is another of that name
+    expect(first).to_contain_text("arrow-left")
+    press(page, "ArrowDown")
+    expect(first).to_be_focused()
+    press(page, "Enter")
+    expect(page.get_by_role("button", name="Copy as SVG file")).to_be_focused()
+    press(page, "Enter")
+    shows(page, {"#toast": "Copied arrow-left as SVG file"})
+    assert "<svg" in page.evaluate("() => navigator.clipboard.readText()")
+    press(page, "Escape")
+    shows(page, {"#detail": False})
+    expect(first).to_be_focused()
+    press(page, "Escape")
+    expect(page.locator("#words")).to_be_focused()
+    press(page, "Escape")
+    shows(page, {"#start": True})
+    expect(page.locator("#words")).to_have_value("")
+    page.keyboard.type("on/off")  # a slash that belongs to the text
+    expect(page.locator("#words")).to_have_value("on/off")
+
+
+def test_an_arrow_before_the_answer_goes_to_its_first_tile(page: "Page") -> None:
+    held: list[Route] = []
+    page.route("**/search?*", lambda route: held.append(route))  # noqa: PLW0108  also what the start page shows
+    page.reload()
+    page.locator("#words").fill("arrow left")
+    shows(page, {"#grid .waiting": True})
+    page.locator("#words").press("ArrowDown")
+    for route in held:
+        route.continue_()
+    expect(page.locator("#grid button.tile").first).to_be_focused()
+
+
+@pytest.mark.slow
+def test_arrows_walk_through_rows_and_columns_and_tab_stops_once(open_page: Open) -> None:
+    page = open_page("/?q=arrow&min_score=0")
+    tiles = page.locator("#grid button.tile")
+    expect(tiles.first).to_be_visible()
+    columns = page.evaluate(
+        "() => getComputedStyle(document.querySelector('#grid')).gridTemplateColumns.split(' ').length"
+    )
+    page.locator("#words").press("ArrowDown")
+    press(page, "End")
+    shows(page, {"#more": False})
+    press(page, "Home")
+    last = tiles.count() - 1
+    for key, at in (
+        *(("ArrowRight", 1), ("ArrowDown", 1 + columns), ("ArrowLeft", columns), ("ArrowLeft", columns - 1)),
+        *(("ArrowDown", 2 * columns - 1), ("ArrowUp", columns - 1), ("Home", 0), ("End", last), ("ArrowDown", last)),
+        *(("Home", 0), ("ArrowLeft", 0)),
+    ):
+        press(page, key)
+        expect(tiles.nth(at)).to_be_focused()
+    expect(page.locator('#grid [tabindex="0"]')).to_have_count(1)
+    press(page, "Shift+Tab", "Tab")
+    expect(tiles.first).to_be_focused()
+    press(page, "ArrowUp")
+    expect(page.locator("#words")).to_be_focused()

@@ -1,4 +1,4 @@
-"""How the dictionary of other languages is made, the questions that measure it, and the names of signs."""
+"""How the dictionary of other languages is made, the questions that measure it, and what they measure."""
 
 import json
 from collections.abc import Mapping
@@ -8,10 +8,25 @@ import pytest
 from click.testing import CliRunner
 
 from data.making.language.__main__ import main
-from data.making.language.questions import SIGN, TEXT, Question, make_questions
+from data.making.language.comparing import (
+    GOALS,
+    TEN,
+    Answered,
+    LanguageOptions,
+    Translated,
+    evaluate_languages,
+    goals,
+    language_rows,
+)
+from data.making.language.questions import SIGN, TEXT, make_questions
 from data.making.language.texts import Text, leaves, objects
 from data.making.language.weighing import Neighbours, Sources, Weighed, align, prune, weigh
 from data.making.language.words import Annotation, is_left_out, read_signs
+from indexer.errors import QueryFileError
+from indexer.reports.measures import UNRANKED, Figure
+from search.engine import Query, Window
+from search.evaluation.evaluate import Subject
+from search.evaluation.queries import BenchmarkQuery
 
 OTHERS = [f"x{letter}" for letter in "abcdefghijklmnopqrs"]
 """Languages enough, beside German and French, for a text to be asked."""
@@ -75,29 +90,25 @@ def modules(tmp_path: Path) -> Path:
             _script(root / package / code, "annotations.json", content)
     for number in range(4):
         names = ("copy", "remove", "delete", "lock", "bed", "bunk", "cot", "hotel", "bear")
-        icons = {name: {} for name in names if number < 3 or name == "bear"}
-        content = json.dumps({"info": {"category": "General"}, "icons": icons})
+        content = json.dumps(
+            {"info": {"category": "General"}, "icons": {name: {} for name in names if number < 3 or name == "bear"}}
+        )
         _script(root / "@iconify/json/json", f"set{number}.json", content)
     return root
 
 
-def _by_query(questions: list[Question], kind: str) -> dict[str, Question]:
-    return {question.query: question for question in questions if question.kind == kind}
-
-
 def test_questions_are_texts_in_all_languages_and_signs_that_are_left_out(modules: Path, tmp_path: Path) -> None:
-    texts = _by_query(make_questions(modules), TEXT)
+    questions = make_questions(modules)
+    texts = {question.query: question for question in questions if question.kind == TEXT}
     assert list(texts) == ["copy", "delete", "lock", "remove"]
     assert texts["copy"].texts == {"de": "Kopieren", **{code: f"copy-{code}" for code in OTHERS}}
     assert (texts["lock"].texts["de"], texts["delete"].texts["de"]) == ("Sperren", "Löschen")
     assert texts["delete"].relevant == ["delete", "remove"]  # two languages say both alike
     assert [is_left_out(sign) for sign in (BED, BEAR, CAT, DOG)] == [True, False, False, False]
-    [sign] = _by_query(make_questions(modules), SIGN).values()
+    [sign] = [question for question in questions if question.kind == SIGN]
     assert (sign.query, sign.texts, sign.relevant) == ("bed", {"de": "Bett", "fr": "lit"}, ["bed", "cot", "bunk"])
-    out = tmp_path / "questions.jsonl"
-    done = CliRunner().invoke(main, ["questions", str(modules), "--out", str(out)])
+    done = CliRunner().invoke(main, ["questions", str(modules), "--out", str(tmp_path / "questions.jsonl")])
     assert done.output == "interface text\t4\nsign\t1\nlanguages\t21\n"
-    assert json.loads(out.read_text("utf-8").splitlines()[0])["relevant"] == ["copy"]
 
 
 def test_texts_of_a_script_are_read_without_running_it() -> None:
@@ -105,8 +116,7 @@ def test_texts_of_a_script_are_read_without_running_it() -> None:
 b`,emoji:"\uD83D\uDE00\u{1F600}"},f={g(n){return 0}},r={labels:i,n:5,kept:{text:'x'}};"""
     found = objects(source)
     assert found["a"] == {"copy": "Löschen", "two words": 'it\'s "one"', "u": "a\nb", "emoji": "😀😀"}
-    assert list(leaves(found["r"])) == [("/kept/text", "x")]
-    assert "f" not in found
+    assert list(leaves(found["r"])) == [("/kept/text", "x")] and "f" not in found
 
 
 def test_words_are_aligned_by_the_texts_that_they_are_in_together() -> None:
@@ -123,10 +133,8 @@ def test_sources_are_weighed_together_and_neighbours_bring_no_word_of_their_own(
     english = {"🐻": Annotation(["bear"], ["animal"]), "🐱": Annotation(["cat"], ["animal"])}
     found = weigh(Sources(texts, signs, english, {"einstellungen": near, "zahnrad": near}))
     terms = dict(found["einstellungen"].terms)
-    assert list(terms)[:2] == ["settings", "preferences"]
-    assert terms["cog"] == pytest.approx(0.4)
-    assert (found["bär"].terms[0][0], found["tier"].terms[0][0]) == ("bear", "animal")
-    assert "zahnrad" not in found
+    assert (list(terms)[:2], terms["cog"]) == (["settings", "preferences"], pytest.approx(0.4))
+    assert (found["bär"].terms[0][0], found["tier"].terms[0][0]) == ("bear", "animal") and "zahnrad" not in found
 
 
 def test_what_icons_are_called_by_is_kept_and_a_phrase_that_its_words_say_is_not() -> None:
@@ -144,3 +152,67 @@ def test_signs_are_called_as_icons_are_named(tmp_path: Path) -> None:
     assert read_signs(tmp_path) == {
         "🏠": "house", "☎": "telephone", "→": "right arrow", "+": "plus", "❤": "heart",
     }  # fmt: skip
+
+
+WORDS = {
+    "house": "Haus", "heart": "Herz", "bell": "Glocke", "trash": "Mülleimer", "star": "Stern", "key": "Schlüssel",
+    "lock": "Schloss", "sun": "Sonne", "moon": "Mond", "cloud": "Wolke", "camera": "Kamera",
+}  # fmt: skip
+NONSENSE = "qwrtz"
+
+
+def _line(word: str, kind: str = "thing", **languages: str) -> dict[str, object]:
+    return {"query": word, "kind": kind, "in": languages, "relevant": [word]}
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    """22 questions of two kinds in German, one of them no word; eleven in French, and one in a made-up language."""
+    lines = [_line(word, de=german, fr="maison") for word, german in WORDS.items()]
+    lines += [_line(word, "again", de=NONSENSE if word == "sun" else german) for word, german in WORDS.items()]
+    lines += [_line("bell", xx="klokke"), _line("zebra", de="Zebra")]
+    _script(tmp_path, "q.jsonl", "\n".join(map(json.dumps, lines)))
+    return tmp_path / "q.jsonl"
+
+
+def test_languages_stand_beside_english_on_the_same_questions(subject: Subject, questions: Path) -> None:
+    found = evaluate_languages(subject, LanguageOptions([questions]), lambda *_: None)
+    assert (found.n_asked, found.n_dropped, found.lacking, found.few) == (23, 1, ["xx"], {"French": 11})
+    [row] = found.rows
+    assert (row.language, row.name, row.kind, row.n_queries) == ("de", "German", None, 22)
+    assert (row.english["R@1"], row.known.shares) == (Figure(1.0, 1.0, 1.0), row.known.figures)
+
+    def is_first(word: str, german: str) -> bool:
+        answer = subject.engine.ask(Query(words=german, languages=("de",)), window=Window(k=1))
+        return answer.hits[0].name in ({"bell", "alarm-old"} if word == "bell" else {word})
+
+    n_first = 2 * sum(is_first(word, german) for word, german in WORDS.items()) - is_first("sun", "Sonne")
+    assert row.known.figures["R@1"].value == pytest.approx(n_first / 22, abs=1e-4)
+    [lost] = [one for one in found.missed if one.text == NONSENSE]
+    assert (lost.query, lost.read_as, lost.english_rank, lost.rank) == ("sun", f"{NONSENSE}: not read", 1, None)
+
+
+def test_goals_are_those_of_the_ten_languages() -> None:
+    ranks = dict.fromkeys(TEN, 1) | {"hi": 11, "xx": UNRANKED}
+    query = BenchmarkQuery("query", "k", ("name",), translations=dict.fromkeys(ranks, "text"))
+    asked = [
+        Translated(query, 1, {language: Answered(rank, UNRANKED, "", ()) for language, rank in ranks.items()})
+    ] * 20
+    reached = goals(list(language_rows(asked, {code: code for code in ranks}, seed=0)))
+    assert [(goal.name, goal.reached) for goal in reached] == list(zip(GOALS, (0.9, 0.9, 0.0), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ({"query": "bell", "kind": "thing", "relevant": ["bell"]}, "says no query in another language"),
+        (_line("bell", xx="klokke"), "the dictionary has none of these languages: xx"),
+        ({**_line("bell"), "in": {"de": " "}}, 'line 1: "in.de": String should have at least 1'),
+    ],
+)
+def test_a_file_that_says_nothing_in_a_known_language_is_refused(
+    subject: Subject, tmp_path: Path, line: dict[str, object], reason: str
+) -> None:
+    _script(tmp_path, "q.jsonl", json.dumps(line))
+    with pytest.raises(QueryFileError, match=reason):
+        evaluate_languages(subject, LanguageOptions([tmp_path / "q.jsonl"]), lambda *_: None)

@@ -1,6 +1,6 @@
 """The command reference, written from the help texts.
 
-python -m search.reference > docs/commands.md
+python -m data.making.commands > docs/commands.md
 """
 
 import re
@@ -13,7 +13,7 @@ from search.cli import main
 
 _INTRO = """# Commands
 
-Written by `python -m search.reference` from the help texts. `icons COMMAND --help` explains each option.
+Written by `python -m data.making.commands` from the help texts. `icons COMMAND --help` explains each option.
 """
 
 
