@@ -37,7 +37,7 @@ def scan(text: str, *, path: str, own: Callable[[str], Components | None] = lamb
 
     def placed(one: Reference) -> Reference:
         line, written = bisect_right(starts, one.start), text[one.start : one.end]
-        is_certain = one.is_certain and not (is_test and one.form == "iconify")
+        is_certain = one.is_certain and not (is_test and one.form in ("iconify", "file", "module"))
         column = one.start - starts[line - 1] + 1
         return one._replace(path=path, line=line, column=column, text=written, is_certain=is_certain)
 
@@ -63,6 +63,8 @@ def names_in(code: Code, modules: Mapping[str, Components]) -> Iterator[Referenc
                 yield from _component(name.start, name.name, components)
         if components is None and not one.is_type:
             yield from _deep(one)
+        if one.module.startswith(".") and (file := _FILE.fullmatch(one.module)):
+            yield Reference(one.start + file.start(1), one.start + file.end(1), "module", name=file[1])
     for member in code.members:
         if components := modules.get(member.module):
             if member.name:
@@ -251,8 +253,8 @@ _ADDRESSES = frozenset(("src", "href", "xlink:href", "xlinkHref", "data", "poste
 """Attributes whose values are files, and `url()`."""
 _COMMON = frozenset((
     "carbon", "charm", "clarity", "codex", "feather", "flag", "foundation", "garden", "geo", "glyphs", "guidance",
-    "logos", "mage", "map", "memory", "nimbus", "pixel", "prime", "quill", "solar", "stash", "streamline", "subway",
-    "token", "websymbol", "wordpress",
+    "logos", "mage", "map", "memory", "nimbus", "option", "pixel", "prime", "quill", "solar", "stash", "streamline",
+    "subway", "token", "websymbol", "wordpress",
 ))  # fmt: skip
 """Sets whose keys are words of everyday code: "token:refresh"."""
 _SHORT = 3
@@ -286,7 +288,7 @@ def _in_string(text: Text) -> Iterator[Reference]:
         for one in _FILES.finditer(said):
             yield Reference(start + one.start(), start + one.end(), "file", name=one[0])
     elif not is_computed and (file := _FILE.fullmatch(said)) and ":" not in file[1]:
-        is_address = text.owner in _ADDRESSES or file[1].startswith(".")
+        is_address = (text.owner in _ADDRESSES or file[1].startswith(".")) and not text.is_example
         yield Reference(start + file.start(1), start + file.end(1), "file", name=file[1], is_certain=is_address)
     else:
         yield from classes_in(text)
