@@ -166,6 +166,10 @@ class Project:
         alike = [path for path in self.svgs if parts and path.name == parts[-1]]
         return [path for path in alike if path.parts[-len(parts) :] == parts] or alike
 
+    def has_folder_of(self, address: str, beside: Path) -> bool:
+        """Whether the folder that an address leads to is one of the project: else another may serve it."""
+        return any(path.parent.is_dir() for path in self._led_to(address, beside))
+
     def _led_to(self, address: str, beside: Path) -> Iterator[Path]:
         if not address.startswith("/"):
             yield beside / address
@@ -315,10 +319,10 @@ class OwnIcons:
         return _finding("no-part", one, f'"{one.file}" has no part "{one.name}"', names)
 
     def _missing_file(self, one: Reference, used: set[Path]) -> Finding | None:
-        """A file that is not beside the one that names it.
+        """A file that is not where its address leads.
 
-        Where another's is named (of a package, or by an alias nobody here knows), nothing can be said, but that a file
-        of the folder is used which has the end of its path.
+        Where another's is named (of a package, of a server, or by an alias nobody here knows), nothing can be said, but
+        that a file is used which has the end of its path.
         """
         folder = Path(one.path).parent
         files = self.project.svgs_meant(one.name, beside=folder)
@@ -326,7 +330,12 @@ class OwnIcons:
             there = {(folder / spelling).resolve() for spelling in spellings_of(one.name)}
             files = [path for path in files if path in there]
         used.update(path.resolve() for path in files[:1])
-        if files or not one.is_certain or _ELSEWHERE.match(one.name):
+        if (
+            files
+            or not one.is_certain
+            or _ELSEWHERE.match(one.name)
+            or not self.project.has_folder_of(one.name, folder)
+        ):
             return None
         near = (folder / one.name).parent.glob("*.svg") if one.name.startswith(".") else self.project.svgs
         return _finding("no-file", one, f'there is no file "{one.name}"', {path.name for path in near})
