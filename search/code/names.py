@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from search.code.packages import MODULES, Components, kebab, package_of, read_component
+from search.code.packages import Components, components_above, components_of, kebab, read_component
 from search.code.reading import Reference
 from search.code.syntax import Code, Import, Text, parse
 from search.drawings.drawn import iconify_sets
@@ -38,15 +38,17 @@ def scan(text: str, *, path: str) -> Scanned:
 
 def names_in(code: Code) -> Iterator[Reference]:
     """All names of icons; where two begin at one place, the first is what stands there."""
-    for one in code.imports:
-        components = MODULES.get(one.module)
-        for name in one.names if components and not one.is_type else ():
-            if components and not name.is_type:
-                yield from _component(name.start, name.name, components)
-        if components is None and not one.is_type:
-            yield from _deep(one)
+    for one in (one for one in code.imports if not one.is_type):
+        components = components_of(one.module)
+        part_of = None if components else components_above(one.module)
+        named = [name for name in one.names if not name.is_type and name.name != "default"]
+        for name in named if not _HELPERS.search(one.module) else ():
+            if exported := components or part_of:
+                yield from _component(name.start, name.name, exported)
+        if part_of and not named:
+            yield from _deep(one, part_of)
     for member in code.members:
-        if components := MODULES.get(member.module):
+        if components := components_of(member.module):
             if member.name:
                 yield from _component(member.start, member.name, components)
             else:
@@ -65,14 +67,15 @@ def _component(start: int, name: str, components: Components) -> Iterator[Refere
         yield Reference(start, start + len(name), components.form, key, spelt, tuple(others), bool(readings))
 
 
-_DEEP = re.compile(r"(?:^|/)([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
+_DEEP = re.compile(r"/([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
+_HELPERS = re.compile(r"/(?:dynamic[\w-]*|icons-list|types|utils?)(?:\.\w+)*$")
+"""Modules beside those of icons."""
 
 
-def _deep(one: Import) -> Iterator[Reference]:
+def _deep(one: Import, components: Components) -> Iterator[Reference]:
     """A module of one icon: `lucide-react/icons/bell`, `@mui/icons-material/Home`, `@heroicons/.../BellIcon`."""
-    package, word = package_of(one.module), _DEEP.search(one.module)
-    components = MODULES.get(package) or MODULES.get(one.module.rpartition("/")[0])
-    if components is None or word is None or not one.module.startswith(f"{package}/"):
+    word = _DEEP.search(one.module)
+    if word is None or _HELPERS.search(one.module):
         return
     start, name = one.start + word.start(1), word[1]
     if name == name.lower():  # as files are called
