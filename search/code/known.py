@@ -19,7 +19,6 @@ from search.code.packages import (
     design_of,
     even,
     folded,
-    kebab,
     package_of,
     read_component,
     spell_component,
@@ -212,19 +211,25 @@ class KnownIcons:
         return alike(reference.text) in self._spelt(reference.module)
 
     def has_set(self, reference: Reference) -> bool:
-        """Whether the library, or the package that is installed, says if there is such an icon."""
+        """Whether it can be said if there is such an icon: by the package that is installed, or by all sets that it may
+        be of.
+        """
+        if _installed(reference):
+            return True
         here: dict[str, bool] = defaultdict(bool)
-        for key, _ in reference.readings:
-            here[design_of(key)] |= bool(self.set(key).own)
+        for key, known, _, called in self._sets(reference):
+            here[design_of(key)] |= bool(known.own)
+            if known.own and called and known.present(called) != called:
+                return True  # an icon by another of its names
         is_here = any(here.values()) if reference.form == "ligature" else all(here.values())
-        return bool(_installed(reference)) or (is_here and not (reference.is_component and not _looks(reference.module)))
+        return is_here and (not reference.is_component or reference.module in MODULES)
 
     def is_refuted(self, reference: Reference) -> bool:
         """Whether the package that is installed exports no such thing."""
         return bool(_installed(reference)) and not self._is_exported(reference)
 
     def find(self, reference: Reference) -> tuple[str, str] | None:
-        """The icon that is named, as (set, name) with the name that its set has for it now; None where there is none."""
+        """The icon that is named, as (set, name) with its present name there; None where there is none."""
         if reference.is_component and not self._is_exported(reference):
             return None
         found = ((key, known.present(called)) for key, known, _, called in self._sets(reference) if called)
@@ -251,9 +256,10 @@ class KnownIcons:
                 if text in exports or (not is_component and other in known.names):
                     return Nearest(key, other, text, "name", 1.0)
         if is_component and (slip := slip_of(reference.text, sorted(exports))):
-            readings = read_component(_looks(reference.module), slip[0]) or [(reference.set, kebab(slip[0]))]
-            meant = reference._replace(text=slip[0], set=readings[0][0], name=readings[0][1], others=tuple(readings[1:]))
-            return Nearest(*(self.find(meant) or readings[0]), slip[0], "name", slip[1])
+            (key, name), *others = read_component(_looks(reference.module), slip[0]) or [(reference.set, slip[0])]
+            meant = reference._replace(text=slip[0], set=key, name=name, others=tuple(others))
+            score = 1 - slip[1] / max(len(reference.name), len(name))
+            return Nearest(*(self.find(meant) or (key, name)), slip[0], "name", score)
         for key, known, name, _ in self._sets(reference):
             if not is_component and (slip := slip_of(name, sorted(known.names))):
                 return Nearest(key, slip[0], _rewritten(reference, key, slip[0]), "name", slip[1])
@@ -269,8 +275,8 @@ class KnownIcons:
         return None
 
 
-def slip_of(name: str, names: Sequence[str]) -> tuple[str, float] | None:
-    """The one of some names that slips of the keys make of a name, and how alike they are.
+def slip_of(name: str, names: Sequence[str]) -> tuple[str, int] | None:
+    """The one of some names that slips of the keys make of a name, and how many these are.
 
     Who types leaves letters out, or changes their places, more often than one letter becomes another.
     """
@@ -283,7 +289,7 @@ def slip_of(name: str, names: Sequence[str]) -> tuple[str, float] | None:
         return None
     letters = Counter(name.lower())
     found, slips, _ = min(near, key=lambda one: (one[1], (letters - Counter(one[0].lower())).total()))
-    return found, 1 - slips / max(len(name), len(found))
+    return found, slips
 
 
 def _looks(module: str) -> Sequence[Look]:

@@ -129,9 +129,10 @@ _TABLER_OTHERS = frozenset((
     "Icon", "IconProps", "IconNode", "TablerIcon", "TablerIconsProps", "TablerIconComponent", "createReactComponent",
     "createVueComponent", "createSvelteComponent", "icons", "iconsList", "default",
 ))  # fmt: skip
-_TABLER_MODULES = tuple(
-    f"@tabler/icons-{kind}" for kind in ("react", "vue", "svelte", "solidjs", "preact", "react-native", "angular")
-) + ("@tabler/icons",)
+_TABLER_MODULES = (
+    *("@tabler/icons", "@tabler/icons-react", "@tabler/icons-vue", "@tabler/icons-svelte", "@tabler/icons-solidjs"),
+    *("@tabler/icons-preact", "@tabler/icons-react-native", "@tabler/icons-angular"),
+)
 _PHOSPHOR = (Look("ph", "Ph", "Icon"), Look("ph", "", "Icon"), Look("ph", "Ph"), Look("ph"))
 _PHOSPHOR_OTHERS = frozenset((
     "Icon", "IconBase", "IconContext", "IconProps", "IconWeight", "IconStyle", "SSRBase", "default",
@@ -288,7 +289,7 @@ def components_of(module: str) -> Components | None:
     if known := MODULES.get(module) or MODULES.get(whole):
         return known
     of_set = _OF_ICONIFY.match(package)
-    if whole != package or not of_set and (not _OF_ICONS.search(package) or _TOOLS.match(package)):
+    if whole != package or (not of_set and (not _OF_ICONS.search(package) or _TOOLS.match(package))):
         return None
     return Components(f"import {module}", (Look(of_set[1] if of_set else package, is_camel=True),), _GENERAL)
 
@@ -297,4 +298,6 @@ def components_above(module: str) -> Components | None:
     """What the module exports that another is a part of: `@mui/icons-material` for `@mui/icons-material/Home`."""
     package = package_of(module)
     found = components_of(module.rpartition("/")[0]) or components_of(package)
-    return replace(found, form=package) if found and package not in MODULES and found.form == f"import {package}" else found
+    if found and found.form == f"import {package}" and package not in MODULES:
+        return replace(found, form=package)  # its parts may export what it does not
+    return found
