@@ -85,8 +85,7 @@ def encode_all(device: Any, batches: Iterable[Pixels]) -> Floats:
         if len(under_way) == device.n_under_way:
             found.append(under_way.popleft()())
         under_way.append(device.begin(Batch((), part, part)))
-    vectors: Floats = np.concatenate([*found, *(collect() for collect in under_way)]).astype(np.float32)
-    return vectors
+    return cast(Floats, np.concatenate([*found, *(collect() for collect in under_way)]).astype(np.float32))
 
 
 def limit(*, choice: str, kind: str, batches: Sequence[int], precision: str = "auto", seconds: float = 0.5) -> Rows:
@@ -173,7 +172,7 @@ def samples(n: int | None, *, size: int) -> tuple[list[Pixels], dict[str, int]]:
 
 def _judge(encoder: Any, exact: Floats, places: dict[str, int]) -> Callable[[Floats], dict[str, Any]]:
     """Hold vectors against the benchmark's queries, as exact ones are."""
-    from indexer.reports.measures import figures, first_ranks
+    from indexer.reports.figures import figures, first_ranks
 
     lines = read_text(bundled("eval") / "lucide-1.62.0.jsonl.xz").splitlines()
     asked = [json.loads(line) for line in lines[:: max(1, len(lines) // _MOST_QUERIES)]]
@@ -193,8 +192,7 @@ def _judge(encoder: Any, exact: Floats, places: dict[str, int]) -> Callable[[Flo
 
 def _unit(vectors: Any) -> Floats:
     exact = vectors.astype(np.float32)
-    unit: Floats = exact / np.linalg.norm(exact, axis=1, keepdims=True)
-    return unit
+    return cast(Floats, exact / np.linalg.norm(exact, axis=1, keepdims=True))
 
 
 def drawing(*, source: str | None, n: int, size: int, workers: int) -> Rows:

@@ -188,8 +188,12 @@ def usual_groups(
         values = [*knob.tried, *(knob.also if is_thorough else ())]
         if table is TRAIN and name == "batch":
             values = [base["batch"] // 2, base["batch"] * 2]
-        values = [value for value in values if name not in most or value <= most[name]]
-        values = [value for value in values if kind == "cuda" or not (value in knob.gpu or knob.group == "NCCL")]
+        values = [
+            value
+            for value in values
+            if name not in most or value <= most[name]
+            if kind == "cuda" or not (value in knob.gpu or knob.group == "NCCL")
+        ]
         if knob.needs.get("devices", 1) <= n_devices and values:
             own = _with_needed(table, base, name).get(name, knob.usual)
             some = found.setdefault(knob.group or name, [])

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import psutil
 
@@ -28,8 +28,6 @@ from indexer.encoders.devices import MASK, Devices, first_devices
 from indexer.errors import BenchError
 from indexer.process import cores, cpu_quota, cpu_seconds, named_as_starter
 
-LIMIT_SECONDS = 1800.0
-"""Of one run: what hangs is ended and named."""
 _LOOK_SECONDS = 0.5
 _ICONS = "from indexer.process import end_with_starter as end; end(); from search.cli import main; main()"
 _LISTENS = re.compile(r"at http://(\S+):(\d+),")
@@ -61,8 +59,7 @@ def busy_seconds() -> float:
         return taken
     times = [of._asdict() for n, of in enumerate(psutil.cpu_times(percpu=True)) if n in machine_cores()]
     idle = ("idle", "iowait", "guest", "guest_nice")  # a guest's time is counted with that of its user, too
-    busy: float = sum(value for of in times for name, value in of.items() if name not in idle)
-    return busy
+    return cast(float, sum(value for of in times for name, value in of.items() if name not in idle))
 
 
 def run_module(
@@ -72,9 +69,11 @@ def run_module(
     folder: Path,
     environment: Mapping[str, str] | None = None,
     look: Callable[[], None] = lambda: None,
-    limit: float = LIMIT_SECONDS,
+    limit: float,
 ) -> None:
     """Run a module in a process for each device, under torchrun where there are several; `look` is called on the way.
+
+    What hangs is ended after `limit` seconds, and named.
 
     Raises:
         BenchError: it ended early, or took too long; with its last words.

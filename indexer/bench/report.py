@@ -13,18 +13,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from indexer.errors import BenchError
 from indexer.library.durable import write_file
-from indexer.reports.measures import RESAMPLES, Figure, Scores
-from indexer.reports.page import page, section, table_html
+from indexer.reports.figures import (
+    RESAMPLES,
+    Bar,
+    Chart,
+    Curve,
+    Figure,
+    Scores,
+    bar_chart,
+    line_chart,
+    page,
+    section,
+    table_html,
+)
 from indexer.reports.terminal import open_console, table_of
-
-if TYPE_CHECKING:
-    from indexer.reports.charts import Chart
 
 FORMAT = 2
 SAME, EACH = ", same work", ", as much for each"
@@ -61,9 +69,9 @@ class Row:
 
 def median(values: Sequence[float]) -> Figure:
     """The median with its 95 % percentile bootstrap interval over repeats: of three it is their range."""
-    drawn = np.random.default_rng(0).choice(values, (RESAMPLES, len(values)))
-    low, high = np.percentile(np.median(drawn, axis=1), (2.5, 97.5))
-    return Figure(float(np.median(values)), float(low), float(high))
+    return _figure(
+        float(np.median(values)), np.median(np.random.default_rng(0).choice(values, (RESAMPLES, len(values))), axis=1)
+    )
 
 
 def spell(figure: Figure) -> str:
@@ -282,10 +290,8 @@ def write(report: Report, out: Path, *, has_charts: bool = True) -> None:
         write_file(out / "charts" / f"{name}.png", chart.png())
 
 
-def charts(report: Report) -> "dict[tuple[str, str], Chart]":
+def charts(report: Report) -> dict[tuple[str, str], Chart]:
     """Draw every group that compares something, by (group, what is shown)."""
-    from indexer.reports.charts import Bar, Curve, bar_chart, line_chart
-
     found = {
         (f"{base}{SAME}", "speed-up"): _speedup_chart(report, base)
         for base in report.scalings()
@@ -297,11 +303,10 @@ def charts(report: Report) -> "dict[tuple[str, str], Chart]":
         if len(rows) < 2:
             continue
         if all(type(place) is int for place in places[1:]):
-            ticks = ["auto" if place is None else str(place) for place in places]
             chart = line_chart(
                 f"{group}: {report.main}",
                 [Curve("measured", figures, 0)],
-                ticks=ticks,
+                ticks=["auto" if place is None else str(place) for place in places],
                 x_title=group,
                 written=number,
                 high=None,
@@ -313,10 +318,8 @@ def charts(report: Report) -> "dict[tuple[str, str], Chart]":
     return found
 
 
-def _speedup_chart(report: Report, base: str) -> "Chart":
+def _speedup_chart(report: Report, base: str) -> Chart:
     """Both speed-ups beside what would be ideal, and the fitted laws."""
-    from indexer.reports.charts import Curve, line_chart
-
     counts = sorted(report.rates(f"{base}{SAME}"))
     curves = [Curve("ideal", [Figure(n, n, n) for n in counts], 5, is_ideal=True)]
     for colour, (_, behind) in enumerate(LAWS):

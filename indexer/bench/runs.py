@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from PIL import Image
@@ -204,8 +204,7 @@ def embed(config: Config, pictures: Pictures, bench: Bench) -> Run:
             options = json.dumps({**config, "choice": pictures.choice.to_json(), "device": bench.kind})
             devices = replace(devices, n=1) if config.get("strategy") == "data-parallel" else devices
             bench.run("indexer.bench.plain", str(files), str(result), options, devices=devices, folder=result.parent)
-            found: Run = json.loads(result.read_text("utf-8"))
-            return found
+            return cast(Run, json.loads(result.read_text("utf-8")))
         chosen = {of_index: config[knob] for knob, of_index in _OF_INDEX.items() if knob in config}
         library, plan = make_library(Path(name), pictures, EmbedOptions(bench.kind, **chosen))
         arguments = ("--library", str(library.root), "--fingerprint", plan.fingerprint)

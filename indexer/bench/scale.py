@@ -16,7 +16,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from shutil import copytree, rmtree
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from zlib import crc32
 
 import numpy as np
@@ -186,8 +186,7 @@ def _shard(block: Block, sets: Path, real: Real, likeness: float) -> Shard:
 
 @lru_cache(maxsize=4)
 def _beside(sets: Path, path: str) -> Mapping[str, int]:
-    found: Mapping[str, int] = json.loads((sets / "beside" / Path(path).name).read_bytes())
-    return found
+    return cast(Mapping[str, int], json.loads((sets / "beside" / Path(path).name).read_bytes()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from urllib.parse import urlencode
 
 import numpy as np
@@ -101,8 +101,7 @@ class Client:
         content = self.ask(kind, f"{API}/{path}?{urlencode(parameters)}", picture=picture)
         answer: dict[str, Any] = json.loads(content) if content else {"hits": [], "ms": 0}
         self.answers[-1] = self.answers[-1]._replace(reported=answer["ms"] / 1000)
-        hits: list[Any] = answer["hits"]
-        return hits
+        return cast(list[Any], answer["hits"])
 
     def words(self, text: str, **window: Any) -> None:
         """Ask for words, under filters and in a window of hits."""
@@ -114,8 +113,7 @@ class Client:
 
     def facets(self) -> dict[str, list[dict[str, Any]]]:
         """What icons can be filtered by, the most frequent first."""
-        found: dict[str, list[dict[str, Any]]] = json.loads(self.ask("facets", f"{API}/facets"))
-        return found
+        return cast(dict[str, list[dict[str, Any]]], json.loads(self.ask("facets", f"{API}/facets")))
 
 
 def use_page(client: Client, texts: Sequence[str]) -> Iterator[None]:

@@ -12,9 +12,8 @@ from sqlalchemy import Column, Connection, Row, Select, bindparam, delete, selec
 
 from indexer.catalog.database import files, icons, images, names, problems, selecting, sets, sources, write_rows
 from indexer.languages.dictionary import Dictionary
-from indexer.languages.names import Name, common_affixes, parse
 from indexer.languages.own_names import RECIPE, Judge, SetReader
-from indexer.languages.words import normalise_tag
+from indexer.languages.words import Name, common_affixes, normalise_tag, parse
 from indexer.sources.records import FileScan, IconSet, Record
 
 BATCH = 5000

@@ -32,7 +32,7 @@ from indexer.library.shards import (
     read_shard,
     shard_paths,
 )
-from indexer.merging.vectors import read_contents
+from indexer.merging.merge import read_contents
 from indexer.screens.files import UsageFolder, read_shots
 from indexer.screens.looks import LookKey, UsageManifest, look_paths, read_looks
 
@@ -269,8 +269,7 @@ def check_screenshots(library: Library) -> Iterator[Finding]:
     for looks in folders_in(folder.looks):
         fingerprint, _, detector = looks.name.partition("+")
         for path in look_paths(looks):
-            read = partial(read_looks, path, key=LookKey(fingerprint, detector, dim=0))
-            yield from checked("usage", path, read)
+            yield from checked("usage", path, partial(read_looks, path, key=LookKey(fingerprint, detector, dim=0)))
     current, numbers = folder.current(), folder.numbers()
     if current is None and numbers:
         yield Finding("usage", f'"{folder.pointer}" names no generation that is there', path=folder.pointer)

@@ -1,33 +1,282 @@
 """Examines a library without changing it; makes again what can be derived, and sets aside what can't.
 
 Damaged files go to `damaged/TIME/` in the library, under the names that they had, with a line that says what was lost.
-Nothing is deleted but leftovers.
+Nothing is deleted but leftovers. A generation is held against its manifest, its parts against each other, and a sample
+of it is made again.
 """
 
 import os
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing, suppress
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.arrays import Ids, Pixels, distinct
 from indexer.catalog.database import REVISION, connect_to_read, count_on, metadata, used_ids
-from indexer.doctor.checks import Finding, Report, check_screenshots, check_stores, check_vectors
-from indexer.doctor.generations import check_generation, compare_sample, newest_whole
-from indexer.errors import IconsError
+from indexer.doctor.checks import (
+    Finding,
+    Report,
+    check_screenshots,
+    check_stores,
+    check_vectors,
+    checked,
+    contents_of,
+    read_whole,
+    whole_shards,
+)
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.devices import HOST
+from indexer.encoders.graphs import AnyPrecision
+from indexer.encoders.query_encoder import read_facts
+from indexer.errors import IconsError, ModelError, ShardError
 from indexer.library.durable import bytes_on_disk, make_folder, sync, write_file
 from indexer.library.folder import Generation, Library, require
 from indexer.library.foreign import folders_in, is_outside
-from indexer.library.shards import read_finished, shard_paths
-from indexer.merging.manifest import SNAPSHOT
+from indexer.library.shards import KINDS, count_others, precisions, read_finished, read_vectors, shard_paths
+from indexer.merging.facets import read_array
+from indexer.merging.manifest import SNAPSHOT, Manifest, spread
+from indexer.merging.merge import Vectors, gather, read_rows
+from indexer.merging.vector_index import VectorIndex, fp32_chunks
 from indexer.pipeline import Stage, merge, restore_encoder
 from indexer.screens.add import republish
 from indexer.screens.files import UsageFolder
 from indexer.screens.looks import answering_usage
+
+TOLERANCE = 5e-3
+"""Largest difference of a number in an index from the same in its shard: fp16, and another device's rounding."""
+LEAST_COSINE = 0.99
+"""Between a stored vector and the same made again on this machine's processor; bf16 on a GPU stays above .999."""
+
+
+def check_generation(library: Library, generation: Generation, *, answers: bool) -> Iterator[Finding]:
+    """Hold a generation against its manifest, its parts against each other, and its indexes against the shards.
+
+    `answers`: whether searches read it; vectors that are missing for one kept for going back are only noted.
+    """
+    manifest, damaged = read_whole("generation", generation, Manifest.read)
+    yield from damaged
+    if manifest is None:
+        return
+    for path in generation.folder.iterdir():
+        if path.name not in (*manifest.files, generation.manifest.name):
+            yield Finding("leftover", f'"{path}" belongs to no generation', is_fault=False, path=path)
+    if _is_of_another_library(library, generation, manifest):
+        yield Finding("generation", f"{_called(generation)} belongs to another library", path=generation.folder)
+        return
+    compare = partial(_compare, library, generation, manifest, answers=answers)
+    yield from checked("generation", generation.folder, compare, _called(generation))
+    if answers:
+        yield from checked("catalog", library.catalog, partial(_compare_catalog, library, generation, manifest))
+    if not (library.encoder(manifest.fingerprint) / "encoder.json").is_file():
+        what = f'the query encoder "{manifest.fingerprint}" of {_called(generation)} is missing'
+        yield Finding("encoder", what, is_fault=answers, path=library.encoder(manifest.fingerprint))
+
+
+_FOR_EVER = {
+    "pictures": "SELECT id, digest FROM {db}.images",
+    "names": "SELECT id, words, own, language FROM {db}.names",
+}
+"""What an id means does not change: whatever a snapshot knows, the catalog says too."""
+_UNCHANGED = {
+    "icons": """SELECT icons.id, icons.member, image_id, name_id, name, style, size, caption, tags, english_tags,
+        categories, icons.licence, sets.key, files.path, sources.location
+        FROM {db}.icons JOIN {db}.sets ON sets.id = set_id JOIN {db}.files ON files.id = file_id
+        JOIN {db}.sources ON sources.id = files.source_id""",
+    "other readings": "SELECT id, others FROM {db}.names",
+}
+"""Nor does this, while the catalog's revision is that of the snapshot."""
+
+
+def _compare_catalog(library: Library, generation: Generation, manifest: Manifest) -> Iterator[Finding]:
+    """Hold the catalog, which is written all the time and so has no checksum, against a snapshot, which has one."""
+    with closing(connect_to_read(library.catalog)) as connection:
+        connection.execute("ATTACH ? AS snapshot", (f"{generation.catalog.as_uri()}?mode=ro&immutable=1",))
+        revision = connection.execute("SELECT value FROM settings WHERE key = 'revision'").fetchone()
+        is_same = revision is not None and revision[0] == str(manifest.revision)
+        for what, query in {**_FOR_EVER, **(_UNCHANGED if is_same else {})}.items():
+            known, found = (query.format(db=db) for db in ("snapshot", "main"))
+            (n,) = connection.execute(f"SELECT COUNT(*) FROM ({known} EXCEPT {found})").fetchone()
+            if n:
+                what_differs = (
+                    f'"{library.catalog}" says of {n} {what} what {_called(generation)}, made from it, does not say'
+                )
+                yield Finding("catalog", what_differs, path=library.catalog)
+
+
+def _is_of_another_library(library: Library, generation: Generation, manifest: Manifest) -> bool:
+    """Whether the catalog bears another id, and the shards hold what the catalog says, not what the generation does."""
+    try:
+        with closing(connect_to_read(library.catalog)) as connection:
+            found = connection.execute("SELECT value FROM settings WHERE key = 'library'").fetchone()
+    except (sqlite3.Error, UnicodeDecodeError):  # the catalog is damaged, other checks report that
+        return False
+    if not manifest.library or found is None or found[0] == manifest.library:
+        return False
+    known = [contents_of(catalog) for catalog in (library.catalog, generation.catalog)]
+    n_others = np.zeros(2, int)
+    for shard in whole_shards(library) if all(known) else ():
+        n_others += [count_others(shard, contents[shard.kind]) for contents in known]
+    return bool(n_others[0] < n_others[1])
+
+
+def _compare(library: Library, generation: Generation, manifest: Manifest, *, answers: bool) -> Iterator[Finding]:
+    """Compare counts and ids of a snapshot, its indexes and its facets; then the indexes with the shards."""
+    pictures = VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)
+    icons = VectorIndex.open(generation.icons, spec=manifest.icons.spec)
+    rows = read_rows(generation.catalog)
+    image_ids = distinct(rows[:, 1])
+    claims = [
+        ("pictures.faiss", pictures.ids, image_ids, manifest.pictures.n),
+        ("icons.faiss", icons.ids, rows[:, 0], manifest.icons.n),
+        ("facets.npy", read_array(generation.facets)["icon"], rows[:, 0], manifest.icons.n),
+    ]
+    differs = False
+    for name, found, expected, n in claims:
+        if n != len(expected) or not np.array_equal(found, expected):
+            differs = True
+            what = f"{name} of {_called(generation)} holds {len(found)} ids, its catalog {len(expected)} others"
+            yield Finding("generation", what, path=generation.folder)
+    if manifest.counts.embedded != len(image_ids):
+        what = f"{_called(generation)} says {manifest.counts.embedded} pictures, its catalog {len(image_ids)}"
+        yield Finding("generation", what, path=generation.folder)
+    if differs:
+        return
+    try:
+        vectors = gather(generation, rows, library.vectors(manifest.fingerprint), fingerprint=manifest.fingerprint)
+    except ShardError as error:
+        what = f"{_called(generation)} can't be held against its vectors: {error}"
+        yield Finding("vectors", what, is_fault=answers)
+        return
+    wrong = list(_compare_vectors(generation, pictures, icons, vectors, manifest))
+    shards = whole_shards(library, manifest.fingerprint) if wrong else ()
+    n_unknown = sum(shard.contents is None for shard in shards)
+    for what in wrong:
+        if n_unknown:
+            unknown = f"which are right can't be told, as {n_unknown} shards do not say what they hold"
+            yield Finding("vectors", f"{what}; {unknown}", is_fault=answers)
+        else:
+            yield Finding("generation", what, path=generation.folder)
+
+
+def _compare_vectors(
+    generation: Generation, pictures: VectorIndex, icons: VectorIndex, vectors: Vectors, manifest: Manifest
+) -> Iterator[str]:
+    for name, index, ids, chunks in (
+        ("pictures.faiss", pictures, vectors.image_ids, fp32_chunks(vectors.images)),
+        ("icons.faiss", icons, vectors.icon_ids, vectors.fused(manifest.weights)),
+    ):
+        if "fp16" not in index.spec:
+            continue  # codes that lose something can't be compared
+        start, wrong = 0, 0
+        for chunk in chunks:
+            stored = index.reconstruct(ids[start : start + len(chunk)])
+            wrong += int((np.abs(stored - chunk).max(axis=1) > TOLERANCE).sum())
+            start += len(chunk)
+        if wrong:
+            yield f"{wrong} vectors in {name} of {_called(generation)} are not those of the shards"
+
+
+def _called(generation: Generation) -> str:
+    return f"generation {generation.number}"
+
+
+def newest_whole(library: Library) -> Generation | None:
+    """Find the newest generation that a search could answer from."""
+    for generation in map(library.generation, library.numbers()):
+        with suppress(IconsError):
+            found = check_generation(library, generation, answers=False)
+            if not any(finding.is_fault and finding.kind == "generation" for finding in found):
+                return generation
+    return None
+
+
+_FIRST_ICONS = """
+    SELECT images.id, sources.kind, sources.location, files.path, icons.member, images.digest
+    FROM icons JOIN images ON images.id = icons.image_id JOIN files ON files.id = icons.file_id
+    JOIN sources ON sources.id = files.source_id
+    WHERE icons.id IN (SELECT MIN(id) FROM icons GROUP BY image_id) ORDER BY images.id
+"""
+_NAMES = "SELECT id, words FROM names WHERE id IN (SELECT name_id FROM icons) ORDER BY id"
+
+
+def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple[dict[str, Any], list[Finding]]:
+    """Embed up to `n` pictures and `n` names of a generation again, evenly spaced, and compare them with the shards."""
+    fingerprint = Manifest.read(generation).fingerprint
+    with closing(connect_to_read(generation.catalog)) as connection:
+        pictures, names = (_spaced(connection.execute(query).fetchall(), n) for query in (_FIRST_ICONS, _NAMES))
+    try:
+        ids, cosines = _compare_with_shards(library, fingerprint, pictures, names)
+    except (IconsError, OSError, ValueError) as error:
+        nothing = {"n_pictures": 0, "n_names": 0, "n_changed": 0, "least_cosine": None}
+        return nothing, [Finding("sample", f"no sample was compared: {error}", is_fault=False)]
+    n_changed, least = len(pictures) - len(ids), min(cosines, default=None)
+    found = []
+    if n_changed:
+        what = f"{n_changed} sampled pictures are no longer as they were indexed; `icons index` looks again"
+        found.append(Finding("sample", what, is_fault=False))
+    if least is not None and least < LEAST_COSINE:
+        what = f"a vector of the sample differs from the same made again: cosine {least:.4f}"
+        found.append(Finding("sample", f"{what}; delete the shards of this encoder and run `icons index`"))
+    return {"n_pictures": len(ids), "n_names": len(names), "n_changed": n_changed, "least_cosine": least}, found
+
+
+def _compare_with_shards(
+    library: Library, fingerprint: str, pictures: Sequence[Any], names: Sequence[tuple[int, str]]
+) -> tuple[Ids, list[float]]:
+    """Tell ids of the pictures that are as they were indexed, and the least cosine of these and of the names."""
+    from indexer.encoders.graphs import load_encoder
+
+    facts = read_facts(library.encoder(fingerprint))
+    checkpoint = find_checkpoint(ModelChoice.from_json(facts.choice))
+    if checkpoint.fingerprint != fingerprint:
+        raise ModelError(f'"{facts.model}" is "{checkpoint.fingerprint}" now, not "{fingerprint}"')
+    folder = library.vectors(fingerprint)
+    precision: AnyPrecision = "int8" if "int8" in precisions(folder) else "fp32"
+    encoder = load_encoder(checkpoint, device=HOST, precision=precision, n_images=len(pictures))
+    ids, drawn = _draw_and_encode(pictures, encoder.encode_images, size=encoder.image_size)
+    named = np.array([number for number, _ in names], np.int64)
+    cosines = []
+    for kind, some, made in (
+        ("images", ids, drawn),
+        ("names", named, encoder.encode_texts([words for _, words in names]) if names else drawn),
+    ):
+        if len(some):
+            stored, filled = read_vectors(folder, KINDS[kind], some, fingerprint=fingerprint)
+            if not filled.all():
+                raise ShardError(f"{int((~filled).sum())} {kind} of it have no vector; `icons index` makes them")
+            cosines.append(float((stored.astype(np.float32) * made.astype(np.float32)).sum(axis=1).min()))
+    return ids, cosines
+
+
+def _draw_and_encode(
+    pictures: Sequence[Any], encode: Callable[[Pixels], NDArray[Any]], *, size: int
+) -> tuple[Ids, NDArray[Any]]:
+    """Embed pictures, rows of `_FIRST_ICONS`; ids and vectors of those that are as they were indexed, in order."""
+    from indexer.rendering.pool import CHUNK, RenderPool
+    from indexer.rendering.slots import Job
+    from indexer.sources.records import PictureAddress
+
+    ids, vectors = [np.empty(0, np.int64)], []
+    with RenderPool(size=size, workers=1, chunk=CHUNK) as pool:
+        for chunk in pool.render([[Job(image, PictureAddress(*address)) for image, *address in pictures]]):
+            if len(chunk.ids):
+                ids.append(chunk.ids)
+                vectors.append(encode(chunk.pixels.copy()))
+    return np.concatenate(ids), np.concatenate(vectors) if vectors else np.empty((0, 0))
+
+
+def _spaced(rows: Sequence[Any], n: int) -> Sequence[Any]:
+    """Take up to `n` rows, evenly spaced, the first and the last among them."""
+    return [rows[place] for place in spread(len(rows), n).tolist()]
 
 
 def examine(library: Library, *, sample: int = 16, stage: Stage = lambda _: None) -> Report:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import islice, product
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -50,8 +50,7 @@ def as_floats(pixels: Tensor) -> Tensor:
 
 def as_bytes(images: Tensor) -> npt.NDArray[np.uint8]:
     """Turn `as_floats` back."""
-    levels: npt.NDArray[np.uint8] = (images * 255).round().byte().permute(0, 2, 3, 1).contiguous().numpy()
-    return levels
+    return cast(npt.NDArray[np.uint8], (images * 255).round().byte().permute(0, 2, 3, 1).contiguous().numpy())
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -156,16 +156,15 @@ def read_part(lesson: Lesson, draw: Draw, options: FinetuneOptions, *, part: int
         range(rows.start, rows.stop), n, options.augmentation, seed=(options.schedule.seed, draw.step)
     )
     places, _ = asked_for(changes)
-    kept, texts, words = lesson.kept_words, lesson.text_inputs, None
-    if kept is not None and draw.words is not None:
-        words = kept.text_inputs[torch.from_numpy(draw.words[share_of(len(draw.words), part, parts)])]
+    kept, texts = lesson.kept_words, lesson.text_inputs
+    words = None if draw.words is None else torch.from_numpy(draw.words[share_of(len(draw.words), part, parts)])
     return Part(
         pixels=_read(lesson.pixels, draw.icons[rows]),
         neighbours=_read(lesson.pixels, draw.icons[places.numpy()]),
         changes=changes,
         texts=texts[torch.from_numpy(draw.captions[rows])],
         seconds=None if draw.seconds is None else texts[torch.from_numpy(draw.seconds[rows])],
-        words=words,
+        words=None if kept is None or words is None else kept.text_inputs[words],
     )
 
 
@@ -211,8 +210,7 @@ class Feed:
             batch, seed = self.options.loss.batch, self.options.schedule.seed
             order = order_of_pass(self.lesson.train_rows, groups, batch=batch, seed=seed, number=number)
             self._orders = {number: order}
-        icons: Ids = self._orders[number][place]
-        return icons
+        return cast(Ids, self._orders[number][place])
 
     def read(self, step: int) -> tuple[Draw, list[Part]]:
         """Draw a step and read this rank's micro-batches of it."""

@@ -22,14 +22,15 @@ from indexer.embedding.progress import Reporter
 from indexer.encoders.torch_encoder import TextTower, autocast
 from indexer.errors import SourceError, TrainError
 from indexer.finetune.augment import looks_of
-from indexer.finetune.captions import Captions, make_captions
-from indexer.finetune.gather import (
+from indexer.finetune.captions import (
+    Captions,
     Gathered,
     Limits,
     Placed,
     TrainingIcon,
     base_of,
     is_held_out,
+    make_captions,
     share_held_out,
 )
 from indexer.finetune.options import Learning, Places, Plan
@@ -137,11 +138,6 @@ def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> Tensor:
     return torch.cat([tokenizer(list(texts[start : start + 4096])).int() for start in range(0, len(texts), 4096)])
 
 
-def cut_texts(texts: Sequence[str], tokens: Tensor, tokenizer: Tokenizer) -> list[str]:
-    """List the texts whose tokens fill the whole context, so that they may have been cut."""
-    return [texts[place] for place in (tokens[:, -1] != tokenizer([""])[0, -1]).nonzero().flatten().tolist()]
-
-
 def cut_warning(cut: Sequence[str]) -> str:
     """Say in a line which captions may have been cut."""
     return f'{len(cut):,} captions fill the whole context and may have been cut, the first "{cut[0][:60]}..."'
@@ -165,12 +161,6 @@ def encode_texts(model: Any, tokens: Tensor, live: Callable[[], None] = lambda: 
 Report = Callable[[int, int, str], None]
 
 
-def tell_rendered(done: int, total: int, what: str) -> None:
-    """Say now and then on stderr how far rendering is."""
-    if done // 12_800 > (done - 64) // 12_800:
-        sys.stderr.write(f"{what}: {done:,} of {total:,}\n")
-
-
 def build_corpus(
     gathered: Gathered,
     folder: Path,
@@ -178,7 +168,7 @@ def build_corpus(
     limits: Limits,
     workers: int,
     size: int = 64,
-    report: Report = tell_rendered,
+    report: Report = lambda *_: None,
 ) -> None:
     """Render everything once and write the corpus; what is reserved, or can't be drawn, is left out.
 
@@ -300,6 +290,7 @@ def open_lesson(
     if loss.keep_words_weight:
         word_tokens, vectors = read(kept_words(loss.keep_words) or material.captions.texts, has_vectors=True)
         words = KeptWords(vectors if is_locked else word_tokens, vectors, loss.keep_words_batch)
+    is_full = tokens[:, -1] != tokenizer([""])[0, -1]
     return Lesson(
         pixels,
         material.captions,
@@ -310,7 +301,7 @@ def open_lesson(
         held_out_rows=np.flatnonzero(material.held_out),
         words=material.facts["words"],
         kept_words=words,
-        cut=cut_texts(material.captions.texts, tokens, tokenizer),
+        cut=[material.captions.texts[place] for place in is_full.nonzero().flatten().tolist()],
     )
 
 

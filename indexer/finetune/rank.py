@@ -355,13 +355,15 @@ def main(out: Path, device: str, resume: bool) -> None:
     places = Places(out)
 
     def work(rank: Rank) -> None:
-        where, report = resolve_device(rank.device(device)), partial(write_progress, places.work)
-
-        def give_up(reason: str) -> None:
-            give_up_rank(rank, TrainError(reason))
-
         try:
-            run_rank(places, rank=rank, device=where, resume=resume, report=report, give_up=give_up)
+            run_rank(
+                places,
+                rank=rank,
+                device=resolve_device(rank.device(device)),
+                resume=resume,
+                report=partial(write_progress, places.work),
+                give_up=lambda reason: give_up_rank(rank, TrainError(reason)),
+            )
         except OSError as error:
             raise TrainError(disk_error(error, places.work)) from error
 

@@ -29,9 +29,8 @@ from indexer.encoders.export import write_graphs
 from indexer.encoders.graphs import load_encoder
 from indexer.errors import ModelError, SourceError, TrainError
 from indexer.finetune.augment import as_bytes, as_floats, asked_for, augment, draw_changes
-from indexer.finetune.captions import gather_icons
+from indexer.finetune.captions import Gathered, Limits, gather_icons
 from indexer.finetune.folder import Outcome, check_replaceable, write_random_model
-from indexer.finetune.gather import Gathered, Limits
 from indexer.finetune.lesson import Material, build_corpus, key_of, open_pixels, read_facts, read_material
 from indexer.finetune.options import Augmentation, FinetuneOptions, Places, Plan, write_plan
 from indexer.finetune.rank import JOINT_FACTOR, run_rank
@@ -104,9 +103,8 @@ def working(request: Request) -> Iterator[Places]:
 
 def rerun(places: Places) -> str:
     """Say how to go on with a run that ended early."""
-    if not places.has_checkpoint:
-        return "there is no checkpoint yet, run again"
-    return "the last checkpoint stays, --resume goes on from it"
+    kept = "the last checkpoint stays, --resume goes on from it"
+    return kept if places.has_checkpoint else "there is no checkpoint yet, run again"
 
 
 def prepare(request: Request, places: Places, devices: Devices, viewer: Bars) -> Material:

@@ -34,7 +34,7 @@ from indexer.finetune.options import Augmentation
 from indexer.finetune.student import Student
 from indexer.library.durable import naming, write_file
 from indexer.merging.manifest import WEIGHTS
-from indexer.reports.measures import Figure, figures, first_ranks
+from indexer.reports.figures import Figure, figures, first_ranks
 from indexer.sources.records import content_digest
 
 MAX_ICONS, MAX_QUERIES = 2000, 2000
@@ -160,11 +160,12 @@ def _tag_queries(lesson: Lesson, rows: Ids) -> list[tuple[int, list[int]]]:
         for kind in ("tag", "own"):
             for number in lesson.captions.of(int(row), kind):
                 right[int(number)].append(place)
-    asked = []
-    for number, places in sorted(right.items()):
-        words = set(lesson.captions.texts[number].split())
-        if all(words.isdisjoint(lesson.words[rows[place]].split()) for place in places):
-            asked.append((number, places))
+    texts, names = lesson.captions.texts, [lesson.words[row].split() for row in rows]
+    asked = [
+        (number, places)
+        for number, places in sorted(right.items())
+        if {*texts[number].split()}.isdisjoint(word for place in places for word in names[place])
+    ]
     return [asked[place] for place in np.random.default_rng(1).permutation(len(asked))[:MAX_QUERIES]]
 
 

@@ -6,13 +6,17 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import product, takewhile
 
-_LATIN = {"ł": "l", "đ": "d", "ð": "d", "ø": "o", "æ": "ae", "œ": "oe", "\u0131": "i", "þ": "th", "ħ": "h"}
-_ARABIC = {"\u0629": "\u0647", "\u0649": "\u064a", "\u06cc": "\u064a", "\u06a9": "\u0643", "\u0640": None}
-"""Teh marbuta, alef maksura, Persian yeh and kaf; the stroke that lengthens a word."""
-_MARKS = dict.fromkeys(("\u2019", "'", "\u02bc", "`", "\u200d", "\u00ad")) | {"\u200c": " "}
 _ELISION = re.compile(r"(?<!\w)(?:l|d|qu|jusqu|lorsqu|puisqu|dell|nell|all|dall|sull|un|quest)['\u2019](?=\w)")
 """An article or preposition that French, Italian and Catalan write in one with the word behind it."""
-_LETTERS = str.maketrans({**_LATIN, **_ARABIC, **_MARKS})
+_LETTERS = str.maketrans(
+    {
+        **{"ł": "l", "đ": "d", "ð": "d", "ø": "o", "æ": "ae", "œ": "oe", "\u0131": "i", "þ": "th", "ħ": "h"},
+        # Teh marbuta, alef maksura, Persian yeh and kaf; the stroke that lengthens a word.
+        **{"\u0629": "\u0647", "\u0649": "\u064a", "\u06cc": "\u064a", "\u06a9": "\u0643", "\u0640": None},
+        **dict.fromkeys(("\u2019", "'", "\u02bc", "`", "\u200d", "\u00ad")),
+        "\u200c": " ",
+    }
+)
 """What is often typed as the other, and does not decompose in Unicode."""
 _LONG_END = re.compile("ー(?![ァ-ヺ])")
 """The long vowel at the end of a Japanese loanword: フォルダー is フォルダ."""

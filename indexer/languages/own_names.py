@@ -7,9 +7,8 @@ from functools import cache
 
 from indexer.languages.dictionary import ENGLISH, Dictionary
 from indexer.languages.letters import AUTO, fold, is_unspaced, known_pieces
-from indexer.languages.names import FILLERS, Name, parse
 from indexer.languages.reading import Reading, languages_of, read_in, tells_nothing
-from indexer.languages.words import normalise
+from indexer.languages.words import FILLERS, Name, normalise, parse
 
 _SHARE, _BEYOND = 0.2, 1.5
 """Names that speak a language, for it to be spoken: this share of a set's names and so many more, or all of them."""
@@ -130,8 +129,7 @@ class SetReader:
     ) -> None:
         self._dictionary, self._judge = dictionary, judge
         self._is_judged = language == AUTO
-        stated = NOTHING if language == ENGLISH else Spoken((language,), are_first=True)
-        self._of_names = self._of_tags = stated
+        self._of_names = self._of_tags = NOTHING if language == ENGLISH else Spoken((language,), are_first=True)
         if self._is_judged:
             self._of_names, spoken = judge.spoken(names), judge.spoken(tags)
             # Tags may be in the languages of the names, too, however few these are.

@@ -172,8 +172,7 @@ def read(dictionary: Dictionary, text: str, *, preferred: Sequence[str] = ()) ->
     count. A word of English is one of another language only where the user reads that first, or accents say so.
     """
     typed = words_of(text)
-    own = [code for code in preferred if code in dictionary.languages]
-    language, is_known = identify(dictionary, typed, own)
+    language, is_known = identify(dictionary, typed, [code for code in preferred if code in dictionary.languages])
     has_english = is_english(dictionary, [key for _, key in typed])
     if language is None and not has_english and any(_sounds(dictionary, key) for _, key in typed):
         language = ANY

@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Numbers
 from indexer.errors import LibraryError
-from indexer.languages.names import CORNERS, LOOKS, asked_style, stated_look, with_look
-from indexer.languages.words import normalise_tag
+from indexer.languages.words import CORNERS, LOOKS, asked_style, normalise_tag, stated_look, with_look
 from indexer.library.folder import Generation
 from indexer.library.traits import FLAGS, NOT_KNOWN, Ink
 
@@ -294,8 +293,7 @@ def name_styles(stated: Sequence[str | None], sets: NDArray[np.integer], ink: ND
 
     `sets` (n,) number their sets, `ink` (n, 9) are measures of their pictures (`library.traits.Ink`).
     """
-    looks = see_looks(likelihoods(ink), group(stated, sets))
-    pairs = list(zip(stated, looks.tolist(), strict=True))
+    pairs = list(zip(stated, see_looks(likelihoods(ink), group(stated, sets)).tolist(), strict=True))
     seen = {(styles, look): LOOKS[look] if look != UNSEEN else None for styles, look in set(pairs)}
     named = {pair: with_look(pair[0], stated_look(pair[0]) or look) for pair, look in seen.items()}
     return [named[pair] for pair in pairs]

@@ -1,16 +1,294 @@
-"""What a generation holds, as its `manifest.json` says; read by searches, so nothing heavy is imported."""
+"""What a generation holds, as its `manifest.json` says; which similarity is a good hit in it, and evidence in log-odds.
+
+Read by searches, so nothing heavy is imported. Curves are fitted to one library and one encoder. Held against each
+other are the best hits of two kinds of queries. Some have an answer: the library's own names and pictures, each asked
+as if its icon were not there (its namesakes, its equal drawings left out). Some have none: made-up words, what no icon
+is about, and pictures of nothing. A score of 0.5 is a similarity that the best hits of either kind reach equally often;
+both kinds count alike, however many were asked.
+"""
 
 import re
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from math import log
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.arrays import Floats, Ids
+from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import LibraryError
 from indexer.library.durable import Files
 from indexer.library.folder import Generation, Library, Number, read_manifest
 from indexer.library.foreign import Count, Name
 from indexer.library.traits import Accounting
-from indexer.merging.calibration import Calibration
+from indexer.merging.lexicon import Lexicon
+
+if TYPE_CHECKING:
+    from indexer.merging.vector_index import VectorIndex  # a rank that trains knows no FAISS
+
+_STEPS = 50
+_LEAST_SLOPE = 1.0
+"""An encoder that takes nonsense for sense still has its order kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Score = 1 / (1 + exp(-slope * (similarity - centre)))."""
+
+    slope: float
+    centre: float
+
+    def scores(self, similarities: Floats) -> Floats:
+        """Turn similarities into scores from 0 to 1."""
+        return sigmoid(self.logits(similarities))
+
+    def logits(self, similarities: Floats) -> Floats:
+        """The same before the sigmoid: of different curves these can be added up."""
+        return np.asarray(self.slope * (similarities - self.centre), np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class CurveBySize:
+    """Curves by how many things are looked among: the best of few is less similar than the best of many."""
+
+    few: Curve
+    n_few: int
+    every: Curve
+    n_every: int
+
+    def among(self, n: int) -> Curve:
+        """The curve of the best of `n`, between both by the logarithm of their numbers."""
+        if self.n_every <= self.n_few:
+            return self.every
+        share = min(1.0, max(0.0, log(max(n, 1) / self.n_few) / log(self.n_every / self.n_few)))
+        slope = self.few.slope + share * (self.every.slope - self.few.slope)
+        return Curve(slope, self.few.centre + share * (self.every.centre - self.few.centre))
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What evidence is worth in one generation."""
+
+    unit: float
+    """Cosine with the vector of words that is worth one log-odd."""
+    words: Curve
+    """Of the evidence for an icon that was asked for with words (`publishing.evidence`)."""
+    pictures: CurveBySize
+    """Of the cosine with the vector of a picture."""
+
+
+def fit(good: Floats, bad: Floats) -> Curve:
+    """Fit a curve to the similarities of both kinds, by Newton's method.
+
+    Where both are apart, no finite slope is best; so nothing is taken for quite certain (Platt, Probabilistic outputs
+    for support vector machines, 1999).
+    """
+    similarities = np.concatenate([good, bad]).astype(np.float64)
+    targets = np.repeat([(len(good) + 1) / (len(good) + 2), 1 / (len(bad) + 2)], [len(good), len(bad)])
+    weights = np.repeat([0.5 / len(good), 0.5 / len(bad)], [len(good), len(bad)])
+    middle, spread_ = similarities.mean(), max(similarities.std(), 1e-6)
+    inputs = np.stack([(similarities - middle) / spread_, np.ones(len(similarities))])
+    values = np.zeros(2)
+    for _ in range(_STEPS):
+        predicted = sigmoid(values @ inputs)
+        slopes = inputs @ (weights * (predicted - targets)) + 1e-4 * values
+        bends = (inputs * (weights * predicted * (1 - predicted))) @ inputs.T + 1e-4 * np.eye(2)
+        values -= np.linalg.solve(bends, slopes)
+    slope = max(values[0] / spread_, _LEAST_SLOPE)
+    return Curve(round(float(slope), 4), round(float(middle - values[1] / slope), 4))
+
+
+def sigmoid(values: NDArray[np.floating]) -> Floats:
+    """Logistic function."""
+    return np.asarray(1 / (1 + np.exp(-np.clip(values, -60, 60))), np.float32)
+
+
+COVERAGE = 1.5
+"""Of all words of a query standing in an icon's name."""
+STYLE = 0.75
+"""Of the style that was asked for."""
+SAYS_STYLE = 0.05
+"""Of stating it, beside others that only look so: "arrow-up-filled" is that icon, though "arrow-up" is filled too."""
+WITHOUT = -4.5
+"""Of being all that was asked to leave out."""
+SETS_FIRST = 3.0
+"""How many times more the standing of its set counts for an icon that bears the query as its name or tag: the vectors
+of those differ by less than their sets, of four in five among 214 icons called "home" by .26 or less."""
+PLAIN = 0.3
+"""Of such an icon that states no style where none was asked for: "bell" is that icon, before its "bell-thin"."""
+SYNONYM = 2.0
+"""Of bearing a name of which most other sets say what is asked, instead of what its words say."""
+BESIDE_NAMED = 0.5
+"""Of that, where a name here says all that is asked: "fishing rod" stays before the fish."""
+DRAWN, DRAWN_NEXT = -3.0, -0.6
+"""Of being what is customarily drawn for what is meant, beside being asked for by name; of each further drawing."""
+PARTS = 0.7
+"""Of each log-odd by which what is worst shown of a drawing's parts lies below their mean."""
+
+
+def of_cosines(similarities: Floats, *, unit: float) -> Floats:
+    """Log-odds, up to a constant of the library, by cosines with a vector of words; `unit` is what one is worth."""
+    return np.asarray(similarities / np.float32(unit), np.float32)
+
+
+def of_coverage(coverage: Floats) -> Floats:
+    """Log-odds by how much names cover of words, 0 to 1."""
+    return np.asarray(np.float32(COVERAGE) * coverage, np.float32)
+
+
+def of_words(similarities: Floats, coverage: Floats, *, unit: float) -> Floats:
+    """Both together."""
+    return of_cosines(similarities, unit=unit) + of_coverage(coverage)
+
+
+def of_parts(of_each: Floats) -> Floats:
+    """Log-odds that a drawing loses where it shows some of its parts less than others, (icons,), 0 or below.
+
+    `of_each` (parts, icons) is the evidence for each part; the worst is a soft minimum.
+    """
+    worst = -np.log(np.exp(-(of_each - of_each.mean(axis=0))).mean(axis=0))
+    return np.asarray(np.float32(PARTS) * worst, np.float32)
+
+
+N_ASKED = 256
+"""Names, and pictures, that are asked as if they were new."""
+N_NONSENSE, N_PICTURES = 40, 48
+TEMPERATURE = 2.5
+"""How much less evidence says of one hit than of the whole answer: over the open benchmark, log-odds of the first ten
+hits to be right rise by 15 a unit of cosine, the curve of that library's answers by 38."""
+N_FEW, ONE_IN = 256, 64
+"""Pictures that a filter leaves: so many at least, or one in so many."""
+_DEPTH = 400
+"""Icons among which one of another name is looked for: a name of many sets has a few hundred icons."""
+
+OFF_TOPIC = (
+    "mitochondria in eukaryotic cells", "napoleon's retreat from moscow", "quarterly amortisation", "roman law",
+    "the second movement of the symphony", "plate tectonics", "kant's categorical imperative",
+    "photosynthesis of algae", "tax law amendment of 1987", "baroque counterpoint", "etruscan pottery",
+    "saponification of fats", "serotonin", "existentialist novel", "feudal tenure", "byzantine iconoclasm",
+    "quantum chromodynamics", "treaty of westphalia", "iambic pentameter",
+    "what did aristotle say about friendship", "vegetarian restaurants in lisbon",
+    "my grandmother's recipe for goulash", "who won the world cup in 1966", "is it legal to photograph strangers",
+    "a sonnet about unrequited love", "recovery after rhinoplasty", "sauerkraut fermentation", "habeas corpus",
+    "jurisprudence", "epistemology", "zoroastrianism", "paleolithic diet", "ottoman succession",
+    "dialectical materialism", "gluten intolerance", "mortgage refinancing advice", "sourdough hydration",
+    "haskell monads", "stoicism", "anaphora",
+)  # fmt: skip
+"""What people search for, but not among icons. Those that figures are measured with are others (`data/eval`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """What of a generation answers."""
+
+    icons: "VectorIndex"
+    pictures: "VectorIndex"
+    lexicon: Lexicon
+    encoder: QueryEncoder
+    names: tuple[Ids, Ids]
+    """Ids of icons, ascending, and of their names."""
+    drawings: tuple[Ids, Ids]
+    """Ids of pictures, ascending, and the number of the drawing that each shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedQuery:
+    """Words as a query, their vector, and the id of the name that they are."""
+
+    words: str
+    vector: Floats
+    name: int = -1
+    """Of nonsense one that no icon has."""
+
+
+def calibrate(by: Answering, names: Sequence[NamedQuery]) -> Calibration:
+    """Ask a generation for some of its names, for some of its pictures, and for what it does not have."""
+    with ThreadPoolExecutor(1) as beside:
+        pictures = beside.submit(_calibrate_pictures, by)
+        unit, words = _calibrate_words(by, names)
+        return Calibration(unit, words, pictures.result())
+
+
+def _calibrate_pictures(by: Answering) -> CurveBySize:
+    """Ask among all pictures, and among few of them as a filter leaves them: every so many, by id."""
+    images, drawings = by.drawings
+    chosen = spread(len(images), N_ASKED)
+    looks = by.pictures.reconstruct(images[chosen])
+    size = by.encoder.image_size
+    nothing = by.encoder.encode_many_pictures(np.stack(list(pictures_of_nothing(N_PICTURES, size=size))))
+
+    def curve(only: Ids | None) -> Curve:
+        """Best similarity of each with one of another drawing, 1 where there is none; and of what is nothing."""
+        shown = np.empty(len(chosen), np.float32)
+        for row, (look, own) in enumerate(zip(looks, drawings[chosen], strict=True)):
+            found = by.pictures.search(look, k=_DEPTH, only=only)
+            shown[row] = next(iter(found.scores[drawings[np.searchsorted(images, found.ids)] != own]), 1)
+        none = [by.pictures.search(vector, k=1, only=only).scores[0] for vector in nothing]
+        return fit(shown, np.array(none, np.float32))
+
+    few = images[spread(len(images), max(N_FEW, len(images) // ONE_IN))]
+    return CurveBySize(few=curve(few), n_few=len(few), every=curve(None), n_every=len(images))
+
+
+def _calibrate_words(by: Answering, names: Sequence[NamedQuery]) -> tuple[float, Curve]:
+    """What a cosine is worth, by cosines alone; then what all the evidence is worth, names included."""
+    nonsense = [*made_up_words(N_NONSENSE), *OFF_TOPIC]
+    vectors = by.encoder.encode_many_words(nonsense)
+    found = [_others(by, query) for query in (*names, *map(NamedQuery, nonsense, vectors))]
+
+    def curve(measure: Callable[[Floats, Floats], Floats]) -> Curve:
+        best = np.array([measure(*of_query).max() for of_query in found], np.float32)
+        return fit(best[: len(names)], best[len(names) :])
+
+    unit = round(TEMPERATURE / curve(lambda similarities, _: similarities).slope, 6)
+    of_answers = curve(partial(of_words, unit=unit))
+    return unit, Curve(round(of_answers.slope / TEMPERATURE, 4), of_answers.centre)
+
+
+def _others(by: Answering, query: NamedQuery) -> tuple[Floats, Floats]:
+    """Similarities of the nearest icons of another name, and what their names cover of the words.
+
+    Where there is no other, one that fits wholly.
+    """
+    found = by.icons.search(query.vector, k=_DEPTH)
+    ids, names = by.names
+    found_names = names[np.searchsorted(ids, found.ids)]
+    is_other = found_names != query.name
+    if not is_other.any():
+        return np.ones(1, np.float32), np.ones(1, np.float32)
+    return found.scores[is_other], by.lexicon.fits(query.words)[by.lexicon.rows(found_names[is_other])]
+
+
+def made_up_words(n: int, *, seed: int = 0) -> list[str]:
+    """Make up words that can be spoken and mean nothing, always the same for a seed."""
+    random = np.random.default_rng(seed)
+    consonants, vowels = list("bcdfghjklmnpqrstvwxz"), list("aeiou")
+    return [
+        "".join(random.choice(vowels if place % 2 and random.random() < 0.8 else consonants) for place in range(length))
+        for length in random.integers(5, 11, size=n).tolist()
+    ]
+
+
+def pictures_of_nothing(n: int, *, size: int, seed: int = 0) -> Iterator[NDArray[np.uint8]]:
+    """Yield pictures (size, size, 3) that are no icons: noise, coarse to fine, in colour or grey, with a gradient."""
+    random = np.random.default_rng(seed)
+    for number in range(n):
+        cells = 2 + 3 * (number % 6)
+        coarse = random.random((cells, cells, 3 if number % 2 else 1))
+        places = np.linspace(0, cells - 1, size).astype(np.int64)
+        noise = np.broadcast_to(coarse[places][:, places], (size, size, 3))
+        gradient = np.linspace(0, 1, size)[:, None, None] * random.random(3)
+        yield np.asarray(255 * (0.6 * noise + 0.4 * gradient), np.uint8)
+
+
+def spread(n: int, n_chosen: int) -> Ids:
+    """Choose some of `n` places, as evenly as they go."""
+    return np.unique(np.linspace(0, n - 1, min(n, n_chosen)).astype(np.int64))
+
 
 SNAPSHOT = "0005"
 """Format of the generations that this program writes and reads; a catalog's own schema is `database.REVISION`."""

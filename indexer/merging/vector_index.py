@@ -207,8 +207,9 @@ class VectorIndex:
                 index, parameters = self._whole(is_kept)
             else:
                 index, parameters = self._inner, self._parameters(_selector(is_kept), k_factor=n_refined / k)
-        found: tuple[Floats, NDArray[np.int64]] = index.search(np.ascontiguousarray(query[None]), k, params=parameters)
-        return found
+        return cast(
+            tuple[Floats, NDArray[np.int64]], index.search(np.ascontiguousarray(query[None]), k, params=parameters)
+        )
 
     def _refined(self, k: int, per_hit: int) -> int:
         """Candidates that are scored exactly."""

@@ -195,9 +195,9 @@ def _content(
     folder: UsageFolder, key: LookKey, files: Sequence[FileFacts], same: Sameness, *, has_crops: bool
 ) -> UsageContent:
     """What the shards say something of: what was found and never looked at is for the next run."""
-    known = read_known_screens(folder, key, with_crops=has_crops)
-    settled = {None} | {digest.hex() for digest in known.seen | known.failures.keys()}
-    return UsageContent([facts for facts in files if facts.digest in settled], known.failures, has_crops, same)
+    seen, failures = read_known_screens(folder, key, with_crops=has_crops)
+    settled = {None} | {digest.hex() for digest in seen | failures.keys()}
+    return UsageContent([facts for facts in files if facts.digest in settled], failures, has_crops, same)
 
 
 def _without(shots: Shots, location: str, known: Sequence[FileFacts]) -> Shots:
@@ -232,8 +232,7 @@ def _remember(folder: UsageFolder, options: AddOptions) -> Shots:
         places[str(path)] = Place(str(path), tuple(options.exclude))
     if not places:
         raise SourceError("no screenshots are known yet; `icons usage add FOLDER` takes them in")
-    keeps_crops = shots.keeps_crops if options.keeps_crops is None else options.keeps_crops
-    shots = Shots(tuple(places.values()), keeps_crops)
+    shots = Shots(tuple(places.values()), shots.keeps_crops if options.keeps_crops is None else options.keeps_crops)
     _write_shots(folder, shots)
     return shots
 
@@ -251,9 +250,9 @@ def _look(
     progress: Progress,
 ) -> int:
     """Look at the screens that no shard settles; tell how many these were."""
-    known = read_known_screens(folder, sight.key, with_crops=shots.keeps_crops)
-    final = {digest for digest, why in known.failures.items() if why.is_final and not options.retry_failed}
-    done = {digest.hex() for digest in known.seen | final}
+    seen, failed = read_known_screens(folder, sight.key, with_crops=shots.keeps_crops)
+    final = {digest for digest, why in failed.items() if why.is_final and not options.retry_failed}
+    done = {digest.hex() for digest in seen | final}
     left = {facts.digest: facts for facts in files if facts.digest and facts.digest not in done}
     if not left:
         return 0
@@ -275,11 +274,11 @@ def _look(
         seeing = {executor.submit(see, facts): digest for digest, facts in left.items()}
         try:
             for n_done, future in enumerate(as_completed(seeing), start=1):
-                digest, seen = seeing.pop(future), future.result()
-                if isinstance(seen, Failed):
-                    failures[bytes.fromhex(digest)] = seen
+                digest, looked = seeing.pop(future), future.result()
+                if isinstance(looked, Failed):
+                    failures[bytes.fromhex(digest)] = looked
                 else:
-                    looks.append(seen)
+                    looks.append(looked)
                 progress("Looking for icons on screenshots", n_done, len(left))
                 if len(looks) + len(failures) >= MOST_OF_SHARD or time.monotonic() - since >= MOST_SECONDS:
                     keep()
@@ -358,8 +357,7 @@ def _sameness(folder: UsageFolder, sight: Sight, before: UsageManifest | None, p
 
 def _clear(folder: UsageFolder, key: LookKey, files: Sequence[FileFacts], *, with_crops: bool) -> None:
     """Delete what is of no use any more: what others saw, looks at files that are gone, crops."""
-    digests = {bytes.fromhex(facts.digest) for facts in files if facts.digest}
-    drop_unused(folder, key, digests, with_crops=with_crops)
+    drop_unused(folder, key, {bytes.fromhex(facts.digest) for facts in files if facts.digest}, with_crops=with_crops)
     for looks in folders_in(folder.looks):
         if looks.name != str(key):
             remove_folder(looks)

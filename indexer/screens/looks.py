@@ -26,7 +26,7 @@ from indexer.library.durable import Files, bytes_on_disk, differences, write_fil
 from indexer.library.folder import Library, Number, read_manifest, require
 from indexer.library.foreign import Count, FileName, Name, from_json
 from indexer.library.shards import Failed, read_reasons, reasons_of
-from indexer.merging.calibration import Curve
+from indexer.merging.manifest import Curve
 from indexer.screens.files import UsageFolder, UsageGeneration, is_below, read_known, read_places, read_shots
 
 Tensors = dict[str, NDArray[Any]]
@@ -175,29 +175,24 @@ def look_paths(folder: Path) -> list[Path]:
     return sorted(folder.glob("looks-*.safetensors"))
 
 
-class KnownScreens(NamedTuple):
-    """What the shards of one key say of screens, by digest."""
+def read_known_screens(
+    folder: UsageFolder, key: LookKey, *, with_crops: bool
+) -> tuple[set[bytes], dict[bytes, Failed]]:
+    """Read which screens the shards of a key have seen, by digest, and why others failed that were never seen.
 
-    seen: set[bytes]
-    failures: dict[bytes, Failed]
-    """Of those that were never seen."""
-
-
-def read_known_screens(folder: UsageFolder, key: LookKey, *, with_crops: bool) -> KnownScreens:
-    """Read what the shards know, without vectors; where crops are kept, a look without them counts for nothing.
-
+    No vector is read. Where crops are kept, a look without them counts for nothing.
     A shard that can't be read is deleted: its screenshots are looked at again.
     """
-    known = KnownScreens(set(), {})
+    known_seen, known_failures = set[bytes](), dict[bytes, Failed]()
     for path in look_paths(folder.looks_of(key)):
         try:
             has_crops, seen, failures = _read_receipt(path)
         except _DAMAGES:
             path.unlink()
             continue
-        known.seen.update(seen if has_crops or not with_crops else ())
-        known.failures.update(failures)
-    return KnownScreens(known.seen, {digest: why for digest, why in known.failures.items() if digest not in known.seen})
+        known_seen.update(seen if has_crops or not with_crops else ())
+        known_failures.update(failures)
+    return known_seen, {digest: why for digest, why in known_failures.items() if digest not in known_seen}
 
 
 def _read_receipt(path: Path) -> tuple[bool, set[bytes], dict[bytes, Failed]]:
@@ -333,10 +328,9 @@ def usage_status(library: Library) -> dict[str, Any]:
     folder, generation = answering(library)
     manifest = UsageManifest.read(generation)
     known = read_known(folder)
-    shots = read_shots(folder)
     places = [
         {**asdict(place), "files": sum(is_below(facts.path, place.location) for facts in known)}
-        for place in shots.places
+        for place in read_shots(folder).places
     ]
     return {
         "library": str(library.root),

@@ -26,9 +26,8 @@ from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import LibraryError, RenderError, SourceError
 from indexer.library.folder import Generation, write_manifest
 from indexer.library.shards import Failed
-from indexer.merging.calibration import Curve, fit, pictures_of_nothing, spread
 from indexer.merging.facets import read_array
-from indexer.merging.manifest import Manifest
+from indexer.merging.manifest import Curve, Manifest, fit, pictures_of_nothing, spread
 from indexer.merging.vector_index import VectorIndex, build_recommended, fp32_chunks
 from indexer.rendering.draw_pool import DrawPool
 from indexer.screens.files import FileFacts, UsageFolder, UsageGeneration
@@ -269,8 +268,10 @@ def _best_others(generation: Generation, index: VectorIndex, seen: Floats, pictu
         own = drawings[np.searchsorted(images, picture.image)]
         found = index.search(seen[row], k=_DEPTH)
         starts, ends = (np.searchsorted(images, found.ids, side=side) for side in ("left", "right"))
-        for score, start, end in zip(found.scores, starts, ends, strict=True):
-            if drawings[start] != own and picture.name not in names[start:end]:
-                best[row] = score
-                break
+        others = (
+            score
+            for score, start, end in zip(found.scores, starts, ends, strict=True)
+            if drawings[start] != own and picture.name not in names[start:end]
+        )
+        best[row] = next(others, -1)
     return best

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TextIO
 
 from indexer.errors import SourceError, StoreError
-from indexer.languages.names import path_hints
+from indexer.languages.words import path_hints
 from indexer.sources.records import (
     MAX_TEXT,
     UNREAD,

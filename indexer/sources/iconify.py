@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.errors import SourceError
-from indexer.languages.names import path_hints
+from indexer.languages.words import path_hints
 from indexer.sources.folders import Exclusion, scan_file
 from indexer.sources.records import (
     MAX_TEXT,

@@ -94,7 +94,7 @@ def evaluate(
       icons lab evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
       icons lab evaluate --screens-from FOLDER
     """
-    from indexer.reports.page import check_page, write_page
+    from indexer.reports.figures import check_page, write_page
     from indexer.reports.terminal import ProgressLine
     from search.evaluation.evaluate import EvaluateOptions, Subject
     from search.evaluation.evaluate import evaluate as evaluate_subject

@@ -10,8 +10,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from indexer.commands.options import json_option, library_option, show
-from indexer.languages.names import STYLES
-from indexer.languages.words import printable
+from indexer.languages.words import STYLES, printable
 from indexer.library.folder import Library
 from search.commands.options import refuse_two
 from search.commands.presenting import engine_of

@@ -9,8 +9,8 @@ import numpy as np
 from indexer.arrays import Ids
 from indexer.library.folder import Generation
 from indexer.merging.facets import read_array
-from indexer.merging.vectors import read_tag_ids
-from indexer.reports.measures import UNRANKED
+from indexer.merging.merge import read_tag_ids
+from indexer.reports.figures import UNRANKED
 from indexer.sources.source import read_indexed
 from search.generation.backend import IconRow
 from search.generation.snapshot import Snapshot

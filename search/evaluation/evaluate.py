@@ -16,9 +16,8 @@ from indexer.arrays import Ids
 from indexer.errors import QueryFileError, SourceError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from indexer.merging.calibration import made_up_words
-from indexer.merging.manifest import Weights
-from indexer.reports.measures import Ranks, means, right_ranks
+from indexer.merging.manifest import Weights, made_up_words
+from indexer.reports.figures import Ranks, means, right_ranks
 from indexer.reports.terminal import Progress
 from search.engine import Query, SearchEngine, Window
 from search.evaluation.corpus import N_INSTEAD, Case, Corpus, Originals, Shown, as_rank, shown

@@ -8,16 +8,7 @@ import numpy as np
 from rich.table import Table
 
 from indexer.languages.words import printable
-from indexer.reports.measures import (
-    DEPTH,
-    RESAMPLES,
-    Figure,
-    Ranks,
-    Scores,
-    first_rank_scores,
-    means,
-    spell,
-)
+from indexer.reports.figures import DEPTH, RESAMPLES, Figure, Ranks, Scores, first_rank_scores, means, spell
 from indexer.reports.terminal import open_console, table_of
 from search.evaluation.corpus import Case
 from search.evaluation.rankers import Contender

@@ -20,12 +20,11 @@ from indexer.languages.words import normalise
 from indexer.library.folder import Library
 from indexer.library.foreign import folders_in
 from indexer.library.shards import Kind, read_coverage, read_vectors
-from indexer.merging.calibration import N_ASKED, Answering, NamedQuery, calibrate, spread
 from indexer.merging.index_kinds import FP16
 from indexer.merging.lexicon import Lexicon
-from indexer.merging.manifest import Weights
+from indexer.merging.manifest import N_ASKED, Answering, NamedQuery, Weights, calibrate, spread
+from indexer.merging.merge import TagVectors, Vectors
 from indexer.merging.vector_index import VectorIndex
-from indexer.merging.vectors import TagVectors, Vectors
 from search.evaluation.corpus import Corpus
 from search.evaluation.queries import Tags
 from search.generation.backend import Ability

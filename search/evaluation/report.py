@@ -7,8 +7,7 @@ from html import escape
 
 from indexer.errors import IconsError
 from indexer.rendering.render import draw
-from indexer.reports.charts import Bar, Chart, Curve, bar_chart, line_chart
-from indexer.reports.page import figure_html, page, section, table_html
+from indexer.reports.figures import Bar, Chart, Curve, bar_chart, figure_html, line_chart, page, section, table_html
 from search.evaluation.corpus import Case, Shown
 from search.evaluation.findings import MEASURES, Evaluation, Row, headline
 from search.evaluation.screenshots import BAR, CHANGES, SIZES, USUAL_SIZE, Condition, png

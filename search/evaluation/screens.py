@@ -18,7 +18,7 @@ from indexer.arrays import Floats, Mask, Pixels, Positions
 from indexer.errors import SourceError
 from indexer.languages.words import printable
 from indexer.library.foreign import from_json
-from indexer.reports.measures import RESAMPLES, Figure, Scores, means, shares, short, spell
+from indexer.reports.figures import RESAMPLES, Figure, Scores, means, shares, short, spell
 from indexer.reports.terminal import Progress, open_console, table_of
 from indexer.screens.boxes import Boxes, iou_matrix
 from indexer.screens.located import open_locator, seen_in

@@ -16,7 +16,7 @@ from PIL import Image, ImageFilter
 from indexer.arrays import Floats, Ids, Pixels
 from indexer.errors import RenderError, SourceError
 from indexer.rendering.render import draw
-from indexer.reports.measures import Ranks, right_ranks
+from indexer.reports.figures import Ranks, right_ranks
 from indexer.reports.terminal import Progress
 from indexer.sources.records import content_digest
 from search.evaluation.corpus import N_INSTEAD, Case, Corpus, Originals, Shown, as_rank, shown

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.errors import IconsError, UnsupportedError
-from indexer.languages.names import LOOKS
+from indexer.languages.words import LOOKS
 from indexer.library.traits import FLAGS
 from indexer.merging.facets import NONE, OF_LOOK, SEVERAL, compared
 from indexer.merging.lexicon import Lexicon

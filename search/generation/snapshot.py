@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Ids
 from indexer.errors import LibraryError, UnknownIconError
-from indexer.languages.names import parse
-from indexer.languages.words import normalise
+from indexer.languages.words import normalise, parse
 from search.generation.backend import IconRow, SetRow, numbered_key
 from search.query import is_late
 

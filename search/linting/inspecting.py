@@ -18,8 +18,8 @@ from indexer.encoders.query_encoder import OnnxQueryEncoder, read_facts
 from indexer.errors import ChangedError, IconsError, ModelError, SourceError
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.letters import AUTO
-from indexer.languages.names import common_affixes, parse
 from indexer.languages.own_names import Judge, SetReader
+from indexer.languages.words import common_affixes, parse
 from indexer.library.folder import Library
 from indexer.merging.manifest import Manifest
 from indexer.process import cores

@@ -17,7 +17,7 @@ from indexer.languages.words import printable
 from indexer.library.folder import Library, require
 from indexer.library.foreign import from_plain
 from indexer.rendering.draw_pool import DrawPool
-from indexer.reports.page import page
+from indexer.reports.figures import page
 from indexer.reports.terminal import Progress
 from indexer.sources.records import read_regular
 from indexer.sources.source import read_picture

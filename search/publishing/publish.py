@@ -22,9 +22,9 @@ from indexer.errors import LibraryError
 from indexer.library.durable import describe_file
 from indexer.library.folder import Library, LibraryElsewhere, require
 from indexer.library.foreign import FILE_NAME
-from indexer.merging.calibration import spread
 from indexer.merging.index_kinds import LEAST_RECALL
-from indexer.merging.vectors import share_right
+from indexer.merging.manifest import spread
+from indexer.merging.merge import share_right
 from search.generation.backend import Ability
 from search.generation.facets import FaissVectors
 from search.generation.milvus.catalog import MilvusVectors

@@ -17,9 +17,9 @@ from indexer.errors import LibraryError, SourceError
 from indexer.library.durable import describe_file
 from indexer.library.folder import Generation, Library, LibraryElsewhere
 from indexer.library.traits import FLAGS
-from indexer.merging.calibration import spread
 from indexer.merging.facets import SEVERAL
 from indexer.merging.lexicon import Lexicon, Lists
+from indexer.merging.manifest import spread
 from search.generation.backend import FIELDS, KINDS, Ability, Order
 from search.generation.facets import FacetRows, Facets, FaissVectors
 from search.generation.milvus.catalog import as_floats

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.errors import IconsError
-from indexer.languages.names import asked_style
-from indexer.languages.words import normalise_tag
+from indexer.languages.words import asked_style, normalise_tag
 from indexer.merging.facets import NO_STYLE
 from search.generation.backend import Ability, Selection
 from search.generation.facets import in_order

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask, Positions, Tiers
-from indexer.languages.names import CERTAIN, asked_style
-from indexer.languages.words import normalise
-from indexer.merging import calibration
-from indexer.merging.calibration import TEMPERATURE, CurveBySize, sigmoid
+from indexer.languages.words import CERTAIN, asked_style, normalise
+from indexer.merging import manifest
 from indexer.merging.facets import A_LOOK, NO_STYLE
 from indexer.merging.lexicon import says_all
+from indexer.merging.manifest import TEMPERATURE, CurveBySize, sigmoid
 from indexer.merging.vector_index import Neighbours
 from search.generation.backend import Ability, Selection, VectorSearch
 from search.generation.opened import Opened
@@ -85,8 +84,8 @@ def evidence_for(
     """
     unit, rows = opened.manifest.calibration.unit, opened.name_rows(ids)
     found = {
-        "vectors": calibration.of_cosines(similarities, unit=unit),
-        "words": calibration.of_coverage(coverage[rows]),
+        "vectors": manifest.of_cosines(similarities, unit=unit),
+        "words": manifest.of_coverage(coverage[rows]),
     }
     known = opened.facets.at(ids)
     sets = known["set"]
@@ -96,23 +95,21 @@ def evidence_for(
         with_own = opened.facets.sets_saying(opened.lexicon, coverage, _tags_asked(opened, parsed))
         found["drawn"] = np.where(np.isin(sets, with_own), np.float32(0), gained)
     if parsed.wording.synonyms:
-        share = np.float32(calibration.BESIDE_NAMED if says_all(coverage).any() else 1)
+        share = np.float32(manifest.BESIDE_NAMED if says_all(coverage).any() else 1)
         gained = np.zeros(len(ids), np.float32)
         for name, weight in parsed.wording.synonyms:
             places = np.isin(ids, opened.snapshot.named(name))
-            gained[places] = np.maximum(gained[places], np.float32(calibration.SYNONYM * weight))
+            gained[places] = np.maximum(gained[places], np.float32(manifest.SYNONYM * weight))
         found["synonyms"] = np.maximum(share * gained - found["words"], 0)
     found["set"] = parsed.sets.of(sets)
     if parsed.wording.style:
         says_so = known["states"] == A_LOOK
-        fits = np.float32(calibration.STYLE) + np.float32(calibration.SAYS_STYLE) * says_so
+        fits = np.float32(manifest.STYLE) + np.float32(manifest.SAYS_STYLE) * says_so
         found["style"] = np.where(opened.facets.in_style(ids, parsed.wording.style), fits, np.float32(0))
     if len(parsed.parts) and len(ids):
         cosines = cosines_of(opened.icons, parsed.parts, ids)
         covered = np.stack([opened.lexicon.fits(part)[rows] for part in parsed.wording.parts])
-        found["parts"] = calibration.of_parts(
-            calibration.of_cosines(cosines, unit=unit) + calibration.of_coverage(covered)
-        )
+        found["parts"] = manifest.of_parts(manifest.of_cosines(cosines, unit=unit) + manifest.of_coverage(covered))
     return found
 
 
@@ -121,17 +118,17 @@ def _of_drawn(opened: Opened, parsed: ParsedQuery, ids: Ids, own: Floats) -> Flo
     unit, rows = opened.manifest.calibration.unit, opened.name_rows(ids)
     cosines = cosines_of(opened.icons, parsed.drawn, ids)
     fits = np.stack([opened.lexicon.fits(words)[rows] for words in parsed.wording.drawn])
-    found = calibration.of_words(cosines, fits, unit=unit)
-    costs = calibration.DRAWN + calibration.DRAWN_NEXT * np.arange(len(parsed.drawn), dtype=np.float32)
+    found = manifest.of_words(cosines, fits, unit=unit)
+    costs = manifest.DRAWN + manifest.DRAWN_NEXT * np.arange(len(parsed.drawn), dtype=np.float32)
     return np.asarray(np.maximum((found + costs[:, None]).max(axis=0) - own, 0), np.float32)
 
 
 def first_of_tiers(opened: Opened, parsed: ParsedQuery, ids: Ids, tiers: Tiers) -> Floats:
     """Log-odds that put direct answers into the order in which their sets stand, those without a style first."""
     rows = opened.facets.at(ids)
-    found = calibration.SETS_FIRST * parsed.sets.of(rows["set"])
+    found = manifest.SETS_FIRST * parsed.sets.of(rows["set"])
     if not parsed.wording.style:
-        found += np.float32(calibration.PLAIN) * (rows["states"] == NO_STYLE)
+        found += np.float32(manifest.PLAIN) * (rows["states"] == NO_STYLE)
     return np.asarray(found * (tiers < RELATED), np.float32)
 
 
@@ -151,9 +148,9 @@ def evidence_against(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:
         refuse_late()
         if not _STYLES.issuperset(words.split()):
             covered = opened.lexicon.fits(words)[rows]
-            most = np.maximum(most, curves.words.scores(calibration.of_words(meaning, covered, unit=curves.unit)))
+            most = np.maximum(most, curves.words.scores(manifest.of_words(meaning, covered, unit=curves.unit)))
         most = np.maximum(most, opened.facets.in_style(ids, asked_style(words)))
-    return np.asarray(calibration.WITHOUT * most, np.float32)
+    return np.asarray(manifest.WITHOUT * most, np.float32)
 
 
 N_DRAWN = 50
@@ -340,8 +337,8 @@ def _beyond(nearest: Neighbours, scores_of: Callable[[Floats], Floats]) -> float
 def _unseen_scores(opened: Opened, parsed: ParsedQuery, similarities: Floats, fit: float) -> Floats:
     """Scores of icons of which it is known how similar they are at most, and how well their names fit at most."""
     curves, wording = opened.manifest.calibration, parsed.wording
-    found = calibration.of_words(similarities, np.full(1, fit, np.float32), unit=curves.unit)
-    found += np.float32(calibration.STYLE if wording.style else 0) + parsed.sets.evidence.max(initial=0)
+    found = manifest.of_words(similarities, np.full(1, fit, np.float32), unit=curves.unit)
+    found += np.float32(manifest.STYLE if wording.style else 0) + parsed.sets.evidence.max(initial=0)
     return scores_of_words(curves.words, found, all_related(found), are_known=wording.are_known)
 
 

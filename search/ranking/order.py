@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask, Positions, Tiers
-from indexer.merging.calibration import Curve, sigmoid
+from indexer.merging.manifest import Curve, sigmoid
 
 MIXED, MIXED_AMONG = 10, 30
 """The first hits, and the best ones that they are chosen among."""

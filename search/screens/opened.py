@@ -20,7 +20,7 @@ from indexer.arrays import Floats, Ids, Pixels, Positions
 from indexer.errors import LibraryError, RenderError, SourceError
 from indexer.library.durable import differences
 from indexer.library.folder import Library
-from indexer.merging.calibration import sigmoid
+from indexer.merging.manifest import sigmoid
 from indexer.merging.vector_index import VectorIndex
 from indexer.rendering.draw_pool import DrawPool
 from indexer.reports.terminal import Progress

@@ -9,7 +9,7 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids
 from indexer.languages.words import printable
-from indexer.reports.page import Html, page, section, table_html
+from indexer.reports.figures import Html, page, section, table_html
 from indexer.reports.terminal import Progress, open_console, table_of
 from search.engine import SearchEngine
 from search.generation.backend import Ability

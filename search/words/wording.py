@@ -17,8 +17,7 @@ from typing import Any, Self
 from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import IconsError
 from indexer.languages.dictionary import Dictionary
-from indexer.languages.names import FILLERS, Affixes, asked_style, parse
-from indexer.languages.words import normalise
+from indexer.languages.words import FILLERS, Affixes, asked_style, normalise, parse
 from indexer.library.bundled import bundled
 from indexer.merging.lexicon import Lexicon, without_stopwords
 

@@ -21,8 +21,7 @@ from fuzzing import FOR_SECONDS, NAMES, Inputs, fuzz
 from hypothesis import strategies as st
 
 from indexer.errors import IconsError, RenderError
-from indexer.languages.names import common_affixes, parse, path_hints
-from indexer.languages.words import normalise
+from indexer.languages.words import common_affixes, normalise, parse, path_hints
 from indexer.rendering import render as svg_document
 from indexer.rendering.render import render
 from indexer.sources.source import open_sources, read_picture

@@ -23,7 +23,7 @@ from data.making.language.texts import Text, leaves, objects
 from data.making.language.weighing import Neighbours, Sources, Weighed, align, prune, weigh
 from data.making.language.words import Annotation, is_left_out, read_signs
 from indexer.errors import QueryFileError
-from indexer.reports.measures import UNRANKED, Figure
+from indexer.reports.figures import UNRANKED, Figure
 from search.engine import Query, Window
 from search.evaluation.evaluate import Subject
 from search.evaluation.queries import BenchmarkQuery

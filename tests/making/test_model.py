@@ -29,8 +29,8 @@ from data.making.model.words import DRAWINGS, KEYWORDS, PICTURES, read_written, 
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import SourceError
+from indexer.finetune.captions import Gathered, Limits, Placed, TrainingIcon, gather, read_sources
 from indexer.finetune.folder import read_lineage
-from indexer.finetune.gather import Gathered, Limits, Placed, TrainingIcon, gather, read_sources
 from indexer.finetune.lesson import build_corpus, read_facts
 from indexer.languages.dictionary import Dictionary
 from indexer.library.bundled import bundled

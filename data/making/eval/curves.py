@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Mask
-from indexer.reports.measures import RESAMPLES, Figure
+from indexer.reports.figures import RESAMPLES, Figure
 
 Values = NDArray[np.float64]
 _VALUES_AT_ONCE = 4_000_000
@@ -77,7 +77,7 @@ def best_threshold(of: Curve) -> float | None:
 
 
 def average_precision(boxes: RankedBoxes, *, seed: int) -> Figure:
-    """Area under the curve, with its bootstrap interval over screens (`indexer.reports.measures`)."""
+    """Area under the curve, with its bootstrap interval over screens (`indexer.reports.figures`)."""
     n_screens = len(boxes.n_icons)
     [value] = _average_precisions(boxes, np.ones((1, n_screens)))
     draws = np.random.default_rng(seed).integers(n_screens, size=(RESAMPLES, n_screens))

@@ -20,7 +20,7 @@ from pydantic import AfterValidator, Field
 from indexer.commands.options import json_option, library_option
 from indexer.languages.words import normalise, printable
 from indexer.library.folder import Library
-from indexer.reports.measures import Figure, means, spell
+from indexer.reports.figures import Figure, means, spell
 from search.engine import Query, SearchEngine, Window
 from search.evaluation.corpus import Shown
 from search.evaluation.queries import Line, read_lines

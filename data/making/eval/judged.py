@@ -21,7 +21,7 @@ from indexer.arrays import Floats, Ids
 from indexer.commands.options import json_option, library_option
 from indexer.languages.words import normalise
 from indexer.library.folder import Library
-from indexer.reports.measures import Figure, Scores, means, short, spell
+from indexer.reports.figures import Figure, Scores, means, short, spell
 from indexer.reports.terminal import Progress, ProgressLine
 from search.evaluation.corpus import Corpus
 from search.evaluation.evaluate import Subject

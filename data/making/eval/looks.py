@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Mask
-from indexer.languages.names import LOOKS, stated_look
+from indexer.languages.words import LOOKS, stated_look
 from indexer.library.folder import Library, require
 from indexer.library.shards import read_traits
 from indexer.merging.facets import UNSEEN, group, likelihoods, see_looks
 from indexer.merging.manifest import answering_manifest
-from indexer.merging.vectors import read_rows
+from indexer.merging.merge import read_rows
 
 RESERVED = frozenset(("lucide", "lucide-lab", "feather", "octicon", "ion", "famicons"))
 """Sets that nothing is learnt from."""

@@ -30,7 +30,7 @@ from indexer.arrays import Floats, Mask, Pixels, Positions
 from indexer.commands.options import json_option, library_option
 from indexer.languages.words import printable
 from indexer.process import cores, processor
-from indexer.reports.measures import RESAMPLES, Figure, Scores, means, shares, short, spell
+from indexer.reports.figures import RESAMPLES, Figure, Scores, means, shares, short, spell
 from indexer.reports.terminal import Progress, ProgressLine, open_console, table_of
 from indexer.screens.boxes import Boxes
 from indexer.screens.located import FLOOR, Detector, open_locator, read_judge
@@ -416,7 +416,7 @@ def render_bench(icons: Path, folder: Path, progress: Progress, *, n: int = N_SC
 @json_option
 def main(library: "Library", screens: Path, icons: Path | None, seed: int, report: Path | None, as_json: bool) -> None:
     """Measure ways of finding icons side by side."""
-    from indexer.reports.page import check_page, write_page
+    from indexer.reports.figures import check_page, write_page
 
     if report:
         check_page(report)

@@ -22,9 +22,20 @@ from data.making.eval.screens import (
 )
 from indexer.arrays import Floats, Pixels
 from indexer.errors import SourceError
-from indexer.reports.charts import Bar, Chart, Curve, bar_chart, line_chart
-from indexer.reports.measures import Figure, short, spell
-from indexer.reports.page import figure_html, page, section, table_html
+from indexer.reports.figures import (
+    Bar,
+    Chart,
+    Curve,
+    Figure,
+    bar_chart,
+    figure_html,
+    line_chart,
+    page,
+    section,
+    short,
+    spell,
+    table_html,
+)
 from indexer.screens.boxes import iou_matrix
 from search.evaluation.screens import LEAST_IOU, NO_ICON, Name, ScreenIcon, Truth
 from search.showing.sheets import data_uri

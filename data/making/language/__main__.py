@@ -100,7 +100,7 @@ def evaluate_command(
     """
     from data.making.language.comparing import LanguageOptions, evaluate_languages, language_json
     from data.making.language.page import languages_html, print_languages
-    from indexer.reports.page import check_page, write_page
+    from indexer.reports.figures import check_page, write_page
     from indexer.reports.terminal import ProgressLine
     from search.evaluation.evaluate import Subject
 

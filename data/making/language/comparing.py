@@ -16,7 +16,7 @@ from indexer.arrays import Ids
 from indexer.errors import QueryFileError
 from indexer.languages.dictionary import ENGLISH, Dictionary
 from indexer.library.bundled import bundled
-from indexer.reports.measures import DEPTH, RESAMPLES, UNRANKED, Figure, Scores, first_rank_scores, means, shares
+from indexer.reports.figures import DEPTH, RESAMPLES, UNRANKED, Figure, Scores, first_rank_scores, means, shares
 from indexer.reports.terminal import Progress
 from search.engine import Answer, Filters, Query, SearchEngine, Window
 from search.evaluation.corpus import N_INSTEAD, Corpus, as_rank

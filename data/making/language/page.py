@@ -17,9 +17,7 @@ from data.making.language.comparing import (
     Missed,
 )
 from indexer.languages.words import printable
-from indexer.reports.charts import Bar, bar_chart
-from indexer.reports.measures import Figure, short, spell
-from indexer.reports.page import figure_html, page, section, table_html
+from indexer.reports.figures import Bar, Figure, bar_chart, figure_html, page, section, short, spell, table_html
 from indexer.reports.terminal import open_console, table_of
 
 SHARED = MEASURES[:2]

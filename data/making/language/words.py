@@ -21,7 +21,7 @@ from data.making.language.texts import Text
 from indexer.errors import SourceError
 from indexer.languages.dictionary import ENGLISH
 from indexer.languages.letters import fold, language_of
-from indexer.languages.names import parse
+from indexer.languages.words import parse
 from search.words.wording import VARIANTS
 
 _PACKAGES = ("cldr-annotations-full/annotations", "cldr-annotations-derived-full/annotationsDerived")

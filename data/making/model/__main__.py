@@ -49,9 +49,9 @@ def corpus(
     sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], written: Path | None, workers: int, **chosen: Any
 ) -> None:
     """Choose, caption and render the icons to learn from."""
-    from data.making.model.admission import add_described, looks_reserved, refuse
+    from data.making.model.admission import add_described, looks_reserved, refuse, tell_rendered
     from data.making.model.words import read_written, words_of_packages
-    from indexer.finetune.gather import Limits, gather, read_sources
+    from indexer.finetune.captions import Limits, gather, read_sources
     from indexer.finetune.lesson import build_corpus
 
     limits = Limits(admit="shippable", **chosen)
@@ -63,7 +63,7 @@ def corpus(
     add_described(gathered, written_words.of_drawing)
     gathered.skipped = unread + gathered.skipped
     gathered.is_reserved = looks_reserved(placed, workers=workers)
-    build_corpus(gathered, out, limits=limits, workers=workers)
+    build_corpus(gathered, out, limits=limits, workers=workers, report=tell_rendered)
     click.echo(f"{out}: {len(gathered.icons):,} icons chosen; refused {dict(gathered.refused.most_common())}", err=True)
     if gathered.skipped:
         click.echo(f'{len(gathered.skipped):,} skipped, listed in "{out / "corpus.json"}"', err=True)
@@ -77,7 +77,7 @@ def corpus(
 def synonyms(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], written: Path | None) -> None:
     """Write under which names icon sets draw what a word says, for data/language."""
     from data.making.model.words import read_written, words_of_packages, write_synonyms
-    from indexer.finetune.gather import read_sources
+    from indexer.finetune.captions import read_sources
 
     extra_tags = (words_of_packages(packages), read_written(written).tags_by_name())
     n = write_synonyms(read_sources(dict.fromkeys(sources, ()), []), out, extra_tags=extra_tags)

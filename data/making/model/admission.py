@@ -1,14 +1,15 @@
 """Which icons the bundled model learns from: no reserved set, no NC or GPL family, no logos, flags and codes."""
 
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from indexer.arrays import Pixels
-from indexer.finetune.gather import Gathered, Placed, TrainingIcon, named, refuse_licence
-from indexer.finetune.lesson import rendered, tell_rendered
+from indexer.finetune.captions import Gathered, Placed, TrainingIcon, named, refuse_licence
+from indexer.finetune.lesson import rendered
 from indexer.languages.words import normalise
 from indexer.sources.records import IconSet, Record, content_digest
 
@@ -39,6 +40,12 @@ NAMELESS = (
 """Sets whose names are brands, coins, countries or codes: they teach no meaning that a searcher would type."""
 
 _BRAND_WORDS = frozenset(["logo", "brand", "flag"])
+
+
+def tell_rendered(done: int, total: int, what: str) -> None:
+    """Say now and then on stderr how far rendering is."""
+    if done // 12_800 > (done - 64) // 12_800:
+        sys.stderr.write(f"{what}: {done:,} of {total:,}\n")
 
 
 def is_reserved(icon_set: IconSet) -> bool:

@@ -24,14 +24,13 @@ from data.making.model.learning import WORDS, learn
 from data.making.model.words import read_written
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Precision, TextTower, autocast, load_model, resolve_device, resolve_precision
-from indexer.finetune.captions import parts_of, phrase
+from indexer.finetune.captions import Lists, base_of, is_held_out, parts_of, phrase, share_held_out
 from indexer.finetune.folder import check_replaceable, read_lineage
-from indexer.finetune.gather import Lists, base_of, is_held_out, share_held_out
 from indexer.finetune.lesson import read_facts
 from indexer.finetune.options import Loss
 from indexer.finetune.step import both_ways, keeping_loss
 from indexer.finetune.student import limit_scale, text_parameters
-from indexer.reports.measures import figures, first_ranks
+from indexer.reports.figures import figures, first_ranks
 
 MAX_QUERIES = 2000
 

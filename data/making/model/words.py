@@ -21,11 +21,10 @@ from typing import Any
 from data.making.language.writing import write_dictionary
 from data.making.model.admission import is_reserved, named_icons
 from indexer.errors import SourceError
-from indexer.finetune.gather import Lists, Placed, TrainingIcon, base_of, refuse_licence
+from indexer.finetune.captions import Lists, Placed, TrainingIcon, base_of, refuse_licence
 from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning
 from indexer.languages.letters import fold
-from indexer.languages.names import common_affixes, parse
-from indexer.languages.words import normalise
+from indexer.languages.words import common_affixes, normalise, parse
 from indexer.library.named import PACKED, read_text
 from indexer.sources.folders import reason_of
 from indexer.sources.npm import (

@@ -14,8 +14,7 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids
 from indexer.errors import LibraryError
-from indexer.languages.names import parse
-from indexer.languages.words import normalise
+from indexer.languages.words import normalise, parse
 from indexer.library.foreign import from_json
 from indexer.merging.vector_index import Neighbours
 from search.generation.backend import IconRow, Selection, numbered_key

@@ -11,8 +11,7 @@ from safetensors.torch import save_file
 
 from indexer.embedding.distributed import Rank
 from indexer.finetune.augment import edges
-from indexer.finetune.captions import make_captions
-from indexer.finetune.gather import base_of
+from indexer.finetune.captions import base_of, make_captions
 from indexer.finetune.lesson import KeptWords, Lesson, encode_texts, tokenize
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.rank import wrap

@@ -1,19 +1,30 @@
-"""What icons may be called, and how often; which are admitted or held out; tags travel by name."""
+"""What icons may be called, and how often; which are admitted or held out; captions are shown, corrected, learnt."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
+from test_finetune import arguments, run
 
-from indexer.finetune.captions import KINDS, SHARES, make_captions
-from indexer.finetune.gather import (
+from indexer.finetune.captions import (
+    KINDS,
+    SHARES,
     Limits,
     Placed,
     base_of,
     gather,
     is_held_out,
+    make_captions,
     plain_name,
     refuse_licence,
     share_held_out,
 )
+from indexer.finetune.lesson import read_material
+from indexer.finetune.options import Learning, Places
 from indexer.sources.records import IconSet, PictureAddress, Record
 
 WORDS = ["trash", "bin", "trash", "arrow up"]
@@ -108,3 +119,117 @@ def test_nothing_is_borrowed_from_or_by_a_held_out_name(limits: Limits) -> None:
     icons = [placed(f"{free} 2"), placed(f"{held} 2"), placed("other")]
     found = tags_of(icons, limits, {free: ["first"], held: ["second"]})
     assert found == {f"some {free} 2": ("first",), f"some {held} 2": (), "some other": ()}
+
+
+def test_a_sample_is_shown_as_a_table(icons: Path) -> None:
+    shown = run("lab", "captions", str(icons), "-n", "64").output
+    assert all(part in shown for part in ("disc left", "round", "64 icons; --out FILE.csv writes all of them")), shown
+
+
+def test_captions_written_and_corrected_are_learnt_instead_of_mined_ones(
+    icons: Path, start: Path, tmp_path: Path
+) -> None:
+    file, out = tmp_path / "captions.csv", tmp_path / "mine"
+    run("lab", "captions", str(icons), "--out", str(file))
+    with file.open(newline="") as opened:
+        rows = list(csv.DictReader(opened))
+    assert len(rows) == 64
+    first = next(row for row in rows if row["file"].endswith("/disc-left.svg"))
+    assert (first["name"], first["set"], first["licence"], first["base"]) == ("disc left", "icons", "MIT", "disc left")
+    assert {"disc left", "round", "full", "disc"} <= set(first["captions"].split("; "))
+    file.write_text(f"file,captions\n{first['file']},the sun at noon; sun\n/nowhere.svg,nothing\n")
+    told = run(*arguments(icons, start, out, "--captions", str(file), "--allow-regression")).output
+    assert '"/nowhere.svg": own captions, but no such icon' in told
+    material = read_material(Places(out).corpus, Learning(), seed=0)
+    row = material.facts["own"].index(["the sun at noon", "sun"])
+    assert material.facts["words"][row] == "disc left"
+    learnt = [material.captions.texts[number] for number in material.captions.of(row)]
+    assert learnt == ["the sun at noon", "sun"]
+
+
+def test_what_is_learnt_from_is_chosen_as_for_a_training(icons: Path, tmp_path: Path) -> None:
+    def rows(*options: str) -> list[dict[str, Any]]:
+        file = tmp_path / "captions.jsonl"
+        run("lab", "captions", str(icons), "--out", str(file), *options)
+        return [json.loads(line) for line in file.read_text().splitlines()]
+
+    usual = rows()
+    held = {row["base"] for row in usual if row["held_out"]}
+    assert held and all(row["held_out"] == (row["base"] in held) for row in usual)
+    assert all(row["captions"][0] == row["name"] for row in usual)
+    assert sum(row["held_out"] for row in rows("--set", "held_out=2")) > len(held)
+    assert {row["set"] for row in rows("--set", "names_per_set=3")} == {"icons"}
+    assert len({row["base"] for row in rows("--set", "names_per_set=3")}) == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "reason"),
+    [
+        ("csv", "file,captions\n/a.svg,\n", 'line 2 has no "captions"'),
+        ("csv", "name,captions\na,b\n", 'line 2 has no "file"'),
+        ("csv", "file,captions\n", "holds no captions"),
+        ("csv", "file,captions\n/nowhere.svg,a\n", "is one of the icons"),
+        ("jsonl", "[" * 100_000, "can't be read as captions"),
+        ("jsonl", "3", 'line 1 has no "file"'),
+        ("jsonl", '{"file": "a.svg", "captions": {}}', 'line 1 has no "captions"'),
+    ],
+)
+def test_what_can_not_be_read_as_captions_says_so(
+    icons: Path, tmp_path: Path, kind: str, content: str, reason: str
+) -> None:
+    file = tmp_path / f"captions.{kind}"
+    file.write_text(content)
+    assert reason in run("lab", "captions", str(icons), "--captions", str(file), code=2).output
+
+
+def test_captions_go_to_files_of_two_kinds_and_halves_of_signs_are_no_text(icons: Path, tmp_path: Path) -> None:
+    file, first = tmp_path / "captions.jsonl", icons / "disc-left.svg"
+    file.write_text(f'{{"file": "{first}", "captions": 3}}\n{{"file": "{first}", "captions": ["half \\ud800"]}}\n')
+    run("lab", "captions", str(icons), "--captions", str(file), "--out", str(out := tmp_path / "out.jsonl"))
+    (found,) = [row for line in out.read_text().splitlines() if (row := json.loads(line))["file"] == str(first)]
+    assert found["captions"] == ["3", "half ?"]
+    for name, reason in (
+        (str(tmp_path / "captions.txt"), "neither .csv nor"),
+        ("/proc/captions.csv", "can't be written"),
+    ):
+        assert reason in run("lab", "captions", str(icons), "--out", name, code=2).output
+
+
+def test_no_list_is_read_from_an_endless_device(icons: Path, start: Path, tmp_path: Path) -> None:
+    endless = tmp_path / "words.csv"
+    endless.symlink_to("/dev/zero")
+    train = arguments(icons, start, tmp_path / "mine")
+    for given in (
+        ["lab", "captions", str(icons), "--captions", str(endless)],
+        [*train, "--captions", str(endless)],
+        [*train, "--new-model", str(endless)],
+        [*train, "--set", "keep_words_weight=1", "--set", f"keep_words={endless}"],
+    ):
+        told = run(*given, code=2).output
+        assert f'"{endless}"' in told.splitlines()[-1]
+        assert "it has more than" in told.splitlines()[-1] or "not a regular file" in told.splitlines()[-1]
+
+
+def test_a_manifest_of_captions_teaches_them_each(icons: Path, start: Path, tmp_path: Path) -> None:
+    """One row a caption, as image and text lists have it."""
+    folder, out = icons.parent, tmp_path / "mine"
+    manifest = folder / "pairs.csv"
+    lines = [f"ring-left.svg,{text}\n" for text in ("a ring", "wedding")] + [
+        f"{name}.svg,the {name}\n"
+        for name in ("box-top", "bar-top", "disc-right", "cross-left", "dots-left", "slope-top")
+    ]
+    manifest.write_text("file_path,caption\n" + "".join(lines))
+    run(*arguments(manifest, start, out, "--batch", "4", "--allow-regression", "--set", "held_out=50"))
+    facts = json.loads((Places(out).corpus / "corpus.json").read_text())
+    assert ["a ring", "wedding"] in facts["own"]
+    assert len(facts["words"]) == 7
+
+
+def test_the_sheet_of_augmentations_is_drawn_without_training(icons: Path, start: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "sheet.png"
+    how = ("--show-augmentations", str(sheet), "--workers", "0", "--model", f"local-dir:{start}")
+    run("lab", "finetune", str(icons), *how)
+    with Image.open(sheet) as drawn:
+        assert drawn.format == "PNG"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["sheet.png"]
+    assert "Missing option '--out'" in run("lab", "finetune", str(icons), code=2).output

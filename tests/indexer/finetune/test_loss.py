@@ -1,19 +1,27 @@
-"""What belongs together is right, and nothing else; the losses are what their definitions say, pair by pair."""
+"""What belongs together is right, losses are what their definitions say, and data on its way waits for nobody."""
 
 import math
+import threading
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from lessons import TOKENIZER, tiny_options, tiny_session
 from torch import Tensor
 from torch.nn import functional
 
-from indexer.finetune.batches import list_relations
+from indexer.embedding.distributed import Rank
+from indexer.finetune.augment import edges
+from indexer.finetune.batches import STEPS_AHEAD, Feed, list_relations, on_device, pictures_of
 from indexer.finetune.captions import make_captions
-from indexer.finetune.lesson import Lesson
+from indexer.finetune.lesson import Lesson, tokenize
 from indexer.finetune.options import Loss
 from indexer.finetune.step import sigmoid_loss, softmax_loss
+from indexer.finetune.watch import MAIN_FIGURE, compare_rankers, main_figure, make_exam
 
+CPU, ELSEWHERE = torch.device("cpu"), torch.device("meta")
+"""The meta device stands for a GPU: nothing is computed there, but how things get there can be seen."""
 N = 5
 OWN = torch.arange(N)
 SCALE, BIAS = torch.tensor(7.0), torch.tensor(-2.0)
@@ -36,9 +44,6 @@ def test_each_loss_is_the_mean_over_rows_of_what_its_definition_says_of_them(mas
             sigmoid += math.log(1 + math.exp(-sign * (logits[column] + float(BIAS)))) / N
     assert float(softmax_loss(FIRST, SECOND, SCALE, RIGHT, OWN, masked=masked)) == pytest.approx(softmax)
     assert float(sigmoid_loss(FIRST, SECOND, (SCALE, BIAS), RIGHT, OWN, masked=masked)) == pytest.approx(sigmoid)
-
-
-CPU = torch.device("cpu")
 
 
 def lesson_of(looks: Tensor) -> tuple[Lesson, dict[str, int]]:
@@ -72,3 +77,116 @@ def test_equal_captions_tags_of_others_equal_names_and_twins_are_no_negatives() 
     expected[1][3] = expected[3][1] = 1
     assert spelled(0.98) == expected
     assert spelled(0.999)[1][3] == 0
+
+
+def feed_of(**chosen: Any) -> Feed:
+    options = tiny_options(**chosen)
+    return Feed(tiny_session(options).lesson, options, Rank())
+
+
+def test_what_goes_to_a_device_is_page_locked_and_waited_for_by_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    to = Tensor.to
+
+    def pinned(tensor: Tensor) -> Tensor:
+        seen.append("page-locked")
+        return tensor
+
+    def sent(tensor: Tensor, *where: Any, **how: Any) -> Tensor:
+        seen.append("sent on" if how.get("non_blocking") else "waited for")
+        return to(tensor, *where, **how)
+
+    _, (part,) = feed_of(neighbours=0.5, caption_pair_weight=1.0).read(0)
+    monkeypatch.setattr(Tensor, "pin_memory", pinned)
+    monkeypatch.setattr(Tensor, "to", sent)
+    brought: list[Tensor] = []
+    on_device(part, ELSEWHERE, brought)
+    assert {tensor.device.type for tensor in brought} == {"meta"}
+    assert seen == ["page-locked", "sent on"] * 4
+
+
+def test_nothing_is_asked_of_the_device_before_the_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever needs an answer, such as a count of pictures to change, would fail where nothing is computed."""
+    monkeypatch.setattr(Tensor, "pin_memory", lambda tensor: tensor)
+    shares = dict.fromkeys(
+        ("inverted", "backed", "photographed", "grained", "neighbours", "resampled", "blurred", "compressed"), 0.4
+    )
+    draw, (part,) = feed_of(caption_pair_weight=1.0, **shares).read(0)
+    for there in (part, on_device(part, ELSEWHERE, [])):
+        assert pictures_of(there, ELSEWHERE).shape == (16, 3, 16, 16)
+    texts, seconds = on_device(draw, ELSEWHERE, []).relations.spelled(ELSEWHERE, twins=0.98)
+    assert {side.shape for side in (*texts, *seconds)} == {(16, 16)}
+
+
+def test_steps_are_read_in_order_ahead_of_those_that_compute(monkeypatch: pytest.MonkeyPatch) -> None:
+    feed, read, begun = feed_of(), Feed.read, threading.Semaphore(0)
+
+    def counted(self: Feed, step: int) -> Any:
+        begun.release()
+        return read(self, step)
+
+    monkeypatch.setattr(Feed, "read", counted)
+    taken, n_begun = [], 0
+    for number, (draw, _) in enumerate(feed.ahead(1, 6, CPU)):
+        taken.append(draw.step)
+        while n_begun < min(number + 1 + STEPS_AHEAD, 5):  # while this step computes
+            assert begun.acquire(timeout=10)
+            n_begun += 1
+    assert taken == [1, 2, 3, 4, 5]
+    assert list(feed.ahead(3, 3, CPU)) == []
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_pictures_on_a_gpu_are_those_of_the_cpu() -> None:
+    device = torch.device("cuda:0")
+    feed = feed_of(neighbours=0.5)
+    plain, brought = (list(feed.ahead(0, 3, where)) for where in (CPU, device))
+    for (_, (here,)), (_, (there,)) in zip(plain, brought, strict=True):
+        assert there.pixels.device == device
+        assert torch.allclose(pictures_of(there, device).cpu(), pictures_of(here, CPU), atol=2 / 255)
+
+
+CORPUS = np.array([[1, 0], [0, 1], [0.707, 0.707]], np.float32)
+QUERIES = np.array([[1, 0], [0, 1]], np.float32)
+
+
+def test_fusion_adds_both_similarities() -> None:
+    names = np.array([[0, 1], [1, 0], [0.707, 0.707]], np.float32)
+    found = compare_rankers(QUERIES, CORPUS, names, [[2], [2]])
+    assert found["tags: pictures"]["R@1"].value == 0.0
+    assert found["tags: fused"]["R@1"].value == 1.0  # 0.707 against the weight of the picture, or of the name
+
+
+def test_checkpoints_are_compared_by_the_mean_of_what_there_is() -> None:
+    tasks = {"tags: pictures": 0.1, "tags: fused": 0.3, "names: pictures": 0.5, "screenshots: pictures": 0.7}
+    scores = {task: {MAIN_FIGURE: [value, 0.0, 1.0]} for task, value in tasks.items()}
+    some = {task: by_name for task, by_name in scores.items() if task != "tags: fused"}
+    assert (main_figure(scores), main_figure(some)) == (pytest.approx(0.5), pytest.approx(0.6))
+
+
+def _lesson(words: list[str], tags: list[list[str]], own: list[list[str]], pictures: list[int]) -> Lesson:
+    """Icons that are all held out; equal numbers are equal pictures."""
+    drawn = np.random.default_rng(0).integers(0, 256, (max(pictures) + 1, 16, 16, 3), np.uint8)
+    captions = make_captions(words, tags, seed=0, own=own)
+    pixels, n = drawn[pictures], len(words)
+    bases, looks = np.unique(words, return_inverse=True)[1], edges(torch.from_numpy(pixels)).half()
+    return Lesson(
+        pixels, captions, tokenize(captions.texts, TOKENIZER), bases, looks, np.arange(0), np.arange(n), words
+    )
+
+
+def test_an_icon_that_is_there_again_for_its_looks_is_asked_for_once() -> None:
+    looks = [["heart in a drop"]]
+    lesson = _lesson(
+        ["pin", "star", "pin", "pin", "cup"],
+        [["place"], ["night"], ["place"], ["place"], []],
+        [[], [], *looks, *looks, ["tall mug"]],
+        [0, 1, 0, 0, 2],
+    )
+    exam = make_exam(lesson, TOKENIZER, twins=2.0)
+    assert exam.pixels.tolist() == lesson.pixels[[0, 1, 4]].tolist()
+    assert sorted(exam.answers) == exam.namesakes == [[0], [1], [2]]
+
+    lesson = _lesson(["pin", "pin"], [["place"], []], [[], ["heart in a drop"]], [0, 1])
+    assert sorted(make_exam(lesson, TOKENIZER, twins=2.0).answers) == [[0], [1]]

@@ -4,17 +4,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.languages.names import (
+from indexer.languages.words import (
     Affixes,
     Name,
     asked_style,
     common_affixes,
+    normalise,
     parse,
     path_hints,
+    split,
     stated_look,
     with_look,
 )
-from indexer.languages.words import normalise, split
 
 SUBJECTS = ("Home", "MarkForRedaction", "AddCircle", "Search", "ArrowRight", "Sun", "Lock", "Folder", "User", "Trash")
 

@@ -7,8 +7,8 @@ import pytest
 
 from data.making.language.writing import write_dictionary
 from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning
-from indexer.languages.names import parse
 from indexer.languages.own_names import NOTHING, EnglishName, Judge, SetReader, Spoken
+from indexer.languages.words import parse
 from indexer.library.bundled import bundled
 
 GERMAN = ["pfeil", "einstellungen", "benutzer", "ordner", "suche", "drucker", "glocke", "stern", "herz", "wolke"]

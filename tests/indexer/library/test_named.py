@@ -13,7 +13,7 @@ import pytest
 
 from indexer.errors import IconsError, SourceError
 from indexer.library.named import read_named, read_text, write_result
-from indexer.reports.page import check_page
+from indexer.reports.figures import check_page
 
 KEPT = ("st_mode", "st_uid", "st_gid", "st_nlink")
 

@@ -12,11 +12,10 @@ from indexer.errors import ShardError
 from indexer.library.folder import Library
 from indexer.library.shards import shard_paths
 from indexer.library.traits import NOT_KNOWN, TRAITS, find_drawings
-from indexer.merging.calibration import Curve, fit
 from indexer.merging.facets import in_english
-from indexer.merging.manifest import WEIGHTS, Manifest, Weights
+from indexer.merging.manifest import WEIGHTS, Curve, Manifest, Weights, fit
+from indexer.merging.merge import OTHERS, TagVectors, Vectors, gather, read_rows, with_others
 from indexer.merging.vector_index import VectorIndex
-from indexer.merging.vectors import OTHERS, TagVectors, Vectors, gather, read_rows, with_others
 from indexer.pipeline import IndexOptions, embed, merge, scan
 
 N_ICONS, N_TAGS, DIM = 23, 9, 8
@@ -65,8 +64,8 @@ def _by_hand(vectors: Vectors, row: int, tags: list[int], weights: Weights) -> n
 def test_fused_vectors_are_those_of_a_slow_sum_wherever_chunks_end(
     vectors: Vectors, stated: list[list[int]], chunk: int, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.merging.vectors.CHUNK", chunk)
-    monkeypatch.setattr("indexer.merging.vectors._ICONS_AT_ONCE", at_once)
+    monkeypatch.setattr("indexer.merging.merge.CHUNK", chunk)
+    monkeypatch.setattr("indexer.merging.merge._ICONS_AT_ONCE", at_once)
     chunks = list(vectors.fused(OWN))
     assert [len(part) for part in chunks[:-1]] == [chunk] * (len(chunks) - 1)
     expected = [_by_hand(vectors, row, tags, OWN) for row, tags in enumerate(stated)]

@@ -7,7 +7,7 @@ import pytest
 from conftest import svg
 
 from indexer.errors import LibraryError
-from indexer.languages.names import LOOKS
+from indexer.languages.words import LOOKS
 from indexer.library.traits import NOT_KNOWN, Ink
 from indexer.merging.facets import likelihoods, name_styles
 from indexer.merging.lexicon import STATED_SHARE, Lexicon, stems

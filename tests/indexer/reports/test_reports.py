@@ -12,16 +12,22 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from indexer.reports import terminal
-from indexer.reports.charts import (
+from indexer.reports.figures import (
     COLOURS,
+    STYLE,
+    UNRANKED,
     Bar,
     Chart,
     Curve,
+    Figure,
     bar_chart,
+    figures,
+    first_ranks,
     line_chart,
+    means,
+    right_ranks,
+    shares,
 )
-from indexer.reports.measures import UNRANKED, Figure, figures, first_ranks, means, right_ranks, shares
-from indexer.reports.page import STYLE
 from indexer.reports.terminal import ProgressLine
 from search.evaluation.findings import average_precision, measure, ndcg
 

@@ -10,7 +10,7 @@ import pytest
 from small_icons import picture_at
 
 from indexer.errors import SourceError
-from indexer.languages.names import parse
+from indexer.languages.words import parse
 from indexer.sources.records import FAMILIES, FileScan, Record, content_digest, family, from_text, to_text
 from indexer.sources.source import open_sources, read_picture
 

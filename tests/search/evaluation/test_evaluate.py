@@ -18,7 +18,7 @@ from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.merging.manifest import Weights
 from indexer.pipeline import IndexOptions, embed
-from indexer.reports.measures import right_ranks
+from indexer.reports.figures import right_ranks
 from search.cli import main
 from search.engine import Query as EngineQuery
 from search.engine import Window

@@ -10,7 +10,7 @@ from conftest import build_library, draw_icons
 
 from indexer.languages.words import normalise
 from indexer.library.folder import Library
-from indexer.reports.measures import Figure
+from indexer.reports.figures import Figure
 from search.engine import Query, SearchEngine, Window
 from search.evaluation.evaluate import EvaluateOptions, Subject, evaluate
 from search.evaluation.findings import Evaluation, Row

@@ -11,7 +11,7 @@ from click.testing import Result
 
 from indexer.errors import IconsError, UnknownIconError
 from indexer.library.folder import Library
-from indexer.merging import calibration
+from indexer.merging import manifest
 from indexer.rendering.render import render
 from search.engine import Query, SearchEngine, Window
 from search.generation.labels import PREFERRED
@@ -118,13 +118,13 @@ def test_the_tier_is_how_directly_an_icon_answers(engine: SearchEngine, words: s
 
 def test_each_kind_of_evidence_is_told_where_it_says_something(engine: SearchEngine) -> None:
     filled, plain = (_explain(engine, "filled star", key).icon.evidence for key in ("lucide:star-filled", "mdi:star"))
-    assert (filled["style"], filled["words"]) == (calibration.STYLE + calibration.SAYS_STYLE, calibration.COVERAGE)
-    assert "style" not in plain and plain["words"] == calibration.COVERAGE
+    assert (filled["style"], filled["words"]) == (manifest.STYLE + manifest.SAYS_STYLE, manifest.COVERAGE)
+    assert "style" not in plain and plain["words"] == manifest.COVERAGE
     left_out = _explain(engine, "star", "lucide:star-filled", "filled").icon
-    assert (left_out.evidence["left out"], left_out.tier) == (calibration.WITHOUT, "related")
+    assert (left_out.evidence["left out"], left_out.tier) == (manifest.WITHOUT, "related")
     assert _explain(engine, "bell with a plus", "lucide:plus").icon.evidence["parts"] < 0
     plain, chosen = (_explain(engine, "star", "mdi:star", prefer=sets).icon.evidence for sets in ((), ("mdi",)))
-    assert chosen["set"] - plain["set"] == pytest.approx((1 + calibration.SETS_FIRST) * PREFERRED, abs=1e-3)
+    assert chosen["set"] - plain["set"] == pytest.approx((1 + manifest.SETS_FIRST) * PREFERRED, abs=1e-3)
     assert set(_explain(engine, "flag", "lucide:bell").icon.evidence) <= {"vectors", "set"}
 
 

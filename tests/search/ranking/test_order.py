@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Tiers
-from indexer.merging.calibration import Curve
+from indexer.merging.manifest import Curve
 from search.ranking.order import (
     AGAIN,
     BEST_SCORE,

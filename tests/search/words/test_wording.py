@@ -7,7 +7,7 @@ import pytest
 
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import IconsError
-from indexer.merging.calibration import made_up_words
+from indexer.merging.manifest import made_up_words
 from search.words.wording import (
     MOST_LETTERS,
     MOST_PARTS,
