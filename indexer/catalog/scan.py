@@ -27,7 +27,7 @@ from indexer.languages.dictionary import Dictionary
 from indexer.languages.letters import AUTO
 from indexer.library.stores import spelled, url_of
 from indexer.sources.records import FileScan, refuse_undecoded, to_text
-from indexer.sources.source import Source, open_sources
+from indexer.sources.source import Source, open_sources, refuse_empty
 
 _MANY = 1000
 """Icons of a source from which on less than half of them is a loss to be asked about."""
@@ -77,6 +77,8 @@ def remember(connection: Connection, location: Path, *, exclude: Sequence[str], 
     options = {"exclude": json.dumps(list(exclude)), "names_language": names_language}
     connection.execute(update(sources).where(sources.c.named == named).values(options))
     for source in open_sources(Path(named), exclude=exclude):
+        if spelled(source.location) not in set(connection.scalars(select(sources.c.location))):
+            refuse_empty(source)
         _source_row(connection, {"named": named, **options}, source)
 
 

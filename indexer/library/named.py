@@ -1,12 +1,19 @@
-"""Files that a person names: read as far as a limit, whatever they are; written without a loss of what they were."""
+"""Files that a person names: read as far as a limit, whatever they are; written without a loss of what they were.
 
+Text is UTF-8, UTF-16 or, line by line, Windows-1252: what editors, Excel and pandas write.
+"""
+
+import codecs
 import lzma
 import os
+import re
 import stat
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
-from io import BytesIO
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from typing import BinaryIO
 
 from indexer.errors import IconsError, SourceError
 from indexer.library.durable import replace_file
@@ -34,23 +41,96 @@ def read_named(path: Path, *, limit: int = MOST_BYTES) -> bytes:
     return _within(content, path, limit)
 
 
+def read_unpacked(path: Path, *, limit: int = MOST_BYTES) -> bytes:
+    """Read such a file; one whose name ends in .xz is unpacked.
+
+    Raises:
+        SourceError: it can't be read, or holds more.
+    """
+    content = read_named(path, limit=limit)
+    if path.suffix != PACKED:
+        return content
+    try:
+        with lzma.open(BytesIO(content)) as unpacked:
+            return _within(unpacked.read(limit + 1), path, limit)
+    except (lzma.LZMAError, EOFError) as error:
+        raise SourceError(f'"{path}" can\'t be read: it is no {PACKED} file') from error
+
+
 def read_text(path: Path, *, limit: int = MOST_BYTES) -> str:
-    """Read such a file as UTF-8, with a byte order mark or without; one whose name ends in .xz is unpacked.
+    """Read such a file as text.
 
     Raises:
         SourceError: it can't be read, holds more, or is something else.
     """
-    content = read_named(path, limit=limit)
-    if path.suffix == PACKED:
-        try:
-            with lzma.open(BytesIO(content)) as unpacked:
-                content = _within(unpacked.read(limit + 1), path, limit)
-        except (lzma.LZMAError, EOFError) as error:
-            raise SourceError(f'"{path}" can\'t be read: it is no {PACKED} file') from error
     try:
-        return content.decode("utf-8-sig")
+        return as_text(read_unpacked(path, limit=limit))
+    except ValueError as error:
+        raise SourceError(f'"{path}" can\'t be read: {error}') from error
+
+
+NOT_TEXT = "neither UTF-8, UTF-16 nor Windows-1252; save it as UTF-8"
+_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_START = 4096
+_LOST = re.compile("[\0\udc80-\udcff]")
+_OTHER = re.compile(rb"\x83|[\xa1-\xff]{3}|\xc3[\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
+"""What no text in Windows-1252 has: three letters in a row that are not ASCII, as Russian, Chinese and Japanese code
+pages have; and pieces of UTF-8, of which another part is damaged."""
+
+
+def as_text(content: bytes) -> str:
+    """Decode a text.
+
+    Raises:
+        ValueError: it is none, or in another encoding; the message names the line.
+    """
+    lines = list(lines_of(BytesIO(content)))
+    if number := next((number for number, line in enumerate(lines, start=1) if is_lost(line)), None):
+        raise ValueError(f"line {number:,} is {NOT_TEXT}")
+    return "".join(lines)
+
+
+def is_lost(text: str) -> bool:
+    """Whether a decoded text has bytes in it that are no letters."""
+    return _LOST.search(text) is not None
+
+
+def lines_of(opened: BinaryIO, *, longest: int = -1) -> Iterator[str]:
+    """Decode the lines of a file, and close it; bytes that are no letters become halves of pairs, as in paths.
+
+    Raises:
+        SourceError: a line is longer than `longest`.
+        ValueError: what begins as UTF-16 is none.
+    """
+    start = opened.read(_START)
+    opened.seek(0)
+    encoding = _wide(start) or "latin-1"
+    try:
+        with TextIOWrapper(opened, encoding, newline="") as lines:
+            while line := lines.readline(longest):
+                if len(line) == longest:
+                    raise SourceError(f"a line of more than {longest // 1_000_000} million characters")
+                yield (line if encoding != "latin-1" else _decoded(line.encode("latin-1"))).lstrip("\ufeff")
     except UnicodeDecodeError as error:
-        raise SourceError(f'"{path}" can\'t be read: it is not UTF-8') from error
+        raise ValueError(f"it is {NOT_TEXT}") from error
+
+
+def _wide(start: bytes) -> str | None:
+    """The encoding of what has several bytes a sign, by its mark, or by the zeros beside letters of ASCII."""
+    if marked := next((name for mark, name in _MARKS.items() if start.startswith(mark)), None):
+        return marked
+    big, little = start[::2].count(0), start[1::2].count(0)
+    is_wide = max(big, little) > max(8 * min(big, little), len(start) // 30)
+    return ("utf-16-le" if little > big else "utf-16-be") if is_wide else None
+
+
+def _decoded(line: bytes) -> str:
+    """UTF-8, else Windows-1252; lines that end as on an old Macintosh are in its letters."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        own = "mac-roman" if line.endswith(b"\r") else "cp1252"
+        return line.decode("utf-8" if _OTHER.search(line) else own, "surrogateescape")
 
 
 def _within(content: bytes, path: Path, limit: int) -> bytes:

@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
@@ -336,6 +337,7 @@ WORDS_ALONE = frozenset(
 _RECIPE = "2"
 """Changes whenever the same files give other records, so that they are read again."""
 _ANY = Package(("",))
+_SHOWN = 3
 _NOT_UTF_8 = "its name is not UTF-8; rename it"
 _SVG = frozenset((".svg",))
 _NO_ICONS = Exclusion.of(
@@ -412,6 +414,27 @@ def has_icons(package: Path) -> bool:
     if "icon" not in words and "emoji" not in words:
         return False
     return any(isinstance(picture, str) for picture in find_pictures(package, exclusion=_NO_ICONS, suffixes=_SVG))
+
+
+_ZIPPED = re.compile(r"([@\w.-]+?)-npm-[^\s/\"]*\.zip")
+
+
+def why_zipped(folder: Path) -> str:
+    """Say which packages Yarn PnP keeps as zips, where a folder is of such a project; else ""."""
+    project = next((one for one in (folder.resolve(), *folder.resolve().parents) if (one / ".pnp.cjs").is_file()), None)
+    if project is None:
+        return ""
+    texts = [file.name for file in project.glob(".yarn/cache/*.zip")]
+    for file in project.glob(".pnp.*"):
+        with suppress(OSError, SourceError):
+            texts.append(read_regular(file, limit=_MAX_CODE_BYTES, cut=True).decode(errors="replace"))
+    known = {name.replace("/", "-") for name in PACKAGES}
+    names = sorted({name for name in _ZIPPED.findall("\n".join(texts)) if name in known or "icon" in name})
+    named = f" ({', '.join(names[:_SHOWN])}{', ...' if names[_SHOWN:] else ''})" if names else ""
+    return (
+        f"; its packages{named} are zipped by Yarn PnP: `yarn config set nodeLinker node-modules && yarn install` "
+        "unpacks them into node_modules"
+    )
 
 
 def _package_json(folder: Path) -> dict[str, Any]:

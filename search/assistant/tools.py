@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from indexer.errors import IconsError, LibraryError, SourceError
+from indexer.sources.lists import several
 from indexer.sources.records import read_regular
 from search.code.check import Checked, check, check_text
 from search.code.map import map_icons as map_to
@@ -49,14 +50,19 @@ Plain = dict[str, Any]
 
 
 def _as_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
+    if isinstance(value, str) and _PYTHON_LIST.fullmatch(value):
+        return list(several(value))
+    return [value] if isinstance(value, str | int) else value
+
+
+_PYTHON_LIST = re.compile(r"\[\s*'.*'\s*\]", re.DOTALL)
 
 
 ALONE = BeforeValidator(_as_list)
-Text = Annotated[str, Field(max_length=300)]
+Text = Annotated[str, Field(max_length=300, coerce_numbers_to_str=True)]
 Texts = Annotated[list[Text], ALONE, Field(max_length=50)]
 
-Words = Annotated[str, Field(max_length=10_000)]
+Words = Annotated[str, Field(max_length=10_000, coerce_numbers_to_str=True)]
 Keys = Annotated[list[Text], ALONE, Field(max_length=100)]
 Needs = Annotated[list[Text], ALONE, Field(max_length=100)]
 Names = Annotated[list[Text], ALONE, Field(max_length=500)]

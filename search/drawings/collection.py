@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal
 
 from indexer.errors import ExportError
 from indexer.library.foreign import from_plain, parsed
+from indexer.library.named import as_text
 
 FORMAT: Literal["icons-collection"] = "icons-collection"
 VERSION: Literal[1] = 1
@@ -106,7 +107,7 @@ def read_collection(content: bytes, *, name: str) -> tuple[Collection, int]:
     if len(content) > MAX_BYTES:
         raise ExportError(f'collection "{name}" has {len(content) / 1e6:.1f} MB, the limit is {MAX_BYTES / 1e6:.0f} MB')
     try:
-        read = _parsed(content.decode("utf-8-sig"))
+        read = _parsed(as_text(content))
         whole = {"name": name, **read} if isinstance(read, dict) else {"name": name, "icons": read}
         icons = whole.get("icons", whole.get("hits", [read]))  # "hits" of `icons search --json`, or one of them
         entries = (

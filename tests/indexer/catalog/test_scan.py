@@ -199,13 +199,13 @@ def test_a_package_that_left_node_modules_stays_until_it_is_forgotten(engine: En
 def test_icons_that_moved_to_another_source_keep_their_ids_and_are_not_lost(
     engine: Engine, icon_folder: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "other").mkdir()
-    for folder in (icon_folder, tmp_path / "other"):
-        _remember(engine, folder)
+    _remember(engine, icon_folder)
     scan(engine)
     before = _icons(engine)
+    (tmp_path / "other").mkdir()
     for path in icon_folder.iterdir():
         path.rename(tmp_path / "other" / path.name)
+    _remember(engine, tmp_path / "other")
     tally = scan(engine)
     assert (tally.moved, tally.gone, tally.kept, _icons(engine)) == (12, 0, [], before)
 
