@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -101,7 +102,7 @@ def _checked(
     texts: Iterable[tuple[str, str]],
     *,
     max_sets: int | None,
-    not_read: Mapping[str, str],
+    not_read: dict[str, str],
 ) -> Checked:
     known, n_files = KnownIcons(engine), 0
     references: list[Reference] = []
@@ -109,9 +110,15 @@ def _checked(
     for path, text in texts:
         n_files += 1
         own.note(text)
-        scanned = scan(text, path=path)
+        scanned = scan(text, path=path, own=partial(own.project.components_of, beside=Path(path).parent))
+        if scanned.problem:
+            not_read[path] = scanned.problem
         # What may be no icon counts where its package decides.
-        references += [one for one in scanned.references if one.is_certain or known.find(one) or known.is_refuted(one)]
+        references += [
+            one
+            for one in scanned.references
+            if one.is_certain or not one.set or known.find(one) or known.is_refuted(one)
+        ]
         computed += scanned.computed
     of_sets = ((one, *(known.find(one) or (one.set, one.name))) for one in references if one.set)
     of_icons = [one._replace(set=key, name=name) for one, key, name in of_sets]

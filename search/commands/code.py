@@ -37,19 +37,23 @@ from search.query import Filters
     help="Folder of your own icons: those that no code names are listed, too.",
 )
 @click.option("--max-sets", type=click.IntRange(1), help="Sets that may be used, brands aside; more is a finding.")
+@click.option("--allow-unread", is_flag=True, help="Files that could not be read are no reason for exit code 1.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="Print SARIF 2.1.0, for reviews of code.")
 @library_option
 @json_option
-def check(
+def check(  # noqa: PLR0913 - one option each
     library: Library,
     *,
     places: tuple[Path, ...],
     icons: Path | None,
     max_sets: int | None,
+    allow_unread: bool,
     as_sarif: bool,
     as_json: bool,
 ) -> None:
     """Check that every icon which code names exists. Exit code 0: all do, 1: something is to be mended, 2: error.
+
+    A file that could not be read as a whole is told, and makes the exit code 1, too.
 
     PATH is a folder of sources, or a file. Imports of icon packages are read, keys as "mdi:home", classes of UnoCSS,
     Tailwind and icon fonts, parts of sprites, and files. An icon is looked up in the library's sets, and where it is
@@ -72,7 +76,7 @@ def check(
     show(plain, finding_lines(checked), as_json=as_json or as_sarif)
     for line in () if as_json or as_sarif else remarks(checked):
         say(line, err=True)
-    raise click.exceptions.Exit(1 if checked.findings else 0)
+    raise click.exceptions.Exit(1 if checked.findings or (checked.not_read and not allow_unread) else 0)
 
 
 _MOST_BYTES = 8_000_000
