@@ -220,7 +220,8 @@ def read_own_captions(file: Path) -> dict[str, tuple[str, ...]]:
         SourceError: the file can't be read, or a row has no file or no caption.
     """
     found: dict[str, tuple[str, ...]] = {}
-    for number, row in read_list(file, ("file", "captions", "caption"), limit=_MOST_BYTES):
+    hint = "; `icons lab captions --out FILE` writes a list to edit"
+    for number, row in read_list(file, ("file", "captions", "caption"), limit=_MOST_BYTES, hint=hint):
         name = str(row.get("file") or "").strip()
         captions = several(row.get("captions") or row.get("caption"), between=";")
         if not name or not captions:
@@ -228,5 +229,5 @@ def read_own_captions(file: Path) -> dict[str, tuple[str, ...]]:
             raise SourceError(f'"{file}" line {number} has no "{lacking}"; complete it, or take the line out')
         found[name] = tuple(dict.fromkeys((*found.get(name, ()), *captions)))
     if not found:
-        raise SourceError(f'"{file}" holds no captions; `icons lab captions --out FILE` writes a list to edit')
+        raise SourceError(f'"{file}" holds no captions{hint}')
     return found

@@ -36,7 +36,7 @@ _ITEM = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,;|'"\r\n]+)""
 
 
 def read_list(
-    path: Path, columns: Sequence[str], *, needed: Sequence[str] = (), limit: int = MOST_BYTES
+    path: Path, columns: Sequence[str], *, needed: Sequence[str] = (), limit: int = MOST_BYTES, hint: str = ""
 ) -> list[tuple[int, Row]]:
     """Read a list that the user has named: the number of each row's first line, and the row.
 
@@ -51,7 +51,7 @@ def read_list(
     except SourceError as error:
         problems = [str(error)]
     if problems:
-        raise SourceError(f'"{path}" can\'t be read: {problems[0]}')
+        raise SourceError(f'"{path}" can\'t be read: {problems[0]}{hint}')
     return [(line, row) for line, row, _ in rows]
 
 

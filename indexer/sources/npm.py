@@ -371,9 +371,11 @@ def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Ite
     for root in roots:
         suffixes = SUFFIXES if package is _ANY else _SVG
         for found in find_pictures(location, exclusion=exclusion, suffixes=suffixes, start=root):
+            if package is _ANY and _NO_ICONS.excludes(found.path if isinstance(found, FileScan) else found):
+                continue
             if isinstance(found, FileScan):
                 yield found
-            elif package is not _ANY or not _NO_ICONS.excludes(found):
+            else:
                 file, record = location / found, partial(record_of, root, found)
                 yield scan_picture(file, to_text(found), stamps, inside=inside, beside=beside, record_of=record)
     for name, error in problems.items():

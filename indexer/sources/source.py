@@ -69,8 +69,9 @@ def refuse_empty(source: Source) -> None:
         SourceError: it is one.
     """
     if source.location.is_dir() and next(source.scan({}), None) is None:
-        hint = npm.why_zipped(source.location) or f" ({', '.join(sorted(SUFFIXES))}) that are not left out"
-        raise SourceError(f'"{source.location}" holds no pictures{hint}')
+        packages = source.location / "node_modules"
+        hint = f'; "{packages}" may: give that' if packages.is_dir() else npm.why_zipped(source.location)
+        raise SourceError(f'"{source.location}" holds no pictures ({", ".join(sorted(SUFFIXES))}){hint}')
 
 
 def read_picture(address: PictureAddress) -> bytes:

@@ -71,6 +71,7 @@ Format = Annotated[Text, Field(description="lucide-react, vue, css")]
 """What is described once need not be again: an assistant reads all tools. The others take `Text`."""
 Paths = Annotated[list[Annotated[str, Field(max_length=4096)]], ALONE, Field(max_length=100)]
 Code = Annotated[str, Field(max_length=2_000_000)]
+Number = BeforeValidator(lambda value: value.removesuffix("px") if isinstance(value, str) else value)
 Count = Annotated[int, Field(ge=1, le=MOST_HITS)]
 Sets = Annotated[Texts, Field(alias="set")]
 Styles = Annotated[Texts, Field(alias="style")]
@@ -227,8 +228,8 @@ class IconTools:
         keys: Keys,
         format: Text = "svg",
         colour: Text = "",
-        size: int = 0,
-        stroke_width: float = 0,
+        size: Annotated[int, Number] = 0,
+        stroke_width: Annotated[float, Number] = 0,
     ) -> str:
         """Write icons as code, imports first. An unknown format names near ones."""
         engine, chosen = self._engine, framework(format)

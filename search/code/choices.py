@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from indexer.errors import IconsError, SourceError
+from indexer.errors import IconsError
 from indexer.languages.words import printable
 from indexer.reports.terminal import open_console, table_of
 from indexer.sources.lists import read_list, text_of
@@ -60,10 +60,7 @@ def read_choices(path: Path) -> Mapping[str, Choice]:
     Raises:
         SourceError: it can't be read, or lacks a column.
     """
-    try:
-        rows = read_list(path, COLUMNS[:4], needed=COLUMNS[:2], limit=MOST_BYTES)
-    except SourceError as error:
-        raise SourceError(f"{error}; `icons map --csv` writes a list that can be corrected") from error
+    rows = read_list(path, COLUMNS[:4], needed=COLUMNS[:2], limit=MOST_BYTES, hint="; `icons map --csv` writes a list")
     cells = ([(text_of(row.get(column)) or "").removeprefix("'") for column in COLUMNS[:4]] for _, row in rows)
     return {source: Choice(target, is_doubtful=doubt.lower() == _YES) for source, target, _, doubt in cells}
 

@@ -255,7 +255,7 @@ def test_a_key_with_a_number_is_no_comment() -> None:
     [
         (b"", "the collection is empty"),
         (b"[]", "the collection is empty"),
-        (b"\xff\xfe", "can't be read: 'utf-8' codec"),
+        (b"\xff\xfe\x00", "can't be read: it is neither UTF-8"),
         (b'{"icons": ', "can't be read: Expecting value"),
         (b'{"name": "x"}', '"icons.0.key" is missing'),
         (b'{"icons": [3]}', '"icons.0.key" may not be 3'),
