@@ -203,6 +203,8 @@ def test_icons_that_moved_to_another_source_keep_their_ids_and_are_not_lost(
     scan(engine)
     before = _icons(engine)
     (tmp_path / "other").mkdir()
+    with pytest.raises(SourceError, match="holds no pictures"):
+        _remember(engine, tmp_path / "other")
     for path in icon_folder.iterdir():
         path.rename(tmp_path / "other" / path.name)
     _remember(engine, tmp_path / "other")

@@ -114,6 +114,10 @@ def test_csv_comes_back_as_what_a_person_chose(engine: SearchEngine, tmp_path: P
     written.write_text(to_csv(found))
     assert written.read_text().splitlines()[0] == ",".join(COLUMNS)
     choices = {**read_choices(written)}
+    for encoding, separator in (("utf-8-sig", ";"), ("utf-16", "\t"), ("cp1252", ";")):  # as Excel saves it
+        text = written.read_text().replace(",", separator).replace("source", "Source ")
+        (saved := tmp_path / "saved.txt").write_bytes(text.replace("\n", "\r\n").encode(encoding))
+        assert read_choices(saved) == choices
     choices["mdi:star"] = Choice("lucide:map-pin", is_doubtful=False)
     choices["mdi:bell"] = Choice("", is_doubtful=False)
     chosen = choose(engine, found, choices)
