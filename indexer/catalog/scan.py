@@ -265,8 +265,8 @@ class _Scan:
         there = set(self.connection.execute(select(sets.c.id)).scalars())
         to_name = sorted(self.sets_touched & there | namer.read_otherwise())
         is_renamed = [namer.name(set_id) for set_id in to_name]
-        self.tally.broken = self.connection.execute(select(func.count()).select_from(problems)).scalar_one()
         tally = self.tally
+        tally.broken = self.connection.execute(select(func.count()).select_from(problems)).scalar_one()
         tally.read = questions.read_sets(self.connection)
         if tally.added or tally.changed or tally.moved or tally.gone or self.has_changed_sets or any(is_renamed):
             questions.bump_revision(self.connection)

@@ -70,9 +70,8 @@ def read_text(path: Path, *, limit: int = MOST_BYTES) -> str:
 
 
 NOT_TEXT = "neither UTF-8, UTF-16 nor Windows-1252; save it as UTF-8"
-_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_START = 4096
-_LOST = re.compile("[\0\udc80-\udcff]")
+LOST = re.compile("[\0\udc80-\udcff]")
+"""What a decoded text has of bytes that are no letters."""
 _OTHER = re.compile(rb"\x83|[\xa1-\xff]{3}|\xc3[\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
 """What no text in Windows-1252 has: three letters in a row that are not ASCII, as Russian, Chinese and Japanese code
 pages have; and pieces of UTF-8, of which another part is damaged."""
@@ -84,15 +83,10 @@ def as_text(content: bytes) -> str:
     Raises:
         ValueError: it is none, or in another encoding; the message names the line.
     """
-    lines = list(lines_of(BytesIO(content)))
-    if number := next((number for number, line in enumerate(lines, start=1) if is_lost(line)), None):
-        raise ValueError(f"line {number:,} is {NOT_TEXT}")
-    return "".join(lines)
-
-
-def is_lost(text: str) -> bool:
-    """Whether a decoded text has bytes in it that are no letters."""
-    return _LOST.search(text) is not None
+    text = "".join(lines_of(BytesIO(content)))
+    if lost := LOST.search(text):
+        raise ValueError(f"line {text.count(chr(10), 0, lost.start()) + 1:,} is {NOT_TEXT}")
+    return text
 
 
 def lines_of(opened: BinaryIO, *, longest: int = -1) -> Iterator[str]:
@@ -102,9 +96,8 @@ def lines_of(opened: BinaryIO, *, longest: int = -1) -> Iterator[str]:
         SourceError: a line is longer than `longest`.
         ValueError: what begins as UTF-16 is none.
     """
-    start = opened.read(_START)
+    encoding = _wide(opened.read(4096)) or "latin-1"
     opened.seek(0)
-    encoding = _wide(start) or "latin-1"
     try:
         with TextIOWrapper(opened, encoding, newline="") as lines:
             while line := lines.readline(longest):
@@ -117,8 +110,8 @@ def lines_of(opened: BinaryIO, *, longest: int = -1) -> Iterator[str]:
 
 def _wide(start: bytes) -> str | None:
     """The encoding of what has several bytes a sign, by its mark, or by the zeros beside letters of ASCII."""
-    if marked := next((name for mark, name in _MARKS.items() if start.startswith(mark)), None):
-        return marked
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
     big, little = start[::2].count(0), start[1::2].count(0)
     is_wide = max(big, little) > max(8 * min(big, little), len(start) // 30)
     return ("utf-16-le" if little > big else "utf-16-be") if is_wide else None

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from indexer.errors import SourceError
-from indexer.library.named import MOST_BYTES, NOT_TEXT, is_lost, lines_of, read_unpacked
+from indexer.library.named import LOST, MOST_BYTES, NOT_TEXT, lines_of, read_unpacked
 from indexer.sources.records import shown, to_text
 
 Row = dict[str, Any]
@@ -80,8 +80,12 @@ def read_rows(
 def why_lost(row: Row, columns: Iterable[str]) -> str | None:
     """Say which column of a row is no text, as it is in an unknown encoding."""
     texts = ((column, row.get(column)) for column in columns)
-    lost = [column for column, text in texts if is_lost("".join(map(str, text if isinstance(text, list) else [text])))]
-    return f'"{lost[0]}" is {NOT_TEXT}' if lost else None
+    lost = (
+        column
+        for column, text in texts
+        if LOST.search("".join(map(str, text)) if isinstance(text, list) else str(text))
+    )
+    return next((f'"{column}" is {NOT_TEXT}' for column in lost), None)
 
 
 def text_of(value: object) -> str | None:

@@ -337,7 +337,6 @@ WORDS_ALONE = frozenset(
 _RECIPE = "2"
 """Changes whenever the same files give other records, so that they are read again."""
 _ANY = Package(("",))
-_SHOWN = 3
 _NOT_UTF_8 = "its name is not UTF-8; rename it"
 _SVG = frozenset((".svg",))
 _NO_ICONS = Exclusion.of(
@@ -427,16 +426,13 @@ def why_zipped(folder: Path) -> str:
     if project is None:
         return ""
     texts = [file.name for file in project.glob(".yarn/cache/*.zip")]
-    for file in project.glob(".pnp.*"):
-        with suppress(OSError, SourceError):
-            texts.append(read_regular(file, limit=_MAX_CODE_BYTES, cut=True).decode(errors="replace"))
+    with suppress(OSError, SourceError):
+        texts.append(read_regular(project / ".pnp.cjs", limit=_MAX_CODE_BYTES, cut=True).decode(errors="replace"))
     known = {name.replace("/", "-") for name in PACKAGES}
     names = sorted({name for name in _ZIPPED.findall("\n".join(texts)) if name in known or "icon" in name})
-    named = f" ({', '.join(names[:_SHOWN])}{', ...' if names[_SHOWN:] else ''})" if names else ""
-    return (
-        f"; its packages{named} are zipped by Yarn PnP: `yarn config set nodeLinker node-modules && yarn install` "
-        "unpacks them into node_modules"
-    )
+    named = f" ({', '.join([*names[:3], *(['...'] if names[3:] else [])])})" if names else ""
+    command = "`yarn config set nodeLinker node-modules && yarn install`"
+    return f"; its packages{named} are zipped by Yarn PnP: {command} unpacks them into node_modules"
 
 
 def _package_json(folder: Path) -> dict[str, Any]:
