@@ -2,12 +2,11 @@
 
 import re
 from bisect import bisect_right
-from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from search.code.packages import MODULES, Components, kebab, package_of, read_component
+from search.code.packages import MODULES, Components, components_above, components_of, kebab, read_component
 from search.code.reading import Reference
 from search.code.syntax import Code, Import, Text, parse
 from search.drawings.drawn import iconify_sets
@@ -31,7 +30,7 @@ def scan(text: str, *, path: str, own: Callable[[str], Components | None] = lamb
     """
     code = parse(text, path)
     unknown = {one.module for one in code.imports} - MODULES.keys()
-    found = list(names_in(code, ChainMap({module: got for module in unknown if (got := own(module))}, dict(MODULES))))
+    found = list(names_in(code, {module: components for module in unknown if (components := own(module))}))
     starts = [0, *(end.end() for end in re.finditer("\n", text))]
     is_test = bool(_TEST.search(path))
 
@@ -54,19 +53,21 @@ _TEST = re.compile(r"(?:^|[/\\])(?:tests?|specs?|__tests__|__mocks__|fixtures?)[
 """Files whose strings and elements may be no names of icons, but examples of such."""
 
 
-def names_in(code: Code, modules: Mapping[str, Components]) -> Iterator[Reference]:
+def names_in(code: Code, own: Mapping[str, Components]) -> Iterator[Reference]:
     """All names of icons; where two begin at one place, the first is what stands there."""
-    for one in code.imports:
-        components = modules.get(one.module)
-        for name in one.names if components and not one.is_type else ():
-            if components and not name.is_type:
-                yield from _component(name.start, name.name, components)
-        if components is None and not one.is_type:
-            yield from _deep(one)
+    for one in (one for one in code.imports if not one.is_type):
+        components = own.get(one.module) or components_of(one.module)
+        part_of = None if components else components_above(one.module)
+        named = [name for name in one.names if not name.is_type and name.name != "default"]
+        for name in named if not _HELPERS.search(one.module) else ():
+            if exported := components or part_of:
+                yield from _component(name.start, name.name, exported)
+        if part_of and not named:
+            yield from _deep(one, part_of)
         if one.module.startswith(".") and (file := _FILE.fullmatch(one.module)):
             yield Reference(one.start + file.start(1), one.start + file.end(1), "module", name=file[1])
     for member in code.members:
-        if components := modules.get(member.module):
+        if components := own.get(member.module) or components_of(member.module):
             if member.name:
                 yield from _component(member.start, member.name, components)
             else:
@@ -85,14 +86,15 @@ def _component(start: int, name: str, components: Components) -> Iterator[Refere
         yield Reference(start, start + len(name), components.form, key, spelt, tuple(others), bool(readings))
 
 
-_DEEP = re.compile(r"(?:^|/)([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
+_DEEP = re.compile(r"/([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
+_HELPERS = re.compile(r"/(?:dynamic[\w-]*|icons-list|types|utils?)(?:\.\w+)*$")
+"""Modules beside those of icons."""
 
 
-def _deep(one: Import) -> Iterator[Reference]:
+def _deep(one: Import, components: Components) -> Iterator[Reference]:
     """A module of one icon: `lucide-react/icons/bell`, `@mui/icons-material/Home`, `@heroicons/.../BellIcon`."""
-    package, word = package_of(one.module), _DEEP.search(one.module)
-    components = MODULES.get(package) or MODULES.get(one.module.rpartition("/")[0])
-    if components is None or word is None or not one.module.startswith(f"{package}/"):
+    word = _DEEP.search(one.module)
+    if word is None or _HELPERS.search(one.module):
         return
     start, name = one.start + word.start(1), word[1]
     if name == name.lower():  # as files are called
