@@ -29,10 +29,10 @@ from indexer.bench.report import Report, Row, Run
 from indexer.encoders.query_encoder import open_query_encoder
 from indexer.errors import LibraryError
 from indexer.library.folder import Library
+from indexer.library.named import read_list, text_of
 from indexer.library.shards import read_vectors
 from indexer.merging.manifest import Manifest, answering_manifest
 from indexer.reports.terminal import Progress
-from indexer.sources.lists import read_list, text_of
 
 PARTS = ("cold", "warm", "filters", "pictures", "clients", "page", "indexes")
 COLD, WARM, FILTERS, PICTURES, CLIENTS, PAGE, INDEXES = PARTS

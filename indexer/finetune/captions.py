@@ -17,8 +17,7 @@ from indexer.errors import SourceError
 from indexer.finetune.gather import Gathered, Limits, gather, is_held_out, read_sources, refuse_licence, share_held_out
 from indexer.finetune.options import Learning
 from indexer.library.folder import Library, require
-from indexer.library.named import write_result
-from indexer.sources.lists import read_list, several
+from indexer.library.named import read_list, several, write_result
 from indexer.sources.records import Record
 
 KINDS = ("name", "tag", "phrase", "part", "own")

@@ -18,7 +18,7 @@ from unicodedata import normalize
 
 from indexer.errors import SourceError, StoreError
 from indexer.languages.names import path_hints
-from indexer.sources.lists import JSON_SUFFIXES, Row, read_rows, several, text_of, why_lost
+from indexer.library.named import JSON_SUFFIXES, Row, read_rows, several, text_of, why_lost
 from indexer.sources.records import (
     MAX_TEXT,
     UNREAD,

@@ -82,15 +82,14 @@ def material(icons: Any) -> dict[str, About]:
 
 def carbon(metadata: Any) -> dict[str, About]:
     """Aliases, category and subcategory of each file."""
-    found = {}
-    for icon in metadata["icons"]:
-        description = About(
+    return {
+        asset["filepath"].removesuffix(".svg"): About(
             clean([icon.get("friendlyName", ""), *icon.get("aliases", ())]),
             clean([icon.get("category", ""), icon.get("subcategory", "")]),
         )
-        for asset in icon["assets"]:
-            found[asset["filepath"].removesuffix(".svg")] = description
-    return found
+        for icon in metadata["icons"]
+        for asset in icon["assets"]
+    }
 
 
 def font_awesome(icons: Any) -> dict[str, About]:
@@ -106,13 +105,14 @@ def font_awesome(icons: Any) -> dict[str, About]:
 
 def openmoji(emojis: Any) -> dict[str, About]:
     """Files are called by code points, the annotation is the name."""
-    found = {}
-    for emoji in emojis:
-        tags = [emoji["emoji"], *emoji["tags"].split(","), *emoji["openmoji_tags"].split(",")]
-        categories = [spaced(emoji["group"]), spaced(emoji["subgroups"])]
-        [name] = clean([emoji["annotation"]])
-        found[emoji["hexcode"]] = About(clean(tags), clean(categories), name)
-    return found
+    return {
+        emoji["hexcode"]: About(
+            clean([emoji["emoji"], *emoji["tags"].split(","), *emoji["openmoji_tags"].split(",")]),
+            clean([spaced(emoji["group"]), spaced(emoji["subgroups"])]),
+            *clean([emoji["annotation"]]),
+        )
+        for emoji in emojis
+    }
 
 
 def healthicons(icons: Any) -> dict[str, About]:
@@ -143,10 +143,11 @@ def clean(words: Iterable[object]) -> tuple[str, ...]:
 
 def phosphor(code: str) -> dict[str, About]:
     """JavaScript, of which three literals are read."""
-    enums = {}
-    for parameter, members, variable in _ENUM.findall(code):
-        for key, value in re.findall(rf'\b{parameter}\.(\w+) = ("(?:[^"\\]|\\.)*")', members):
-            enums[f"{variable}.{key}"] = json.loads(value)
+    enums = {
+        f"{variable}.{key}": json.loads(value)
+        for parameter, members, variable in _ENUM.findall(code)
+        for key, value in re.findall(rf'\b{parameter}\.(\w+) = ("(?:[^"\\]|\\.)*")', members)
+    }
     found = {}
     for icon in _PHOSPHOR_ICON.finditer(code):
         categories = [enums[member] for member in re.findall(r"\w+\.\w+", icon["categories"])]
@@ -168,12 +169,12 @@ _PHOSPHOR_ICON = re.compile(
 
 def atlaskit(code: str) -> dict[str, About]:
     """JavaScript, of which the keywords are read."""
-    found = {}
-    for name, keywords in _ATLASKIT_ICON.findall(code):
-        words = (word.strip().strip("'\"") for word in keywords.split(","))
-        apart = ("icon", "icon-lab", name, name.replace("-", ""))
-        found[name] = About(clean(word for word in words if word not in apart))
-    return found
+    said = {
+        name: clean(word.strip().strip("'\"") for word in words.split(","))
+        for name, words in _ATLASKIT_ICON.findall(code)
+    }
+    apart = {name: {"icon", "icon-lab", name, name.replace("-", "")} for name in said}
+    return {name: About(tuple(word for word in said[name] if word not in apart[name])) for name in said}
 
 
 _ATLASKIT_ICON = re.compile(r"^  '?([\w-]+)'?: \{\s*keywords: \[([^\]]{0,5000})\]", re.MULTILINE)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from indexer.errors import IconsError, LibraryError, SourceError
-from indexer.sources.lists import several
+from indexer.library.named import several
 from indexer.sources.records import read_regular
 from search.code.check import Checked, check, check_text
 from search.code.map import map_icons as map_to

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from indexer.errors import IconsError
 from indexer.languages.words import printable
+from indexer.library.named import read_list, text_of
 from indexer.reports.terminal import open_console, table_of
-from indexer.sources.lists import read_list, text_of
 from search.code.map import Candidate, IconMapping, Mapped, Name
 from search.engine import SearchEngine
 from search.showing.sheets import data_uri, shown

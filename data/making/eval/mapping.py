@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexer.arrays import Floats
-from indexer.sources.lists import read_list
+from indexer.library.named import read_list
 from search.code.compare import BY_BOTH, DOUBTFUL, Compared, Side, Target, best_of, evidence_of, open_side
 from search.engine import SearchEngine
 from search.generation.opened import Opened

@@ -42,6 +42,16 @@ def calling(engine: SearchEngine) -> Call:
     return run
 
 
+def _listing(engine: SearchEngine) -> Any:
+    """The tools of a server, as a client sees them."""
+
+    async def one() -> Any:
+        async with Client(create_assistant(engine)) as client:
+            return await client.list_tools()
+
+    return asyncio.run(one())
+
+
 @pytest.fixture
 def call(engine: SearchEngine) -> Call:
     return calling(engine)
@@ -158,11 +168,7 @@ def test_an_assistant_looks_for_what_is_wrong_in_icons(icon_library: Library, ca
 def test_what_an_assistant_reads_before_it_asks_is_less_than_3_kb_and_the_message_with_it_4(
     engine: SearchEngine,
 ) -> None:
-    async def listing() -> Any:
-        async with Client(create_assistant(engine)) as client:
-            return await client.list_tools()
-
-    listed = asyncio.run(listing())
+    listed = _listing(engine)
     tools = {"search_icons", "similar_icons", "pick_icons", "map_icons", "locate", *_OTHERS}
     assert {tool.name for tool in listed.tools if tool.annotations and tool.annotations.read_only_hint} == tools
     texts = [
@@ -235,11 +241,7 @@ NEEDED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("tool", NEEDED)
 def test_what_is_null_or_empty_is_not_given(engine: SearchEngine, call: Call, tool: str) -> None:
-    async def listing() -> Any:
-        async with Client(create_assistant(engine)) as client:
-            return await client.list_tools()
-
-    [schema] = [one.input_schema for one in asyncio.run(listing()).tools if one.name == tool]
+    [schema] = [one.input_schema for one in _listing(engine).tools if one.name == tool]
     usual = call(tool, **NEEDED[tool])
     assert not usual[0] and set(schema.get("required", ())) <= {*NEEDED[tool]} <= {*schema["properties"]}
     optional = [name for name in schema["properties"] if name not in NEEDED[tool]]
