@@ -148,7 +148,6 @@ _MOST_LINES = 100
 _STATED = re.compile(r'"?sep=([,;|\t])"?[,;|\s]*', re.IGNORECASE)
 _ABSENT = frozenset(("", "NaN", "nan", "None", "<NA>", "NaT", "#N/A", "NULL"))
 """What Excel, pandas and databases write for a cell without a value."""
-_LINE_ENDS = re.compile(r"\s*[\r\n]+\s*")
 _BRACKETED = re.compile(r"""\[.*\]|\{.*\}|\(\s*['"].*\)""", re.DOTALL)
 _ITEM = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,;|'"\r\n]+)""")
 """Of a list as Python, numpy and databases write it: in quotes or without."""
@@ -208,10 +207,10 @@ def why_lost(row: Row, columns: Iterable[str]) -> str | None:
 
 
 def text_of(value: object) -> str | None:
-    """Read a field as one line of text that can be stored; None where it says nothing."""
+    """Read a field as text that can be stored; None where it says nothing."""
     if isinstance(value, list | dict):
         return None
-    text = _LINE_ENDS.sub(" ", str(value).strip()).encode(errors="replace").decode()
+    text = str(value).encode(errors="replace").decode().strip()
     return None if text in _ABSENT else text
 
 

@@ -244,7 +244,7 @@ LISTS: dict[str, tuple[bytes, str, tuple[str, ...]]] = {
     "pandas": (b',file-path,name,tags\n0,p/b.svg,NaN,"[\'red\', ""it\'s""]"\n', "b", ("red", "it's")),
     "numpy": (b"file_path,name,tags\np/b.svg,None,\"['red' 'stop sign']\"\n", "b", ("red", "stop sign")),
     "database": (b'file_path,tags\np/b.svg,"{red,""stop sign""}"\n', "b", ("red", "stop sign")),
-    "quotes": (b'file_path,name,tags\r\np/b.svg,"a ""b""\r\nc","red\nbig"\r\n', 'a "b" c', ("red", "big")),
+    "quotes": (b'file_path,name,tags\r\np/b.svg,"a ""b""\r\nc","red\nbig"\r\n', 'a "b"\r\nc', ("red", "big")),
     "windows": ("file_path;name;tags\r\np\\bär.svg;für;Straße\r\n".encode("cp1252"), "für", ("Straße",)),
     "macintosh": ("file_path,name\rp/bär.svg,für\r".encode("mac-roman"), "für", ()),
     "two signs": ("file_path\np/ba\u0308r.svg\n".encode(), "bär", ()),
