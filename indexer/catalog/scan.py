@@ -77,7 +77,7 @@ def remember(connection: Connection, location: Path, *, exclude: Sequence[str], 
     options = {"exclude": json.dumps(list(exclude)), "names_language": names_language}
     connection.execute(update(sources).where(sources.c.named == named).values(options))
     for source in open_sources(Path(named), exclude=exclude):
-        if spelled(source.location) not in set(connection.scalars(select(sources.c.location))):
+        if connection.scalar(select(sources.c.id).where(sources.c.location == spelled(source.location))) is None:
             refuse_empty(source)
         _source_row(connection, {"named": named, **options}, source)
 

@@ -68,7 +68,7 @@ def refuse_empty(source: Source) -> None:
     Raises:
         SourceError: it is one.
     """
-    if source.location.is_dir() and next(source.scan({}), None) is None:
+    if source.kind in (_FOLDER, _NPM) and source.location.is_dir() and next(source.scan({}), None) is None:
         packages = source.location / "node_modules"
         hint = f'; "{packages}" may: give that' if packages.is_dir() else npm.why_zipped(source.location)
         raise SourceError(f'"{source.location}" holds no pictures ({", ".join(sorted(SUFFIXES))}){hint}')
