@@ -65,8 +65,8 @@ class Text(NamedTuple):
     """Whose attribute, or whose text it is."""
     before: str = ""
     """The string that stands before it in a list of two."""
-    is_computed: bool = False
-    """Whether a part of it is known to the running program alone."""
+    is_example: bool = False
+    """Whether it stands in a block of code of a document."""
 
     @property
     def end(self) -> int:
@@ -133,7 +133,7 @@ class Code:
     exports: set[str] = field(default_factory=set)
     """Names that are exported."""
     error: int | None = None
-    """Offset of the first place that no parser understood."""
+    """Offset of the first place that no parser understood, and in which a name may stand."""
     is_given_up: bool = False
     """Whether a parser took too long."""
 
@@ -146,6 +146,7 @@ def kind_of(path: str) -> Kind | None:
 def parse(text: str, path: str) -> Code:
     """Read a text; the end of its path says what it is."""
     ascii_text = _FOREIGN.sub(lambda found: _STAND_INS.get(found[0]) or (" " if found[0].isspace() else "_"), text)
+    ascii_text = _IMPORTED_TYPE.sub(lambda found: "_" * len(found[0]), ascii_text)
     reader = _Reader(ascii_text, text, PurePath(path).suffix.lower())
     try:
         reader.read()
@@ -157,6 +158,8 @@ def parse(text: str, path: str) -> Code:
 _FOREIGN = re.compile(r"[^\x00-\x7f]|(?<!&)&(?![&=])")
 _STAND_INS = {"\ufeff": " ", "&": "|"}
 """The grammar takes no single & for text; where it joins numbers or types, | is read in the same way."""
+_IMPORTED_TYPE = re.compile(r"(?<=\btypeof )import\([^()\n]*\)|\bimport\([^()\n]*\)(?=(?:\.\w+)+\[)")
+"""Which the grammar does not know everywhere, and which names no icon."""
 _LINE_COMMENTS = re.compile(
     r"\"(?>(?:[^\"\\\n]|\\.)*+)\"|'(?>(?:[^'\\\n]|\\.)*+)'|url\([^)\n]*+\)|/\*(?>(?:[^*]|\*(?!/))*+)(?:\*/)?|(//[^\n]*+)"
 )
@@ -182,6 +185,7 @@ _BOUND = re.compile(r"(?:v-bind|x-bind|bind)?:|v-(?!bind|on)|x-|[\[(*]")
 """How the name of an attribute begins whose value is an expression: of Vue, Alpine, Angular."""
 _BARE_NAME = re.compile(r"[\w-]+(?=[\])]*$)")
 _TAG = re.compile(r"<[A-Za-z]")
+_QUOTE = re.compile("[\"'`]")
 _MOCKS = frozenset(("mock", "doMock", "unmock", "requireActual", "importActual", "requireMock", "importMock"))
 _SCRIPT_NODES = (
     *("string", "template_string", "array", "import_statement", "export_statement", "call_expression", "pair"),
@@ -273,6 +277,7 @@ class _Reader:
 
     def fence(self, language: str, start: int, end: int) -> None:
         """Read a block of code in a document."""
+        n_before = len(self.code.texts)
         match KINDS.get(f".{language}"):
             case "script":
                 self.program(start, end)
@@ -280,6 +285,7 @@ class _Reader:
                 self.style(start, end)
             case "markup":
                 self.markup(self.source, start, end, depth=0)
+        self.code.texts[n_before:] = [one._replace(is_example=True) for one in self.code.texts[n_before:]]
 
     def parse(self, name: Grammar, source: str) -> tuple[Tree, Nodes]:
         """Parse a text; raises _TooLongError."""
@@ -303,8 +309,9 @@ class _Reader:
         if tree.root_node.has_error and name == "tsx":  # `<T>value`
             other, others = self.parse("typescript", source)
             nodes = nodes if other.root_node.has_error else others
-        if is_whole and self.code.error is None and nodes.get("ERROR"):
-            self.code.error = start + min(node.start_byte for node in nodes["ERROR"])
+        wrong = [node.start_byte for node in nodes.get("ERROR", ()) if _QUOTE.search(source, *node.byte_range)]
+        if is_whole and wrong and self.code.error is None:
+            self.code.error = start + min(wrong)
         self.script(start, nodes, owned={}, depth=0)
 
     def expression(self, span: Span, *, owner: str = "", element: Element = _NONE, depth: int = 0) -> None:
@@ -564,6 +571,7 @@ class _Imports:
         for clause in children:
             if clause.type == "namespace_export":
                 whole = "*"
+                self.reader.code.exports.update(self._text(one) for one in clause.named_children)
             elif clause.type == "export_clause":
                 names += map(self._named, clause.named_children)
             elif clause.type == "import_clause":
