@@ -22,6 +22,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from indexer.errors import RenderError
 from indexer.library.traits import Ink
 from indexer.rendering.ink import Planes, distinct_channels, measure
+from indexer.sources.records import ICON_FILES, STYLED
 
 BLANK = "blank: nothing is drawn"
 
@@ -165,15 +166,12 @@ _BITMAP_STARTS = {
     b"GIF8": "GIF",
     b"BM": "BMP",
     b"RIFF": "WEBP",
-    b"\x00\x00\x01\x00": "ICO",
-    b"\x00\x00\x02\x00": "ICO",
+    **dict.fromkeys(ICON_FILES, "ICO"),
 }
 _COLOURED_SHARE = 0.001
 """Of all pixels: a badge of three pixels' radius has 28 of 4,096, the rim of a grey shape in a JPEG fewer than 4."""
 _SVG_MOVES = (b"<animate", b"<set ", b"keyframes ")
 """By SMIL or by a style sheet; scripts never run here."""
-_STYLED = (b"var(", b"lab(", b"lch(", b"color(", b"color-mix(", b"light-dark(", b"media", b"@supports", b"@layer")
-"""What `styles` writes out, beside animations."""
 _MOVING_BITMAPS = ("GIF", "PNG", "WEBP")
 
 _CSS_DPI, _VIPS_DPI = 96, 72
@@ -225,7 +223,7 @@ def decode(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool
     if document is None:
         return _draw_bitmap(content, size=size)
     moves = any(sign in document for sign in _SVG_MOVES)
-    if moves or any(sign in document for sign in _STYLED):
+    if any(sign in document for sign in STYLED):
         from indexer.rendering.styles import written_out  # few pictures need it
 
         document = written_out(document)
