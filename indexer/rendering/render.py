@@ -62,10 +62,9 @@ def _on_canvas(picture: NDArray[np.uint8], *, size: int, shade: int) -> NDArray[
     planes = _on_shade(picture, shade=shade)
     if height == width:
         return planes
-    canvas = np.full((3, size, size), shade, np.uint8)
     top, left = (size - height) // 2, (size - width) // 2
-    canvas[:, top : top + height, left : left + width] = planes
-    return canvas
+    around = (0, 0), (top, size - height - top), (left, size - width - left)
+    return np.pad(planes, around, constant_values=shade)
 
 
 def _on_shade(picture: NDArray[np.uint8], *, shade: int) -> NDArray[np.uint8]:

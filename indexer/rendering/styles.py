@@ -15,13 +15,14 @@ import numpy as np
 import tinycss2
 from tinycss2 import color5
 
+from indexer.errors import RenderError
 from indexer.rendering.render import libvips
 
 _INSIDE = r"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+\))*+"
 _VARIABLE = re.compile(rf"\bvar\(\s*(--[^\s,()]+)\s*(?:,({_INSIDE}))?\)", re.IGNORECASE)
 _COLOUR = re.compile(rf"(?<![\w-])(?:(?:ok)?(?:lab|lch)|color(?:-mix)?|light-dark)\({_INSIDE}\)", re.IGNORECASE)
 _ARGUMENT = re.compile(rf"(?:[^(),]|\({_INSIDE}\))+")
-_SHARE = re.compile(r"(?<!\S)([\d.]+)%(?!\S)")
+_SHARE = re.compile(r"\A\s*([\d.]+)%\s|\s([\d.]+)%\s*\Z")
 _NO_LIGHT_SCREEN = re.compile(r"\b(?:print|speech|dark|reduce|more|active|landscape|min-[a-z-]+)\b", re.IGNORECASE)
 _NAME = re.compile(r"[.#:\[]?[^.#:\[]+")
 _AT_ONCE = re.compile(r"[\d.]+(?:m?s)?")
@@ -38,12 +39,16 @@ _Rule = tuple[list[str], list[tuple[str, str, bool]]]
 
 
 def written_out(document: bytes) -> bytes:
-    """Write an SVG's styles out; what is no XML stays as it is, since librsvg says why."""
+    """Write an SVG's styles out; what is no XML stays as it is, since librsvg says why.
+
+    Raises:
+        RenderError: its elements are nested too deep.
+    """
     try:
         root = ElementTree.fromstring(document)
     except (ElementTree.ParseError, LookupError, ValueError):
         return document
-    sheets = [element for element in root.iter() if _local(element) == "style"]
+    sheets = root.findall(".//{*}style")
     rules = [rule for sheet in sheets if _holds(sheet.get("media", "")) for rule in _rules("".join(sheet.itertext()))]
     scopes = _write_elements(root, rules)
     if len(scopes) * len(rules) > _MOST_RULES:
@@ -55,10 +60,6 @@ def written_out(document: bytes) -> bytes:
             for selectors, declarations in (rules if sheet is sheets[0] else ())
         )
     return ElementTree.tostring(root)
-
-
-def _local(element: Element) -> str:
-    return str(element.tag).rpartition("}")[2]
 
 
 def _rules(sheet: Any) -> Iterator[_Rule]:
@@ -100,7 +101,7 @@ def _write_elements(root: Element, rules: Sequence[_Rule]) -> list[tuple[Mapping
     while pending:
         element, above, inherited = pending.pop()
         classes = (f".{name}" for name in element.get("class", "").split())
-        names = {"*", _local(element), f"#{element.get('id')}", *classes, *(() if above else (":root",))}
+        names = {"*", element.tag.rpartition("}")[2], f"#{element.get('id')}", *classes, *(() if above else (":root",))}
         path, inline = (*above, names), _declarations(element.get("style", ""))
         values = {**inherited, "color": element.get("color", inherited["color"])}
         values.update((name, value) for *_, selector, name, value in declared if _selects(selector, path))
@@ -110,8 +111,9 @@ def _write_elements(root: Element, rules: Sequence[_Rule]) -> list[tuple[Mapping
         for name, value in element.items():
             element.set(name, _written(inline, scope) if name == "style" else _value(value, scope))
         element.set("data-scope", str(scopes.setdefault(tuple(sorted(scope.items())), len(scopes))))
-        if len(path) < _DEEPEST:
-            pending += [(child, path, scope) for child in element]
+        if len(path) > _DEEPEST:
+            raise RenderError(f"svg: elements nested more than {_DEEPEST} deep")
+        pending += [(child, path, scope) for child in element]
     return [(dict(scope), f'[data-scope="{n}"]' if len(scopes) > 1 else "") for scope, n in scopes.items()]
 
 
@@ -174,7 +176,9 @@ def _rgba(colour: str, ink: str) -> Sequence[float]:
     if name == "light-dark":
         return _rgba(parts[0], ink)
     if name == "color-mix":
-        one, other = (float(share[1]) / 100 if (share := _SHARE.search(part)) else None for part in parts[1:])
+        one, other = (
+            float(share[1] or share[2]) / 100 if (share := _SHARE.search(part)) else None for part in parts[1:]
+        )
         first = one if one is not None else 1 - (0.5 if other is None else other)
         shares = np.array([first, 1 - first if other is None else other])
         mixed = np.array([_rgba(_SHARE.sub("", part), ink) for part in parts[1:]])
