@@ -124,11 +124,13 @@ class Sets:
 
 
 def not_spelt(module: str, sets: Sets, modules: Path) -> set[str]:
-    """Names that a module exports, and that no name which a set shows tells."""
+    """Names that a module exports, and that no name which a set shows tells, or tells in one way alone."""
     package = _FORMER.get(module, module)
     exported = installed_exports(str(modules.parent.absolute()), package) - MODULES[module].others
     looks = MODULES[module].looks
-    return set(exported).difference(look.spell(name) or "" for look in looks for name in sets.shown(look.set))
+    other = exported.difference(look.spell(name) or "" for look in looks for name in sets.shown(look.set))
+    letters = {folded(text) for text in other}
+    return {text for text in exported if folded(text) in letters}
 
 
 def kept_by(module: str, sets: Sets, modules: Path) -> dict[str, str]:

@@ -225,8 +225,10 @@ class KnownIcons:
         return is_here and (not reference.is_component or reference.module in MODULES)
 
     def is_refuted(self, reference: Reference) -> bool:
-        """Whether the package that is installed exports no such thing."""
-        return bool(_installed(reference)) and not self._is_exported(reference)
+        """Whether what may be no icon is one with a slip, or is nothing that the installed package exports."""
+        if not reference.is_component or self._is_exported(reference):
+            return False
+        return bool(_installed(reference) or slip_of(reference.text, sorted(self._exports(reference))))
 
     def find(self, reference: Reference) -> tuple[str, str] | None:
         """The icon that is named, as (set, name) with its present name there; None where there is none."""
