@@ -285,7 +285,8 @@ _LONGEST = 200
 def components_of(module: str) -> Components | None:
     """What a module exports; of one that no table knows where its package says that it holds icons."""
     package = package_of(module[:_LONGEST])
-    whole = _INNER.sub("", module[:_LONGEST].removesuffix(f"/{package.rpartition('/')[2]}"))
+    inner = module[len(package) : _LONGEST].removesuffix(f"/{package.rpartition('/')[2]}")
+    whole = f"{package}{_INNER.sub('', inner)}"
     if known := MODULES.get(module) or MODULES.get(whole):
         return known
     of_set = _OF_ICONIFY.match(package)
