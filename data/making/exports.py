@@ -124,11 +124,16 @@ class Sets:
 
 
 def not_spelt(module: str, sets: Sets, modules: Path) -> set[str]:
-    """Names that a module exports, and that no name which a set shows tells, or tells in one way alone."""
+    """Names that a module exports, and that no name which a set shows tells, or tells in one way alone.
+
+    All of a module whose icons are of several sets: a library may lack one of these.
+    """
     package = _FORMER.get(module, module)
     exported = installed_exports(str(modules.parent.absolute()), package) - MODULES[module].others
     looks = MODULES[module].looks
     other = exported.difference(look.spell(name) or "" for look in looks for name in sets.shown(look.set))
+    if len({design_of(look.set) for look in looks}) > 1:
+        return set(exported)
     letters = {folded(text) for text in other}
     return {text for text in exported if folded(text) in letters}
 

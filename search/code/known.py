@@ -221,8 +221,11 @@ class KnownIcons:
             here[design_of(key)] |= bool(known.own)
             if known.own and called and known.present(called) != called:
                 return True  # an icon by another of its names
-        is_here = any(here.values()) if reference.form == "ligature" else all(here.values())
-        return is_here and (not reference.is_component or reference.module in MODULES)
+        if not reference.is_component:
+            return (any if reference.form == "ligature" else all)(here.values())
+        if reference.module in packaged().exports and here[design_of(reference.set)] and len(here) > 1:
+            return self.is_refuted(reference)  # of a module that all is known of
+        return all(here.values()) and reference.module in MODULES
 
     def is_refuted(self, reference: Reference) -> bool:
         """Whether what may be no icon is one with a slip, or is nothing that the installed package exports."""
