@@ -265,7 +265,7 @@ MODULES: Mapping[str, Components] = {
 }
 """What the modules export that components are imported from."""
 _WHERE = re.compile(r"^(@[\w.-]+/)?[\w.-]+")
-_OF_ICONS = re.compile(r"(?<!lex)(?<!sil)(?<!fav)(?<!emot)icons?(?!v)")
+_OF_ICONS = re.compile(r"(?<!lex)(?<!sil)(?<!fav)(?<!emot)icons?(?![a-z])|iconsax")
 _TOOLS = re.compile(r"@iconify(?:-json)?/|@(?:unocss|nuxt|types)/|(?:iconify-icon|unplugin-icons|astro-icon)$|.*plugin")
 """Packages whose names say "icon", and that export none."""
 _INNER = re.compile(r"(?:/(?:dist|esm?|cjs|lib|umd|build|icons|index))*(?:\.[mc]?js)?$")
