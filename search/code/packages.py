@@ -38,7 +38,6 @@ _HUMP = re.compile(
     r"|(?<=[A-Z])(?=[0-9])"  # H|1
     r"|(?<=[0-9])(?=[A-Z][a-z])"  # 3|Bars
 )
-_AFTER_NUMBER = re.compile(r"(?<=[0-9])[A-Za-z]")
 _NO_LETTER = re.compile(r"[^a-z0-9]+")
 
 
@@ -85,11 +84,6 @@ def spell_component(looks: Sequence[Look], name: str, *, like: str, sets: Sequen
     fitting = [look for look in looks if look.set in sets]
     liked = sorted(fitting, key=lambda look: look.read(like) is None)  # stable: those that read it come first
     return next((spelt for look in liked if (spelt := look.spell(name))), None)
-
-
-def even(component: str) -> str:
-    """A component, the letters behind numbers in lower case: `Grid3X3` is `Grid3x3`."""
-    return _AFTER_NUMBER.sub(lambda letter: letter[0].lower(), component)
 
 
 def kebab(component: str) -> str:
