@@ -5,6 +5,7 @@ import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Literal
@@ -42,55 +43,45 @@ def _installed(reference: Reference) -> frozenset[str]:
 
 def installed_exports(folder: str, module: str) -> frozenset[str]:
     """What a module exports that code in a folder imports; nothing where it is not installed, or can't be read."""
-    entry = _entry(folder, module)
-    return _exports_from(entry) if entry else frozenset()
+    return _exports_from(_entry(folder, module))
 
 
 @lru_cache(maxsize=64)
-def _exports_from(entry: tuple[Path, Path]) -> frozenset[str]:
-    names, pending = set[str](), [entry]
-    seen = set[tuple[Path, Path] | None](pending)
+def _exports_from(entry: Path | None) -> frozenset[str]:
+    names, seen, pending = set[str](), {entry}, [entry]
     while pending:
-        root, file = pending.pop()
+        file = pending.pop()
+        if file is None or len(seen) > _MOST_FILES:
+            return frozenset()  # a part of it would condemn the rest
+        folder = os.path.realpath(file.parent)
         try:
-            text = read_regular(file, limit=_MOST_BYTES, inside=os.path.realpath(root)).decode(errors="replace")
+            code = parse(read_regular(file, limit=_MOST_BYTES, inside=folder).decode(errors="replace"), file.name)
         except (OSError, SourceError):
             return frozenset()
-        code = parse(text, file.name)
         names |= code.exports
-        modules = [one.module for one in code.imports if one.form == "export" and one.whole == "*"]
-        beside = {_beside(root, file, module) for module in modules} - seen
+        modules = {one.module for one in code.imports if one.form == "export" and one.whole == "*"}
+        beside = {_file_of(Path(folder, one)) if one.startswith(".") else _entry(folder, one) for one in modules}
+        pending += [None] if code.is_given_up else list(beside - seen)
         seen |= beside
-        pending += filter(None, beside)
-        if code.is_given_up or None in seen or len(seen) > _MOST_FILES:
-            return frozenset()  # a part of it would condemn the rest
     return frozenset(names)
 
 
-def _beside(root: Path, file: Path, module: str) -> tuple[Path, Path] | None:
-    """A module that a file passes on."""
-    if not module.startswith("."):
-        return _entry(os.path.realpath(file.parent), module)
-    found = _file_of(file.parent / module)
-    return (root, found) if found else None
-
-
 @lru_cache(maxsize=4096)
-def _entry(folder: str, module: str) -> tuple[Path, Path] | None:
-    """The package that a module is of, and its file of types: what the package says, else what lies in the folder."""
+def _entry(folder: str, module: str) -> Path | None:
+    """The file of types of a package's module: what the package says, else what lies in its folder."""
     package, here = package_of(module), Path(folder)
-    roots = (above / "node_modules" / package for above in (here, *here.parents))
-    root = next((root for root in roots if package and root.is_dir()), here)
-    inner = module.removeprefix(package).strip("/")
-    try:
+    roots = (above / "node_modules" / package for above in (here, *here.parents) if package)
+    root = next((root for root in roots if root.is_dir()), None)
+    if root is None:
+        return None
+    inner, facts = module.removeprefix(package).strip("/"), {}
+    with suppress(OSError, SourceError, ValueError):
         facts = as_object(parsed(read_regular(root / "package.json", limit=_MOST_BYTES)))
-    except (OSError, SourceError, ValueError):
-        facts = {}
     stated = _stated(as_object(facts.get("exports")).get(f"./{inner}" if inner else "."))
     stated += [facts.get(key) for key in ("types", "typings", "module", "main") if not inner]
     paths = (root / str(path) for path in (*filter(None, stated), inner, f"{inner}/index".strip("/")))
     files = sorted(filter(None, map(_file_of, paths)), key=lambda file: ".d." not in file.name)
-    return (root, files[0]) if files and root != here else None
+    return next(iter(files), None)
 
 
 def _stated(said: object) -> list[object]:
