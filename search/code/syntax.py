@@ -243,7 +243,7 @@ class _Reader:
     """With the offsets that they begin at."""
     tags: list[tuple[int, str]] = field(default_factory=list)
     """Names of elements of markup."""
-    until: float = field(default_factory=lambda: time.monotonic() + _SECONDS)
+    until: float = field(default_factory=lambda: time.thread_time() + _SECONDS)
 
     def read(self) -> None:
         """Read all of it."""
@@ -296,7 +296,7 @@ class _Reader:
             return content[offset : offset + 65536]
 
         try:
-            tree = Parser(language).parse(part, progress_callback=lambda *_: time.monotonic() > self.until)
+            tree = Parser(language).parse(part, progress_callback=lambda *_: time.thread_time() > self.until)
         except ValueError as error:
             raise _TooLongError from error
         return tree, QueryCursor(query).captures(tree.root_node)
