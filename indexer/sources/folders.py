@@ -20,6 +20,7 @@ from indexer.errors import SourceError, StoreError
 from indexer.languages.names import path_hints
 from indexer.library.named import JSON_SUFFIXES, Row, read_rows, several, text_of, why_lost
 from indexer.sources.records import (
+    DRAWN_BY,
     MAX_TEXT,
     UNREAD,
     FileScan,
@@ -189,7 +190,7 @@ def scan_picture(
     def read(stamp: str) -> FileScan:
         return FileScan(key, stamp, records=(record_of(content_digest(read_regular(file, inside=inside))),))
 
-    return scan_file(key, stamps, stamp=lambda: stamp_of(file, recipe=beside), read=read)
+    return scan_file(key, stamps, stamp=lambda: stamp_of(file, recipe=DRAWN_BY + beside), read=read)
 
 
 def reason_of(error: Exception) -> str:

@@ -15,8 +15,8 @@ from indexer.sources.records import (
     FileScan,
     PictureAddress,
     Record,
-    content_digest,
     from_text,
+    has_digest,
     read_regular,
     real_path,
     refuse_undecoded,
@@ -81,7 +81,7 @@ def read_picture(address: PictureAddress) -> bytes:
         UnreachedError: the store that it lies in can't be asked.
     """
     content = _read(address)
-    if address.digest and content_digest(content) != address.digest:
+    if not has_digest(content, address.digest):
         raise ChangedError("changed since the scan")
     return content
 

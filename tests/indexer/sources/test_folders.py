@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,17 @@ from small_icons import picture_at
 
 from indexer.errors import SourceError
 from indexer.languages.names import parse
-from indexer.sources.records import FAMILIES, FileScan, Record, content_digest, family, from_text, to_text
+from indexer.sources.records import (
+    FAMILIES,
+    FileScan,
+    PictureAddress,
+    Record,
+    content_digest,
+    family,
+    from_text,
+    stamp_of,
+    to_text,
+)
 from indexer.sources.source import open_sources, read_picture
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'
@@ -136,6 +147,16 @@ def test_what_may_not_be_read_is_listed_and_tried_again(tmp_path: Path) -> None:
     (tmp_path / "b").chmod(0o700)
     (tmp_path / "a.svg").chmod(0o600)
     assert [one.records is not None for one in scan(tmp_path, stamps=stamps_of(found))] == [True, True, False]
+
+
+def test_what_older_programs_drew_wrongly_is_read_again_as_another_picture(tmp_path: Path) -> None:
+    for content, is_other in ((SVG.encode(), False), (b'<svg fill="var(--a)"/>', True), (b"\0\0\1\0\1\0", True)):
+        file, old = tmp_path / "a.svg", blake2b(content, digest_size=16).digest()
+        file.write_bytes(content)
+        [found] = scan(tmp_path, stamps={"a.svg": stamp_of(file)})
+        assert (found.records[0].digest != old) is is_other
+        assert read_picture(PictureAddress("folder", str(tmp_path), "a.svg", "", old)) == content
+        assert scan(tmp_path, stamps=stamps_of([found]))[0].records is None
 
 
 @only_linux
