@@ -93,11 +93,11 @@ def locate(  # noqa: PLR0913 - one option each
     asked: dict[str, Any] = {"filters": filters, "k": k, "as_kind": as_kind, "min_score": min_score}
     has_page = html or is_opened
 
-    def look(shot: "Screenshot") -> tuple["LocatedPicture", int]:
+    def seek(shot: "Screenshot") -> tuple["LocatedPicture", int]:
         return engine.together(lambda one: (one.locate(shot.pixels, icon=shot.icon, **asked), one.generation.number))
 
     with waiting() as progress:
-        found = list(locate_files(shots, look, size=engine.image_size, shows=bool(has_page), progress=progress))
+        found = list(locate_files(shots, seek, size=engine.image_size, shows=bool(has_page), progress=progress))
     if len(found) == 1 and found[0].error:
         raise IconsError(found[0].error)
     if has_page:
