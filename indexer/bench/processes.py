@@ -69,7 +69,7 @@ def run_module(
     folder: Path,
     environment: Mapping[str, str] | None = None,
     look: Callable[[], None] = lambda: None,
-    limit: float,
+    limit: float = 1800.0,
 ) -> None:
     """Run a module in a process for each device, under torchrun where there are several; `look` is called on the way.
 

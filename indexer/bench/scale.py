@@ -88,10 +88,11 @@ def read_real(library: Library) -> Real:
         for (word, _), row, has_vector in zip(words, np.cumsum(filled).tolist(), filled, strict=True)
         if has_vector
     }
-    sets = []
-    for _, of_set in groupby(rows, key=itemgetter(0)):
-        keys, licences, names_of, categories, of = zip(*of_set, strict=True)
-        sets.append(RealSet(keys[0], licences[0], names_of, categories, np.searchsorted(image_ids, of)))
+    columns = (zip(*of_set, strict=True) for _, of_set in groupby(rows, key=itemgetter(0)))
+    sets = [
+        RealSet(keys[0], licences[0], names_of, categories, np.searchsorted(image_ids, of))
+        for keys, licences, names_of, categories, of in columns
+    ]
     return Real(fingerprint, sets, images, read_traits(shards, image_ids), names[filled], known)
 
 
