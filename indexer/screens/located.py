@@ -208,6 +208,9 @@ class LocatedIcons(NamedTuple):
     """How many there are; `boxes` are `MOST_ICONS` of them at most."""
 
 
+NO_ICONS = LocatedIcons(NO_BOXES, np.zeros((0, 0), np.float32), 0)
+
+
 class Locator(NamedTuple):
     """What finds icons: something that proposes boxes, best first, and who judges them by what the encoder sees."""
 
@@ -228,7 +231,7 @@ class Locator(NamedTuple):
         proposed = self.detect(pixels)
         proposed = proposed.at(np.argsort(-proposed.scores, kind="stable")[:MOST_CANDIDATES])
         if not len(proposed.scores):
-            return LocatedIcons(NO_BOXES, np.zeros((0, 0), np.float32), 0)
+            return NO_ICONS
         vectors = seen_in(pixels, proposed.corners, encoder)
         scores = self.judge.scores(proposed, vectors) if self.judge else proposed.scores
         return LocatedIcons(Boxes(proposed.corners, scores), vectors, len(scores))
