@@ -13,7 +13,8 @@ import pytest
 from indexer.library.folder import Library
 from search.code.choices import Choice, choose
 from search.code.map import map_icons
-from search.code.rewrite import Rewritten, diff_of, read_names, write_changes
+from search.code.places import read_names
+from search.code.rewrite import Rewritten, diff_of, write_changes
 from search.code.rewrite import rewrite as rewrite_code
 from search.engine import SearchEngine
 
