@@ -106,7 +106,8 @@ class Project:
     """None where it is not known which they are."""
     _read: dict[Path, frozenset[str] | None] = field(default_factory=dict)
     _passed_on: dict[Path, Components | None] = field(default_factory=dict)
-    _aliases: dict[Path, Sequence[tuple[str, Path]]] = field(default_factory=dict)
+    _modules: dict[tuple[Path, str], Path | None] = field(default_factory=dict)
+    _aliases: dict[Path, Sequence[tuple[str, str]]] = field(default_factory=dict)
 
     @classmethod
     def around(cls, places: Sequence[Path]) -> "Project":
@@ -165,6 +166,10 @@ class Project:
         alike = [path for path in self.svgs if parts and path.name == parts[-1]]
         return [path for path in alike if path.parts[-len(parts) :] == parts] or alike
 
+    def has_folder_of(self, address: str, beside: Path) -> bool:
+        """Whether the folder that an address leads to is one of the project: else another may serve it."""
+        return any(path.parent.is_dir() for path in self._led_to(address, beside))
+
     def _led_to(self, address: str, beside: Path) -> Iterator[Path]:
         if not address.startswith("/"):
             yield beside / address
@@ -180,37 +185,37 @@ class Project:
 
     def components_of(self, module: str, beside: Path) -> Components | None:
         """What icons of a package a module of the project passes on, by `export * from "lucide-react"`."""
-        for path in self._modules(module, beside):
-            if path.is_file():
-                if path not in self._passed_on:
-                    self._passed_on[path] = None  # of modules that pass on each other
-                    self._passed_on[path] = self._read_module(path)
-                return self._passed_on[path]
-        return None
+        if (beside, module) not in self._modules:
+            file = next(filter(os.path.isfile, self._files_of(module, beside)), None)
+            self._modules[beside, module] = Path(file) if file else None
+        path = self._modules[beside, module]
+        if path and path not in self._passed_on:
+            self._passed_on[path] = None  # of modules that pass on each other
+            self._passed_on[path] = self._read_module(path)
+        return self._passed_on[path] if path else None
 
-    def _modules(self, module: str, beside: Path) -> Iterator[Path]:
+    def _files_of(self, module: str, beside: Path) -> Iterator[str]:
         """Files that a module may be: beside the code, or where its alias leads."""
-        begins = [(".", beside / ".")] if module.startswith(".") else []
-        if not begins:
-            begins = [alias for folder in self._above(beside) for alias in self._aliases_of(folder)]
-        for begin, folder in begins:
-            if module.startswith(begin):
-                stem = folder / (module if begin == "." else module.removeprefix(begin).lstrip("/"))
-                yield from (Path(os.path.normpath(f"{stem}{ending}")) for ending in _ENDINGS)
+        stems = [os.path.join(beside, module)]  # noqa: PTH118  an address, as it stands
+        if not module.startswith("."):
+            aliases = (alias for folder in self._above(beside) for alias in self._aliases_of(folder))
+            stems = [f"{to}{module.removeprefix(begin)}" for begin, to in aliases if module.startswith(begin)]
+        yield from (f"{os.path.normpath(stem)}{ending}" for stem in stems for ending in _ENDINGS)
 
-    def _aliases_of(self, folder: Path) -> Sequence[tuple[str, Path]]:
-        """What modules begin with that lie in a folder, as tsconfig.json says, or as bundlers have it."""
+    def _aliases_of(self, folder: Path) -> Sequence[tuple[str, str]]:
+        """What modules begin with and what it stands for, as a folder's tsconfig.json says, or as bundlers have it."""
         if folder not in self._aliases:
-            found = []
-            for config in sorted(folder.glob("[jt]sconfig*.json")):
+            found = [(begin, folder / inner) for begin, inner in _USUAL if (folder / inner).is_dir()]
+            for config in folder.glob("[jt]sconfig*.json"):
                 with suppress(IconsError):
                     said = parse(read_code(config), config.name).texts
                     bases = [folder / one.text for one in said if one.owner == "baseUrl"]
                     base = next(iter(bases), folder)
-                    found += [(one.owner.removesuffix("*"), base / one.text.removesuffix("*")) for one in said]
-                    found += [("", base) for base in bases]
-            usual = [(begin, folder / inner) for begin, inner in _USUAL if (folder / inner).is_dir()]
-            self._aliases[folder] = [*found, *usual]
+                    found[:0] = [
+                        (one.owner.rstrip("*"), base / one.text.rstrip("*")) for one in said if "/" in one.text
+                    ]
+                    found += [(f"{one.name}/", one) for base in bases for one in base.glob("*/")]
+            self._aliases[folder] = [(begin, f"{to}/" if begin.endswith("/") else str(to)) for begin, to in found]
         return self._aliases[folder]
 
     def _read_module(self, path: Path) -> Components | None:
@@ -283,7 +288,7 @@ class OwnIcons:
     def findings(self, references: Sequence[Reference]) -> Iterator[Finding]:
         """Report which files and parts are missing, then which files nobody uses."""
         used: set[Path] = set()
-        readers = {"file": self._missing_file, "sprite": self._missing_part}
+        readers = {"file": self._missing_file, "module": self._missing_file, "sprite": self._missing_part}
         for one in references:
             if one.form in readers and (missing := readers[one.form](one, used)):
                 yield missing
@@ -314,21 +319,25 @@ class OwnIcons:
         return _finding("no-part", one, f'"{one.file}" has no part "{one.name}"', names)
 
     def _missing_file(self, one: Reference, used: set[Path]) -> Finding | None:
-        """A file that is not beside the one that names it.
+        """A file that is not where its address leads.
 
-        Where another's is named (of a package, or by an alias nobody here knows), nothing can be said, but that a file
-        of the folder is used which has the end of its path.
+        Where another's is named (of a package, of a server, or by an alias nobody here knows), nothing can be said, but
+        that a file is used which has the end of its path.
         """
         folder = Path(one.path).parent
         files = self.project.svgs_meant(one.name, beside=folder)
-        is_here = one.name.startswith(".")
-        if is_here and self.is_placed:  # nothing else is meant than what lies there
+        if one.form == "module" and self.is_placed:  # nothing else is meant than what lies there
             there = {(folder / spelling).resolve() for spelling in spellings_of(one.name)}
             files = [path for path in files if path in there]
         used.update(path.resolve() for path in files[:1])
-        if files or not one.is_certain or _ELSEWHERE.match(one.name):
+        if (
+            files
+            or not one.is_certain
+            or _ELSEWHERE.match(one.name)
+            or not self.project.has_folder_of(one.name, folder)
+        ):
             return None
-        near = (folder / one.name).parent.glob("*.svg") if is_here else self.project.svgs
+        near = (folder / one.name).parent.glob("*.svg") if one.name.startswith(".") else self.project.svgs
         return _finding("no-file", one, f'there is no file "{one.name}"', {path.name for path in near})
 
 

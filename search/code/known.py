@@ -5,6 +5,7 @@ import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 
@@ -12,8 +13,18 @@ from indexer.errors import SourceError
 from indexer.library.bundled import bundled
 from indexer.library.foreign import parsed
 from indexer.sources.records import as_object, read_regular
-from search.code.packages import MODULES, Look, folded, is_spelt, package_of, read_component, spell_component
+from search.code.packages import (
+    MODULES,
+    Look,
+    design_of,
+    even,
+    folded,
+    package_of,
+    read_component,
+    spell_component,
+)
 from search.code.reading import Nearest, Reference
+from search.code.syntax import kind_of, parse
 from search.drawings.drawn import packages_of
 from search.drawings.frameworks import FRAMEWORKS, exceptions
 from search.engine import SearchEngine
@@ -21,60 +32,58 @@ from search.query import Filters, Query, Window
 
 _MOST_BYTES = 20_000_000
 _MOST_FILES = 20_000
-_EXPORT = re.compile(
-    r"export\s+(?:declare\s+)?(?:const|let|var|function|class)\s+([\w$]+)|export\s+(?:type\s+)?\{([^{}]*)\}|"
-    r"export\s*\*\s*from\s*[\"'](\.[^\"']{1,300})[\"']"
-)
-_ITEM = re.compile(r"([\w$]+)\s*(?:,|$)")
-_TYPES = (".d.ts", ".d.mts", "/index.d.ts", ".ts", "")
+_ENDINGS = (".d.ts", ".d.mts", ".d.cts", "/index.d.ts", ".ts", ".mjs", ".js", "/index.mjs", "/index.js", "")
 
 
 def _installed(reference: Reference) -> frozenset[str]:
     """What the package that the project has installed exports; nothing where none is, or no component is named."""
     folder = os.path.realpath(os.path.dirname(reference.path) or ".")  # noqa: PTH120
-    return _exported(folder, reference.module) if reference.is_component else frozenset()
+    return installed_exports(folder, reference.module) if reference.is_component else frozenset()
 
 
 @lru_cache(maxsize=4096)
-def _exported(folder: str, module: str) -> frozenset[str]:
-    package = package_of(module)
-    here = Path(folder)
-    for above in (here, *here.parents):
-        root = above / "node_modules" / package
-        if root.is_dir():
-            return _exports_of(root, module[len(package) :].strip("/"))
-    return frozenset()
+def installed_exports(folder: str, module: str) -> frozenset[str]:
+    """What a module exports that code in a folder imports; nothing where it is not installed, or can't be read."""
+    package, here = package_of(module), Path(folder)
+    roots = (above / "node_modules" / package for above in (here, *here.parents)) if package else ()
+    root = next((root for root in roots if root.is_dir()), None)
+    return _exports_of(root, module[len(package) :].strip("/")) if root else frozenset()
 
 
 @lru_cache(maxsize=64)
 def _exports_of(root: Path, inner: str) -> frozenset[str]:
     names, inside = set[str](), os.path.realpath(root)
-    pending = list(_entries(root, inner))
+    pending = _entries(root, inner)
     seen = set(pending)
-    while pending and len(seen) <= _MOST_FILES:
+    while pending:
         file = pending.pop()
         try:
-            text = read_regular(file, limit=_MOST_BYTES, inside=inside).decode(errors="replace")
+            code = parse(read_regular(file, limit=_MOST_BYTES, inside=inside).decode(errors="replace"), file.name)
         except (OSError, SourceError):
-            continue
-        for constant, items, beside in _EXPORT.findall(text):
-            names |= {constant} if constant else set(_ITEM.findall(items))
-            if beside and (other := _file_of(file.parent / beside)) and other not in seen:
-                seen.add(other)
-                pending.append(other)
+            return frozenset()
+        names |= code.exports
+        for module in (one.module for one in code.imports if one.form == "export" and one.whole == "*"):
+            other = _file_of(file.parent / module) if module.startswith(".") else None
+            beside = frozenset() if other else installed_exports(os.path.realpath(file.parent), module)
+            if code.is_given_up or not (other or beside) or len(seen) > _MOST_FILES:
+                return frozenset()  # a part of it would condemn the rest
+            names |= beside
+            pending += [other] if other and other not in seen else []
+            seen.update(pending)
     return frozenset(names)
 
 
-def _entries(root: Path, inner: str) -> Iterable[Path]:
-    """Files of types of a module: what its package says, else those that lie in the module's folder."""
+def _entries(root: Path, inner: str) -> list[Path]:
+    """The file of types of a module: what its package says, else that which lies in the module's folder."""
     try:
         facts = as_object(parsed(read_regular(root / "package.json", limit=_MOST_BYTES)))
     except (OSError, SourceError, ValueError):
         facts = {}
-    stated = [facts.get("types"), facts.get("typings")] if not inner else []
+    stated = [facts.get(key) for key in ("types", "typings", "module", "main")] if not inner else []
     stated += _stated(as_object(facts.get("exports")).get(f"./{inner}" if inner else "."))
     paths = [root / path for path in stated if isinstance(path, str)]
-    return dict.fromkeys(file for path in [*paths, root / inner, root / inner / "index"] if (file := _file_of(path)))
+    files = [file for path in [*paths, root / inner, root / inner / "index"] if (file := _file_of(path))]
+    return sorted(files, key=lambda file: ".d." not in file.name)[:1]
 
 
 def _stated(said: object) -> list[object]:
@@ -86,89 +95,174 @@ def _stated(said: object) -> list[object]:
 
 def _file_of(path: Path) -> Path | None:
     stem = re.sub(r"\.[mc]?js$", "", str(path))
-    return next((file for ending in _TYPES if (file := Path(os.path.normpath(f"{stem}{ending}"))).is_file()), None)
+    files = (Path(os.path.normpath(f"{stem}{ending}")) for ending in _ENDINGS)
+    return next((file for file in files if kind_of(file.name) == "script" and file.is_file()), None)
 
 
 _LETTERS_A_SLIP = 5
 """A slip of the keys for each so many letters, one at least, is taken for one."""
+_OF_ICONIFY = ("iconify", "unocss", "tailwind", "unplugin-icons")
+"""Forms that name what Iconify has, and not what a package has beside it."""
 
 
-@cache
-def known_exports() -> Mapping[str, frozenset[str]]:
-    """What packages export that Iconify's sets lack, by module: names that a set has dropped, and newer ones.
+@dataclass(frozen=True, slots=True)
+class Packaged:
+    """What sets and packages know beside the names that sets show.
 
     As of November 2026; `data/making/exports.py` makes the list.
     """
+
+    names: Mapping[str, Mapping[str, str]]
+    """Names that are kept for old code, by set, each with the present one; "" where none is known."""
+    exports: Mapping[str, frozenset[str]]
+    """What is exported by a module, and is not spelt by its rule from a name that its set shows."""
+
+    def of(self, module: str) -> frozenset[str]:
+        """What is exported by a module, or by one that is made of the same icons."""
+        looks = _looks(module)
+        alike = next((one for one in self.exports if _looks(one) is looks), "")
+        return self.exports.get(module) or self.exports.get(alike, frozenset())
+
+
+@cache
+def packaged() -> Packaged:
+    """Read what is bundled."""
     written = json.loads(bundled("references/exported.json").read_bytes())
-    return {module: frozenset(names.split()) for module, names in written.items()}
+    names = {key: (one.partition("=") for one in names.split()) for key, names in written["names"].items()}
+    return Packaged(
+        {key: {name: present for name, _, present in pairs} for key, pairs in names.items()},
+        {module: frozenset(names.split()) for module, names in written["exports"].items()},
+    )
 
 
 class SetNames:
     """The names of one set of the library, called as Iconify calls it."""
 
-    def __init__(self, engine: SearchEngine, key: str) -> None:
+    def __init__(self, engine: SearchEngine, key: str, *, is_iconify: bool = False) -> None:
         self.own = engine.sets_called(key) or engine.present_sets(packages_of(key))
         """Its keys in the library; none where it is not there."""
         self.names = frozenset(name for own in self.own for name in engine.names_in(own))
+        of_packages = {} if is_iconify else packaged().names.get(design_of(key), {})
+        self.kept = {**of_packages, **packaged().names.get(key, {})}
 
     @cached_property
     def by_letters(self) -> Mapping[str, Sequence[str]]:
-        """Names by what a component tells of them."""
+        """Names by what a component tells of them; those that the set shows come first."""
         found: dict[str, list[str]] = defaultdict(list)
-        for name in sorted(self.names):
+        for name in (*sorted(self.names), *self.kept):
             found[folded(name)].append(name)
         return found
+
+    def called(self, reference: Reference, name: str) -> str | None:
+        """A name as it is spelt here, if it is one."""
+        if not reference.is_component:
+            return name if name in self.names or name in self.kept else None
+        looks, text, names = _looks(reference.module), even(reference.text), self.by_letters.get(folded(name), ())
+        spelt = (one for one in names if any(text == even(look.spell(one) or "") for look in looks))
+        return next(spelt, names[0] if names else None)
+
+    def present(self, name: str) -> str:
+        """What the set calls an icon now."""
+        now = self.kept.get(name, "")
+        return now if now in self.names and name not in self.names else name
+
+    def others(self, name: str) -> Sequence[str]:
+        """All that an icon is or was called otherwise."""
+        now = self.kept.get(name) or name
+        return [one for one in (now, *(old for old, new in self.kept.items() if new == now)) if one != name]
 
 
 class KnownIcons:
     """The library's sets, each read when code first names it."""
 
-    def __init__(self, engine: SearchEngine, *, exported: Mapping[str, frozenset[str]] | None = None) -> None:
+    def __init__(self, engine: SearchEngine) -> None:
         self._engine = engine
-        self._exported = known_exports() if exported is None else exported
         self.set = cache(partial(SetNames, engine))
         """A set, by the key that Iconify has for it."""
+        self._spelt = cache(self._spell)
+
+    def _sets(self, reference: Reference) -> Iterator[tuple[str, SetNames, str, str | None]]:
+        """All that a text may mean: key, set, name, and that as it is spelt there, if it is one."""
+        for key, name in reference.readings:
+            known = self.set(key, is_iconify=reference.form in _OF_ICONIFY)
+            yield key, known, name, known.called(reference, name)
+
+    def _spell(self, module: str) -> Mapping[str, str]:
+        """What a module exports, by how it is compared: where nobody has listed that, capitals say nothing."""
+        listed, gone = packaged().of(module), _not_exported(module)
+        alike = even if listed else folded
+        is_listed = {folded(text): alike(text) for text in listed}
+        spelt: dict[str, str] = {}
+        for look in _looks(module):
+            known = self.set(look.set)
+            for name in known.names.difference(gone).union(() if listed else known.kept):
+                text = look.spell(name) or ""
+                if is_listed.get(folded(text), alike(text)) == alike(text):
+                    spelt[alike(text)] = text
+        return {**spelt, **{alike(text): text for text in listed}}
+
+    def _exports(self, reference: Reference) -> Iterable[str]:
+        return _installed(reference) or self._spelt(reference.module).values()
+
+    def _is_exported(self, reference: Reference) -> bool:
+        if installed := _installed(reference):
+            return reference.text in installed
+        alike = even if packaged().of(reference.module) else folded
+        return alike(reference.text) in self._spelt(reference.module)
 
     def has_set(self, reference: Reference) -> bool:
-        """Whether the library, or the package that is installed, says if there is such an icon."""
-        return any(self.set(key).own for key, _ in reference.readings) or bool(_installed(reference))
+        """Whether it can be said if there is such an icon: by the package that is installed, or by all sets that it may
+        be of.
+        """
+        if _installed(reference):
+            return True
+        here: dict[str, bool] = defaultdict(bool)
+        for key, known, _, called in self._sets(reference):
+            here[design_of(key)] |= bool(known.own)
+            if known.own and called and known.present(called) != called:
+                return True  # an icon by another of its names
+        is_here = any(here.values()) if reference.form == "ligature" else all(here.values())
+        return is_here and (not reference.is_component or reference.module in MODULES)
 
     def is_refuted(self, reference: Reference) -> bool:
         """Whether the package that is installed exports no such thing."""
-        installed = _installed(reference)
-        return bool(installed) and reference.text not in installed
+        return bool(_installed(reference)) and not self._is_exported(reference)
 
     def find(self, reference: Reference) -> tuple[str, str] | None:
-        """The icon that is named, as (set, name) with the name as its set spells it; None where there is none."""
-        if self.is_refuted(reference):
+        """The icon that is named, as (set, name) with its present name there; None where there is none."""
+        if reference.is_component and not self._is_exported(reference):
             return None
-        return next(self._found(reference), (reference.set, reference.name) if _installed(reference) else None)
+        found = ((key, known.present(called)) for key, known, _, called in self._sets(reference) if called)
+        return next(found, (reference.set, reference.name) if reference.is_component else None)
 
-    def _found(self, reference: Reference) -> Iterator[tuple[str, str]]:
-        looks, gone = _looks(reference), _not_exported(reference)
-        for key, name in reference.readings:
-            known = self.set(key)
-            if not reference.is_component and name in known.names:
-                yield key, name
-            for one in known.by_letters.get(folded(name), ()) if reference.is_component else ():
-                if one not in gone and is_spelt(looks, one, reference.text):
-                    yield key, one
-        if reference.text in self._exported.get(reference.module, ()):
-            yield reference.set, reference.name
+    def renamed(self, reference: Reference) -> str | None:
+        """What stands for a name that is kept for old code, as the code would write it."""
+        exports = frozenset(self._exports(reference)) if reference.is_component else frozenset()
+        for key, known, _, called in self._sets(reference):
+            if called and (now := known.present(called)) != called:
+                text = _rewritten(reference, key, now)
+                return text if text in exports or not reference.is_component else None
+        return None
 
     def nearest(self, reference: Reference) -> Nearest | None:
-        """The icon that was probably meant, of the same set: by how it is spelt, else by its meaning; None where
-        nothing comes near.
+        """The icon that was probably meant, of the same set: by another of its names, by how it is spelt, else by its
+        meaning; None where nothing comes near.
         """
-        installed, gone = _installed(reference), _not_exported(reference)
-        slip = slip_of(reference.text, sorted(installed))
-        if slip and (read := read_component(_looks(reference), slip[0])):
-            return Nearest(*read[0], slip[0], "name", slip[1])
-        for key, name in reference.readings:
-            slip = slip_of(name, sorted(self.set(key).names - gone))
-            text = _rewritten(reference, key, slip[0]) if slip else ""
-            if slip and (not installed or text in installed):
-                return Nearest(key, slip[0], text, "name", slip[1])
+        is_component, gone = reference.is_component, _not_exported(reference.module)
+        exports = frozenset(self._exports(reference)) if is_component else frozenset()
+        for key, known, name, called in self._sets(reference):
+            for other in known.others(called or name):
+                text = _rewritten(reference, key, other)
+                if text in exports or (not is_component and other in known.names):
+                    return Nearest(key, other, text, "name", 1.0)
+        if is_component and (slip := slip_of(reference.text, sorted(exports))):
+            (key, name), *others = read_component(_looks(reference.module), slip[0]) or [(reference.set, slip[0])]
+            meant = reference._replace(text=slip[0], set=key, name=name, others=tuple(others))
+            score = 1 - slip[1] / max(len(reference.name), len(name))
+            return Nearest(*(self.find(meant) or (key, name)), slip[0], "name", score)
+        for key, known, name, _ in self._sets(reference):
+            if not is_component and (slip := slip_of(name, sorted(known.names))):
+                return Nearest(key, slip[0], _rewritten(reference, key, slip[0]), "name", slip[1])
         key, name = next(((key, name) for key, name in reference.readings if self.set(key).own), ("", ""))
         if not key:
             return None
@@ -176,13 +270,13 @@ class KnownIcons:
         filters, query = Filters(sets=tuple(self.set(key).own)), Query(words=said, prefer=())
         for hit in self._engine.ask(query, filters=filters, window=Window(k=5)).hits:
             text = _rewritten(reference, key, hit.name)
-            if hit.name not in gone and (not installed or text in installed):
+            if hit.name not in gone and (not is_component or text in exports):
                 return Nearest(key, hit.name, text, "meaning", hit.score)
         return None
 
 
-def slip_of(name: str, names: Sequence[str]) -> tuple[str, float] | None:
-    """The one of some names that slips of the keys make of a name, and how alike they are.
+def slip_of(name: str, names: Sequence[str]) -> tuple[str, int] | None:
+    """The one of some names that slips of the keys make of a name, and how many these are.
 
     Who types leaves letters out, or changes their places, more often than one letter becomes another.
     """
@@ -190,28 +284,29 @@ def slip_of(name: str, names: Sequence[str]) -> tuple[str, float] | None:
     from rapidfuzz.distance import OSA  # letters that have changed places are one slip
 
     most = max(1, len(name) // _LETTERS_A_SLIP)
-    near = process.extract(name, names, scorer=OSA.distance, score_cutoff=most, limit=None)
+    near = process.extract(name, names, scorer=OSA.distance, processor=str.lower, score_cutoff=most, limit=None)
     if not near:
         return None
-    found, slips, _ = min(near, key=lambda one: (one[1], (Counter(name) - Counter(one[0])).total()))
-    return found, 1 - slips / max(len(name), len(found))
+    letters = Counter(name.lower())
+    found, slips, _ = min(near, key=lambda one: (one[1], (letters - Counter(one[0].lower())).total()))
+    return found, slips
 
 
-def _looks(reference: Reference) -> Sequence[Look]:
-    components = MODULES.get(reference.module)
+def _looks(module: str) -> Sequence[Look]:
+    components = MODULES.get(module)
     return components.looks if components else ()
 
 
-def _not_exported(reference: Reference) -> frozenset[str]:
+def _not_exported(module: str) -> frozenset[str]:
     """Names of a set that the package has no component for."""
-    gone = exceptions().get(FRAMEWORKS[reference.module].family) if reference.module in FRAMEWORKS else None
+    gone = exceptions().get(FRAMEWORKS[module].family) if module in FRAMEWORKS else None
     return gone.absent if gone else frozenset()
 
 
 def _rewritten(reference: Reference, key: str, name: str) -> str:
     """A name in the form of what stands in the code."""
     if reference.is_component:
-        return spell_component(_looks(reference), name, like=reference.text, sets=(key,)) or name
+        return spell_component(_looks(reference.module), name, like=reference.text, sets=(key,)) or name
     if reference.form == "ligature":  # the word that is drawn as the icon of this name
         before, _, after = reference.name.partition(reference.text.replace("_", "-"))
         return name.removeprefix(before).removesuffix(after).replace("-", "_")

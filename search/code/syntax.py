@@ -71,8 +71,8 @@ class Text(NamedTuple):
     """Whose attribute, or whose text it is."""
     before: str = ""
     """The string that stands before it in a list of two."""
-    is_computed: bool = False
-    """Whether a part of it is known to the running program alone."""
+    is_example: bool = False
+    """Whether it stands in a block of code of a document."""
 
     @property
     def end(self) -> int:
@@ -285,6 +285,7 @@ class _Reader:
 
     def fence(self, language: str, start: int, end: int) -> None:
         """Read a block of code in a document."""
+        n_before = len(self.code.texts)
         match KINDS.get(f".{language}"):
             case "script":
                 self.program(start, end)
@@ -292,6 +293,7 @@ class _Reader:
                 self.style(start, end)
             case "markup":
                 self.markup(self.source, start, end, depth=0)
+        self.code.texts[n_before:] = [one._replace(is_example=True) for one in self.code.texts[n_before:]]
 
     def parse(self, name: Grammar, source: str) -> tuple[Tree, Nodes]:
         """Parse a text; raises _TooLongError."""

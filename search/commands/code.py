@@ -42,7 +42,7 @@ from search.query import Filters
 @click.option("--sarif", "as_sarif", is_flag=True, help="Print SARIF 2.1.0, for reviews of code.")
 @library_option
 @json_option
-def check(
+def check(  # noqa: PLR0913 - one option each
     library: Library,
     *,
     places: tuple[Path, ...],

@@ -138,7 +138,7 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
     "what may be left unread": ({"a.tsx": b"\xff"}, ("--allow-unread",), (), "a.tsx: not read: it is not UTF-8"),
     "what a module of the project passes on": (
         {
-            "tsconfig.json": '{ // as written\n "compilerOptions": {"baseUrl": ".", "paths": {"@ui/*": ["src/ui/*"],}}}',
+            "tsconfig.json": '{ // so\n "compilerOptions": {"baseUrl": ".", "paths": {"@ui/*": ["src/ui/*"],}}}',
             "src/ui/icons.ts": 'export * from "lucide-react"\nexport const Logo = 1\nexport { a as Own } from "./o"',
             "src/ui/index.ts": 'export * from "./icons"\nexport * as Icons from "lucide-react"\nexport * from "."',
             "src/a.tsx": 'import { Bel, Logo, Own, Bell, type LucideIcon } from "@ui/icons";\n'
