@@ -148,8 +148,10 @@ class Drawings:
     def __init__(self, file: CodeRead, wanted: Mapping[int, Candidate], targets: Targets) -> None:
         self._file, self._text, self._wanted, self._targets = file, file.text, wanted, targets
         imported = [(one, name) for one in file.code.imports if one.form == "import" for name in one.names]
-        self._specifiers = {name.local: name for _, name in imported}
-        drawers = {name.local: _DRAWERS[one.module] for one, name in imported if one.module in _DRAWERS}
+        self._imports = {name.local: (one, name) for one, name in imported}
+        of_drawers = [(_DRAWERS[one.module], name) for one, name in imported if one.module in _DRAWERS]
+        drawers = {name.local: drawer for drawer, name in of_drawers if name.name in ("default", "FontAwesomeIcon")}
+        self._layers = next((name.name for _, name in of_drawers if "Layers" in name.name), "")
         self._drawers = drawers if file.path.suffix != ".vue" else _REGISTERED | drawers
         ones = ((one, name) for one, name in imported if name.start in wanted)
         self._objects = {name.local: name.start for one, name in ones if package_of(one.module).startswith(_DRAWN)}
@@ -182,6 +184,7 @@ class Drawings:
         """See which icons an element shows, and whether a component could show them."""
         icons: dict[int, tuple[Span, Component]] = {}
         why = "" if self.home else "there is no import to put another beside"
+        why = f"{self._layers} puts icons upon each other" if self._layers else why
         condition, closing = "", (0, 0)
         for name, span in element.spans.items():
             plain = _BOUND.sub("", name)
@@ -205,6 +208,8 @@ class Drawings:
                 why = why or f"its size is {value}"
             elif plain not in (*_DROPPED, "size") and not _KEPT.match(plain):
                 why = why or f'"{name}" is of {element.name} alone'
+        if condition and len({component for _, component in icons.values()}) == 1:
+            why = why or "both of its icons would be one"
         if not self._text.endswith("/>", *element.span):
             closed = re.compile(rf"\s*</({re.escape(element.name)})\s*>").match(self._text, element.span[1])
             closing = closed.span(1) if closed else closing
@@ -221,8 +226,7 @@ class Drawings:
     def _uses(self, name: str, *, but: Iterable[int]) -> list[int]:
         """Where a name stands, outside of comments and its import, but at some places."""
         places = (found.start() for found in re.finditer(rf"(?<![\w$]){re.escape(name)}(?![\w$])", self._text))
-        specifier = self._specifiers.get(name)
-        left = [*self._file.code.comments, *([specifier.span] if specifier else [])]
+        left = [*self._file.code.comments, *(self._imports[name][0].span for _ in range(name in self._imports))]
         apart = set(but)
         return [at for at in places if at not in apart and not any(start <= at < end for start, end in left)]
 
@@ -235,9 +239,10 @@ class Drawings:
 
     def _refuse(self) -> None:
         """Refuse what is used in another way, then all that elements show together with what is refused."""
-        registered = [
-            found.start(1) + one.start() for found in self._adds() for one in re.finditer(r"[\w$]+", found[1])
-        ]
+        registered = {
+            found.start(1) + one.start(): one[0] for found in self._adds() for one in re.finditer(r"[\w$]+", found[1])
+        }
+        self._registered = {self._objects[name] for name in registered.values() if name in self._objects}
         shown = [item[0] for one in self._plans for item, _ in one.icons.values()]
         for name, start in self._objects.items():
             others, named = self._uses(name, but=(*registered, *shown)), self._uses(name, but=())
@@ -260,7 +265,7 @@ class Drawings:
         changed = [one for one in self._plans if not self.refused.keys() & one.icons.keys()]
         for one in changed:
             self._write(one)
-        self.refused |= {start: why for start, why in still.items() if start in self._objects.values()}
+        self.refused = {start: why for start, why in still.items() if start in self._registered} | self.refused
         gone = {name for name, start in self._objects.items() if start not in self.refused}
         self.gone |= {self._objects[name] for name in gone}
         needless: list[int] = []
@@ -276,8 +281,8 @@ class Drawings:
                 self.edits[whole_line(self._text, found.span())] = ""
         tags = [at for one in changed for at in (one.element.span[0] + 1, one.closing[0])]
         for name in (*self._drawers, *self._libraries):
-            if name in self._specifiers and self.edits and not self._uses(name, but=(*tags, *needless)):
-                self.gone.add(self._specifiers[name].start)
+            if name in self._imports and self.edits and not self._uses(name, but=(*tags, *needless)):
+                self.gone.add(self._imports[name][1].start)
 
     def _write(self, one: _Plan) -> None:
         first, *others = (self._bound(component) for _, component in one.icons.values())

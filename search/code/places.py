@@ -11,7 +11,7 @@ from search.code.files import Project, code_files, read_code
 from search.code.known import KnownIcons
 from search.code.map import Name
 from search.code.names import Scanned, scan
-from search.code.packages import MODULES, package_of
+from search.code.packages import MODULES, design_of, package_of
 from search.code.reading import Reference
 from search.code.syntax import Code, Span
 from search.engine import SearchEngine
@@ -65,7 +65,7 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
         IconsError: a place is not there, or is no code.
     """
     known, files, unread = KnownIcons(engine), [], []
-    project = Project.around(places)
+    project, here = Project.around(places), [count.value for count in engine.facets().get("set", ())]
 
     def is_of_old(key: str) -> bool:
         return key != to and (not sets or key in sets)
@@ -85,6 +85,9 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
         for one in scanned.references:
             found = known.find(one)
             key, name = found or (one.set, one.name)
+            versions = [key, *(other for other in here if design_of(other) == design_of(key))]
+            named_now = ((other, known.set(other).present(name)) for other in versions)
+            key, name = next(((other, now) for other, now in named_now if now in known.set(other).names), (key, name))
             own = [*known.set(key).own, key][0]
             if not key or not is_of_old(own) or not (found or one.is_certain):
                 continue
