@@ -1,7 +1,8 @@
 """Components of a set, for those of others, and for elements that draw what is imported: `<FontAwesomeIcon>`."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from indexer.errors import IconsError
@@ -9,8 +10,8 @@ from search.code.map import Candidate
 from search.code.packages import package_of
 from search.code.places import CodeRead
 from search.code.syntax import Element, Import, Span
-from search.drawings.drawn import NamedIcon, named_icon
-from search.drawings.frameworks import FRAMEWORKS, exported, free_name
+from search.drawings.drawn import named_icon
+from search.drawings.frameworks import FRAMEWORKS, Export, exported, free_name
 from search.engine import SearchEngine
 
 _KINDS = ("react", "vue", "svelte")
@@ -18,10 +19,6 @@ _OF_REACT = ("@mui/icons-material", "@material-ui/icons", "@ant-design/icons", "
 _DRAWN = ("@fortawesome/", "@mdi/")
 """Scopes of packages that export drawings, which one component draws."""
 _BETWEEN = re.compile(r"[-/@]")
-
-
-class RefusedError(IconsError):
-    """An icon has no such form; the message says why."""
 
 
 def ecosystem(module: str) -> str | None:
@@ -33,60 +30,37 @@ def ecosystem(module: str) -> str | None:
     return "react" if package in _OF_REACT else next((kind for kind in _KINDS if kind in words), None)
 
 
-class Component(NamedTuple):
-    """What is imported for an icon, and how its elements tell their size."""
-
-    module: str
-    name: str
-    weight: str | None
-    size: str
-    """With "%s" for the size in quotes."""
-
-
 class Targets:
     """Icons of the target set, as code writes them."""
 
-    def __init__(self, engine: SearchEngine) -> None:
-        self._engine = engine
-        self._icons: dict[int, NamedIcon] = {}
+    def __init__(self, engine: SearchEngine, to: str) -> None:
+        self._to = to
+        of_set = (one for one in FRAMEWORKS.values() if one.form == "component" and to in one.sets)
+        self._frameworks = {ecosystem(one.packages[0]): one for one in of_set}
+        self.icon = cache(lambda candidate: named_icon(engine.show(candidate.id).hit))
+        """What code needs of a candidate."""
 
-    def icon(self, candidate: Candidate) -> NamedIcon:
-        """What code needs of it."""
-        if candidate.id not in self._icons:
-            self._icons[candidate.id] = named_icon(self._engine.show(candidate.id).hit)
-        return self._icons[candidate.id]
-
-    def component(self, candidate: Candidate, kind: str | None) -> Component:
-        """What is imported as a component for a kind of applications.
-
-        Raises:
-            RefusedError: no package has it so.
-        """
-        icon = self.icon(candidate)
-        of_set = (one for one in FRAMEWORKS.values() if one.form == "component" and icon.set in one.sets)
-        framework = next((one for one in of_set if ecosystem(one.packages[0]) == kind), None)
-        if framework is None:
-            raise RefusedError(f"no package is known that has {icon.set} as components for {kind or 'this'}")
+    def component(self, candidate: Candidate, kind: str) -> Export | str:
+        """What is imported as a component for a kind of applications; or why nothing is."""
+        if kind not in self._frameworks:
+            return f"no package is known that has {self._to} as components for {kind}"
         try:
-            found = exported(icon, framework)
-        except IconsError as error:
-            raise RefusedError(f"{framework.packages[0]} does not export {icon.key}") from error
-        names = re.findall(r"([\w-]+)=", framework.look["size"])
-        return Component(found.module, found.name, found.weight, " ".join(f'{name}="%s"' for name in names))
+            return exported(self.icon(candidate), self._frameworks[kind])
+        except IconsError:
+            return f"{self._frameworks[kind].packages[0]} does not export {candidate.name.key}"
 
-    def in_place_of(self, candidate: Candidate, module: str) -> Component:
-        """What is imported in place of a component of another package.
-
-        Raises:
-            RefusedError: no package has it as a component of that kind, which asks for nothing where it is used.
-        """
+    def in_place_of(self, candidate: Candidate, module: str) -> Export | str:
+        """What is imported in place of a component of another package; or why nothing is."""
         kind = ecosystem(module)
-        if kind is None:
-            raise RefusedError(f"what {module} exports is no component by itself")
-        found = self.component(candidate, kind)
-        if found.weight is not None:
-            raise RefusedError(f'{found.name} of {found.module} takes weight="{found.weight}" where it is used')
+        found = self.component(candidate, kind) if kind else f"what {module} exports is no component by itself"
+        if isinstance(found, Export) and found.weight is not None:
+            return f'{found.name} of {found.module} takes weight="{found.weight}" where it is used'
         return found
+
+    def sized(self, kind: str, size: str) -> str:
+        """How a component is told its size, a CSS length."""
+        look = self._frameworks[kind].look["size"] if kind in self._frameworks else ""
+        return " ".join(f'{name}="{size}"' for name in re.findall(r"([\w-]+)=", look))
 
 
 class Drawer(NamedTuple):
@@ -112,7 +86,6 @@ _DRAWERS: Mapping[str, Drawer] = {
 """By their modules."""
 _REGISTERED = {"font-awesome-icon": _OF_VUE, "FontAwesomeIcon": _OF_VUE}
 """As an application of Vue may call it everywhere."""
-_LIBRARY = "@fortawesome/fontawesome-svg-core"
 _ITEM = r"""([A-Za-z_$][\w$]*+|["'][\w -]+["']|\[\s*["']fa\w+["']\s*,\s*["'][\w-]+["']\s*\])(?:\s+as\s+\w+)?"""
 _VALUE = re.compile(rf"\s*(?:(.+)\?\s*{_ITEM}\s*:\s*)?{_ITEM}\s*", re.DOTALL)
 _BOUND = re.compile(r"^(?:v-bind)?:")
@@ -123,7 +96,16 @@ _KEPT = re.compile(
 """Attributes that mean the same of every component."""
 _DROPPED = ("fixedWidth", "fixed-width", "fw")
 """Icons of other sets are as wide as each other."""
-_CONDITIONS = {"react": ("%s ? ", " : ", ""), "svelte": ("{#if %s}", "{:else}", "{/if}")}
+_CONDITIONS = {
+    ("react", True): ("{%s ? ", " : ", "}"),
+    ("react", False): ("(%s ? ", " : ", ")"),
+    ("svelte", False): ("{#if %s}", "{:else}", "{/if}"),
+}
+"""What stands around and between two components of which one is shown, by kind and whether others hold them."""
+_CHOSEN = "\0"
+"""Stands for the expression that chooses a component of Vue."""
+_CALLED = ("default", "FontAwesomeIcon")
+_WORD = re.compile(r"[\w$]+")
 ALL_NAMES = "*"
 """Where any registered icon may be looked up."""
 
@@ -131,13 +113,17 @@ ALL_NAMES = "*"
 class _Plan(NamedTuple):
     """An element, and what of it becomes a component."""
 
-    element: Element
-    drawer: Drawer
-    icons: Mapping[int, tuple[Span, Component]]
-    """One, or the two that a condition chooses between, by the starts of the references that name them."""
+    span: Span
+    kind: str
+    is_child: bool
+    icons: Mapping[int, tuple[Span, Export | str]]
+    """One, or the two that a condition chooses between, by the starts of the references that name them: where these
+    are meant in the element, and as what."""
     condition: str
-    closing: Span
-    """Of its name in its second tag; nowhere where it has none."""
+    tags: Sequence[Span]
+    """Of its name, in its first tag, and in its second if it has one."""
+    edits: Mapping[Span, str]
+    """Of its attributes."""
     why: str
     """Why it stays as it is; "" where it need not."""
 
@@ -146,197 +132,163 @@ class Drawings:
     """The elements of one file that draw what is imported or registered, and what becomes of them."""
 
     def __init__(self, file: CodeRead, wanted: Mapping[int, Candidate], targets: Targets) -> None:
-        self._file, self._text, self._wanted, self._targets = file, file.text, wanted, targets
+        self._text, self._code, self._wanted, self._targets = file.text, file.code, wanted, targets
         imported = [(one, name) for one in file.code.imports if one.form == "import" for name in one.names]
         self._imports = {name.local: (one, name) for one, name in imported}
-        of_drawers = [(_DRAWERS[one.module], name) for one, name in imported if one.module in _DRAWERS]
-        drawers = {name.local: drawer for drawer, name in of_drawers if name.name in ("default", "FontAwesomeIcon")}
-        self._layers = next((name.name for _, name in of_drawers if "Layers" in name.name), "")
-        self._drawers = drawers if file.path.suffix != ".vue" else _REGISTERED | drawers
-        ones = ((one, name) for one, name in imported if name.start in wanted)
-        self._objects = {name.local: name.start for one, name in ones if package_of(one.module).startswith(_DRAWN)}
-        self._libraries = [name.local for one, name in imported if (one.module, name.name) == (_LIBRARY, "library")]
-        beside = [one for one, _ in imported if one.module in _DRAWERS or package_of(one.module).startswith(_DRAWN)]
-        if not beside and "<script setup" in self._text:
-            beside = [one for one, _ in imported]
-        self.home: Import | None = min(beside, key=lambda one: one.span, default=None)
+        drawn = [(one, name) for one, name in imported if one.module.startswith((*_DRAWERS, *_DRAWN))]
+        drawers = {name.local: _DRAWERS[one.module] for one, name in drawn if name.name in _CALLED}
+        self._drawers = _REGISTERED | drawers if file.path.suffix == ".vue" else drawers
+        self._objects = {name.local: name.start for _, name in drawn if name.start in wanted}
+        self._libraries = [name.local for _, name in drawn if name.name == "library"]
+        beside = drawn or (imported if "<script setup" in self._text else [])
+        self.home: Import | None = min((one for one, _ in beside), key=lambda one: one.span, default=None)
         """The statement beside which components are imported."""
-        self.refused: dict[int, str] = {}
+        layers = next((f"{name.name} puts icons upon each other" for _, name in drawn if "Layers" in name.name), "")
+        self._why = layers if self.home else "there is no import to put another beside"
+        elements = sorted((one for one in file.code.elements if one.name in self._drawers), key=lambda one: one.span)
+        self._plans = [self._plan(one, self._drawers[one.name]) for one in elements]
+        self.unknown = [one.span for one in self._plans if not one.icons]
+        """Elements whose icon only the running program knows."""
+        self.drawn = {start for one in self._plans for start in one.icons} | {*self._objects.values()}
+        """Starts of all names that were looked at here."""
+        words = (word for found in self._adds() for word in _WORD.finditer(self._text, *found.span(1)))
+        self._registered = {word.start(): word[0] for word in words}
+        self.refused = self._refuse()
         """Why what is named stays, by where."""
         self.edits: dict[Span, str] = {}
         self.gone: set[int] = set()
         """Starts of the specifiers that nothing needs any more."""
         self.added: list[tuple[str, str]] = []
         """What is imported: the module, and what is written."""
-        plans = [
-            self._plan(one, self._drawers[one.name])
-            for one in sorted(file.code.elements, key=lambda one: one.span)
-            if one.name in self._drawers
-        ]
-        self.unknown = [one.element for one in plans if not one.icons]
-        """Elements whose icon only the running program knows."""
-        self._plans = [one for one in plans if one.icons]
-        self._refuse()
-        self.drawn = {start for one in self._plans for start in one.icons} | {*self._objects.values()}
-        """Starts of all names that were looked at here."""
 
     def _plan(self, element: Element, drawer: Drawer) -> _Plan:
         """See which icons an element shows, and whether a component could show them."""
-        icons: dict[int, tuple[Span, Component]] = {}
-        why = "" if self.home else "there is no import to put another beside"
-        why = f"{self._layers} puts icons upon each other" if self._layers else why
-        condition, closing = "", (0, 0)
-        for name, span in element.spans.items():
-            plain = _BOUND.sub("", name)
-            value = self._text[slice(*span)].partition("=")[2]
-            if plain == drawer.attribute:
-                is_bound = value[:1] == "{" or name != plain
-                found = _VALUE.fullmatch(value[1:-1] if is_bound else value)
-                at = span[1] - len(value) + is_bound
-                condition = (found[1] or "").strip() if found else ""
-                items = [(at + found.start(n), at + found.end(n)) for n in (2, 3) if found[n]] if found else []
-                starts = [start for item in items if (start := self._start_of(item)) is not None]
-                if len(starts) < len(items) or set(re.findall(r"[\w$]+", condition)) & self._objects.keys():
-                    items = []
-                for start, item in zip(starts, items, strict=False):
-                    try:
-                        icons[start] = item, self._targets.component(self._wanted[start], drawer.kind)
-                    except RefusedError as error:
-                        why = why or str(error)
-                        self.refused[start] = str(error)
-            elif plain == "size" and value.strip("\"'{} ") not in drawer.sizes:
+        text, (start, end), why, condition = self._text, element.span, self._why, ""
+        tags, edits = [(start + 1, start + 1 + len(element.name))], dict[Span, str]()
+        icons: dict[int, tuple[Span, Export | str]] = {}
+        spans = {_BOUND.sub("", name): span for name, span in element.spans.items()}
+        for name, (first, last) in spans.items():
+            value = text[first:last].partition("=")[2]
+            size = value.strip("\"'{} ") if name == "size" else ""
+            if name == drawer.attribute:
+                is_bound = value[:1] == "{" or not text.startswith(name, first)
+                condition, items = self._items(last - len(value) + is_bound, last - is_bound)
+                kind = drawer.kind
+                icons = {at: (item, self._targets.component(self._wanted[at], kind)) for at, item in items.items()}
+            elif name not in ("size", *_DROPPED):
+                why = why or ("" if _KEPT.match(name) else f'"{name}" is of {element.name} alone')
+                continue
+            elif size not in drawer.sizes:
                 why = why or f"its size is {value}"
-            elif plain not in (*_DROPPED, "size") and not _KEPT.match(plain):
-                why = why or f'"{name}" is of {element.name} alone'
-        if condition and len({component for _, component in icons.values()}) == 1:
-            why = why or "both of its icons would be one"
-        if not self._text.endswith("/>", *element.span):
-            closed = re.compile(rf"\s*</({re.escape(element.name)})\s*>").match(self._text, element.span[1])
-            closing = closed.span(1) if closed else closing
+            is_sized = name == "size" or (name == drawer.attribute and "size" not in spans)
+            written = self._targets.sized(drawer.kind, drawer.sizes.get(size, "")) if is_sized else ""
+            if condition and name == drawer.attribute and drawer.kind == "vue":
+                written = f"{_CHOSEN} {written}".rstrip()
+            edits[first if written else len(text[:first].rstrip()), last] = written
+        if not text.endswith("/>", start, end):
+            closed = re.compile(rf"\s*</({re.escape(element.name)})\s*>").match(text, end)
+            tags, end = ([*tags, closed.span(1)], closed.end()) if closed else (tags, end)
             why = why if closed else why or "it holds something"
-        return _Plan(element, drawer, icons, condition, closing, why)
+        exports = {one for _, one in icons.values()}
+        why = why or next((one for one in exports if isinstance(one, str)), "")
+        why = why or ("both of its icons would be one" if condition and len(exports) == 1 else "")
+        return _Plan((start, end), drawer.kind, element.is_child, icons, condition, tags, edits, why)
 
-    def _start_of(self, item: Span) -> int | None:
-        """Where what an item means was found to be named: in its import, or in it."""
-        said = self._text[slice(*item)]
-        if said[0] in "[\"'":
-            return next((start for start in self._wanted if item[0] <= start < item[1]), None)
-        return self._objects.get(said)
+    def _items(self, start: int, end: int) -> tuple[str, Mapping[int, Span]]:
+        """The condition of an expression, and the icons that it may be, by the starts of what names them."""
+        found = _VALUE.fullmatch(self._text, start, end)
+        spans = [found.span(n) for n in (2, 3) if found[n]] if found else []
+        condition, items = (found[1] or "").strip() if found else "", dict[int, Span]()
+        for first, last in spans:
+            said = self._text[first:last]
+            named = (at for at in self._wanted if first <= at < last)
+            at = next(named, None) if said[0] in "[\"'" else self._objects.get(said)
+            items |= {} if at is None else {at: (first, last)}
+        is_known = len(items) == len(spans) and self._objects.keys().isdisjoint(_WORD.findall(condition))
+        return condition, items if is_known else {}
 
-    def _uses(self, name: str, *, but: Iterable[int]) -> list[int]:
-        """Where a name stands, outside of comments and its import, but at some places."""
+    def _uses(self, name: str) -> list[int]:
+        """Where a name stands, outside of comments and of its import."""
+        left = [*self._code.comments, *([self._imports[name][0].span] if name in self._imports else [])]
         places = (found.start() for found in re.finditer(rf"(?<![\w$]){re.escape(name)}(?![\w$])", self._text))
-        left = [*self._file.code.comments, *(self._imports[name][0].span for _ in range(name in self._imports))]
-        apart = set(but)
-        return [at for at in places if at not in apart and not any(start <= at < end for start, end in left)]
+        return [at for at in places if not any(start <= at < end for start, end in left)]
 
     def _adds(self) -> Iterator[re.Match[str]]:
         """Find the calls that register icons."""
-        for name in self._libraries:
-            for at in self._uses(name, but=()):
-                if found := re.compile(rf"{re.escape(name)}\.add\(([\w$,\s]*)\)[ \t]*;?").match(self._text, at):
-                    yield found
+        calls = ((re.compile(rf"{re.escape(name)}\.add\(([\w$,\s]*)\)[ \t]*;?"), name) for name in self._libraries)
+        return (found for call, name in calls for at in self._uses(name) if (found := call.match(self._text, at)))
 
-    def _refuse(self) -> None:
-        """Refuse what is used in another way, then all that elements show together with what is refused."""
-        registered = {
-            found.start(1) + one.start(): one[0] for found in self._adds() for one in re.finditer(r"[\w$]+", found[1])
-        }
-        self._registered = {self._objects[name] for name in registered.values() if name in self._objects}
-        shown = [item[0] for one in self._plans for item, _ in one.icons.values()]
+    def _refuse(self) -> dict[int, str]:
+        """Find what is used in another way, then all that elements show together with what is refused."""
+        refused: dict[int, str] = {}
+        shown = {item[0] for one in self._plans for item, _ in one.icons.values()}
         for name, start in self._objects.items():
-            others, named = self._uses(name, but=(*registered, *shown)), self._uses(name, but=())
-            if others or not named:
-                line = self._text.count("\n", 0, others[0]) + 1 if others else 0
-                self.refused[start] = f"line {line} uses it as a value" if line else "no element shows it"
+            uses = self._uses(name)
+            if others := [at for at in uses if at not in shown and at not in self._registered]:
+                line = self._text.count("\n", 0, others[0]) + 1
+                refused[start] = f"line {line} uses it as a value"
+            elif not uses:
+                refused[start] = "no element shows it"
         n_before = -1
-        while n_before != len(self.refused):
-            n_before = len(self.refused)
+        while n_before != len(refused):
+            n_before = len(refused)
             for one in self._plans:
-                whys = [one.why, *(self.refused.get(start, "") for start in one.icons)]
-                if why := next(filter(None, whys), ""):
-                    self.refused.update({start: why for start in one.icons if start not in self.refused})
+                why = one.why or next((refused[start] for start in one.icons if start in refused), "")
+                refused = dict.fromkeys(one.icons, why) | refused if why else refused
+        return refused
 
     def rewrite(self, still: Mapping[int, str]) -> None:
         """Write components in the place of elements, but for what is refused.
 
         `still`: why what is registered must stay so, by the starts of the names.
         """
-        changed = [one for one in self._plans if not self.refused.keys() & one.icons.keys()]
+        changed = [one for one in self._plans if self.refused.keys().isdisjoint(one.icons) and one.icons]
         for one in changed:
             self._write(one)
-        self.refused = {start: why for start, why in still.items() if start in self._registered} | self.refused
-        gone = {name for name, start in self._objects.items() if start not in self.refused}
-        self.gone |= {self._objects[name] for name in gone}
-        needless: list[int] = []
+        names = {self._objects.get(name) for name in self._registered.values()}
+        self.refused = {start: why for start, why in still.items() if start in names} | self.refused
+        gone = {name: start for name, start in self._objects.items() if start not in self.refused}
+        needless = {span[0] for one in changed for span in one.tags}
         for found in self._adds():
-            parts = found[1].split(",")
-            kept = [part for part in parts if part.strip() not in gone]
-            if len(kept) == len(parts):
-                continue
-            if "".join(kept).strip():
-                self.edits[found.span(1)] = ",".join(kept) if found[1][:1].isspace() else ",".join(kept).lstrip()
-            else:
-                needless.append(found.start())
+            kept = [part for part in found[1].split(",") if part.strip() not in gone]
+            if not "".join(kept).strip():
+                needless.add(found.start())
                 self.edits[whole_line(self._text, found.span())] = ""
-        tags = [at for one in changed for at in (one.element.span[0] + 1, one.closing[0])]
-        for name in (*self._drawers, *self._libraries):
-            if name in self._imports and self.edits and not self._uses(name, but=(*tags, *needless)):
-                self.gone.add(self._imports[name][1].start)
+            elif len(kept) <= found[1].count(","):
+                self.edits[found.span(1)] = ",".join(kept) if found[1][:1].isspace() else ",".join(kept).lstrip()
+        for name in (*self._drawers, *self._libraries) if self.edits else ():
+            if name in self._imports and needless.issuperset(self._uses(name)):
+                gone[name] = self._imports[name][1].start
+        self.gone = {*gone.values()}
 
     def _write(self, one: _Plan) -> None:
-        first, *others = (self._bound(component) for _, component in one.icons.values())
-        start, end = one.element.span
-        if one.closing[1]:
-            end = self._text.index(">", one.closing[1]) + 1
-        if not others or one.drawer.kind == "vue":
-            is_chosen = f"{one.condition} ? {first} : {others[0]}" if others else ""
-            self.edits |= self._changes(one, "component" if others else first, is_chosen)
-            return
-        before, between, behind = _CONDITIONS[one.drawer.kind]
-        if one.drawer.kind == "react":
-            before, behind = ("{" + before, "}") if one.element.is_child else ("(" + before, ")")
-        shown = edited(self._text, self._changes(one, first, ""), start, end)
-        self.edits[start, start] = f"{before.replace('%s', one.condition)}{shown}{between}"
-        self.edits |= self._changes(one, others[0], "")
-        self.edits[end - 1, end] = f">{behind}"
+        """Write the component that an element becomes, or both of them with the condition."""
+        names = [self._bound(export) for _, export in one.icons.values() if isinstance(export, Export)]
+        changes = [dict(one.edits) | dict.fromkeys(one.tags, name.split()[0]) | {one.tags[0]: name} for name in names]
+        if len(names) == 1:
+            self.edits |= changes[0]
+        elif one.kind == "vue":
+            chosen = f':is="{one.condition} ? {names[0]} : {names[1]}"'
+            edits = {span: text.replace(_CHOSEN, chosen) for span, text in one.edits.items()}
+            self.edits |= edits | dict.fromkeys(one.tags, "component")
+        else:
+            start, end = one.span
+            before, between, behind = _CONDITIONS[one.kind, one.is_child]
+            shown = edited(self._text, changes[0], start, end)
+            self.edits |= {(start, start): f"{before.replace('%s', one.condition)}{shown}{between}", **changes[1]}
+            self.edits[end - 1, end] = f">{behind}"
 
-    def _changes(self, one: _Plan, name: str, chosen: str) -> dict[Span, str]:
-        """What changes in an element that becomes a component of a name."""
-        start = one.element.span[0] + 1
-        changes = {(start, start + len(one.element.name)): name}
-        if one.closing[1]:
-            changes[one.closing] = name
-        component = next(iter(one.icons.values()))[1]
-        sizes = {_BOUND.sub("", key): span for key, span in one.element.spans.items()}
-        said = self._text[slice(*sizes["size"])].partition("=")[2].strip("\"'{} ") if "size" in sizes else ""
-        size = component.size.replace("%s", one.drawer.sizes[said])
-        for plain, span in sizes.items():
-            if plain == one.drawer.attribute:
-                chosen_by = [f':is="{chosen}"'] if chosen else []
-                own_size = [] if "size" in sizes else [size]
-                weight = [f'weight="{component.weight}"'] if component.weight else []
-                written = " ".join([*chosen_by, *own_size, *weight])
-            elif plain in ("size", *_DROPPED):
-                written = size if plain == "size" else ""
-            else:
-                continue
-            blank = len(self._text[: span[0]]) - len(self._text[: span[0]].rstrip())
-            changes[span[0] if written else span[0] - blank, span[1]] = written
-        return changes
-
-    def _bound(self, component: Component) -> str:
-        """What a component is called here; it is imported."""
-        for one in self._file.code.imports:
-            for name in one.names if (one.module, one.form) == (component.module, "import") else ():
-                if name.name == component.name and not (name.is_type or one.is_type):
-                    return name.local
-        local = free_name(component.name)
-        while self._uses(local, but=()):
+    def _bound(self, export: Export) -> str:
+        """What a component is called here, with the weight that it takes; it is imported."""
+        weight = f' weight="{export.weight}"' if export.weight else ""
+        for one, name in self._imports.values():
+            if (one.module, name.name) == (export.module, export.name) and not (name.is_type or one.is_type):
+                return f"{name.local}{weight}"
+        local = free_name(export.name)
+        while self._uses(local):
             local += "Icon"
-        spelt = component.name if local == component.name else f"{component.name} as {local}"
-        self.added.append((component.module, spelt))
-        return local
+        self.added.append((export.module, export.name if local == export.name else f"{export.name} as {local}"))
+        return f"{local}{weight}"
 
 
 def edited(text: str, edits: Mapping[Span, str], start: int = 0, end: int | None = None) -> str:

@@ -13,7 +13,7 @@ from indexer.errors import IconsError, SourceError
 from indexer.library.durable import replace_file
 from indexer.library.named import why_kept
 from indexer.reports.terminal import Progress
-from search.code.components import ALL_NAMES, Drawings, RefusedError, Targets, edited, whole_line
+from search.code.components import ALL_NAMES, Drawings, Targets, edited, whole_line
 from search.code.files import read_code
 from search.code.map import Candidate, IconMapping, Mapped, Name
 from search.code.packages import package_of
@@ -21,6 +21,7 @@ from search.code.places import COMPUTED, FATES, CodeNames, CodeRead, Fate, Place
 from search.code.reading import Reference
 from search.code.syntax import Import, Span, Specifier
 from search.drawings.drawn import iconify_key
+from search.drawings.frameworks import Export
 from search.engine import SearchEngine
 
 
@@ -54,7 +55,7 @@ def rewrite(
 ) -> Rewritten:
     """Put stand-ins into the text of files; writes nothing."""
     stands = {one.source: one for one in mapped.mappings}
-    targets = Targets(engine)
+    targets = Targets(engine, mapped.to)
     rewriters = [_Rewriter(one, targets, stands, also_doubtful=also_doubtful) for one in code.files]
     looked_up = {key: where for one in rewriters for key, where in one.looked_up()}
     changes: list[Change] = []
@@ -108,23 +109,18 @@ class _Rewriter:
                 self.wanted[one.start] = stand.target
             self.places[one.start] = place
         self.drawings = Drawings(file, self.wanted, targets)
+        self.unknown = [place_of(file.path, file.text, span, COMPUTED) for span in self.drawings.unknown]
 
     def found(self) -> list[Place]:
         """All that the file names, and what becomes of it."""
-        unknown = [place_of(self.file.path, self.text, one.span, COMPUTED) for one in self.drawings.unknown]
-        return [*self.places.values(), *self.file.left, *unknown]
+        return [*self.places.values(), *self.file.left, *self.unknown]
 
     def looked_up(self) -> Iterator[tuple[str, str]]:
         """Yield which registered icons are looked up by their names, and where."""
-        for one in self.drawings.unknown:
-            yield (
-                ALL_NAMES,
-                f"{self.file.path}:{place_of(self.file.path, self.text, one.span, COMPUTED).reference.line}",
-            )
-        for start, place in self.places.items():
-            is_changed = start in self.wanted and start in self.drawings.drawn and start not in self.drawings.refused
-            if place.reference.form in _LOOKED_UP and not is_changed:
-                yield place.source, f"{self.file.path}:{place.reference.line}"
+        left = self.drawings.drawn.intersection(self.wanted).difference(self.drawings.refused)
+        by_name = [one for start, one in self.places.items() if start not in left and one.reference.form in _LOOKED_UP]
+        for place in (*self.unknown, *by_name):
+            yield place.source or ALL_NAMES, f"{self.file.path}:{place.reference.line}"
 
     def rewrite(self, looked_up: Mapping[str, str]) -> None:
         """Put what stands for icons in their places; what is looked up anywhere stays registered."""
@@ -187,18 +183,16 @@ class _Rewriter:
             if target is None:
                 kept.append(name)
                 continue
-            try:
-                export = self.targets.in_place_of(target, of.module)
-            except RefusedError as error:
-                why = str(error)
+            export = self.targets.in_place_of(target, of.module)
+            if isinstance(export, Export) and ("/*" in between or "//" in between):
+                export = "there is a comment among the names"
+            if isinstance(export, Export):
+                moved.append(
+                    (export.module, export.name if export.name == name.local else f"{export.name} as {name.local}")
+                )
             else:
-                why = "there is a comment among the names" if "/*" in between or "//" in between else ""
-            if why:
-                self._refuse(start, why)
+                self._refuse(start, export)
                 kept.append(name)
-            else:
-                spelt = export.name if export.name == name.local else f"{export.name} as {name.local}"
-                moved.append((export.module, spelt))
         return kept, moved
 
     def _tail(self, of: Import) -> str:
