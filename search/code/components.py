@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from indexer.errors import IconsError
@@ -88,7 +88,8 @@ _REGISTERED = {"font-awesome-icon": _OF_VUE, "FontAwesomeIcon": _OF_VUE}
 """As an application of Vue may call it everywhere."""
 _ITEM = r"""([A-Za-z_$][\w$]*+|["'][\w -]+["']|\[\s*["']fa\w+["']\s*,\s*["'][\w-]+["']\s*\])(?:\s+as\s+\w+)?"""
 _VALUE = re.compile(rf"\s*(?:(.+)\?\s*{_ITEM}\s*:\s*)?{_ITEM}\s*", re.DOTALL)
-_BOUND = re.compile(r"^(?:v-bind)?:")
+bare = partial(re.compile(r"^(?:v-bind)?:").sub, "")
+"""The name of an attribute, bound or not."""
 _KEPT = re.compile(
     r"(?:class(?:Name)?|style|color|id|key|ref|role|tab[iI]ndex|slot|aria-.+|data-.+|on[A-Z:]\w*|class:.+)$"
     r"|@|v-(?:if|else|else-if|for|show|on)\b"
@@ -166,7 +167,7 @@ class Drawings:
         text, (start, end), why, condition = self._text, element.span, self._why, ""
         tags, edits = [(start + 1, start + 1 + len(element.name))], dict[Span, str]()
         icons: dict[int, tuple[Span, Export | str]] = {}
-        spans = {_BOUND.sub("", name): span for name, span in element.spans.items()}
+        spans = {bare(name): span for name, span in element.spans.items()}
         for name, (first, last) in spans.items():
             value = text[first:last].partition("=")[2]
             size = value.strip("\"'{} ") if name == "size" else ""
@@ -287,8 +288,13 @@ class Drawings:
         local = free_name(export.name)
         while self._uses(local):
             local += "Icon"
-        self.added.append((export.module, export.name if local == export.name else f"{export.name} as {local}"))
+        self.added.append((export.module, spelt(export, local)))
         return f"{local}{weight}"
+
+
+def spelt(export: Export, local: str) -> str:
+    """What is written among the names of an import."""
+    return export.name if export.name == local else f"{export.name} as {local}"
 
 
 def edited(text: str, edits: Mapping[Span, str], start: int = 0, end: int | None = None) -> str:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from indexer.errors import IconsError, SourceError
 from indexer.library.durable import replace_file
 from indexer.library.named import why_kept
 from indexer.reports.terminal import Progress
-from search.code.components import ALL_NAMES, Drawings, Targets, edited, whole_line
+from search.code.components import ALL_NAMES, Drawings, Targets, bare, edited, spelt, whole_line
 from search.code.files import read_code
 from search.code.map import Candidate, IconMapping, Mapped, Name
 from search.code.packages import package_of
@@ -78,6 +79,11 @@ _LOOKED_UP = ("pair", "class fa")
 _SCRIPT = re.compile(r"<script\b|^[ \t]*(?:```|~~~)", re.MULTILINE)
 _SEPARATORS = {"iconify": (":",), "tailwind": ("--",), "unocss": (":", "-"), "unplugin-icons": ("/",)}
 """What stands between set and name, by the form of a reference."""
+_ALONE = frozenset((
+    "titleAccess", "classes", "sx", "htmlColor", "weight", "mirrored", "alt", "absoluteStrokeWidth", "twoToneColor",
+    "rotate", "spin",
+))  # fmt: skip
+"""Attributes of components of one family, which others do not take."""
 _WHY = {
     "ligature": "a word that an icon font draws; the target has no such font here",
     "class": "a class of an icon font; the target has no such font here",
@@ -183,13 +189,13 @@ class _Rewriter:
             if target is None:
                 kept.append(name)
                 continue
+            shown = (map(bare, one.spans) for one in self.file.code.elements if one.name == name.local)
+            alone = sorted(_ALONE.intersection(chain.from_iterable(shown)))
             export = self.targets.in_place_of(target, of.module)
-            if isinstance(export, Export) and ("/*" in between or "//" in between):
-                export = "there is a comment among the names"
+            if isinstance(export, Export) and (alone or "/*" in between or "//" in between):
+                export = f'"{alone[0]}" is of the old component alone' if alone else "a comment is among the names"
             if isinstance(export, Export):
-                moved.append(
-                    (export.module, export.name if export.name == name.local else f"{export.name} as {name.local}")
-                )
+                moved.append((export.module, spelt(export, name.local)))
             else:
                 self._refuse(start, export)
                 kept.append(name)

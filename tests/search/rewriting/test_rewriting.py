@@ -167,6 +167,7 @@ BY_HAND = {
     "an element that holds something": f"{HEAD}a(<FontAwesomeIcon icon={{faHouse}}>x</FontAwesomeIcon>, faStar);",
     "an element of no size that is known": f"{HEAD}a(<FontAwesomeIcon icon={{faHouse}} size={{n}} />, faStar);",
     "an element of which something is spread": f"{HEAD}a(<FontAwesomeIcon icon={{faHouse}} {{...b}} />, faStar);",
+    "an attribute of the old component alone": 'import { FaHouse } from "react-icons/fa6"; a(<FaHouse sx={b} />);',
     "two that would be one": f"{AWESOME}{SOLID.replace('Star', 'House as h')}"
     "a(<FontAwesomeIcon icon={on ? faHouse : h} />);",
     "registered for what is computed": f"{HEAD}{LIBRARY}"
