@@ -123,12 +123,20 @@ class Sets:
         return set.intersection(*(self.names(one)[False] for one in versions)) if versions else set()
 
 
-def not_spelt(module: str, sets: Sets, modules: Path) -> set[str]:
-    """Names that a module exports, and that no name which a set shows tells."""
-    package = _FORMER.get(module, module)
-    exported = installed_exports(str(modules.parent.absolute()), package) - MODULES[module].others
-    looks = MODULES[module].looks
-    return set(exported).difference(look.spell(name) or "" for look in looks for name in sets.shown(look.set))
+def wrongly_spelt(module: str, sets: Sets, modules: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """Names that a module exports and no name which a set shows tells; and what such a name tells in wrong capitals.
+
+    All of a module whose icons are of several sets: a library may lack one of these.
+    """
+    folder, looks = str(modules.parent.absolute()), MODULES[module].looks
+    exported = installed_exports(folder, _FORMER.get(module, module)) - MODULES[module].others
+    told, letters = (
+        {look.spell(name) or "" for look in looks for name in sets.shown(look.set)},
+        set(map(folded, exported)),
+    )
+    is_of_one = len({design_of(look.set) for look in looks}) == 1
+    absent = frozenset(text for text in told - exported if folded(text) in letters)
+    return exported - (told if is_of_one else set()), absent
 
 
 def kept_by(module: str, sets: Sets, modules: Path) -> dict[str, str]:
@@ -189,11 +197,12 @@ def references(modules: Path) -> None:
     names = {key: dict.fromkeys(sets.names(key)[True], "") for key in sets.keys}
     for module in ALIASED:
         names.setdefault(design_of(MODULES[module].looks[0].set), {}).update(kept_by(module, sets, root))
-    exports = {module: " ".join(sorted(not_spelt(module, sets, root))) for module in MODULES}
+    found = {module: wrongly_spelt(module, sets, root) for module in MODULES}
+    exports, absent = ({one: " ".join(sorted(both[n])) for one, both in found.items() if both[n]} for n in (0, 1))
     pairs = {key: (f"{old}={now}" if now else old for old, now in sorted(kept.items())) for key, kept in names.items()}
     plain = {"names": {key: " ".join(kept) for key, kept in sorted(pairs.items()) if names[key]}}
-    held = {module: found for module, found in exports.items() if found}
-    bundled("references/exported.json").write_text(json.dumps(plain | {"exports": held}, indent=1) + "\n", "utf-8")
+    written = json.dumps(plain | {"exports": exports, "absent": absent}, indent=1)
+    bundled("references/exported.json").write_text(f"{written}\n", "utf-8")
 
 
 @main.command()

@@ -4,10 +4,11 @@ import json
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
+from typing import Literal
 
 from indexer.errors import SourceError
 from indexer.library.bundled import bundled
@@ -17,7 +18,6 @@ from search.code.packages import (
     MODULES,
     Look,
     design_of,
-    even,
     folded,
     package_of,
     read_component,
@@ -41,49 +41,47 @@ def _installed(reference: Reference) -> frozenset[str]:
     return installed_exports(folder, reference.module) if reference.is_component else frozenset()
 
 
-@lru_cache(maxsize=4096)
 def installed_exports(folder: str, module: str) -> frozenset[str]:
     """What a module exports that code in a folder imports; nothing where it is not installed, or can't be read."""
-    package, here = package_of(module), Path(folder)
-    roots = (above / "node_modules" / package for above in (here, *here.parents)) if package else ()
-    root = next((root for root in roots if root.is_dir()), None)
-    return _exports_of(root, module[len(package) :].strip("/")) if root else frozenset()
+    return _exports_from(_entry(folder, module))
 
 
 @lru_cache(maxsize=64)
-def _exports_of(root: Path, inner: str) -> frozenset[str]:
-    names, inside = set[str](), os.path.realpath(root)
-    pending = _entries(root, inner)
-    seen = set(pending)
+def _exports_from(entry: Path | None) -> frozenset[str]:
+    names, seen, pending = set[str](), {entry}, [entry]
     while pending:
         file = pending.pop()
+        if file is None or len(seen) > _MOST_FILES:
+            return frozenset()  # a part of it would condemn the rest
+        folder = os.path.realpath(file.parent)
         try:
-            code = parse(read_regular(file, limit=_MOST_BYTES, inside=inside).decode(errors="replace"), file.name)
+            code = parse(read_regular(file, limit=_MOST_BYTES, inside=folder).decode(errors="replace"), file.name)
         except (OSError, SourceError):
             return frozenset()
         names |= code.exports
-        for module in (one.module for one in code.imports if one.form == "export" and one.whole == "*"):
-            other = _file_of(file.parent / module) if module.startswith(".") else None
-            beside = frozenset() if other else installed_exports(os.path.realpath(file.parent), module)
-            if code.is_given_up or not (other or beside) or len(seen) > _MOST_FILES:
-                return frozenset()  # a part of it would condemn the rest
-            names |= beside
-            pending += [other] if other and other not in seen else []
-            seen.update(pending)
+        modules = {one.module for one in code.imports if one.form == "export" and one.whole == "*"}
+        beside = {_file_of(Path(folder, one)) if one.startswith(".") else _entry(folder, one) for one in modules}
+        pending += [None] if code.is_given_up else list(beside - seen)
+        seen |= beside
     return frozenset(names)
 
 
-def _entries(root: Path, inner: str) -> list[Path]:
-    """The file of types of a module: what its package says, else that which lies in the module's folder."""
-    try:
+@lru_cache(maxsize=4096)
+def _entry(folder: str, module: str) -> Path | None:
+    """The file of types of a package's module: what the package says, else what lies in its folder."""
+    package, here = package_of(module), Path(folder)
+    roots = (above / "node_modules" / package for above in (here, *here.parents) if package)
+    root = next((root for root in roots if root.is_dir()), None)
+    if root is None:
+        return None
+    inner, facts = module.removeprefix(package).strip("/"), {}
+    with suppress(OSError, SourceError, ValueError):
         facts = as_object(parsed(read_regular(root / "package.json", limit=_MOST_BYTES)))
-    except (OSError, SourceError, ValueError):
-        facts = {}
-    stated = [facts.get(key) for key in ("types", "typings", "module", "main")] if not inner else []
-    stated += _stated(as_object(facts.get("exports")).get(f"./{inner}" if inner else "."))
-    paths = [root / path for path in stated if isinstance(path, str)]
-    files = [file for path in [*paths, root / inner, root / inner / "index"] if (file := _file_of(path))]
-    return sorted(files, key=lambda file: ".d." not in file.name)[:1]
+    stated = _stated(as_object(facts.get("exports")).get(f"./{inner}" if inner else "."))
+    stated += [facts.get(key) for key in ("types", "typings", "module", "main") if not inner]
+    paths = (root / str(path) for path in (*filter(None, stated), inner, f"{inner}/index".strip("/")))
+    files = sorted(filter(None, map(_file_of, paths)), key=lambda file: ".d." not in file.name)
+    return next(iter(files), None)
 
 
 def _stated(said: object) -> list[object]:
@@ -105,34 +103,27 @@ _OF_ICONIFY = ("iconify", "unocss", "tailwind", "unplugin-icons")
 """Forms that name what Iconify has, and not what a package has beside it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Packaged:
-    """What sets and packages know beside the names that sets show.
-
-    As of November 2026; `data/making/exports.py` makes the list.
-    """
-
-    names: Mapping[str, Mapping[str, str]]
-    """Names that are kept for old code, by set, each with the present one; "" where none is known."""
-    exports: Mapping[str, frozenset[str]]
-    """What is exported by a module, and is not spelt by its rule from a name that its set shows."""
-
-    def of(self, module: str) -> frozenset[str]:
-        """What is exported by a module, or by one that is made of the same icons."""
-        looks = _looks(module)
-        alike = next((one for one in self.exports if _looks(one) is looks), "")
-        return self.exports.get(module) or self.exports.get(alike, frozenset())
-
-
 @cache
-def packaged() -> Packaged:
-    """Read what is bundled."""
-    written = json.loads(bundled("references/exported.json").read_bytes())
-    names = {key: (one.partition("=") for one in names.split()) for key, names in written["names"].items()}
-    return Packaged(
-        {key: {name: present for name, _, present in pairs} for key, pairs in names.items()},
-        {module: frozenset(names.split()) for module, names in written["exports"].items()},
-    )
+def _bundled() -> Mapping[str, Mapping[str, str]]:
+    """What sets and packages know beside the names that sets show, as of November 2026.
+
+    "names": those that a set keeps for old code, with the present ones, as "home=house"; "exports" of modules that no
+    name tells, and "absent" ones that a name tells wrongly. `data/making/exports.py` makes the list.
+    """
+    written: Mapping[str, Mapping[str, str]] = json.loads(bundled("references/exported.json").read_bytes())
+    return written
+
+
+def _kept(key: str) -> dict[str, str]:
+    """Names that a set keeps for old code, each with the present one; "" where none is known."""
+    return {name: now for name, _, now in (one.partition("=") for one in _bundled()["names"].get(key, "").split())}
+
+
+def _listed(kind: Literal["exports", "absent"], module: str) -> frozenset[str]:
+    """Names of a module, or of one that is made of the same icons."""
+    looks, written = _looks(module), _bundled()[kind]
+    alike = next((one for one in written if _looks(one) is looks), "")
+    return frozenset(written.get(module if module in written else alike, "").split())
 
 
 class SetNames:
@@ -142,8 +133,7 @@ class SetNames:
         self.own = engine.sets_called(key) or engine.present_sets(packages_of(key))
         """Its keys in the library; none where it is not there."""
         self.names = frozenset(name for own in self.own for name in engine.names_in(own))
-        of_packages = {} if is_iconify else packaged().names.get(design_of(key), {})
-        self.kept = {**of_packages, **packaged().names.get(key, {})}
+        self.kept = {**({} if is_iconify else _kept(design_of(key))), **_kept(key)}
 
     @cached_property
     def by_letters(self) -> Mapping[str, Sequence[str]]:
@@ -157,8 +147,8 @@ class SetNames:
         """A name as it is spelt here, if it is one."""
         if not reference.is_component:
             return name if name in self.names or name in self.kept else None
-        looks, text, names = _looks(reference.module), even(reference.text), self.by_letters.get(folded(name), ())
-        spelt = (one for one in names if any(text == even(look.spell(one) or "") for look in looks))
+        names, looks = self.by_letters.get(folded(name), ()), _looks(reference.module)
+        spelt = (one for one in names if any(look.spell(one) == reference.text for look in looks))
         return next(spelt, names[0] if names else None)
 
     def present(self, name: str) -> str:
@@ -181,52 +171,52 @@ class KnownIcons:
         """A set, by the key that Iconify has for it."""
         self._spelt = cache(self._spell)
 
-    def _sets(self, reference: Reference) -> Iterator[tuple[str, SetNames, str, str | None]]:
-        """All that a text may mean: key, set, name, and that as it is spelt there, if it is one."""
+    def _sets(self, reference: Reference) -> Iterator[tuple[str, SetNames, str, str]]:
+        """All that a text may mean: key, set, name, and that as it is spelt there; "" where it is none."""
         for key, name in reference.readings:
             known = self.set(key, is_iconify=reference.form in _OF_ICONIFY)
-            yield key, known, name, known.called(reference, name)
+            yield key, known, name, known.called(reference, name) or ""
 
     def _spell(self, module: str) -> Mapping[str, str]:
-        """What a module exports, by how it is compared: where nobody has listed that, capitals say nothing."""
-        listed, gone = packaged().of(module), _not_exported(module)
-        alike = even if listed else folded
-        is_listed = {folded(text): alike(text) for text in listed}
-        spelt: dict[str, str] = {}
-        for look in _looks(module):
-            known = self.set(look.set)
-            for name in known.names.difference(gone).union(() if listed else known.kept):
-                text = look.spell(name) or ""
-                if is_listed.get(folded(text), alike(text)) == alike(text):
-                    spelt[alike(text)] = text
-        return {**spelt, **{alike(text): text for text in listed}}
+        """What a module exports, as far as lists and the library's sets tell, by how it is compared.
 
-    def _exports(self, reference: Reference) -> Iterable[str]:
-        return _installed(reference) or self._spelt(reference.module).values()
+        Where nobody has listed what it exports, capitals say nothing.
+        """
+        listed, gone = _listed("exports", module), _not_exported(module)
+        sets = [(look, self.set(look.set)) for look in _looks(module)]
+        names = [(look, name) for look, known in sets for name in known.names.difference(gone)]
+        names += [(look, name) for look, known in sets for name in known.kept if not listed]
+        texts = {*listed, *(look.spell(name) or "" for look, name in names)} - _listed("absent", module)
+        return {text if listed else folded(text): text for text in texts}
+
+    def _exports(self, reference: Reference) -> frozenset[str]:
+        """What may be imported from the module; nothing where no component is."""
+        if not reference.is_component:
+            return frozenset()
+        return _installed(reference) or frozenset(self._spelt(reference.module).values())
 
     def _is_exported(self, reference: Reference) -> bool:
-        if installed := _installed(reference):
-            return reference.text in installed
-        alike = even if packaged().of(reference.module) else folded
-        return alike(reference.text) in self._spelt(reference.module)
+        known = _installed(reference) or self._spelt(reference.module)
+        return reference.text in known or folded(reference.text) in known
 
     def has_set(self, reference: Reference) -> bool:
         """Whether it can be said if there is such an icon: by the package that is installed, or by all sets that it may
         be of.
         """
-        if _installed(reference):
-            return True
-        here: dict[str, bool] = defaultdict(bool)
-        for key, known, _, called in self._sets(reference):
-            here[design_of(key)] |= bool(known.own)
-            if known.own and called and known.present(called) != called:
-                return True  # an icon by another of its names
-        is_here = any(here.values()) if reference.form == "ligature" else all(here.values())
-        return is_here and (not reference.is_component or reference.module in MODULES)
+        sets = list(self._sets(reference))
+        here = [design_of(key) for key, known, _, _ in sets if known.own]
+        is_here = reference.form == "ligature" or {design_of(key) for key, *_ in sets} <= set(here)
+        if _installed(reference) or not reference.is_component:
+            return bool(_installed(reference) or (here and is_here))
+        if here[:1] == [design_of(reference.set)] and _listed("exports", reference.module) and not is_here:
+            return any(called for *_, called in sets) or self.is_refuted(reference)  # all that it exports is listed
+        return is_here and reference.module in MODULES
 
     def is_refuted(self, reference: Reference) -> bool:
-        """Whether the package that is installed exports no such thing."""
-        return bool(_installed(reference)) and not self._is_exported(reference)
+        """Whether what may be no icon is one with a slip, or is nothing that the installed package exports."""
+        if not reference.is_component or self._is_exported(reference):
+            return False
+        return bool(_installed(reference) or slip_of(reference.text, sorted(self._exports(reference))))
 
     def find(self, reference: Reference) -> tuple[str, str] | None:
         """The icon that is named, as (set, name) with its present name there; None where there is none."""
@@ -237,19 +227,17 @@ class KnownIcons:
 
     def renamed(self, reference: Reference) -> str | None:
         """What stands for a name that is kept for old code, as the code would write it."""
-        exports = frozenset(self._exports(reference)) if reference.is_component else frozenset()
-        for key, known, _, called in self._sets(reference):
-            if called and (now := known.present(called)) != called:
-                text = _rewritten(reference, key, now)
-                return text if text in exports or not reference.is_component else None
-        return None
+        exports = self._exports(reference)
+        found = ((key, called, known.present(called)) for key, known, _, called in self._sets(reference) if called)
+        key, name, now = next(found, ("", "", ""))
+        text = _rewritten(reference, key, now) if now != name else ""
+        return text if text in exports or not reference.is_component else None
 
     def nearest(self, reference: Reference) -> Nearest | None:
         """The icon that was probably meant, of the same set: by another of its names, by how it is spelt, else by its
         meaning; None where nothing comes near.
         """
-        is_component, gone = reference.is_component, _not_exported(reference.module)
-        exports = frozenset(self._exports(reference)) if is_component else frozenset()
+        is_component, exports = reference.is_component, self._exports(reference)
         for key, known, name, called in self._sets(reference):
             for other in known.others(called or name):
                 text = _rewritten(reference, key, other)
@@ -262,15 +250,14 @@ class KnownIcons:
             return Nearest(*(self.find(meant) or (key, name)), slip[0], "name", score)
         for key, known, name, _ in self._sets(reference):
             if not is_component and (slip := slip_of(name, sorted(known.names))):
-                return Nearest(key, slip[0], _rewritten(reference, key, slip[0]), "name", slip[1])
+                score = 1 - slip[1] / max(len(name), len(slip[0]))
+                return Nearest(key, slip[0], _rewritten(reference, key, slip[0]), "name", score)
         key, name = next(((key, name) for key, name in reference.readings if self.set(key).own), ("", ""))
-        if not key:
-            return None
         said = (reference.text.replace("_", "-") if reference.form == "ligature" else name).replace("-", " ")
         filters, query = Filters(sets=tuple(self.set(key).own)), Query(words=said, prefer=())
-        for hit in self._engine.ask(query, filters=filters, window=Window(k=5)).hits:
+        for hit in self._engine.ask(query, filters=filters, window=Window(k=5)).hits if key else ():
             text = _rewritten(reference, key, hit.name)
-            if hit.name not in gone and (not is_component or text in exports):
+            if text in exports or not is_component:
                 return Nearest(key, hit.name, text, "meaning", hit.score)
         return None
 

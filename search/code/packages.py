@@ -38,7 +38,6 @@ _HUMP = re.compile(
     r"|(?<=[A-Z])(?=[0-9])"  # H|1
     r"|(?<=[0-9])(?=[A-Z][a-z])"  # 3|Bars
 )
-_AFTER_NUMBER = re.compile(r"(?<=[0-9])[A-Za-z]")
 _NO_LETTER = re.compile(r"[^a-z0-9]+")
 
 
@@ -85,11 +84,6 @@ def spell_component(looks: Sequence[Look], name: str, *, like: str, sets: Sequen
     fitting = [look for look in looks if look.set in sets]
     liked = sorted(fitting, key=lambda look: look.read(like) is None)  # stable: those that read it come first
     return next((spelt for look in liked if (spelt := look.spell(name))), None)
-
-
-def even(component: str) -> str:
-    """A component, the letters behind numbers in lower case: `Grid3X3` is `Grid3x3`."""
-    return _AFTER_NUMBER.sub(lambda letter: letter[0].lower(), component)
 
 
 def kebab(component: str) -> str:
@@ -265,7 +259,7 @@ MODULES: Mapping[str, Components] = {
 }
 """What the modules export that components are imported from."""
 _WHERE = re.compile(r"^(@[\w.-]+/)?[\w.-]+")
-_OF_ICONS = re.compile(r"(?<!lex)(?<!sil)(?<!fav)(?<!emot)icons?(?!v)")
+_OF_ICONS = re.compile(r"(?<!lex)(?<!sil)(?<!fav)(?<!emot)icons?(?![a-z])|iconsax")
 _TOOLS = re.compile(r"@iconify(?:-json)?/|@(?:unocss|nuxt|types)/|(?:iconify-icon|unplugin-icons|astro-icon)$|.*plugin")
 """Packages whose names say "icon", and that export none."""
 _INNER = re.compile(r"(?:/(?:dist|esm?|cjs|lib|umd|build|icons|index))*(?:\.[mc]?js)?$")
@@ -285,7 +279,8 @@ _LONGEST = 200
 def components_of(module: str) -> Components | None:
     """What a module exports; of one that no table knows where its package says that it holds icons."""
     package = package_of(module[:_LONGEST])
-    whole = _INNER.sub("", module[:_LONGEST].removesuffix(f"/{package.rpartition('/')[2]}"))
+    inner = module[len(package) : _LONGEST].removesuffix(f"/{package.rpartition('/')[2]}")
+    whole = f"{package}{_INNER.sub('', inner)}"
     if known := MODULES.get(module) or MODULES.get(whole):
         return known
     of_set = _OF_ICONIFY.match(package)

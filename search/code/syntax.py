@@ -251,7 +251,7 @@ class _Reader:
     """With the offsets that they begin at."""
     tags: list[tuple[int, str]] = field(default_factory=list)
     """Names of elements of markup."""
-    until: float = field(default_factory=lambda: time.monotonic() + _SECONDS)
+    until: float = field(default_factory=lambda: time.thread_time() + _SECONDS)
 
     def read(self) -> None:
         """Read all of it."""
@@ -304,7 +304,7 @@ class _Reader:
             return content[offset : offset + 65536]
 
         try:
-            tree = Parser(language).parse(part, progress_callback=lambda *_: time.monotonic() > self.until)
+            tree = Parser(language).parse(part, progress_callback=lambda *_: time.thread_time() > self.until)
         except ValueError as error:
             raise _TooLongError from error
         return tree, QueryCursor(query).captures(tree.root_node)
@@ -560,18 +560,13 @@ class _Imports:
         """Read all forms of them."""
         for node in (*self.nodes.get("import_statement", ()), *self.nodes.get("export_statement", ())):
             yield from self._statement(node)
-        for node in self.nodes.get("variable_declarator", ()):
-            name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-            if name and value and (module := self._loaded(value)):
-                block = node.parent.parent if node.parent else None
-                scope = self._span(block) if block and block.type != "program" else None
-                yield self._import(module, "call", node, self._pattern(name), scope=scope)
-        for node in self.nodes.get("member_expression", ()):
-            held, name = node.child_by_field_name("object"), node.child_by_field_name("property")
-            if held and name and (module := self._loaded(held)) and self._text(name) != "then":
-                yield self._import(module, "call", node, ([self._specifier(name, name, name)], ""))
         for node in self.nodes.get("call_expression", ()):
-            yield from self._call(node)
+            function, module = node.child_by_field_name("function"), self._argument(node)
+            name = function.child_by_field_name("property") if function else None
+            if module and function and self._text(function) in ("import", "require"):
+                yield self._loaded(node, module)
+            elif module and name and self._text(name) in _MOCKS:
+                yield self._import(module, "mock", node)
 
     def _text(self, node: Node) -> str:
         return self.reader.written(self.base, node)
@@ -643,40 +638,34 @@ class _Imports:
                 names.append(self._specifier(one, one, one))
         return names, ""
 
-    def _loaded(self, node: Node) -> Node | None:
-        """The name of the module that an expression loads: `(await import("x"))`, `require("x")`."""
-        while node.type in ("await_expression", "parenthesized_expression", "as_expression") and node.named_children:
-            node = node.named_children[0]
-        function = node.child_by_field_name("function") if node.type == "call_expression" else None
-        if function is None or self._text(function) not in ("import", "require"):
-            return None
-        return self._argument(node)
-
     def _argument(self, node: Node) -> Node | None:
         """The first argument of a call, where it is a string."""
         arguments = node.child_by_field_name("arguments")
         first = arguments.named_children[0] if arguments and arguments.named_children else None
         return first if first and first.type == "string" else None
 
-    def _call(self, node: Node) -> Iterator[Import]:
-        """Read `import("x")`, `import("x").then(m => m.Bell)`, `jest.mock("x")`."""
-        if module := self._loaded(node):
-            yield self._import(module, "call", node)
-        function = node.child_by_field_name("function")
-        held = function.child_by_field_name("object") if function else None
-        name = function.child_by_field_name("property") if function else None
-        if not held or not name:
-            return
-        if self._text(name) in _MOCKS and (mocked := self._argument(node)):
-            yield self._import(mocked, "mock", node)
-        arguments = node.child_by_field_name("arguments")
-        if self._text(name) == "then" and arguments and (module := self._loaded(held)):
-            for then in arguments.named_children[:1]:
-                parameter = then.child_by_field_name("parameter") or then.child_by_field_name("parameters")
-                while parameter and parameter.type in ("formal_parameters", "required_parameter"):
-                    parameter = parameter.named_children[0] if parameter.named_children else None
-                if parameter:
-                    yield self._import(module, "call", node, self._pattern(parameter), scope=self._span(then))
+    def _loaded(self, node: Node, module: Node) -> Import:
+        """Read what is taken of a module: `const { Bell } = `, `(await import("x")).Bell`, `.then((m) => m.Bell)`."""
+        user = node.parent
+        while user and user.type in ("await_expression", "parenthesized_expression", "as_expression"):
+            user = user.parent
+        name = user.child_by_field_name("property" if user.type == "member_expression" else "name") if user else None
+        if not user or not name or user.type not in ("variable_declarator", "member_expression"):
+            return self._import(module, "call", node)
+        if user.type == "variable_declarator":
+            block = user.parent.parent if user.parent else None
+            scope = self._span(block) if block and block.type != "program" else None
+            return self._import(module, "call", user, self._pattern(name), scope=scope)
+        if self._text(name) != "then":
+            return self._import(module, "call", user, ([self._specifier(name, name, name)], ""))
+        arguments = user.parent.child_by_field_name("arguments") if user.parent else None
+        then = arguments.named_children[0] if arguments and arguments.named_children else node
+        parameter = then.child_by_field_name("parameter") or then.child_by_field_name("parameters")
+        while parameter and parameter.type in ("formal_parameters", "required_parameter"):
+            parameter = parameter.named_children[0] if parameter.named_children else None
+        return self._import(
+            module, "call", node, self._pattern(parameter) if parameter else ((), ""), scope=self._span(then)
+        )
 
     def _span(self, node: Node) -> Span:
         return self.base + node.start_byte, self.base + node.end_byte

@@ -40,6 +40,25 @@ INSTALLED = {
     'export { Bell, Bell as BellIcon, Filter };\nexport * from "./more";\n',
     "node_modules/lucide-react/dist/more.d.ts": "export declare const Brandnew: Icon;",
 }
+_UNKNOWN = 'import { Bolt, Clok, type Props } from "@acme/icons"; import { Sub } from "@acme/icons/sub"'
+ACME = {  # a package that no table knows, which is read by what it says of itself
+    "node_modules/@acme/icons/package.json": json.dumps(
+        {
+            "exports": {
+                ".": {"import": {"types": "./lib/all.d.ts", "default": "./all.mjs"}},
+                "./shared": {"types": "./lib/shared.d.ts"},
+            }
+        }
+    ),
+    "node_modules/@acme/icons/lib/all.d.ts": 'export * from "@acme/icons/shared"; export * from "./clock.js";\n'
+    'export { default as Bolt } from "./bolt"',
+    "node_modules/@acme/icons/lib/shared.d.ts": "export interface Props {}",
+    "node_modules/@acme/icons/lib/clock.d.ts": "export declare const Clock: unknown;",
+}
+OLDER = {
+    "node_modules/lucide-react/index.d.ts": "export declare const Home: I, HomeIcon: I, Mouse: I, MouseIcon: I;",
+    "node_modules/@radix-ui/react-icons/index.d.ts": "export { GitHubLogoIcon } from './all'",
+}
 OWN = {
     "App.tsx": 'import Home from "./icons/hone.svg"; <img src="/icons/cart.svg" /><Own name="star" />',
     "index.html": '<symbol id="icon-x"/><use href="#icon-x"/><use href="#icon-home"/><use href="#gone"/>',
@@ -69,6 +88,63 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
         (),
         ('a.ts:1:44: lucide has no icon "star"; near: Bell', 'a.ts:1:50: lucide has no icon "flter"; near: Filter'),
         "",
+    ),
+    "names that a set keeps for old code": (
+        {
+            "a.tsx": 'import { faHome, faHouse, faHoome } from "@fortawesome/free-solid-svg-icons";\n'
+            'import { Album } from "lucide-react"; <Icon icon="lucide:smile" className="i-lucide-area-chart"/>',
+            "b.html": '<i class="fas fa-home"></i><iconify-icon icon="fa6-solid:home"></iconify-icon>',
+        },
+        (),
+        (
+            'a.tsx:1:27: fa6-solid has no icon "hoome"; near: faHome',
+            'b.html:1:48: fa6-solid has no icon "home"; near: fa6-solid:house',
+        ),
+        "kept for old code: 2\n  a.tsx:1:10: faHome, now faHouse\n  b.html:1:15: fa-home, now fa-house\n",
+    ),
+    "a set beside it that the library lacks": (
+        *({"a.ts": 'import { FaGithub, FaRegFutbol, FaRegNothing, FaHoouse, FaHome } from "react-icons/fa6"'}, ()),
+        (
+            'a.ts:1:47: fa6-solid has no icon "hoouse"; near: FaHouse',
+            'a.ts:1:57: fa6-solid has no icon "home"; near: FaHouse',
+        ),
+        'set "fa6-regular" is not in this library, 1 of its names not looked up; `icons index',
+    ),
+    "a package that no table knows": (
+        *({"a.ts": _UNKNOWN, "b.ts": 'import conf from "cosmiconfig"; import {Icon} from "@iconify/react"'}, (), ()),
+        'package "@acme/icons" is not installed here, 3 of its names not looked up; `npm install`',
+    ),
+    "a package that no table knows, installed": (
+        *({**ACME, "a.ts": _UNKNOWN}, (), ('a.ts:1:16: @acme/icons has no icon "clok"; near: Clock',)),
+        'package "@acme/icons" is not installed here, 1 of its names not looked up',
+    ),
+    "a package that can't be read to its end": (
+        {
+            **ACME,
+            "node_modules/@acme/icons/lib/clock.d.ts": 'export * from "not-installed"',
+            "a.ts": _UNKNOWN,
+        },
+        *((), (), 'package "@acme/icons" is not installed here, 3 of its names not looked up'),
+    ),
+    "an installed version that has former names": (
+        *({**OLDER, "a.ts": 'import { House, HouseIcon, Home } from "lucide-react"'}, ()),
+        (
+            'a.ts:1:10: lucide has no icon "house"; near: Home',
+            'a.ts:1:17: lucide has no icon "house"; near: HomeIcon',
+        ),
+        "names of icons: 3 (lucide 3)",
+    ),
+    "capitals are the package's": (
+        *({**OLDER, "a.ts": 'import { GitHubLogoIcon, GithubLogoIcon } from "@radix-ui/react-icons"'}, ()),
+        *(('a.ts:1:26: radix-icons has no icon "github-logo"; near: GitHubLogoIcon',), ""),
+    ),
+    "packages as they were called": (
+        {
+            "a.jsx": 'import { MenuIcon } from "@heroicons/react/outline"; import { IconX } from "@tabler/icons";\n'
+            'import X from "@material-ui/icons/Close"'
+        },
+        *((), ()),
+        "names of icons: 3 (heroicons-outline 1, tabler 1, ic 1)",
     ),
     "a set that the library lacks": (
         *({"a.tsx": '<Icon icon="tabler:nonsense" />'}, (), ()),
