@@ -134,7 +134,8 @@ class Drawings:
 
     def __init__(self, file: CodeRead, wanted: Mapping[int, Candidate], targets: Targets) -> None:
         self._text, self._code, self._wanted, self._targets = file.text, file.code, wanted, targets
-        imported = [(one, name) for one in file.code.imports if one.form == "import" for name in one.names]
+        statements = (one for one in file.code.imports if one.form == "import" and not one.is_type)
+        imported = [(one, name) for one in statements for name in one.names]
         self._imports = {name.local: (one, name) for one, name in imported}
         drawn = [(one, name) for one, name in imported if one.module.startswith((*_DRAWERS, *_DRAWN))]
         drawers = {name.local: _DRAWERS[one.module] for one, name in drawn if name.name in _CALLED}
@@ -283,7 +284,7 @@ class Drawings:
         """What a component is called here, with the weight that it takes; it is imported."""
         weight = f' weight="{export.weight}"' if export.weight else ""
         for one, name in self._imports.values():
-            if (one.module, name.name) == (export.module, export.name) and not (name.is_type or one.is_type):
+            if (one.module, name.name) == (export.module, export.name) and not name.is_type:
                 return f"{name.local}{weight}"
         local = free_name(export.name)
         while self._uses(local):
@@ -301,9 +302,9 @@ def edited(text: str, edits: Mapping[Span, str], start: int = 0, end: int | None
     """A text, or a part of it, with all that is changed there."""
     parts = []
     for (first, last), written in sorted(edits.items()):
-        assert first >= start, "edits overlap"
+        assert first >= start or not written, "edits overlap"
         parts += [text[start:first], written]
-        start = last
+        start = max(start, last)
     return "".join((*parts, text[start:end]))
 
 

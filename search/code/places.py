@@ -106,25 +106,25 @@ COMPUTED = "the name is known to the running program alone"
 
 def place_of(path: Path, text: str, span: Span, why: str) -> Place:
     """A place that stays as it is, with its line and column."""
-    start, end = span
-    line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
-    one = Reference(start, end, "module", path=str(path), line=line, column=column, text=text[start:end])
+    line, column = text.count("\n", 0, span[0]) + 1, span[0] - text.rfind("\n", 0, span[0])
+    one = Reference(*span, "module", path=str(path), line=line, column=column, text=text[slice(*span)])
     return Place(one, "by hand", why=why)
 
 
 def _whole_modules(path: Path, text: str, scanned: Scanned, modules: frozenset[str]) -> Iterator[Place]:
     """What is taken of some modules beside icons that have a name here."""
-    starts = {one.start for one in (*scanned.references, *scanned.computed)}
-    named = {one.module for one in (*scanned.references, *scanned.computed)}
-
+    found = (*scanned.references, *scanned.computed)
+    starts, named = {one.start for one in found}, {one.module for one in found}
     for one in (one for one in scanned.code.imports if not modules.isdisjoint((one.module, package_of(one.module)))):
-        if one.form == "mock":
-            yield place_of(path, text, (one.start, one.end), "a test puts something else in the place of this module")
-        elif one.whole == "*":
-            yield place_of(path, text, (one.start, one.end), "all of it is exported on")
-        elif not one.names and one.module in modules.difference(named):
-            yield place_of(path, text, (one.start, one.end), "what is taken of it is not known")
+        is_left_open = not one.names and one.module in modules.difference(named)
+        why = "what is taken of it is not known" if is_left_open else ""
+        why = "all of it is exported on" if one.whole == "*" else why
+        why = "a test puts something else in the place of this module" if one.form == "mock" else why
+        whys = {(one.start, one.end): why} if why else {}
         for name in one.names:
             if name.start not in starts and (name.name != "default" or one.module in modules):
-                what = "a type" if name.is_type or one.is_type else "no icon"
-                yield place_of(path, text, (name.start, name.end), f"{what} of the old package")
+                whys[name.start, name.end] = _OTHERS[name.is_type or one.is_type]
+        yield from (place_of(path, text, span, why) for span, why in whys.items())
+
+
+_OTHERS = {True: "a type of the old package", False: "no icon of the old package"}

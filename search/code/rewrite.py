@@ -77,7 +77,7 @@ _IMPORT = "import "
 _LOOKED_UP = ("pair", "class fa")
 """Forms that name what Font Awesome's library has registered."""
 _SCRIPT = re.compile(r"<script\b|^[ \t]*(?:```|~~~)", re.MULTILINE)
-_SEPARATORS = {"iconify": (":",), "tailwind": ("--",), "unocss": (":", "-"), "unplugin-icons": ("/",)}
+_SEPARATORS = {"iconify": ":", "tailwind": "--", "unocss": "[:-]", "unplugin-icons": "/"}
 """What stands between set and name, by the form of a reference."""
 _ALONE = frozenset((
     "titleAccess", "classes", "sx", "htmlColor", "weight", "mirrored", "alt", "absoluteStrokeWidth", "twoToneColor",
@@ -106,12 +106,12 @@ class _Rewriter:
         self.wanted: dict[int, Candidate] = {}
         """What shall stand in the place of names, by their starts."""
         for one, stand in ((one, stands[name]) for one, name in file.named):
-            place = Place(one, "changed", stand.target.name.key if stand.target else "", source=stand.source.key)
-            if stand.target is None:
-                place = place._replace(fate="by hand", why="--mapping says that nothing stands for it")
-            elif stand.is_doubtful and not also_doubtful:
+            to = stand.target.name.key if stand.target else ""
+            why = "" if stand.target else "--mapping says that nothing stands for it"
+            place = Place(one, "by hand" if why else "changed", to, why, stand.source.key)
+            if stand.is_doubtful and not also_doubtful:
                 place = place._replace(fate="doubtful", why="--mapping says it, --doubtful takes it")
-            else:
+            elif stand.target:
                 self.wanted[one.start] = stand.target
             self.places[one.start] = place
         self.drawings = Drawings(file, self.wanted, targets)
@@ -241,21 +241,17 @@ class _Rewriter:
 
     def _replace_string(self, one: Reference, target: Candidate) -> None:
         """Put another icon into the place of one that a string names by set and name."""
-        if not one.is_certain:
-            self._refuse(one.start, "it may be something else than an icon")
-            return
+        why = _WHY.get(one.form.partition(" ")[0], f"{one.form} shows icons of its own set alone")
         try:
             key = iconify_key(self.targets.icon(target))
         except IconsError:
-            self._refuse(one.start, f"{target.name.key} has no key of Iconify")
-            return
-        for between in _SEPARATORS.get(one.form, ()):
-            named = f"{one.set}{between}{one.name}"
-            start = one.end - len(named)
-            if self.text[start : one.end] == named:
-                self.edits[start, one.end] = f"{key.prefix}{between}{key.name}"
-                return
-        self._refuse(one.start, _WHY.get(one.form.partition(" ")[0], f"{one.form} shows icons of its own set alone"))
+            why, key = f"{target.name.key} has no key of Iconify", None
+        spelt_so = re.compile(f"{re.escape(one.set)}({_SEPARATORS.get(one.form, '(?!)')}){re.escape(one.name)}$")
+        named = spelt_so.search(self.text, one.end - len(one.set) - len("--") - len(one.name), one.end)
+        if key and named and one.is_certain:
+            self.edits[named.span()] = f"{key.prefix}{named[1]}{key.name}"
+        else:
+            self._refuse(one.start, why if one.is_certain else "it may be something else than an icon")
 
 
 _NO_LINE_END = "\\ No newline at end of file\n"

@@ -155,6 +155,13 @@ CASES |= {
         '<script>import { Home, Star } from "@lucide/svelte";\n</script>'
         '{#if on}<Home size="2em" />{:else}<Star size="2em" />{/if}',
     ),
+    "a type before, and all on one line": (
+        "a.tsx",
+        f'import type {{ A }} from "@mdi/js";\n{HEAD[:-1]} {LIBRARY[:-1]} library.add(faHouse);\n'
+        'a(<FontAwesomeIcon icon="house" />, <FontAwesomeIcon icon={faStar} />);',
+        'import type { A } from "@mdi/js";\nimport { Home, Star } from "lucide-react";\n\n'
+        'a(<Home size="1em" />, <Star size="1em" />);',
+    ),
     "what draws mdi's paths": (
         "a.tsx",
         'import Icon from "@mdi/react";\nimport { mdiHome } from "@mdi/js";\na(<Icon path={mdiHome} size={0.5} />);',
