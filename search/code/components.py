@@ -86,7 +86,7 @@ _DRAWERS: Mapping[str, Drawer] = {
 """By their modules."""
 _REGISTERED = {"font-awesome-icon": _OF_VUE, "FontAwesomeIcon": _OF_VUE}
 """As an application of Vue may call it everywhere."""
-_ITEM = r"""([A-Za-z_$][\w$]*+|["'][\w -]+["']|\[\s*["']fa\w+["']\s*,\s*["'][\w-]+["']\s*\])(?:\s+as\s+\w+)?"""
+_ITEM = r"""([A-Za-z_$][\w$]*|["'][\w -]+["']|\[\s*["']fa\w+["']\s*,\s*["'][\w-]+["']\s*\])(?:\s+as\s+\w+)?"""
 _VALUE = re.compile(rf"\s*(?:(.+)\?\s*{_ITEM}\s*:\s*)?{_ITEM}\s*", re.DOTALL)
 bare = partial(re.compile(r"^(?:v-bind)?:").sub, "")
 """The name of an attribute, bound or not."""
@@ -142,11 +142,12 @@ class Drawings:
         self._drawers = _REGISTERED | drawers if file.path.suffix == ".vue" else drawers
         self._objects = {name.local: name.start for _, name in drawn if name.start in wanted}
         self._libraries = [name.local for _, name in drawn if name.name == "library"]
-        beside = drawn or (imported if "<script setup" in self._text else [])
+        beside = (drawn or imported) if "<script setup" in self._text else []
+        beside = beside if file.path.suffix == ".vue" else drawn
         self.home: Import | None = min((one for one, _ in beside), key=lambda one: one.span, default=None)
         """The statement beside which components are imported."""
         layers = next((f"{name.name} puts icons upon each other" for _, name in drawn if "Layers" in name.name), "")
-        self._why = layers if self.home else "there is no import to put another beside"
+        self._why = layers if self.home else "no import here can take another"
         elements = sorted((one for one in file.code.elements if one.name in self._drawers), key=lambda one: one.span)
         self._plans = [self._plan(one, self._drawers[one.name]) for one in elements]
         self.unknown = [one.span for one in self._plans if not one.icons]

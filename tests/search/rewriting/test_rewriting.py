@@ -175,6 +175,7 @@ BY_HAND = {
     "an element of no size that is known": f"{HEAD}a(<FontAwesomeIcon icon={{faHouse}} size={{n}} />, faStar);",
     "an element of which something is spread": f"{HEAD}a(<FontAwesomeIcon icon={{faHouse}} {{...b}} />, faStar);",
     "an attribute of the old component alone": 'import { FaHouse } from "react-icons/fa6"; a(<FaHouse sx={b} />);',
+    "an element in a page that has no script": '<script>export default {};</script><font-awesome-icon icon="house" />',
     "two that would be one": f"{AWESOME}{SOLID.replace('Star', 'House as h')}"
     "a(<FontAwesomeIcon icon={on ? faHouse : h} />);",
     "registered for what is computed": f"{HEAD}{LIBRARY}"
@@ -226,7 +227,7 @@ def test_code_names_the_stand_in_and_nothing_else_changes(
 
 @pytest.mark.parametrize("code", BY_HAND.values(), ids=BY_HAND)
 def test_what_is_not_safe_is_left_to_a_person(rewrite: Rewrite, code: str) -> None:
-    found = rewrite({"a.tsx": code})
+    found = rewrite({"a.vue" if code.startswith("<script>") else "a.tsx": code})
     assert found.changes == [] and found.places
     assert {one.fate for one in found.places} == {"by hand"} and all(one.why for one in found.places)
     assert {one.to for one in found.places} <= {"lucide:home", "lucide:star", ""}
