@@ -64,7 +64,8 @@ def rewrite(
     packages: set[str] = set()
     for number, one in enumerate(rewriters, start=1):
         one.rewrite(looked_up)
-        places += (found := sorted(one.found(), key=lambda place: place.reference.start))
+        found = [*one.places.values(), *one.file.left, *one.unknown]
+        places += sorted(found, key=lambda place: place.reference.start)
         packages |= one.packages
         if one.edits:
             n_changed = sum(place.fate == "changed" for place in found)
@@ -116,10 +117,6 @@ class _Rewriter:
             self.places[one.start] = place
         self.drawings = Drawings(file, self.wanted, targets)
         self.unknown = [place_of(file.path, file.text, span, COMPUTED) for span in self.drawings.unknown]
-
-    def found(self) -> list[Place]:
-        """All that the file names, and what becomes of it."""
-        return [*self.places.values(), *self.file.left, *self.unknown]
 
     def looked_up(self) -> Iterator[tuple[str, str]]:
         """Yield which registered icons are looked up by their names, and where."""
