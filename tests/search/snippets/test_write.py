@@ -179,7 +179,16 @@ _COLOURED = drawing('<path fill="#f00" d="M0 0h9v9z"/>')
 @pytest.mark.parametrize(
     ("name", "icon", "parts", "others"),
     [
-        ("react", _STYLED, (_START, " {...props}>", '<path className="a" d="M0 0" strokeWidth="2" />'), ()),
+        (
+            "react",
+            _STYLED,
+            (
+                _START,
+                ' {...props} style={{ isolation: "isolate", ...props.style }}>',
+                '<path className="a" d="M0 0" strokeWidth="2" />',
+            ),
+            (),
+        ),
         ("react", _STYLED, ('style={{ fill: "red", mixBlendMode: "multiply" } as object}',), ()),
         ("jsx", _STYLED, ("export function Drawn(props) {",), ("as object",)),
         ("vue", _TEXT, ("v-pre>", "{{ 1 }}"), ()),
@@ -188,7 +197,12 @@ _COLOURED = drawing('<path fill="#f00" d="M0 0h9v9z"/>')
         ("react", _TEXT, ('{"{{ 1 }} {a} ${b} `c` \\u003cd> \\\\ "}',), ()),
         (
             *("html", _SUN),
-            ('id="sun-g"', 'href="#sun-g"', 'style="fill:url(#sun-g);opacity:.5"', 'aria-labelledby="sun-t"'),
+            (
+                'id="own_sun__g"',
+                'href="#own_sun__g"',
+                'style="fill:url(#own_sun__g);opacity:.5"',
+                'aria-labelledby="own_sun__t"',
+            ),
             ("<style", "class=", "aria-hidden"),
         ),
         ("svg", _SUN, ("<style",), ()),  # a file is a world of its own
