@@ -12,6 +12,7 @@ import math
 import re
 import warnings
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -128,13 +129,11 @@ def _codec(content: bytes) -> str | None:
     """What an SVG is written in, None for UTF-8 and for what nobody knows."""
     if content.startswith(_UTF16_STARTS):
         return "utf-16" if content.startswith(_UTF16_STARTS[:2]) else "utf-16-le" if content[0] else "utf-16-be"
-    declared = _ENCODING.match(content)
-    name = declared[1].decode() if declared else "utf-8"
-    try:
-        is_read_so = b"<?xml".decode(name, errors="replace") == "<?xml"  # not UTF-16, though some say so
-    except LookupError:
-        return None
-    return name if is_read_so and name.lower() not in ("utf-8", "utf8", "us-ascii") else None
+    name = found[1].decode().lower() if (found := _ENCODING.match(content)) else "utf-8"
+    with suppress(LookupError):
+        if name not in ("utf-8", "utf8", "us-ascii") and b"<?xml".decode(name, errors="replace") == "<?xml":
+            return name  # not UTF-16, though some say so
+    return None
 
 
 def _gunzip(content: bytes) -> bytes:

@@ -8,7 +8,7 @@ by expat and tinycss2 is written anew, so that no sign means more to a browser t
 import base64
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from urllib.parse import quote, unquote, unquote_to_bytes
 from xml.etree import ElementTree
 
@@ -16,7 +16,7 @@ from indexer.errors import IconsError, RenderError
 from indexer.rendering.render import svg_document
 from search.drawings.drawn import Look, NamedIcon, coloured, with_attribute
 from search.drawings.shapes import reshape
-from search.drawings.sheets import REACHING, WITH_URL, Declaration, declarations, read_sheet, safe_text, scoped
+from search.drawings.sheets import REACHING, Declaration, declarations, rules_of, safe_text, scoped
 
 SVG = "http://www.w3.org/2000/svg"
 _SVG_NAME = f"{{{SVG}}}"
@@ -155,13 +155,9 @@ def _held(tag: str, name: str, value: str, depth: int) -> str:
             return value if tag != "a" else ""
         return _picture(value, depth) if tag in ("image", "feImage") else ""
     if name == "style":
-        return ";".join(one.text for one in _own(declarations(value)))
+        own = (one for one in declarations(value) if not REACHING.search(one.text) and not _OBSOLETE.match(one.name))
+        return ";".join(one.text for one in own)
     return "" if REACHING.search(value) and name not in _TIMING and not name.startswith(_WITH_ANY_TEXT) else value
-
-
-def _own(declared: list[Declaration]) -> list[Declaration]:
-    """Declarations that need nothing from elsewhere, and that a browser draws by."""
-    return [one for one in declared if not REACHING.search(one.text) and not _OBSOLETE.match(one.name)]
 
 
 def _picture(address: str, depth: int) -> str:
@@ -187,6 +183,7 @@ _FRAMES = re.compile(r"keyframes\s+([\w-]+)")
 _WITH_FRAMES = re.compile(r"\banimation(?:-name)?\s*:[^;}]*|keyframes\s+[^{]*")
 _STARTED_BY = re.compile(r"((?:^|;)\s*)((?:\\.|[^;.+\\-])+)(?=\.[a-z])", re.IGNORECASE)
 """What an animation waits for. A hyphen is a minus there."""
+_WITH_URL = re.compile(r"url\(\s*[\"']?#([^\"')]+?)[\"']?\s*\)")
 _ESCAPE = re.compile(r"\\(?=.)")
 
 
@@ -199,24 +196,8 @@ def set_apart(root: ElementTree.Element, *, name: str, is_alone: bool = False) -
     _lay_rules(root)
     if any("mix-blend-mode" in element.get("style", "") for element in root.iter()):  # with the page behind it, else
         root.set("style", ";".join(filter(None, ("isolation:isolate", root.get("style")))))
-    sheets = list(root.iter("style"))
-    if is_alone and sheets:
-        return
-    own = _letters(name)
-    renamed = _name_ids(root, own)
-    frames = "|".join(re.escape(one) for sheet in sheets for one in _FRAMES.findall(sheet.text or ""))
-    for element in root.iter() if sheets else ():
-        style = element.text if element.tag == "style" else element.get("style")
-        if style and frames:
-            style = _WITH_FRAMES.sub(
-                lambda part: re.sub(rf"(?<![\w-])({frames})(?![\w-])", rf"{own}__\1", part[0]), style
-            )
-        if element.tag == "style":
-            element.text = scoped(style or "", scope=f".{own}", renamed=renamed)
-        elif style:
-            element.set("style", style)
-    if sheets:
-        root.set("class", " ".join(filter(None, (root.get("class"), own))))
+    if not is_alone or root.find(".//style") is None:
+        _name_parts(root, f"i{name}" if name[0].isdigit() else name)
 
 
 def _letters(name: str) -> str:
@@ -227,8 +208,8 @@ def _letters(name: str) -> str:
 
 _NAME = re.compile(r":root|[.#]?-?[^\W\d][\w-]*|\*")
 _SELECTOR = re.compile(rf"(?:{_NAME.pattern})+(?:[> ](?:{_NAME.pattern})+)?")
-_Choice = tuple[tuple[int, int, int], list[frozenset[str]], bool, Sequence[Declaration]]
-"""A rule: its weight, what it asks of an element, behind what it asks of one around, whether that is the next one."""
+_Choice = tuple[list[frozenset[str]], bool, Sequence[Declaration]]
+"""A rule: what it asks of an element, behind what it asks of one around, and whether that is the next one."""
 
 
 def _lay_rules(root: ElementTree.Element) -> None:
@@ -238,27 +219,28 @@ def _lay_rules(root: ElementTree.Element) -> None:
     """
     sheets = [(parent, child) for parent in root.iter() for child in parent if child.tag == "style"]
     shown = [sheet for _, sheet in sheets if sheet.get("type", "text/css") == "text/css"]
-    read = [read_sheet(sheet.text or "", media=sheet.get("media", "")) for sheet in shown]
-    pairs = [(selector, rule.declared) for sheet in read for rule in sheet.rules for selector in rule.selectors]
-    is_plain = all(_SELECTOR.fullmatch(selector) for selector, _ in pairs) and len(pairs) <= _MOST_SELECTORS
-    if not sheets or not is_plain or any(sheet.others for sheet in read):
+    rules = [rule for sheet in shown for rule in rules_of(sheet.text or "", media=sheet.get("media", ""))]
+    pairs = [(selector, declared) for selectors, declared in rules for selector in selectors]
+    if not all(_SELECTOR.fullmatch(selector) for selector, _ in pairs) or len(pairs) > _MOST_SELECTORS:
         return
-    choices: list[_Choice] = []
-    for selector, declared in pairs:
-        asked = [frozenset(_NAME.findall(one)) for one in re.split("[> ]", selector)]
-        weight = selector.count("#"), selector.count(".") + selector.count(":")
-        choices.append(
-            ((*weight, sum(one[0].isalpha() for one in _NAME.findall(selector))), asked, ">" in selector, declared)
-        )
-    choices.sort(key=lambda choice: choice[0])
+    choices = [
+        ([frozenset(_NAME.findall(one)) for one in re.split("[> ]", selector)], ">" in selector, declared)
+        for selector, declared in sorted(pairs, key=lambda pair: _weight(pair[0]))
+    ]
     _lay(root, [], choices)
-    classes = {name[1:] for _, asked, _, _ in choices for name in frozenset().union(*asked) if name.startswith(".")}
-    for element in root.iter():
-        rest = [one for one in element.attrib.pop("class", "").split() if one not in classes]
-        if rest:
-            element.set("class", " ".join(rest))
+    classes = {name for asked, _, _ in choices for names in asked for name in names}
     for parent, sheet in sheets:
         parent.remove(sheet)
+    for element in root.iter() if sheets else ():
+        rest = [one for one in element.attrib.pop("class", "").split() if f".{one}" not in classes]
+        if rest:
+            element.set("class", " ".join(rest))
+
+
+def _weight(selector: str) -> tuple[int, int, int]:
+    """How much a selector counts: its ids, its classes, its names of elements."""
+    names = _NAME.findall(selector)
+    return selector.count("#"), selector.count(".") + selector.count(":"), sum(name[0].isalpha() for name in names)
 
 
 def _lay(element: ElementTree.Element, around: list[set[str]], choices: Sequence[_Choice]) -> None:
@@ -267,7 +249,7 @@ def _lay(element: ElementTree.Element, around: list[set[str]], choices: Sequence
     names |= set() if around else {":root"}
     laid = [
         one
-        for _, asked, is_child, declared in choices
+        for asked, is_child, declared in choices
         if asked[-1] <= names and (not asked[1:] or any(asked[0] <= one for one in around[-is_child:]))
         for one in declared
     ]
@@ -278,17 +260,24 @@ def _lay(element: ElementTree.Element, around: list[set[str]], choices: Sequence
         _lay(child, [*around, names], choices)
 
 
-def _name_ids(root: ElementTree.Element, name: str) -> Callable[[str], str]:
-    """Put the icon's name before each id and before what refers to one; return what does that to a reference."""
+def _name_parts(root: ElementTree.Element, name: str) -> None:
+    """Put the icon's name before each id and what refers to one, and before what its sheets name."""
+    own, sheets = _letters(name), list(root.iter("style"))
     names: dict[str, str] = {}
     for old in filter(None, (element.get("id") for element in root.iter())):
-        new = f"{name}__{_letters(old)}"
+        new = f"{own}__{_letters(old)}"
         while new in names.values() and old not in names:
             new += "_"
         names.setdefault(old, new)
+    frames = "|".join(frame for sheet in sheets for frame in _FRAMES.findall(sheet.text or ""))
+    named_frame = re.compile(rf"(?<![\w-])({frames or '$.'})(?![\w-])")
 
     def renamed(reference: str) -> str:
         return names.get(reference) or names.get(unquote(reference), reference)
+
+    def in_style(text: str) -> str:
+        text = _WITH_URL.sub(lambda link: f"url(#{renamed(link[1])})", text)
+        return _WITH_FRAMES.sub(lambda part: named_frame.sub(rf"{own}__\1", part[0]), text)
 
     for element in root.iter():
         for attribute, value in element.items():
@@ -299,6 +288,8 @@ def _name_ids(root: ElementTree.Element, name: str) -> Callable[[str], str]:
             elif attribute in _TIMING:
                 started = _STARTED_BY.sub(lambda one: one[1] + renamed(_ESCAPE.sub("", one[2])), value)
                 element.set(attribute, started)
-            elif "url(" in value:
-                element.set(attribute, WITH_URL.sub(lambda link: f"url(#{renamed(link[1])})", value))
-    return renamed
+            else:
+                element.set(attribute, in_style(value))
+    for sheet in sheets:
+        sheet.text = scoped(in_style(sheet.text or ""), scope=f".{own}", renamed=renamed)
+        root.set("class", " ".join(filter(None, (root.get("class"), own))))

@@ -13,7 +13,7 @@ from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.drawn import Look, NamedIcon
 from search.drawings.frameworks import capitals, free_name
 from search.drawings.shapes import box_of, path_data
-from search.drawings.sheets import WITH_URL, declarations
+from search.drawings.sheets import declarations
 
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 _BRACES = {"{": "&#123;", "}": "&#125;"}
@@ -176,7 +176,7 @@ _NOT_SLUG = re.compile(r"\W+", re.ASCII)
 _IN_URI = " =:/,;'"
 """Signs that stand in a data URI as they are, for people to read; quotes, angles, # and % may not."""
 _FIRST = ("xmlns", "width", "height", "viewBox", "fill", "stroke", "stroke-width", "stroke-linecap", "stroke-linejoin")
-_OPEN_PAINTS = frozenset(("none", "currentcolor", "inherit", "transparent"))
+_OPEN_PAINTS = frozenset(("", "none", "currentcolor", "inherit", "transparent"))
 _PAINTS = ("fill", "stroke", "color", "stop-color", "flood-color", "lighting-color")
 _DECLARED_PAINT = re.compile(rf"(?:^|[;{{])\s*(?:{'|'.join(_PAINTS)})\s*:\s*([^;}}]+)")
 _COLOURFUL = frozenset(("image", "linearGradient", "radialGradient", "pattern", "filter"))
@@ -249,7 +249,10 @@ def has_own_colours(root: ElementTree.Element) -> bool:
 def _paints(element: ElementTree.Element) -> list[str]:
     stated = [element.get(name, "none") for name in _PAINTS]
     sheet = (element.text or "") if element.tag == "style" else element.get("style", "")
-    return [WITH_URL.sub("", paint).strip() or "none" for paint in (*stated, *_DECLARED_PAINT.findall(sheet))]
+    return [
+        paint.rpartition(")")[2].strip() if paint.startswith("url(") else paint
+        for paint in (*stated, *_DECLARED_PAINT.findall(sheet))
+    ]
 
 
 def _beside_others(icon: NamedIcon, look: Look) -> ElementTree.Element:

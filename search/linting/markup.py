@@ -11,7 +11,7 @@ from xml.parsers import expat
 
 from indexer.errors import RenderError
 from indexer.rendering.render import svg_document
-from search.drawings.sheets import Declaration, read_sheet
+from search.drawings.sheets import Declaration, rules_of
 from search.drawings.sheets import declarations as all_declarations
 
 SVG = "http://www.w3.org/2000/svg"
@@ -134,11 +134,10 @@ class Sheet:
         self._rules: dict[str, list[tuple[int, Style]]] = {}
         """By selector, with the place at which each stands."""
         text = "".join(markup.styles)
-        sheet = read_sheet(text[:_MOST_CSS])
-        self.is_understood = len(text) <= _MOST_CSS and not sheet.others
-        for place, rule in enumerate(sheet.rules):
-            declared = _known(rule.declared)
-            for selector in rule.selectors:
+        self.is_understood = len(text) <= _MOST_CSS
+        for place, (selectors, stated) in enumerate(rules_of(text[:_MOST_CSS])):
+            declared = _known(stated)
+            for selector in selectors:
                 if _PLAIN_SELECTOR.fullmatch(selector):
                     self._rules.setdefault(selector, []).append((place, declared))
                 else:

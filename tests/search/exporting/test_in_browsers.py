@@ -16,12 +16,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from tools import lacking
 
 from data.making.detector.browser import PROGRAMS, Browser, find_browser, open_chromium
-from data.making.exports import run_node
 from data.making.detector.page import Viewport
+from data.making.exports import run_node
 from indexer.errors import IconsError
 from indexer.library.bundled import bundled
 from indexer.sources.iconify import build_svg, resolve_icon
@@ -41,9 +40,9 @@ _A_PAGE = 24
 _A_RUN = 1200
 _GAP = 8
 _COMPILED = ("react", "jsx", "package", "vue", "svelte")
-_PAGE = f"""<!doctype html><style>
-body {{ margin: 0; color: #000; background: var(--ground) }}
-div {{ position: absolute; font-size: 0 }}
+_PAGE = """<!doctype html><style>
+body { margin: 0; color: #000; background: var(--ground) }
+div { position: absolute; font-size: 0 }
 </style><body></body>"""
 _LAY = """tiles => { for (const [left, top, side, kind, text] of tiles) {
   const tile = document.createElement("div");
