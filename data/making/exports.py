@@ -1,10 +1,11 @@
 """What npm packages of icons export. Writes data/references/exported.json and data/snippets/exports.json.
 
-The first holds names that packages export and Iconify's sets lack: given up by a set, or newer. The second holds what
-the rules of `search.drawings.frameworks` get wrong. NODE_MODULES holds react-icons, and the packages that
-tests/node_packages.py lists; the library all of @iconify/json.
+The first holds names that sets and packages keep for old code, and exports that no name of a set tells. The second
+holds what the rules of `search.drawings.frameworks` get wrong. NODE_MODULES holds the packages that
+tests/node_packages.py lists, and for the first @iconify/json, `heroicons-1@npm:@heroicons/react@1`, and what
+`packages.MODULES` names.
 
-    python -m data.making.exports references NODE_MODULES --library LIBRARY
+    python -m data.making.exports references NODE_MODULES
     python -m data.making.exports snippets NODE_MODULES
 """
 
@@ -15,31 +16,25 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from indexer.commands.options import library_option
 from indexer.errors import SourceError
 from indexer.library.bundled import bundled
-from search.code.known import KnownIcons
-from search.code.names import scan
+from indexer.sources.iconify import resolve_icon
+from search.code.known import installed_exports
+from search.code.packages import MODULES, design_of, folded
 from search.drawings import frameworks
 from search.drawings.drawn import NamedIcon
 from search.drawings.frameworks import FRAMEWORKS
-from search.engine import SearchEngine
 
-if TYPE_CHECKING:
-    from indexer.library.folder import Library
-
-MODULES = (
-    "lucide-react", "@tabler/icons-react", "@heroicons/react/24/outline", "@heroicons/react/24/solid",
-    "@heroicons/react/20/solid", "@heroicons/react/16/solid", "@mdi/js", "@phosphor-icons/react",
-    "@fortawesome/free-solid-svg-icons", "@fortawesome/free-regular-svg-icons", "@fortawesome/free-brands-svg-icons",
-    *(f"react-icons/{one}" for one in ("ai", "bi", "bs", "cg", "fa", "fa6", "fc", "fi", "go", "gi", "gr", "hi", "hi2")),
-    *(f"react-icons/{one}" for one in ("im", "io", "io5", "lu", "md", "pi", "ri", "rx", "si", "sl", "tb", "ti", "vsc")),
-    "react-icons/wi",
-)  # fmt: skip
+ALIASED = (
+    *("lucide-react", "@tabler/icons-react"),
+    *(f"@fortawesome/free-{one}-svg-icons" for one in ("solid", "regular", "brands")),
+)
+"""Modules that have one icon under several names."""
+_FORMER = {f"@heroicons/react/{style}": f"heroicons-1/{style}" for style in ("outline", "solid")}
+"""Modules of former versions, and what they are installed as."""
 FAMILIES = {  # family and folder -> module, and the sets of Iconify whose icons are looked for in it
     "lucide": ("lucide-react", ["lucide"]),
     "tabler": ("@tabler/icons-react", ["tabler"]),
@@ -57,13 +52,21 @@ FAMILIES = {  # family and folder -> module, and the sets of Iconify whose icons
         for style in ("solid", "regular", "brands")
     },
 }
+_ASK_ALIASES = """
+const module = await import(process.argv[1]), texts = new Map(), names = [];
+for (const [name, icon] of Object.entries(module)) {
+  const aliases = icon?.iconName ? icon.icon[2].filter(one => typeof one === "string") : [];
+  if (icon?.iconName) names.push([icon.iconName, aliases]);
+  else if (icon) texts.set(icon, [...(texts.get(icon) ?? []), name]);
+}
+console.log(JSON.stringify({names, texts: [...texts].map(([icon, all]) => [icon.displayName, all])}));
+"""
 _ASK = """
 const names = {};
 for (const module of process.argv.slice(1)) names[module] = Object.keys(await import(module));
 console.log(JSON.stringify(names));
 """
 _DEFAULTS = re.compile(r"default as (\w+)")
-_AT_ONCE = 200
 
 
 def run_node(script: str, *arguments: str, modules: Path) -> str:
@@ -97,12 +100,61 @@ def icons_of(prefix: str, modules: Path) -> Iterator[tuple[str, str | None]]:
         yield name, None if is_turned else alias["parent"]
 
 
-def missing_in(known: KnownIcons, module: str, names: list[str]) -> str:
-    """Of the names that a module exports, those that no set of a library has, parted by spaces."""
-    parts = (names[at : at + _AT_ONCE] for at in range(0, len(names), _AT_ONCE))
-    code = "\n".join(f'import {{ {", ".join(part)} }} from "{module}";' for part in parts)
-    references = scan(code, path="all.ts").references
-    return " ".join(one.text for one in references if known.has_set(one) and not known.find(one))
+class Sets:
+    """Names that Iconify's sets show, and those that they keep hidden."""
+
+    def __init__(self, modules: Path) -> None:
+        self._folder = modules / "@iconify/json/json"
+        self.keys = sorted(path.stem for path in self._folder.glob("*.json"))
+
+    @cache  # noqa: B019 - one for a run
+    def names(self, key: str) -> dict[bool, set[str]]:
+        """By whether they are hidden."""
+        found: dict[bool, set[str]] = {True: set(), False: set()}
+        path = self._folder / f"{key}.json"
+        written = json.loads(path.read_text("utf-8")) if path.is_file() else {"icons": {}}
+        for name in (*written["icons"], *written.get("aliases", {})):
+            found[bool(resolve_icon(written, name)[0].get("hidden"))].add(name)
+        return found
+
+    def shown(self, key: str) -> set[str]:
+        """Names that all versions of a set show."""
+        versions = [one for one in self.keys if design_of(one) == design_of(key)]
+        return set.intersection(*(self.names(one)[False] for one in versions)) if versions else set()
+
+
+def wrongly_spelt(module: str, sets: Sets, modules: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """Names that a module exports and no name which a set shows tells; and what such a name tells in wrong capitals.
+
+    All of a module whose icons are of several sets: a library may lack one of these.
+    """
+    folder, looks = str(modules.parent.absolute()), MODULES[module].looks
+    exported = installed_exports(folder, _FORMER.get(module, module)) - MODULES[module].others
+    told, letters = (
+        {look.spell(name) or "" for look in looks for name in sets.shown(look.set)},
+        set(map(folded, exported)),
+    )
+    is_of_one = len({design_of(look.set) for look in looks}) == 1
+    absent = frozenset(text for text in told - exported if folded(text) in letters)
+    return exported - (told if is_of_one else set()), absent
+
+
+def kept_by(module: str, sets: Sets, modules: Path) -> dict[str, str]:
+    """Names that a module's set has, or had, beside those that all its versions show, each with the present one."""
+    looks, own = MODULES[module].looks, {look.set for look in MODULES[module].looks}
+    known = {folded(name): name for key in own for is_hidden in (True, False) for name in sets.names(key)[is_hidden]}
+    shown = set().union(*(sets.names(key)[False] for key in own))
+    said = json.loads(run_node(_ASK_ALIASES, module, modules=modules))
+    groups = [(name, aliases) for name, aliases in said["names"]]
+    for text, texts in said["texts"]:
+        plain = [one for one in texts if f"{one}Icon" in texts] or texts
+        names = [looks[-1].read(one) or "" for one in plain]
+        groups.append((known.get(folded(text or ""), ""), [known.get(folded(name), name) for name in names]))
+    kept = dict.fromkeys(shown - sets.shown(looks[0].set), "")
+    for name, aliases in groups:
+        present = name if name in shown else next((one for one in aliases if one in shown), "")
+        kept |= {alias: present for alias in (name, *aliases) if alias and alias != present}
+    return kept
 
 
 def wrong_exports(family: str, modules: Path) -> tuple[dict[str, set[str]], set[str]]:
@@ -139,13 +191,18 @@ _MODULES = click.argument("modules", type=click.Path(exists=True, file_okay=Fals
 
 @main.command()
 @_MODULES
-@library_option
-def references(modules: Path, library: "Library") -> None:
-    """Names that packages export and no set of the library has."""
-    known, root = KnownIcons(SearchEngine.open(library.root), exported={}), modules.absolute()
-    found = {module: missing_in(known, module, sorted(exports_of(module, root))) for module in MODULES}
-    held = {module: names for module, names in found.items() if names}
-    bundled("references/exported.json").write_text(json.dumps(held, indent=1) + "\n", "utf-8")
+def references(modules: Path) -> None:
+    """Names that sets keep for old code, and names that packages export and no shown name tells."""
+    sets, root = Sets(modules), modules.absolute()
+    names = {key: dict.fromkeys(sets.names(key)[True], "") for key in sets.keys}
+    for module in ALIASED:
+        names.setdefault(design_of(MODULES[module].looks[0].set), {}).update(kept_by(module, sets, root))
+    found = {module: wrongly_spelt(module, sets, root) for module in MODULES}
+    exports, absent = ({one: " ".join(sorted(both[n])) for one, both in found.items() if both[n]} for n in (0, 1))
+    pairs = {key: (f"{old}={now}" if now else old for old, now in sorted(kept.items())) for key, kept in names.items()}
+    plain = {"names": {key: " ".join(kept) for key, kept in sorted(pairs.items()) if names[key]}}
+    written = json.dumps(plain | {"exports": exports, "absent": absent}, indent=1)
+    bundled("references/exported.json").write_text(f"{written}\n", "utf-8")
 
 
 @main.command()

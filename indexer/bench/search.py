@@ -29,6 +29,7 @@ from indexer.bench.report import Report, Row, Run
 from indexer.encoders.query_encoder import open_query_encoder
 from indexer.errors import LibraryError
 from indexer.library.folder import Library
+from indexer.library.named import read_list, text_of
 from indexer.library.shards import read_vectors
 from indexer.merging.manifest import Manifest, answering_manifest
 from indexer.reports.terminal import Progress
@@ -188,7 +189,8 @@ def ask_catalog(library: Library, question: str) -> list[Any]:
 
 def choose_texts(library: Library, files: Sequence[Path] = (), *, seed: int = 0) -> list[str]:
     """Take at most `N_QUERIES` texts, of JSONL files of queries or of the names of a library's icons."""
-    texts = [json.loads(line)["query"] for file in files for line in file.read_text("utf-8").splitlines() if line]
+    rows = (row for file in files for _, row in read_list(file, ("query",), needed=("query",)))
+    texts = [text for row in rows if (text := text_of(row.get("query")))]
     texts = texts or [words for (words,) in ask_catalog(library, _WORDS)]
     return [texts[place] for place in np.random.default_rng(seed).permutation(len(texts))[:N_QUERIES].tolist()]
 

@@ -27,7 +27,7 @@ from indexer.languages.dictionary import Dictionary
 from indexer.languages.letters import AUTO
 from indexer.library.stores import spelled, url_of
 from indexer.sources.records import FileScan, refuse_undecoded, to_text
-from indexer.sources.source import Source, open_sources
+from indexer.sources.source import Source, open_sources, refuse_empty
 
 _MANY = 1000
 """Icons of a source from which on less than half of them is a loss to be asked about."""
@@ -77,6 +77,8 @@ def remember(connection: Connection, location: Path, *, exclude: Sequence[str], 
     options = {"exclude": json.dumps(list(exclude)), "names_language": names_language}
     connection.execute(update(sources).where(sources.c.named == named).values(options))
     for source in open_sources(Path(named), exclude=exclude):
+        if connection.scalar(select(sources.c.id).where(sources.c.location == spelled(source.location))) is None:
+            refuse_empty(source)
         _source_row(connection, {"named": named, **options}, source)
 
 
@@ -263,8 +265,8 @@ class _Scan:
         there = set(self.connection.execute(select(sets.c.id)).scalars())
         to_name = sorted(self.sets_touched & there | namer.read_otherwise())
         is_renamed = [namer.name(set_id) for set_id in to_name]
-        self.tally.broken = self.connection.execute(select(func.count()).select_from(problems)).scalar_one()
         tally = self.tally
+        tally.broken = self.connection.execute(select(func.count()).select_from(problems)).scalar_one()
         tally.read = questions.read_sets(self.connection)
         if tally.added or tally.changed or tally.moved or tally.gone or self.has_changed_sets or any(is_renamed):
             questions.bump_revision(self.connection)

@@ -17,7 +17,7 @@ from indexer.errors import SourceError
 from indexer.finetune.gather import Gathered, Limits, gather, is_held_out, read_sources, refuse_licence, share_held_out
 from indexer.finetune.options import Learning
 from indexer.library.folder import Library, require
-from indexer.library.named import read_text, write_result
+from indexer.library.named import read_list, several, write_result
 from indexer.sources.records import Record
 
 KINDS = ("name", "tag", "phrase", "part", "own")
@@ -219,36 +219,14 @@ def read_own_captions(file: Path) -> dict[str, tuple[str, ...]]:
         SourceError: the file can't be read, or a row has no file or no caption.
     """
     found: dict[str, tuple[str, ...]] = {}
-    try:
-        for number, row in _rows(file):
-            name, captions = str(row.get("file") or "").strip(), _captions(row)
-            if not name or not captions:
-                lacking = "captions" if name else "file"
-                raise SourceError(f'"{file}" line {number} has no "{lacking}"; complete it, or take the line out')
-            found[name] = tuple(dict.fromkeys((*found.get(name, ()), *captions)))
-    except (ValueError, RecursionError, csv.Error) as error:
-        raise SourceError(f'"{file}" can\'t be read as captions ({error}); give CSV or JSONL') from error
+    hint = "; `icons lab captions --out FILE` writes a list to edit"
+    for number, row in read_list(file, ("file", "captions", "caption"), limit=_MOST_BYTES, hint=hint):
+        name = str(row.get("file") or "").strip()
+        captions = several(row.get("captions") or row.get("caption"), between=";")
+        if not name or not captions:
+            lacking = "captions" if name else "file"
+            raise SourceError(f'"{file}" line {number} has no "{lacking}"; complete it, or take the line out')
+        found[name] = tuple(dict.fromkeys((*found.get(name, ()), *captions)))
     if not found:
-        raise SourceError(f'"{file}" holds no captions; `icons lab captions --out FILE` writes a list to edit')
+        raise SourceError(f'"{file}" holds no captions{hint}')
     return found
-
-
-def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    opened = io.StringIO(read_text(file, limit=_MOST_BYTES), newline="")
-    if file.suffix.lower() == ".jsonl":
-        for number, line in enumerate(opened, start=1):
-            if line.strip():
-                row = json.loads(line)
-                yield number, row if isinstance(row, dict) else {}
-    else:
-        reader = csv.DictReader(opened)
-        for row in reader:
-            yield reader.line_num, row
-
-
-def _captions(row: dict[str, Any]) -> Sequence[str]:
-    """A list, or text with semicolons between; "caption" in the singular is taken too."""
-    listed = row.get("captions", row.get("caption")) or ()
-    parts = listed if isinstance(listed, list) else str(listed).split(";") if listed else ()
-    whole = (str(part).encode(errors="replace").decode().strip() for part in parts)  # halves of a pair are no text
-    return [part for part in whole if part]

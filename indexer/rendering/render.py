@@ -6,10 +6,10 @@ equals its ground everywhere on both is refused as blank. A shape of one colour 
 """
 
 import functools
-import gzip
 import io
 import math
 import re
+import struct
 import warnings
 import zlib
 from contextlib import suppress
@@ -23,6 +23,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from indexer.errors import RenderError
 from indexer.library.traits import Ink
 from indexer.rendering.ink import Planes, distinct_channels, measure
+from indexer.sources.records import ICON_FILES, STYLED
 
 BLANK = "blank: nothing is drawn"
 
@@ -62,10 +63,9 @@ def _on_canvas(picture: NDArray[np.uint8], *, size: int, shade: int) -> NDArray[
     planes = _on_shade(picture, shade=shade)
     if height == width:
         return planes
-    canvas = np.full((3, size, size), shade, np.uint8)
     top, left = (size - height) // 2, (size - width) // 2
-    canvas[:, top : top + height, left : left + width] = planes
-    return canvas
+    around = (0, 0), (top, size - height - top), (left, size - width - left)
+    return np.pad(planes, around, constant_values=shade)
 
 
 def _on_shade(picture: NDArray[np.uint8], *, shade: int) -> NDArray[np.uint8]:
@@ -137,15 +137,15 @@ def _codec(content: bytes) -> str | None:
 
 
 def _gunzip(content: bytes) -> bytes:
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
-            unpacked = packed.read(MAX_SVG_BYTES + 1)
-    except EOFError as error:
-        raise RenderError("truncated SVGZ") from error
-    except (OSError, zlib.error) as error:
+        unpacked = unpacker.decompress(content, MAX_SVG_BYTES + 1)
+    except zlib.error as error:
         raise RenderError(f"svgz: {error}") from error
     if len(unpacked) > MAX_SVG_BYTES:
         raise RenderError(f"SVGZ that unpacks to more than {MAX_SVG_BYTES / 1e6:.0f} MB")
+    if not unpacker.eof:
+        raise RenderError("truncated SVGZ")
     return unpacked
 
 
@@ -177,7 +177,7 @@ _BITMAP_STARTS = {
     b"GIF8": "GIF",
     b"BM": "BMP",
     b"RIFF": "WEBP",
-    b"\x00\x00\x01\x00": "ICO",
+    **dict.fromkeys(ICON_FILES, "ICO"),
 }
 _COLOURED_SHARE = 0.001
 """Of all pixels: a badge of three pixels' radius has 28 of 4,096, the rim of a grey shape in a JPEG fewer than 4."""
@@ -233,11 +233,16 @@ def decode(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool
     document = svg_document(content)
     if document is None:
         return _draw_bitmap(content, size=size)
-    return _draw_svg(document, size=size), any(sign in document for sign in _SVG_MOVES)
+    moves = any(sign in document for sign in _SVG_MOVES)
+    if any(sign in document for sign in STYLED):
+        from indexer.rendering.styles import written_out  # few pictures need it
+
+        document = written_out(document)
+    return _draw_svg(document, size=size), moves
 
 
 @functools.cache
-def _vips() -> Any:
+def libvips() -> Any:
     """Libvips, set up once: one thread a process (workers are processes) and no cache, which would only fill memory."""
     import pyvips
 
@@ -248,7 +253,7 @@ def _vips() -> Any:
 
 def _draw_svg(document: bytes, *, size: int | None) -> NDArray[np.uint8]:
     """RGBA, longer side `size`, or natural size. A buffer has no address, so librsvg reads no file that it names."""
-    vips = _vips()
+    vips = libvips()
     try:
         drawable = _scaled_svg(document, size=size) if size else _load_svg(document, scale=_VIPS_DPI / _CSS_DPI)
         image, width, height = drawable
@@ -280,7 +285,7 @@ def _scaled_svg(document: bytes, *, size: int) -> tuple[Any, int, int]:
 
 
 def _load_svg(document: bytes, *, scale: float) -> tuple[Any, int, int]:
-    image = _vips().Image.svgload_buffer(document, dpi=_CSS_DPI, scale=scale)
+    image = libvips().Image.svgload_buffer(document, dpi=_CSS_DPI, scale=scale)
     return image, image.width, image.height
 
 
@@ -295,12 +300,37 @@ def _draw_bitmap(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8]
         # An ICO's entries tell their true size only when they are decoded; there Pillow's own bound holds.
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         try:
-            with Image.open(io.BytesIO(content), formats=[kind]) as image:
+            with Image.open(io.BytesIO(_best_icon(content) if kind == "ICO" else content), formats=[kind]) as image:
                 if image.width * image.height > most_pixels:
                     raise Image.DecompressionBombError  # noqa: TRY301 - as Pillow's own
-                return np.asarray(_decoded(image, size=size)), _does_bitmap_move(image, kind)
+                if getattr(image, "default_image", False):  # of an APNG, which is no frame
+                    image.seek(1)
+                picture, moves = np.asarray(_decoded(image, size=size)), _does_bitmap_move(image, kind)
+                while moves and picture.shape[2] == 4 and not picture[..., 3].any():
+                    image.seek(image.tell() + 1)
+                    picture = np.asarray(_decoded(image, size=size))
+                return picture, moves
         except Exception as error:  # hostile bytes make a decoder raise anything, from struct.error to IndexError
             raise RenderError(_bitmap_reason(error, kind=kind, most_pixels=most_pixels)) from error
+
+
+def _best_icon(content: bytes) -> bytes:
+    """Make an ICO of the largest and deepest picture of an ICO or a cursor.
+
+    Where none of 32 bits has any alpha, 24 are said to count, so that its mask does: so browsers take it.
+    """
+    pictures = []
+    for at in range(6, 6 + 16 * content[4], 16):
+        length, start = struct.unpack_from("<II", content, at + 8)
+        picture, sides = content[start : start + length], content[at : at + 2]
+        header, width, height, depth = struct.unpack_from("<III2xH", picture)
+        if picture.startswith(b"\x89PNG"):
+            depth = 32
+        elif depth == 32 and not any(picture[header + 3 : header + 2 * width * height : 4]):
+            depth = 24
+        area = (sides[0] or 256) * (sides[1] or 256)
+        pictures.append((area, depth, struct.pack("<HHH2sHHHII", 0, 1, 1, sides, 0, 1, depth, length, 22) + picture))
+    return max(pictures)[2]
 
 
 def _does_bitmap_move(image: Image.Image, kind: str) -> bool:

@@ -4,7 +4,6 @@ import struct
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from indexer.arrays import Pixels
@@ -49,29 +48,17 @@ def cut_out_pixels(pixels: Pixels, *, size: int) -> Pixels:
 def _cut_out_opaque(colours: Pixels, *, size: int, may_be_even: bool) -> Pixels:
     border = np.concatenate([colours[0], colours[-1], colours[:, 0], colours[:, -1]]).astype(np.int64)
     ground = np.median(border, axis=0)
-    if not may_be_even and (np.abs(colours - ground) < _CONTRAST).all():
+    differs = np.abs(colours - ground).max(axis=2) >= _CONTRAST
+    if not may_be_even and not differs.any():
         raise RenderError("of one colour all over, so there is no icon to look for")
     is_even = (np.abs(border - ground).max(axis=1) < _CONTRAST).mean() >= _EVEN_SHARE
-    box = _trimmed(colours, ground) if is_even else colours
-    square = _cut_on_ground(box, ground, margin=MARGIN if is_even else 0)
-    return np.asarray(Image.fromarray(square).resize((size, size), Image.Resampling.BICUBIC, reducing_gap=3.0))
-
-
-def _trimmed(colours: Pixels, ground: NDArray[np.float64]) -> Pixels:
-    """The smallest part that holds all that differs from the ground; everything where nothing does."""
-    differs = np.abs(colours - ground).max(axis=2) >= _CONTRAST
-    rows, columns = np.flatnonzero(differs.any(axis=1)), np.flatnonzero(differs.any(axis=0))
-    return colours[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] if len(rows) else colours
-
-
-def _cut_on_ground(box: Pixels, ground: NDArray[np.float64], *, margin: float) -> Pixels:
-    """Centre a part on a square of the ground."""
-    height, width = box.shape[:2]
-    side = round(max(height, width) * (1 + 2 * margin))
-    square = np.full((side, side, 3), ground, np.uint8)
-    top, left = (side - height) // 2, (side - width) // 2
-    square[top : top + height, left : left + width] = box
-    return square
+    shown = Image.fromarray(colours)
+    if is_even:
+        shown = shown.crop(Image.fromarray(differs).getbbox())
+    side = round(max(shown.size) * (1 + 2 * MARGIN * is_even))
+    square = Image.new("RGB", (side, side), tuple(ground.astype(int).tolist()))
+    square.paste(shown, ((side - shown.width) // 2, (side - shown.height) // 2))
+    return np.asarray(square.resize((size, size), Image.Resampling.BICUBIC, reducing_gap=3.0))
 
 
 _LARGEST_ICON = 1024

@@ -1,13 +1,10 @@
 """Pictures that are files: all of a folder, which is a set, or those that a manifest lists.
 
-A manifest is a CSV, TSV or JSONL file with one picture a row, in the form that open_clip trains from: `file_path`, and
-any of name, caption, tags, categories, set, style, size, licence. Paths are relative to its folder, and lead nowhere
-outside it. Tags and categories are lists, or text with commas or semicolons between.
+A manifest is a list with one picture a row, in the form that open_clip trains from: `file_path`, and any of name,
+caption, tags, categories, set, style, size, licence. Paths are relative to its folder, and lead nowhere outside it.
 """
 
-import csv
 import hashlib
-import json
 import os
 import re
 from collections import Counter
@@ -16,11 +13,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from indexer.errors import SourceError, StoreError
 from indexer.languages.names import path_hints
+from indexer.library.named import JSON_SUFFIXES, Row, read_rows, several, text_of, why_lost
 from indexer.sources.records import (
+    DRAWN_BY,
     MAX_TEXT,
     UNREAD,
     FileScan,
@@ -190,7 +190,7 @@ def scan_picture(
     def read(stamp: str) -> FileScan:
         return FileScan(key, stamp, records=(record_of(content_digest(read_regular(file, inside=inside))),))
 
-    return scan_file(key, stamps, stamp=lambda: stamp_of(file, recipe=beside), read=read)
+    return scan_file(key, stamps, stamp=lambda: stamp_of(file, recipe=DRAWN_BY + beside), read=read)
 
 
 def reason_of(error: Exception) -> str:
@@ -219,14 +219,12 @@ def record_in(icon_set: IconSet, path: str, digest: bytes) -> Record:
     return Record("", name_of(path), digest, icon_set, style=style, size=size)
 
 
-LIST_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson")
+LIST_SUFFIXES = (".csv", ".tsv", *JSON_SUFFIXES)
 
-_JSON_SUFFIXES = (".jsonl", ".ndjson")
 _REPEAT = re.compile(r"#[0-9]+$")
-_LARGEST_FIELD = _LONGEST_LINE = 10_000_000
 _TEXTS = ("name", "set", "style", "licence", "license")
-Row = dict[str, Any]
-
+_LISTS = ("tags", "categories")
+_COLUMNS = ("file_path", "caption", "size", *_TEXTS, *_LISTS)
 _LONGEST_PATH = 4096
 """More than Linux takes."""
 _NO_PATH = re.compile("[\0\ud800-\udc7f\udd00-\udfff]")
@@ -235,26 +233,37 @@ _NO_PATH = re.compile("[\0\ud800-\udc7f\udd00-\udfff]")
 def scan_list(manifest: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Iterator[FileScan]:
     """Yield each row, in the order of the file; see `Source.scan`. A file listed again is called `path#2`."""
     times_seen: Counter[str] = Counter()
-    rows = _json_rows(manifest) if manifest.suffix.lower() in _JSON_SUFFIXES else _csv_rows(manifest)
     folder, inside = manifest.parent, os.path.realpath(manifest.parent)
     try:
-        for line, row, unread in rows:
-            path = str(row.get("file_path") or "").strip()
-            if why_not := unread or _refusal(row, path):
-                yield FileScan(f"#{line}", UNREAD, error=f"line {line}: {why_not}")
-                continue
-            times_seen[path] += 1
-            # A path that itself ends like a number gets one too, so that it can be taken off again.
-            is_numbered = times_seen[path] > 1 or _REPEAT.search(path)
-            key = to_text(path) + (f"#{times_seen[path]}" if is_numbered else "")
-            record_of = partial(_record, row, manifest=manifest, path=path)
-            spelled = repr(sorted(row.items(), key=str)).encode(errors="replace")
-            beside = hashlib.blake2b(spelled, digest_size=8).hexdigest()
-            yield scan_picture(folder / path, key, stamps, inside=inside, beside=beside, record_of=record_of)
+        with manifest.open("rb") as opened:
+            is_json = manifest.suffix.lower() in JSON_SUFFIXES
+            for line, row, unread in read_rows(opened, _COLUMNS, needed=_COLUMNS[:1], is_json=is_json):
+                path = str(row.get("file_path") or "").strip()
+                if why_not := unread or _refusal(row, path):
+                    yield FileScan(f"#{line}", UNREAD, error=f"line {line}: {why_not}")
+                    continue
+                path = _spelt_there(folder, path)
+                times_seen[path] += 1
+                # A path that itself ends like a number gets one too, so that it can be taken off again.
+                is_numbered = times_seen[path] > 1 or _REPEAT.search(path)
+                key = to_text(path) + (f"#{times_seen[path]}" if is_numbered else "")
+                record_of = partial(_record, row, manifest=manifest, path=path)
+                spelled = repr(sorted(row.items(), key=str)).encode(errors="replace")
+                beside = hashlib.blake2b(spelled, digest_size=8).hexdigest()
+                yield scan_picture(folder / path, key, stamps, inside=inside, beside=beside, record_of=record_of)
     except (OSError, SourceError) as error:
         yield FileScan("", UNREAD, error=reason_of(error))
-    except csv.Error as error:
-        yield FileScan("", UNREAD, error=f"not valid CSV: {error}")
+
+
+def _spelt_there(folder: Path, path: str) -> str:
+    """Spell a path as the file is called there: Windows writes "\\", a Macintosh ü in two signs, others in Latin-1."""
+    if path.isascii() and "\\" not in path:
+        return path
+    ways = [path, path.replace("\\", "/")]
+    ways += [normalize(form, way) for way in ways for form in ("NFC", "NFD")]
+    with suppress(UnicodeEncodeError):
+        ways += [os.fsdecode(way.encode("cp1252", "surrogateescape")) for way in ways[:2]]
+    return next((way for way in ways if (folder / way).exists()), path)
 
 
 def path_of_row(key: str) -> str:
@@ -263,80 +272,28 @@ def path_of_row(key: str) -> str:
 
 
 def _refusal(row: Row, path: str) -> str | None:
-    """Say why a row is not read: it names no path, or a column's text is longer than anybody writes."""
+    """Say why a row is not read: it names no path, is no text, or a column's is longer than anybody writes."""
     if not path or len(path) > _LONGEST_PATH or _NO_PATH.search(path):
         return f'"{shown(ascii(path))}" is no path' if path else 'no "file_path"'
-    texts = [(column, _text(row.get(column))) for column in _TEXTS]
-    texts += [(column, text) for column in ("tags", "categories") for text in _list(row.get(column))]
+    texts = [(column, text_of(row.get(column))) for column in _TEXTS]
+    texts += [(column, text) for column in _LISTS for text in several(row.get(column))]
     longest = max(texts, key=lambda text: len(text[1] or ""))
-    return f'"{longest[0]}" of more than {MAX_TEXT:,} characters' if len(longest[1] or "") > MAX_TEXT else None
+    is_long = len(longest[1] or "") > MAX_TEXT
+    return f'"{longest[0]}" of more than {MAX_TEXT:,} characters' if is_long else why_lost(row, _COLUMNS[1:])
 
 
 def _record(row: Row, digest: bytes, *, manifest: Path, path: str) -> Record:
-    set_key = _text(row.get("set")) or manifest.stem
-    size = _text(row.get("size"))
+    set_key = text_of(row.get("set")) or manifest.stem
+    size = text_of(row.get("size"))
     return Record(
         member="",
-        name=_text(row.get("name")) or name_of(path),
+        name=text_of(row.get("name")) or name_of(path),
         digest=digest,
         set=IconSet(key=set_key, title=set_key),
-        tags=_list(row.get("tags")),
-        categories=_list(row.get("categories")),
-        caption=_text(row.get("caption")),
-        style=_text(row.get("style")),
+        tags=several(row.get("tags")),
+        categories=several(row.get("categories")),
+        caption=text_of(row.get("caption")),
+        style=text_of(row.get("style")),
         size=int(number[0]) if size and (number := re.match(r"[0-9]{1,6}", size)) else None,
-        licence=_text(row.get("licence")) or _text(row.get("license")),
+        licence=text_of(row.get("licence")) or text_of(row.get("license")),
     )
-
-
-def _json_rows(manifest: Path) -> Iterator[tuple[int, Row, str | None]]:
-    """Yield (line number, row, None), or an empty row and what is wrong with it."""
-    with manifest.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
-        for number, line in enumerate(_bounded(lines), start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                yield number, {}, f"not valid JSON: {error}"
-                continue
-            yield (number, row, None) if isinstance(row, dict) else (number, {}, "no JSON object")
-
-
-def _csv_rows(manifest: Path) -> Iterator[tuple[int, Row, str | None]]:
-    csv.field_size_limit(_LARGEST_FIELD)
-    with manifest.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as opened:
-        header = opened.readline(_LONGEST_LINE)
-        opened.seek(0)
-        # The sign that cuts the header into most columns; open_clip itself writes tabs.
-        delimiter = max("\t,;|", key=lambda sign: len(next(csv.reader([header], delimiter=sign), [])))
-        reader = csv.DictReader(_bounded(opened), delimiter=delimiter)
-        if "file_path" not in (reader.fieldnames or ()):
-            raise SourceError(f'no column "file_path" in the first line "{to_text(header.strip()[:80])}"')
-        for row in reader:
-            yield reader.line_num, row, None
-
-
-def _bounded(lines: TextIO) -> Iterator[str]:
-    """Give out the lines of a file; one without end is not read into memory.
-
-    Raises:
-        SourceError: a line is too long.
-    """
-    while line := lines.readline(_LONGEST_LINE):
-        if len(line) == _LONGEST_LINE:
-            raise SourceError(f"a line of more than {_LONGEST_LINE // 1_000_000} million characters")
-        yield line
-
-
-def _text(value: object) -> str | None:
-    """Read a field as text that can be stored; empty ones are none."""
-    if value is None or isinstance(value, list | dict):
-        return None
-    return str(value).encode(errors="replace").decode().strip() or None
-
-
-def _list(value: object) -> tuple[str, ...]:
-    """Read a field that is a list, or text with commas or semicolons between."""
-    parts = value if isinstance(value, list) else re.split("[,;]", _text(value) or "")
-    return tuple(dict.fromkeys(text for part in parts if (text := _text(part))))

@@ -19,6 +19,7 @@ from indexer.errors import SourceError
 from indexer.languages.names import path_hints
 from indexer.sources.folders import Exclusion, scan_file
 from indexer.sources.records import (
+    DRAWN_BY,
     MAX_TEXT,
     UNREAD,
     FileScan,
@@ -26,6 +27,7 @@ from indexer.sources.records import (
     Record,
     as_object,
     content_digest,
+    has_digest,
     is_unicode,
     load_facts,
     shown,
@@ -138,7 +140,7 @@ def _spell(number: float) -> str:
     return repr(int(number)) if number == int(number) else repr(number)
 
 
-_RECIPE = "1"
+_RECIPE = f"1{DRAWN_BY}"
 """Changes whenever the same file gives other SVGs or other records, so that it is read again."""
 _BESIDE = ("info.json", "metadata.json")
 """Where a package for one set keeps what a whole set has in the same file."""
@@ -174,7 +176,7 @@ def read_icon(location: Path, path: str, member: str, *, digest: bytes = b"") ->
         SourceError: it no longer holds the icon, or is no set any more.
     """
     alone = read_icon_alone(location / path, member) if digest else None
-    if alone is not None and content_digest(alone) == digest:
+    if alone is not None and has_digest(alone, digest):
         return alone
     icon_set = _remembered_set(location, path, _stamp(location, path))
     return build_svg(resolve_icon(icon_set, member)[0])

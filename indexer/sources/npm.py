@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
@@ -81,15 +82,14 @@ def material(icons: Any) -> dict[str, About]:
 
 def carbon(metadata: Any) -> dict[str, About]:
     """Aliases, category and subcategory of each file."""
-    found = {}
-    for icon in metadata["icons"]:
-        description = About(
+    return {
+        asset["filepath"].removesuffix(".svg"): About(
             clean([icon.get("friendlyName", ""), *icon.get("aliases", ())]),
             clean([icon.get("category", ""), icon.get("subcategory", "")]),
         )
-        for asset in icon["assets"]:
-            found[asset["filepath"].removesuffix(".svg")] = description
-    return found
+        for icon in metadata["icons"]
+        for asset in icon["assets"]
+    }
 
 
 def font_awesome(icons: Any) -> dict[str, About]:
@@ -105,13 +105,14 @@ def font_awesome(icons: Any) -> dict[str, About]:
 
 def openmoji(emojis: Any) -> dict[str, About]:
     """Files are called by code points, the annotation is the name."""
-    found = {}
-    for emoji in emojis:
-        tags = [emoji["emoji"], *emoji["tags"].split(","), *emoji["openmoji_tags"].split(",")]
-        categories = [spaced(emoji["group"]), spaced(emoji["subgroups"])]
-        [name] = clean([emoji["annotation"]])
-        found[emoji["hexcode"]] = About(clean(tags), clean(categories), name)
-    return found
+    return {
+        emoji["hexcode"]: About(
+            clean([emoji["emoji"], *emoji["tags"].split(","), *emoji["openmoji_tags"].split(",")]),
+            clean([spaced(emoji["group"]), spaced(emoji["subgroups"])]),
+            *clean([emoji["annotation"]]),
+        )
+        for emoji in emojis
+    }
 
 
 def healthicons(icons: Any) -> dict[str, About]:
@@ -142,10 +143,11 @@ def clean(words: Iterable[object]) -> tuple[str, ...]:
 
 def phosphor(code: str) -> dict[str, About]:
     """JavaScript, of which three literals are read."""
-    enums = {}
-    for parameter, members, variable in _ENUM.findall(code):
-        for key, value in re.findall(rf'\b{parameter}\.(\w+) = ("(?:[^"\\]|\\.)*")', members):
-            enums[f"{variable}.{key}"] = json.loads(value)
+    enums = {
+        f"{variable}.{key}": json.loads(value)
+        for parameter, members, variable in _ENUM.findall(code)
+        for key, value in re.findall(rf'\b{parameter}\.(\w+) = ("(?:[^"\\]|\\.)*")', members)
+    }
     found = {}
     for icon in _PHOSPHOR_ICON.finditer(code):
         categories = [enums[member] for member in re.findall(r"\w+\.\w+", icon["categories"])]
@@ -167,12 +169,12 @@ _PHOSPHOR_ICON = re.compile(
 
 def atlaskit(code: str) -> dict[str, About]:
     """JavaScript, of which the keywords are read."""
-    found = {}
-    for name, keywords in _ATLASKIT_ICON.findall(code):
-        words = (word.strip().strip("'\"") for word in keywords.split(","))
-        apart = ("icon", "icon-lab", name, name.replace("-", ""))
-        found[name] = About(clean(word for word in words if word not in apart))
-    return found
+    said = {
+        name: clean(word.strip().strip("'\"") for word in words.split(","))
+        for name, words in _ATLASKIT_ICON.findall(code)
+    }
+    apart = {name: {"icon", "icon-lab", name, name.replace("-", "")} for name in said}
+    return {name: About(tuple(word for word in said[name] if word not in apart[name])) for name in said}
 
 
 _ATLASKIT_ICON = re.compile(r"^  '?([\w-]+)'?: \{\s*keywords: \[([^\]]{0,5000})\]", re.MULTILINE)
@@ -369,9 +371,11 @@ def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Ite
     for root in roots:
         suffixes = SUFFIXES if package is _ANY else _SVG
         for found in find_pictures(location, exclusion=exclusion, suffixes=suffixes, start=root):
+            if package is _ANY and _NO_ICONS.excludes(found.path if isinstance(found, FileScan) else found):
+                continue
             if isinstance(found, FileScan):
                 yield found
-            elif package is not _ANY or not _NO_ICONS.excludes(found):
+            else:
                 file, record = location / found, partial(record_of, root, found)
                 yield scan_picture(file, to_text(found), stamps, inside=inside, beside=beside, record_of=record)
     for name, error in problems.items():
@@ -412,6 +416,24 @@ def has_icons(package: Path) -> bool:
     if "icon" not in words and "emoji" not in words:
         return False
     return any(isinstance(picture, str) for picture in find_pictures(package, exclusion=_NO_ICONS, suffixes=_SVG))
+
+
+_ZIPPED = re.compile(r"([@\w.-]+?)-npm-[^\s/\"]*\.zip")
+
+
+def why_zipped(folder: Path) -> str:
+    """Say which packages Yarn PnP keeps as zips, where a folder is of such a project; else ""."""
+    project = next((one for one in (folder.resolve(), *folder.resolve().parents) if (one / ".pnp.cjs").is_file()), None)
+    if project is None:
+        return ""
+    texts = [file.name for file in project.glob(".yarn/cache/*.zip")]
+    with suppress(OSError, SourceError):
+        texts.append(read_regular(project / ".pnp.cjs", limit=_MAX_CODE_BYTES, cut=True).decode(errors="replace"))
+    known = {name.replace("/", "-") for name in PACKAGES}
+    names = sorted({name for name in _ZIPPED.findall("\n".join(texts)) if name in known or "icon" in name})
+    named = f" ({', '.join([*names[:3], *(['...'] if names[3:] else [])])})" if names else ""
+    command = "`yarn config set nodeLinker node-modules && yarn install`"
+    return f"; its packages{named} are zipped by Yarn PnP: {command} unpacks them into node_modules"
 
 
 def _package_json(folder: Path) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from indexer.sources.records import (
     FileScan,
     PictureAddress,
     Record,
-    content_digest,
     from_text,
+    has_digest,
     read_regular,
     real_path,
     refuse_undecoded,
@@ -55,10 +55,23 @@ def open_sources(location: Path, *, exclude: Sequence[str] = ()) -> list[Source]
         kind = stored.kind_of(location)
         return [Source(kind, location, partial(stored.scan, kind, location, exclusion))]
     if not (location.is_file() or location.is_dir()):
-        raise SourceError(f'"{location}" does not exist; give a folder, an Iconify set, an npm package or a manifest')
+        hint = npm.why_zipped(location) or "; give a folder, an Iconify set, an npm package or a manifest"
+        raise SourceError(f'"{location}" does not exist{hint}')
     if location.name == "node_modules" and location.is_dir():
         return _open_node_modules(location, exclusion)
     return [_open(location, exclusion)]
+
+
+def refuse_empty(source: Source) -> None:
+    """Refuse a folder in which nothing is found that could be a picture.
+
+    Raises:
+        SourceError: it is one.
+    """
+    if source.kind in (_FOLDER, _NPM) and source.location.is_dir() and next(source.scan({}), None) is None:
+        packages = source.location / "node_modules"
+        hint = f'; "{packages}" may: give that' if packages.is_dir() else npm.why_zipped(source.location)
+        raise SourceError(f'"{source.location}" holds no pictures ({", ".join(sorted(SUFFIXES))}){hint}')
 
 
 def read_picture(address: PictureAddress) -> bytes:
@@ -71,7 +84,7 @@ def read_picture(address: PictureAddress) -> bytes:
         UnreachedError: the store that it lies in can't be asked.
     """
     content = _read(address)
-    if address.digest and content_digest(content) != address.digest:
+    if not has_digest(content, address.digest):
         raise ChangedError("changed since the scan")
     return content
 

@@ -23,6 +23,7 @@ from indexer.sources.records import (
     IconSet,
     PictureAddress,
     content_digest,
+    has_digest,
     licence_files,
     licence_of,
 )
@@ -94,7 +95,7 @@ def read(address: PictureAddress) -> bytes:
     location = Path(address.location)
     for _ in range(2):
         content = _get(location, address.path) if address.kind == PICTURES else _read_from_set(location, address)
-        if address.digest in (b"", content_digest(content)):
+        if has_digest(content, address.digest):
             return content
         _copy.cache_clear()  # a set may be a newer one there
     raise ChangedError("changed since the scan")

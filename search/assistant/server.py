@@ -116,6 +116,7 @@ def _refusal(error: ValidationError) -> JSONRPCError | None:
 class _StrictTool(Tool):
     """Refuses an argument that it does not know, which the assistant would take to have counted.
 
+    An optional one that is null or "" is not given: some clients send all that a tool has.
     What it refuses it says in a sentence, without what the SDK puts before.
     """
 
@@ -124,6 +125,8 @@ class _StrictTool(Tool):
         known = self.parameters["properties"]
         if unknown := [f'"{printable(name[:100])}"' for name in arguments if name not in known]:
             raise ToolError(f"{self.name} has no argument {', '.join(unknown)}; it takes {', '.join(known)}")
+        needed, sent = self.parameters.get("required", ()), self.fn_metadata.pre_parse_json(arguments)
+        arguments = {name: value for name, value in sent.items() if name in needed or value not in (None, "")}
         try:
             return await super().run(arguments, context, convert_result)
         except UnexpectedToolError:

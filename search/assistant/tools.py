@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from indexer.errors import IconsError, LibraryError, SourceError
+from indexer.library.named import several
 from indexer.sources.records import read_regular
 from search.code.check import Checked, check, check_text
 from search.code.map import map_icons as map_to
@@ -49,30 +50,28 @@ Plain = dict[str, Any]
 
 
 def _as_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
+    if isinstance(value, str) and _PYTHON_LIST.fullmatch(value):
+        return list(several(value))
+    return [value] if isinstance(value, str | int) else value
+
+
+_PYTHON_LIST = re.compile(r"\[\s*'.*'\s*\]", re.DOTALL)
 
 
 ALONE = BeforeValidator(_as_list)
-Text = Annotated[str, Field(max_length=300)]
+Text = Annotated[str, Field(max_length=300, coerce_numbers_to_str=True)]
 Texts = Annotated[list[Text], ALONE, Field(max_length=50)]
 
-Words = Annotated[str, Field(max_length=10_000)]
-Keys = Annotated[list[Text], ALONE, Field(max_length=100)]
-Needs = Annotated[list[Text], ALONE, Field(max_length=100)]
-Names = Annotated[list[Text], ALONE, Field(max_length=500)]
-Source = Annotated[Text, Field(alias="from")]
+Words = Annotated[str, Field(max_length=10_000, coerce_numbers_to_str=True)]
+Hundred = Annotated[list[Text], ALONE, Field(max_length=100)]
 Format = Annotated[Text, Field(description="lucide-react, vue, css")]
 """What is described once need not be again: an assistant reads all tools. The others take `Text`."""
 Paths = Annotated[list[Annotated[str, Field(max_length=4096)]], ALONE, Field(max_length=100)]
-Code = Annotated[str, Field(max_length=2_000_000)]
+Number = BeforeValidator(lambda value: value.removesuffix("px") if isinstance(value, str) else value)
 Count = Annotated[int, Field(ge=1, le=MOST_HITS)]
 Sets = Annotated[Texts, Field(alias="set")]
 Styles = Annotated[Texts, Field(alias="style")]
-Licences = Annotated[Texts, Field(alias="licence", description="SPDX id, or permissive")]
-Without = Annotated[list[Text], ALONE, Field(max_length=MOST_WITHOUT, alias="not", description="steer away from")]
-Language = Annotated[Text, Field(description="the user's: de")]
-Picture = Annotated[str, Field(max_length=15_000_000), Field(description="file, or data: URI")]
-SamePicture = Annotated[str, Field(max_length=15_000_000)]
+Picture = Annotated[str, Field(max_length=15_000_000)]
 
 
 _DATA = re.compile(r"data:[\w/+.-]*(;base64)?,")
@@ -133,9 +132,11 @@ class IconTools:
         k: Count = 10,
         sets: Sets = [],  # noqa: B006
         styles: Styles = [],  # noqa: B006
-        licences: Licences = [],  # noqa: B006
-        without: Without = [],  # noqa: B006
-        language: Language = "",
+        licences: Annotated[Texts, Field(alias="licence", description="SPDX id, or permissive")] = [],  # noqa: B006
+        without: Annotated[
+            list[Text], ALONE, Field(max_length=MOST_WITHOUT, alias="not", description="steer away from")
+        ] = [],  # noqa: B006
+        language: Annotated[Text, Field(description="the user's: de")] = "",
     ) -> Plain:
         """Find icons by meaning, looks or name, best first. Styles: outline, filled."""
         asked = Query(words=query, without=tuple(without), languages=(language,) if language else ())
@@ -145,7 +146,7 @@ class IconTools:
     def similar_icons(
         self,
         key: Text = "",
-        picture: Picture = "",
+        picture: Annotated[Picture, Field(description="file, or data: URI")] = "",
         query: Words = "",
         k: Count = 10,
         sets: Sets = [],  # noqa: B006
@@ -163,7 +164,7 @@ class IconTools:
 
     def pick_icons(
         self,
-        needs: Needs,
+        needs: Hundred,
         sets: Sets = [],  # noqa: B006
         styles: Styles = [],  # noqa: B006
         format: Format = "",
@@ -180,7 +181,7 @@ class IconTools:
         picked = pick_icons(self._engine, queries, how, progress=lambda *_: None)
         return {"icons": list(map(_picked, picked.picks)), **_coded(picked.written, remarked=True)}
 
-    def locate(self, picture: SamePicture, sets: Sets = [], format: Text = "") -> Plain:  # noqa: B006
+    def locate(self, picture: Picture, sets: Sets = [], format: Text = "") -> Plain:  # noqa: B006
         """Find all icons of a screenshot or mock-up; with format as code."""
         engine = self._engine
         chosen = framework(format) if format else None
@@ -197,7 +198,12 @@ class IconTools:
         more = {"n_found": found.n_found} if found.n_found > len(icons) else {}
         return {"kind": found.kind, "icons": list(map(_located, icons)), **more, **_coded(code)}
 
-    def map_icons(self, names: Names, to: Text, source: Source = "") -> Plain:
+    def map_icons(
+        self,
+        names: Annotated[list[Text], ALONE, Field(max_length=500)],
+        to: Text,
+        source: Annotated[Text, Field(alias="from")] = "",
+    ) -> Plain:
         """Find the icons of a set that stand for those of another."""
         engine = self._engine
         asked = source_names(engine, names, source_sets(engine, [source] if source else []))
@@ -218,11 +224,11 @@ class IconTools:
 
     def get_code(
         self,
-        keys: Keys,
+        keys: Hundred,
         format: Text = "svg",
         colour: Text = "",
-        size: int = 0,
-        stroke_width: float = 0,
+        size: Annotated[int, Number] = 0,
+        stroke_width: Annotated[float, Number] = 0,
     ) -> str:
         """Write icons as code, imports first. An unknown format names near ones."""
         engine, chosen = self._engine, framework(format)
@@ -231,7 +237,12 @@ class IconTools:
         named = [named_icon(hit, engine.picture(icon) if chosen.needs_svg else None) for hit, icon in icons]
         return write(named, chosen, look).code
 
-    def check_icons(self, paths: Paths = [], code: Code = "", name: Text = "App.tsx") -> Plain:  # noqa: B006
+    def check_icons(
+        self,
+        paths: Paths = [],  # noqa: B006
+        code: Annotated[str, Field(max_length=2_000_000)] = "",
+        name: Text = "App.tsx",
+    ) -> Plain:
         """Find icons named in code that do not exist, and the nearest real ones."""
         if bool(paths) == bool(code):
             raise IconsError("say what to check: either paths or code")

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from search.code.names import scan
 from search.code.packages import OF_BRANDS, family_of
 from search.code.reading import Finding, Reference
 from search.code.syntax import kind_of
+from search.drawings.drawn import iconify_sets
 from search.engine import SearchEngine
 
 
@@ -28,6 +30,8 @@ class SetUse:
     n_files: int
     is_here: bool
     """Whether the library has it, so that its names could be looked up."""
+    n_unknown: int
+    """Names that were not looked up: neither the set is here, nor is the package installed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,8 @@ class Checked:
     """Files that name icons of several families of sets, brands aside, and which."""
     computed: Sequence[Reference]
     """Names that only the running program knows."""
+    renamed: Sequence[tuple[Reference, str]]
+    """Names that are kept for old code, and the present ones."""
     not_read: Mapping[str, str]
     """Files, and why they were not read."""
 
@@ -101,7 +107,7 @@ def _checked(
     texts: Iterable[tuple[str, str]],
     *,
     max_sets: int | None,
-    not_read: Mapping[str, str],
+    not_read: dict[str, str],
 ) -> Checked:
     known, n_files = KnownIcons(engine), 0
     references: list[Reference] = []
@@ -109,12 +115,19 @@ def _checked(
     for path, text in texts:
         n_files += 1
         own.note(text)
-        scanned = scan(text, path=path)
+        scanned = scan(text, path=path, own=partial(own.project.components_of, beside=Path(path).parent))
+        if scanned.problem:
+            not_read[path] = scanned.problem
         # What may be no icon counts where its package decides.
-        references += [one for one in scanned.references if one.is_certain or known.find(one) or known.is_refuted(one)]
+        references += [
+            one
+            for one in scanned.references
+            if one.is_certain or not one.set or known.find(one) or known.is_refuted(one)
+        ]
         computed += scanned.computed
-    of_sets = ((one, *(known.find(one) or (one.set, one.name))) for one in references if one.set)
-    of_icons = [one._replace(set=key, name=name) for one, key, name in of_sets]
+    of_sets = [(one, known.find(one)) for one in references if one.set]
+    of_icons = [one._replace(set=found[0], name=found[1]) if found else one for one, found in of_sets]
+    unknown = Counter(one.set for one, found in of_sets if not found and not known.has_set(one))
     of_designs = [one for one in of_icons if one.set not in OF_BRANDS]
     owned = own.findings(references) if own.project.folders else ()
     findings = [*_missing(references, known), *owned, *_too_many(of_designs, max_sets)]
@@ -127,9 +140,10 @@ def _checked(
         n_files=n_files,
         n_references=len(references),
         findings=sorted(findings, key=lambda one: (one.path, one.line, one.column)),
-        sets=[SetUse(key, n, files[key], bool(known.set(key).own)) for key, n in counted.most_common()],
+        sets=[SetUse(key, n, files[key], bool(known.set(key).own), unknown[key]) for key, n in counted.most_common()],
         mixed={path: sorted(found) for path, found in families.items() if len(found) > 1},
         computed=computed,
+        renamed=[(one, now) for one, found in of_sets if found and (now := known.renamed(one))],
         not_read=not_read,
     )
 
@@ -173,7 +187,8 @@ _LEVELS = {"unused-file": "warning", "too-many-sets": "warning"}
 def checked_json(checked: Checked) -> dict[str, Any]:
     """Spell all of it as one object."""
     computed = [{name: getattr(one, name) for name in _OF_COMPUTED} for one in checked.computed]
-    return {"is_clean": not checked.findings, **asdict(checked), "computed": computed}
+    renamed = [{name: getattr(one, name) for name in _OF_COMPUTED} | {"now": now} for one, now in checked.renamed]
+    return {"is_clean": not checked.findings, **asdict(checked), "computed": computed, "renamed": renamed}
 
 
 def checked_sarif(checked: Checked, *, base: Path) -> dict[str, Any]:
@@ -211,13 +226,22 @@ def finding_lines(checked: Checked) -> list[str]:
 
 def remarks(checked: Checked) -> Iterator[str]:
     """What a person should know beside the findings."""
-    add = "`icons index node_modules` adds what your packages hold"
-    for one in (one for one in checked.sets if not one.is_here):
-        yield f'set "{one.key}" is not in this library, {one.n:,} of its names not looked up; {add}'
+    for one in (one for one in checked.sets if one.n_unknown):
+        add = "`icons index node_modules` adds what your packages hold"
+        missing = f'set "{one.key}" is not in this library'
+        if not one.is_here and one.key not in iconify_sets():
+            missing, add = f'package "{one.key}" is not installed here', "`npm install` brings what it exports"
+        yield f"{missing}, {one.n_unknown:,} of its names not looked up; {add}"
     yield from (f"{path}: not read: {why}" for path, why in checked.not_read.items())
     computed = [f"{one.path}:{one.line}:{one.column}: {one.text}" for one in checked.computed]
     mixed = [f"{path}: {', '.join(sets)}" for path, sets in checked.mixed.items()]
-    for title, lines in (("known to the running program alone", computed), ("sets beside each other", mixed)):
+    renamed = [f"{one.path}:{one.line}:{one.column}: {one.text}, now {now}" for one, now in checked.renamed]
+    lists = {
+        "known to the running program alone": computed,
+        "kept for old code": renamed,
+        "sets beside each other": mixed,
+    }
+    for title, lines in lists.items():
         yield from [f"{title}: {len(lines):,}", *(f"  {line}" for line in lines[:_MOST_SHOWN])] if lines else []
         if len(lines) > _MOST_SHOWN:
             yield f"  ... and {len(lines) - _MOST_SHOWN:,} more; --json has all"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from indexer.errors import IconsError
 from indexer.languages.words import printable
-from indexer.library.named import read_text
+from indexer.library.named import read_list, text_of
 from indexer.reports.terminal import open_console, table_of
 from search.code.map import Candidate, IconMapping, Mapped, Name
 from search.engine import SearchEngine
@@ -58,26 +58,11 @@ def read_choices(path: Path) -> Mapping[str, Choice]:
     """Read a file that was written so, by the keys of its icons.
 
     Raises:
-        SourceError: it can't be read.
-        IconsError: it is no CSV, or lacks a column.
+        SourceError: it can't be read, or lacks a column.
     """
-    rows = csv.DictReader(io.StringIO(read_text(path, limit=MOST_BYTES), newline=""))
-    for column in ("source", "target"):
-        if column not in (rows.fieldnames or ()):
-            raise IconsError(f'"{path}" has no column "{column}"; `icons map --csv` writes one that has')
-    try:
-        return {
-            _out_of_cell(row["source"]): Choice(
-                _out_of_cell(row["target"]), is_doubtful=(row.get("doubtful") or "").strip() == _YES
-            )
-            for row in rows
-        }
-    except csv.Error as error:
-        raise IconsError(f'"{path}" can\'t be read as CSV ({error}); `icons map --csv` writes one') from error
-
-
-def _out_of_cell(text: str | None) -> str:
-    return (text or "").strip().removeprefix("'")
+    rows = read_list(path, COLUMNS[:4], needed=COLUMNS[:2], limit=MOST_BYTES, hint="; `icons map --csv` writes a list")
+    cells = ([(text_of(row.get(column)) or "").removeprefix("'") for column in COLUMNS[:4]] for _, row in rows)
+    return {source: Choice(target, is_doubtful=doubt.lower() == _YES) for source, target, _, doubt in cells}
 
 
 def choose(engine: SearchEngine, mapped: Mapped, choices: Mapping[str, Choice]) -> Mapped:

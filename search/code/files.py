@@ -4,22 +4,25 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import unescape
 from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote
 
 from indexer.errors import IconsError, SourceError
 from indexer.sources.folders import GITIGNORE, Exclusion
 from indexer.sources.records import read_regular
+from search.code.packages import MODULES, Components
 from search.code.reading import Finding, Reference
-from search.code.syntax import kind_of
+from search.code.syntax import kind_of, parse
 
 MOST_BYTES = 2_000_000
 """Of one file; what is larger was written by a program."""
 LEFT_OUT = (
-    GITIGNORE, ".git/", "node_modules/", "bower_components/", "dist/", "build/", ".next/", ".nuxt/", ".output/",
-    ".svelte-kit/", "coverage/", "__pycache__/", ".venv/", "*.min.js", "*.min.css", "package-lock.json",
+    GITIGNORE, ".git/", ".yarn/", "node_modules/", "bower_components/", "dist/", "build/", ".next/", ".nuxt/",
+    ".output/", ".svelte-kit/", "coverage/", "__pycache__/", ".venv/", "*.min.js", "*.min.css", "package-lock.json",
 )  # fmt: skip
 
 
@@ -84,6 +87,10 @@ _MARKS = (".git", "package.json", "pyproject.toml", "composer.json")
 """What lies in the root of a project."""
 _PUBLIC = ("", "public", "static", "assets", "src")
 """Folders that the `/` of an address may stand for."""
+_ENDINGS = ("", *(f"{stem}{end}" for stem in ("", "/index") for end in (".ts", ".tsx", ".js", ".jsx", ".mjs", ".d.ts")))
+_USUAL = (("@/", "src"), ("@/", "."), ("~/", "src"), ("~/", "."), ("$lib/", "src/lib"))
+"""What aliases stand for where nothing is said."""
+_PASSES_ON = re.compile(r"\bexport\s*\*")
 _BEGINS = re.compile(r"(?:\.{0,2}/|[@~]/|\$lib/|\{[^{}]*\}/?)*")
 """What a bundler or the running program puts something in the place of."""
 _ID = re.compile(r"\bid\s*=\s*[\"'{]*([\w.:-]{1,200})")
@@ -98,6 +105,9 @@ class Project:
     folders: Sequence[Path]
     """None where it is not known which they are."""
     _read: dict[Path, frozenset[str] | None] = field(default_factory=dict)
+    _passed_on: dict[Path, Components | None] = field(default_factory=dict)
+    _modules: dict[tuple[Path, str], Path | None] = field(default_factory=dict)
+    _aliases: dict[Path, Sequence[tuple[str, str]]] = field(default_factory=dict)
 
     @classmethod
     def around(cls, places: Sequence[Path]) -> "Project":
@@ -148,19 +158,84 @@ class Project:
         The one that the path leads to; else all with the end of it, or of the same name: what `/` or a bundler's alias
         stands for, only the server and the bundler know.
         """
-        if found := next((path for path in self._led_to(address, beside) if os.path.isfile(path)), None):  # noqa: PTH113  Path.is_file raises where a name is too long
-            return [found.resolve()]
-        parts = Path(_BEGINS.sub("", address, count=1)).parts
+        spellings = spellings_of(address)
+        for path in (path for one in spellings for path in self._led_to(one, beside)):
+            if os.path.isfile(path):  # noqa: PTH113  Path.is_file raises where a name is too long
+                return [path.resolve()]
+        parts = Path(_BEGINS.sub("", spellings[-1], count=1)).parts
         alike = [path for path in self.svgs if parts and path.name == parts[-1]]
         return [path for path in alike if path.parts[-len(parts) :] == parts] or alike
+
+    def has_folder_of(self, address: str, beside: Path) -> bool:
+        """Whether the folder that an address leads to is one of the project: else another may serve it."""
+        return any(path.parent.is_dir() for path in self._led_to(address, beside))
 
     def _led_to(self, address: str, beside: Path) -> Iterator[Path]:
         if not address.startswith("/"):
             yield beside / address
-        folder = beside.resolve()
-        while any(folder.is_relative_to(root.resolve()) for root in self.folders):
+        for folder in self._above(beside):
             yield from (folder / public / address.lstrip("/") for public in _PUBLIC)
+
+    def _above(self, folder: Path) -> Iterator[Path]:
+        """Folders of the project, from one on upwards."""
+        folder = folder.resolve()
+        while any(folder.is_relative_to(root.resolve()) for root in self.folders):
+            yield folder
             folder = folder.parent
+
+    def components_of(self, module: str, beside: Path) -> Components | None:
+        """What icons of a package a module of the project passes on, by `export * from "lucide-react"`."""
+        if (beside, module) not in self._modules:
+            file = next(filter(os.path.isfile, self._files_of(module, beside)), None)
+            self._modules[beside, module] = Path(file) if file else None
+        path = self._modules[beside, module]
+        if path and path not in self._passed_on:
+            self._passed_on[path] = None  # of modules that pass on each other
+            self._passed_on[path] = self._read_module(path)
+        return self._passed_on[path] if path else None
+
+    def _files_of(self, module: str, beside: Path) -> Iterator[str]:
+        """Files that a module may be: beside the code, or where its alias leads."""
+        stems = [os.path.join(beside, module)]  # noqa: PTH118  an address, as it stands
+        if not module.startswith("."):
+            aliases = (alias for folder in self._above(beside) for alias in self._aliases_of(folder))
+            stems = [f"{to}{module.removeprefix(begin)}" for begin, to in aliases if module.startswith(begin)]
+        yield from (f"{os.path.normpath(stem)}{ending}" for stem in stems for ending in _ENDINGS)
+
+    def _aliases_of(self, folder: Path) -> Sequence[tuple[str, str]]:
+        """What modules begin with and what it stands for, as a folder's tsconfig.json says, or as bundlers have it."""
+        if folder not in self._aliases:
+            found = [(begin, folder / inner) for begin, inner in _USUAL if (folder / inner).is_dir()]
+            for config in folder.glob("[jt]sconfig*.json"):
+                with suppress(IconsError):
+                    said = parse(read_code(config), config.name).texts
+                    bases = [folder / one.text for one in said if one.owner == "baseUrl"]
+                    base = next(iter(bases), folder)
+                    found[:0] = [
+                        (one.owner.rstrip("*"), base / one.text.rstrip("*")) for one in said if "/" in one.text
+                    ]
+                    found += [(f"{one.name}/", one) for base in bases for one in base.glob("*/")]
+            self._aliases[folder] = [(begin, f"{to}/" if begin.endswith("/") else str(to)) for begin, to in found]
+        return self._aliases[folder]
+
+    def _read_module(self, path: Path) -> Components | None:
+        try:
+            text = read_code(path)
+        except IconsError:
+            return None
+        if not _PASSES_ON.search(text):
+            return None
+        code = parse(text, path.name)
+        modules = [one.module for one in code.imports if one.form == "export" and one.whole]
+        found = (MODULES.get(module) or self.components_of(module, path.parent) for module in modules)
+        components = next(filter(None, found), None)
+        return replace(components, others=components.others | code.exports) if components else None
+
+
+def spellings_of(address: str) -> Sequence[str]:
+    """A path as it stands, and as it is meant where HTML or the address has signs for its letters."""
+    plain = unescape(address)
+    return list(dict.fromkeys((address, plain, unquote(plain))))
 
 
 def _root(place: Path) -> Path | None:
@@ -175,8 +250,6 @@ _ELSEWHERE = re.compile(r"[\w+.-]*:|//|[@~$!{<%]")
 """How an address begins that leads out of the project, or that only a bundler or the running program knows."""
 _NEAR = 75
 _WORD = re.compile(r"[\w-]{1,200}")
-_ROOTS = ("@/", "~/", "$lib/", "/")
-"""What stands for a folder of the project that only its bundler knows."""
 
 
 @dataclass
@@ -215,7 +288,7 @@ class OwnIcons:
     def findings(self, references: Sequence[Reference]) -> Iterator[Finding]:
         """Report which files and parts are missing, then which files nobody uses."""
         used: set[Path] = set()
-        readers = {"file": self._missing_file, "sprite": self._missing_part}
+        readers = {"file": self._missing_file, "module": self._missing_file, "sprite": self._missing_part}
         for one in references:
             if one.form in readers and (missing := readers[one.form](one, used)):
                 yield missing
@@ -246,22 +319,26 @@ class OwnIcons:
         return _finding("no-part", one, f'"{one.file}" has no part "{one.name}"', names)
 
     def _missing_file(self, one: Reference, used: set[Path]) -> Finding | None:
-        """A file that is not beside the one that names it.
+        """A file that is not where its address leads.
 
-        Where another's is named (of a package, or by an alias nobody here knows), nothing can be said, but that a file
-        of the folder is used which has the end of its path.
+        Where another's is named (of a package, of a server, or by an alias nobody here knows), nothing can be said, but
+        that a file is used which has the end of its path.
         """
         folder = Path(one.path).parent
-        if not one.name.startswith("."):
-            root = next((root for root in _ROOTS if one.name.startswith(root)), "")
-            end = Path(one.name.removeprefix(root)).parts
-            used.update(next(([path.resolve()] for path in self.files if path.parts[-len(end) :] == end), []))
-        elif os.path.isfile(folder / one.name):  # noqa: PTH113
-            used.add((folder / one.name).resolve())
-        elif self.is_placed or not self.project.svgs_meant(one.name, beside=folder):
-            names = {other.name for other in (folder / one.name).parent.glob("*.svg")}
-            return _finding("no-file", one, f'there is no file "{one.name}"', names)
-        return None
+        files = self.project.svgs_meant(one.name, beside=folder)
+        if one.form == "module" and self.is_placed:  # nothing else is meant than what lies there
+            there = {(folder / spelling).resolve() for spelling in spellings_of(one.name)}
+            files = [path for path in files if path in there]
+        used.update(path.resolve() for path in files[:1])
+        if (
+            files
+            or not one.is_certain
+            or _ELSEWHERE.match(one.name)
+            or not self.project.has_folder_of(one.name, folder)
+        ):
+            return None
+        near = (folder / one.name).parent.glob("*.svg") if one.name.startswith(".") else self.project.svgs
+        return _finding("no-file", one, f'there is no file "{one.name}"', {path.name for path in near})
 
 
 def _finding(
@@ -270,7 +347,9 @@ def _finding(
     """Report a name that is not there, with the one of some names that is spelt most alike, if any."""
     from rapidfuzz import fuzz, process
 
-    wrong = one.name if kind == "no-part" else (one.file or one.name).partition("?")[0].rpartition("/")[2]
+    wrong = (
+        one.name if kind == "no-part" else spellings_of(one.file or one.name)[-1].partition("?")[0].rpartition("/")[2]
+    )
     found = process.extractOne(wrong, sorted(names), scorer=fuzz.ratio, score_cutoff=_NEAR)
     near = f"; near: {found[0]}" if found else ""
     text = one.file if shift else one.text

@@ -4,16 +4,27 @@ import json
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
+from typing import Literal
 
 from indexer.errors import SourceError
 from indexer.library.bundled import bundled
 from indexer.library.foreign import parsed
 from indexer.sources.records import as_object, read_regular
-from search.code.packages import MODULES, Look, folded, is_spelt, package_of, read_component, spell_component
+from search.code.packages import (
+    MODULES,
+    Look,
+    design_of,
+    folded,
+    package_of,
+    read_component,
+    spell_component,
+)
 from search.code.reading import Nearest, Reference
+from search.code.syntax import kind_of, parse
 from search.drawings.drawn import packages_of
 from search.drawings.frameworks import FRAMEWORKS, exceptions
 from search.engine import SearchEngine
@@ -21,60 +32,56 @@ from search.query import Filters, Query, Window
 
 _MOST_BYTES = 20_000_000
 _MOST_FILES = 20_000
-_EXPORT = re.compile(
-    r"export\s+(?:declare\s+)?(?:const|let|var|function|class)\s+([\w$]+)|export\s+(?:type\s+)?\{([^{}]*)\}|"
-    r"export\s*\*\s*from\s*[\"'](\.[^\"']{1,300})[\"']"
-)
-_ITEM = re.compile(r"([\w$]+)\s*(?:,|$)")
-_TYPES = (".d.ts", ".d.mts", "/index.d.ts", ".ts", "")
+_ENDINGS = (".d.ts", ".d.mts", ".d.cts", "/index.d.ts", ".ts", ".mjs", ".js", "/index.mjs", "/index.js", "")
 
 
 def _installed(reference: Reference) -> frozenset[str]:
     """What the package that the project has installed exports; nothing where none is, or no component is named."""
     folder = os.path.realpath(os.path.dirname(reference.path) or ".")  # noqa: PTH120
-    return _exported(folder, reference.module) if reference.is_component else frozenset()
+    return installed_exports(folder, reference.module) if reference.is_component else frozenset()
 
 
-@lru_cache(maxsize=4096)
-def _exported(folder: str, module: str) -> frozenset[str]:
-    package = package_of(module)
-    here = Path(folder)
-    for above in (here, *here.parents):
-        root = above / "node_modules" / package
-        if root.is_dir():
-            return _exports_of(root, module[len(package) :].strip("/"))
-    return frozenset()
+def installed_exports(folder: str, module: str) -> frozenset[str]:
+    """What a module exports that code in a folder imports; nothing where it is not installed, or can't be read."""
+    return _exports_from(_entry(folder, module))
 
 
 @lru_cache(maxsize=64)
-def _exports_of(root: Path, inner: str) -> frozenset[str]:
-    names, inside = set[str](), os.path.realpath(root)
-    pending = list(_entries(root, inner))
-    seen = set(pending)
-    while pending and len(seen) <= _MOST_FILES:
+def _exports_from(entry: Path | None) -> frozenset[str]:
+    names, seen, pending = set[str](), {entry}, [entry]
+    while pending:
         file = pending.pop()
+        if file is None or len(seen) > _MOST_FILES:
+            return frozenset()  # a part of it would condemn the rest
+        folder = os.path.realpath(file.parent)
         try:
-            text = read_regular(file, limit=_MOST_BYTES, inside=inside).decode(errors="replace")
+            code = parse(read_regular(file, limit=_MOST_BYTES, inside=folder).decode(errors="replace"), file.name)
         except (OSError, SourceError):
-            continue
-        for constant, items, beside in _EXPORT.findall(text):
-            names |= {constant} if constant else set(_ITEM.findall(items))
-            if beside and (other := _file_of(file.parent / beside)) and other not in seen:
-                seen.add(other)
-                pending.append(other)
+            return frozenset()
+        names |= code.exports
+        modules = {one.module for one in code.imports if one.form == "export" and one.whole == "*"}
+        beside = {_file_of(Path(folder, one)) if one.startswith(".") else _entry(folder, one) for one in modules}
+        pending += [None] if code.is_given_up else list(beside - seen)
+        seen |= beside
     return frozenset(names)
 
 
-def _entries(root: Path, inner: str) -> Iterable[Path]:
-    """Files of types of a module: what its package says, else those that lie in the module's folder."""
-    try:
+@lru_cache(maxsize=4096)
+def _entry(folder: str, module: str) -> Path | None:
+    """The file of types of a package's module: what the package says, else what lies in its folder."""
+    package, here = package_of(module), Path(folder)
+    roots = (above / "node_modules" / package for above in (here, *here.parents) if package)
+    root = next((root for root in roots if root.is_dir()), None)
+    if root is None:
+        return None
+    inner, facts = module.removeprefix(package).strip("/"), {}
+    with suppress(OSError, SourceError, ValueError):
         facts = as_object(parsed(read_regular(root / "package.json", limit=_MOST_BYTES)))
-    except (OSError, SourceError, ValueError):
-        facts = {}
-    stated = [facts.get("types"), facts.get("typings")] if not inner else []
-    stated += _stated(as_object(facts.get("exports")).get(f"./{inner}" if inner else "."))
-    paths = [root / path for path in stated if isinstance(path, str)]
-    return dict.fromkeys(file for path in [*paths, root / inner, root / inner / "index"] if (file := _file_of(path)))
+    stated = _stated(as_object(facts.get("exports")).get(f"./{inner}" if inner else "."))
+    stated += [facts.get(key) for key in ("types", "typings", "module", "main") if not inner]
+    paths = (root / str(path) for path in (*filter(None, stated), inner, f"{inner}/index".strip("/")))
+    files = sorted(filter(None, map(_file_of, paths)), key=lambda file: ".d." not in file.name)
+    return next(iter(files), None)
 
 
 def _stated(said: object) -> list[object]:
@@ -86,103 +93,177 @@ def _stated(said: object) -> list[object]:
 
 def _file_of(path: Path) -> Path | None:
     stem = re.sub(r"\.[mc]?js$", "", str(path))
-    return next((file for ending in _TYPES if (file := Path(os.path.normpath(f"{stem}{ending}"))).is_file()), None)
+    files = (Path(os.path.normpath(f"{stem}{ending}")) for ending in _ENDINGS)
+    return next((file for file in files if kind_of(file.name) == "script" and file.is_file()), None)
 
 
 _LETTERS_A_SLIP = 5
 """A slip of the keys for each so many letters, one at least, is taken for one."""
+_OF_ICONIFY = ("iconify", "unocss", "tailwind", "unplugin-icons")
+"""Forms that name what Iconify has, and not what a package has beside it."""
 
 
 @cache
-def known_exports() -> Mapping[str, frozenset[str]]:
-    """What packages export that Iconify's sets lack, by module: names that a set has dropped, and newer ones.
+def _bundled() -> Mapping[str, Mapping[str, str]]:
+    """What sets and packages know beside the names that sets show, as of November 2026.
 
-    As of November 2026; `data/making/exports.py` makes the list.
+    "names": those that a set keeps for old code, with the present ones, as "home=house"; "exports" of modules that no
+    name tells, and "absent" ones that a name tells wrongly. `data/making/exports.py` makes the list.
     """
-    written = json.loads(bundled("references/exported.json").read_bytes())
-    return {module: frozenset(names.split()) for module, names in written.items()}
+    written: Mapping[str, Mapping[str, str]] = json.loads(bundled("references/exported.json").read_bytes())
+    return written
+
+
+def _kept(key: str) -> dict[str, str]:
+    """Names that a set keeps for old code, each with the present one; "" where none is known."""
+    return {name: now for name, _, now in (one.partition("=") for one in _bundled()["names"].get(key, "").split())}
+
+
+def _listed(kind: Literal["exports", "absent"], module: str) -> frozenset[str]:
+    """Names of a module, or of one that is made of the same icons."""
+    looks, written = _looks(module), _bundled()[kind]
+    alike = next((one for one in written if _looks(one) is looks), "")
+    return frozenset(written.get(module if module in written else alike, "").split())
 
 
 class SetNames:
     """The names of one set of the library, called as Iconify calls it."""
 
-    def __init__(self, engine: SearchEngine, key: str) -> None:
+    def __init__(self, engine: SearchEngine, key: str, *, is_iconify: bool = False) -> None:
         self.own = engine.sets_called(key) or engine.present_sets(packages_of(key))
         """Its keys in the library; none where it is not there."""
         self.names = frozenset(name for own in self.own for name in engine.names_in(own))
+        self.kept = {**({} if is_iconify else _kept(design_of(key))), **_kept(key)}
 
     @cached_property
     def by_letters(self) -> Mapping[str, Sequence[str]]:
-        """Names by what a component tells of them."""
+        """Names by what a component tells of them; those that the set shows come first."""
         found: dict[str, list[str]] = defaultdict(list)
-        for name in sorted(self.names):
+        for name in (*sorted(self.names), *self.kept):
             found[folded(name)].append(name)
         return found
+
+    def called(self, reference: Reference, name: str) -> str | None:
+        """A name as it is spelt here, if it is one."""
+        if not reference.is_component:
+            return name if name in self.names or name in self.kept else None
+        names, looks = self.by_letters.get(folded(name), ()), _looks(reference.module)
+        spelt = (one for one in names if any(look.spell(one) == reference.text for look in looks))
+        return next(spelt, names[0] if names else None)
+
+    def present(self, name: str) -> str:
+        """What the set calls an icon now."""
+        now = self.kept.get(name, "")
+        return now if now in self.names and name not in self.names else name
+
+    def others(self, name: str) -> Sequence[str]:
+        """All that an icon is or was called otherwise."""
+        now = self.kept.get(name) or name
+        return [one for one in (now, *(old for old, new in self.kept.items() if new == now)) if one != name]
 
 
 class KnownIcons:
     """The library's sets, each read when code first names it."""
 
-    def __init__(self, engine: SearchEngine, *, exported: Mapping[str, frozenset[str]] | None = None) -> None:
+    def __init__(self, engine: SearchEngine) -> None:
         self._engine = engine
-        self._exported = known_exports() if exported is None else exported
         self.set = cache(partial(SetNames, engine))
         """A set, by the key that Iconify has for it."""
+        self._spelt = cache(self._spell)
+
+    def _sets(self, reference: Reference) -> Iterator[tuple[str, SetNames, str, str]]:
+        """All that a text may mean: key, set, name, and that as it is spelt there; "" where it is none."""
+        for key, name in reference.readings:
+            known = self.set(key, is_iconify=reference.form in _OF_ICONIFY)
+            yield key, known, name, known.called(reference, name) or ""
+
+    def _spell(self, module: str) -> Mapping[str, str]:
+        """What a module exports, as far as lists and the library's sets tell, by how it is compared.
+
+        Where nobody has listed what it exports, capitals say nothing.
+        """
+        listed, gone = _listed("exports", module), _not_exported(module)
+        sets = [(look, self.set(look.set)) for look in _looks(module)]
+        names = [(look, name) for look, known in sets for name in known.names.difference(gone)]
+        names += [(look, name) for look, known in sets for name in known.kept if not listed]
+        texts = {*listed, *(look.spell(name) or "" for look, name in names)} - _listed("absent", module)
+        return {text if listed else folded(text): text for text in texts}
+
+    def _exports(self, reference: Reference) -> frozenset[str]:
+        """What may be imported from the module; nothing where no component is."""
+        if not reference.is_component:
+            return frozenset()
+        return _installed(reference) or frozenset(self._spelt(reference.module).values())
+
+    def _is_exported(self, reference: Reference) -> bool:
+        known = _installed(reference) or self._spelt(reference.module)
+        return reference.text in known or folded(reference.text) in known
 
     def has_set(self, reference: Reference) -> bool:
-        """Whether the library, or the package that is installed, says if there is such an icon."""
-        return any(self.set(key).own for key, _ in reference.readings) or bool(_installed(reference))
+        """Whether it can be said if there is such an icon: by the package that is installed, or by all sets that it may
+        be of.
+        """
+        sets = list(self._sets(reference))
+        here = [design_of(key) for key, known, _, _ in sets if known.own]
+        is_here = reference.form == "ligature" or {design_of(key) for key, *_ in sets} <= set(here)
+        if _installed(reference) or not reference.is_component:
+            return bool(_installed(reference) or (here and is_here))
+        if here[:1] == [design_of(reference.set)] and _listed("exports", reference.module) and not is_here:
+            return any(called for *_, called in sets) or self.is_refuted(reference)  # all that it exports is listed
+        return is_here and reference.module in MODULES
 
     def is_refuted(self, reference: Reference) -> bool:
-        """Whether the package that is installed exports no such thing."""
-        installed = _installed(reference)
-        return bool(installed) and reference.text not in installed
+        """Whether what may be no icon is one with a slip, or is nothing that the installed package exports."""
+        if not reference.is_component or self._is_exported(reference):
+            return False
+        return bool(_installed(reference) or slip_of(reference.text, sorted(self._exports(reference))))
 
     def find(self, reference: Reference) -> tuple[str, str] | None:
-        """The icon that is named, as (set, name) with the name as its set spells it; None where there is none."""
-        if self.is_refuted(reference):
+        """The icon that is named, as (set, name) with its present name there; None where there is none."""
+        if reference.is_component and not self._is_exported(reference):
             return None
-        return next(self._found(reference), (reference.set, reference.name) if _installed(reference) else None)
+        found = ((key, known.present(called)) for key, known, _, called in self._sets(reference) if called)
+        return next(found, (reference.set, reference.name) if reference.is_component else None)
 
-    def _found(self, reference: Reference) -> Iterator[tuple[str, str]]:
-        looks, gone = _looks(reference), _not_exported(reference)
-        for key, name in reference.readings:
-            known = self.set(key)
-            if not reference.is_component and name in known.names:
-                yield key, name
-            for one in known.by_letters.get(folded(name), ()) if reference.is_component else ():
-                if one not in gone and is_spelt(looks, one, reference.text):
-                    yield key, one
-        if reference.text in self._exported.get(reference.module, ()):
-            yield reference.set, reference.name
+    def renamed(self, reference: Reference) -> str | None:
+        """What stands for a name that is kept for old code, as the code would write it."""
+        exports = self._exports(reference)
+        found = ((key, called, known.present(called)) for key, known, _, called in self._sets(reference) if called)
+        key, name, now = next(found, ("", "", ""))
+        text = _rewritten(reference, key, now) if now != name else ""
+        return text if text in exports or not reference.is_component else None
 
     def nearest(self, reference: Reference) -> Nearest | None:
-        """The icon that was probably meant, of the same set: by how it is spelt, else by its meaning; None where
-        nothing comes near.
+        """The icon that was probably meant, of the same set: by another of its names, by how it is spelt, else by its
+        meaning; None where nothing comes near.
         """
-        installed, gone = _installed(reference), _not_exported(reference)
-        slip = slip_of(reference.text, sorted(installed))
-        if slip and (read := read_component(_looks(reference), slip[0])):
-            return Nearest(*read[0], slip[0], "name", slip[1])
-        for key, name in reference.readings:
-            slip = slip_of(name, sorted(self.set(key).names - gone))
-            text = _rewritten(reference, key, slip[0]) if slip else ""
-            if slip and (not installed or text in installed):
-                return Nearest(key, slip[0], text, "name", slip[1])
+        is_component, exports = reference.is_component, self._exports(reference)
+        for key, known, name, called in self._sets(reference):
+            for other in known.others(called or name):
+                text = _rewritten(reference, key, other)
+                if text in exports or (not is_component and other in known.names):
+                    return Nearest(key, other, text, "name", 1.0)
+        if is_component and (slip := slip_of(reference.text, sorted(exports))):
+            (key, name), *others = read_component(_looks(reference.module), slip[0]) or [(reference.set, slip[0])]
+            meant = reference._replace(text=slip[0], set=key, name=name, others=tuple(others))
+            score = 1 - slip[1] / max(len(reference.name), len(name))
+            return Nearest(*(self.find(meant) or (key, name)), slip[0], "name", score)
+        for key, known, name, _ in self._sets(reference):
+            if not is_component and (slip := slip_of(name, sorted(known.names))):
+                score = 1 - slip[1] / max(len(name), len(slip[0]))
+                return Nearest(key, slip[0], _rewritten(reference, key, slip[0]), "name", score)
         key, name = next(((key, name) for key, name in reference.readings if self.set(key).own), ("", ""))
-        if not key:
-            return None
         said = (reference.text.replace("_", "-") if reference.form == "ligature" else name).replace("-", " ")
         filters, query = Filters(sets=tuple(self.set(key).own)), Query(words=said, prefer=())
-        for hit in self._engine.ask(query, filters=filters, window=Window(k=5)).hits:
+        for hit in self._engine.ask(query, filters=filters, window=Window(k=5)).hits if key else ():
             text = _rewritten(reference, key, hit.name)
-            if hit.name not in gone and (not installed or text in installed):
+            if text in exports or not is_component:
                 return Nearest(key, hit.name, text, "meaning", hit.score)
         return None
 
 
-def slip_of(name: str, names: Sequence[str]) -> tuple[str, float] | None:
-    """The one of some names that slips of the keys make of a name, and how alike they are.
+def slip_of(name: str, names: Sequence[str]) -> tuple[str, int] | None:
+    """The one of some names that slips of the keys make of a name, and how many these are.
 
     Who types leaves letters out, or changes their places, more often than one letter becomes another.
     """
@@ -190,28 +271,29 @@ def slip_of(name: str, names: Sequence[str]) -> tuple[str, float] | None:
     from rapidfuzz.distance import OSA  # letters that have changed places are one slip
 
     most = max(1, len(name) // _LETTERS_A_SLIP)
-    near = process.extract(name, names, scorer=OSA.distance, score_cutoff=most, limit=None)
+    near = process.extract(name, names, scorer=OSA.distance, processor=str.lower, score_cutoff=most, limit=None)
     if not near:
         return None
-    found, slips, _ = min(near, key=lambda one: (one[1], (Counter(name) - Counter(one[0])).total()))
-    return found, 1 - slips / max(len(name), len(found))
+    letters = Counter(name.lower())
+    found, slips, _ = min(near, key=lambda one: (one[1], (letters - Counter(one[0].lower())).total()))
+    return found, slips
 
 
-def _looks(reference: Reference) -> Sequence[Look]:
-    components = MODULES.get(reference.module)
+def _looks(module: str) -> Sequence[Look]:
+    components = MODULES.get(module)
     return components.looks if components else ()
 
 
-def _not_exported(reference: Reference) -> frozenset[str]:
+def _not_exported(module: str) -> frozenset[str]:
     """Names of a set that the package has no component for."""
-    gone = exceptions().get(FRAMEWORKS[reference.module].family) if reference.module in FRAMEWORKS else None
+    gone = exceptions().get(FRAMEWORKS[module].family) if module in FRAMEWORKS else None
     return gone.absent if gone else frozenset()
 
 
 def _rewritten(reference: Reference, key: str, name: str) -> str:
     """A name in the form of what stands in the code."""
     if reference.is_component:
-        return spell_component(_looks(reference), name, like=reference.text, sets=(key,)) or name
+        return spell_component(_looks(reference.module), name, like=reference.text, sets=(key,)) or name
     if reference.form == "ligature":  # the word that is drawn as the icon of this name
         before, _, after = reference.name.partition(reference.text.replace("_", "-"))
         return name.removeprefix(before).removesuffix(after).replace("-", "_")

@@ -165,7 +165,7 @@ def map_icons(engine: SearchEngine, sources: Sequence[Name], to: str, *, progres
     if any(source.set == key for source in sources):
         raise IconsError(f'"{key}" is both the set that icons are of and the one to look in; give another --to')
     distinct = list(dict.fromkeys(sources))
-    return Mapped(key, engine.with_generation(lambda opened: _map(opened, distinct, key, progress)))
+    return Mapped(key, engine.with_generation(lambda opened: _map(opened, distinct, key, progress)) if distinct else ())
 
 
 def _map(opened: Opened, sources: Sequence[Name], key: str, progress: Progress) -> list[IconMapping]:

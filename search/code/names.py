@@ -2,11 +2,11 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from search.code.packages import MODULES, Components, kebab, package_of, read_component
+from search.code.packages import MODULES, Components, components_above, components_of, kebab, read_component
 from search.code.reading import Reference
 from search.code.syntax import Code, Import, Text, parse
 from search.drawings.drawn import iconify_sets
@@ -19,34 +19,55 @@ class Scanned(NamedTuple):
     computed: Sequence[Reference]
     """Places that name an icon which only the running program knows."""
     imports: Sequence[Import]
+    problem: str = ""
+    """Why a part of it was not read."""
 
 
-def scan(text: str, *, path: str) -> Scanned:
-    """Read a text; `path` says what it is, and is what references say of where they stand."""
+def scan(text: str, *, path: str, own: Callable[[str], Components | None] = lambda _: None) -> Scanned:
+    """Read a text; `path` says what it is, and is what references say of where they stand.
+
+    `own` says what icons a module of the project itself passes on.
+    """
     code = parse(text, path)
-    found = list(names_in(code))
+    unknown = {one.module for one in code.imports} - MODULES.keys()
+    found = list(names_in(code, {module: components for module in unknown if (components := own(module))}))
     starts = [0, *(end.end() for end in re.finditer("\n", text))]
+    is_test = bool(_TEST.search(path))
 
     def placed(one: Reference) -> Reference:
         line, written = bisect_right(starts, one.start), text[one.start : one.end]
-        return one._replace(path=path, line=line, column=one.start - starts[line - 1] + 1, text=written)
+        is_certain = one.is_certain and not (is_test and not one.form.startswith("import "))
+        column = one.start - starts[line - 1] + 1
+        return one._replace(path=path, line=line, column=column, text=written, is_certain=is_certain)
 
     firsts = {one.start: one for one in reversed(found) if one.name}  # what was read first, as an import say
     computed = sorted({one for one in found if not one.name})
-    return Scanned([placed(firsts[start]) for start in sorted(firsts)], list(map(placed, computed)), code.imports)
+    problem = "reading it takes too long" if code.is_given_up else ""
+    if code.error is not None:
+        problem = f"line {bisect_right(starts, code.error)} is no valid code; what follows may not have been looked up"
+    references = [placed(firsts[start]) for start in sorted(firsts)]
+    return Scanned(references, list(map(placed, computed)), code.imports, problem)
 
 
-def names_in(code: Code) -> Iterator[Reference]:
+_TEST = re.compile(r"(?:^|[/\\])(?:tests?|specs?|__tests__|__mocks__|fixtures?)[/\\]|\.(?:test|spec)\.\w+$")
+"""Files whose strings and elements may be no names of icons, but examples of such."""
+
+
+def names_in(code: Code, own: Mapping[str, Components]) -> Iterator[Reference]:
     """All names of icons; where two begin at one place, the first is what stands there."""
-    for one in code.imports:
-        components = MODULES.get(one.module)
-        for name in one.names if components and not one.is_type else ():
-            if components and not name.is_type:
-                yield from _component(name.start, name.name, components)
-        if components is None and not one.is_type:
-            yield from _deep(one)
+    for one in (one for one in code.imports if not one.is_type):
+        components = own.get(one.module) or components_of(one.module)
+        part_of = None if components else components_above(one.module)
+        named = [name for name in one.names if not name.is_type and name.name != "default"]
+        for name in named if not _HELPERS.search(one.module) else ():
+            if exported := components or part_of:
+                yield from _component(name.start, name.name, exported)
+        if part_of and not named:
+            yield from _deep(one, part_of)
+        if one.module.startswith(".") and (file := _FILE.fullmatch(one.module)):
+            yield Reference(one.start + file.start(1), one.start + file.end(1), "module", name=file[1])
     for member in code.members:
-        if components := MODULES.get(member.module):
+        if components := own.get(member.module) or components_of(member.module):
             if member.name:
                 yield from _component(member.start, member.name, components)
             else:
@@ -65,14 +86,15 @@ def _component(start: int, name: str, components: Components) -> Iterator[Refere
         yield Reference(start, start + len(name), components.form, key, spelt, tuple(others), bool(readings))
 
 
-_DEEP = re.compile(r"(?:^|/)([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
+_DEEP = re.compile(r"/([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
+_HELPERS = re.compile(r"/(?:dynamic[\w-]*|icons-list|types|utils?)(?:\.\w+)*$")
+"""Modules beside those of icons."""
 
 
-def _deep(one: Import) -> Iterator[Reference]:
+def _deep(one: Import, components: Components) -> Iterator[Reference]:
     """A module of one icon: `lucide-react/icons/bell`, `@mui/icons-material/Home`, `@heroicons/.../BellIcon`."""
-    package, word = package_of(one.module), _DEEP.search(one.module)
-    components = MODULES.get(package) or MODULES.get(one.module.rpartition("/")[0])
-    if components is None or word is None or not one.module.startswith(f"{package}/"):
+    word = _DEEP.search(one.module)
+    if word is None or _HELPERS.search(one.module):
         return
     start, name = one.start + word.start(1), word[1]
     if name == name.lower():  # as files are called
@@ -223,15 +245,18 @@ def _ligature(text: Text) -> Iterator[Reference]:
         yield Reference(text.start, text.end, "ligature", *readings[0], tuple(readings[1:]))
 
 
-_KEY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*)):([a-z0-9]+(?>(?:-[a-z0-9]+)*))")
+_KEY = re.compile(r"([a-z][a-z0-9]*(?>(?:-[a-z0-9]+)*)):([a-z0-9]+(?>(?:-[a-z0-9]+)*))")
 _COMPUTED_KEY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*)):[a-z0-9-]*+(?:\$\{|\{\{)")
 _MODULE = re.compile(r"(?:~icons|virtual:icons)/([a-z0-9-]+)/([a-z0-9-]+)(?:\.\w+)?(?:\?.*)?")
-_SPRITE = re.compile(r"([^\s#]*)#([\w.:-]+)")
-_FILE = re.compile(r"([^\s\"'`?#|!,;]+\.svg)(?:[?#].*)?", re.IGNORECASE)
+_SPRITE = re.compile(r"([^\n#]*)#([\w.:-]+)")
+_FILE = re.compile(r"(?:[^!]*loader[^!]*!)*([^\n\"`<>{}|?#]+\.svg)(?:[?#].*)?", re.IGNORECASE)
+_FILES = re.compile(r"[^\s,]+\.svg", re.IGNORECASE)
+_ADDRESSES = frozenset(("src", "href", "xlink:href", "xlinkHref", "data", "poster", "url"))
+"""Attributes whose values are files, and `url()`."""
 _COMMON = frozenset((
     "carbon", "charm", "clarity", "codex", "feather", "flag", "foundation", "garden", "geo", "glyphs", "guidance",
-    "logos", "mage", "map", "memory", "nimbus", "pixel", "prime", "quill", "solar", "stash", "streamline", "subway",
-    "token", "websymbol", "wordpress",
+    "logos", "mage", "map", "memory", "nimbus", "option", "pixel", "prime", "quill", "solar", "stash", "streamline",
+    "subway", "token", "websymbol", "wordpress",
 ))  # fmt: skip
 """Sets whose keys are words of everyday code: "token:refresh"."""
 _SHORT = 3
@@ -239,7 +264,7 @@ _PUT_TOGETHER = re.compile(r"\$\{|\{\{|\{[^}]*\}")
 _OF_ATTRIBUTE = {"data-lucide": "lucide", "data-feather": "feather"}
 _OF_ELEMENT = {
     **dict.fromkeys(("ion-icon", "IonIcon"), ("ion-icon", "ion")),
-    **dict.fromkeys(("lucide-icon", "lucide-angular", "i-lucide"), ("lucide-icon", "lucide")),
+    **dict.fromkeys(("lucide-icon", "lucide-angular", "i-lucide", "DynamicIcon"), ("lucide-icon", "lucide")),
 }
 """Elements whose attribute `name` names an icon: the form, and the set."""
 _PAIRED = ("fas", "far", "fab")
@@ -249,19 +274,25 @@ def _in_string(text: Text) -> Iterator[Reference]:
     """Names in one string, in their order."""
     said, start, end = text.text, text.start, text.end
     is_computed = bool(_PUT_TOGETHER.search(said))
-    is_icon = "icon" in text.owner.lower() or (text.owner == "name" and "icon" in text.element.name.lower())
-    if found := _attribute(text):
+    owner = text.owner.lower()
+    is_icon = ("icon" in owner and "class" not in owner) or (owner == "name" and "icon" in text.element.name.lower())
+    if found := _attribute(text) or (_TOKEN.fullmatch(said) and _uno(start, said)):
         yield found
     elif (key := _KEY.fullmatch(said)) and (is_icon or key[1] in iconify_sets()):
-        yield Reference(start, end, "iconify", key[1], key[2], is_certain=is_icon or not _is_common(key[1]))
+        is_certain = is_icon or not (_is_common(key[1]) or key[2].isdigit())
+        yield Reference(start, end, "iconify", key[1], key[2], is_certain=is_certain)
     elif (key := _COMPUTED_KEY.match(said)) and key[1] in iconify_sets() and (is_icon or not _is_common(key[1])):
         yield Reference(start, end, "iconify")
     elif key := _MODULE.fullmatch(said):
         yield Reference(start + key.start(2), start + key.end(2), "unplugin-icons", key[1], key[2])
     elif not is_computed and (part := _SPRITE.fullmatch(said)) and (_is_used(text) or part[1].lower().endswith(".svg")):
         yield Reference(start + part.start(2), start + part.end(2), "sprite", name=part[2], file=part[1])
+    elif owner.endswith("srcset"):
+        for one in _FILES.finditer(said):
+            yield Reference(start + one.start(), start + one.end(), "file", name=one[0])
     elif not is_computed and (file := _FILE.fullmatch(said)) and ":" not in file[1]:
-        yield Reference(start, start + len(file[1]), "file", name=file[1])
+        is_address = (text.owner in _ADDRESSES or file[1].startswith(".")) and not text.is_example
+        yield Reference(start + file.start(1), start + file.end(1), "file", name=file[1], is_certain=is_address)
     else:
         yield from classes_in(text)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from search.drawings.frameworks import capitals
 
@@ -10,6 +10,7 @@ _STYLE = re.compile(
     r"-(?:solid|regular|brands|outline|outlined|filled|light|sharp|rounded|thin|bold|duotone|twotone|mini|micro|color|line)$"
 )
 _VERSION = re.compile(r"^(fa|heroicons)\d*\b")
+_AWESOME = re.compile(r"^fa[67]?-(?=solid|regular|brands)")
 OF_BRANDS = frozenset((
     "simple-icons", "logos", "devicon", "devicon-plain", "devicon-line", "devicon-original", "skill-icons", "bxl",
     "cib", "cryptocurrency", "cryptocurrency-color", "token", "token-branded", "brandico", "streamline-logos", "thesvg",
@@ -26,13 +27,17 @@ def family_of(key: str) -> str:
     return _IRREGULAR.get(key) or (version[1] if version else _STYLE.sub("", key))
 
 
+def design_of(key: str) -> str:
+    """What a set is a version of: `fa6-solid` and `fa7-solid` are one."""
+    return _AWESOME.sub("font-awesome ", key)
+
+
 _HUMP = re.compile(
     r"(?<=[a-z])(?=[A-Z0-9])"  # arrow|Left, trash|2
     r"|(?<=[A-Z])(?=[A-Z][a-z])"  # A|Arrow
     r"|(?<=[A-Z])(?=[0-9])"  # H|1
     r"|(?<=[0-9])(?=[A-Z][a-z])"  # 3|Bars
 )
-_AFTER_NUMBER = re.compile(r"(?<=[0-9])[A-Za-z]")
 _NO_LETTER = re.compile(r"[^a-z0-9]+")
 
 
@@ -45,13 +50,15 @@ class Look:
     ends: str = ""
     before: str = ""
     after: str = ""
+    is_camel: bool = False
+    """Whether it begins in lower case, as what is no component does."""
 
     def read(self, component: str) -> str | None:
         """The name that a component tells, where it is written so."""
         body = component.removeprefix(self.begins).removesuffix(self.ends)
         if len(body) + len(self.begins) + len(self.ends) != len(component) or not body:
             return None
-        if self.begins and not (body[0].isupper() or body[0].isdigit()):
+        if not (body[0].isupper() or body[0].isdigit() or self.is_camel):
             return None  # `Tiara` is no icon of `Ti`
         return f"{self.before}{kebab(body)}{self.after}"
 
@@ -63,7 +70,7 @@ class Look:
         if not body or not body.isascii():
             return None
         spelt = f"{self.begins}{capitals(body)}{self.ends}"
-        return spelt[0].lower() + spelt[1:] if self.begins[:1].islower() else spelt
+        return spelt[0].lower() + spelt[1:] if self.is_camel else spelt
 
 
 def read_component(looks: Sequence[Look], component: str) -> list[tuple[str, str]]:
@@ -77,15 +84,6 @@ def spell_component(looks: Sequence[Look], name: str, *, like: str, sets: Sequen
     fitting = [look for look in looks if look.set in sets]
     liked = sorted(fitting, key=lambda look: look.read(like) is None)  # stable: those that read it come first
     return next((spelt for look in liked if (spelt := look.spell(name))), None)
-
-
-def is_spelt(looks: Sequence[Look], name: str, component: str) -> bool:
-    """Whether a component is a name's, the letters behind numbers in either case: `Grid3X3`, `Grid3x3`."""
-
-    def even(text: str) -> str:
-        return _AFTER_NUMBER.sub(lambda letter: letter[0].lower(), text)
-
-    return any(even(spelt) == even(component) for look in looks if (spelt := look.spell(name)))
 
 
 def kebab(component: str) -> str:
@@ -114,7 +112,7 @@ _LUCIDE_OTHERS = frozenset((
     "LucideProps", "LucideProvider", "LucideAngularModule", "LucideAngularComponent", "LucideIconProvider",
     "LucideIconConfig", "LucideIcons", "LucideIconData", "LUCIDE_ICONS", "LucideIconNode", "LucideSvgProps",
     "LucideDynamicIcon", "LucideConfig", "LucideContext", "setLucideProps", "useLucideContext", "IconProps",
-    "default", "dynamicIconImports",
+    "default", "dynamicIconImports", "iconNames",
 ))  # fmt: skip
 _LUCIDE_MODULES = (
     "lucide-react", "lucide-vue-next", "lucide-vue", "lucide-svelte", "lucide-angular", "lucide-solid", "lucide-preact",
@@ -125,8 +123,9 @@ _TABLER_OTHERS = frozenset((
     "Icon", "IconProps", "IconNode", "TablerIcon", "TablerIconsProps", "TablerIconComponent", "createReactComponent",
     "createVueComponent", "createSvelteComponent", "icons", "iconsList", "default",
 ))  # fmt: skip
-_TABLER_MODULES = tuple(
-    f"@tabler/icons-{kind}" for kind in ("react", "vue", "svelte", "solidjs", "preact", "react-native", "angular")
+_TABLER_MODULES = (
+    *("@tabler/icons", "@tabler/icons-react", "@tabler/icons-vue", "@tabler/icons-svelte", "@tabler/icons-solidjs"),
+    *("@tabler/icons-preact", "@tabler/icons-react-native", "@tabler/icons-angular"),
 )
 _PHOSPHOR = (Look("ph", "Ph", "Icon"), Look("ph", "", "Icon"), Look("ph", "Ph"), Look("ph"))
 _PHOSPHOR_OTHERS = frozenset((
@@ -140,7 +139,7 @@ _AWESOME_OTHERS = frozenset((
     "IconDefinition", "IconLookup", "IconName", "IconPack", "IconPrefix", "IconProp", "fas", "far", "fab", "fal",
     "fad", "prefix", "default",
 ))  # fmt: skip
-_GENERAL = frozenset(("IconType", "IconBase", "IconContext", "IconBaseProps", "default"))
+_GENERAL = frozenset(("IconType", "IconBase", "IconContext", "IconBaseProps", "IconTree", "GenIcon", "default"))
 
 
 def _material(begins: str, *, styles: Mapping[str, str], at_end: bool) -> tuple[Look, ...]:
@@ -208,9 +207,7 @@ def _alike(modules: Sequence[str], looks: Sequence[Look], others: frozenset[str]
 
 MODULES: Mapping[str, Components] = {
     **_alike(_LUCIDE_MODULES, _LUCIDE, _LUCIDE_OTHERS),
-    "@lucide/lab": Components(
-        "import @lucide/lab", (Look("lucide-lab", "", "Icon"), Look("lucide-lab")), _LUCIDE_OTHERS
-    ),
+    "@lucide/lab": Components("import @lucide/lab", (Look("lucide-lab", is_camel=True),), _LUCIDE_OTHERS),
     **_alike(_TABLER_MODULES, (Look("tabler", "Icon"),), _TABLER_OTHERS),
     **_alike(_PHOSPHOR_MODULES, _PHOSPHOR, _PHOSPHOR_OTHERS),
     **{
@@ -220,6 +217,9 @@ MODULES: Mapping[str, Components] = {
             (f"@heroicons/react/{folder}", f"@heroicons/vue/{folder}"), (Look("heroicons", "", "Icon", "", after),)
         ).items()
     },
+    **_alike(("@heroicons/react/outline", "@heroicons/vue/outline"), (Look("heroicons-outline", "", "Icon"),)),
+    **_alike(("@heroicons/react/solid", "@heroicons/vue/solid"), (Look("heroicons-solid", "", "Icon"),)),
+    **_alike(("mdi-material-ui", "vue-material-design-icons"), (Look("mdi"),)),
     **_alike(("@mdi/js",), (Look("mdi", "mdi"),)),
     **_alike(("@mdi/light-js",), (Look("mdi-light", "mdil"),)),
     **{
@@ -235,7 +235,7 @@ MODULES: Mapping[str, Components] = {
         for style in ("solid", "regular", "brands")
     },
     **_alike(
-        ("@mui/icons-material",),
+        ("@mui/icons-material", "@material-ui/icons"),
         _material(
             "",
             styles={"Outlined": "outline", "Rounded": "round", "Sharp": "sharp", "TwoTone": "twotone"},
@@ -255,13 +255,44 @@ MODULES: Mapping[str, Components] = {
     **_alike(("react-feather", "vue-feather-icons"), (Look("feather", "", "Icon"), Look("feather"))),
     **_alike(("react-bootstrap-icons",), (Look("bi"),)),
     **_alike(("iconoir-react",), (Look("iconoir"),)),
-    **_alike(("ionicons/icons",), (Look("ion"),)),
+    **_alike(("ionicons/icons",), (Look("ion", is_camel=True),)),
 }
 """What the modules export that components are imported from."""
 _WHERE = re.compile(r"^(@[\w.-]+/)?[\w.-]+")
+_OF_ICONS = re.compile(r"(?<!lex)(?<!sil)(?<!fav)(?<!emot)icons?(?![a-z])|iconsax")
+_TOOLS = re.compile(r"@iconify(?:-json)?/|@(?:unocss|nuxt|types)/|(?:iconify-icon|unplugin-icons|astro-icon)$|.*plugin")
+"""Packages whose names say "icon", and that export none."""
+_INNER = re.compile(r"(?:/(?:dist|esm?|cjs|lib|umd|build|icons|index))*(?:\.[mc]?js)?$")
+"""What leads to the one file that exports all."""
+_OF_ICONIFY = re.compile(r"@iconify(?:-icons/|/icons-)([a-z0-9-]+)$")
 
 
 def package_of(specifier: str) -> str:
     """The package of a module: `react-icons/fa6` -> `react-icons`."""
     found = _WHERE.match(specifier)
     return found[0] if found else ""
+
+
+_LONGEST = 200
+
+
+def components_of(module: str) -> Components | None:
+    """What a module exports; of one that no table knows where its package says that it holds icons."""
+    package = package_of(module[:_LONGEST])
+    inner = module[len(package) : _LONGEST].removesuffix(f"/{package.rpartition('/')[2]}")
+    whole = f"{package}{_INNER.sub('', inner)}"
+    if known := MODULES.get(module) or MODULES.get(whole):
+        return known
+    of_set = _OF_ICONIFY.match(package)
+    if whole != package or (not of_set and (not _OF_ICONS.search(package) or _TOOLS.match(package))):
+        return None
+    return Components(f"import {module}", (Look(of_set[1] if of_set else package, is_camel=True),), _GENERAL)
+
+
+def components_above(module: str) -> Components | None:
+    """What the module exports that another is a part of: `@mui/icons-material` for `@mui/icons-material/Home`."""
+    package = package_of(module)
+    found = components_of(module.rpartition("/")[0]) or components_of(package)
+    if found and found.form == f"import {package}" and package not in MODULES:
+        return replace(found, form=package)  # its parts may export what it does not
+    return found

@@ -4,10 +4,10 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import unified_diff
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from indexer.errors import IconsError, SourceError
 from indexer.library.durable import replace_file
@@ -16,13 +16,28 @@ from indexer.reports.terminal import Progress
 from search.code.files import code_files, read_code
 from search.code.known import KnownIcons
 from search.code.map import Candidate, IconMapping, Mapped, Name
-from search.code.names import scan
-from search.code.packages import package_of
+from search.code.names import Scanned, scan
+from search.code.packages import MODULES, package_of
 from search.code.reading import Reference
 from search.code.syntax import Import, Specifier
 from search.drawings.drawn import NamedIcon, iconify_key, named_icon
 from search.drawings.frameworks import FRAMEWORKS, Export, exported
 from search.engine import SearchEngine
+
+Fate = Literal["changed", "doubtful", "by hand"]
+FATES: Sequence[Fate] = get_args(Fate)
+
+
+class Place(NamedTuple):
+    """A place that names an icon, and what becomes of it."""
+
+    reference: Reference
+    fate: Fate
+    to: str = ""
+    """Key of what stands there, or would."""
+    why: str = ""
+    source: str = ""
+    """Key of the icon that is named; "" where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +48,9 @@ class CodeRead:
     text: str
     named: Sequence[tuple[Reference, Name]]
     """Names with the key that the library has for their set."""
+    left: Sequence[Place]
+    """What names no icon that could be mapped."""
     imports: Sequence[Import]
-    computed: Sequence[Reference]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +64,6 @@ class CodeNames:
     def names(self) -> list[Name]:
         """Icons that the files name, each once, in their order."""
         return list(dict.fromkeys(name for file in self.files for _, name in file.named))
-
-
-class ByHand(NamedTuple):
-    """A place that names an icon which has a stand-in, and can't be changed safely."""
-
-    reference: Reference
-    to: str
-    """Key of what would stand there."""
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +81,14 @@ class Rewritten:
     """What becomes of some files; nothing is written yet."""
 
     changes: Sequence[Change]
-    by_hand: Sequence[ByHand]
-    doubtful: Sequence[tuple[Reference, IconMapping]]
-    """Left as they are, for somebody to look at."""
-    computed: Sequence[Reference]
+    places: Sequence[Place]
+    """All that was found, in the order of the files."""
     packages: Sequence[str]
     """That the new imports need."""
+
+    def of(self, fate: Fate) -> Sequence[Place]:
+        """The places of one fate."""
+        return [one for one in self.places if one.fate == fate]
 
 
 def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[str], to: str) -> CodeNames:
@@ -89,6 +98,11 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
         IconsError: a place is not there, or is no code.
     """
     known, files, unread = KnownIcons(engine), [], []
+
+    def is_of_old(key: str) -> bool:
+        return key != to and (not sets or key in sets)
+
+    old = frozenset(one for one, made in MODULES.items() if any(is_of_old(look.set) for look in made.looks))
     for path in code_files(places):
         try:
             text = read_code(path)
@@ -96,25 +110,55 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
             unread.append((path, str(error)))
             continue
         scanned = scan(text, path=str(path))
-        named = [(one, name) for one in scanned.references if (name := _named(one, known, sets, to))]
-        files.append(CodeRead(path, text, named, scanned.imports, scanned.computed))
+        named: list[tuple[Reference, Name]] = []
+        left = [Place(one, "by hand", why=_COMPUTED) for one in scanned.computed]
+        for one in scanned.references:
+            found = known.find(one)
+            key, name = found or (one.set, one.name)
+            own = [*known.set(key).own, key][0]
+            if not key or not is_of_old(own) or not (found or one.is_certain):
+                continue
+            if found or not known.has_set(one):
+                named.append((one, Name(own, name)))
+            else:
+                why = f'{own} has no icon "{name}"; `icons check` says what is near'
+                left.append(Place(one, "by hand", why=why, source=f"{own}:{name}"))
+        left += _whole_modules(text, scanned, str(path), old)
+        files.append(CodeRead(path, text, named, left, scanned.imports))
     return CodeNames(files, unread)
 
 
-def _named(reference: Reference, known: KnownIcons, sets: Sequence[str], to: str) -> Name | None:
-    if not reference.set:
-        return None
-    found = known.find(reference)
-    if found is None and (known.has_set(reference) or not reference.is_certain):
-        return None  # of a set that is here, it is no icon
-    key, name_there = found or (reference.set, reference.name)
-    own = known.set(key).own
-    name = Name(own[0] if own else key, name_there)
-    return name if name.set != to and (not sets or name.set in sets) else None
+_COMPUTED = "the name is known to the running program alone"
+
+
+def _whole_modules(text: str, scanned: Scanned, path: str, modules: frozenset[str]) -> Iterator[Place]:
+    """What is taken of some modules beside icons that have a name here."""
+    starts = {one.start for one in (*scanned.references, *scanned.computed)}
+    named = {one.module for one in (*scanned.references, *scanned.computed)}
+
+    def place(start: int, end: int, why: str) -> Place:
+        line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
+        return Place(
+            Reference(start, end, "module", path=path, line=line, column=column, text=text[start:end]),
+            "by hand",
+            why=why,
+        )
+
+    for one in (one for one in scanned.imports if not modules.isdisjoint((one.module, package_of(one.module)))):
+        if one.form == "mock":
+            yield place(one.start, one.end, "a test puts something else in the place of this module")
+        elif one.whole == "*":
+            yield place(one.start, one.end, "all of it is exported on")
+        elif not one.names and one.module in modules.difference(named):
+            yield place(one.start, one.end, "what is taken of it is not known")
+        for name in one.names:
+            if name.start not in starts and (name.name != "default" or one.module in modules):
+                what = "a type" if name.is_type or one.is_type else "no icon"
+                yield place(name.start, name.end, f"{what} of the old package")
 
 
 _KINDS = ("react", "vue", "svelte")
-_OF_REACT = ("@mui/icons-material", "@ant-design/icons")
+_OF_REACT = ("@mui/icons-material", "@material-ui/icons", "@ant-design/icons", "@tabler/icons")
 _DRAWN_BY_OTHERS = ("@fortawesome/", "@mdi/")
 """Scopes of packages that export drawings, which one component draws."""
 _BETWEEN = re.compile(r"[-/@]")
@@ -181,30 +225,24 @@ def rewrite(
     stands = {one.source: one for one in mapped.mappings}
     targets = Targets(engine)
     changes: list[Change] = []
-    by_hand: list[ByHand] = []
-    doubtful: list[tuple[Reference, IconMapping]] = []
+    places: list[Place] = []
     for number, file in enumerate(code.files, start=1):
-        chosen = [(one, stands[name]) for one, name in file.named]
-        doubtful += [(one, stand) for one, stand in chosen if stand.is_doubtful and not also_doubtful]
-        replaced = [
-            (one, stand.target) for one, stand in chosen if stand.target and (also_doubtful or not stand.is_doubtful)
-        ]
         rewriter = _Rewriter(file, targets)
-        rewriter.replace(replaced)
-        by_hand += rewriter.by_hand
+        rewriter.replace([(one, stands[name]) for one, name in file.named], also_doubtful=also_doubtful)
+        found = [*rewriter.places.values(), *file.left]
+        places += sorted(found, key=lambda one: one.reference.start)
         if rewriter.edits:
-            changes.append(Change(file.path, file.text, rewriter.edited(), len(replaced) - len(rewriter.by_hand)))
+            n_changed = sum(one.fate == "changed" for one in found)
+            changes.append(Change(file.path, file.text, rewriter.edited(), n_changed))
         progress("Rewriting", number, len(code.files))
-    computed = [one for file in code.files for one in file.computed]
-    return Rewritten(changes, by_hand, doubtful, computed, sorted(targets.packages))
+    return Rewritten(changes, places, sorted(targets.packages))
 
 
 _IMPORT = "import "
+_SCRIPT = re.compile(r"<script\b|^[ \t]*(?:```|~~~)", re.MULTILINE)
 _SEPARATORS = {"iconify": (":",), "tailwind": ("--",), "unocss": (":", "-"), "unplugin-icons": ("/",)}
 """What stands between set and name, by the form of a reference."""
 _WHY = {
-    "sprite": "a sprite must be made anew",
-    "file": "the file must be made anew",
     "ligature": "a word that an icon font draws; the target has no such font here",
     "class": "a class of an icon font; the target has no such font here",
     "pair": "a pair of names that Font Awesome looks up",
@@ -220,7 +258,8 @@ class _Rewriter:
         self.imports = file.imports
         self.targets = targets
         self.edits: dict[tuple[int, int], str] = {}
-        self.by_hand: list[ByHand] = []
+        self.places: dict[int, Place] = {}
+        """By where they start."""
 
     def edited(self) -> str:
         """The text with all that is changed."""
@@ -231,59 +270,73 @@ class _Rewriter:
             place = end
         return "".join((*parts, self.text[place:]))
 
-    def replace(self, replaced: Sequence[tuple[Reference, Candidate]]) -> None:
+    def replace(self, named: Sequence[tuple[Reference, IconMapping]], *, also_doubtful: bool) -> None:
         """Put what stands for icons in their places."""
-        imports = {one.start: (one, target) for one, target in replaced if one.form.startswith(_IMPORT)}
-        self._replace_imported(imports)
-        for start, (one, target) in sorted(imports.items()):
+        wanted: dict[int, Candidate] = {}
+        for one, stand in named:
+            place = Place(one, "changed", stand.target.name.key if stand.target else "", source=stand.source.key)
+            if stand.target is None:
+                place = place._replace(fate="by hand", why="--mapping says that nothing stands for it")
+            elif stand.is_doubtful and not also_doubtful:
+                place = place._replace(fate="doubtful", why="--mapping says it, --doubtful takes it")
+            else:
+                wanted[one.start] = stand.target
+            self.places[one.start] = place
+        imported = {start: to for start, to in wanted.items() if self.places[start].reference.form.startswith(_IMPORT)}
+        for start in wanted.keys() - imported.keys():
+            self._replace_string(self.places[start].reference, wanted[start])
+        self._replace_imported(imported)
+        for start in imported:
             is_of_whole = self.text[max(0, start - 1)] in ".\"'"
-            why = "it is taken from a whole module" if is_of_whole else "it is loaded in a way that is not rewritten"
-            self._refuse(one, target, why)
-        for one, target in replaced:
-            if not one.form.startswith(_IMPORT):
-                self._replace_string(one, target)
+            self._refuse(start, "it is taken from a whole module" if is_of_whole else "it is loaded while running")
 
-    def _refuse(self, reference: Reference, target: Candidate, why: str) -> None:
-        self.by_hand.append(ByHand(reference, target.name.key, why))
+    def _refuse(self, start: int, why: str) -> None:
+        self.places[start] = self.places[start]._replace(fate="by hand", why=why)
 
-    def _replace_imported(self, imports: dict[int, tuple[Reference, Candidate]]) -> None:
+    def _replace_imported(self, wanted: dict[int, Candidate]) -> None:
         """Rewrite statements, by the starts of what is replaced; what stands in none stays among these."""
         statements = [one for one in self.imports if one.form in ("import", "export") and not one.is_type]
+        statements.sort(key=lambda one: one.span)
         kept, moved = {}, []
         for one in statements:
-            starts = [_start_of(imports, one, name) for name in one.names]
-            kept[one], taken = self._parted(one, [imports.pop(start, None) for start in starts])
+            kept[one], taken = self._parted(one, wanted)
             moved += [(one, *export) for export in taken]
-        homes: dict[tuple[str, str, str], Import] = {}
+        homes: dict[object, Import] = {}
         for one in statements:
             if any(name.name != "default" or one.form == "export" for name in kept[one]):
-                homes.setdefault((one.form, one.module, self._tail(one)), one)
+                homes.setdefault(self._company(one, one.module), one)
         added: dict[Import, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for one, module, name in moved:
-            home = homes.setdefault((one.form, module, self._tail(one)), one)
+            home = homes.setdefault(self._company(one, module), one)
             added[home][module].append(name)
             added[one]
         for one, modules in added.items():
             self._write(one, kept[one], modules)
 
-    def _parted(
-        self, of: Import, stands: Sequence[tuple[Reference, Candidate] | None]
-    ) -> tuple[list[Specifier], list[tuple[str, str]]]:
+    def _company(self, of: Import, module: str) -> object:
+        """What is equal for statements of a module that may become one: those of a script of a page, of a fence."""
+        return of.form, module, self._tail(of), len(_SCRIPT.findall(self.text, 0, of.start))
+
+    def _parted(self, of: Import, wanted: dict[int, Candidate]) -> tuple[list[Specifier], list[tuple[str, str]]]:
         """Which names of a statement stay, and which are of another module: that, and how they are written there."""
         between = self.text[of.span[0] : of.start]
         kept, moved = [], []
-        for name, stand in zip(of.names, stands, strict=True):
-            if stand is None:
+        for name in of.names:
+            start = name.start
+            if name.name == "default" and start not in wanted:  # a module of one icon is named by its path
+                start = next((start for start in range(of.start, of.end) if start in wanted), -1)
+            target = wanted.pop(start, None)
+            if target is None:
                 kept.append(name)
                 continue
             try:
-                export = self.targets.export(stand[1], of.module)
+                export = self.targets.export(target, of.module)
             except RefusedError as error:
-                self._refuse(*stand, str(error))
+                self._refuse(start, str(error))
                 kept.append(name)
                 continue
             if "/*" in between or "//" in between:
-                self._refuse(*stand, "there is a comment among the names")
+                self._refuse(start, "there is a comment among the names")
                 kept.append(name)
             else:
                 spelt = export.name if export.name == name.local else f"{export.name} as {name.local}"
@@ -313,8 +366,12 @@ class _Rewriter:
         ]
         written = [f"{of.form} {names} from {quote}{module}{quote}{tail}" for names, module in clauses if names]
         if not written:
-            following = re.compile(r"[ \t]*(?:\r?\n|\Z)").match(self.text, end)
-            start, end = (line, following.end()) if following and indent == self.text[line:start] else (start, end)
+            line_after = re.compile(r"[ \t]*(\r?\n|\Z)?").match(self.text, end)
+            is_first = not self.text[line:start].strip()
+            if is_first and line_after:
+                start, end = line, line_after.end()
+            elif line_after:
+                start = line + len(self.text[line:start].rstrip())
         self.edits[start, end] = f"{line_end}{indent}".join(written)
 
     def _braces(self, of: Import, names: Sequence[str], indent: str) -> str:
@@ -333,12 +390,12 @@ class _Rewriter:
     def _replace_string(self, one: Reference, target: Candidate) -> None:
         """Put another icon into the place of one that a string names by set and name."""
         if not one.is_certain:
-            self._refuse(one, target, "it may be something else than an icon")
+            self._refuse(one.start, "it may be something else than an icon")
             return
         try:
             key = iconify_key(self.targets.icon(target))
         except IconsError:
-            self._refuse(one, target, f"{target.name.key} has no key of Iconify")
+            self._refuse(one.start, f"{target.name.key} has no key of Iconify")
             return
         for between in _SEPARATORS.get(one.form, ()):
             named = f"{one.set}{between}{one.name}"
@@ -346,15 +403,7 @@ class _Rewriter:
             if self.text[start : one.end] == named:
                 self.edits[start, one.end] = f"{key.prefix}{between}{key.name}"
                 return
-        why = _WHY.get(one.form.partition(" ")[0], f"{one.form} shows icons of its own set alone")
-        self._refuse(one, target, why)
-
-
-def _start_of(imports: Mapping[int, object], of: Import, name: Specifier) -> int:
-    """Where the name of an icon stands that a specifier imports: a module of one icon is named by its path."""
-    if name.start in imports or name.name != "default":
-        return name.start
-    return next((start for start in range(of.start, of.end) if start in imports), -1)
+        self._refuse(one.start, _WHY.get(one.form.partition(" ")[0], f"{one.form} shows icons of its own set alone"))
 
 
 _NO_LINE_END = "\\ No newline at end of file\n"
@@ -389,35 +438,52 @@ def write_changes(changes: Sequence[Change]) -> list[tuple[Path, str]]:
     return left
 
 
+def kept_as_it_is(rewritten: Rewritten, kept: Sequence[tuple[Path, str]]) -> Rewritten:
+    """What became of the files where some could not be written."""
+    whys = {str(path): why for path, why in kept}
+    places = [
+        one._replace(fate="by hand", why=whys[one.reference.path])
+        if one.fate == "changed" and one.reference.path in whys
+        else one
+        for one in rewritten.places
+    ]
+    return replace(rewritten, places=places)
+
+
 def rewritten_json(rewritten: Rewritten) -> dict[str, Any]:
     """Spell it as one object, without the texts of the files."""
+    plain = [(one, _place(one)) for one in rewritten.places]
     return {
         "files": [{"path": str(change.path), "n_places": change.n_places} for change in rewritten.changes],
-        "by_hand": [_place(one.reference) | {"target": one.to, "why": one.why} for one in rewritten.by_hand],
-        "doubtful": [_place(one) | {"source": stand.source.key} for one, stand in rewritten.doubtful],
-        "computed": list(map(_place, rewritten.computed)),
+        "changed": [place for one, place in plain if one.fate == "changed"],
+        "by_hand": [place for one, place in plain if one.fate == "by hand" and one.why != _COMPUTED],
+        "doubtful": [place for one, place in plain if one.fate == "doubtful"],
+        "computed": [place for one, place in plain if one.why == _COMPUTED],
         "packages": list(rewritten.packages),
+        "n_found": len(plain),
     }
 
 
-def _place(one: Reference) -> dict[str, Any]:
-    return {"path": one.path, "line": one.line, "column": one.column, "text": one.text}
+def _place(one: Place) -> dict[str, Any]:
+    spelt = {name: getattr(one.reference, name) for name in ("path", "line", "column", "text")}
+    return spelt | {"source": one.source or None, "target": one.to or None, "why": one.why}
 
 
-_MOST_LEFT = 20
-"""Lines of what is left to a person; --json has all."""
+_MOST_SHOWN = 10
+"""Lines of each fate, unless all are asked for."""
 
 
-def left_lines(rewritten: Rewritten) -> Iterator[str]:
-    """Name the places that stay as they are."""
-    places = [(one.reference, f"by hand, {one.to}: {one.why}") for one in rewritten.by_hand]
-    places += [
-        (one, f"doubtful, {stand.target.name.key}; --mapping says it, --doubtful takes it")
-        for one, stand in rewritten.doubtful
-        if stand.target
-    ]
-    places += [(one, "by hand: the name is known to the running program alone") for one in rewritten.computed]
-    for place, why in places[:_MOST_LEFT]:
-        yield f"{place.path}:{place.line}: {place.text}: {why}"
-    if len(places) > _MOST_LEFT:
-        yield f"and {len(places) - _MOST_LEFT:,} more places to look at; --json has all"
+def place_lines(rewritten: Rewritten, *, is_written: bool, is_long: bool) -> Iterator[str]:
+    """Name the places that were found, and what becomes of them; the last line adds them up."""
+    words = {"changed": "changed" if is_written else "to change", "doubtful": "doubtful", "by hand": "not changed"}
+    counted = []
+    for fate in FATES:
+        places = rewritten.of(fate)
+        for place in places if is_long else places[:_MOST_SHOWN]:
+            one, to = place.reference, f", {place.to}" if place.to else ""
+            said = fate if fate != "changed" else words[fate]
+            yield f"{one.path}:{one.line}: {one.text}: {said}{to}{f': {place.why}' if place.why else ''}"
+        if len(places) > _MOST_SHOWN and not is_long:
+            yield f"... and {len(places) - _MOST_SHOWN:,} more {words[fate]}: --long"
+        counted.append(f"{len(places):,} {words[fate]}")
+    yield f"found: {len(rewritten.places):,} = {' + '.join(counted)}"

@@ -65,8 +65,8 @@ class Text(NamedTuple):
     """Whose attribute, or whose text it is."""
     before: str = ""
     """The string that stands before it in a list of two."""
-    is_computed: bool = False
-    """Whether a part of it is known to the running program alone."""
+    is_example: bool = False
+    """Whether it stands in a block of code of a document."""
 
     @property
     def end(self) -> int:
@@ -133,7 +133,7 @@ class Code:
     exports: set[str] = field(default_factory=set)
     """Names that are exported."""
     error: int | None = None
-    """Offset of the first place that no parser understood."""
+    """Offset of the first place that no parser understood, and in which a name may stand."""
     is_given_up: bool = False
     """Whether a parser took too long."""
 
@@ -146,6 +146,7 @@ def kind_of(path: str) -> Kind | None:
 def parse(text: str, path: str) -> Code:
     """Read a text; the end of its path says what it is."""
     ascii_text = _FOREIGN.sub(lambda found: _STAND_INS.get(found[0]) or (" " if found[0].isspace() else "_"), text)
+    ascii_text = _IMPORTED_TYPE.sub(lambda found: "_" * len(found[0]), ascii_text)
     reader = _Reader(ascii_text, text, PurePath(path).suffix.lower())
     try:
         reader.read()
@@ -157,6 +158,8 @@ def parse(text: str, path: str) -> Code:
 _FOREIGN = re.compile(r"[^\x00-\x7f]|(?<!&)&(?![&=])")
 _STAND_INS = {"\ufeff": " ", "&": "|"}
 """The grammar takes no single & for text; where it joins numbers or types, | is read in the same way."""
+_IMPORTED_TYPE = re.compile(r"(?<=\btypeof )import\([^()\n]*\)|\bimport\([^()\n]*\)(?=(?:\.\w+)+\[)")
+"""Which the grammar does not know everywhere, and which names no icon."""
 _LINE_COMMENTS = re.compile(
     r"\"(?>(?:[^\"\\\n]|\\.)*+)\"|'(?>(?:[^'\\\n]|\\.)*+)'|url\([^)\n]*+\)|/\*(?>(?:[^*]|\*(?!/))*+)(?:\*/)?|(//[^\n]*+)"
 )
@@ -182,6 +185,7 @@ _BOUND = re.compile(r"(?:v-bind|x-bind|bind)?:|v-(?!bind|on)|x-|[\[(*]")
 """How the name of an attribute begins whose value is an expression: of Vue, Alpine, Angular."""
 _BARE_NAME = re.compile(r"[\w-]+(?=[\])]*$)")
 _TAG = re.compile(r"<[A-Za-z]")
+_QUOTE = re.compile("[\"'`]")
 _MOCKS = frozenset(("mock", "doMock", "unmock", "requireActual", "importActual", "requireMock", "importMock"))
 _SCRIPT_NODES = (
     *("string", "template_string", "array", "import_statement", "export_statement", "call_expression", "pair"),
@@ -239,7 +243,7 @@ class _Reader:
     """With the offsets that they begin at."""
     tags: list[tuple[int, str]] = field(default_factory=list)
     """Names of elements of markup."""
-    until: float = field(default_factory=lambda: time.monotonic() + _SECONDS)
+    until: float = field(default_factory=lambda: time.thread_time() + _SECONDS)
 
     def read(self) -> None:
         """Read all of it."""
@@ -273,6 +277,7 @@ class _Reader:
 
     def fence(self, language: str, start: int, end: int) -> None:
         """Read a block of code in a document."""
+        n_before = len(self.code.texts)
         match KINDS.get(f".{language}"):
             case "script":
                 self.program(start, end)
@@ -280,6 +285,7 @@ class _Reader:
                 self.style(start, end)
             case "markup":
                 self.markup(self.source, start, end, depth=0)
+        self.code.texts[n_before:] = [one._replace(is_example=True) for one in self.code.texts[n_before:]]
 
     def parse(self, name: Grammar, source: str) -> tuple[Tree, Nodes]:
         """Parse a text; raises _TooLongError."""
@@ -290,7 +296,7 @@ class _Reader:
             return content[offset : offset + 65536]
 
         try:
-            tree = Parser(language).parse(part, progress_callback=lambda *_: time.monotonic() > self.until)
+            tree = Parser(language).parse(part, progress_callback=lambda *_: time.thread_time() > self.until)
         except ValueError as error:
             raise _TooLongError from error
         return tree, QueryCursor(query).captures(tree.root_node)
@@ -303,8 +309,9 @@ class _Reader:
         if tree.root_node.has_error and name == "tsx":  # `<T>value`
             other, others = self.parse("typescript", source)
             nodes = nodes if other.root_node.has_error else others
-        if is_whole and self.code.error is None and nodes.get("ERROR"):
-            self.code.error = start + min(node.start_byte for node in nodes["ERROR"])
+        wrong = [node.start_byte for node in nodes.get("ERROR", ()) if _QUOTE.search(source, *node.byte_range)]
+        if is_whole and wrong and self.code.error is None:
+            self.code.error = start + min(wrong)
         self.script(start, nodes, owned={}, depth=0)
 
     def expression(self, span: Span, *, owner: str = "", element: Element = _NONE, depth: int = 0) -> None:
@@ -536,18 +543,13 @@ class _Imports:
         """Read all forms of them."""
         for node in (*self.nodes.get("import_statement", ()), *self.nodes.get("export_statement", ())):
             yield from self._statement(node)
-        for node in self.nodes.get("variable_declarator", ()):
-            name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-            if name and value and (module := self._loaded(value)):
-                block = node.parent.parent if node.parent else None
-                scope = self._span(block) if block and block.type != "program" else None
-                yield self._import(module, "call", node, self._pattern(name), scope=scope)
-        for node in self.nodes.get("member_expression", ()):
-            held, name = node.child_by_field_name("object"), node.child_by_field_name("property")
-            if held and name and (module := self._loaded(held)) and self._text(name) != "then":
-                yield self._import(module, "call", node, ([self._specifier(name, name, name)], ""))
         for node in self.nodes.get("call_expression", ()):
-            yield from self._call(node)
+            function, module = node.child_by_field_name("function"), self._argument(node)
+            name = function.child_by_field_name("property") if function else None
+            if module and function and self._text(function) in ("import", "require"):
+                yield self._loaded(node, module)
+            elif module and name and self._text(name) in _MOCKS:
+                yield self._import(module, "mock", node)
 
     def _text(self, node: Node) -> str:
         return self.reader.written(self.base, node)
@@ -564,6 +566,7 @@ class _Imports:
         for clause in children:
             if clause.type == "namespace_export":
                 whole = "*"
+                self.reader.code.exports.update(self._text(one) for one in clause.named_children)
             elif clause.type == "export_clause":
                 names += map(self._named, clause.named_children)
             elif clause.type == "import_clause":
@@ -618,40 +621,34 @@ class _Imports:
                 names.append(self._specifier(one, one, one))
         return names, ""
 
-    def _loaded(self, node: Node) -> Node | None:
-        """The name of the module that an expression loads: `(await import("x"))`, `require("x")`."""
-        while node.type in ("await_expression", "parenthesized_expression", "as_expression") and node.named_children:
-            node = node.named_children[0]
-        function = node.child_by_field_name("function") if node.type == "call_expression" else None
-        if function is None or self._text(function) not in ("import", "require"):
-            return None
-        return self._argument(node)
-
     def _argument(self, node: Node) -> Node | None:
         """The first argument of a call, where it is a string."""
         arguments = node.child_by_field_name("arguments")
         first = arguments.named_children[0] if arguments and arguments.named_children else None
         return first if first and first.type == "string" else None
 
-    def _call(self, node: Node) -> Iterator[Import]:
-        """Read `import("x")`, `import("x").then(m => m.Bell)`, `jest.mock("x")`."""
-        if module := self._loaded(node):
-            yield self._import(module, "call", node)
-        function = node.child_by_field_name("function")
-        held = function.child_by_field_name("object") if function else None
-        name = function.child_by_field_name("property") if function else None
-        if not held or not name:
-            return
-        if self._text(name) in _MOCKS and (mocked := self._argument(node)):
-            yield self._import(mocked, "mock", node)
-        arguments = node.child_by_field_name("arguments")
-        if self._text(name) == "then" and arguments and (module := self._loaded(held)):
-            for then in arguments.named_children[:1]:
-                parameter = then.child_by_field_name("parameter") or then.child_by_field_name("parameters")
-                while parameter and parameter.type in ("formal_parameters", "required_parameter"):
-                    parameter = parameter.named_children[0] if parameter.named_children else None
-                if parameter:
-                    yield self._import(module, "call", node, self._pattern(parameter), scope=self._span(then))
+    def _loaded(self, node: Node, module: Node) -> Import:
+        """Read what is taken of a module: `const { Bell } = `, `(await import("x")).Bell`, `.then((m) => m.Bell)`."""
+        user = node.parent
+        while user and user.type in ("await_expression", "parenthesized_expression", "as_expression"):
+            user = user.parent
+        name = user.child_by_field_name("property" if user.type == "member_expression" else "name") if user else None
+        if not user or not name or user.type not in ("variable_declarator", "member_expression"):
+            return self._import(module, "call", node)
+        if user.type == "variable_declarator":
+            block = user.parent.parent if user.parent else None
+            scope = self._span(block) if block and block.type != "program" else None
+            return self._import(module, "call", user, self._pattern(name), scope=scope)
+        if self._text(name) != "then":
+            return self._import(module, "call", user, ([self._specifier(name, name, name)], ""))
+        arguments = user.parent.child_by_field_name("arguments") if user.parent else None
+        then = arguments.named_children[0] if arguments and arguments.named_children else node
+        parameter = then.child_by_field_name("parameter") or then.child_by_field_name("parameters")
+        while parameter and parameter.type in ("formal_parameters", "required_parameter"):
+            parameter = parameter.named_children[0] if parameter.named_children else None
+        return self._import(
+            module, "call", node, self._pattern(parameter) if parameter else ((), ""), scope=self._span(then)
+        )
 
     def _span(self, node: Node) -> Span:
         return self.base + node.start_byte, self.base + node.end_byte

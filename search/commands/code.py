@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 import click
@@ -37,19 +38,23 @@ from search.query import Filters
     help="Folder of your own icons: those that no code names are listed, too.",
 )
 @click.option("--max-sets", type=click.IntRange(1), help="Sets that may be used, brands aside; more is a finding.")
+@click.option("--allow-unread", is_flag=True, help="Files that could not be read are no reason for exit code 1.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="Print SARIF 2.1.0, for reviews of code.")
 @library_option
 @json_option
-def check(
+def check(  # noqa: PLR0913 - one option each
     library: Library,
     *,
     places: tuple[Path, ...],
     icons: Path | None,
     max_sets: int | None,
+    allow_unread: bool,
     as_sarif: bool,
     as_json: bool,
 ) -> None:
     """Check that every icon which code names exists. Exit code 0: all do, 1: something is to be mended, 2: error.
+
+    A file that could not be read as a whole is told, and makes the exit code 1, too.
 
     PATH is a folder of sources, or a file. Imports of icon packages are read, keys as "mdi:home", classes of UnoCSS,
     Tailwind and icon fonts, parts of sprites, and files. An icon is looked up in the library's sets, and where it is
@@ -72,7 +77,7 @@ def check(
     show(plain, finding_lines(checked), as_json=as_json or as_sarif)
     for line in () if as_json or as_sarif else remarks(checked):
         say(line, err=True)
-    raise click.exceptions.Exit(1 if checked.findings else 0)
+    raise click.exceptions.Exit(1 if checked.findings or (checked.not_read and not allow_unread) else 0)
 
 
 _MOST_BYTES = 8_000_000
@@ -89,6 +94,7 @@ _MOST_BYTES = 8_000_000
 @click.option("--html", "page", type=click.Path(path_type=Path), help="Write a page to correct it.")
 @click.option("--write", "is_written", is_flag=True, help="Change the files; without, the changes are shown.")
 @click.option("--doubtful", "also_doubtful", is_flag=True, help="Change what is marked doubtful, too.")
+@click.option("--long", "is_long", is_flag=True, help="List all that the code names, and what becomes of it.")
 @library_option
 @json_option
 def map(  # noqa: PLR0913 - one option each
@@ -103,6 +109,7 @@ def map(  # noqa: PLR0913 - one option each
     page: Path | None,
     is_written: bool,
     also_doubtful: bool,
+    is_long: bool,
     as_json: bool,
 ) -> None:
     """Map icons of one set to the nearest of another, by picture and name. Exit code 1: there is none to map.
@@ -121,7 +128,15 @@ def map(  # noqa: PLR0913 - one option each
     """
     from search.code.choices import choose, mapping_page, print_mappings, read_choices, to_csv
     from search.code.map import map_icons, mapped_json, source_names, source_sets, target_set
-    from search.code.rewrite import diff_of, left_lines, read_names, rewrite, rewritten_json, write_changes
+    from search.code.rewrite import (
+        diff_of,
+        kept_as_it_is,
+        place_lines,
+        read_names,
+        rewrite,
+        rewritten_json,
+        write_changes,
+    )
 
     corrections = read_choices(choices) if choices else {}
     engine = engine_of(library)
@@ -130,9 +145,6 @@ def map(  # noqa: PLR0913 - one option each
     code = read_names(engine, places, sets=keys, to=target) if places else None
     listed = read_text(file, limit=_MOST_BYTES).splitlines() if file else []
     named = code.names if code else source_names(engine, [*names, *listed], keys)
-    if not named:
-        say(f"no icon to map: the code names none{' of ' + ', '.join(keys) if keys else ''}", err=True)
-        raise click.exceptions.Exit(1)
     with waiting() as progress:
         mapped = choose(engine, map_icons(engine, named, target, progress=progress), corrections)
         rewritten = rewrite(engine, code, mapped, also_doubtful=also_doubtful, progress=progress) if code else None
@@ -152,10 +164,13 @@ def map(  # noqa: PLR0913 - one option each
         print_mappings(mapped)
     unseen = len(mapped.without_picture)
     by_name = f", {unseen:,} by name alone: the library has no picture of these" if unseen else ""
-    say(f"{len(mapped.mappings):,} mapped to {mapped.to}, {len(mapped.doubtful):,} of them doubtful{by_name}", err=True)
+    summed = f"{len(mapped.mappings):,} mapped to {mapped.to}, {len(mapped.doubtful):,} of them doubtful{by_name}"
+    none = f"no icon to map: the code names none{' of ' + ', '.join(keys) if keys else ''}"
+    say(summed if mapped.mappings else none, err=True)
     if code and rewritten:
         kept = write_changes(rewritten.changes) if is_written else []
-        for line in () if as_json else left_lines(rewritten):
+        shown = place_lines(kept_as_it_is(rewritten, kept), is_written=is_written, is_long=is_long)
+        for line in () if as_json else shown:
             say(line, err=True)
         for path, why in (*code.unread, *kept):
             say(f'"{path}" is left as it is: {why}', err=True)
@@ -165,7 +180,14 @@ def map(  # noqa: PLR0913 - one option each
         say(f"places {done}: {sum(changed):,}; files: {len(changed):,}{hint}", err=True)
         if rewritten.packages and changed:
             say(f"to install: npm install {' '.join(rewritten.packages)}", err=True)
-        raise click.exceptions.Exit(2 if kept else 0)
+        raise click.exceptions.Exit(2 if kept else 0 if named else 1)
+
+
+def _is_path(name: str) -> bool:
+    """Whether an argument can be no name of an icon."""
+    from search.code.syntax import kind_of
+
+    return ":" not in name and ("/" in name or "\\" in name or kind_of(name) is not None)
 
 
 def _places_of_code(names: Sequence[str], file: Path | None, *, is_written: bool) -> list[Path]:
@@ -175,6 +197,11 @@ def _places_of_code(names: Sequence[str], file: Path | None, *, is_written: bool
     places = [Path(name) for name in names if ":" not in name and Path(name).exists()]
     if places and (len(places) < len(names) or file):
         raise click.UsageError(f'"{places[0]}" is source code, and others are names; give one kind')
+    lost = next((name for name in names if not places and _is_path(name)), None)
+    if lost:
+        near = get_close_matches(Path(lost).name, [one.name for one in Path(lost).parent.glob("*")], n=1)
+        said = f'; near: "{Path(lost).with_name(near[0])}"' if near else ""
+        raise click.UsageError(f'no file or folder "{lost}"{said}; name your sources, as icons map src --to lucide')
     if others := [place for place in places if place.is_file() and kind_of(place.name) is None]:
         raise click.UsageError(f'"{others[0]}" is no source code; --names "{others[0]}" reads the names in it')
     if is_written and not places:

@@ -17,7 +17,9 @@ from itertools import count
 from typing import Annotated, Any, Literal
 
 from indexer.errors import ExportError
+from indexer.languages.letters import letters
 from indexer.library.foreign import from_plain, parsed
+from indexer.library.named import as_text
 
 FORMAT: Literal["icons-collection"] = "icons-collection"
 VERSION: Literal[1] = 1
@@ -106,7 +108,7 @@ def read_collection(content: bytes, *, name: str) -> tuple[Collection, int]:
     if len(content) > MAX_BYTES:
         raise ExportError(f'collection "{name}" has {len(content) / 1e6:.1f} MB, the limit is {MAX_BYTES / 1e6:.0f} MB')
     try:
-        read = _parsed(content.decode("utf-8-sig"))
+        read = _parsed(as_text(content))
         whole = {"name": name, **read} if isinstance(read, dict) else {"name": name, "icons": read}
         icons = whole.get("icons", whole.get("hits", [read]))  # "hits" of `icons search --json`, or one of them
         entries = (
@@ -142,6 +144,7 @@ def _parsed(text: str) -> Any:
 
 
 _WORD = re.compile(r"[a-z0-9]+")
+_BETWEEN = re.compile(r"[\s_-]+")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST = 100
 _RESERVED = frozenset(("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))))
@@ -150,11 +153,27 @@ _RESERVED = frozenset(("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("
 
 def plain_name(text: str) -> str:
     """Spell a text in small Latin letters, digits and hyphens, beginning with a letter; "icon" where none is left."""
-    ascii_text = unicodedata.normalize("NFKD", _HUMPS.sub("-", text)).encode("ascii", "ignore").decode().lower()
-    name = "-".join(_WORD.findall(ascii_text))[:_LONGEST].strip("-")
+    in_latin = "-".join(map(_in_latin, _BETWEEN.split(_HUMPS.sub("-", text))))
+    name = "-".join(_WORD.findall(in_latin))[:_LONGEST].strip("-")
     if not name or name in _RESERVED:
         return f"icon-{name}".strip("-")
     return name if name[0].isalpha() else f"icon-{name}"
+
+
+def _in_latin(part: str) -> str:
+    """A part of a name without accents; of other scripts as it sounds, or by what Unicode calls its signs."""
+    plain = unicodedata.normalize("NFKD", part).encode("ascii", "ignore").decode().lower()
+    if _WORD.search(plain):
+        return plain
+    spelled = "".join(map(_spelled, unicodedata.normalize("NFC", part)))
+    return spelled or "-".join(f"u{ord(sign):x}" for sign in part if sign.isalnum())
+
+
+def _spelled(sign: str) -> str:
+    name, kind = unicodedata.name(sign, ""), unicodedata.category(sign)[0]
+    if name.startswith("CJK"):
+        return f"-u{ord(sign):x}-"
+    return f"-{name.lower()}-" if kind in "NS" and not sign.isascii() else letters(sign.lower())
 
 
 def unique(names: Sequence[str], *, between: str = "-") -> list[str]:

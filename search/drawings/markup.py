@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from indexer.errors import IconsError
 from search.drawings.clean import SVG, clean_tree, set_apart
+from search.drawings.collection import plain_name
 from search.drawings.drawn import Look, NamedIcon
 from search.drawings.frameworks import capitals, free_name
 from search.drawings.shapes import box_of, path_data
@@ -184,13 +185,13 @@ _COLOURFUL = frozenset(("image", "linearGradient", "radialGradient", "pattern", 
 
 def component_name(name: str) -> str:
     """`arrow-left` -> `ArrowLeft`; what JSX takes for a component begins with a capital letter."""
-    joined = capitals(name)
+    joined = capitals(name) or capitals(plain_name(name))
     return free_name(joined) if joined[:1].isalpha() else f"Icon{joined}"
 
 
 def slug(name: str) -> str:
     """`Arrow left` -> `arrow-left`, for class and file names."""
-    return _NOT_SLUG.sub("-", name.lower()).strip("-_") or "icon"
+    return _NOT_SLUG.sub("-", name.lower()).strip("-_") or plain_name(name)
 
 
 def _component_of_react(icon: NamedIcon, look: Look, *, markup: Markup, props: str) -> str:

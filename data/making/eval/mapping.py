@@ -7,12 +7,12 @@ A row of the table is a name of the one set, and the names of the other that a d
 """
 
 import argparse
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from indexer.arrays import Floats
+from indexer.library.named import read_list
 from search.code.compare import BY_BOTH, DOUBTFUL, Compared, Side, Target, best_of, evidence_of, open_side
 from search.engine import SearchEngine
 from search.generation.opened import Opened
@@ -75,8 +75,9 @@ class Measured:
 
 def read_table(path: Path) -> list[Row]:
     """Read the columns "name" and "accepted" of a table."""
-    with path.open(encoding="utf-8", newline="") as lines:
-        return [Row(line["name"], frozenset(line["accepted"].split()) - {NONE}) for line in csv.DictReader(lines)]
+    columns = ("name", "accepted")
+    rows = read_list(path, columns, needed=columns)
+    return [Row(row["name"], frozenset(row["accepted"].split()) - {NONE}) for _, row in rows]
 
 
 def measure(engine: SearchEngine, table: Sequence[Row], *, source: str, to: str) -> Mapping[str, Measured]:

@@ -28,6 +28,20 @@ export function symbol(name) {
   return svg;
 }
 
+/** Whether a pointer is down on an element: what is made anew between press and release is never clicked. `released()` is called
+ *  once the click that belongs to it has been heard. */
+export function watchPress(element, released) {
+  const press = { isDown: false };
+  element.addEventListener("pointerdown", () => { press.isDown = true; });
+  const end = () => {
+    if (!press.isDown) return;
+    press.isDown = false;
+    released();
+  };
+  for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => setTimeout(end));
+  return press;
+}
+
 export const PAUSE_MS = 250; // longer than between two keystrokes of most
 
 export const plural = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;

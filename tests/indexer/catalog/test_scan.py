@@ -9,7 +9,7 @@ from sqlalchemy import Engine, select
 
 from indexer.catalog import questions
 from indexer.catalog.database import files, icons, names, open_catalog, sets, sources
-from indexer.catalog.scan import _MANY, forget, remember, scan
+from indexer.catalog.scan import _MANY, ScanTally, forget, remember, scan
 from indexer.errors import SourceError
 
 
@@ -21,6 +21,12 @@ def engine(tmp_path: Path) -> Engine:
 def _remember(engine: Engine, folder: Path, *exclude: str, names_language: str = "auto") -> None:
     with engine.begin() as connection:
         remember(connection, folder, exclude=exclude, names_language=names_language)
+
+
+def _index(engine: Engine, *folders: Path) -> ScanTally:
+    for folder in folders:
+        _remember(engine, folder)
+    return scan(engine)
 
 
 def _forget(engine: Engine, place: Path) -> int:
@@ -40,8 +46,7 @@ def _revision(engine: Engine) -> int:
 
 
 def test_a_first_scan_adds_every_icon_and_a_second_finds_nothing_new(engine: Engine, icon_folder: Path) -> None:
-    _remember(engine, icon_folder)
-    first = scan(engine)
+    first = _index(engine, icon_folder)
     assert (first.files, first.icons, first.added) == (12, 12, 12)
     before, found = _revision(engine), _icons(engine)
     assert found["copy-of-dot"][1] == found["dot-a"][1], "equal pictures are one image"
@@ -53,8 +58,7 @@ def test_a_first_scan_adds_every_icon_and_a_second_finds_nothing_new(engine: Eng
 
 
 def test_a_renamed_a_moved_and_a_changed_icon_keep_their_ids(engine: Engine, icon_folder: Path) -> None:
-    _remember(engine, icon_folder)
-    scan(engine)
+    _index(engine, icon_folder)
     before = _icons(engine)
     (icon_folder / "deep").mkdir()
     (icon_folder / "dot-b.svg").rename(icon_folder / "deep" / "dot-b.svg")
@@ -68,8 +72,7 @@ def test_a_renamed_a_moved_and_a_changed_icon_keep_their_ids(engine: Engine, ico
 
 
 def test_a_gone_icon_leaves_and_its_id_is_never_given_again(engine: Engine, icon_folder: Path) -> None:
-    _remember(engine, icon_folder)
-    scan(engine)
+    _index(engine, icon_folder)
     newest = max(icon for icon, _, _ in _icons(engine).values())
     for path in icon_folder.glob("dot-*.svg"):
         path.unlink()
@@ -118,9 +121,7 @@ def test_a_source_that_lost_all_its_icons_stays_as_it_was_until_it_is_forgotten(
         (pictures / f"ring-{x}.svg").write_text(disc(x, x))
     if pictures != place:
         place.write_text(_set_of("a", "b") if name == "set.json" else "file_path\nring-5.svg\nring-6.svg\n")
-    for source in (place, icon_folder):
-        _remember(engine, source)
-    assert scan(engine).added == 14
+    assert _index(engine, place, icon_folder).added == 14
     before = _rows(engine)
     shutil.copytree(place.parent, aside)
     lose(place)
@@ -143,8 +144,7 @@ def test_a_source_that_lost_all_its_icons_stays_as_it_was_until_it_is_forgotten(
 def test_a_pattern_that_leaves_out_every_icon_of_a_source_leaves_it_as_it_was(
     engine: Engine, icon_folder: Path
 ) -> None:
-    _remember(engine, icon_folder)
-    scan(engine)
+    _index(engine, icon_folder)
     _remember(engine, icon_folder, "*")
     [kept] = scan(engine).kept
     assert (kept.icons, kept.command) == (12, f"icons sources --forget {icon_folder}")
@@ -183,8 +183,7 @@ def test_a_package_that_left_node_modules_stays_until_it_is_forgotten(engine: En
         (modules / package).mkdir(parents=True)
         (modules / package / "package.json").write_text(json.dumps({"name": package}))
         (modules / package / "home.svg").write_text(disc(len(package), 5))
-    _remember(engine, modules)
-    assert scan(engine).added == 2
+    assert _index(engine, modules).added == 2
     shutil.rmtree(modules / "@acme")
     [kept] = scan(engine).kept
     assert (kept.location, kept.command) == (f"{modules}/@acme/icons", f"icons sources --forget {modules}/@acme/icons")
@@ -199,14 +198,14 @@ def test_a_package_that_left_node_modules_stays_until_it_is_forgotten(engine: En
 def test_icons_that_moved_to_another_source_keep_their_ids_and_are_not_lost(
     engine: Engine, icon_folder: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "other").mkdir()
-    for folder in (icon_folder, tmp_path / "other"):
-        _remember(engine, folder)
-    scan(engine)
+    _index(engine, icon_folder)
     before = _icons(engine)
+    (tmp_path / "other").mkdir()
+    with pytest.raises(SourceError, match="holds no pictures"):
+        _remember(engine, tmp_path / "other")
     for path in icon_folder.iterdir():
         path.rename(tmp_path / "other" / path.name)
-    tally = scan(engine)
+    tally = _index(engine, tmp_path / "other")
     assert (tally.moved, tally.gone, tally.kept, _icons(engine)) == (12, 0, [], before)
 
 
@@ -228,8 +227,7 @@ def test_a_folder_or_file_inside_a_source_is_forgotten_alone(engine: Engine, ico
         (icon_folder / folder).mkdir()
         (icon_folder / folder / "home.svg").write_text(disc(len(folder), 3))
     (tmp_path / "link").symlink_to(icon_folder)
-    _remember(engine, icon_folder)
-    scan(engine)
+    _index(engine, icon_folder)
     with pytest.raises(SourceError, match="`icons sources` lists them"):
         _forget(engine, tmp_path)
     before = {row[2] for row in _rows(engine)["files"]}

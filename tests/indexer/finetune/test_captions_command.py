@@ -61,8 +61,9 @@ def test_what_is_learnt_from_is_chosen_as_for_a_training(icons: Path, tmp_path: 
         ("csv", "name,captions\na,b\n", 'line 2 has no "file"'),
         ("csv", "file,captions\n", "holds no captions"),
         ("csv", "file,captions\n/nowhere.svg,a\n", "is one of the icons"),
-        ("jsonl", "[" * 100_000, "can't be read as captions"),
-        ("jsonl", "3", 'line 1 has no "file"'),
+        ("jsonl", "[" * 100_000, "holds no captions"),
+        ("jsonl", "3", "line 1: no JSON object; `icons lab captions"),
+        ("csv", 'file,captions\n/a.svg,"a\n', 'line 2: a text that begins with " does not end'),
         ("jsonl", '{"file": "a.svg", "captions": {}}', 'line 1 has no "captions"'),
     ],
 )

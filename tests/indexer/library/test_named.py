@@ -39,7 +39,9 @@ def test_a_file_a_pipe_and_stdin_are_read_to_their_end(tmp_path: Path) -> None:
         ("packed.xz", lzma.compress(bytes(1000)), "it has more than 0 MB"),
         ("cut.xz", lzma.compress(bytes(range(200)))[:50], "it is no .xz file"),
         ("other.xz", b"other", "it is no .xz file"),
-        ("bytes", b"\xff", "it is not UTF-8"),
+        ("bytes", b"a\n\x81", "line 2 is neither UTF-8, UTF-16 nor Windows-1252; save it as UTF-8"),
+        ("russian", "звезда".encode("cp1251"), "line 1 is neither UTF-8, UTF-16 nor Windows-1252; save it as UTF-8"),
+        ("cut", "a\n".encode("utf-16") + b"b", "it is neither UTF-8, UTF-16 nor Windows-1252; save it as UTF-8"),
     ],
 )
 def test_what_can_not_be_read_is_refused_by_name(tmp_path: Path, name: str, content: bytes | None, why: str) -> None:

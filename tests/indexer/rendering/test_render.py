@@ -258,6 +258,43 @@ def test_a_square_of_one_colour_is_an_icon(content: bytes, colour: tuple[int, in
 # Bitmaps
 
 
+def icon_file(*depths: int, alpha: bytes, stated: int | None = None) -> bytes:
+    """An ICO, or with a `stated` depth a cursor, of the square: red under its mask, black where there is less depth."""
+    ink = {1: b"\0" * 512, 24: b"\0" * 12288, 32: (b"\0\0\xff" + alpha) * 4096}
+    rows = ["1" * 64] * 16 + ["1" * 16 + "0" * 32 + "1" * 16] * 32 + ["1" * 64] * 16
+    mask = b"".join(int(row, 2).to_bytes(8, "big") for row in rows)
+    heads, pictures = b"", b""
+    for depth in depths:
+        head = struct.pack("<IiiHHIIiiII", 40, 64, 128, 1, depth, 0, 0, 0, 0, 0, 0)
+        picture = head + bytes(8 if depth == 1 else 0) + ink[depth] + mask
+        place = 6 + 16 * len(depths) + len(pictures)
+        heads += struct.pack("<BBHHHII", 64, 64, 0, 1, depth if stated is None else stated, len(picture), place)
+        pictures += picture
+    return struct.pack("<HHH", 0, 1 if stated is None else 2, len(depths)) + heads + pictures
+
+
+@pytest.mark.parametrize(
+    ("content", "ink"),
+    [
+        (icon_file(32, alpha=b"\0"), RED),
+        (icon_file(32, alpha=b"\0", stated=32), RED),
+        (icon_file(32, alpha=b"\0", stated=0), RED),
+        (icon_file(1, 24, 32, alpha=b"\0"), RED),
+        (icon_file(24, alpha=b"\0"), BLACK),
+        (icon_file(1, alpha=b"\0"), BLACK),
+    ],
+)
+def test_the_mask_of_an_icon_file_counts_where_its_alpha_says_nothing(
+    content: bytes, ink: tuple[int, int, int]
+) -> None:
+    np.testing.assert_array_equal(render(content, size=64).pixels, expected_square(ink=ink))
+
+
+def test_the_alpha_of_an_icon_file_counts_whatever_its_directory_says() -> None:
+    for content in (icon_file(1, 32, alpha=b"\x80"), icon_file(32, alpha=b"\x80", stated=7)):
+        assert np.unique(render(content, size=64).pixels).tolist() == [127, 255]
+
+
 @pytest.mark.parametrize(
     ("mode", "kind"),
     [
@@ -322,6 +359,22 @@ def test_the_first_frame_of_an_animation_is_drawn(kind: str) -> None:
     first, second = square_image("RGB"), Image.new("RGB", (64, 64), "red")
     options = {"lossless": True} if kind == "WEBP" else {}
     content = saved(first, kind, save_all=True, append_images=[second], duration=100, **options)
+    np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
+
+
+@pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP"])
+def test_an_animation_that_begins_with_nothing_is_drawn_where_it_shows_something(kind: str) -> None:
+    options = {"lossless": True} if kind == "WEBP" else {}
+    nothing = Image.new("RGBA", (64, 64))
+    frames: list[Image.Image] = [nothing.copy(), square_image()]
+    moving = saved(nothing, kind, save_all=True, append_images=frames, duration=100, disposal=2, **options)
+    np.testing.assert_array_equal(render(moving, size=64).pixels, expected_square())
+    assert reason(saved(nothing, kind)) == BLANK
+
+
+def test_the_picture_for_programs_that_know_no_animation_is_not_drawn() -> None:
+    default, first, second = Image.new("RGB", (64, 64), "red"), square_image("RGB"), square_image("RGB", side=32)
+    content = saved(default, "PNG", save_all=True, default_image=True, append_images=[first, second], duration=100)
     np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
 
 
@@ -391,6 +444,7 @@ def test_too_many_pixels_are_refused_before_they_are_decoded() -> None:
     assert reason(content) == "PNG of more than 64 million pixels"
 
 
-def test_importing_the_renderer_loads_no_libvips() -> None:
-    code = "import sys, indexer.rendering.render; assert 'pyvips' not in sys.modules and 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
+def test_importing_the_renderer_loads_no_libvips_and_plain_icons_no_reader_of_styles() -> None:
+    code = "import sys, indexer.rendering.render; assert not {'pyvips', 'torch', 'tinycss2'} & {*sys.modules}; "
+    drawn = f"indexer.rendering.render.render({svg(square())!r}, size=32); assert 'tinycss2' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code + drawn], check=True)

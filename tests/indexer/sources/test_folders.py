@@ -1,9 +1,9 @@
 """Pictures that are files: of folders, of manifests, of one file; what lies at a place, under which licence."""
 
-import json
 import os
 import re
 import sys
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,17 @@ from small_icons import picture_at
 
 from indexer.errors import SourceError
 from indexer.languages.names import parse
-from indexer.sources.records import FAMILIES, FileScan, Record, content_digest, family, from_text, to_text
+from indexer.sources.records import (
+    FAMILIES,
+    FileScan,
+    PictureAddress,
+    Record,
+    content_digest,
+    family,
+    from_text,
+    stamp_of,
+    to_text,
+)
 from indexer.sources.source import open_sources, read_picture
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'
@@ -139,6 +149,16 @@ def test_what_may_not_be_read_is_listed_and_tried_again(tmp_path: Path) -> None:
     assert [one.records is not None for one in scan(tmp_path, stamps=stamps_of(found))] == [True, True, False]
 
 
+def test_what_older_programs_drew_wrongly_is_read_again_as_another_picture(tmp_path: Path) -> None:
+    for content, is_other in ((SVG.encode(), False), (b'<svg fill="var(--a)"/>', True), (b"\0\0\1\0\1\0", True)):
+        file, old = tmp_path / "a.svg", blake2b(content, digest_size=16).digest()
+        file.write_bytes(content)
+        [found] = scan(tmp_path, stamps={"a.svg": stamp_of(file)})
+        assert (found.records[0].digest != old) is is_other
+        assert read_picture(PictureAddress("folder", str(tmp_path), "a.svg", "", old)) == content
+        assert scan(tmp_path, stamps=stamps_of([found]))[0].records is None
+
+
 @only_linux
 def test_names_that_are_not_utf8_can_be_stored_and_read_back(tmp_path: Path) -> None:
     odd = os.fsdecode(b"fl\xe8che\\x.svg")
@@ -237,16 +257,65 @@ def test_every_column_is_taken(tmp_path: Path) -> None:
     assert record.digest == content_digest((tmp_path / "img" / "home.svg").read_bytes())
 
 
-def test_json_lines_have_lists(tmp_path: Path) -> None:
-    row = {"file_path": "a.svg", "tags": ["x", "y", 3, ""], "categories": "p, q", "size": 20, "style": None}
-    record = only(listing(tmp_path, "icons.jsonl", f"\n{json.dumps(row)}\n", "a.svg"))
-    assert (record.tags, record.categories, record.size, record.style) == (("x", "y", "3"), ("p", "q"), 20, None)
+LISTS: dict[str, tuple[bytes, str, tuple[str, ...]]] = {
+    "blanks": (b"file_path, name, tags\np/b.svg, stop, red\n", "stop", ("red",)),
+    "semicolons": (b"\xef\xbb\xbf File Path ;Name;TAGS\r\np/b.svg;stop;a, b\r\n;;\r\n", "stop", ("a", "b")),
+    "tabs": (b'file_path\tname\ttags\np/b.svg\t5" stop\tred;big\n', '5" stop', ("red", "big")),
+    "stated": (b'"sep=;"\r\nfile_path;name\r\np/b.svg;stop\r\n', "stop", ()),
+    "pandas": (b',file-path,name,tags\n0,p/b.svg,NaN,"[\'red\', ""it\'s""]"\n', "b", ("red", "it's")),
+    "numpy": (b"file_path,name,tags\np/b.svg,None,\"['red' 'stop sign']\"\n", "b", ("red", "stop sign")),
+    "database": (b'file_path,tags\np/b.svg,"{red,""stop sign""}"\n', "b", ("red", "stop sign")),
+    "quotes": (b'file_path,name,tags\r\np/b.svg,"a ""b""\r\nc","red\nbig"\r\n', 'a "b"\r\nc', ("red", "big")),
+    "windows": ("file_path;name;tags\r\np\\bär.svg;für;Straße\r\n".encode("cp1252"), "für", ("Straße",)),
+    "macintosh": ("file_path,name\rp/bär.svg,für\r".encode("mac-roman"), "für", ()),
+    "two signs": ("file_path\np/ba\u0308r.svg\n".encode(), "bär", ()),
+    "utf-16": ("file_path\tname\np/bär.svg\t設定\n".encode("utf-16"), "設定", ()),
+    "utf-16, no mark": ("file_path\tname\np/bär.svg\t設定\n".encode("utf-16-le"), "設定", ()),
+    "utf-16-be": ("file_path;name\np/bär.svg;設定\n".encode("utf-16-be"), "設定", ()),
+    "json": (
+        b'\n{"file_path": "p/b.svg", "name": null, "tags": ["x", "y", 3, "", {}], "size": 20}\n',
+        "b",
+        ("x", "y", "3"),
+    ),
+    "json list": (b'[\n {"File Path": "p/b.svg",\n  "name": NaN, "tags": "[\\"t\\\\u00fcr\\"]"}]', "b", ("tür",)),
+    "json, utf-16": ('{"file_path": "p/bär.svg", "name": "für"}'.encode("utf-16"), "für", ()),
+}
 
 
-@pytest.mark.parametrize(("separator", "caption"), [("\t", "one, two"), (";", "one, two"), (",", "one")])
-def test_the_separator_is_told_by_the_header(tmp_path: Path, separator: str, caption: str) -> None:
-    text = f"file_path{separator}caption\na.svg{separator}{caption}\n"
-    assert only(listing(tmp_path, "icons.csv", text, "a.svg")).caption == caption
+@pytest.mark.parametrize("written", LISTS)
+def test_lists_of_excel_pandas_and_windows_are_read(tmp_path: Path, written: str) -> None:
+    content, name, tags = LISTS[written]
+    (write(tmp_path, "p/b.svg", "p/bär.svg") / "list.csv").write_bytes(content)
+    [found] = scan(tmp_path / "list.csv")
+    assert (found.error, found.records[0].name, found.records[0].tags) == (None, name, tags)
+    assert read_picture(picture_at("manifest", tmp_path / "list.csv", found.path, "")).startswith(b"<svg")
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_a_row_that_can_not_be_read_is_told_with_its_line_and_the_others_are_taken(
+    tmp_path: Path, separator: str
+) -> None:
+    lines = [f"a.svg{separator}n{number}".encode() for number in range(2, 1002)]
+    wrong = {
+        5: (b'a.svg;"never closed', 'a text that begins with " does not end'),
+        20: (b'a.svg;"closed; here"', ""),
+        600: (b"a.svg;n;more", f'no column is left for "more"; put text that has "{separator}" in it in quotes'),
+        700: ("a.svg;звезда".encode("cp1251"), '"name" is neither UTF-8, UTF-16 nor Windows-1252; save it as UTF-8'),
+        800: ("a.svg;für".encode("cp1252"), ""),
+        999: (b"a.svg;\xc3\xbc\xff", '"name" is neither UTF-8, UTF-16 nor Windows-1252; save it as UTF-8'),
+    }
+    for line, (row, _) in wrong.items():
+        lines[line - 2] = row.replace(b";", separator.encode(), 1).replace(b";more", separator.encode() + b"more")
+    write(tmp_path, "a.svg").joinpath("a.csv").write_bytes(
+        b"\n".join([b"file_path" + separator.encode() + b"name", *lines])
+    )
+    found = scan(tmp_path / "a.csv")
+    assert len(found) == 1000
+    assert [one.error for one in found if one.error] == [
+        f"line {line}: {why}" for line, (_, why) in wrong.items() if why
+    ]
+    names = {one.records[0].name for one in found if one.records}
+    assert {"closed; here", "für", "n6", "n1001"} < names
 
 
 def test_rows_that_name_no_file_are_listed_with_their_line(tmp_path: Path) -> None:
@@ -256,6 +325,8 @@ def test_rows_that_name_no_file_are_listed_with_their_line(tmp_path: Path) -> No
     good, broken, *others = [(found.path, found.error) for found in scan(lines)]
     assert (good, broken[1][:24]) == (("a.svg", None), "line 2: not valid JSON: ")
     assert others == [("#3", "line 3: no JSON object"), ("#4", "line 4: \"'\\ud83d'\" is no path")]
+    listed = listing(tmp_path, "list.jsonl", '[{"file_path": "a.svg"},\n{"name",\n{"file_path": "a.svg"}]')
+    assert [(found.error or "")[:23] for found in scan(listed)] == ["", "line 2: not valid JSON:", ""]
 
 
 def test_a_missing_file_costs_its_row_only_and_the_path_alone_is_needed(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from indexer.errors import SourceError
 from indexer.sources.records import FileScan, IconSet, Record
-from indexer.sources.source import open_sources
+from indexer.sources.source import open_sources, read_picture, refuse_empty
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'
 
@@ -345,6 +347,39 @@ def test_an_unknown_package_is_a_plain_folder_with_its_facts(tmp_path: Path) -> 
 
 def test_a_known_package_of_another_shape_is_a_plain_folder(tmp_path: Path) -> None:
     assert list(records(package(tmp_path, "lucide-static", "pictures/home.svg"))) == ["pictures/home.svg"]
+
+
+def test_what_pnpm_links_is_read_where_it_stands_and_is_no_link_out_of_a_project(tmp_path: Path) -> None:
+    stored = package(tmp_path / "node_modules/.pnpm/lucide-static@1", "lucide-static", "icons/home.svg")
+    for modules in (tmp_path / "node_modules", tmp_path / "packages/web/node_modules"):
+        modules.mkdir(parents=True, exist_ok=True)
+        (modules / "lucide-static").symlink_to(stored)
+        [source] = open_sources(modules)
+        [found] = source.scan({})
+        assert (found.error, read_picture(source.address_of(found, found.records[0]))[:4]) == (None, b"<svg")
+    (tmp_path / "packages/web/package.json").write_text('{"name": "web"}')
+    assert scan(tmp_path / "packages/web") == []
+
+
+def test_a_folder_without_pictures_says_so_and_where_they_may_be(tmp_path: Path) -> None:
+    (cache := tmp_path / "pnp/.yarn/cache").mkdir(parents=True)
+    for name in ("lucide-static-npm-0.400.0-0a1b2c3d4e-8.zip", "@tabler-icons-npm-3.0.0-1-8.zip", "lodash-npm-4-1.zip"):
+        (cache / name).touch()
+    (tmp_path / "pnp/.pnp.cjs").write_text('["./../berry/cache/acme-icons-npm-1.0.0-5-8.zip/node_modules/acme-icons/"]')
+    (tmp_path / "pnp/src").mkdir()
+    package(tmp_path / "usual", "lucide-static", "icons/home.svg")
+    zipped = (
+        "its packages (@tabler-icons, acme-icons, lucide-static) are zipped by Yarn PnP: `yarn config set nodeLinker"
+    )
+    for place, said in (
+        ("pnp", f".webp); {zipped}"),
+        ("pnp/src", f".webp); {zipped}"),
+        ("pnp/node_modules", f"does not exist; {zipped}"),
+        ("usual", f'.webp); "{tmp_path}/usual/node_modules" may: give that'),
+    ):
+        with pytest.raises(SourceError, match=re.escape(said)) as refused:
+            refuse_empty(open_sources(tmp_path / place, exclude=["node_modules/"])[0])
+        assert str(refused.value).startswith(f'"{tmp_path / place}" ')
 
 
 def test_node_modules_is_one_source_for_each_package_of_icons(tmp_path: Path) -> None:

@@ -42,6 +42,16 @@ def calling(engine: SearchEngine) -> Call:
     return run
 
 
+def _listing(engine: SearchEngine) -> Any:
+    """The tools of a server, as a client sees them."""
+
+    async def one() -> Any:
+        async with Client(create_assistant(engine)) as client:
+            return await client.list_tools()
+
+    return asyncio.run(one())
+
+
 @pytest.fixture
 def call(engine: SearchEngine) -> Call:
     return calling(engine)
@@ -80,13 +90,11 @@ def test_an_assistant_is_told_how_words_of_another_language_were_read(call: Call
 def test_an_assistant_finds_icons_that_look_like_one_or_like_a_picture(call: Call, tmp_path: Path) -> None:
     drawing = tmp_path / "drawing.svg"
     drawing.write_text(disc(4, 12))
-    as_data = "data:image/svg+xml;base64," + base64.b64encode(disc(4, 12).encode()).decode()
-
     for arguments, first in (
         ({"key": "icons:dot-i", "set": "icons"}, "icons:"),
         ({"key": "icons:dot-i", "set": "own"}, "own:"),
         ({"picture": str(drawing)}, "icons:dot-a"),
-        ({"picture": as_data}, "icons:dot-a"),
+        ({"picture": _as_data(disc(4, 12))}, "icons:dot-a"),
     ):
         [icon] = answer(call, "similar_icons", k=1, **arguments)["icons"]
         assert icon["key"].startswith(first)
@@ -160,11 +168,7 @@ def test_an_assistant_looks_for_what_is_wrong_in_icons(icon_library: Library, ca
 def test_what_an_assistant_reads_before_it_asks_is_less_than_3_kb_and_the_message_with_it_4(
     engine: SearchEngine,
 ) -> None:
-    async def listing() -> Any:
-        async with Client(create_assistant(engine)) as client:
-            return await client.list_tools()
-
-    listed = asyncio.run(listing())
+    listed = _listing(engine)
     tools = {"search_icons", "similar_icons", "pick_icons", "map_icons", "locate", *_OTHERS}
     assert {tool.name for tool in listed.tools if tool.annotations and tool.annotations.read_only_hint} == tools
     texts = [
@@ -221,6 +225,46 @@ def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(call: Call) -> None:
         failed, said = call(tool, **arguments)
         assert failed and told in said
         assert [part for part in ("Traceback", "Error executing", "http", "\n") if part in said] == []
+
+
+def _as_data(picture: str) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(picture.encode()).decode()}"
+
+
+NEEDED: dict[str, dict[str, Any]] = {
+    "search_icons": {"query": "dot"}, "similar_icons": {"key": "icons:dot-a"}, "pick_icons": {"needs": ["dot"]},
+    "map_icons": {"names": ["icons:dot-a"], "to": "own"}, "locate": {"picture": _as_data(disc(4, 12))},
+    "show_icon": {"key": "icons:dot-a"}, "get_code": {"keys": ["icons:dot-a"]}, "check_icons": {"code": "<p/>"},
+    "lint_icons": {"set": ["own"]}, "list_sets": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", NEEDED)
+def test_what_is_null_or_empty_is_not_given(engine: SearchEngine, call: Call, tool: str) -> None:
+    [schema] = [one.input_schema for one in _listing(engine).tools if one.name == tool]
+    usual = call(tool, **NEEDED[tool])
+    assert not usual[0] and set(schema.get("required", ())) <= {*NEEDED[tool]} <= {*schema["properties"]}
+    optional = [name for name in schema["properties"] if name not in NEEDED[tool]]
+    for absent in (None, ""):
+        assert call(tool, **NEEDED[tool], **dict.fromkeys(optional, absent)) == usual
+    assert all(call(tool, **{**NEEDED[tool], name: None})[0] for name in schema.get("required", ()))
+
+
+@pytest.mark.parametrize(
+    ("tool", "sent", "meant"),
+    [
+        ("search_icons", {"query": 404, "k": "2", "set": '["icons"]'}, {"query": "404", "k": 2, "set": ["icons"]}),
+        ("search_icons", {"query": "dot", "k": 2.0, "set": "['icons', 'own']"}, {"query": "dot", "k": 2}),
+        ("get_code", {"size": "48px", "stroke_width": "2"}, {"size": 48, "stroke_width": 2}),
+        ("search_icons", {"k": "null", "set": "null", "not": "null"}, {}),
+        ("pick_icons", {"needs": ["dot", 404]}, {"needs": '["dot", "404"]'}),
+    ],
+)
+def test_numbers_and_lists_as_text_and_text_as_numbers_are_taken(
+    call: Call, tool: str, sent: dict[str, Any], meant: dict[str, Any]
+) -> None:
+    assert call(tool, **{**NEEDED[tool], **sent}) == call(tool, **{**NEEDED[tool], **meant})
+    assert not call(tool, **{**NEEDED[tool], **sent})[0]
 
 
 @pytest.mark.parametrize("tool", ["similar_icons", "locate"])

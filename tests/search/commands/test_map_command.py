@@ -58,6 +58,7 @@ def test_code_is_shown_as_a_diff_first_and_written_when_told(map_icons: Map, cho
     assert '+import { BellPlus as FaBell } from "lucide-react";' in done.stdout.splitlines()
     assert (done.exit_code, (folder / "a.tsx").read_text()) == (0, CODE)
     told = ("places to change: 2; files: 1; --write changes them", "mdi:${name}: by hand", "npm install lucide-react")
+    told += ("found: 3 = 2 to change + 0 doubtful + 1 not changed", "a.tsx:2: mdi:bell: to change, lucide:bell")
     assert [one for one in told if one not in done.stderr] == []
     code = json.loads(map_icons(str(folder), "--mapping", str(chosen), "--json").stdout)["code"]
     assert (code["files"][0]["n_places"], [one["text"] for one in code["computed"]]) == (2, ["mdi:${name}"])
@@ -66,6 +67,13 @@ def test_code_is_shown_as_a_diff_first_and_written_when_told(map_icons: Map, cho
     assert '"lucide:bell"' in (folder / "a.tsx").read_text()
     again = map_icons(str(folder), "--write")
     assert again.exit_code == 1 and "no icon to map" in again.stderr
+
+
+def test_of_many_places_the_first_are_shown_unless_all_are_asked_for(map_icons: Map, tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<i class="fa-solid fa-bell"></i>\n' * 12)
+    some, whole = (map_icons(str(tmp_path), *more).stderr.splitlines() for more in ((), ("--long",)))
+    assert "... and 2 more doubtful: --long" in some and len(whole) == len(some) + 1
+    assert "found: 12 = 0 to change + 12 doubtful + 0 not changed" in whole
 
 
 @pytest.mark.parametrize(
@@ -82,6 +90,8 @@ def test_code_is_shown_as_a_diff_first_and_written_when_told(map_icons: Map, cho
         (("names.txt",), '--names "names.txt" reads the names in it'),
         (("names",), '--names "names" reads the names in it'),
         ((".", "bell"), '"." is source code, and others are names; give one kind'),
+        (("nams/",), 'no file or folder "nams/"; near: "names"'),
+        (("App.tsx",), 'no file or folder "App.tsx"; name your sources, as icons map src --to lucide'),
     ],
 )
 def test_what_can_not_be_mapped_is_an_error(

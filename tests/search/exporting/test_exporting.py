@@ -18,6 +18,7 @@ from indexer.sources.records import FAMILIES, TERMS, needs_credit, read_licence_
 from search.drawings.collection import Collection, collected, plain_name, read_collection, unique
 from search.drawings.export import KINDS, Kind, Options, export
 from search.drawings.licences import licences_summed_up
+from search.drawings.markup import component_name, slug
 from search.engine import SearchEngine
 
 from .conftest import EVIL_TITLE
@@ -213,8 +214,11 @@ def test_names_are_safe_and_unique_whatever_they_were() -> None:
     assert all(re.fullmatch(r"[a-z][a-z0-9-]*", name) and len(name) <= 110 for name in names)
     assert len(set(names)) == len(names)
     assert unique(["a", "a", "a-2", "a"]) == ["a", "a-3", "a-2", "a-4"]
-    plain = ["icon-con", "icon", "etoile-2", "icon-3d"]
-    assert [plain_name(text) for text in ("con", "", "\u00c9toile 2", "3d")] == plain
+    plain = {"con": "icon-con", "": "icon", "\u00c9toile 2": "etoile-2", "3d": "icon-3d", "a \u2013 +": "a"}
+    plain |= {"設定": "u8a2d-u5b9a", "设置": "u8bbe-u7f6e", "arrow-左": "arrow-u5de6", "🏠": "house-building"}
+    plain |= {"дом": "dom", "ホーム": "homu", "설정": "seoljeong", "ሰላም": "u1230-u120b-u121d"}
+    assert {text: plain_name(text) for text in plain} == plain
+    assert (slug("设置"), component_name("设置"), slug("+")) == ("u8bbe-u7f6e", "U8bbeU7f6e", "icon")
     assert len(set(unique(["icon"] * 10_000))) == 10_000
 
 
@@ -241,9 +245,10 @@ def test_a_collection_comes_back_as_it_was_written() -> None:
     ],
 )
 def test_every_way_to_list_keys_is_read(text: str) -> None:
-    found, n_again = read_collection(text.encode(), name="file")
-    assert (found.name, found.icons) == ("file", ("lucide:bell", "mdi:home"))
-    assert n_again == text.count("lucide:bell") - 1
+    for encoding in ("utf-8", "utf-16", "utf-16-le"):
+        found, n_again = read_collection(text.encode(encoding), name="file")
+        assert (found.name, found.icons) == ("file", ("lucide:bell", "mdi:home"))
+        assert n_again == text.count("lucide:bell") - 1
 
 
 def test_a_key_with_a_number_is_no_comment() -> None:
@@ -255,7 +260,7 @@ def test_a_key_with_a_number_is_no_comment() -> None:
     [
         (b"", "the collection is empty"),
         (b"[]", "the collection is empty"),
-        (b"\xff\xfe", "can't be read: 'utf-8' codec"),
+        (b"\xff\xfe\x00", "can't be read: it is neither UTF-8"),
         (b'{"icons": ', "can't be read: Expecting value"),
         (b'{"name": "x"}', '"icons.0.key" is missing'),
         (b'{"icons": [3]}', '"icons.0.key" may not be 3'),

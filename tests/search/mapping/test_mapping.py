@@ -114,6 +114,10 @@ def test_csv_comes_back_as_what_a_person_chose(engine: SearchEngine, tmp_path: P
     written.write_text(to_csv(found))
     assert written.read_text().splitlines()[0] == ",".join(COLUMNS)
     choices = {**read_choices(written)}
+    for encoding, separator in (("utf-8-sig", ";"), ("utf-16", "\t"), ("cp1252", ";")):  # as Excel saves it
+        text = written.read_text().replace(",", separator).replace("source", "Source ")
+        (saved := tmp_path / "saved.txt").write_bytes(text.replace("\n", "\r\n").encode(encoding))
+        assert read_choices(saved) == choices
     choices["mdi:star"] = Choice("lucide:map-pin", is_doubtful=False)
     choices["mdi:bell"] = Choice("", is_doubtful=False)
     chosen = choose(engine, found, choices)
@@ -122,7 +126,9 @@ def test_csv_comes_back_as_what_a_person_chose(engine: SearchEngine, tmp_path: P
     assert first.is_chosen and first.probability == 1.0 and found.mappings[0].target in first.candidates
 
 
-@pytest.mark.parametrize(("text", "why"), [("a,b\n1,2\n", 'no column "source"'), (b"\xff\xfe\x00", "it is not UTF-8")])
+@pytest.mark.parametrize(
+    ("text", "why"), [("a,b\n1,2\n", 'no column "source"'), (b"\xff\xfe\x00", "it is neither UTF-8")]
+)
 def test_a_file_that_is_no_mapping_is_refused(text: str | bytes, why: str, tmp_path: Path) -> None:
     (tmp_path / "mapping.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(IconsError, match=why):

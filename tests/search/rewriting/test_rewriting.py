@@ -64,6 +64,26 @@ CASES = {
         'export { FaHouse as default } from "react-icons/fa6";',
         'export { Home as default } from "lucide-react";',
     ),
+    "imports of one package become one, behind a byte order mark": (
+        "a.tsx",
+        '\ufeffimport { FaHouse } from "react-icons/fa6";\r\nimport { FaStar as S } from "react-icons/fa6";\r\n',
+        '\ufeffimport { Home as FaHouse, Star as S } from "lucide-react";\r\n',
+    ),
+    "one that is there takes others": (
+        "a.tsx",
+        'import A from "react-icons/fa6/FaHouse"; import { Bell } from "lucide-react"; f();\n',
+        'import { Bell, Home as A } from "lucide-react"; f();\n',
+    ),
+    "modules of one icon are given on": (
+        "a.ts",
+        'export { default as A } from "react-icons/fa6/FaHouse";\nexport { default } from "react-icons/fa6/FaStar";',
+        'export { Home as A, Star as default } from "lucide-react";\n',
+    ),
+    "each script of a page has its own": (
+        "a.html",
+        '<script type="module">import { FaHouse } from "react-icons/fa6";</script>\n' * 2,
+        '<script type="module">import { Home as FaHouse } from "lucide-react";</script>\n' * 2,
+    ),
     "vue": (
         "a.vue",
         '<script setup>\nimport { HomeIcon } from "@heroicons/vue/24/solid"\n</script>\n<template>\n'
@@ -92,6 +112,10 @@ BY_HAND = {
     "react native": 'import { MdHome } from "x";\nconst a = require("react-icons/fa6").FaHouse;\n'
     'const { FaHouse } = require("react-icons/fa6");',
     "a font": '<i class="fa-solid fa-house"></i>',
+    "loaded while running": 'const A = lazy(() => import("react-icons/fa6").then((all) => all.FaHouse));',
+    "all of a module": 'export * from "react-icons/fa6";\nimport("react-icons/md");',
+    "a mock, a type, no icon": 'jest.mock("react-icons/fa6");\nimport { type Fa, IconBase } from "react-icons/fa6";',
+    "no such icon": 'import { FaHoouse } from "react-icons/fa6";',
     "comments inside": 'import { /* old */ FaHouse } from "react-icons/fa6";',
 }
 
@@ -131,14 +155,15 @@ def test_code_names_the_stand_in_and_nothing_else_changes(
 @pytest.mark.parametrize("code", BY_HAND.values(), ids=BY_HAND)
 def test_what_is_not_safe_is_left_to_a_person(rewrite: Rewrite, code: str) -> None:
     found = rewrite({"a.tsx": code})
-    assert found.changes == [] and found.by_hand
-    assert all(one.to == "lucide:home" and one.why for one in found.by_hand)
+    assert found.changes == [] and found.places
+    assert {one.fate for one in found.places} == {"by hand"} and all(one.why for one in found.places)
+    assert {one.to for one in found.places} <= {"lucide:home", ""}
 
 
 def test_doubtful_ones_stay_unless_they_are_asked_for(rewrite: Rewrite) -> None:
     code = {"a.ts": 'x("mdi:account"); y("mdi:home");'}
     found = rewrite(code)
-    assert [stand.source.name for _, stand in found.doubtful] == ["account"]
+    assert [one.source for one in found.of("doubtful")] == ["mdi:account"]
     assert found.changes[0].after.startswith('x("mdi:account"); y("lucide:home")')
     forced = rewrite(code, also_doubtful=True)
     assert "mdi:" not in forced.changes[0].after and forced.changes[0].n_places == 2
@@ -147,7 +172,7 @@ def test_doubtful_ones_stay_unless_they_are_asked_for(rewrite: Rewrite) -> None:
 def test_a_word_that_may_be_no_icon_and_one_that_nothing_stands_for_stay(rewrite: Rewrite) -> None:
     assert rewrite({"a.ts": HOME}, stands={"mdi:home": ""}).changes == []
     found = rewrite({"a.ts": 'emit("map:home"); x({ icon: "map:pin" });'}, also_doubtful=True)
-    assert [one.reference.text for one in found.by_hand] == ["map:home"]
+    assert [one.reference.text for one in found.of("by hand")] == ["map:home"]
     assert found.changes[0].after.startswith('emit("map:home"); x({ icon: "lucide:')
 
 

@@ -1,6 +1,6 @@
 // Which icons may answer at all? A button for each of the leading kinds of filters, one for the rest, and a chip for each that is on.
 
-import { find, make, symbol } from "../elements.js";
+import { find, make, symbol, watchPress } from "../elements.js";
 import { countFilters, FACETS } from "../state.js";
 import { CHOICES, labelsOf, LEAD, ORDER, TITLES, titleOf, TOGGLES } from "./labels.js";
 import { Menu } from "./menu.js";
@@ -12,7 +12,8 @@ export class Filters {
    *  the state, `clear()` takes all of them away. */
   constructor({ bar, menu, all }, { change, clear }) {
     Object.assign(this, { bar, all, change, clear, known: {}, counts: {}, state: null });
-    this.menu = new Menu(menu, { change, clear, labels: (kind) => this.#labels(kind), counts: (kind) => this.counts[kind] ?? [] });
+    this.menu = new Menu(menu, { change, clear, labels: (kind) => this.#labels(kind), counts: (kind) => this.counts[kind] ?? [], known: (kind) => this.known[kind] ?? [] });
+    this.press = watchPress(bar, () => this.render(this.state));
     all.addEventListener("click", () => this.menu.open({ kinds: this.#kinds(), button: all, title: "Filters" }));
   }
 
@@ -57,7 +58,7 @@ export class Filters {
   /** Most keystrokes leave the bar as it is; then nothing of it is made anew. */
   #draw(parts) {
     const text = JSON.stringify(parts);
-    if (text === this.drawn) return;
+    if (text === this.drawn || this.press.isDown) return;
     this.drawn = text;
     const hadFocus = this.bar.contains(document.activeElement) ? document.activeElement.dataset.kind : null;
     const more = () => this.menu.open({ kinds: this.#kinds().filter((kind) => !LEAD.includes(kind)), button: find('[data-kind="more"]', this.bar), title: "More filters" });

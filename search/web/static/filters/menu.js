@@ -1,6 +1,6 @@
 // What does a filter offer? One kind's labels, with a box to find them; or all kinds, each a step further in.
 
-import { find, make, plural, symbol } from "../elements.js";
+import { find, make, plural, symbol, watchPress } from "../elements.js";
 import { CHOICES, sorted, TITLES, titleOf, TOGGLES } from "./labels.js";
 
 const MOST = 150; // options drawn at once; the box above them finds the others
@@ -8,13 +8,13 @@ const SEARCHED = 10; // from how many on there is a box
 const NO_KIND = { kind: null, kinds: null };
 
 export class Menu {
-  /** `change(changes)` takes what is ticked, `clear()` takes all filters away; `labels(kind)` and `counts(kind)` tell what there is. */
-  constructor(element, { change, clear, labels, counts }) {
-    Object.assign(this, { element, change, clear, labels, counts, ...NO_KIND, state: null, button: null, pressed: false });
+  /** `change(changes)` takes what is ticked, `clear()` takes all filters away; `labels(kind)` and `counts(kind)` tell what there is,
+   *  `known(kind)` what the whole library has. */
+  constructor(element, { change, clear, labels, counts, known }) {
+    Object.assign(this, { element, change, clear, labels, counts, known, ...NO_KIND, state: null, button: null });
     element.addEventListener("toggle", (event) => { if (event.newState === "closed") this.#closed(); });
     element.addEventListener("keydown", (event) => this.#walk(event));
-    element.addEventListener("pointerdown", () => { this.pressed = true; });
-    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(() => this.#released()));
+    this.press = watchPress(element, () => { if (this.isOpen) this.fill(); });
   }
 
   /** Open it below a button, for one kind or for several. */
@@ -52,26 +52,25 @@ export class Menu {
   /** The bar may have been made anew since. */
   find = (button) => (button?.isConnected ? button : find(`[data-kind="${button?.dataset.kind}"]`));
 
-  /** The click that belongs to it has been heard. */
-  #released() {
-    const waits = this.pressed && this.isOpen;
-    this.pressed = false;
-    if (waits) this.fill();
-  }
-
   /** Draw what there is to choose from. */
   fill() {
-    if (this.pressed) return; // what is made anew between press and release is never clicked
+    if (this.press.isDown) return;
     const { element, kind } = this;
     const active = element.contains(document.activeElement) ? document.activeElement : null;
     const focused = active && (active.dataset.kind ?? active.value);
     const box = find("input[type=search]", element);
     const head = this.#head();
     const list = find(".options", element) ?? make("div", { className: "options" });
-    const search = kind && !(kind in CHOICES) && this.labels(kind).length > SEARCHED && (box ?? this.#box());
+    const search = kind && this.#isLong(kind) && (box ?? this.#box());
     list.replaceChildren(...(kind ? this.#options(kind, box?.value ?? "") : this.#kinds()));
     if (!element.contains(list)) element.replaceChildren(...[head, search, list].filter(Boolean));
+    else if (search && !box) list.before(search); // the library's labels have come meanwhile
     if (active && box !== document.activeElement) find(`input[value="${CSS.escape(focused)}"], [data-kind="${CSS.escape(focused)}"]`, list)?.focus();
+  }
+
+  /** Whether there is a box: few labels may be left by a question whose answer makes way for the next one. */
+  #isLong(kind) {
+    return !(kind in CHOICES) && Math.max(this.labels(kind).length, this.known(kind).length) > SEARCHED;
   }
 
   /** Of several kinds: what this is, the way back, and the way out where it covers the page. */
@@ -87,7 +86,8 @@ export class Menu {
 
   #step(kind) {
     const from = this.kind;
-    Object.assign(this, { kind, pressed: false }); // this is the click that was waited for
+    this.kind = kind;
+    this.press.isDown = false; // this is the click that was waited for
     this.element.replaceChildren();
     this.fill();
     if (kind) this.#focusFirst();

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from site_of_icons import PHONE, Open, click, shows
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 
 def test_set_style_and_licence_lead_and_the_rest_is_under_more(page: "Page") -> None:
@@ -17,14 +17,24 @@ def test_set_style_and_licence_lead_and_the_rest_is_under_more(page: "Page") -> 
     kinds = page.locator("#menu .kind span:first-child").all_inner_texts()
     assert "Category" in kinds and not {"Set", "Style", "Licence"} & set(kinds)
     page.locator('#menu [data-kind="category"]').click()
-    page.locator("#menu .option", has_text="nature").locator("input").check()
+    with page.expect_response(re.compile("category=nature.*facets=1")):
+        page.locator("#menu .option", has_text="nature").locator("input").check()
     shows(page, {".chip": re.compile("nature"), '#filters [data-kind="more"][data-on=""]': True})
+    late: list[Route] = []
+
+    def hold(route: "Route") -> None:
+        late.append(route)
+
+    page.route(re.compile("facets=1"), hold)
     click(page, "Back to More filters")
     shows(page, {'#menu [data-kind="category"]:focus': True, '#menu [data-kind="category"] .value': "nature"})
-    page.locator(".chip", has_text="nature").click()
+    with page.expect_request(re.compile("facets=1")):
+        page.locator(".chip", has_text="nature").click()
     page.locator('#filters [data-kind="more"]').click()
     page.locator('#menu [data-kind="tag"]').click()
-    shows(page, {"#menu input[type=search]:focus": True})
+    shows(page, {"#menu input[type=search]:focus": True})  # though what was counted last has three tags
+    for route in late:
+        route.continue_()
     page.keyboard.type("bul")
     shows(page, {"#menu .option": re.compile("bullet")})
     page.keyboard.press("Enter")  # ticks the first match

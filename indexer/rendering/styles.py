@@ -1,0 +1,194 @@
+"""What a browser makes of an SVG's styles, written out for librsvg, which does not know it.
+
+Variables with what the file declares for them, colours of CSS 4 and 5, conditions (`@media`, `media=""`, `@supports`,
+`@layer`), and animations that stay at their end. Left as they are: variables that a `use` hands on, relative colours,
+`calc()`, `:is()`, nested rules, animations by style sheets. Colours are mixed in sRGB, Display P3 is taken for it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+import numpy as np
+import tinycss2
+from tinycss2 import color5
+
+from indexer.errors import RenderError
+from indexer.rendering.render import libvips
+
+_INSIDE = r"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+\))*+"
+_VARIABLE = re.compile(rf"\bvar\(\s*(--[^\s,()]+)\s*(?:,({_INSIDE}))?\)", re.IGNORECASE)
+_COLOUR = re.compile(rf"(?<![\w-])(?:(?:ok)?(?:lab|lch)|color(?:-mix)?|light-dark)\({_INSIDE}\)", re.IGNORECASE)
+_ARGUMENT = re.compile(rf"(?:[^(),]|\({_INSIDE}\))+")
+_SHARE = re.compile(r"\A\s*([\d.]+)%\s|\s([\d.]+)%\s*\Z")
+_NO_LIGHT_SCREEN = re.compile(r"\b(?:print|speech|dark|reduce|more|active|landscape|min-[a-z-]+)\b", re.IGNORECASE)
+_NAME = re.compile(r"[.#:\[]?[^.#:\[]+")
+_AT_ONCE = re.compile(r"[\d.]+(?:m?s)?")
+_SPACES = {
+    **{space: (space, 1) for space in ("oklab", "oklch", "lab", "lch")},
+    **{"srgb": ("srgb", 255), "display-p3": ("srgb", 255), "srgb-linear": ("scrgb", 1), "xyz-d65": ("xyz", 100)},
+}
+"""How libvips calls a colour space, and what is 1 there."""
+_MISSING = "inherit"
+"""What a value is worth that lacks a variable."""
+_LONGEST, _DEEPEST, _MOST_RULES = 10_000, 250, 5000
+_Rule = tuple[list[str], list[tuple[str, str, bool]]]
+"""Selectors; and of each property name, value and whether it is important."""
+
+
+def written_out(document: bytes) -> bytes:
+    """Write an SVG's styles out; what is no XML stays as it is, since librsvg says why.
+
+    Raises:
+        RenderError: its elements are nested too deep.
+    """
+    try:
+        root = ElementTree.fromstring(document)
+    except (ElementTree.ParseError, LookupError, ValueError):
+        return document
+    sheets = root.findall(".//{*}style")
+    rules = [rule for sheet in sheets if _holds(sheet.get("media", "")) for rule in _rules("".join(sheet.itertext()))]
+    scopes = _write_elements(root, rules)
+    if len(scopes) * len(rules) > _MOST_RULES:
+        scopes = scopes[:1]
+    for sheet in sheets:
+        sheet.text = "".join(
+            f"{','.join(selector + only for selector in selectors)}{{{_written(declarations, scope)}}}"
+            for scope, only in scopes
+            for selectors, declarations in (rules if sheet is sheets[0] else ())
+        )
+    return ElementTree.tostring(root)
+
+
+def _rules(sheet: Any) -> Iterator[_Rule]:
+    """Take the rules that hold on a light screen out of their conditions."""
+    for node in tinycss2.parse_rule_list(sheet, skip_comments=True, skip_whitespace=True):
+        content, before = getattr(node, "content", None), tinycss2.serialize(getattr(node, "prelude", ()))
+        if node.type == "qualified-rule":
+            yield before.strip().split(","), _declarations(content)
+        elif content and _holds({"supports": "", "layer": "", "media": before}.get(node.lower_at_keyword, "print")):
+            yield from _rules(content)
+
+
+def _holds(media: str) -> bool:
+    """Whether one of some media queries is true of a light screen as large as an icon."""
+    return any((_NO_LIGHT_SCREEN.search(query) is None) != ("not" in query.split()[:1]) for query in media.split(","))
+
+
+def _declarations(content: Any) -> list[tuple[str, str, bool]]:
+    parsed = tinycss2.parse_blocks_contents(content, skip_comments=True, skip_whitespace=True)
+    known = (node for node in parsed if node.type == "declaration")
+    return [(node.name, tinycss2.serialize(node.value).strip(), node.important) for node in known]
+
+
+def _write_elements(root: Element, rules: Sequence[_Rule]) -> list[tuple[Mapping[str, str], str]]:
+    """Write the attributes of all elements out.
+
+    Returns what variables are worth in places of the file, and how a selector is confined to the elements of each.
+    """
+    declared = [
+        (important, selector.count("#"), len(re.findall(r"[.:\[]", selector)), selector, name, value)
+        for selectors, declarations in rules
+        for name, value, important in declarations
+        if name.startswith(_INHERITED)
+        for selector in selectors
+    ]
+    declared.sort(key=lambda one: one[:3])
+    scopes: dict[tuple[tuple[str, str], ...], int] = {}
+    pending: list[tuple[Element, tuple[set[str], ...], Mapping[str, str]]] = [(root, (), {"color": "black"})]
+    while pending:
+        element, above, inherited = pending.pop()
+        classes = (f".{name}" for name in element.get("class", "").split())
+        names = {"*", element.tag.rpartition("}")[2], f"#{element.get('id')}", *classes, *(() if above else (":root",))}
+        path, inline = (*above, names), _declarations(element.get("style", ""))
+        values = {**inherited, "color": element.get("color", inherited["color"])}
+        values.update((name, value) for *_, selector, name, value in declared if _selects(selector, path))
+        values.update((name, value) for name, value, _ in inline if name.startswith(_INHERITED))
+        scope = {name: _value(value, values) for name, value in values.items()}
+        _end_animations(element)
+        for name, value in element.items():
+            element.set(name, _written(inline, scope) if name == "style" else _value(value, scope))
+        element.set("data-scope", str(scopes.setdefault(tuple(sorted(scope.items())), len(scopes))))
+        if len(path) > _DEEPEST:
+            raise RenderError(f"svg: elements nested more than {_DEEPEST} deep")
+        pending += [(child, path, scope) for child in element]
+    return [(dict(scope), f'[data-scope="{n}"]' if len(scopes) > 1 else "") for scope, n in scopes.items()]
+
+
+_INHERITED = ("--", "color")
+"""Beginnings of the properties that values may stand for."""
+
+
+def _selects(selector: str, path: Sequence[set[str]]) -> bool:
+    """Whether a selector fits the last element of a path from the root."""
+    *above, last = [set(_NAME.findall(part)) for part in selector.replace(">", " ").split()] or [{""}]
+    remaining = iter(path[:-1])
+    return last <= path[-1] and all(any(part <= names for names in remaining) for part in above)
+
+
+def _end_animations(element: Element) -> None:
+    """Set attributes to what animations leave them at: the last that begins by itself, else the last of all."""
+    ends = [one for one in element if one.get("fill") == "freeze" and one.get("additive") != "sum"]
+    for one in sorted(ends, key=lambda one: _AT_ONCE.fullmatch(one.get("begin", "0")) is not None):
+        element.set(one.get("attributeName", ""), one.get("to") or one.get("values", "").split(";")[-1].strip())
+
+
+def _written(declarations: Iterable[tuple[str, str, bool]], scope: Mapping[str, str]) -> str:
+    return "".join(
+        f"{name}:{_value(value, scope)}{' !important' * important};"
+        for name, value, important in declarations
+        if not name.startswith("--")
+    )
+
+
+def _value(value: str, scope: Mapping[str, str]) -> str:
+    """Put variables into a value, and colours that librsvg knows."""
+
+    def worth(found: re.Match[str]) -> str:
+        known = scope.get(found[1], _MISSING)
+        return known if known != _MISSING or found[2] is None else found[2].strip()
+
+    filled = value
+    for _ in range(_DEEPEST):
+        filled, n = _VARIABLE.subn(worth, filled, count=100)
+        if not n:
+            return _COLOUR.sub(lambda found: _plain_colour(found[0], scope["color"]), filled)
+        if len(filled) > _LONGEST + len(value):
+            break
+    return _MISSING
+
+
+def _plain_colour(colour: str, ink: str) -> str:
+    """Spell a colour as librsvg knows it; `ink` is what `currentColor` is."""
+    try:
+        *channels, alpha = _rgba(colour, ink)
+    except (ValueError, TypeError, LookupError, AttributeError):  # none, or one that tinycss2 does not know
+        return colour
+    return f"rgba({','.join(f'{channel:.0f}' for channel in channels)},{alpha:.4f})"
+
+
+def _rgba(colour: str, ink: str) -> Sequence[float]:
+    """Red, green and blue, 0 to 255, and alpha, 0 to 1; raises what `_plain_colour` knows where it is no colour."""
+    name, _, inside = colour.strip().lower().partition("(")
+    parts = _ARGUMENT.findall(inside.removesuffix(")"))
+    if name == "light-dark":
+        return _rgba(parts[0], ink)
+    if name == "color-mix":
+        one, other = (
+            float(share[1] or share[2]) / 100 if (share := _SHARE.search(part)) else None for part in parts[1:]
+        )
+        first = one if one is not None else 1 - (0.5 if other is None else other)
+        shares = np.array([first, 1 - first if other is None else other])
+        mixed = np.array([_rgba(_SHARE.sub("", part), ink) for part in parts[1:]])
+        weights = shares * mixed[:, 3]
+        return [*weights @ mixed[:, :3] / max(weights.sum(), 1e-9), weights.sum() / max(1, shares.sum())]
+    parsed: Any = color5.parse_color(colour)
+    if parsed == "currentcolor":
+        return _rgba(ink, "black")
+    if parsed.space in ("hsl", "hwb"):
+        parsed = parsed.to("srgb")
+    space, scale = _SPACES[parsed.space]
+    spot = libvips().Image.black(1, 1, bands=3).linear(1, [scale * (channel or 0) for channel in parsed.coordinates])
+    return [*np.clip(spot.copy(interpretation=space).colourspace("srgb").getpoint(0, 0), 0, 255), parsed.alpha]

@@ -1,0 +1,179 @@
+"""Styles of SVGs as browsers take them: variables, colours, conditions, animations; and icons held against Chromium."""
+
+import base64
+import json
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import svg
+from tools import lacking
+
+from data.making.detector.browser import PROGRAMS, find_browser, open_browser
+from indexer.errors import RenderError
+from indexer.library.bundled import bundled
+from indexer.rendering.render import draw, render
+from indexer.rendering.styles import written_out
+from indexer.sources.iconify import build_svg, resolve_icon
+
+SQUARE = '<rect x="6" y="6" width="12" height="12" class="a" {}/>'
+RED, GREEN, BLACK = [255, 0, 0], [0, 128, 0], [0, 0, 0]
+
+
+def middle(body: str, *, root: str = "") -> list[int]:
+    """The colour in the middle of a picture."""
+    return render(svg(body).replace("<svg", f"<svg {root}", 1).encode(), size=64).pixels[32, 32].tolist()
+
+
+@pytest.mark.parametrize(
+    ("sheet", "attributes", "colour"),
+    [
+        ("", 'fill="var(--x, red)"', RED),
+        ("", 'fill="var(--x,var( --y , rgb(255 0 0)))"', RED),
+        ("", 'style="--x: red; fill: var(--x)"', RED),
+        ("", 'fill="none" stroke="red" stroke-width="var(--x, 14)"', RED),
+        ("", 'color="red" fill="var(--x, currentColor)"', RED),
+        (":root{--x:red} .a{fill:var(--x)}", "", RED),
+        ("svg{--x:red} rect{fill:var(--x, green)}", "", RED),
+        ("* {--x:green} .a{--x:red} .a{fill:var(--x)}", "", RED),
+        ("#i{--x:red} rect.a{--x:green} .b{--x:green} rect{fill:var(--x)}", 'id="i"', RED),
+        (".a{--x:red!important} #i{--x:green} rect{fill:var(--x)}", 'id="i"', RED),
+        ("svg > .a{--x:red} g .a{--x:green} rect{fill:var(--x)}", "", RED),
+        (".dark{--x:green} [data-theme=dark]{--x:green} rect{fill:var(--x,red)}", "", RED),
+        (":root{--x:var(--y);--y:var(--z);--z:red} rect{fill:var(--x)}", "", RED),
+        (":root{--x:var(--y);--y:var(--x)} rect{fill:var(--x,red)}", "", RED),
+        (":root{--c:red;color:var(--c)}", 'fill="currentColor"', RED),
+        (":root{--X:red;--x:green} .a{fill:var(--X)} .b{fill:blue}", "", RED),
+        ("@media (prefers-color-scheme:dark){.a{--x:green}} .a{fill:var(--x,red)}", "", RED),
+        ("svg{fill:green} .a{fill:red} rect.a{fill:var(--missing)}", "", GREEN),
+        ("svg{fill:green}", 'fill="var(--missing)"', GREEN),
+        ("svg{--x:green} @layer a{.a{fill:var(--x)}} @supports (fill:red){rect.a{fill:red}}", "", RED),
+    ],
+)
+def test_a_variable_is_worth_what_the_file_says_else_what_stands_beside_it(
+    sheet: str, attributes: str, colour: list[int]
+) -> None:
+    assert middle(f"<style>{sheet}</style>{SQUARE.format(attributes)}") == colour
+
+
+def test_places_of_a_file_may_give_one_variable_different_values() -> None:
+    sheet = "<style>.r{--x:red} .g{--x:green} rect{fill:var(--x,black)} .k{fill:blue}</style>"
+    groups = [f'<g class="{name}"><rect x="{x}" width="8" height="24"/></g>' for x, name in ((0, "r"), (8, "g"))]
+    pixels = render(svg(sheet + "".join(groups) + '<rect x="16" width="8" height="24"/>').encode(), size=48).pixels
+    assert pixels[24, [8, 24, 40]].tolist() == [RED, GREEN, BLACK]
+
+
+@pytest.mark.parametrize(
+    ("colour", "seen"),  # by Chromium 150, on white
+    [
+        ("oklch(60% .2 30)", [222, 62, 45]),
+        ("oklch(.9 .4 150)", [0, 255, 0]),
+        ("oklab(60% .2 .1)", [232, 40, 44]),
+        ("lab(50% 60 40)", [214, 60, 55]),
+        ("lch(50 60 200 / 1)", [0, 142, 152]),
+        ("color(srgb 1 0.5 0)", [255, 128, 0]),
+        ("color(srgb-linear .5 .2 .1)", [188, 124, 89]),
+        ("light-dark(oklch(60% .2 30), blue)", [222, 62, 45]),
+        ("color-mix(in srgb, red 20%, hsl(240 100% 50%))", [51, 0, 204]),
+        ("color-mix(in srgb, currentColor 20%, transparent)", [204, 204, 204]),
+        ("color-mix(in srgb, red 20%, blue 30%)", [178, 127, 204]),
+        ("rgb(var(--x, 255 0 0) / 50%)", [255, 127, 127]),
+        ("oklch(60%)", BLACK),
+        ("color-mix(in srgb, red)", BLACK),
+        ("light-dark()", BLACK),
+        ("color()", BLACK),
+    ],
+)
+def test_a_colour_is_that_of_a_browser(colour: str, seen: list[int]) -> None:
+    for attributes in (f'fill="{colour}"', f'style="fill:{colour}"'):
+        assert np.abs(np.subtract(middle(SQUARE.format(attributes)), seen)).max() <= 5
+
+
+@pytest.mark.parametrize(
+    ("query", "holds"),
+    [
+        *(("print", False), ("screen", True), ("all", True), (" ", True), ("not print", True), ("not all", False)),
+        *(("only screen", True), ("print, screen", True), ("(prefers-color-scheme: dark)", False)),
+        *(("(prefers-color-scheme:light)", True), ("not (prefers-color-scheme: dark)", True)),
+        *(("screen and (prefers-color-scheme:dark)", False), ("(prefers-reduced-motion: reduce)", False)),
+        *(("(prefers-reduced-motion: no-preference)", True), ("(min-width:600px)", False), ("(max-width:9em)", True)),
+    ],
+)
+def test_a_style_sheet_counts_where_its_condition_holds_on_a_light_screen(query: str, holds: bool) -> None:
+    for sheet in (f'<style media="{query}">.a{{fill:red}}</style>', f"<style>@media {query}{{.a{{fill:red}}}}</style>"):
+        assert middle(sheet + SQUARE.format("")) == (RED if holds else BLACK)
+
+
+def test_what_an_animation_leaves_is_drawn() -> None:
+    ends = '<animate fill="freeze" attributeName="opacity" {}/>'
+    for animation in ('to="1"', 'begin="1s" values="0; .5; 1"', 'begin="a.end" to="1"'):
+        assert middle(f'<g opacity="0">{ends.format(animation)}{SQUARE.format("")}</g>') == BLACK
+    later = ends.format('begin="2s" to="1"') + ends.format('begin="a.end" to="0"')
+    assert middle(f'<g opacity="0">{later}{SQUARE.format("")}</g>') == BLACK
+
+
+def test_variables_that_grow_and_what_is_no_xml_end_soon() -> None:
+    doubling = "".join(f"--x{n}:var(--x{n + 1}) var(--x{n + 1});" for n in range(60))
+    started = time.process_time()
+    assert middle(f"<style>:root{{{doubling}--x60:red}} .a{{fill:var(--x0)}}</style>{SQUARE.format('')}") == BLACK
+    assert written_out(b"<svg>var(") == b"<svg>var("
+    with pytest.raises(RenderError, match="nested more than 250 deep"):
+        middle("<g>" * 100_000 + SQUARE.format('fill="var(--x)"') + "</g>" * 100_000)
+    assert time.process_time() - started < 5
+
+
+def test_to_write_styles_out_changes_no_icon_that_needs_it_not() -> None:
+    for file in sorted((bundled("samples/lucide-static") / "icons").glob("*.svg"))[::40]:
+        content = file.read_bytes()
+        assert np.array_equal(draw(written_out(content), size=64), draw(content, size=64))
+
+
+SIZE, ACROSS = 64, 10
+N_OF_SET = 2
+BLANK = ("oui:empty", "logos:million-icon")
+"""In Iconify: the one on purpose, the other since librsvg draws no gradient that is turned so far away."""
+MEAN, MOST = 1.5, 12.0
+"""Of 255. Edges alone make the one; the other is an icon that is little but edges."""
+
+
+def icons_of_many_sets() -> dict[str, bytes]:
+    """Of each set in the folder of npm's @iconify/json that `ICONS_ICONIFY` names; else 300 of the bundled set."""
+    if folder := os.environ.get("ICONS_ICONIFY"):
+        sets = [json.loads(file.read_text()) for file in sorted(Path(folder, "json").glob("*.json"))]
+        keys = [(some, name) for some in sets for name in [*some["icons"]][:: 1 + len(some["icons"]) // N_OF_SET]]
+        built = {f"{some['prefix']}:{name}": build_svg(resolve_icon(some, name)[0]) for some, name in keys}
+        return {key: content for key, content in built.items() if b"<animate" not in content and key not in BLANK}
+    files = sorted((bundled("samples/lucide-static") / "icons").glob("*.svg"))[::7]
+    return {file.stem: file.read_bytes() for file in files}
+
+
+def tile(content: bytes, background: str) -> str:
+    """An icon where it is drawn, on its ground."""
+    height, width = draw(content, size=SIZE).shape[:2]
+    place = f"left:{(SIZE - width) // 2}px;top:{(SIZE - height) // 2}px;width:{width}px;height:{height}px"
+    address = f"data:image/svg+xml;base64,{base64.b64encode(content).decode()}"
+    ground = {"light": "#fff", "dark": "#000"}[background]
+    return f'<i style="background:{ground}"><img style="{place}" src="{address}"></i>'
+
+
+@pytest.mark.slow
+def test_icons_are_drawn_as_chromium_shows_them() -> None:
+    if find_browser() is None:
+        lacking(f"no browser here, looked for {', '.join(PROGRAMS)}; on Debian: apt install chromium")
+    icons = icons_of_many_sets()
+    drawn = {key: render(content, size=SIZE) for key, content in icons.items()}
+    style = f"body{{margin:0}}i{{position:relative;float:left;width:{SIZE}px;height:{SIZE}px}}img{{position:absolute}}"
+    apart: dict[str, float] = {}
+    with open_browser() as browser:
+        for start in range(0, len(drawn), ACROSS**2):
+            keys = [*drawn][start : start + ACROSS**2]
+            tiles = "".join(tile(icons[key], drawn[key].background) for key in keys)
+            browser.show(f"<!doctype html><style>{style}</style>{tiles}", (ACROSS * SIZE, ACROSS * SIZE, 1))
+            shown = browser.pixels().reshape(ACROSS, SIZE, ACROSS, SIZE, 3).swapaxes(1, 2).reshape(-1, SIZE, SIZE, 3)
+            for key, pixels in zip(keys, shown, strict=False):
+                apart[key] = float(np.abs(pixels.astype(int) - drawn[key].pixels).mean())
+    worst = sorted(apart, key=apart.__getitem__)[-30:]
+    assert np.mean([*apart.values()]) < MEAN
+    assert apart[worst[-1]] < MOST, [(key, round(apart[key], 1)) for key in worst]
