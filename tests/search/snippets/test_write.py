@@ -192,10 +192,8 @@ _PRINTED = drawing(
     "<style>@media print{.p{fill:#f00}}@media screen{g>.q.p{fill:#0a0!important}}g .q{fill:#00f}.p{stroke:#000}</style>"
     '<path class="p" d=""/><g><path class="q p" d=""/></g>'
 )
-_IN_1252 = (
-    '<?xml version="1.0" encoding="windows-1252"?>'
-    '<svg xmlns="http://www.w3.org/2000/svg"><title>\u201cT\xfcr\u201d \u20ac</title></svg>'
-)
+_TITLE = "<title>\u201cT\xfcr\u201d \u20ac</title>"
+_IN_1252 = f'<?xml version="1.0" encoding="windows-1252"?><svg xmlns="http://www.w3.org/2000/svg">{_TITLE}</svg>'
 _START = 'import type { SVGProps } from "react";\n\nexport function Drawn(props: SVGProps<SVGSVGElement>) {'
 _COLOURED = drawing('<path fill="#f00" d="M0 0h9v9z"/>')
 
@@ -271,7 +269,7 @@ _COLOURED = drawing('<path fill="#f00" d="M0 0h9v9z"/>')
         (
             "html",
             NamedIcon("a:b", "a", "b", _IN_1252.encode("cp1252")),
-            ("<title>\u201cT\xfcr\u201d \u20ac</title>",),
+            (_TITLE,),
             (),
         ),
         ("css", sample("bell"), ("background: #08f;", "mask: var(--icon)", "width: 20px;"), ()),
