@@ -108,7 +108,8 @@ _STEP = '<animate id="{}" attributeName="x" begin="{}" dur=".3s" values="{}" fil
 _HARD = {
     "letters": '<defs><linearGradient id="渐变_1"><stop stop-color="#e11"/>'
     "</linearGradient>"
-    '<linearGradient id="蒙版_1"><stop stop-color="#11e"/></linearGradient></defs><path fill="url(#渐变_1)" d="M2 2h20v9H2z"/>'
+    '<linearGradient id="蒙版_1"><stop stop-color="#11e"/></linearGradient></defs>'
+    '<path fill="url(#渐变_1)" d="M2 2h20v9H2z"/>'
     '<path fill="url(\'#%E8%92%99%E7%89%88_1\')" d="M2 13h20v9H2z"/>',
     "steps": f'<rect y="9" width="6" height="6">{_STEP.format("a", "0s;b_1.end", "2;16")}'
     f"{_STEP.format('b_1', 'a.end+.1s', '16;2')}</rect>",
