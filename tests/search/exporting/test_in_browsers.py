@@ -35,7 +35,7 @@ from search.results import Hit
 
 SIDES = (24, 96)
 GROUNDS = {"light": "#fff", "dark": "#468"}
-MOST_DIFFERENT = 0.006
+MOST_DIFFERENT = 0.01
 """Of a tile: how far its pixels may be from the original's, in the mean; edges differ by less."""
 _MOVES = (b"<animate", b"<set", b"@keyframes")
 _A_PAGE = 24
