@@ -1,5 +1,6 @@
 """A real encoder small enough for every test, a few real icons, and libraries made of both."""
 
+import gc
 import json
 import os
 import secrets
@@ -40,6 +41,22 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # (26 s instead of 10).
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def pytest_collection() -> None:
+    """What modules hold stays: nobody looks for rubbish among it while they are imported (a fifth of that time) ..."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """... nor later."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    gc.unfreeze()
+
 
 TINY = {
     "embed_dim": 32,

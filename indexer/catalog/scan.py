@@ -27,7 +27,7 @@ from indexer.languages.dictionary import Dictionary
 from indexer.languages.letters import AUTO
 from indexer.library.stores import spelled, url_of
 from indexer.sources.records import FileScan, refuse_undecoded, to_text
-from indexer.sources.source import Source, open_sources, refuse_empty
+from indexer.sources.source import Source, open_sources, why_empty
 
 _MANY = 1000
 """Icons of a source from which on less than half of them is a loss to be asked about."""
@@ -65,6 +65,8 @@ class ScanTally:
     """Sets with names or tags in other languages."""
     kept: list[Kept] = field(default_factory=list)
     """Sources that were left as they were."""
+    empty: list[str] = field(default_factory=list)
+    """Which folders hold no pictures, and where some may be."""
 
 
 def remember(connection: Connection, location: Path, *, exclude: Sequence[str], names_language: str = AUTO) -> None:
@@ -77,8 +79,6 @@ def remember(connection: Connection, location: Path, *, exclude: Sequence[str], 
     options = {"exclude": json.dumps(list(exclude)), "names_language": names_language}
     connection.execute(update(sources).where(sources.c.named == named).values(options))
     for source in open_sources(Path(named), exclude=exclude):
-        if connection.scalar(select(sources.c.id).where(sources.c.location == spelled(source.location))) is None:
-            refuse_empty(source)
         _source_row(connection, {"named": named, **options}, source)
 
 
@@ -141,6 +141,8 @@ def scan(
                 run = _Scan(connection, report, suspect, dictionary, kept)
                 run.read()
                 if not (lost := run.finish()):
+                    if run.tally.empty and not run.tally.files:
+                        raise SourceError(run.tally.empty[0])
                     return run.tally
                 transaction.rollback()
             kept |= lost
@@ -236,6 +238,7 @@ class _Scan:
         query = select(files.c.path, files.c.stamp, files.c.id).where(files.c.source_id == source_id)
         known = {row.path: row for row in self.connection.execute(query)}
         stamps = {path: row.stamp for path, row in known.items() if (location, path) not in self.suspect}
+        n_files = self.tally.files
         for batch in _batches(source.scan(stamps)):
             for scanned in batch:
                 known.pop(scanned.path, None)
@@ -246,6 +249,8 @@ class _Scan:
             self._store(source_id, was_read)
             self.report(self.tally)
         self.gone_files += [row.id for row in known.values()]
+        if self.tally.files == n_files and (why := why_empty(source)):
+            self.tally.empty.append(why)
 
     def finish(self) -> dict[str, Kept]:
         """Settle moves, drop what is gone, name the icons of every touched set; or tell which sources are to be kept.

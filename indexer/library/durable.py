@@ -153,12 +153,14 @@ def _written_aside(path: Path, write: Callable[[IO[bytes]], object], *, like: Pa
 def folder_aside(path: Path, *, replace: bool = False) -> Iterator[Path]:
     """Yield an empty folder that becomes `path` when the block ends without an error, and vanishes otherwise.
 
-    With `replace` a folder that is there goes once the new one stands in its place.
+    With `replace` a folder that is there goes once the new one stands in its place; see `put_back`.
 
     Raises:
         FileExistsError: `path` exists already when the block ends, and is not to be replaced.
     """
     make_folder(path.parent)
+    if replace:
+        put_back(path)
     aside = path.with_name(f"{ASIDE}{path.name}")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir()
@@ -175,8 +177,8 @@ def folder_aside(path: Path, *, replace: bool = False) -> Iterator[Path]:
 
 
 def _put_in_place(aside: Path, path: Path) -> None:
-    """Rename a folder to where another one may stand, which goes only after that."""
-    gone = path.with_name(f"{ASIDE}gone-{path.name}")
+    """Rename a folder to where another one may stand, which goes only after that, under the name of what is aside."""
+    gone = _gone(path)
     is_there = path.exists()
     if is_there:
         shutil.rmtree(gone, ignore_errors=True)
@@ -184,12 +186,21 @@ def _put_in_place(aside: Path, path: Path) -> None:
     try:
         aside.rename(path)
     except OSError:
-        if is_there:
-            gone.rename(path)
+        put_back(path)
         raise
     sync(path.parent)
     if is_there:
-        shutil.rmtree(gone)
+        gone.rename(aside)
+
+
+def put_back(path: Path) -> None:
+    """Bring back the folder that a replacement had set aside, where it was killed before another stood in its place."""
+    with suppress(OSError, ValueError):  # there is none, or the place is taken: an empty folder alone gives way; or /
+        _gone(path).rename(path)
+
+
+def _gone(path: Path) -> Path:
+    return path.with_name(f"{ASIDE}gone-{path.name}")
 
 
 def remove_folder(path: Path) -> None:

@@ -303,12 +303,11 @@ def _draw_bitmap(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8]
             with Image.open(io.BytesIO(_best_icon(content) if kind == "ICO" else content), formats=[kind]) as image:
                 if image.width * image.height > most_pixels:
                     raise Image.DecompressionBombError  # noqa: TRY301 - as Pillow's own
-                if getattr(image, "default_image", False):  # of an APNG, which is no frame
-                    image.seek(1)
                 picture, moves = np.asarray(_decoded(image, size=size)), _does_bitmap_move(image, kind)
-                while moves and picture.shape[2] == 4 and not picture[..., 3].any():
-                    image.seek(image.tell() + 1)
-                    picture = np.asarray(_decoded(image, size=size))
+                with suppress(EOFError):
+                    while moves and picture.shape[2] == 4 and not picture[..., 3].any():
+                        image.seek(image.tell() + 1)
+                        picture = np.asarray(_decoded(image, size=size))
                 return picture, moves
         except Exception as error:  # hostile bytes make a decoder raise anything, from struct.error to IndexError
             raise RenderError(_bitmap_reason(error, kind=kind, most_pixels=most_pixels)) from error

@@ -18,7 +18,7 @@ from tinycss2 import color5
 from indexer.errors import RenderError
 from indexer.rendering.render import libvips
 
-_INSIDE = r"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+\))*+"
+_INSIDE = r"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*"
 _VARIABLE = re.compile(rf"\bvar\(\s*(--[^\s,()]+)\s*(?:,({_INSIDE}))?\)", re.IGNORECASE)
 _COLOUR = re.compile(rf"(?<![\w-])(?:(?:ok)?(?:lab|lch)|color(?:-mix)?|light-dark)\({_INSIDE}\)", re.IGNORECASE)
 _ARGUMENT = re.compile(rf"(?:[^(),]|\({_INSIDE}\))+")

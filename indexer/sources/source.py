@@ -62,16 +62,13 @@ def open_sources(location: Path, *, exclude: Sequence[str] = ()) -> list[Source]
     return [_open(location, exclusion)]
 
 
-def refuse_empty(source: Source) -> None:
-    """Refuse a folder in which nothing is found that could be a picture.
-
-    Raises:
-        SourceError: it is one.
-    """
-    if source.kind in (_FOLDER, _NPM) and source.location.is_dir() and next(source.scan({}), None) is None:
-        packages = source.location / "node_modules"
-        hint = f'; "{packages}" may: give that' if packages.is_dir() else npm.why_zipped(source.location)
-        raise SourceError(f'"{source.location}" holds no pictures ({", ".join(sorted(SUFFIXES))}){hint}')
+def why_empty(source: Source) -> str | None:
+    """Say of a folder in which no file was found what it lacks, and where its packages are; None of other kinds."""
+    if source.kind not in (_FOLDER, _NPM):
+        return None
+    packages = source.location / "node_modules"
+    hint = f'; "{packages}" may: give that' if packages.is_dir() else npm.why_zipped(source.location)
+    return f'"{source.location}" holds no pictures ({", ".join(sorted(SUFFIXES))}){hint}'
 
 
 def read_picture(address: PictureAddress) -> bytes:

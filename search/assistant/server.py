@@ -133,7 +133,7 @@ class _StrictTool(Tool):
             raise
         except ToolError as error:
             cause = error.__cause__
-            own = str(error).removeprefix(f"Error executing tool {self.name}: ")
+            own = str(cause if isinstance(cause, ToolError) else error)
             if isinstance(cause, ValidationError):
                 own = "; ".join(map(_refused, cause.errors(include_url=False)))
             raise ToolError(own) from cause

@@ -14,7 +14,7 @@ from indexer.reports.terminal import Progress
 from search.code.files import OwnIcons, Project, code_files, read_code
 from search.code.known import KnownIcons
 from search.code.names import scan
-from search.code.packages import OF_BRANDS, family_of
+from search.code.packages import OF_BRANDS, components_of, family_of
 from search.code.reading import Finding, Reference
 from search.code.syntax import kind_of
 from search.drawings.drawn import iconify_sets
@@ -30,8 +30,6 @@ class SetUse:
     n_files: int
     is_here: bool
     """Whether the library has it, so that its names could be looked up."""
-    n_unknown: int
-    """Names that were not looked up: neither the set is here, nor is the package installed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +45,8 @@ class Checked:
     """Files that name icons of several families of sets, brands aside, and which."""
     computed: Sequence[Reference]
     """Names that only the running program knows."""
+    unknown: Mapping[str, int]
+    """How many names were not looked up for want of a set, or of a package that is not installed."""
     renamed: Sequence[tuple[Reference, str]]
     """Names that are kept for old code, and the present ones."""
     not_read: Mapping[str, str]
@@ -127,7 +127,7 @@ def _checked(
         computed += scanned.computed
     of_sets = [(one, known.find(one)) for one in references if one.set]
     of_icons = [one._replace(set=found[0], name=found[1]) if found else one for one, found in of_sets]
-    unknown = Counter(one.set for one, found in of_sets if not found and not known.has_set(one))
+    unknown = Counter(known.lacking(one) for one, found in of_sets if not found and not known.has_set(one))
     of_designs = [one for one in of_icons if one.set not in OF_BRANDS]
     owned = own.findings(references) if own.project.folders else ()
     findings = [*_missing(references, known), *owned, *_too_many(of_designs, max_sets)]
@@ -140,9 +140,10 @@ def _checked(
         n_files=n_files,
         n_references=len(references),
         findings=sorted(findings, key=lambda one: (one.path, one.line, one.column)),
-        sets=[SetUse(key, n, files[key], bool(known.set(key).own), unknown[key]) for key, n in counted.most_common()],
+        sets=[SetUse(key, n, files[key], bool(known.set(key).own)) for key, n in counted.most_common()],
         mixed={path: sorted(found) for path, found in families.items() if len(found) > 1},
         computed=computed,
+        unknown=dict(unknown.most_common()),
         renamed=[(one, now) for one, found in of_sets if found and (now := known.renamed(one))],
         not_read=not_read,
     )
@@ -226,12 +227,12 @@ def finding_lines(checked: Checked) -> list[str]:
 
 def remarks(checked: Checked) -> Iterator[str]:
     """What a person should know beside the findings."""
-    for one in (one for one in checked.sets if one.n_unknown):
+    for key, n in checked.unknown.items():
         add = "`icons index node_modules` adds what your packages hold"
-        missing = f'set "{one.key}" is not in this library'
-        if not one.is_here and one.key not in iconify_sets():
-            missing, add = f'package "{one.key}" is not installed here', "`npm install` brings what it exports"
-        yield f"{missing}, {one.n_unknown:,} of its names not looked up; {add}"
+        missing = f'set "{key}" is not in this library'
+        if components_of(key) and key not in iconify_sets():
+            missing, add = f'package "{key}" is not installed here', "`npm install` brings what it exports"
+        yield f"{missing}, {n:,} of its names not looked up; {add}"
     yield from (f"{path}: not read: {why}" for path, why in checked.not_read.items())
     computed = [f"{one.path}:{one.line}:{one.column}: {one.text}" for one in checked.computed]
     mixed = [f"{path}: {', '.join(sets)}" for path, sets in checked.mixed.items()]

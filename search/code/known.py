@@ -205,12 +205,17 @@ class KnownIcons:
         """
         sets = list(self._sets(reference))
         here = [design_of(key) for key, known, _, _ in sets if known.own]
-        is_here = reference.form == "ligature" or {design_of(key) for key, *_ in sets} <= set(here)
+        is_ligature = reference.form == "ligature"  # material-symbols holds, or keeps, all that ic does
+        is_here = {design_of(key) for key, *_ in sets if not (is_ligature and key == "ic")} <= set(here)
         if _installed(reference) or not reference.is_component:
             return bool(_installed(reference) or (here and is_here))
         if here[:1] == [design_of(reference.set)] and _listed("exports", reference.module) and not is_here:
             return any(called for *_, called in sets) or self.is_refuted(reference)  # all that it exports is listed
         return is_here and reference.module in MODULES
+
+    def lacking(self, reference: Reference) -> str:
+        """The first set that a text may mean and that is not here."""
+        return next((key for key, known, *_ in self._sets(reference) if not known.own), reference.set)
 
     def is_refuted(self, reference: Reference) -> bool:
         """Whether what may be no icon is one with a slip, or is nothing that the installed package exports."""

@@ -161,7 +161,7 @@ _STAND_INS = {"\ufeff": " ", "&": "|"}
 _IMPORTED_TYPE = re.compile(r"(?<=\btypeof )import\([^()\n]*\)|\bimport\([^()\n]*\)(?=(?:\.\w+)+\[)")
 """Which the grammar does not know everywhere, and which names no icon."""
 _LINE_COMMENTS = re.compile(
-    r"\"(?>(?:[^\"\\\n]|\\.)*+)\"|'(?>(?:[^'\\\n]|\\.)*+)'|url\([^)\n]*+\)|/\*(?>(?:[^*]|\*(?!/))*+)(?:\*/)?|(//[^\n]*+)"
+    r"\"(?>(?:[^\"\\\n]|\\.)*)\"|'(?>(?:[^'\\\n]|\\.)*)'|url\([^)\n]*+\)|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?|(//[^\n]*+)"
 )
 _LINE_ENDS = re.compile(r"\r\n|[\n\r\f]")
 _FRONT = re.compile(r"\A\s*+---[ \t]*+\n(.*?\n)---[ \t]*+$", re.DOTALL | re.MULTILINE)
@@ -174,7 +174,7 @@ _MARKS_IN_STRINGS = re.compile(r"\$\{|\{\{")
 """Of markup in a string of a script, which has read its substitutions already."""
 _RAW = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b[^>]*+>.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE)
 _BRACE = re.compile(
-    r"(?P<text>\"(?>(?:[^\"\\\n]|\\.)*+)\"|'(?>(?:[^'\\\n]|\\.)*+)'|`(?>(?:[^`\\]|\\.)*+)`|/\*(?>(?:[^*]|\*(?!/))*+)\*/)"
+    r"(?P<text>\"(?>(?:[^\"\\\n]|\\.)*)\"|'(?>(?:[^'\\\n]|\\.)*)'|`(?>(?:[^`\\]|\\.)*)`|/\*(?>(?:[^*]|\*(?!/))*)\*/)"
     r"|[{}]",
     re.DOTALL,
 )

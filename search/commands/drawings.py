@@ -77,13 +77,13 @@ def export(  # noqa: PLR0913 - one option each
     from search.drawings.export import export as export_icons
 
     collection = _collection(keys, file, name)
-    if is_replaced and out is not None and not collection.code_points:
-        collection = replace(collection, code_points=earlier_code_points(out))
+    place = out or default_place(collection, kind)
+    if is_replaced and not collection.code_points:
+        collection = replace(collection, code_points=earlier_code_points(place))
     options = Options(look=look, prefix=prefix, skip_unreadable=skip_unreadable)
     engine = engine_of(library)
     with waiting() as progress:
         exported = export_icons(engine, collection, kind, options, progress=progress)
-    place = out or default_place(exported)
     written = write_export(exported, place, replace=is_replaced)
     if as_json:
         facts = {name: getattr(exported, name) for name in ("kind", "name", "icons", "remarks", "licences")}

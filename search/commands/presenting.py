@@ -3,10 +3,9 @@
 import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,20 +70,22 @@ class Answering:
         """
         started = time.perf_counter()
         try:
-            with warnings_as_lines():
-                found = self.engine.ask(self.query, filters=self.filters, window=self.window)
+            with warnings_as_lines():  # pictures and the number are those of the generation that answers
+                found, engine = self.engine.together(
+                    lambda engine: (engine.ask(self.query, filters=self.filters, window=self.window), engine)
+                )
         except RenderError as error:
             raise IconsError(f"{self.asked} can't be looked for: {error}") from error
         seconds = time.perf_counter() - started
         for note in self._notes(found):
             say(note, err=True)
         if found.hits and (sheet or is_opened):
-            self._write_sheets(found.hits, sheet, is_opened=is_opened)
+            self._write_sheets(engine, found.hits, sheet, is_opened=is_opened)
         if as_json:
-            whole = envelope(self.query.words, found, generation=self.engine.generation.number, seconds=seconds)
+            whole = envelope(self.query.words, found, generation=engine.generation.number, seconds=seconds)
             click.echo(json.dumps(whole))
         elif found.hits:
-            self._print_table(found, long=long)
+            self._print_table(engine, found, long=long)
         if not found.hits:
             say(self._nothing(found), err=True)
             raise click.exceptions.Exit(1)
@@ -97,19 +98,21 @@ class Answering:
         if found.is_doubtful:
             yield f"no good match for {self.asked}; these come nearest"
 
-    def _print_table(self, found: Answer, *, long: bool) -> None:
+    def _print_table(self, engine: "SearchEngine", found: Answer, *, long: bool) -> None:
         from search.showing.tables import print_answer
 
         first, last = self.window.offset + 1, self.window.offset + len(found.hits)
-        draw(self.engine, found.hits, first=first)
+        draw(engine, found.hits, first=first)
         print_answer(found, first=first, is_ranked=not self.query.is_empty, long=long)
         if last < found.n_found or found.is_more:
             click.echo(f"{first:,} to {last:,} of {found.counted}; --offset {last} goes on", err=True)
 
-    def _write_sheets(self, hits: Sequence[Hit], sheet: Path | None, *, is_opened: bool) -> None:
+    def _write_sheets(
+        self, engine: "SearchEngine", hits: Sequence[Hit], sheet: Path | None, *, is_opened: bool
+    ) -> None:
         from search.showing.sheets import sheet_html, sheet_png
 
-        pictures = pictures_of(self.engine, hits)
+        pictures = pictures_of(engine, hits)
         if sheet:
             is_png = sheet.suffix.lower() == ".png"
             content = sheet_png(self.asked, pictures) if is_png else sheet_html(self.asked, pictures).encode()
@@ -170,9 +173,19 @@ def pictures_of(engine: "SearchEngine", hits: Sequence[Hit]) -> list[tuple[Hit, 
     return [(hit, contents[hit.id]) for hit in hits]
 
 
+def _kept_page(name: str) -> Path:
+    """Where a page is kept for as long as a browser may read it: until the next one; nobody else can open it."""
+    from platformdirs import user_cache_path
+
+    folder = user_cache_path("icons") / "pages"
+    with suppress(OSError):  # which writing the page says
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / name
+
+
 def write_page(content: bytes, path: Path | None, *, option: str, is_opened: bool = False) -> None:
-    """Write a page to what an option names, else into a new temporary folder; show it in the browser if asked to."""
-    place = path or Path(tempfile.mkdtemp(prefix="icons-"), f"{option.removeprefix('--')}.html")
+    """Write a page to what an option names, else over the last one in the user's cache; show it if asked to."""
+    place = path or _kept_page(f"{option.removeprefix('--')}.html")
     write_result(place, content, option=option)
     say(f"wrote {place}", err=True)
     if is_opened:

@@ -5,9 +5,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -31,8 +30,10 @@ from search.drawings.frameworks import Framework
 from search.query import MOST_HITS, Filters, Query
 
 if TYPE_CHECKING:
+    from indexer.rendering.screenshot import Screenshot
     from search.engine import SearchEngine
     from search.screens.locate import LocatedFile
+    from search.screens.results import LocatedPicture
 
 page_options = options(
     click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page of framed icons."),
@@ -89,28 +90,27 @@ def locate(  # noqa: PLR0913 - one option each
     engine = engine_of(library)
     if framework:  # only icons that it serves
         filters = replace(filters, sets=served_sets(engine, engine.set_keys(filters.sets), framework.sets))
-    seek, has_page = (
-        partial(engine.locate, filters=filters, k=k, as_kind=as_kind, min_score=min_score),
-        html or is_opened,
-    )
+    asked: dict[str, Any] = {"filters": filters, "k": k, "as_kind": as_kind, "min_score": min_score}
+    has_page = html or is_opened
+
+    def seek(shot: "Screenshot") -> tuple["LocatedPicture", int]:
+        return engine.together(lambda one: (one.locate(shot.pixels, icon=shot.icon, **asked), one.generation.number))
+
     with waiting() as progress:
-        files = locate_files(
-            shots,
-            lambda shot: seek(shot.pixels, icon=shot.icon),
-            size=engine.image_size,
-            shows=bool(has_page),
-            progress=progress,
-        )
-        found = list(files)
+        found = list(locate_files(shots, seek, size=engine.image_size, shows=bool(has_page), progress=progress))
     if len(found) == 1 and found[0].error:
         raise IconsError(found[0].error)
     if has_page:
         page = located_page(found, lambda images: _small(engine, images))
         write_page(page.encode(), html, option="--html", is_opened=is_opened)
     if as_json:
-        number = engine.generation.number
         plain = [
-            {"file": file.name, **asdict(file.located), "generation": number, "ms": round(1000 * file.seconds, 2)}
+            {
+                "file": file.name,
+                **asdict(file.located),
+                "generation": file.generation,
+                "ms": round(1000 * file.seconds, 2),
+            }
             if file.located
             else {"file": file.name, "error": file.error}
             for file in found

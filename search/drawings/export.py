@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import stat
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from indexer.errors import ExportError, IconsError, SourceError
-from indexer.library.durable import folder_aside, write_file
+from indexer.library.durable import folder_aside, put_back, write_file
 from indexer.library.foreign import from_plain, parsed
 from indexer.library.named import read_named, write_result
 from indexer.sources.records import read_regular
@@ -185,9 +186,9 @@ class _Written:
     files: list[str]
 
 
-def default_place(exported: Exported) -> Path:
+def default_place(collection: Collection, kind: Kind) -> Path:
     """Where an export goes that nobody named a place for."""
-    return Path(exported.file_name if exported.kind == "zip" else f"{exported.name}-{exported.kind}")
+    return Path(f"{plain_name(collection.name)}{'.zip' if kind == 'zip' else f'-{kind}'}")
 
 
 def write_export(exported: Exported, place: Path, *, replace: bool = False) -> list[Path]:
@@ -217,16 +218,25 @@ def write_export(exported: Exported, place: Path, *, replace: bool = False) -> l
 
 
 def earlier_code_points(place: Path) -> Mapping[str, int]:
-    """Code points that an earlier export in a folder gave; none where there is no such export."""
-    manifest = place / COLLECTION
-    if not manifest.is_file():
-        return {}
-    return read_collection(read_named(manifest, limit=MAX_BYTES), name=str(manifest))[0].code_points
+    """Code points that an earlier export in a folder or zip gave; none where there is no such export."""
+    put_back(Path(os.path.realpath(place)))
+    if zipfile.is_zipfile(place):
+        try:
+            with zipfile.ZipFile(place) as archive:
+                found = [one for one in archive.infolist() if one.filename.endswith(f"/{COLLECTION}")]
+                content = archive.read(found[0]) if found and found[0].file_size <= MAX_BYTES else None
+        except (zipfile.BadZipFile, RuntimeError, OSError) as error:
+            raise ExportError(f'"{place}" can\'t be read ({error}); take it away, or choose another --out') from error
+    else:
+        manifest = place / COLLECTION
+        content = read_named(manifest, limit=MAX_BYTES) if manifest.is_file() else None
+    return read_collection(content, name=str(place / COLLECTION))[0].code_points if content else {}
 
 
 def _write_folder(files: Mapping[str, bytes], place: Path, *, replace: bool) -> list[Path]:
     """Write all files or none; an earlier folder goes only when the new one is whole. A link to it stays."""
     try:
+        put_back(Path(os.path.realpath(place)))
         _refuse_taken(place, replace=replace)
         with folder_aside(Path(os.path.realpath(place)), replace=True) as aside:
             for name, content in files.items():
@@ -250,12 +260,11 @@ def _refuse_taken(place: Path, *, replace: bool) -> None:
         own = from_plain(_Written, parsed(read_regular(place / COLLECTION, limit=MAX_BYTES)), ignores_others=True).files
     except (OSError, SourceError, ValueError):
         own = []
-    others = sorted(str(path.relative_to(place)) for path in place.rglob("*") if path.is_symlink() or not path.is_dir())
-    foreign = [name for name in others if name not in own]
-    if foreign:
-        raise ExportError(
-            f'"{place}" holds "{foreign[0]}", which no export wrote; take it away, or choose another --out'
-        )
+    folders = {str(folder) for name in own for folder in Path(name).parents}
+    for path in sorted(place.rglob("*")):
+        name, kind = str(path.relative_to(place)), path.lstat().st_mode
+        if not (stat.S_ISREG(kind) and name in own) and not (stat.S_ISDIR(kind) and name in folders):
+            raise ExportError(f'"{place}" holds "{name}", which no export wrote; take it away, or choose another --out')
 
 
 def _taken(place: Path) -> ExportError:

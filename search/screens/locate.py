@@ -131,31 +131,36 @@ class LocatedFile:
     png: bytes | None = None
     """The picture itself, where it is to be shown."""
     error: str | None = None
+    generation: int | None = None
+    """That answered."""
 
 
 def locate_files(
     names: Sequence[str],
-    look: Callable[[Screenshot], LocatedPicture],
+    look: Callable[[Screenshot], tuple[LocatedPicture, int]],
     *,
     size: int,
     shows: bool,
     progress: Progress,
 ) -> Iterable[LocatedFile]:
-    """Look at some pictures, `size` is that of the encoder; with the pictures themselves where it `shows` them."""
+    """Look at some pictures, `size` is that of the encoder; with the pictures themselves where it `shows` them.
+
+    `look` also tells the number of the generation that answered.
+    """
     with drawing() as pool:
         for number, name in enumerate(names):
             progress("Looking for icons", number, len(names))
             try:
                 content = read_named(Path(name), limit=MAX_BYTES)
                 started = time.perf_counter()
-                found = look(screenshot_of(pool, content, name=name, size=size))
+                found, generation = look(screenshot_of(pool, content, name=name, size=size))
             except IconsError as error:
                 yield LocatedFile(name, error=str(error))
                 continue
             seconds, png = time.perf_counter() - started, None
             with suppress(RenderError):
                 png = pool.png(content, size=max(found.width, found.height)) if shows else None
-            yield LocatedFile(name, found, seconds, png)
+            yield LocatedFile(name, found, seconds, png, generation=generation)
 
 
 _SHARED = 0.5

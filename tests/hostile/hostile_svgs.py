@@ -83,7 +83,7 @@ _ACTIVE = {
     "handler-error": '<image href="data:," width="1" height="1" onerror="fill(\'red\')"/>',
     "link-script": f'<a href="javascript:alert(1)"><rect {RED} opacity="0"/></a>',
     "set": f'<rect {RED} opacity="0"><set attributeName="opacity" to="1"/></rect>',
-    "animate": f'<rect {RED} opacity="0"><animate attributeName="opacity" to="1" dur="1ms" fill="freeze"/></rect>',
+    "animate": f'<rect {RED} opacity="0"><animate attributeName="opacity" to="1" dur="1ms"/></rect>',
     "animate-css": f"<style>@keyframes k {{ to {{ opacity: 1 }} }} .k {{ animation: k 1ms forwards }}</style>"
     f'<rect {RED} opacity="0" class="k"/>',
     "foreign-html": '<foreignObject width="24" height="24"><body xmlns="http://www.w3.org/1999/xhtml" '

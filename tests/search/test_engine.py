@@ -1,10 +1,12 @@
 """The engine finds what people mean, in one try: hundreds of icons with the bundled encoder, twelve with a tiny one."""
 
 import io
+import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from shutil import copyfile
+from typing import Any
 
 import pytest
 import torch
@@ -19,6 +21,7 @@ from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from indexer.rendering.render import render
+from search.commands.presenting import Answering
 from search.engine import Filters, Hit, Query, SearchEngine, Window
 
 ANYTHING = Window(k=10, min_score=0)
@@ -247,3 +250,25 @@ def test_an_unreadable_newest_generation_lets_the_one_before_answer_with_a_warni
         few = SearchEngine.open(library.root)
     assert few.generation.number == 1
     assert few.search("dot a")[0].words == "dot a"
+
+
+def test_an_answer_says_the_generation_that_gave_it(
+    build: Build, library: Library, icon_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Exchanged(SearchEngine):
+        """Another generation is there as soon as one has answered."""
+
+        def with_generation(self, question: Any) -> Any:
+            answered = super().with_generation(question)
+            self.refresh()
+            return answered
+
+    build(icon_folder)
+    engine = Exchanged.open(library.root)
+    (icon_folder / "comet.svg").write_text(disc(20, 20))
+    build()
+    asked = Answering(engine, "all icons", Query(), Filters(), ANYTHING)
+    asked.show(as_json=True, long=False, sheet=None, is_opened=False)
+    answer = json.loads(capsys.readouterr().out)
+    assert (engine.generation.number, answer["generation"]) == (2, 1)
+    assert "comet" not in {hit["name"] for hit in answer["hits"]}

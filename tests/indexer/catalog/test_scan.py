@@ -71,6 +71,12 @@ def test_a_renamed_a_moved_and_a_changed_icon_keep_their_ids(engine: Engine, ico
     assert [old == new for old, new in zip(before["dot-c"], after["dot-c"], strict=True)] == [True, False, True]
 
 
+def test_a_folder_without_pictures_is_refused_where_nothing_else_is_known(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "none").mkdir()
+    with pytest.raises(SourceError, match='none" holds no pictures'):
+        _index(engine, tmp_path / "none")
+
+
 def test_a_gone_icon_leaves_and_its_id_is_never_given_again(engine: Engine, icon_folder: Path) -> None:
     _index(engine, icon_folder)
     newest = max(icon for icon, _, _ in _icons(engine).values())
@@ -201,11 +207,12 @@ def test_icons_that_moved_to_another_source_keep_their_ids_and_are_not_lost(
     _index(engine, icon_folder)
     before = _icons(engine)
     (tmp_path / "other").mkdir()
-    with pytest.raises(SourceError, match="holds no pictures"):
-        _remember(engine, tmp_path / "other")
+    assert [why.partition(" (")[0] for why in _index(engine, tmp_path / "other").empty] == [
+        f'"{tmp_path / "other"}" holds no pictures'
+    ]
     for path in icon_folder.iterdir():
         path.rename(tmp_path / "other" / path.name)
-    tally = _index(engine, tmp_path / "other")
+    tally = scan(engine)
     assert (tally.moved, tally.gone, tally.kept, _icons(engine)) == (12, 0, [], before)
 
 

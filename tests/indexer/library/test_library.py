@@ -1,3 +1,4 @@
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -5,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from indexer.errors import LibraryError
-from indexer.library.durable import folder_aside
+from indexer.library.durable import folder_aside, put_back
 from indexer.library.folder import Library, require
 
 
@@ -77,3 +78,31 @@ def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
         (aside / "new").write_text("new")
     assert [path.name for path in place.iterdir()] == ["new"]
     assert [path.name for path in tmp_path.iterdir()] == ["place"]
+
+
+def test_a_replacement_killed_at_any_step_loses_no_folder(tmp_path: Path) -> None:
+    killed = """if True:
+        import os, signal, sys
+        from itertools import count
+        from pathlib import Path
+        from indexer.library.durable import folder_aside
+        steps = count()
+        def step(event, _):
+            if event in ("os.rename", "os.remove", "os.rmdir", "os.mkdir") and next(steps) == int(sys.argv[2]):
+                os.kill(os.getpid(), signal.SIGKILL)
+        sys.addaudithook(step)
+        with folder_aside(Path(sys.argv[1]), replace=True) as aside:
+            (aside / "points").write_text("new")
+        """
+    place = tmp_path / "place"
+    found, status = [], -signal.SIGKILL
+    while status == -signal.SIGKILL:
+        with folder_aside(place, replace=True) as aside:
+            (aside / "points").write_text("old")
+        assert [path.name for path in tmp_path.iterdir()] == ["place"]
+        command = [sys.executable, "-c", killed, str(place), str(len(found))]
+        status = subprocess.run(command, check=False).returncode
+        put_back(place)
+        found.append((place / "points").read_text())
+    assert status == 0 and len(found) > 5
+    assert found == sorted(found, reverse=True) and set(found) == {"old", "new"}

@@ -372,12 +372,6 @@ def test_an_animation_that_begins_with_nothing_is_drawn_where_it_shows_something
     assert reason(saved(nothing, kind)) == BLANK
 
 
-def test_the_picture_for_programs_that_know_no_animation_is_not_drawn() -> None:
-    default, first, second = Image.new("RGB", (64, 64), "red"), square_image("RGB"), square_image("RGB", side=32)
-    content = saved(default, "PNG", save_all=True, default_image=True, append_images=[first, second], duration=100)
-    np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
-
-
 def test_the_largest_entry_of_an_ico_is_drawn() -> None:
     small, large = Image.new("RGBA", (16, 16), "red"), square_image()
     content = saved(large, "ICO", sizes=[(16, 16), (64, 64)], append_images=[small])

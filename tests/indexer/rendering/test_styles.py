@@ -134,7 +134,7 @@ SIZE, ACROSS = 64, 10
 N_OF_SET = 2
 BLANK = ("oui:empty", "logos:million-icon")
 """In Iconify: the one on purpose, the other since librsvg draws no gradient that is turned so far away."""
-MEAN, MOST = 1.5, 12.0
+MEAN, MOST = 1.5, 6.0
 """Of 255. Edges alone make the one; the other is an icon that is little but edges."""
 
 

@@ -72,6 +72,38 @@ def test_nothing_that_no_export_wrote_is_replaced(run: Run, tmp_path: Path) -> N
     (tmp_path / "package" / "src" / "own.ts").write_text("mine")
     refused = run("export", "own:house", "--as", "react", "-o", "package", "--replace")
     assert refused.exit_code == 2 and '"src/own.ts", which no export wrote' in refused.stderr
+    (tmp_path / "package" / "src" / "own.ts").rename(tmp_path / "own.ts")
+    (tmp_path / "package" / "notes").mkdir()
+    refused = run("export", "own:house", "--as", "react", "-o", "package", "--replace")
+    assert '"package" holds "notes", which no export wrote' in refused.stderr
+    (tmp_path / "package" / "notes").rmdir()
+    (tmp_path / "package" / "LICENCES.md").rename(tmp_path / "elsewhere.md")
+    (tmp_path / "package" / "LICENCES.md").symlink_to("../elsewhere.md")
+    refused = run("export", "own:house", "--as", "react", "-o", "package", "--replace")
+    assert '"package" holds "LICENCES.md", which no export wrote' in refused.stderr
+    assert (tmp_path / "package" / "LICENCES.md").is_symlink()
+
+
+@pytest.mark.parametrize("place", ["font", "font.zip", "icons-font"])
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_code_points_stay_wherever_a_font_is_exported_again(run: Run, place: str, is_killed: bool) -> None:
+    as_font = ("--as", "font", *(() if place == "icons-font" else ("-o", place)))
+    assert run("export", "own:house", "own:arrow-left", *as_font).exit_code == 0
+    if is_killed and Path(place).is_dir():  # between the two renames of a replacement
+        Path(place).rename(f".aside-gone-{place}")
+        assert "is there already" in run("export", "own:arrow-left", *as_font).stderr
+        Path(place).rename(f".aside-gone-{place}")
+        Path(place).mkdir()  # as scripts make it before
+    again = run("export", "own:arrow-left", *as_font, "--replace")
+    assert again.exit_code == 0, again.output
+    run("export", "own:house", "own:arrow-left", *as_font, "--replace")
+    files = Path(place)
+    if place.endswith(".zip"):
+        zipfile.ZipFile(place).extractall()
+        files = Path("icons")
+    kept = json.loads((files / "collection.json").read_text())["icons"]
+    assert {icon["key"]: icon["code_point"] for icon in kept} == {"own:house": 0xE000, "own:arrow-left": 0xE001}
+    assert not list(Path().glob(".aside*"))
 
 
 def test_no_file_is_replaced_unless_that_is_asked_for(run: Run, tmp_path: Path) -> None:
