@@ -101,6 +101,7 @@ SVG_START = re.compile(
     re.DOTALL,
 )
 _XML_DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml\b.*?\?>", re.DOTALL)
+_ENCODING = re.compile(rb"""\s*<\?xml\b[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']""")
 _UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")
 # Entities are how a small file grows without end, or reads other files. What stands for a short text without markup or
 # another entity does neither, and old exports of Illustrator abbreviate their namespaces so.
@@ -112,9 +113,8 @@ def svg_document(content: bytes) -> bytes | None:
     """The SVG's text, unpacked and in an encoding that the checks below can read; None for anything but an SVG."""
     if content.startswith(b"\x1f\x8b"):
         content = _gunzip(content)
-    if content.startswith(_UTF16_STARTS):
-        codec = "utf-16" if content.startswith(_UTF16_STARTS[:2]) else "utf-16-le" if content[0] else "utf-16-be"
-        # The declaration names the encoding that has just been left.
+    if codec := _codec(content):
+        # The declaration names the encoding that is just being left.
         content = _XML_DECLARATION.sub("", content.decode(codec, errors="replace"), count=1).encode()
     if SVG_START.match(content) is None:
         return None
@@ -123,6 +123,17 @@ def svg_document(content: bytes) -> bytes | None:
     if content.count(b"<!ENTITY") != len(_PLAIN_ENTITY.findall(content)):
         raise RenderError("svg: declares entities (<!ENTITY) that are more than short plain text")
     return content
+
+
+def _codec(content: bytes) -> str | None:
+    """What an SVG is written in, None for UTF-8 and for what nobody knows."""
+    if content.startswith(_UTF16_STARTS):
+        return "utf-16" if content.startswith(_UTF16_STARTS[:2]) else "utf-16-le" if content[0] else "utf-16-be"
+    name = found[1].decode().lower() if (found := _ENCODING.match(content)) else "utf-8"
+    with suppress(LookupError):
+        if name not in ("utf-8", "utf8", "us-ascii") and b"<?xml".decode(name, errors="replace") == "<?xml":
+            return name  # not UTF-16, though some say so
+    return None
 
 
 def _gunzip(content: bytes) -> bytes:

@@ -18,7 +18,7 @@ class Scanned(NamedTuple):
     references: Sequence[Reference]
     computed: Sequence[Reference]
     """Places that name an icon which only the running program knows."""
-    imports: Sequence[Import]
+    code: Code
     problem: str = ""
     """Why a part of it was not read."""
 
@@ -46,7 +46,7 @@ def scan(text: str, *, path: str, own: Callable[[str], Components | None] = lamb
     if code.error is not None:
         problem = f"line {bisect_right(starts, code.error)} is no valid code; what follows may not have been looked up"
     references = [placed(firsts[start]) for start in sorted(firsts)]
-    return Scanned(references, list(map(placed, computed)), code.imports, problem)
+    return Scanned(references, list(map(placed, computed)), code, problem)
 
 
 _TEST = re.compile(r"(?:^|[/\\])(?:tests?|specs?|__tests__|__mocks__|fixtures?)[/\\]|\.(?:test|spec)\.\w+$")
@@ -227,7 +227,7 @@ _LIGATURE = re.compile(r"[a-z0-9]+(?>(?:_[a-z0-9]+)*)")
 
 def _ligature(text: Text) -> Iterator[Reference]:
     """A word that Google's fonts draw as an icon."""
-    name, attributes = text.element
+    name, attributes = text.element.name, text.element.attributes
     font = _FONT.search(attributes.get("class", "") or attributes.get("className", ""))
     is_bare = name in _WITHOUT_CLASS and _OTHER_FONTS.isdisjoint(attributes)
     if not is_bare and (font is None or name not in ("i", "span", *_WITHOUT_CLASS)):
@@ -268,6 +268,8 @@ _OF_ELEMENT = {
 }
 """Elements whose attribute `name` names an icon: the form, and the set."""
 _PAIRED = ("fas", "far", "fab")
+_OF_AWESOME = ("FontAwesomeIcon", "font-awesome-icon", "fa-icon")
+"""Elements whose attribute `icon` names what Font Awesome's library has registered."""
 
 
 def _in_string(text: Text) -> Iterator[Reference]:
@@ -306,8 +308,9 @@ def _attribute(text: Text) -> Reference | None:
         return Reference(*span, text.owner, _OF_ATTRIBUTE[text.owner], said)
     if text.owner == "name" and text.element.name in _OF_ELEMENT:
         return Reference(*span, *_OF_ELEMENT[text.element.name], said)
-    if text.before in _PAIRED:
-        key = _AWESOME[text.before]
+    is_registered = text.owner == "icon" and text.element.name in _OF_AWESOME and said not in _PAIRED
+    if text.before in _PAIRED or is_registered:
+        key = _AWESOME.get(text.before, "fa6-solid")
         return Reference(*span, "pair", key, said, also_of_font_awesome(key, said))
     return None
 

@@ -6,64 +6,24 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any
 
 from indexer.errors import IconsError, SourceError
 from indexer.library.durable import replace_file
 from indexer.library.named import why_kept
 from indexer.reports.terminal import Progress
-from search.code.files import code_files, read_code
-from search.code.known import KnownIcons
+from search.code.components import ALL_NAMES, Drawings, Targets, bare, edited, spelt, whole_line
+from search.code.files import read_code
 from search.code.map import Candidate, IconMapping, Mapped, Name
-from search.code.names import Scanned, scan
-from search.code.packages import MODULES, package_of
+from search.code.packages import package_of
+from search.code.places import COMPUTED, FATES, CodeNames, CodeRead, Fate, Place, place_of
 from search.code.reading import Reference
-from search.code.syntax import Import, Specifier
-from search.drawings.drawn import NamedIcon, iconify_key, named_icon
-from search.drawings.frameworks import FRAMEWORKS, Export, exported
+from search.code.syntax import Import, Span, Specifier
+from search.drawings.drawn import iconify_key
+from search.drawings.frameworks import Export
 from search.engine import SearchEngine
-
-Fate = Literal["changed", "doubtful", "by hand"]
-FATES: Sequence[Fate] = get_args(Fate)
-
-
-class Place(NamedTuple):
-    """A place that names an icon, and what becomes of it."""
-
-    reference: Reference
-    fate: Fate
-    to: str = ""
-    """Key of what stands there, or would."""
-    why: str = ""
-    source: str = ""
-    """Key of the icon that is named; "" where that is not known."""
-
-
-@dataclass(frozen=True, slots=True)
-class CodeRead:
-    """A file, and the icons that it names."""
-
-    path: Path
-    text: str
-    named: Sequence[tuple[Reference, Name]]
-    """Names with the key that the library has for their set."""
-    left: Sequence[Place]
-    """What names no icon that could be mapped."""
-    imports: Sequence[Import]
-
-
-@dataclass(frozen=True, slots=True)
-class CodeNames:
-    """Some files, and what could not be read."""
-
-    files: Sequence[CodeRead]
-    unread: Sequence[tuple[Path, str]]
-
-    @property
-    def names(self) -> list[Name]:
-        """Icons that the files name, each once, in their order."""
-        return list(dict.fromkeys(name for file in self.files for _, name in file.named))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,157 +51,40 @@ class Rewritten:
         return [one for one in self.places if one.fate == fate]
 
 
-def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[str], to: str) -> CodeNames:
-    """Read which icons some code names, of some sets, or of all but the target.
-
-    Raises:
-        IconsError: a place is not there, or is no code.
-    """
-    known, files, unread = KnownIcons(engine), [], []
-
-    def is_of_old(key: str) -> bool:
-        return key != to and (not sets or key in sets)
-
-    old = frozenset(one for one, made in MODULES.items() if any(is_of_old(look.set) for look in made.looks))
-    for path in code_files(places):
-        try:
-            text = read_code(path)
-        except SourceError as error:
-            unread.append((path, str(error)))
-            continue
-        scanned = scan(text, path=str(path))
-        named: list[tuple[Reference, Name]] = []
-        left = [Place(one, "by hand", why=_COMPUTED) for one in scanned.computed]
-        for one in scanned.references:
-            found = known.find(one)
-            key, name = found or (one.set, one.name)
-            own = [*known.set(key).own, key][0]
-            if not key or not is_of_old(own) or not (found or one.is_certain):
-                continue
-            if found or not known.has_set(one):
-                named.append((one, Name(own, name)))
-            else:
-                why = f'{own} has no icon "{name}"; `icons check` says what is near'
-                left.append(Place(one, "by hand", why=why, source=f"{own}:{name}"))
-        left += _whole_modules(text, scanned, str(path), old)
-        files.append(CodeRead(path, text, named, left, scanned.imports))
-    return CodeNames(files, unread)
-
-
-_COMPUTED = "the name is known to the running program alone"
-
-
-def _whole_modules(text: str, scanned: Scanned, path: str, modules: frozenset[str]) -> Iterator[Place]:
-    """What is taken of some modules beside icons that have a name here."""
-    starts = {one.start for one in (*scanned.references, *scanned.computed)}
-    named = {one.module for one in (*scanned.references, *scanned.computed)}
-
-    def place(start: int, end: int, why: str) -> Place:
-        line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
-        return Place(
-            Reference(start, end, "module", path=path, line=line, column=column, text=text[start:end]),
-            "by hand",
-            why=why,
-        )
-
-    for one in (one for one in scanned.imports if not modules.isdisjoint((one.module, package_of(one.module)))):
-        if one.form == "mock":
-            yield place(one.start, one.end, "a test puts something else in the place of this module")
-        elif one.whole == "*":
-            yield place(one.start, one.end, "all of it is exported on")
-        elif not one.names and one.module in modules.difference(named):
-            yield place(one.start, one.end, "what is taken of it is not known")
-        for name in one.names:
-            if name.start not in starts and (name.name != "default" or one.module in modules):
-                what = "a type" if name.is_type or one.is_type else "no icon"
-                yield place(name.start, name.end, f"{what} of the old package")
-
-
-_KINDS = ("react", "vue", "svelte")
-_OF_REACT = ("@mui/icons-material", "@material-ui/icons", "@ant-design/icons", "@tabler/icons")
-_DRAWN_BY_OTHERS = ("@fortawesome/", "@mdi/")
-"""Scopes of packages that export drawings, which one component draws."""
-_BETWEEN = re.compile(r"[-/@]")
-
-
-class RefusedError(IconsError):
-    """An icon has no such form; the message says why."""
-
-
-def ecosystem(module: str) -> str | None:
-    """What the components of a module are for: "react", "vue", "svelte"; None where it exports no such components."""
-    package = package_of(module)
-    if package.startswith(_DRAWN_BY_OTHERS):
-        return None
-    words = _BETWEEN.split(package)
-    if "native" in words:
-        return None
-    return "react" if package in _OF_REACT else next((kind for kind in _KINDS if kind in words), None)
-
-
-class Targets:
-    """Icons of the target set, as code writes them."""
-
-    def __init__(self, engine: SearchEngine) -> None:
-        self._engine = engine
-        self._icons: dict[int, NamedIcon] = {}
-        self.packages: set[str] = set()
-        """To install for what was imported."""
-
-    def icon(self, candidate: Candidate) -> NamedIcon:
-        """What code needs of it."""
-        if candidate.id not in self._icons:
-            self._icons[candidate.id] = named_icon(self._engine.show(candidate.id).hit)
-        return self._icons[candidate.id]
-
-    def export(self, candidate: Candidate, module: str) -> Export:
-        """What is imported in place of a component of another package.
-
-        Raises:
-            RefusedError: no package has it as a component of that kind.
-        """
-        kind = ecosystem(module)
-        if kind is None:
-            raise RefusedError(f"what {module} exports is no component by itself")
-        icon = self.icon(candidate)
-        of_set = (one for one in FRAMEWORKS.values() if one.form == "component" and icon.set in one.sets)
-        framework = next((one for one in of_set if ecosystem(one.packages[0]) == kind), None)
-        if framework is None:
-            raise RefusedError(f"no package is known that has {icon.set} as components for {kind}")
-        try:
-            found = exported(icon, framework)
-        except IconsError as error:
-            raise RefusedError(f"{framework.packages[0]} does not export {icon.key}") from error
-        if found.weight is not None:
-            raise RefusedError(f'{found.name} of {found.module} takes weight="{found.weight}" where it is used')
-        self.packages.add(package_of(found.module))
-        return found
-
-
 def rewrite(
     engine: SearchEngine, code: CodeNames, mapped: Mapped, *, also_doubtful: bool, progress: Progress
 ) -> Rewritten:
     """Put stand-ins into the text of files; writes nothing."""
     stands = {one.source: one for one in mapped.mappings}
-    targets = Targets(engine)
+    targets = Targets(engine, mapped.to)
+    rewriters = [_Rewriter(one, targets, stands, also_doubtful=also_doubtful) for one in code.files]
+    looked_up = {key: where for one in rewriters for key, where in one.looked_up()}
     changes: list[Change] = []
     places: list[Place] = []
-    for number, file in enumerate(code.files, start=1):
-        rewriter = _Rewriter(file, targets)
-        rewriter.replace([(one, stands[name]) for one, name in file.named], also_doubtful=also_doubtful)
-        found = [*rewriter.places.values(), *file.left]
-        places += sorted(found, key=lambda one: one.reference.start)
-        if rewriter.edits:
-            n_changed = sum(one.fate == "changed" for one in found)
-            changes.append(Change(file.path, file.text, rewriter.edited(), n_changed))
+    packages: set[str] = set()
+    for number, one in enumerate(rewriters, start=1):
+        one.rewrite(looked_up)
+        found = [*one.places.values(), *one.file.left, *one.unknown]
+        places += sorted(found, key=lambda place: place.reference.start)
+        packages |= one.packages
+        if one.edits:
+            n_changed = sum(place.fate == "changed" for place in found)
+            changes.append(Change(one.file.path, one.text, edited(one.text, one.edits), n_changed))
         progress("Rewriting", number, len(code.files))
-    return Rewritten(changes, places, sorted(targets.packages))
+    return Rewritten(changes, places, sorted(packages))
 
 
 _IMPORT = "import "
+_LOOKED_UP = ("pair", "class fa")
+"""Forms that name what Font Awesome's library has registered."""
 _SCRIPT = re.compile(r"<script\b|^[ \t]*(?:```|~~~)", re.MULTILINE)
-_SEPARATORS = {"iconify": (":",), "tailwind": ("--",), "unocss": (":", "-"), "unplugin-icons": ("/",)}
+_SEPARATORS = {"iconify": ":", "tailwind": "--", "unocss": "[:-]", "unplugin-icons": "/"}
 """What stands between set and name, by the form of a reference."""
+_ALONE = frozenset((
+    "titleAccess", "classes", "sx", "htmlColor", "weight", "mirrored", "alt", "absoluteStrokeWidth", "twoToneColor",
+    "rotate", "spin",
+))  # fmt: skip
+"""Attributes of components of one family, which others do not take."""
 _WHY = {
     "ligature": "a word that an icon font draws; the target has no such font here",
     "class": "a class of an icon font; the target has no such font here",
@@ -253,35 +96,44 @@ _WHY = {
 class _Rewriter:
     """What is changed in one text: `text[start:end]` becomes another, by start and end; and what can't be, safely."""
 
-    def __init__(self, file: CodeRead, targets: Targets) -> None:
-        self.text = file.text
-        self.imports = file.imports
-        self.targets = targets
-        self.edits: dict[tuple[int, int], str] = {}
+    def __init__(
+        self, file: CodeRead, targets: Targets, stands: Mapping[Name, IconMapping], *, also_doubtful: bool
+    ) -> None:
+        self.file, self.text, self.targets = file, file.text, targets
+        self.edits: dict[Span, str] = {}
+        self.packages: set[str] = set()
         self.places: dict[int, Place] = {}
         """By where they start."""
-
-    def edited(self) -> str:
-        """The text with all that is changed."""
-        parts, place = [], 0
-        for (start, end), text in sorted(self.edits.items()):
-            assert start >= place, "edits overlap"
-            parts += [self.text[place:start], text]
-            place = end
-        return "".join((*parts, self.text[place:]))
-
-    def replace(self, named: Sequence[tuple[Reference, IconMapping]], *, also_doubtful: bool) -> None:
-        """Put what stands for icons in their places."""
-        wanted: dict[int, Candidate] = {}
-        for one, stand in named:
-            place = Place(one, "changed", stand.target.name.key if stand.target else "", source=stand.source.key)
-            if stand.target is None:
-                place = place._replace(fate="by hand", why="--mapping says that nothing stands for it")
-            elif stand.is_doubtful and not also_doubtful:
+        self.wanted: dict[int, Candidate] = {}
+        """What shall stand in the place of names, by their starts."""
+        for one, stand in ((one, stands[name]) for one, name in file.named):
+            to = stand.target.name.key if stand.target else ""
+            why = "" if stand.target else "--mapping says that nothing stands for it"
+            place = Place(one, "by hand" if why else "changed", to, why, stand.source.key)
+            if stand.is_doubtful and not also_doubtful:
                 place = place._replace(fate="doubtful", why="--mapping says it, --doubtful takes it")
-            else:
-                wanted[one.start] = stand.target
+            elif stand.target:
+                self.wanted[one.start] = stand.target
             self.places[one.start] = place
+        self.drawings = Drawings(file, self.wanted, targets)
+        self.unknown = [place_of(file.path, file.text, span, COMPUTED) for span in self.drawings.unknown]
+
+    def looked_up(self) -> Iterator[tuple[str, str]]:
+        """Yield which registered icons are looked up by their names, and where."""
+        left = self.drawings.drawn.intersection(self.wanted).difference(self.drawings.refused)
+        by_name = [one for start, one in self.places.items() if start not in left and one.reference.form in _LOOKED_UP]
+        for place in (*self.unknown, *by_name):
+            yield place.source or ALL_NAMES, f"{self.file.path}:{place.reference.line}"
+
+    def rewrite(self, looked_up: Mapping[str, str]) -> None:
+        """Put what stands for icons in their places; what is looked up anywhere stays registered."""
+        keys = {start: self.places[start].source for start in self.wanted}
+        wheres = ((start, looked_up.get(key) or looked_up.get(ALL_NAMES)) for start, key in keys.items())
+        self.drawings.rewrite({start: f"{where} looks it up by its name" for start, where in wheres if where})
+        self.edits |= self.drawings.edits
+        for start, why in self.drawings.refused.items():
+            self._refuse(start, why)
+        wanted = {start: to for start, to in self.wanted.items() if start not in self.drawings.drawn}
         imported = {start: to for start, to in wanted.items() if self.places[start].reference.form.startswith(_IMPORT)}
         for start in wanted.keys() - imported.keys():
             self._replace_string(self.places[start].reference, wanted[start])
@@ -295,18 +147,23 @@ class _Rewriter:
 
     def _replace_imported(self, wanted: dict[int, Candidate]) -> None:
         """Rewrite statements, by the starts of what is replaced; what stands in none stays among these."""
-        statements = [one for one in self.imports if one.form in ("import", "export") and not one.is_type]
+        statements = [one for one in self.file.code.imports if one.form in ("import", "export") and not one.is_type]
         statements.sort(key=lambda one: one.span)
         kept, moved = {}, []
         for one in statements:
             kept[one], taken = self._parted(one, wanted)
             moved += [(one, *export) for export in taken]
+        moved += [(self.drawings.home, *export) for export in self.drawings.added if self.drawings.home]
         homes: dict[object, Import] = {}
         for one in statements:
             if any(name.name != "default" or one.form == "export" for name in kept[one]):
                 homes.setdefault(self._company(one, one.module), one)
         added: dict[Import, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for one in statements:
+            if any(name.start in self.drawings.gone for name in one.names):
+                added[one] = added[one]
         for one, module, name in moved:
+            self.packages.add(package_of(module))
             home = homes.setdefault(self._company(one, module), one)
             added[home][module].append(name)
             added[one]
@@ -321,7 +178,7 @@ class _Rewriter:
         """Which names of a statement stay, and which are of another module: that, and how they are written there."""
         between = self.text[of.span[0] : of.start]
         kept, moved = [], []
-        for name in of.names:
+        for name in (one for one in of.names if one.start not in self.drawings.gone):
             start = name.start
             if name.name == "default" and start not in wanted:  # a module of one icon is named by its path
                 start = next((start for start in range(of.start, of.end) if start in wanted), -1)
@@ -329,18 +186,16 @@ class _Rewriter:
             if target is None:
                 kept.append(name)
                 continue
-            try:
-                export = self.targets.export(target, of.module)
-            except RefusedError as error:
-                self._refuse(start, str(error))
-                kept.append(name)
-                continue
-            if "/*" in between or "//" in between:
-                self._refuse(start, "there is a comment among the names")
-                kept.append(name)
+            shown = (map(bare, one.spans) for one in self.file.code.elements if one.name == name.local)
+            alone = sorted(_ALONE.intersection(chain.from_iterable(shown)))
+            export = self.targets.in_place_of(target, of.module)
+            if isinstance(export, Export) and (alone or "/*" in between or "//" in between):
+                export = f'"{alone[0]}" is of the old component alone' if alone else "a comment is among the names"
+            if isinstance(export, Export):
+                moved.append((export.module, spelt(export, name.local)))
             else:
-                spelt = export.name if export.name == name.local else f"{export.name} as {name.local}"
-                moved.append((export.module, spelt))
+                self._refuse(start, export)
+                kept.append(name)
         return kept, moved
 
     def _tail(self, of: Import) -> str:
@@ -365,13 +220,7 @@ class _Rewriter:
             if module != of.module
         ]
         written = [f"{of.form} {names} from {quote}{module}{quote}{tail}" for names, module in clauses if names]
-        if not written:
-            line_after = re.compile(r"[ \t]*(\r?\n|\Z)?").match(self.text, end)
-            is_first = not self.text[line:start].strip()
-            if is_first and line_after:
-                start, end = line, line_after.end()
-            elif line_after:
-                start = line + len(self.text[line:start].rstrip())
+        start, end = of.span if written else whole_line(self.text, of.span)
         self.edits[start, end] = f"{line_end}{indent}".join(written)
 
     def _braces(self, of: Import, names: Sequence[str], indent: str) -> str:
@@ -389,21 +238,17 @@ class _Rewriter:
 
     def _replace_string(self, one: Reference, target: Candidate) -> None:
         """Put another icon into the place of one that a string names by set and name."""
-        if not one.is_certain:
-            self._refuse(one.start, "it may be something else than an icon")
-            return
+        why = _WHY.get(one.form.partition(" ")[0], f"{one.form} shows icons of its own set alone")
         try:
             key = iconify_key(self.targets.icon(target))
         except IconsError:
-            self._refuse(one.start, f"{target.name.key} has no key of Iconify")
-            return
-        for between in _SEPARATORS.get(one.form, ()):
-            named = f"{one.set}{between}{one.name}"
-            start = one.end - len(named)
-            if self.text[start : one.end] == named:
-                self.edits[start, one.end] = f"{key.prefix}{between}{key.name}"
-                return
-        self._refuse(one.start, _WHY.get(one.form.partition(" ")[0], f"{one.form} shows icons of its own set alone"))
+            why, key = f"{target.name.key} has no key of Iconify", None
+        spelt_so = re.compile(f"{re.escape(one.set)}({_SEPARATORS.get(one.form, '(?!)')}){re.escape(one.name)}$")
+        named = spelt_so.search(self.text, one.end - len(one.set) - len("--") - len(one.name), one.end)
+        if key and named and one.is_certain:
+            self.edits[named.span()] = f"{key.prefix}{named[1]}{key.name}"
+        else:
+            self._refuse(one.start, why if one.is_certain else "it may be something else than an icon")
 
 
 _NO_LINE_END = "\\ No newline at end of file\n"
@@ -456,9 +301,9 @@ def rewritten_json(rewritten: Rewritten) -> dict[str, Any]:
     return {
         "files": [{"path": str(change.path), "n_places": change.n_places} for change in rewritten.changes],
         "changed": [place for one, place in plain if one.fate == "changed"],
-        "by_hand": [place for one, place in plain if one.fate == "by hand" and one.why != _COMPUTED],
+        "by_hand": [place for one, place in plain if one.fate == "by hand" and one.why != COMPUTED],
         "doubtful": [place for one, place in plain if one.fate == "doubtful"],
-        "computed": [place for one, place in plain if one.why == _COMPUTED],
+        "computed": [place for one, place in plain if one.why == COMPUTED],
         "packages": list(rewritten.packages),
         "n_found": len(plain),
     }

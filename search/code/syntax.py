@@ -49,9 +49,15 @@ class Element(NamedTuple):
 
     name: str
     attributes: dict[str, str]
+    span: tuple[int, int]
+    """Of its first tag."""
+    spans: dict[str, tuple[int, int]]
+    """Of its attributes; of one that spreads an object, by all that it says."""
+    is_child: bool = False
+    """Whether it stands among what another element of JSX holds."""
 
 
-_NONE = Element("", {})
+_NONE = Element("", {}, (0, 0), {})
 
 
 class Text(NamedTuple):
@@ -130,6 +136,8 @@ class Code:
     """Strings, values of attributes, addresses of style sheets."""
     contents: list[Text] = field(default_factory=list)
     """Elements with nothing but text in them."""
+    elements: list[Element] = field(default_factory=list)
+    comments: list[tuple[int, int]] = field(default_factory=list)
     exports: set[str] = field(default_factory=set)
     """Names that are exported."""
     error: int | None = None
@@ -190,7 +198,7 @@ _MOCKS = frozenset(("mock", "doMock", "unmock", "requireActual", "importActual",
 _SCRIPT_NODES = (
     *("string", "template_string", "array", "import_statement", "export_statement", "call_expression", "pair"),
     *("variable_declarator", "assignment_expression", "public_field_definition", "member_expression"),
-    *("subscript_expression", "jsx_opening_element", "jsx_self_closing_element", "jsx_element", "ERROR"),
+    *("subscript_expression", "jsx_opening_element", "jsx_self_closing_element", "jsx_element", "ERROR", "comment"),
 )
 _MARKUP_NODES = ("start_tag", "self_closing_tag", "element", "script_element", "style_element")
 Grammar = Literal["tsx", "typescript", "html"]
@@ -339,6 +347,7 @@ class _Reader:
             inner = [one for one in node.children[1:-1] if self.written(base, one).strip()]
             if len(inner) == 1 and inner[0].type in ("jsx_text", "jsx_expression"):
                 self.content(base + inner[0].start_byte, base + inner[0].end_byte, elements[node.start_byte])
+        self.code.comments += [(base + one.start_byte, base + one.end_byte) for one in nodes.get("comment", ())]
         self.code.imports += _Imports(self, base, nodes).found()
 
     def written(self, base: int, node: Node) -> str:
@@ -348,8 +357,14 @@ class _Reader:
     def element(self, base: int, tag: Node, owned: Owned) -> Element:
         """Take an element of JSX, and note which strings are values of its attributes."""
         name = tag.child_by_field_name("name")
-        element = Element(self.written(base, name) if name else "", {})
+        around = tag.parent if tag.type == "jsx_self_closing_element" or not tag.parent else tag.parent.parent
+        is_child = around is not None and around.type == "jsx_element"
+        span = base + tag.start_byte, base + tag.end_byte
+        element = Element(self.written(base, name) if name else "", {}, span, {}, is_child)
+        self.code.elements.append(element)
         for one in tag.children_by_field_name("attribute"):
+            said = one.named_children[0] if one.type == "jsx_attribute" else one
+            element.spans[self.written(base, said)] = base + one.start_byte, base + one.end_byte
             if one.type == "jsx_attribute":
                 key, *values = one.named_children
                 owner = self.written(base, key)
@@ -405,13 +420,15 @@ class _Reader:
     def tag(self, base: int, tag: Node, inner: "_Regions", depth: int) -> Element:
         """Take an element, with the values of its attributes."""
         name, *attributes = [one for one in tag.named_children if one.type != "ERROR" and one.end_byte > one.start_byte]
-        element = Element(self.written(base, name), {})
+        element = Element(self.written(base, name), {}, (base + tag.start_byte, base + tag.end_byte), {})
+        self.code.elements.append(element)
         self.tags.append((base + name.start_byte, element.name))
         for one in attributes:
             if not one.named_children:
                 continue
             key, *values = one.named_children
             owner = self.written(base, key)
+            element.spans[owner] = base + one.start_byte, base + one.end_byte
             value = values[0].named_children[0] if values and values[0].named_children else None
             if values and values[0].type == "attribute_value":
                 value = values[0]

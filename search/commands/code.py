@@ -128,15 +128,8 @@ def map(  # noqa: PLR0913 - one option each
     """
     from search.code.choices import choose, mapping_page, print_mappings, read_choices, to_csv
     from search.code.map import map_icons, mapped_json, source_names, source_sets, target_set
-    from search.code.rewrite import (
-        diff_of,
-        kept_as_it_is,
-        place_lines,
-        read_names,
-        rewrite,
-        rewritten_json,
-        write_changes,
-    )
+    from search.code.places import read_names
+    from search.code.rewrite import diff_of, kept_as_it_is, place_lines, rewrite, rewritten_json, write_changes
 
     corrections = read_choices(choices) if choices else {}
     engine = engine_of(library)
@@ -170,14 +163,15 @@ def map(  # noqa: PLR0913 - one option each
     if code and rewritten:
         kept = write_changes(rewritten.changes) if is_written else []
         shown = place_lines(kept_as_it_is(rewritten, kept), is_written=is_written, is_long=is_long)
-        for line in () if as_json else shown:
+        for line in shown if rewritten.places and not as_json else ():
             say(line, err=True)
-        for path, why in (*code.unread, *kept):
-            say(f'"{path}" is left as it is: {why}', err=True)
+        for path, why in (*code.unread, *((path, f"is left as it is: {why}") for path, why in kept)):
+            say(f'"{path}" {why}', err=True)
         left = {path for path, _ in kept}
         changed = [change.n_places for change in rewritten.changes if change.path not in left]
         done, hint = ("changed", "") if is_written else ("to change", "; --write changes them" if changed else "")
-        say(f"places {done}: {sum(changed):,}; files: {len(changed):,}{hint}", err=True)
+        if rewritten.places:
+            say(f"places {done}: {sum(changed):,}; files: {len(changed):,}{hint}", err=True)
         if rewritten.packages and changed:
             say(f"to install: npm install {' '.join(rewritten.packages)}", err=True)
         raise click.exceptions.Exit(2 if kept else 0 if named else 1)

@@ -1,45 +1,72 @@
 """What of an SVG may become markup: its drawing, as a tree, without scripts and handlers.
 
-`svg-hush` (Cloudflare's, in Rust, behind py-svg-hush) does the cleaning, by lists of what is allowed: 0.02 ms an icon.
-It knows SVG and CSS: url() in styles, links of any scheme, animations that set a link. `nh3` (Ammonia) is as fast and
-better known, but cleans HTML: lists of elements and attributes would be ours, and styles go through it unread.
+Elements and attributes are those of the lists below, as svg-hush (Cloudflare's) has them, with what it lacks:
+paint-order, paths that are followed, colours that move. It strips ids of letters that are not ASCII, too. What is read
+by expat and tinycss2 is written anew, so that no sign means more to a browser than it did here.
 """
 
+import base64
 import io
 import re
+from collections.abc import Sequence
+from urllib.parse import quote, unquote, unquote_to_bytes
 from xml.etree import ElementTree
-
-from py_svg_hush import filter_svg
 
 from indexer.errors import IconsError, RenderError
 from indexer.rendering.render import svg_document
 from search.drawings.drawn import Look, NamedIcon, coloured, with_attribute
-from search.drawings.shapes import DECLARATION, reshape
+from search.drawings.shapes import reshape
+from search.drawings.sheets import REACHING, Declaration, declarations, rules_of, safe_text, scoped
 
 SVG = "http://www.w3.org/2000/svg"
 _SVG_NAME = f"{{{SVG}}}"
-_XML_NAME = "{http://www.w3.org/XML/1998/namespace}"
-_XLINK_NAME = "{http://www.w3.org/1999/xlink}"
-_PICTURES = {"image": ["png", "jpeg", "gif", "webp"]}
-"""What may be held inside, as data: a bitmap runs nothing."""
+_XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
+_ELEMENTS = """
+a animate animateColor animateMotion animateTransform circle clipPath defs desc ellipse feBlend feColorMatrix
+feComponentTransfer feComposite feConvolveMatrix feDiffuseLighting feDisplacementMap feDistantLight feDropShadow
+feFlood feFuncA feFuncB feFuncG feFuncR feGaussianBlur feImage feMerge feMergeNode feMorphology feOffset fePointLight
+feSpecularLighting feSpotLight feTile feTurbulence filter g image line linearGradient marker mask mpath path pattern
+polygon polyline radialGradient rect set stop style svg switch symbol text textPath title tspan use view
+"""
+_ATTRIBUTES = """
+accumulate additive alignment-baseline amplitude attributeName attributeType azimuth baseFrequency baseProfile
+baseline-shift begin bias by calcMode class clip clip-path clip-rule clipPathUnits color color-interpolation
+color-interpolation-filters color-rendering cursor cx cy d diffuseConstant direction display divisor dominant-baseline
+dur dx dy edgeMode elevation end exponent externalResourcesRequired fill fill-opacity fill-rule filter
+filterPrimitiveUnits filterRes filterUnits flood-color flood-opacity font-family font-size font-size-adjust
+font-stretch font-style font-variant font-weight fr from fx fy glyph-orientation-horizontal glyph-orientation-vertical
+gradientTransform gradientUnits height href id image-rendering in in2 intercept k1 k2 k3 k4 kernelMatrix
+kernelUnitLength kerning keyPoints keySplines keyTimes lang lengthAdjust letter-spacing lighting-color
+limitingConeAngle marker-end marker-mid marker-start markerHeight markerUnits markerWidth mask mask-type
+maskContentUnits maskUnits max media method min mode numOctaves offset opacity operator order orient origin overflow
+paint-order path pathLength patternContentUnits patternTransform patternUnits pointer-events points pointsAtX
+pointsAtY pointsAtZ preserveAlpha preserveAspectRatio primitiveUnits r radius refX refY repeatCount repeatDur
+requiredExtensions requiredFeatures restart result role rotate rx ry scale seed shape-rendering side slope spacing
+specularConstant specularExponent spreadMethod startOffset stdDeviation stitchTiles stop-color stop-opacity stroke
+stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit stroke-opacity stroke-width style
+surfaceScale systemLanguage tableValues targetX targetY text-anchor text-decoration text-overflow text-rendering
+textLength to transform transform-box transform-origin type unicode-bidi values vector-effect version viewBox
+visibility white-space width word-spacing writing-mode x x1 x2 xChannelSelector y y1 y2 yChannelSelector z zoomAndPan
+"""
+_ELEMENTS_KEPT, _ATTRIBUTES_KEPT = frozenset(_ELEMENTS.split()), frozenset(_ATTRIBUTES.split())
+_NOT_MOVED = frozenset(("href", "style", "id"))
+"""Attributes that no animation may set."""
+_MOVING = ("attributeName", "by", "from", "to", "values")
+_WITH_ANY_TEXT = ("aria-", "data-")
+"""Attributes that hold any text, whatever follows in their names."""
 _WITH_TEXT = frozenset(("text", "tspan", "textPath", "title", "desc", "style"))
 """Elements whose characters are drawn or read; between others they are indentation."""
 _DEEPEST = 200
-"""Elements in each other; svg-hush indents, so that 100,000 empty groups would take it 20 GB."""
+"""Elements in each other."""
 _NAMESPACE = re.compile(rb"\sxmlns\s*=")
 _SPACES = re.compile(r"[ \t\r\n]+")
-_UNDRAWN = frozenset(("enable-background", "solid-color", "line-height", "hidden", "tabindex", "title"))
-"""Attributes that editors leave behind, and that no browser draws anything by."""
-_OBSOLETE = re.compile(r"\s*(?:enable-background|-inkscape-[\w-]+|solid-(?:color|opacity))\s*:")
-_WITH_ANY_TEXT = ("aria-", "data-")
-"""Attributes that hold any text."""
-_LINK = re.compile(r"\s*(?:#|data:image/(?!svg))")
-_REACHING = re.compile(
-    r"\\|@import|(?:url|src|image|image-set|cross-fade|element|paint)\s*\((?!\s*[\"']?#)", re.IGNORECASE
-)
-"""In styles and paints: what lies elsewhere. svg-hush takes out addresses with a host, and leaves those of a path."""
-_BLOCK, _QUOTES = re.compile(r"\{[^{}]*\}"), re.compile("[\"']")
-_SET_LINK = re.compile(r"(?:xlink:)?href", re.IGNORECASE)
+_OBSOLETE = re.compile(r"enable-background|-inkscape-|solid-(?:color|opacity)")
+_BITMAP = re.compile(r"data:image/(?:png|jpe?g|gif|webp)[;,]", re.IGNORECASE)
+"""What may be held inside, as data: a bitmap runs nothing."""
+_INNER = re.compile(r"data:image/svg\+xml((?:;[^;,]*)*),(.*)", re.IGNORECASE | re.DOTALL)
+_MOST_SELECTORS = 2_000
+_DEEPEST_INNER = 3
+"""Pictures in each other."""
 
 
 def clean_tree(icon: NamedIcon, look: Look) -> ElementTree.Element:
@@ -60,43 +87,34 @@ def clean_tree(icon: NamedIcon, look: Look) -> ElementTree.Element:
         )
     try:
         document = document if look.colour is None else coloured(document, look.colour)
-        # svg-hush refuses what states no namespace, as SVG inside HTML may.
-        document = with_attribute(document, b' xmlns="%b"' % SVG.encode(), unless=_NAMESPACE)
-        _refuse_deep(document)
-        root = _plain(ElementTree.fromstring(filter_svg(document, _PICTURES)))
+        root = _cleaned(document, depth=0)
     except (ValueError, LookupError, ElementTree.ParseError) as error:  # LookupError: of encodings
         raise IconsError(f'"{icon.key}" can\'t be written as code: it is no well-formed SVG ({error})') from error
     reshape(root, look)
     return root
 
 
-def _refuse_deep(document: bytes) -> None:
-    """Refuse what is nested deeper than a drawing is.
+def _cleaned(document: bytes, *, depth: int) -> ElementTree.Element:
+    """Parse an SVG, and take out what is not of the lists; `depth`: in how many others it stands as a picture.
 
     Raises:
-        ValueError: it is.
+        ValueError: it is no svg, or is nested deeper than a drawing is.
         ParseError: it is not well-formed.
     """
-    depth = 0
-    for event, _ in ElementTree.iterparse(io.BytesIO(document), ("start", "end")):
-        depth += 1 if event == "start" else -1
-        if depth > _DEEPEST:
+    # SVG inside HTML may state no namespace.
+    document = with_attribute(document, b' xmlns="%b"' % SVG.encode(), unless=_NAMESPACE)
+    level, root = 0, ElementTree.Element("")
+    for event, root in ElementTree.iterparse(io.BytesIO(document), ("start", "end")):  # noqa: B007 - the last that ends
+        level += 1 if event == "start" else -1
+        if level > _DEEPEST:
             raise ValueError(f"elements nested more than {_DEEPEST} deep")
-
-
-def _plain(root: ElementTree.Element) -> ElementTree.Element:
-    """Take namespaces out of names, and what draws nothing out of the tree.
-
-    Raises:
-        ValueError: it is no svg.
-    """
-    if not _rename(root) or root.tag != "svg":
+    if not _is_kept(root, depth) or root.tag != "svg":
         raise ValueError("its root is not svg")
     for parent in root.iter():
         parent.text = _characters(parent, parent.text)
         for child in list(parent):
             child.tail = _characters(parent, child.tail)
-            if not _rename(child):
+            if not _is_kept(child, depth):
                 parent.remove(child)
     return root
 
@@ -108,112 +126,170 @@ def _characters(parent: ElementTree.Element, text: str | None) -> str | None:
     return text.strip() if parent.tag == "style" else _SPACES.sub(" ", text)
 
 
-def _rename(element: ElementTree.Element) -> bool:
+def _is_kept(element: ElementTree.Element, depth: int) -> bool:
     """Name an element and its attributes without namespaces; tell whether it belongs to a drawing."""
-    if not isinstance(element.tag, str) or not element.tag.startswith(_SVG_NAME):
+    namespace, _, tag = str(element.tag).rpartition("}")
+    if f"{namespace}}}" != _SVG_NAME or tag not in _ELEMENTS_KEPT:
         return False
-    element.tag = element.tag.removeprefix(_SVG_NAME)
-    attributes = dict(element.attrib)
+    attributes = sorted(element.attrib.items())
+    element.tag = tag
     element.attrib.clear()
-    for name, value in attributes.items():
-        plain = name.removeprefix(_XLINK_NAME).replace(_XML_NAME, "xml:")
-        held = _held(plain, value)
-        if held and not plain.startswith("{") and plain not in _UNDRAWN:
-            element.set(plain, held)
-    rules = (element.text or "") if element.tag == "style" else ""
-    if _REACHING.search(rules) or _QUOTES.search(_BLOCK.sub("", rules)):
-        return False  # it is not rules that hold all they need: svg-hush cuts an @import out
-    return not _SET_LINK.fullmatch(element.get("attributeName", ""))
+    for name, value in attributes:
+        plain = "href" if name == _XLINK_HREF else name
+        if plain in _ATTRIBUTES_KEPT or plain.startswith(_WITH_ANY_TEXT):
+            held = _held(tag, plain, value.strip(), depth)
+            if held and plain not in element.attrib:  # of two links the one without a namespace counts
+                element.set(plain, held)
+    if element.get("attributeName", "d") not in _ATTRIBUTES_KEPT - _NOT_MOVED:
+        for name in _MOVING:  # others may begin when it ends
+            element.attrib.pop(name, None)
+    if tag == "style":
+        element.text = safe_text(element.text or "")
+    return True
 
 
-def _held(name: str, value: str) -> str:
+def _held(tag: str, name: str, value: str, depth: int) -> str:
     """What of an attribute is held by the drawing itself; "" for none of it."""
     if name == "href":
-        return value if _LINK.match(value) else ""
+        if value.startswith("#"):
+            return value if tag != "a" else ""
+        return _picture(value, depth) if tag in ("image", "feImage") else ""
     if name == "style":
-        kept = [
-            part.strip()
-            for part in DECLARATION.findall(value)
-            if not _REACHING.search(part) and not _OBSOLETE.match(part)
-        ]
-        return ";".join(filter(None, kept))
-    return "" if _REACHING.search(value) and not name.startswith(_WITH_ANY_TEXT) else value
+        own = (one for one in declarations(value) if not REACHING.search(one.text) and not _OBSOLETE.match(one.name))
+        return ";".join(one.text for one in own)
+    return "" if REACHING.search(value) and name not in _TIMING and not name.startswith(_WITH_ANY_TEXT) else value
 
 
-_RULE = re.compile(r"\s*([^{}@]+)\{([^{}]*)\}\s*")
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_SELECTOR = re.compile(r"\.(-?[A-Za-z_][\w-]*)|([A-Za-z]+)|#([A-Za-z_][\w-]*)")
-_WITH_URL = re.compile(r"url\(\s*[\"']?#([^\"')]+)[\"']?\s*\)")
+def _picture(address: str, depth: int) -> str:
+    """A picture that is held as data; one that is an SVG is cleaned as well."""
+    if _BITMAP.match(address):
+        return address
+    inner = _INNER.fullmatch(address)
+    if inner is None or depth == _DEEPEST_INNER:
+        return ""
+    try:
+        content = unquote_to_bytes(inner[2])
+        document = svg_document(base64.b64decode(content) if ";base64" in inner[1].lower() else content)
+        root = _cleaned(document or b"<svg/>", depth=depth + 1)
+    except (ValueError, LookupError, RenderError, ElementTree.ParseError):
+        return ""
+    root.set("xmlns", SVG)
+    return f"data:image/svg+xml,{quote(ElementTree.tostring(root))}"
+
+
 _TIMING = ("begin", "end")
 _LABELS = ("aria-labelledby", "aria-describedby")
-_NOT_NAME = re.compile(r"[^\w]+")
+_FRAMES = re.compile(r"keyframes\s+([\w-]+)")
+_WITH_FRAMES = re.compile(r"\banimation(?:-name)?\s*:[^;}]*|keyframes\s+[^{]*")
+_STARTED_BY = re.compile(r"((?:^|;)\s*)((?:\\.|[^;.+\\-])+)(?=\.[a-z])", re.IGNORECASE)
+"""What an animation waits for. A hyphen is a minus there."""
+_WITH_URL = re.compile(r"url\(\s*[\"']?#([^\"')]+?)[\"']?\s*\)")
+_ESCAPE = re.compile(r"\\(?=.)")
 
 
-def set_apart(root: ElementTree.Element, *, name: str) -> None:
+def set_apart(root: ElementTree.Element, *, name: str, is_alone: bool = False) -> None:
     """Let a cleaned drawing stand beside others in one document: its ids bear its name, its rules lie on its shapes.
 
     An SVG file is a world of its own; inside a page its ids and the rules of its <style> meet those of every other one.
+    Where rules do more than that, they come to hold for this drawing only; they stay as they are if it `is_alone`.
     """
     _lay_rules(root)
-    _name_ids(root, _NOT_NAME.sub("-", name).strip("-") or "icon")
+    if any("mix-blend-mode" in element.get("style", "") for element in root.iter()):  # with the page behind it, else
+        root.set("style", ";".join(filter(None, ("isolation:isolate", root.get("style")))))
+    if not is_alone or root.find(".//style") is None:
+        _name_parts(root, f"i{name}" if name[0].isdigit() else name)
+
+
+def _letters(name: str) -> str:
+    """Spell a name in letters, digits and _ alone, as every place takes it that may name an element."""
+    spelt = "".join(sign if sign.isascii() else f"{ord(sign):x}" for sign in name)
+    return re.sub(r"[^A-Za-z0-9_]+", "_", spelt)
+
+
+_NAME = re.compile(r":root|[.#]?-?[^\W\d][\w-]*|\*")
+_SELECTOR = re.compile(rf"(?:{_NAME.pattern})+(?:[> ](?:{_NAME.pattern})+)?")
+_Choice = tuple[list[frozenset[str]], bool, Sequence[Declaration]]
+"""A rule: what it asks of an element, behind what it asks of one around, and whether that is the next one."""
 
 
 def _lay_rules(root: ElementTree.Element) -> None:
     """Write the rules of <style> into the elements that they choose; sheets stay where a rule does more than that.
 
-    A rule chooses by one class, id or name.
+    A rule chooses by classes, ids and names of an element, and of one that it lies in.
     """
     sheets = [(parent, child) for parent in root.iter() for child in parent if child.tag == "style"]
-    rules = _rules("".join(sheet.text or "" for _, sheet in sheets))
-    if not sheets or rules is None:
+    shown = [sheet for _, sheet in sheets if sheet.get("type", "text/css") == "text/css"]
+    rules = [rule for sheet in shown for rule in rules_of(sheet.text or "", media=sheet.get("media", ""))]
+    pairs = [(selector, declared) for selectors, declared in rules for selector in selectors]
+    if not all(_SELECTOR.fullmatch(selector) for selector, _ in pairs) or len(pairs) > _MOST_SELECTORS:
         return
-    classes = {selector[1:] for selector, _ in rules if selector.startswith(".")}
-    rules.sort(key=lambda rule: {"#": 2, ".": 1}.get(rule[0][0], 0))
-    for element in root.iter():
-        own = {element.tag, f"#{element.get('id', '')}", *(f".{one}" for one in element.get("class", "").split())}
-        declared = [body for selector, body in rules if body and selector in own]
-        if declared:
-            element.set("style", ";".join([*declared, *filter(None, [element.get("style")])]))
-    for element in root.iter():
-        rest = [one for one in element.attrib.pop("class", "").split() if one not in classes]
-        if rest:
-            element.set("class", " ".join(rest))
+    choices = [
+        ([frozenset(_NAME.findall(one)) for one in re.split("[> ]", selector)], ">" in selector, declared)
+        for selector, declared in sorted(pairs, key=lambda pair: _weight(pair[0]))
+    ]
+    _lay(root, [], choices)
+    classes = {name for asked, _, _ in choices for names in asked for name in names}
     for parent, sheet in sheets:
         parent.remove(sheet)
+    for element in root.iter() if sheets else ():
+        rest = [one for one in element.attrib.pop("class", "").split() if f".{one}" not in classes]
+        if rest:
+            element.set("class", " ".join(rest))
 
 
-def _rules(sheet: str) -> list[tuple[str, str]] | None:
-    """Selector and declarations of each rule; None where one is more than that."""
-    rules: list[tuple[str, str]] = []
-    rest = _COMMENT.sub("", sheet)
-    while rest.strip():
-        rule = _RULE.match(rest)
-        selectors = [selector.strip() for selector in rule[1].split(",")] if rule else []
-        if rule is None or "!" in rule[2] or not all(map(_SELECTOR.fullmatch, selectors)):
-            return None
-        rules += [(selector, rule[2].strip().strip(";")) for selector in selectors]
-        rest = rest[rule.end() :]
-    return rules
+def _weight(selector: str) -> tuple[int, int, int]:
+    """How much a selector counts: its ids, its classes, its names of elements."""
+    names = _NAME.findall(selector)
+    return selector.count("#"), selector.count(".") + selector.count(":"), sum(name[0].isalpha() for name in names)
 
 
-def _name_ids(root: ElementTree.Element, name: str) -> None:
-    """Put the icon's name before each id and before what refers to one."""
-    ids = {element.get("id") for element in root.iter()} - {None}
-    if not ids or any(element.tag == "style" for element in root.iter()):
-        return
+def _lay(element: ElementTree.Element, around: list[set[str]], choices: Sequence[_Choice]) -> None:
+    """Write into an element, and all in it, what is declared for them; `around`: names of those that it lies in."""
+    names = {"*", element.tag, f"#{element.get('id')}", *(f".{one}" for one in element.get("class", "").split())}
+    names |= set() if around else {":root"}
+    laid = [
+        one
+        for asked, is_child, declared in choices
+        if asked[-1] <= names and (not asked[1:] or any(asked[0] <= one for one in around[-is_child:]))
+        for one in declared
+    ]
+    if laid:
+        in_order = sorted([*laid, *declarations(element.get("style", ""))], key=lambda one: one.is_important)
+        element.set("style", ";".join(one.text for one in in_order))
+    for child in element:
+        _lay(child, [*around, names], choices)
+
+
+def _name_parts(root: ElementTree.Element, name: str) -> None:
+    """Put the icon's name before each id and what refers to one, and before what its sheets name."""
+    own, sheets = _letters(name), list(root.iter("style"))
+    names: dict[str, str] = {}
+    for old in filter(None, (element.get("id") for element in root.iter())):
+        new = f"{own}__{_letters(old)}"
+        while new in names.values() and old not in names:
+            new += "_"
+        names.setdefault(old, new)
+    frames = "|".join(frame for sheet in sheets for frame in _FRAMES.findall(sheet.text or ""))
+    named_frame = re.compile(rf"(?<![\w-])({frames or '$.'})(?![\w-])")
 
     def renamed(reference: str) -> str:
-        return f"{name}-{reference}" if reference in ids else reference
+        return names.get(reference) or names.get(unquote(reference), reference)
+
+    def in_style(text: str) -> str:
+        text = _WITH_URL.sub(lambda link: f"url(#{renamed(link[1])})", text)
+        return _WITH_FRAMES.sub(lambda part: named_frame.sub(rf"{own}__\1", part[0]), text)
 
     for element in root.iter():
         for attribute, value in element.items():
-            if attribute == "id":
-                element.set(attribute, renamed(value))
-            elif attribute == "href" and value.startswith("#"):
-                element.set(attribute, f"#{renamed(value[1:])}")
+            if attribute == "id" or (attribute == "href" and value.startswith("#")):
+                element.set(attribute, names[value] if attribute == "id" else f"#{renamed(value[1:])}")
             elif attribute in _LABELS:
                 element.set(attribute, " ".join(map(renamed, value.split())))
-            elif "url(" in value:
-                element.set(attribute, _WITH_URL.sub(lambda link: f"url(#{renamed(link[1])})", value))
-            elif attribute in _TIMING and any(f"{one}." in value for one in ids):
-                element.set(attribute, re.sub(r"[^\s;.+]+(?=\.)", lambda one: renamed(one[0]), value))
+            elif attribute in _TIMING:
+                started = _STARTED_BY.sub(lambda one: one[1] + renamed(_ESCAPE.sub("", one[2])), value)
+                element.set(attribute, started)
+            else:
+                element.set(attribute, in_style(value))
+    for sheet in sheets:
+        sheet.text = scoped(in_style(sheet.text or ""), scope=f".{own}", renamed=renamed)
+        root.set("class", " ".join(filter(None, (root.get("class"), own))))

@@ -14,7 +14,7 @@ from search.drawings.collection import plain_name, unique
 from search.drawings.drawn import ICON_NAME, Look, named_icon
 from search.drawings.frameworks import capitals
 from search.drawings.licences import SetTerms, gallery, notice
-from search.drawings.markup import TSX, XML, written
+from search.drawings.markup import TSX, XML, merging, written
 from search.drawings.shapes import box_of
 from search.results import Hit
 from search.showing.sheets import kind_of
@@ -176,7 +176,7 @@ def _take_apart(icon: Chosen, look: Look, *, shared: bool) -> Drawing:
     if not icon.is_svg:
         raise IconsError(f'it is a bitmap ("{icon.hit.path}"); only --as zip takes it')
     root = clean_tree(named_icon(icon.hit, icon.content), look)
-    set_apart(root, name=f"{icon.name}_")  # no name of an icon holds this sign, so none is another one's id
+    set_apart(root, name=icon.name, is_alone=not shared)
     has_sheet = any(element.tag == "style" for element in root.iter())
     if shared and has_sheet:
         raise IconsError("its style sheet has rules for more than plain classes; only --as zip takes it")
@@ -400,7 +400,7 @@ def _component(one: Drawing, name: str, size: str) -> str:
         'import { forwardRef } from "react";\nimport type { IconProps } from "../types.js";\n\n'
         f"export const {name} = /* @__PURE__ */ forwardRef<SVGSVGElement, IconProps>"
         f"(function {name}({{ size = {size}, ...props }}, ref) {{\n"
-        f"  return (\n{written(element('svg', own, one.body), TSX, rest=_PROPERTIES, indent=2)}\n  );\n}});\n"
+        f"  return (\n{merging(element('svg', own, one.body), TSX, rest=_PROPERTIES)}\n  );\n}});\n"
     )
 
 

@@ -13,7 +13,8 @@ from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.collection import plain_name
 from search.drawings.drawn import Look, NamedIcon
 from search.drawings.frameworks import capitals, free_name
-from search.drawings.shapes import declarations, path_data
+from search.drawings.shapes import box_of, path_data
+from search.drawings.sheets import declarations
 
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 _BRACES = {"{": "&#123;", "}": "&#125;"}
@@ -87,8 +88,8 @@ _JOINT = re.compile(r"[-:](.)")
 _PLAIN_VALUE = re.compile(r"[^\"'&\\{}<>\x00-\x1f]*")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 _UNSAFE_IN_JS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029", "<": "\\u003c"})
-_UNTYPED = frozenset(("mask-type", "transform-origin"))
-"""Attributes that React sets and @types/react lacks."""
+_AS_SVG_HAS_IT = frozenset(("mask-type", "text-overflow", "transform-box", "transform-origin", "white-space"))
+"""Attributes that React and its types know under no other name."""
 _TYPED: Mapping[str, frozenset[str]] = {
     "fill-rule": frozenset(("nonzero", "evenodd", "inherit")),
     "clip-rule": frozenset(("nonzero", "evenodd", "inherit")),
@@ -119,21 +120,37 @@ def js_string(text: str) -> str:
 def _attribute(name: str, value: str) -> str:
     if name == "style":
         return f"style={{{_style_object(value)}}}"
-    spelled = "className" if name == "class" else name if _CAMEL_ANYWAY.fullmatch(name) else _camel(name)
+    is_plain = _CAMEL_ANYWAY.fullmatch(name) or name in _AS_SVG_HAS_IT
+    spelled = "className" if name == "class" else name if is_plain else _camel(name)
     return f'{spelled}="{value}"' if _PLAIN_VALUE.fullmatch(value) else f"{spelled}={{{js_string(value)}}}"
 
 
 def _typed_attribute(name: str, value: str) -> str:
     """As types take it: what they would refuse is handed over unchecked."""
-    if name == "style" and not {key for key, _ in declarations(value)} <= _STYLED:
+    if name == "style" and not {one.name for one in declarations(value)} <= _STYLED:
         return f"style={{{_style_object(value)} as object}}"
-    if name in _UNTYPED or value not in _TYPED.get(name, (value,)):
+    if value not in _TYPED.get(name, (value,)):
         return f"{{...({{ {_camel(name)}: {js_string(value)} }} as object)}}"
     return _attribute(name, value)
 
 
+def merging(root: ElementTree.Element, markup: Markup, *, rest: str) -> str:
+    """Write the root of a component, whose user adds a class and a style to the icon's own."""
+    own = {name: root.attrib.pop(name) for name in ("class", "style") if name in root.attrib}
+    for name, value in own.items():
+        if markup is SVELTE:
+            joined = '.join(";")' if name == "style" else ""
+            rest += f" {name}={{[{js_string(value)}, props.{name}]{joined}}}"
+        elif name == "class":
+            rest += f' className={{[{js_string(value)}, props.className].join(" ")}}'
+        else:
+            head, _, end = markup.attribute(name, value).rpartition(" }")
+            rest += f" {head}, ...props.style }}{end}"
+    return written(root, markup, rest=rest, indent=0 if markup is SVELTE else 2)
+
+
 def _style_object(style: str) -> str:
-    return f"{{ {', '.join(f'{_property(name)}: {js_string(value)}' for name, value in declarations(style))} }}"
+    return f"{{ {', '.join(f'{_property(one.name)}: {js_string(one.value)}' for one in declarations(style))} }}"
 
 
 def _property(name: str) -> str:
@@ -160,8 +177,8 @@ _NOT_SLUG = re.compile(r"\W+", re.ASCII)
 _IN_URI = " =:/,;'"
 """Signs that stand in a data URI as they are, for people to read; quotes, angles, # and % may not."""
 _FIRST = ("xmlns", "width", "height", "viewBox", "fill", "stroke", "stroke-width", "stroke-linecap", "stroke-linejoin")
-_OPEN_PAINTS = frozenset(("none", "currentcolor", "inherit", "transparent"))
-_PAINTS = ("fill", "stroke", "stop-color", "flood-color", "lighting-color")
+_OPEN_PAINTS = frozenset(("", "none", "currentcolor", "inherit", "transparent"))
+_PAINTS = ("fill", "stroke", "color", "stop-color", "flood-color", "lighting-color")
 _DECLARED_PAINT = re.compile(rf"(?:^|[;{{])\s*(?:{'|'.join(_PAINTS)})\s*:\s*([^;}}]+)")
 _COLOURFUL = frozenset(("image", "linearGradient", "radialGradient", "pattern", "filter"))
 
@@ -178,7 +195,7 @@ def slug(name: str) -> str:
 
 
 def _component_of_react(icon: NamedIcon, look: Look, *, markup: Markup, props: str) -> str:
-    body = written(_beside_others(icon, look), markup, rest="{...props}", indent=2)
+    body = merging(_beside_others(icon, look), markup, rest="{...props}")
     return f"export function {component_name(icon.name)}({props}) {{\n  return (\n{body}\n  );\n}}"
 
 
@@ -193,7 +210,7 @@ def _vue(icon: NamedIcon, look: Look) -> str:
 
 
 def _svelte(icon: NamedIcon, look: Look) -> str:
-    body = written(_beside_others(icon, look), SVELTE, rest="{...props}", indent=0)
+    body = merging(_beside_others(icon, look), SVELTE, rest="{...props}")
     return f"<script>\n  let props = $props();\n</script>\n\n{body}"
 
 
@@ -218,13 +235,13 @@ def _css(icon: NamedIcon, look: Look) -> str:
 
 def _path(icon: NamedIcon, look: Look) -> str:
     root = clean_tree(icon, look)
-    set_apart(root, name=slug(icon.name))
+    set_apart(root, name=icon.key)
     return "\n".join(path_data(root, key=icon.key))
 
 
 def has_own_colours(root: ElementTree.Element) -> bool:
     """Tell whether a drawing has more than one colour, or one that it does not leave open, black aside."""
-    if any(element.tag in _COLOURFUL for element in root.iter()):
+    if any(one.tag in _COLOURFUL or one.get("attributeName") in _PAINTS for one in root.iter()):
         return True
     paints = {paint.strip().lower() for element in root.iter() for paint in _paints(element)}
     return bool(paints - _OPEN_PAINTS - {"black", "#000", "#000000"})
@@ -233,13 +250,18 @@ def has_own_colours(root: ElementTree.Element) -> bool:
 def _paints(element: ElementTree.Element) -> list[str]:
     stated = [element.get(name, "none") for name in _PAINTS]
     sheet = (element.text or "") if element.tag == "style" else element.get("style", "")
-    return [paint for paint in (*stated, *_DECLARED_PAINT.findall(sheet)) if not paint.startswith("url(")]
+    return [
+        paint.rpartition(")")[2].strip() if paint.startswith("url(") else paint
+        for paint in (*stated, *_DECLARED_PAINT.findall(sheet))
+    ]
 
 
 def _beside_others(icon: NamedIcon, look: Look) -> ElementTree.Element:
     """A drawing that stands in a page, where others do, and beside a text that says what it means."""
     root = clean_tree(icon, look)
-    set_apart(root, name=slug(icon.name))
+    set_apart(root, name=icon.key)
+    if box := box_of(root.attrib):
+        root.attrib.setdefault("viewBox", " ".join(f"{number:g}" for number in box))
     if not any(name == "role" or name.startswith("aria-") for name in root.attrib) and root.find("title") is None:
         root.set("aria-hidden", "true")
     return _with_namespace(root)

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 from indexer.errors import IconsError
 from search.drawings.drawn import Look
+from search.drawings.sheets import declarations
 
 _SHAPES = frozenset(("path", "circle", "ellipse", "rect", "line", "polyline", "polygon"))
 _GROUPS = frozenset(("svg", "g", "a"))
@@ -16,8 +17,6 @@ _REACHING = ("transform", "filter", "mask", "clip-path")
 _LENGTH = re.compile(r"\s*([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?)(?:px)?\s*", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[\s,]+")
 _SPACE = re.compile(r"\s+")
-DECLARATION = re.compile(r"(?:[^;(]|\([^)]*\)?)+")
-"""Of a style; addresses of data hold semicolons, too."""
 
 
 def path_data(root: ElementTree.Element, *, key: str) -> list[str]:
@@ -167,10 +166,5 @@ def _end(root: ElementTree.Element, corner: str) -> None:
 
 def _stated(element: ElementTree.Element, name: str) -> str | None:
     """What an element states by itself, in its style or as an attribute."""
-    return dict(declarations(element.get("style", ""))).get(name, element.get(name))
-
-
-def declarations(style: str) -> list[tuple[str, str]]:
-    """Name and value of each property that a style states."""
-    parts = (declaration.partition(":") for declaration in DECLARATION.findall(style))
-    return [(name.strip(), value.strip()) for name, _, value in parts if name.strip() and value.strip()]
+    stated = {one.name: one.value for one in declarations(element.get("style", ""))}
+    return stated.get(name, element.get(name))

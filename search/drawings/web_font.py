@@ -137,7 +137,7 @@ _WIDEST = 16
 """Times its height; a glyph's coordinates have 16 bits."""
 _XLINK = "http://www.w3.org/1999/xlink"
 _NOT_DRAWN = frozenset(("title", "desc", "metadata", "animate", "animateTransform", "animateMotion", "set"))
-_NOT_IN_A_FONT = frozenset(("mask", "filter", "pattern", "text", "image", "foreignObject", "style"))
+_NOT_IN_A_FONT = frozenset(("mask", "filter", "pattern", "text", "image", "style", "symbol", "switch", "svg"))
 _OPEN = frozenset(("currentcolor", "black", "#000", "#000000", "rgb(0,0,0)"))
 """Colours that an icon of one colour has: it is drawn in that of the text."""
 
@@ -241,8 +241,8 @@ def flat(document: bytes) -> bytes:
     for side in SIDES:
         try:
             found = _flat(document, side)
-        except (ValueError, AssertionError, KeyError, TypeError, AttributeError, NotImplementedError) as error:
-            differs = f"its outline can't be found ({type(error).__name__}: {str(error)[:120]})"
+        except (ValueError, AssertionError, KeyError, TypeError, AttributeError, NotImplementedError):
+            differs = "its outline can't be found; draw it as filled paths"
             continue
         if found["is_transparent"] or len(found["paints"]) != 1:
             return json.dumps(found).encode()

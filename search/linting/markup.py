@@ -4,14 +4,15 @@ Nothing is drawn, no entity is read from anywhere, and no address is followed.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from xml.parsers import expat
 
 from indexer.errors import RenderError
 from indexer.rendering.render import svg_document
-from search.drawings.shapes import declarations as all_declarations
+from search.drawings.sheets import Declaration, rules_of
+from search.drawings.sheets import declarations as all_declarations
 
 SVG = "http://www.w3.org/2000/svg"
 _MOST_ELEMENTS = 20_000
@@ -134,9 +135,9 @@ class Sheet:
         """By selector, with the place at which each stands."""
         text = "".join(markup.styles)
         self.is_understood = len(text) <= _MOST_CSS
-        for place, (selectors, body) in enumerate(_rules_of(text[:_MOST_CSS])):
-            declared = declarations(body)
-            for selector in map(str.strip, selectors.split(",")):
+        for place, (selectors, stated) in enumerate(rules_of(text[:_MOST_CSS])):
+            declared = _known(stated)
+            for selector in selectors:
                 if _PLAIN_SELECTOR.fullmatch(selector):
                     self._rules.setdefault(selector, []).append((place, declared))
                 else:
@@ -168,21 +169,14 @@ class Sheet:
         return own
 
 
-def _rules_of(text: str) -> Iterator[tuple[str, str]]:
-    """Cut a style sheet into selectors and what is declared for them; by hand, so that no text takes long."""
-    first, *others = text.split("/*")
-    plain = first + "".join(other.partition("*/")[2] for other in others)
-    for rule in plain.split("}"):
-        selectors, brace, body = rule.rpartition("{")
-        if brace:
-            yield selectors, body
-
-
 @lru_cache(maxsize=4096)
 def declarations(text: str) -> dict[str, str]:
     """Read `fill:none;stroke:#000` of a style; only what is known is kept."""
-    stated = ((name.lower(), value) for name, value in all_declarations(text[:_MOST_CSS]))
-    return {name: value.replace("!important", "").strip() for name, value in stated if name in PROPERTIES}
+    return _known(all_declarations(text[:_MOST_CSS]))
+
+
+def _known(declared: Iterable[Declaration]) -> dict[str, str]:
+    return {one.name: one.value for one in declared if one.name in PROPERTIES}
 
 
 NUMBER = re.compile(r"[-+]?(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?")

@@ -44,6 +44,10 @@ ROWS = (  # name, set, licence, what is drawn
         *("hover", "colours", "CC-BY-4.0"),
         '<style>path:hover{fill:red}</style><path d="M4 4h16v9H4z"/>',
     ),
+    (
+        *("twice", "shared", "MIT"),
+        '<symbol id="s" viewBox="0 0 9 9"><path d="M0 0h9v9H0z"/></symbol><use href="#s" width="9" height="9"/>',
+    ),
     ("ghost", "shared", "GPL-3.0-only", '<path d="M4 4h16v16H4z" opacity=".4"/><path d="M8 8h8v8H8z"/>'),
     ("blue", "shared", "CC-BY-NC-4.0", '<path d="M4 4h16v16H4z" fill="#00f"/>'),
     ("hole", "shared", "CC-BY-NC-4.0", '<path fill-rule="evenodd" d="M2 2h20v20H2zM8 8h8v8H8z"/>'),

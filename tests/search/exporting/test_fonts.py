@@ -43,7 +43,8 @@ def test_glyphs_look_as_the_icons_do(engine: SearchEngine, lucide: Sequence[str]
 
 
 def test_what_a_font_can_not_show_is_told(engine: SearchEngine) -> None:
-    keys = ("plain:house", "colours:sunrise", "colours:sheet-red", "shared:ghost", "colours:knot", "traps:logo")
+    two = ("traps:logo", "shared:twice")
+    keys = ("plain:house", "colours:sunrise", "colours:sheet-red", "shared:ghost", "colours:knot", *two)
     exported = export(engine, Collection("x", keys), "font", Options(skip_unreadable=True))
     assert exported.icons == ("plain:house",)
     assert [(one.key, one.reason.split(";")[0]) for one in exported.left_out] == [
@@ -52,6 +53,7 @@ def test_what_a_font_can_not_show_is_told(engine: SearchEngine) -> None:
         ("colours:sheet-red", "is transparent in places"),
         ("shared:ghost", "is transparent in places"),
         ("colours:knot", "has a <mask>, which no outline of a font can be"),
+        ("shared:twice", "has a <symbol>, which no outline of a font can be"),
     ]
 
 

@@ -1,43 +1,13 @@
-"""Does each symbol of a sprite look as its icon does alone, whatever stands beside it?"""
+"""Do the symbols of a sprite leave each other alone? test_in_browsers.py draws them."""
 
-import json
 import re
-from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
-import pytest
-
-from indexer.rendering.render import draw
 from search.drawings.collection import Collection
-from search.drawings.export import Exported, export
+from search.drawings.export import export
 from search.engine import SearchEngine
 
 COLOURED = ("sunrise", "sunset", "knot", "sheet-red", "sheet-blue")
-SETS = ("lucide", "logos", "noto", "flat-color-icons", "ph")
-SIDE = 64
-
-
-def symbols(exported: Exported) -> Iterator[tuple[str, bytes]]:
-    """Key of each icon of a sprite, and a document that draws its symbol out of the whole sprite."""
-    sprite = exported.files["sprite.svg"].decode()
-    inside = sprite[sprite.index("<symbol") : sprite.rindex("</svg>")]
-    for icon in json.loads(exported.files["collection.json"])["icons"]:
-        found = re.search(rf'<symbol id="{icon["name"]}" viewBox="\S+ \S+ (\S+) (\S+)"', sprite)
-        sides = f'width="{found[1]}" height="{found[2]}"'
-        use = f'<use href="#{icon["name"]}" {sides}/>'
-        whole = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" {sides} viewBox="0 0 {found[1]} {found[2]}">{inside}{use}</svg>'
-        )
-        yield icon["key"], whole.encode()
-
-
-@pytest.mark.slow
-def test_symbols_look_as_their_icons_do_alone(engine: SearchEngine, lucide: Sequence[str]) -> None:
-    keys = (*(f"colours:{name}" for name in COLOURED), "shared:ghost", "shared:hole", *lucide)
-    drawn = dict(symbols(export(engine, Collection("x", keys), "sprite")))
-    assert tuple(drawn) == keys and len(keys) > 100
-    for key, document in drawn.items():
-        assert (draw(document, size=SIDE) == draw(engine.picture(engine.find(key)), size=SIDE)).all(), key
 
 
 def test_no_two_ids_of_a_sprite_are_the_same_and_all_references_lead_somewhere(engine: SearchEngine) -> None:

@@ -13,7 +13,8 @@ import pytest
 from indexer.library.folder import Library
 from search.code.choices import Choice, choose
 from search.code.map import map_icons
-from search.code.rewrite import Rewritten, diff_of, read_names, write_changes
+from search.code.places import read_names
+from search.code.rewrite import Rewritten, diff_of, write_changes
 from search.code.rewrite import rewrite as rewrite_code
 from search.engine import SearchEngine
 
@@ -106,7 +107,79 @@ CASES = {
     ),
     "a comment says nothing": ("a.ts", '// "mdi:home"\nx("mdi:home");', '// "mdi:home"\nx("lucide:home");'),
 }
+AWESOME = 'import { FontAwesomeIcon } from "@fortawesome/react-fontawesome";\n'
+SOLID = 'import { faHouse, faStar } from "@fortawesome/free-solid-svg-icons";\n'
+LIBRARY = 'import { library } from "@fortawesome/fontawesome-svg-core";\n'
+HEAD = AWESOME + SOLID
+CASES |= {
+    "elements that draw what is imported": (
+        "a.tsx",
+        f'{HEAD}// faHouse\na(<FontAwesomeIcon\n icon={{faHouse}} size="lg"\n className="x" fixedWidth />);\n'
+        "b(<p><FontAwesomeIcon icon={faStar}></FontAwesomeIcon></p>);",
+        'import { Home, Star } from "lucide-react";\n// faHouse\na(<Home size="1.25em"\n className="x" />);\n'
+        'b(<p><Star size="1em"></Star></p>);',
+    ),
+    "elements that choose between two": (
+        "a.tsx",
+        f"{HEAD}a(<p><FontAwesomeIcon icon={{on ? faHouse : faStar}} /></p>, "
+        '<FontAwesomeIcon icon={x ? on : y ? faHouse : faStar} id="a" />);',
+        'import { Home, Star } from "lucide-react";\na(<p>{on ? <Home size="1em" /> : <Star size="1em" />}</p>, '
+        '(x ? on : y ? <Home size="1em" id="a" /> : <Star size="1em" id="a" />));',
+    ),
+    "a name that is taken, what else is imported, and a use as a value": (
+        "a.tsx",
+        f"{HEAD}const Home = () => <FontAwesomeIcon icon={{faHouse}} />; f(faStar);",
+        'import { Home as HomeIcon } from "lucide-react";\n'
+        'import { faStar } from "@fortawesome/free-solid-svg-icons";\n'
+        'const Home = () => <HomeIcon size="1em" />; f(faStar);',
+    ),
+    "what is registered, and looked up by its name": (
+        "a.tsx",
+        f"{HEAD}{LIBRARY}library.add(faHouse, faStar);\n"
+        'a(<FontAwesomeIcon icon="house" />, <FontAwesomeIcon icon={["fas", "star"]} spin />);',
+        f'{AWESOME}import {{ Home }} from "lucide-react";\n'
+        'import { faStar } from "@fortawesome/free-solid-svg-icons";\n'
+        f"{LIBRARY}library.add(faStar);\n"
+        'a(<Home size="1em" />, <FontAwesomeIcon icon={["fas", "star"]} spin />);',
+    ),
+    "elements of vue": (
+        "a.vue",
+        f'<script setup>\n{SOLID}</script>\n<template><font-awesome-icon icon="fa-solid fa-house" v-if="a" />\n'
+        '<FontAwesomeIcon :icon="on ? faHouse : faStar" /></template>',
+        '<script setup>\nimport { Home, Star } from "@lucide/vue";\n</script>\n<template><Home size="1em" v-if="a" />\n'
+        '<component :is="on ? Home : Star" size="1em" /></template>',
+    ),
+    "elements of svelte": (
+        "a.svelte",
+        f'<script>import Fa from "svelte-fa";\n{SOLID}</script><Fa icon={{on ? faHouse : faStar}} size="2x" />',
+        '<script>import { Home, Star } from "@lucide/svelte";\n</script>'
+        '{#if on}<Home size="2em" />{:else}<Star size="2em" />{/if}',
+    ),
+    "a type before, and all on one line": (
+        "a.tsx",
+        f'import type {{ A }} from "@mdi/js";\n{HEAD[:-1]} {LIBRARY[:-1]} library.add(faHouse);\n'
+        'a(<FontAwesomeIcon icon="house" />, <FontAwesomeIcon icon={faStar} />);',
+        'import type { A } from "@mdi/js";\nimport { Home, Star } from "lucide-react";\n\n'
+        'a(<Home size="1em" />, <Star size="1em" />);',
+    ),
+    "what draws mdi's paths": (
+        "a.tsx",
+        'import Icon from "@mdi/react";\nimport { mdiHome } from "@mdi/js";\na(<Icon path={mdiHome} size={0.5} />);',
+        'import { Home } from "lucide-react";\na(<Home size="0.75rem" />);',
+    ),
+}
 BY_HAND = {
+    "an element with more than is known of a component": f"{HEAD}"
+    "a(<FontAwesomeIcon icon={faHouse} spin />, <FontAwesomeIcon icon={on ? faHouse : faStar} />);",
+    "an element that holds something": f"{HEAD}a(<FontAwesomeIcon icon={{faHouse}}>x</FontAwesomeIcon>, faStar);",
+    "an element of no size that is known": f"{HEAD}a(<FontAwesomeIcon icon={{faHouse}} size={{n}} />, faStar);",
+    "an element of which something is spread": f"{HEAD}a(<FontAwesomeIcon icon={{faHouse}} {{...b}} />, faStar);",
+    "an attribute of the old component alone": 'import { FaHouse } from "react-icons/fa6"; a(<FaHouse sx={b} />);',
+    "an element in a page that has no script": '<script>export default {};</script><font-awesome-icon icon="house" />',
+    "two that would be one": f"{AWESOME}{SOLID.replace('Star', 'House as h')}"
+    "a(<FontAwesomeIcon icon={on ? faHouse : h} />);",
+    "registered for what is computed": f"{HEAD}{LIBRARY}"
+    "library.add(faHouse, faStar);\na(<FontAwesomeIcon icon={a} />);",
     "a whole module": 'import * as Fa from "react-icons/fa6";\nFa.FaHouse;',
     "an object": 'import { faHouse } from "@fortawesome/free-solid-svg-icons";',
     "react native": 'import { MdHome } from "x";\nconst a = require("react-icons/fa6").FaHouse;\n'
@@ -115,7 +188,7 @@ BY_HAND = {
     "loaded while running": 'const A = lazy(() => import("react-icons/fa6").then((all) => all.FaHouse));',
     "all of a module": 'export * from "react-icons/fa6";\nimport("react-icons/md");',
     "a mock, a type, no icon": 'jest.mock("react-icons/fa6");\nimport { type Fa, IconBase } from "react-icons/fa6";',
-    "no such icon": 'import { FaHoouse } from "react-icons/fa6";',
+    "no such icon": 'x("mdi:hoome");',
     "comments inside": 'import { /* old */ FaHouse } from "react-icons/fa6";',
 }
 
@@ -154,10 +227,10 @@ def test_code_names_the_stand_in_and_nothing_else_changes(
 
 @pytest.mark.parametrize("code", BY_HAND.values(), ids=BY_HAND)
 def test_what_is_not_safe_is_left_to_a_person(rewrite: Rewrite, code: str) -> None:
-    found = rewrite({"a.tsx": code})
+    found = rewrite({"a.vue" if code.startswith("<script>") else "a.tsx": code})
     assert found.changes == [] and found.places
     assert {one.fate for one in found.places} == {"by hand"} and all(one.why for one in found.places)
-    assert {one.to for one in found.places} <= {"lucide:home", ""}
+    assert {one.to for one in found.places} <= {"lucide:home", "lucide:star", ""}
 
 
 def test_doubtful_ones_stay_unless_they_are_asked_for(rewrite: Rewrite) -> None:

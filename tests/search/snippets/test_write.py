@@ -1,5 +1,7 @@
 """Is an icon written as each framework's users write it? One icon, many, and what can't be written."""
 
+from base64 import b64encode
+
 import pytest
 from drawn_icons import drawing, sample
 
@@ -172,6 +174,26 @@ _SUN = drawing(
     name="sun",
 )
 _SHEET = drawing("<style>@keyframes k{to{opacity:0}}.a>path{fill:red}</style><g class='a'><path d='M0 0'/></g>")
+_ROOT_STYLE = drawing("<path d='M0 0'/>", root=' style="fill-rule:evenodd;--c:#c00"')
+_LETTERS = drawing(
+    '<linearGradient id="渐变_1"/><clipPath id="é-b"/><path clip-path="url(\'#%C3%A9-b\')" fill="url(#渐变_1)" d=""/>'
+)
+_STEPS = drawing(
+    '<path d=""><animate id="go" begin="0s;back_1.end+.1s"/><animate id="back_1" begin="go.end"/>'
+    '<animate id="a-b" begin="a\\-b.end" attributeName="fill" values="red;blue"/></path>'
+)
+_ATTRIBUTES = drawing('<mask mask-type="alpha"/><path paint-order="stroke" transform-box="fill-box" onload="x" d=""/>')
+_INNER = (
+    '<svg xmlns="http://www.w3.org/2000/svg"><script>x</script><path d=""/><image href="https://example.com"/></svg>'
+)
+_PICTURE = drawing(f'<image href="data:image/svg+xml;base64,{b64encode(_INNER.encode()).decode()}"/>')
+_PRINTED = drawing(
+    '<style media="print">.p{fill:#f00}</style><style type="text/less">.p{fill:#f00}</style>'
+    "<style>@media print{.p{fill:#f00}}@media screen{g>.q.p{fill:#0a0!important}}g .q{fill:#00f}.p{stroke:#000}</style>"
+    '<path class="p" d=""/><g><path class="q p" d=""/></g>'
+)
+_TITLE = "<title>\u201cT\xfcr\u201d \u20ac</title>"
+_IN_1252 = f'<?xml version="1.0" encoding="windows-1252"?><svg xmlns="http://www.w3.org/2000/svg">{_TITLE}</svg>'
 _START = 'import type { SVGProps } from "react";\n\nexport function Drawn(props: SVGProps<SVGSVGElement>) {'
 _COLOURED = drawing('<path fill="#f00" d="M0 0h9v9z"/>')
 
@@ -179,7 +201,16 @@ _COLOURED = drawing('<path fill="#f00" d="M0 0h9v9z"/>')
 @pytest.mark.parametrize(
     ("name", "icon", "parts", "others"),
     [
-        ("react", _STYLED, (_START, " {...props}>", '<path className="a" d="M0 0" strokeWidth="2" />'), ()),
+        (
+            "react",
+            _STYLED,
+            (
+                _START,
+                ' {...props} style={{ isolation: "isolate", ...props.style } as object}>',
+                '<path className="a" d="M0 0" strokeWidth="2" />',
+            ),
+            (),
+        ),
         ("react", _STYLED, ('style={{ fill: "red", mixBlendMode: "multiply" } as object}',), ()),
         ("jsx", _STYLED, ("export function Drawn(props) {",), ("as object",)),
         ("vue", _TEXT, ("v-pre>", "{{ 1 }}"), ()),
@@ -188,11 +219,59 @@ _COLOURED = drawing('<path fill="#f00" d="M0 0h9v9z"/>')
         ("react", _TEXT, ('{"{{ 1 }} {a} ${b} `c` \\u003cd> \\\\ "}',), ()),
         (
             *("html", _SUN),
-            ('id="sun-g"', 'href="#sun-g"', 'style="fill:url(#sun-g);opacity:.5"', 'aria-labelledby="sun-t"'),
+            (
+                'id="own_sun__g"',
+                'href="#own_sun__g"',
+                'style="fill:url(#own_sun__g);opacity:.5"',
+                'aria-labelledby="own_sun__t"',
+            ),
             ("<style", "class=", "aria-hidden"),
         ),
         ("svg", _SUN, ("<style",), ()),  # a file is a world of its own
         ("react", _SHEET, ("@keyframes",), ()),
+        (
+            "react",
+            _ROOT_STYLE,
+            (' {...props} style={{ fillRule: "evenodd", "--c": "#c00", ...props.style } as object}>',),
+            (),
+        ),
+        ("jsx", _ROOT_STYLE, (' {...props} style={{ fillRule: "evenodd", "--c": "#c00", ...props.style }}>',), ()),
+        ("svelte", _ROOT_STYLE, (' {...props} style={["fill-rule:evenodd;--c:#c00", props.style].join(";")}>',), ()),
+        (
+            "html",
+            _LETTERS,
+            ('id="own_drawn__6e1053d8_1"', "url(#own_drawn__6e1053d8_1)", "url(#own_drawn__e9_b)"),
+            ("%",),
+        ),
+        (
+            "html",
+            _STEPS,
+            ('begin="0s;own_drawn__back_1.end+.1s"', 'begin="own_drawn__a_b.end"', 'attributeName="fill"'),
+            (),
+        ),
+        ("html", _ATTRIBUTES, ('paint-order="stroke"', 'transform-box="fill-box"', 'mask-type="alpha"'), ("onload",)),
+        ("jsx", _ATTRIBUTES, ('paintOrder="stroke"', 'transform-box="fill-box"', 'mask-type="alpha"'), ()),
+        ("html", _PICTURE, ('href="data:image/svg+xml,%3Csvg', "path"), ("script", "image/svg+xml;base64", "example")),
+        (
+            "html",
+            _PRINTED,
+            ('style="stroke:#000"', 'style="stroke:#000;fill:#00f;fill:#0a0!important"'),
+            ("<style", "#f00"),
+        ),
+        (
+            "html",
+            _SHEET,
+            ("@keyframes own_drawn__k", ".a&gt;path:where(.own_drawn,.own_drawn *){", 'class="own_drawn"'),
+            (),
+        ),
+        ("svg", _SHEET, ("@keyframes k{", ".a&gt;path{"), ("own_drawn",)),
+        ("css", drawing('<path d="M0 0" style="color:#c00;fill:currentColor"/>'), ("background: url(",), ("mask",)),
+        (
+            "html",
+            NamedIcon("a:b", "a", "b", _IN_1252.encode("cp1252")),
+            (_TITLE,),
+            (),
+        ),
         ("css", sample("bell"), ("background: #08f;", "mask: var(--icon)", "width: 20px;"), ()),
         ("css", _COLOURED, ('background: url("data:image/svg+xml,',), ("mask",)),
     ],

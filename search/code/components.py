@@ -1,0 +1,319 @@
+"""Components of a set, for those of others, and for elements that draw what is imported: `<FontAwesomeIcon>`."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import NamedTuple
+
+from indexer.errors import IconsError
+from search.code.map import Candidate
+from search.code.packages import package_of
+from search.code.places import CodeRead
+from search.code.syntax import Element, Import, Span
+from search.drawings.drawn import named_icon
+from search.drawings.frameworks import FRAMEWORKS, Export, exported, free_name
+from search.engine import SearchEngine
+
+_KINDS = ("react", "vue", "svelte")
+_OF_REACT = ("@mui/icons-material", "@material-ui/icons", "@ant-design/icons", "@tabler/icons")
+_DRAWN = ("@fortawesome/", "@mdi/")
+"""Scopes of packages that export drawings, which one component draws."""
+_BETWEEN = re.compile(r"[-/@]")
+
+
+def ecosystem(module: str) -> str | None:
+    """What the components of a module are for: "react", "vue", "svelte"; None where it exports no such components."""
+    package = package_of(module)
+    words = _BETWEEN.split(package)
+    if "native" in words or package.startswith(_DRAWN):
+        return None
+    return "react" if package in _OF_REACT else next((kind for kind in _KINDS if kind in words), None)
+
+
+class Targets:
+    """Icons of the target set, as code writes them."""
+
+    def __init__(self, engine: SearchEngine, to: str) -> None:
+        self._to = to
+        of_set = (one for one in FRAMEWORKS.values() if one.form == "component" and to in one.sets)
+        self._frameworks = {ecosystem(one.packages[0]): one for one in of_set}
+        self.icon = cache(lambda candidate: named_icon(engine.show(candidate.id).hit))
+        """What code needs of a candidate."""
+
+    def component(self, candidate: Candidate, kind: str) -> Export | str:
+        """What is imported as a component for a kind of applications; or why nothing is."""
+        if kind not in self._frameworks:
+            return f"no package is known that has {self._to} as components for {kind}"
+        try:
+            return exported(self.icon(candidate), self._frameworks[kind])
+        except IconsError:
+            return f"{self._frameworks[kind].packages[0]} does not export {candidate.name.key}"
+
+    def in_place_of(self, candidate: Candidate, module: str) -> Export | str:
+        """What is imported in place of a component of another package; or why nothing is."""
+        kind = ecosystem(module)
+        found = self.component(candidate, kind) if kind else f"what {module} exports is no component by itself"
+        if isinstance(found, Export) and found.weight is not None:
+            return f'{found.name} of {found.module} takes weight="{found.weight}" where it is used'
+        return found
+
+    def sized(self, kind: str, size: str) -> str:
+        """How a component is told its size, a CSS length."""
+        look = self._frameworks[kind].look["size"] if kind in self._frameworks else ""
+        return " ".join(f'{name}="{size}"' for name in re.findall(r"([\w-]+)=", look))
+
+
+class Drawer(NamedTuple):
+    """A component that draws each icon of its family."""
+
+    kind: str
+    """What it is a component for."""
+    attribute: str
+    """Which icon."""
+    sizes: Mapping[str, str]
+    """CSS lengths of what the attribute `size` says; by "" where there is none."""
+
+
+_AWESOME = {"": "1em", "2xs": ".625em", "xs": ".75em", "sm": ".875em", "lg": "1.25em", "xl": "1.5em", "2xl": "2em"}
+_AWESOME |= {f"{n}x": f"{n}em" for n in range(1, 11)}
+_OF_VUE = Drawer("vue", "icon", _AWESOME)
+_DRAWERS: Mapping[str, Drawer] = {
+    "@fortawesome/react-fontawesome": Drawer("react", "icon", _AWESOME),
+    "@fortawesome/vue-fontawesome": _OF_VUE,
+    "svelte-fa": Drawer("svelte", "icon", _AWESOME),
+    "@mdi/react": Drawer("react", "path", {"": "100%"} | {f"{n / 10:g}": f"{n * 0.15:g}rem" for n in range(1, 101)}),
+}
+"""By their modules."""
+_REGISTERED = {"font-awesome-icon": _OF_VUE, "FontAwesomeIcon": _OF_VUE}
+"""As an application of Vue may call it everywhere."""
+_ITEM = r"""([A-Za-z_$][\w$]*|["'][\w -]+["']|\[\s*["']fa\w+["']\s*,\s*["'][\w-]+["']\s*\])(?:\s+as\s+\w+)?"""
+_VALUE = re.compile(rf"\s*(?:(.+)\?\s*{_ITEM}\s*:\s*)?{_ITEM}\s*", re.DOTALL)
+bare = partial(re.compile(r"^(?:v-bind)?:").sub, "")
+"""The name of an attribute, bound or not."""
+_KEPT = re.compile(
+    r"(?:class(?:Name)?|style|color|id|key|ref|role|tab[iI]ndex|slot|aria-.+|data-.+|on[A-Z:]\w*|class:.+)$"
+    r"|@|v-(?:if|else|else-if|for|show|on)\b"
+)
+"""Attributes that mean the same of every component."""
+_DROPPED = ("fixedWidth", "fixed-width", "fw")
+"""Icons of other sets are as wide as each other."""
+_CONDITIONS = {
+    ("react", True): ("{%s ? ", " : ", "}"),
+    ("react", False): ("(%s ? ", " : ", ")"),
+    ("svelte", False): ("{#if %s}", "{:else}", "{/if}"),
+}
+"""What stands around and between two components of which one is shown, by kind and whether others hold them."""
+_CHOSEN = "\0"
+"""Stands for the expression that chooses a component of Vue."""
+_CALLED = ("default", "FontAwesomeIcon")
+_WORD = re.compile(r"[\w$]+")
+ALL_NAMES = "*"
+"""Where any registered icon may be looked up."""
+
+
+class _Plan(NamedTuple):
+    """An element, and what of it becomes a component."""
+
+    span: Span
+    kind: str
+    is_child: bool
+    icons: Mapping[int, tuple[Span, Export | str]]
+    """One, or the two that a condition chooses between, by the starts of the references that name them: where these
+    are meant in the element, and as what."""
+    condition: str
+    tags: Sequence[Span]
+    """Of its name, in its first tag, and in its second if it has one."""
+    edits: Mapping[Span, str]
+    """Of its attributes."""
+    why: str
+    """Why it stays as it is; "" where it need not."""
+
+
+class Drawings:
+    """The elements of one file that draw what is imported or registered, and what becomes of them."""
+
+    def __init__(self, file: CodeRead, wanted: Mapping[int, Candidate], targets: Targets) -> None:
+        self._text, self._code, self._wanted, self._targets = file.text, file.code, wanted, targets
+        statements = (one for one in file.code.imports if one.form == "import" and not one.is_type)
+        imported = [(one, name) for one in statements for name in one.names]
+        self._imports = {name.local: (one, name) for one, name in imported}
+        drawn = [(one, name) for one, name in imported if one.module.startswith((*_DRAWERS, *_DRAWN))]
+        drawers = {name.local: _DRAWERS[one.module] for one, name in drawn if name.name in _CALLED}
+        self._drawers = _REGISTERED | drawers if file.path.suffix == ".vue" else drawers
+        self._objects = {name.local: name.start for _, name in drawn if name.start in wanted}
+        self._libraries = [name.local for _, name in drawn if name.name == "library"]
+        beside = (drawn or imported) if "<script setup" in self._text else []
+        beside = beside if file.path.suffix == ".vue" else drawn
+        self.home: Import | None = min((one for one, _ in beside), key=lambda one: one.span, default=None)
+        """The statement beside which components are imported."""
+        layers = next((f"{name.name} puts icons upon each other" for _, name in drawn if "Layers" in name.name), "")
+        self._why = layers if self.home else "no import here can take another"
+        elements = sorted((one for one in file.code.elements if one.name in self._drawers), key=lambda one: one.span)
+        self._plans = [self._plan(one, self._drawers[one.name]) for one in elements]
+        self.unknown = [one.span for one in self._plans if not one.icons]
+        """Elements whose icon only the running program knows."""
+        self.drawn = {start for one in self._plans for start in one.icons} | {*self._objects.values()}
+        """Starts of all names that were looked at here."""
+        words = (word for found in self._adds() for word in _WORD.finditer(self._text, *found.span(1)))
+        self._registered = {word.start(): word[0] for word in words}
+        self.refused = self._refuse()
+        """Why what is named stays, by where."""
+        self.edits: dict[Span, str] = {}
+        self.gone: set[int] = set()
+        """Starts of the specifiers that nothing needs any more."""
+        self.added: list[tuple[str, str]] = []
+        """What is imported: the module, and what is written."""
+
+    def _plan(self, element: Element, drawer: Drawer) -> _Plan:
+        """See which icons an element shows, and whether a component could show them."""
+        text, (start, end), why, condition = self._text, element.span, self._why, ""
+        tags, edits = [(start + 1, start + 1 + len(element.name))], dict[Span, str]()
+        icons: dict[int, tuple[Span, Export | str]] = {}
+        spans = {bare(name): span for name, span in element.spans.items()}
+        for name, (first, last) in spans.items():
+            value = text[first:last].partition("=")[2]
+            size = value.strip("\"'{} ") if name == "size" else ""
+            if name == drawer.attribute:
+                is_bound = value[:1] == "{" or not text.startswith(name, first)
+                condition, items = self._items(last - len(value) + is_bound, last - is_bound)
+                kind = drawer.kind
+                icons = {at: (item, self._targets.component(self._wanted[at], kind)) for at, item in items.items()}
+            elif name not in ("size", *_DROPPED):
+                why = why or ("" if _KEPT.match(name) else f'"{name}" is of {element.name} alone')
+                continue
+            elif size not in drawer.sizes:
+                why = why or f"its size is {value}"
+            is_sized = name == "size" or (name == drawer.attribute and "size" not in spans)
+            written = self._targets.sized(drawer.kind, drawer.sizes.get(size, "")) if is_sized else ""
+            if condition and name == drawer.attribute and drawer.kind == "vue":
+                written = f"{_CHOSEN} {written}".rstrip()
+            edits[first if written else len(text[:first].rstrip()), last] = written
+        if not text.endswith("/>", start, end):
+            closed = re.compile(rf"\s*</({re.escape(element.name)})\s*>").match(text, end)
+            tags, end = ([*tags, closed.span(1)], closed.end()) if closed else (tags, end)
+            why = why if closed else why or "it holds something"
+        exports = {one for _, one in icons.values()}
+        why = why or next((one for one in exports if isinstance(one, str)), "")
+        why = why or ("both of its icons would be one" if condition and len(exports) == 1 else "")
+        return _Plan((start, end), drawer.kind, element.is_child, icons, condition, tags, edits, why)
+
+    def _items(self, start: int, end: int) -> tuple[str, Mapping[int, Span]]:
+        """The condition of an expression, and the icons that it may be, by the starts of what names them."""
+        found = _VALUE.fullmatch(self._text, start, end)
+        spans = [found.span(n) for n in (2, 3) if found[n]] if found else []
+        condition, items = (found[1] or "").strip() if found else "", dict[int, Span]()
+        for first, last in spans:
+            said = self._text[first:last]
+            named = (at for at in self._wanted if first <= at < last)
+            at = next(named, None) if said[0] in "[\"'" else self._objects.get(said)
+            items |= {} if at is None else {at: (first, last)}
+        is_known = len(items) == len(spans) and self._objects.keys().isdisjoint(_WORD.findall(condition))
+        return condition, items if is_known else {}
+
+    def _uses(self, name: str) -> list[int]:
+        """Where a name stands, outside of comments and of its import."""
+        left = [*self._code.comments, *([self._imports[name][0].span] if name in self._imports else [])]
+        places = (found.start() for found in re.finditer(rf"(?<![\w$]){re.escape(name)}(?![\w$])", self._text))
+        return [at for at in places if not any(start <= at < end for start, end in left)]
+
+    def _adds(self) -> Iterator[re.Match[str]]:
+        """Find the calls that register icons."""
+        calls = ((re.compile(rf"{re.escape(name)}\.add\(([\w$,\s]*)\)[ \t]*;?"), name) for name in self._libraries)
+        return (found for call, name in calls for at in self._uses(name) if (found := call.match(self._text, at)))
+
+    def _refuse(self) -> dict[int, str]:
+        """Find what is used in another way, then all that elements show together with what is refused."""
+        refused: dict[int, str] = {}
+        shown = {item[0] for one in self._plans for item, _ in one.icons.values()}
+        for name, start in self._objects.items():
+            uses = self._uses(name)
+            if others := [at for at in uses if at not in shown and at not in self._registered]:
+                line = self._text.count("\n", 0, others[0]) + 1
+                refused[start] = f"line {line} uses it as a value"
+            elif not uses:
+                refused[start] = "no element shows it"
+        n_before = -1
+        while n_before != len(refused):
+            n_before = len(refused)
+            for one in self._plans:
+                why = one.why or next((refused[start] for start in one.icons if start in refused), "")
+                refused = dict.fromkeys(one.icons, why) | refused if why else refused
+        return refused
+
+    def rewrite(self, still: Mapping[int, str]) -> None:
+        """Write components in the place of elements, but for what is refused.
+
+        `still`: why what is registered must stay so, by the starts of the names.
+        """
+        changed = [one for one in self._plans if self.refused.keys().isdisjoint(one.icons) and one.icons]
+        for one in changed:
+            self._write(one)
+        names = {self._objects.get(name) for name in self._registered.values()}
+        self.refused = {start: why for start, why in still.items() if start in names} | self.refused
+        gone = {name: start for name, start in self._objects.items() if start not in self.refused}
+        needless = {span[0] for one in changed for span in one.tags}
+        for found in self._adds():
+            kept = [part for part in found[1].split(",") if part.strip() not in gone]
+            if not "".join(kept).strip():
+                needless.add(found.start())
+                self.edits[whole_line(self._text, found.span())] = ""
+            elif len(kept) <= found[1].count(","):
+                self.edits[found.span(1)] = ",".join(kept) if found[1][:1].isspace() else ",".join(kept).lstrip()
+        for name in (*self._drawers, *self._libraries) if self.edits else ():
+            if name in self._imports and needless.issuperset(self._uses(name)):
+                gone[name] = self._imports[name][1].start
+        self.gone = {*gone.values()}
+
+    def _write(self, one: _Plan) -> None:
+        """Write the component that an element becomes, or both of them with the condition."""
+        names = [self._bound(export) for _, export in one.icons.values() if isinstance(export, Export)]
+        changes = [dict(one.edits) | dict.fromkeys(one.tags, name.split()[0]) | {one.tags[0]: name} for name in names]
+        if len(names) == 1:
+            self.edits |= changes[0]
+        elif one.kind == "vue":
+            chosen = f':is="{one.condition} ? {names[0]} : {names[1]}"'
+            edits = {span: text.replace(_CHOSEN, chosen) for span, text in one.edits.items()}
+            self.edits |= edits | dict.fromkeys(one.tags, "component")
+        else:
+            start, end = one.span
+            before, between, behind = _CONDITIONS[one.kind, one.is_child]
+            shown = edited(self._text, changes[0], start, end)
+            self.edits |= {(start, start): f"{before.replace('%s', one.condition)}{shown}{between}", **changes[1]}
+            self.edits[end - 1, end] = f">{behind}"
+
+    def _bound(self, export: Export) -> str:
+        """What a component is called here, with the weight that it takes; it is imported."""
+        weight = f' weight="{export.weight}"' if export.weight else ""
+        for one, name in self._imports.values():
+            if (one.module, name.name) == (export.module, export.name) and not name.is_type:
+                return f"{name.local}{weight}"
+        local = free_name(export.name)
+        while self._uses(local):
+            local += "Icon"
+        self.added.append((export.module, spelt(export, local)))
+        return f"{local}{weight}"
+
+
+def spelt(export: Export, local: str) -> str:
+    """What is written among the names of an import."""
+    return export.name if export.name == local else f"{export.name} as {local}"
+
+
+def edited(text: str, edits: Mapping[Span, str], start: int = 0, end: int | None = None) -> str:
+    """A text, or a part of it, with all that is changed there."""
+    parts = []
+    for (first, last), written in sorted(edits.items()):
+        assert first >= start or not written, "edits overlap"
+        parts += [text[start:first], written]
+        start = max(start, last)
+    return "".join((*parts, text[start:end]))
+
+
+def whole_line(text: str, span: Span) -> Span:
+    """What goes with a statement that goes: its line, where it fills one, else the blanks beside it."""
+    start, end = span
+    line = text.rfind("\n", 0, start) + 1
+    behind = re.compile(r"[ \t]*(\r?\n|\Z)?").match(text, end)
+    if not text[line:start].strip() and behind:
+        return line, behind.end()
+    return line + len(text[line:start].rstrip()), end

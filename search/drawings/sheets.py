@@ -1,0 +1,81 @@
+"""Style sheets and style attributes, as tinycss2 reads them: which rules there are, and what each declares."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import tinycss2
+
+REACHING = re.compile(
+    r"\\|@import|(?:url|src|image|image-set|cross-fade|element|paint)\s*\((?!\s*[\"']?#)", re.IGNORECASE
+)
+"""In styles and paints: what lies elsewhere, and signs that could hide it."""
+_GROUPS = frozenset(("media", "supports", "layer", "container"))
+_ON_SCREENS = frozenset(("", "all", "screen", "only screen"))
+_ELSEWHERE = frozenset(("print", "speech", "tty", "tv", "projection", "handheld", "braille", "embossed", "aural"))
+
+
+class Declaration(NamedTuple):
+    """A property that a style states."""
+
+    name: str
+    value: str
+    is_important: bool
+    text: str
+    """As it stands in a style."""
+
+
+Rule = tuple[list[str], list[Declaration]]
+"""Selectors, and what is declared for what they choose."""
+
+
+def declarations(style: str | Sequence[Any]) -> list[Declaration]:
+    """What a style attribute states, or the block of a rule."""
+    read = tinycss2.parse_blocks_contents(style, skip_comments=True, skip_whitespace=True)
+    found = []
+    for one in read:
+        value = tinycss2.serialize(one.value).rstrip() if one.type == "declaration" else ""
+        if value:
+            value = value if "'" in value else value.replace('"', "'")
+            name = one.name if one.name.startswith("--") else one.lower_name
+            text = f"{name}:{value}{'!important' if one.important else ''}"
+            found.append(Declaration(name, value.lstrip(), one.important, text))
+    return found
+
+
+def rules_of(sheet: str | Sequence[Any], *, media: str = "") -> Iterator[Rule]:
+    """Rules of a style sheet that a screen takes; what is no rule of selectors has its keyword as one: "@keyframes"."""
+    kinds = {kind.strip().lower() for kind in media.split(",")}
+    if kinds <= _ELSEWHERE:
+        return
+    for rule in tinycss2.parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True):
+        if rule.type == "qualified-rule" and kinds & _ON_SCREENS:
+            prelude = " ".join(tinycss2.serialize(rule.prelude).split())
+            yield re.sub(r" ?([,>]) ?", r"\1", prelude).split(","), declarations(rule.content)
+        elif rule.type == "at-rule" and rule.lower_at_keyword == "media" and kinds & _ON_SCREENS:
+            yield from rules_of(rule.content or (), media=tinycss2.serialize(rule.prelude))
+        elif rule.type != "error":
+            yield [f"@{getattr(rule, 'lower_at_keyword', media)}"], []
+
+
+def safe_text(sheet: str) -> str:
+    """A style sheet as it is, where it holds all that it needs; else its plain rules without what lies elsewhere."""
+    if not REACHING.search(sheet):
+        return sheet
+    rules = ((",".join(selectors), [one.text for one in declared]) for selectors, declared in rules_of(sheet))
+    kept = ((chosen, [text for text in texts if not REACHING.search(text)]) for chosen, texts in rules)
+    return "".join(f"{chosen}{{{';'.join(texts)}}}" for chosen, texts in kept if not re.search(r"[@\\]", chosen))
+
+
+def scoped(sheet: str | Sequence[Any], *, scope: str, renamed: Callable[[str], str]) -> str:
+    """A style sheet that holds for what lies in `scope` alone, a selector; `renamed`: what its ids are called now."""
+    parts = []
+    for rule in tinycss2.parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True):
+        head, brace, body = ("" if rule.type == "error" else rule.serialize()).partition("{")
+        if rule.type == "qualified-rule":
+            named = re.sub(r"#([\w-]+)", lambda one: f"#{renamed(one[1])}", head.replace(":root", scope))
+            head = ",".join(f"{one.strip()}:where({scope},{scope} *)" for one in named.split(","))
+        elif brace and rule.lower_at_keyword in _GROUPS:
+            body = f"{scoped(rule.content, scope=scope, renamed=renamed)}}}"
+        parts.append(head + brace + body)
+    return "".join(parts)
