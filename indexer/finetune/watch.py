@@ -139,7 +139,7 @@ def fallen(scores: Scores, parent: Scores) -> Iterator[str]:
 
 
 def _without_copies(lesson: Lesson) -> Ids:
-    """Held-out rows, but for those that are an icon once more, called by its looks alone (`corpus.gather`).
+    """Held-out rows, but for those that are an icon once more, called by its looks alone (`captions.gather`).
 
     With the same picture and name they stand where the icon stands, and would be wrong answers to its tags.
     """

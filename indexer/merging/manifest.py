@@ -76,7 +76,7 @@ class Calibration:
     unit: float
     """Cosine with the vector of words that is worth one log-odd."""
     words: Curve
-    """Of the evidence for an icon that was asked for with words (`publishing.evidence`)."""
+    """Of the evidence for an icon that was asked for with words (`of_words`)."""
     pictures: CurveBySize
     """Of the cosine with the vector of a picture."""
 
@@ -296,7 +296,7 @@ SNAPSHOT = "0005"
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Shares in a fused vector (`publishing.vectors`)."""
+    """Shares in a fused vector (`merging.merge`)."""
 
     picture: float
     """The rest is the name's."""

@@ -184,7 +184,7 @@ class Chart:
     sheet: Any
 
     def svg(self) -> str:
-        """Spell it as an element of a page whose style sheet is `page.STYLE`."""
+        """Spell it as an element of a page whose style sheet is `STYLE`."""
         text = self._saved(format="svg", transparent=True, metadata=_NOTHING).decode()
         for colour, name in _VARIABLES.items():
             text = text.replace(colour, f"var(--{name})")
