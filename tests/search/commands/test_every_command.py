@@ -208,7 +208,7 @@ def test_ctrl_c_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
         (["serve", "--port", "0", "--host", ODD], f'nothing can listen on "{ODD}:0"'),
         (["export", "own:house", "--name", ODD], f'"{ODD}" is not Unicode text'),
         (["search", ODD], f'"{ODD}" is not Unicode text'),
-        (["map", "--from", "own", "--to", "other", "--names", "names.txt"], "can't be read: it is not UTF-8"),
+        (["map", "--from", "own", "--to", "other", "--names", "names.txt"], "save it as UTF-8"),
     ],
 )  # fmt: skip
 def test_what_is_no_utf_8_is_refused_by_name(
