@@ -8,12 +8,13 @@ by expat and tinycss2 is written anew, so that no sign means more to a browser t
 import base64
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from urllib.parse import quote, unquote, unquote_to_bytes
 from xml.etree import ElementTree
 
 from indexer.errors import IconsError, RenderError
 from indexer.rendering.render import svg_document
+from search.drawings.collection import unique
 from search.drawings.drawn import Look, NamedIcon, coloured, with_attribute
 from search.drawings.shapes import reshape
 from search.drawings.sheets import REACHING, Declaration, declarations, rules_of, safe_text, scoped
@@ -56,6 +57,8 @@ _WITH_ANY_TEXT = ("aria-", "data-")
 """Attributes that hold any text, whatever follows in their names."""
 _WITH_TEXT = frozenset(("text", "tspan", "textPath", "title", "desc", "style"))
 """Elements whose characters are drawn or read; between others they are indentation."""
+_OF_TEXT_ALONE = frozenset(("title", "desc", "style"))
+"""HTML reads elements in these as its own: a <rect/> in a <desc> would never end there."""
 _DEEPEST = 200
 """Elements in each other."""
 _NAMESPACE = re.compile(rb"\sxmlns\s*=")
@@ -64,7 +67,7 @@ _OBSOLETE = re.compile(r"enable-background|-inkscape-|solid-(?:color|opacity)")
 _BITMAP = re.compile(r"data:image/(?:png|jpe?g|gif|webp)[;,]", re.IGNORECASE)
 """What may be held inside, as data: a bitmap runs nothing."""
 _INNER = re.compile(r"data:image/svg\+xml((?:;[^;,]*)*),(.*)", re.IGNORECASE | re.DOTALL)
-_MOST_SELECTORS = 2_000
+_MOST_SELECTORS, _MOST_LAID = 2_000, 5_000_000
 _DEEPEST_INNER = 3
 """Pictures in each other."""
 
@@ -112,10 +115,9 @@ def _cleaned(document: bytes, *, depth: int) -> ElementTree.Element:
         raise ValueError("its root is not svg")
     for parent in root.iter():
         parent.text = _characters(parent, parent.text)
-        for child in list(parent):
+        parent[:] = [child for child in parent if parent.tag not in _OF_TEXT_ALONE and _is_kept(child, depth)]
+        for child in parent:
             child.tail = _characters(parent, child.tail)
-            if not _is_kept(child, depth):
-                parent.remove(child)
     return root
 
 
@@ -179,11 +181,12 @@ def _picture(address: str, depth: int) -> str:
 
 _TIMING = ("begin", "end")
 _LABELS = ("aria-labelledby", "aria-describedby")
-_FRAMES = re.compile(r"keyframes\s+([\w-]+)")
-_WITH_FRAMES = re.compile(r"\banimation(?:-name)?\s*:[^;}]*|keyframes\s+[^{]*")
-_STARTED_BY = re.compile(r"((?:^|;)\s*)((?:\\.|[^;.+\\-])+)(?=\.[a-z])", re.IGNORECASE)
+_FRAMES = re.compile(r"keyframes\s+[\"']?([\w-]+)", re.IGNORECASE)
+_WITH_FRAMES = re.compile(r"\banimation(?:-name)?\s*:[^;}]*", re.IGNORECASE)
+_WORD = re.compile(r"[\w-]+")
+_STARTED_BY = re.compile(r"((?:^|;)\s*+)((?:\\.|[^;.+\\-])++)(?=\.[a-z])", re.IGNORECASE)
 """What an animation waits for. A hyphen is a minus there."""
-_WITH_URL = re.compile(r"url\(\s*[\"']?#([^\"')]+?)[\"']?\s*\)")
+_WITH_URL = re.compile(r"url\(\s*+[\"']?#([^\"'()]++)[\"']?\s*+\)", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\(?=.)")
 
 
@@ -206,8 +209,8 @@ def _letters(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]+", "_", spelt)
 
 
-_NAME = re.compile(r":root|[.#]?-?[^\W\d][\w-]*|\*")
-_SELECTOR = re.compile(rf"(?:{_NAME.pattern})+(?:[> ](?:{_NAME.pattern})+)?")
+_NAME = re.compile(r":root|[.#]?-?[^\W\d][\w-]*+|\*")
+_SELECTOR = re.compile(rf"(?:{_NAME.pattern})++(?:[> ](?:{_NAME.pattern})++)?")
 _Choice = tuple[list[frozenset[str]], bool, Sequence[Declaration]]
 """A rule: what it asks of an element, behind what it asks of one around, and whether that is the next one."""
 
@@ -215,7 +218,8 @@ _Choice = tuple[list[frozenset[str]], bool, Sequence[Declaration]]
 def _lay_rules(root: ElementTree.Element) -> None:
     """Write the rules of <style> into the elements that they choose; sheets stay where a rule does more than that.
 
-    A rule chooses by classes, ids and names of an element, and of one that it lies in.
+    A rule chooses by classes, ids and names of an element, and of one that it lies in. Sheets stay as well where many
+    rules for many elements would take long, or become long.
     """
     sheets = [(parent, child) for parent in root.iter() for child in parent if child.tag == "style"]
     shown = [sheet for _, sheet in sheets if sheet.get("type", "text/css") == "text/css"]
@@ -227,10 +231,17 @@ def _lay_rules(root: ElementTree.Element) -> None:
         ([frozenset(_NAME.findall(one)) for one in re.split("[> ]", selector)], ">" in selector, declared)
         for selector, declared in sorted(pairs, key=lambda pair: _weight(pair[0]))
     ]
-    _lay(root, [], choices)
+    laid, room = [], _MOST_LAID
+    for element, declared, n_around in _chosen(root, [], choices):
+        room -= len(choices) * (1 + n_around) + sum(len(one.text) for one in declared)
+        if room < 0:
+            return
+        laid.append((element, declared))
+    for element, declared in laid:
+        _lay(element, declared)
     classes = {name for asked, _, _ in choices for names in asked for name in names}
-    for parent, sheet in sheets:
-        parent.remove(sheet)
+    for parent in dict.fromkeys(parent for parent, _ in sheets):
+        parent[:] = [child for child in parent if child.tag != "style"]
     for element in root.iter() if sheets else ():
         rest = [one for one in element.attrib.pop("class", "").split() if f".{one}" not in classes]
         if rest:
@@ -243,8 +254,10 @@ def _weight(selector: str) -> tuple[int, int, int]:
     return selector.count("#"), selector.count(".") + selector.count(":"), sum(name[0].isalpha() for name in names)
 
 
-def _lay(element: ElementTree.Element, around: list[set[str]], choices: Sequence[_Choice]) -> None:
-    """Write into an element, and all in it, what is declared for them; `around`: names of those that it lies in."""
+def _chosen(
+    element: ElementTree.Element, around: list[set[str]], choices: Sequence[_Choice]
+) -> Iterator[tuple[ElementTree.Element, list[Declaration], int]]:
+    """What is declared for an element and all in it; `around`: names of those that it lies in, which are counted."""
     names = {"*", element.tag, f"#{element.get('id')}", *(f".{one}" for one in element.get("class", "").split())}
     names |= set() if around else {":root"}
     laid = [
@@ -253,31 +266,35 @@ def _lay(element: ElementTree.Element, around: list[set[str]], choices: Sequence
         if asked[-1] <= names and (not asked[1:] or any(asked[0] <= one for one in around[-is_child:]))
         for one in declared
     ]
-    if laid:
-        in_order = sorted([*laid, *declarations(element.get("style", ""))], key=lambda one: one.is_important)
-        element.set("style", ";".join(one.text for one in in_order))
+    yield element, laid, len(around)
     for child in element:
-        _lay(child, [*around, names], choices)
+        yield from _chosen(child, [*around, names], choices)
+
+
+def _lay(element: ElementTree.Element, declared: Sequence[Declaration]) -> None:
+    """Write what is declared for an element into it."""
+    if declared:
+        in_order = sorted([*declared, *declarations(element.get("style", ""))], key=lambda one: one.is_important)
+        element.set("style", ";".join(one.text for one in in_order))
 
 
 def _name_parts(root: ElementTree.Element, name: str) -> None:
     """Put the icon's name before each id and what refers to one, and before what its sheets name."""
     own, sheets = _letters(name), list(root.iter("style"))
-    names: dict[str, str] = {}
-    for old in filter(None, (element.get("id") for element in root.iter())):
-        new = f"{own}__{_letters(old)}"
-        while new in names.values() and old not in names:
-            new += "_"
-        names.setdefault(old, new)
-    frames = "|".join(frame for sheet in sheets for frame in _FRAMES.findall(sheet.text or ""))
-    named_frame = re.compile(rf"(?<![\w-])({frames or '$.'})(?![\w-])")
+    ids = list(dict.fromkeys(filter(None, (element.get("id") for element in root.iter()))))
+    names = dict(zip(ids, unique([f"{own}__{_letters(old)}" for old in ids], between="_"), strict=True))
+    frames = {frame for sheet in sheets for frame in _FRAMES.findall(sheet.text or "")}
 
     def renamed(reference: str) -> str:
-        return names.get(reference) or names.get(unquote(reference), reference)
+        """What is not in the drawing is nothing: it may be there in the page."""
+        return names.get(reference) or names.get(unquote(reference), f"{own}__")
 
     def in_style(text: str) -> str:
-        text = _WITH_URL.sub(lambda link: f"url(#{renamed(link[1])})", text)
-        return _WITH_FRAMES.sub(lambda part: named_frame.sub(rf"{own}__\1", part[0]), text)
+        text = _WITH_URL.sub(lambda link: f"url(#{renamed(link[1].strip())})", text)
+        return _WITH_FRAMES.sub(lambda part: _WORD.sub(framed, part[0]), text)
+
+    def framed(word: re.Match[str]) -> str:
+        return f"{own}__{word[0]}" if word[0] in frames else word[0]
 
     for element in root.iter():
         for attribute, value in element.items():
@@ -291,5 +308,5 @@ def _name_parts(root: ElementTree.Element, name: str) -> None:
             else:
                 element.set(attribute, in_style(value))
     for sheet in sheets:
-        sheet.text = scoped(in_style(sheet.text or ""), scope=f".{own}", renamed=renamed)
+        sheet.text = scoped(in_style(sheet.text or ""), own=own, renamed=renamed)
         root.set("class", " ".join(filter(None, (root.get("class"), own))))

@@ -13,7 +13,7 @@ from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.collection import plain_name, unique
 from search.drawings.drawn import ICON_NAME, Look, named_icon
 from search.drawings.frameworks import capitals
-from search.drawings.licences import SetTerms, gallery, notice
+from search.drawings.licences import HYPHENS, SetTerms, gallery, notice
 from search.drawings.markup import TSX, XML, merging, written
 from search.drawings.shapes import box_of
 from search.results import Hit
@@ -255,7 +255,7 @@ _OF_WHOLE = frozenset(("opacity", "filter", "mask", "clip-path", "transform", "s
 def make_sprite(material: Material) -> Made:
     """Write the sprite, and a page that shows it."""
     symbols = "\n".join(map(_symbol, material.drawn))
-    credits = notice(material.terms).replace("--", "- -").rstrip("-")
+    credits = HYPHENS.sub("- ", notice(material.terms)).rstrip("-")
     comment = f"<!--\n{credits}\n-->"
     head = '<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0" style="position:absolute" aria-hidden="true">'
     sprite = f"{head}\n{comment}\n{symbols}\n</svg>\n"

@@ -1,5 +1,6 @@
 """Whose icons these are, and on which terms; and the page that shows what was exported."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ _WARNINGS: dict[Family, str] = {
 }
 _HARMLESS = str.maketrans({"<": "\u2039", ">": "\u203a", "`": "'", "\n": " "})
 """Signs that would be orders in Markdown, and what stands for them; it shows HTML as such."""
+HYPHENS = re.compile(r"-(?=-)")
+"""Two of them end a comment."""
 _LONGEST = 200
 _ORDER: tuple[Family, ...] = ("share-alike", "copyleft", "non-commercial", "no-derivatives", "withheld", "unknown")
 

@@ -93,7 +93,7 @@ def _read(text: str, key: str) -> float:
     return float(number[1])
 
 
-_DECLARED = re.compile(r"(^|;)(\s*)stroke-width\s*:\s*([^;]+?)\s*(?=;|$)")
+_DECLARED = re.compile(r"(^|;)(\s*)stroke-width\s*:([^;]+)")
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:px)?")
 ENDS = {"round": ("round", "round"), "sharp": ("square", "miter")}
 """Caps and joins. Square caps: a dot is a stroke without length, of which butt caps would leave nothing."""
@@ -149,7 +149,7 @@ def _widen(root: ElementTree.Element, width: float) -> None:
         if (own := element.get("stroke-width")) is not None:
             element.set("stroke-width", wider(own))
         if style := element.get("style"):
-            changed = _DECLARED.sub(lambda found: f"{found[1]}{found[2]}stroke-width:{wider(found[3])}", style)
+            changed = _DECLARED.sub(lambda found: f"{found[1]}{found[2]}stroke-width:{wider(found[3].strip())}", style)
             element.set("style", changed)
 
 

@@ -7,11 +7,14 @@ from typing import Any, NamedTuple
 import tinycss2
 
 REACHING = re.compile(
-    r"\\|@import|(?:url|src|image|image-set|cross-fade|element|paint)\s*\((?!\s*[\"']?#)", re.IGNORECASE
+    r"\\|@import|url\s*\((?!\s*[\"']?#)|(?:src|image|image-set|cross-fade|element|paint)\s*\(", re.IGNORECASE
 )
 """In styles and paints: what lies elsewhere, and signs that could hide it."""
 _GROUPS = frozenset(("media", "supports", "layer", "container"))
+_DEEPEST = 50
+"""Brackets in each other."""
 _ON_SCREENS = frozenset(("", "all", "screen", "only screen"))
+_FRAMES_NAME = re.compile(r"[\"']?([\w-]+)[\"']?")
 _ELSEWHERE = frozenset(("print", "speech", "tty", "tv", "projection", "handheld", "braille", "embossed", "aural"))
 
 
@@ -29,9 +32,18 @@ Rule = tuple[list[str], list[Declaration]]
 """Selectors, and what is declared for what they choose."""
 
 
+def _tokens(css: str | Sequence[Any]) -> Sequence[Any]:
+    """Read a style or a sheet; nothing where brackets are nested deeper than any is."""
+    tokens = tinycss2.parse_component_value_list(css) if isinstance(css, str) else css
+    level = tokens
+    for _ in range(_DEEPEST):
+        level = [inner for one in level for inner in getattr(one, "content", getattr(one, "arguments", None)) or ()]
+    return () if level else tokens
+
+
 def declarations(style: str | Sequence[Any]) -> list[Declaration]:
     """What a style attribute states, or the block of a rule."""
-    read = tinycss2.parse_blocks_contents(style, skip_comments=True, skip_whitespace=True)
+    read = tinycss2.parse_blocks_contents(_tokens(style), skip_comments=True, skip_whitespace=True)
     found = []
     for one in read:
         value = tinycss2.serialize(one.value).rstrip() if one.type == "declaration" else ""
@@ -48,7 +60,7 @@ def rules_of(sheet: str | Sequence[Any], *, media: str = "") -> Iterator[Rule]:
     kinds = {kind.strip().lower() for kind in media.split(",")}
     if kinds <= _ELSEWHERE:
         return
-    for rule in tinycss2.parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True):
+    for rule in tinycss2.parse_stylesheet(_tokens(sheet), skip_comments=True, skip_whitespace=True):
         if rule.type == "qualified-rule" and kinds & _ON_SCREENS:
             prelude = " ".join(tinycss2.serialize(rule.prelude).split())
             yield re.sub(r" ?([,>]) ?", r"\1", prelude).split(","), declarations(rule.content)
@@ -67,15 +79,23 @@ def safe_text(sheet: str) -> str:
     return "".join(f"{chosen}{{{';'.join(texts)}}}" for chosen, texts in kept if not re.search(r"[@\\]", chosen))
 
 
-def scoped(sheet: str | Sequence[Any], *, scope: str, renamed: Callable[[str], str]) -> str:
-    """A style sheet that holds for what lies in `scope` alone, a selector; `renamed`: what its ids are called now."""
-    parts = []
-    for rule in tinycss2.parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True):
-        head, brace, body = ("" if rule.type == "error" else rule.serialize()).partition("{")
+def scoped(sheet: str | Sequence[Any], *, own: str, renamed: Callable[[str], str]) -> str:
+    """A style sheet that holds for what lies in the class `own` alone; `renamed`: what its ids are called now.
+
+    Rules inside rules and at-rules that would hold for the page, as @font-face and @scope, are left out.
+    """
+    parts, scope = [], f".{own}"
+    for rule in tinycss2.parse_stylesheet(_tokens(sheet), skip_comments=True, skip_whitespace=True):
+        if rule.type == "error" or rule.content is None:
+            continue
+        prelude = tinycss2.serialize([one for one in rule.prelude if one.type != "comment"])
         if rule.type == "qualified-rule":
-            named = re.sub(r"#([\w-]+)", lambda one: f"#{renamed(one[1])}", head.replace(":root", scope))
+            named = re.sub(r"#([\w-]+)", lambda one: f"#{renamed(one[1])}", prelude.replace(":root", scope))
             head = ",".join(f"{one.strip()}:where({scope},{scope} *)" for one in named.split(","))
-        elif brace and rule.lower_at_keyword in _GROUPS:
-            body = f"{scoped(rule.content, scope=scope, renamed=renamed)}}}"
-        parts.append(head + brace + body)
+            parts.append(f"{head}{{{';'.join(one.text for one in declarations(rule.content))}}}")
+        elif rule.lower_at_keyword in _GROUPS:
+            parts.append(f"@{rule.lower_at_keyword}{prelude}{{{scoped(rule.content, own=own, renamed=renamed)}}}")
+        elif rule.lower_at_keyword.endswith("keyframes") and (name := _FRAMES_NAME.fullmatch(prelude.strip())):
+            frames = tinycss2.serialize(rule.content)
+            parts.append(f"@{rule.lower_at_keyword} {own}__{name[1]}{{{frames}}}")
     return "".join(parts)

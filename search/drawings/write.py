@@ -7,6 +7,7 @@ from itertools import count
 from indexer.errors import IconsError
 from search.drawings.drawn import Look, NamedIcon, iconify_key
 from search.drawings.frameworks import Export, Framework, exported, local_names
+from search.drawings.licences import HYPHENS
 from search.drawings.markup import DRAWINGS, REACT_IMPORT, slug
 from search.drawings.shapes import ENDS
 
@@ -99,7 +100,7 @@ def comment(remark: str | None, framework: Framework) -> str:
     text = " ".join(remark.split())
     match framework.language:
         case "vue" | "svelte" | "html" | "svg":
-            return f"<!-- {text.replace('--', '- -').replace('>', ')')} -->\n"
+            return f"<!-- {HYPHENS.sub('- ', text).replace('>', ')')} -->\n"
         case "text":
             return f"# {text}\n"
         case _:

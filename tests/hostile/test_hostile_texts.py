@@ -23,7 +23,7 @@ from search.cli import main
 from search.commands.serve import labels_beginning
 from search.drawings.drawn import AS_IT_IS, NamedIcon
 from search.drawings.frameworks import FRAMEWORKS
-from search.drawings.write import write
+from search.drawings.write import comment, write
 from search.engine import Query, SearchEngine
 
 EVIL = "dot \x1b[31m\x1b]0;title\x07 [red]b[/blue] \u202egvs.\u2066 \x9b2J \r\x08 <b>&\"'</b> \u2028 z"
@@ -191,6 +191,61 @@ def test_what_is_nested_without_end_is_refused_before_it_grows() -> None:
     for one in DRAWN:
         with pytest.raises(IconsError, match="nested more than 200 deep"):
             write([NamedIcon("own:deep", "own", "deep", deep)], one, AS_IT_IS)
+
+
+_KEEPING = "@keyframes k{to{opacity:0}}"
+"""What lets a style sheet stay in a page."""
+
+
+@pytest.mark.parametrize(
+    ("body", "others"),
+    [
+        ("<style>.a{}<g/>@import url(//x.example);</style>", ("x.example",)),
+        (f"<style>{_KEEPING}.a{{b:u<g/>rl(//x.example)}}</style>", ("rl(",)),
+        ("<desc><rect/><image/></desc><title>a<path/></title>", ("<desc><", "<path")),  # HTML never ends these
+        (f"<style>{_KEEPING}svg{{background:image-set('#a' 2x,'//x.example' 1x)}}</style>", ("x.example",)),
+        (f"<style>{_KEEPING}@scope (html){{p{{top:0}}}}@media all{{@scope{{p{{top:0}}}}}}</style>", ("top:0",)),
+        (f"<style>{_KEEPING}svg{{:not(&amp;){{top:0}}}}@starting-style{{p{{top:0}}}}</style>", ("top:0",)),
+        (
+            f"<style>{_KEEPING}@font-face{{font-family:a;src:local(b)}}@property --a{{top:0}}</style>",
+            ("@font", "@prop"),
+        ),
+        (
+            f"<style>{_KEEPING}@KEYFRAMES spin{{}}@keyframes/**/spin{{}}@keyframes 'spin'{{}}</style>",
+            (" spin", "/spin"),
+        ),
+        (f"<style>{_KEEPING}:not([a='{{']){{top:0}}</style>", ("]){",)),
+        ('<set href="#other" attributeName="display" to="none"/><use href="#other"/>', ("#other",)),
+    ],
+)
+def test_no_drawing_reaches_the_page_around_it(body: str, others: tuple[str, ...]) -> None:
+    code = write([NamedIcon("own:a", "own", "a", svg(body + SQUARE))], FRAMEWORKS["html"], AS_IT_IS).code
+    assert "<rect" in code and [one for one in others if one in code] == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<style>.{'a' * 60}:hover{{}}</style>",
+        f"<style>{'*,' * 1_999}*{{fill:red}}</style>{'<g/>' * 20_000}",
+        f"<style>*{{--a:{'x' * 100_000}}}</style>{'<g/>' * 20_000}",
+        "".join(f'<g id="{n:b}"/>'.translate({48: ".", 49: "-"}) for n in range(20_000)),
+        f"<style>{''.join(f'@keyframes a{n}{{}}' for n in range(9_000))}g{{animation:{'b ' * 200_000}}}</style>",
+        f'<set begin=";{" " * 200_000}x"/>',
+        f'<g fill="{"url(#" * 100_000}" data-x="url(#{" " * 200_000}x"/>',
+        f'<g style="a:{"(" * 100_000}"/>',
+        f"<style>{'@media all{' * 20_000}</style>",
+    ],
+    ids=["selector", "rules", "long-rule", "ids", "frames", "begin", "urls", "brackets", "groups"],
+)
+def test_what_is_costly_to_read_is_read_in_time_and_stays_small(body: str) -> None:
+    content = svg(body + SQUARE)
+    code = write([NamedIcon("own:a", "own", "a", content)], FRAMEWORKS["html"], AS_IT_IS).code
+    assert "<rect" in code and len(code) < 2 * len(content)
+
+
+def test_no_remark_ends_its_comment_or_holds_two_hyphens() -> None:
+    assert comment("a---->b", FRAMEWORKS["svg"]) == "<!-- a- - - -)b -->\n"
 
 
 @settings(max_examples=150, deadline=None)
