@@ -246,6 +246,8 @@ def remarks(checked: Checked) -> Iterator[str]:
         yield from [f"{title}: {len(lines):,}", *(f"  {line}" for line in lines[:_MOST_SHOWN])] if lines else []
         if len(lines) > _MOST_SHOWN:
             yield f"  ... and {len(lines) - _MOST_SHOWN:,} more; --json has all"
-    used = ", ".join(f"{one.key} {one.n:,}" for one in checked.sets)
+    n_own = checked.n_references - sum(one.n for one in checked.sets)
+    used = ", ".join([*(f"{one.key} {one.n:,}" for one in checked.sets), *([f"own {n_own:,}"] if n_own else [])])
     yield f"files: {checked.n_files:,}; names of icons: {checked.n_references:,}{f' ({used})' if used else ''}"
-    yield f"{len(checked.findings) or 'nothing'} to be mended"
+    unread = f"; {len(checked.not_read):,} not read: mend that, or give --allow-unread" if checked.not_read else ""
+    yield f"{len(checked.findings) or 'nothing'} to be mended{unread}"

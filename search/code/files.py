@@ -35,7 +35,7 @@ def code_files(places: Sequence[Path]) -> Iterator[Path]:
     seen = set()
     for place in places:
         for path in [place] if place.is_file() else files_below(place):
-            if kind_of(path.name) is None:
+            if kind_of(path.name) is None and not path.is_dir():
                 if path == place:
                     raise IconsError(f'"{place}" is no file of code that is read; docs/checking.md lists the kinds')
             elif path not in seen:
@@ -73,8 +73,9 @@ def _walk(folder: Path, path: str, rules: Exclusion) -> Iterator[Path]:
     try:
         with os.scandir(folder) as listed:
             entries = sorted(listed, key=lambda entry: entry.name)
-    except OSError as error:
-        raise IconsError(f'"{folder}" can\'t be read: {error.strerror}') from error
+    except OSError:
+        yield folder  # whoever reads it says why not
+        return
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             if not rules.excludes(f"{path}{entry.name}/"):
@@ -241,7 +242,7 @@ def spellings_of(address: str) -> Sequence[str]:
 def _root(place: Path) -> Path | None:
     """The folder above that is marked, else the place's own; the user's own is none, whatever lies there."""
     above = [folder for folder in (place.resolve(), *place.resolve().parents) if folder != Path.home()]
-    marked = next((folder for mark in _MARKS for folder in above if (folder / mark).exists()), None)
+    marked = next((folder for mark in _MARKS for folder in above if os.path.exists(folder / mark)), None)  # noqa: PTH110  no error where it may not be read
     return marked or (place if place.is_dir() else place.parent if place.is_file() else None)
 
 

@@ -104,7 +104,7 @@ def _deep(one: Import, components: Components) -> Iterator[Reference]:
 
 
 _TOKEN = re.compile(r"[^\s\"'`<>{}]+")
-_UNO = re.compile(r"i-([a-z0-9-]+):([a-z0-9-]+)|i-([a-z0-9]+(?:-[a-z0-9]+)+)")
+_UNO = re.compile(r"(?:i-([a-z0-9-]+):([a-z0-9-]+)|i-([a-z0-9]+(?:-[a-z0-9]+)+))(?:\?(?:mask|bg|auto))?")
 _TAILWIND = re.compile(r"(?:^|(?<=[:!]))icon-\[([a-z0-9-]+?)--([a-z0-9-]+)\](?:/[\w.]+)?$")
 _ICONIFY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*))--([a-z0-9]+(?>(?:-[a-z0-9]+)*))")
 _BEGUN = re.compile(r"(?:^|(?<=[:!]))i-[a-z0-9-]*[-:]\$$")
@@ -190,7 +190,8 @@ def _uno(start: int, token: str) -> Reference | None:
     if not readings:
         return None
     (key, name), *others = readings
-    return Reference(start + at, start + len(token), "unocss", key, name, tuple(others))
+    end = found.end(3) if found[3] else found.end(2)
+    return Reference(start + at, start + end, "unocss", key, name, tuple(others))
 
 
 def _tailwind(start: int, token: str, beside: set[str]) -> Reference | None:

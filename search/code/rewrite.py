@@ -85,6 +85,9 @@ _ALONE = frozenset((
     "rotate", "spin",
 ))  # fmt: skip
 """Attributes of components of one family, which others do not take."""
+_OF_MATERIAL = _ALONE | {"color", "fontSize"}
+"""There they name colours and sizes of a theme."""
+_MATERIAL = ("@mui/icons-material", "@material-ui/icons")
 _WHY = {
     "ligature": "a word that an icon font draws; the target has no such font here",
     "class": "a class of an icon font; the target has no such font here",
@@ -187,7 +190,8 @@ class _Rewriter:
                 kept.append(name)
                 continue
             shown = (map(bare, one.spans) for one in self.file.code.elements if one.name == name.local)
-            alone = sorted(_ALONE.intersection(chain.from_iterable(shown)))
+            own = _OF_MATERIAL if package_of(of.module) in _MATERIAL else _ALONE
+            alone = sorted(own.intersection(chain.from_iterable(shown)))
             export = self.targets.in_place_of(target, of.module)
             if isinstance(export, Export) and (alone or "/*" in between or "//" in between):
                 export = f'"{alone[0]}" is of the old component alone' if alone else "a comment is among the names"
@@ -295,7 +299,7 @@ def kept_as_it_is(rewritten: Rewritten, kept: Sequence[tuple[Path, str]]) -> Rew
     return replace(rewritten, places=places)
 
 
-def rewritten_json(rewritten: Rewritten) -> dict[str, Any]:
+def rewritten_json(rewritten: Rewritten, code: CodeNames) -> dict[str, Any]:
     """Spell it as one object, without the texts of the files."""
     plain = [(one, _place(one)) for one in rewritten.places]
     return {
@@ -306,6 +310,7 @@ def rewritten_json(rewritten: Rewritten) -> dict[str, Any]:
         "computed": [place for one, place in plain if one.why == COMPUTED],
         "packages": list(rewritten.packages),
         "n_found": len(plain),
+        "not_read": {str(path): why for path, why in code.unread},
     }
 
 

@@ -192,6 +192,7 @@ _SIGIL = re.compile(r"\s*(?:[#:/@]\w*+(?:\s+if\b)?|\.\.\.)")
 _BOUND = re.compile(r"(?:v-bind|x-bind|bind)?:|v-(?!bind|on)|x-|[\[(*]")
 """How the name of an attribute begins whose value is an expression: of Vue, Alpine, Angular."""
 _BARE_NAME = re.compile(r"[\w-]+(?=[\])]*$)")
+_UTILITY = re.compile(r"(?:^|[:!])i-")
 _TAG = re.compile(r"<[A-Za-z]")
 _QUOTE = re.compile("[\"'`]")
 _MOCKS = frozenset(("mock", "doMock", "unmock", "requireActual", "importActual", "requireMock", "importMock"))
@@ -368,6 +369,7 @@ class _Reader:
             if one.type == "jsx_attribute":
                 key, *values = one.named_children
                 owner = self.written(base, key)
+                self.utility(base + key.start_byte, owner, element)
                 element.attributes[owner] = self.written(base, values[0])[1:-1] if values else ""
                 owned.update((node.start_byte, (owner, element)) for value in values for node in _values(value))
         return element
@@ -428,6 +430,7 @@ class _Reader:
                 continue
             key, *values = one.named_children
             owner = self.written(base, key)
+            self.utility(base + key.start_byte, owner, element)
             element.spans[owner] = base + one.start_byte, base + one.end_byte
             value = values[0].named_children[0] if values and values[0].named_children else None
             if values and values[0].type == "attribute_value":
@@ -436,6 +439,11 @@ class _Reader:
                 element.attributes[owner] = self.written(base, value)
                 self.value((base + value.start_byte, base + value.end_byte), owner, element, inner, depth)
         return element
+
+    def utility(self, start: int, name: str, element: Element) -> None:
+        """Take the name of an attribute that is a class of UnoCSS: `<div i-ri:home-line />`."""
+        if _UTILITY.search(name):
+            self.code.texts.append(Text(start, name, element=element))
 
     def value(self, span: Span, owner: str, element: Element, inner: "_Regions", depth: int) -> None:
         """Take the value of an attribute: a string, an expression, or a string with expressions in it."""

@@ -144,7 +144,9 @@ def map(  # noqa: PLR0913 - one option each
     if page:
         write_page(mapping_page(mapped, engine.pictures), page, option="--html")
     if as_json:
-        click.echo(json.dumps(mapped_json(mapped) | ({"code": rewritten_json(rewritten)} if rewritten else {})))
+        click.echo(
+            json.dumps(mapped_json(mapped) | ({"code": rewritten_json(rewritten, code)} if rewritten and code else {}))
+        )
     elif as_csv:
         click.echo(to_csv(mapped), nl=False)
     elif (

@@ -184,7 +184,7 @@ _LABELS = ("aria-labelledby", "aria-describedby")
 _FRAMES = re.compile(r"keyframes\s+[\"']?([\w-]+)", re.IGNORECASE)
 _WITH_FRAMES = re.compile(r"\banimation(?:-name)?\s*:[^;}]*", re.IGNORECASE)
 _WORD = re.compile(r"[\w-]+")
-_STARTED_BY = re.compile(r"((?:^|;)\s*+)((?:\\.|[^;.+\\-])++)(?=\.[a-z])", re.IGNORECASE)
+_STARTED_BY = re.compile(r"((?:^|;)\s*+)((?>(?:\\.|[^;.+\\-])+))(?=\.[a-z])", re.IGNORECASE)
 """What an animation waits for. A hyphen is a minus there."""
 _WITH_URL = re.compile(r"url\(\s*+[\"']?#([^\"'()]++)[\"']?\s*+\)", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\(?=.)")
@@ -210,7 +210,7 @@ def _letters(name: str) -> str:
 
 
 _NAME = re.compile(r":root|[.#]?-?[^\W\d][\w-]*+|\*")
-_SELECTOR = re.compile(rf"(?:{_NAME.pattern})++(?:[> ](?:{_NAME.pattern})++)?")
+_SELECTOR = re.compile(rf"(?>(?:{_NAME.pattern})+)(?:[> ](?>(?:{_NAME.pattern})+))?")
 _Choice = tuple[list[frozenset[str]], bool, Sequence[Declaration]]
 """A rule: what it asks of an element, behind what it asks of one around, and whether that is the next one."""
 

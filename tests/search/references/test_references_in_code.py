@@ -74,6 +74,10 @@ def _names(text: str, path: str = "App.tsx") -> list[tuple[str, str, str]]:
         ('<Icon icon="mdi:home" />', [("mdi:home", "mdi", "home")]),
         ('const menu = [{ icon: "lucide:bell" }]', [("lucide:bell", "lucide", "bell")]),
         (
+            "<div text-lg i-ri:close-line hover:i-mdi-home?mask />",
+            [("i-ri:close-line", "ri", "close-line"), ("i-mdi-home", "mdi", "home")],
+        ),
+        (
             '<div className="p-2 i-mdi-light-home hover:i-ph:bell" />',
             [("i-mdi-light-home", "mdi-light", "home"), ("i-ph:bell", "ph", "bell")],
         ),
