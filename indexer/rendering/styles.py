@@ -8,6 +8,7 @@ Variables with what the file declares for them, colours of CSS 4 and 5, conditio
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -21,6 +22,7 @@ from indexer.rendering.render import libvips
 _INSIDE = r"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*"
 _VARIABLE = re.compile(rf"\bvar\(\s*(--[^\s,()]+)\s*(?:,({_INSIDE}))?\)", re.IGNORECASE)
 _COLOUR = re.compile(rf"(?<![\w-])(?:(?:ok)?(?:lab|lch)|color(?:-mix)?|light-dark)\({_INSIDE}\)", re.IGNORECASE)
+_REFERENCE = re.compile(r"(?:(?<=url\(#)|(?<=\A#))[^)\s\"']+")
 _ARGUMENT = re.compile(rf"(?:[^(),]|\({_INSIDE}\))+")
 _SHARE = re.compile(r"\A\s*([\d.]+)%\s|\s([\d.]+)%\s*\Z")
 _NO_LIGHT_SCREEN = re.compile(r"\b(?:print|speech|dark|reduce|more|active|landscape|min-[a-z-]+)\b", re.IGNORECASE)
@@ -144,7 +146,7 @@ def _written(declarations: Iterable[tuple[str, str, bool]], scope: Mapping[str, 
 
 
 def _value(value: str, scope: Mapping[str, str]) -> str:
-    """Put variables into a value, and colours that librsvg knows."""
+    """Put variables into a value, ids as they are spelt, and colours that librsvg knows."""
 
     def worth(found: re.Match[str]) -> str:
         known = scope.get(found[1], _MISSING)
@@ -154,6 +156,7 @@ def _value(value: str, scope: Mapping[str, str]) -> str:
     for _ in range(_DEEPEST):
         filled, n = _VARIABLE.subn(worth, filled, count=100)
         if not n:
+            filled = _REFERENCE.sub(lambda found: unquote(found[0]), filled)
             return _COLOUR.sub(lambda found: _plain_colour(found[0], scope["color"]), filled)
         if len(filled) > _LONGEST + len(value):
             break

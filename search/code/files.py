@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
 from functools import cached_property
 from html import unescape
 from pathlib import Path
@@ -326,6 +327,10 @@ class OwnIcons:
         that a file is used which has the end of its path.
         """
         folder = Path(one.path).parent
+        if "*" in one.name:  # a pattern, as bundlers take it
+            last = one.name.rpartition("/")[2]
+            used.update(path.resolve() for path in self.files if fnmatch(path.name, last))
+            return None
         files = self.project.svgs_meant(one.name, beside=folder)
         if one.form == "module" and self.is_placed:  # nothing else is meant than what lies there
             there = {(folder / spelling).resolve() for spelling in spellings_of(one.name)}

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import unescape
 from typing import NamedTuple
 
 from search.code.packages import MODULES, Components, components_above, components_of, kebab, read_component
@@ -74,8 +75,10 @@ def names_in(code: Code, own: Mapping[str, Components]) -> Iterator[Reference]:
                 yield Reference(member.start, member.end, components.form)
     for text in code.contents:
         yield from _ligature(text)
+    called = {name.local: name.name for one in code.imports for name in one.names if name.name in _OF_ELEMENT}
     for text in code.texts:
-        yield from _in_string(text)
+        element = text.element._replace(name=called.get(text.element.name, text.element.name))
+        yield from _in_string(text._replace(element=element))
 
 
 def _component(start: int, name: str, components: Components) -> Iterator[Reference]:
@@ -293,9 +296,10 @@ def _in_string(text: Text) -> Iterator[Reference]:
     elif owner.endswith("srcset"):
         for one in _FILES.finditer(said):
             yield Reference(start + one.start(), start + one.end(), "file", name=one[0])
-    elif not is_computed and (file := _FILE.fullmatch(said)) and ":" not in file[1]:
+    elif not is_computed and (file := _FILE.fullmatch(unescape(said))) and ":" not in file[1]:
         is_address = (text.owner in _ADDRESSES or file[1].startswith(".")) and not text.is_example
-        yield Reference(start + file.start(1), start + file.end(1), "file", name=file[1], is_certain=is_address)
+        span = (start + file.start(1), start + file.end(1)) if "&" not in said else (start, end)
+        yield Reference(*span, "file", name=file[1], is_certain=is_address)
     else:
         yield from classes_in(text)
 

@@ -180,15 +180,16 @@ class _Rewriter:
     def _parted(self, of: Import, wanted: dict[int, Candidate]) -> tuple[list[Specifier], list[tuple[str, str]]]:
         """Which names of a statement stay, and which are of another module: that, and how they are written there."""
         between = self.text[of.span[0] : of.start]
-        kept, moved = [], []
+        kept, moved, done = [], [], set[int]()
         for name in (one for one in of.names if one.start not in self.drawings.gone):
             start = name.start
             if name.name == "default" and start not in wanted:  # a module of one icon is named by its path
                 start = next((start for start in range(of.start, of.end) if start in wanted), -1)
-            target = wanted.pop(start, None)
+            target = wanted.get(start)
             if target is None:
                 kept.append(name)
                 continue
+            done.add(start)  # a default may be exported by several names
             shown = (map(bare, one.spans) for one in self.file.code.elements if one.name == name.local)
             own = _OF_MATERIAL if package_of(of.module) in _MATERIAL else _ALONE
             alone = sorted(own.intersection(chain.from_iterable(shown)))
@@ -200,6 +201,8 @@ class _Rewriter:
             else:
                 self._refuse(start, export)
                 kept.append(name)
+        for start in done:
+            del wanted[start]
         return kept, moved
 
     def _tail(self, of: Import) -> str:

@@ -657,6 +657,11 @@ class _Imports:
         user = node.parent
         while user and user.type in ("await_expression", "parenthesized_expression", "as_expression"):
             user = user.parent
+        call = user.parent if user and user.type == "arguments" else None
+        asked = call.child_by_field_name("function") if call else None
+        mock = asked.child_by_field_name("property") if asked else None
+        if mock and self._text(mock) in _MOCKS:  # `vi.mock(import("x"))`
+            return self._import(module, "mock", node)
         name = user.child_by_field_name("property" if user.type == "member_expression" else "name") if user else None
         if not user or not name or user.type not in ("variable_declarator", "member_expression"):
             return self._import(module, "call", node)

@@ -26,6 +26,7 @@ _KINDS = {
     b"BM": ("image/bmp", ".bmp"),
     b"RIFF": ("image/webp", ".webp"),
     b"\x00\x00\x01\x00": ("image/x-icon", ".ico"),
+    b"\x00\x00\x02\x00": ("image/x-icon", ".cur"),
     b"\x1f\x8b": ("image/svg+xml", ".svgz"),
     b"": ("image/svg+xml", ".svg"),
 }
