@@ -58,6 +58,13 @@ def test_a_variable_is_worth_what_the_file_says_else_what_stands_beside_it(
     assert middle(f"<style>{sheet}</style>{SQUARE.format(attributes)}") == colour
 
 
+def test_an_id_may_be_referred_to_by_its_signs_in_percent() -> None:
+    body = '<linearGradient id="\u00e9"><stop stop-color="red"/></linearGradient><g id="\u00fc">{}</g>'
+    assert middle(body.format(SQUARE.format('fill="url(#%C3%A9)"'))) == RED
+    unused = body.format(SQUARE.format('fill="red"'))
+    assert middle(f'<defs>{unused}</defs><use href="#%C3%BC"/>') == RED
+
+
 def test_places_of_a_file_may_give_one_variable_different_values() -> None:
     sheet = "<style>.r{--x:red} .g{--x:green} rect{fill:var(--x,black)} .k{fill:blue}</style>"
     groups = [f'<g class="{name}"><rect x="{x}" width="8" height="24"/></g>' for x, name in ((0, "r"), (8, "g"))]

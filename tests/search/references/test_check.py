@@ -230,6 +230,19 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
         ),
         "",
     ),
+    "an element that is called otherwise here": (
+        {"a.tsx": 'import { DynamicIcon as D } from "lucide-react/dynamic";\nconst a = <D name="belll" />;'},
+        *((), ('a.tsx:2:20: lucide has no icon "belll"; near: bell',), ""),
+    ),
+    "patterns of files, signs of HTML": (
+        {
+            "icons/a'b.svg": SVG,
+            "icons/x.svg": SVG,
+            "a.html": '<img src="icons/a&#39;b.svg">',
+            "b.ts": 'import.meta.glob("./icons/x*.svg")',
+        },
+        *(("--icons", "icons"), (), ""),
+    ),
     "strings that may be no icons": (
         {"a.ts": 'const t = ["mdi:10", "mdi:hover"]', "a.test.ts": 'const t = ["mdi:test", "mdi:home"]'},
         *((), ('a.ts:1:23: mdi has no icon "hover"; near: mdi:star',), "names of icons: 2 (mdi 2)"),

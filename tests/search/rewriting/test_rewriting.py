@@ -105,6 +105,11 @@ CASES = {
         'import HouseIcon from "react-icons/fa6/FaHouse";',
         'import { Home as HouseIcon } from "lucide-react";',
     ),
+    "one default under two names": (
+        "a.tsx",
+        'export { default as Home, default as Start } from "react-icons/fa6/FaHouse";',
+        'export { Home, Home as Start } from "lucide-react";',
+    ),
     "a comment says nothing": ("a.ts", '// "mdi:home"\nx("mdi:home");', '// "mdi:home"\nx("lucide:home");'),
 }
 AWESOME = 'import { FontAwesomeIcon } from "@fortawesome/react-fontawesome";\n'
@@ -189,6 +194,7 @@ BY_HAND = {
     "all of a module": 'export * from "react-icons/fa6";\nimport("react-icons/md");',
     "a mock, a type, no icon": 'jest.mock("react-icons/fa6");\nimport { type Fa, IconBase } from "react-icons/fa6";',
     "no such icon": 'x("mdi:hoome");',
+    "a mock by import": 'vi.mock(import("react-icons/fa6"));',
     "comments inside": 'import { /* old */ FaHouse } from "react-icons/fa6";',
 }
 
