@@ -110,7 +110,7 @@ def _checked(
     not_read: dict[str, str],
 ) -> Checked:
     known, n_files = KnownIcons(engine), 0
-    references: list[Reference] = []
+    looked_up: list[tuple[Reference, tuple[str, str] | None]] = []
     computed: list[Reference] = []
     for path, text in texts:
         n_files += 1
@@ -118,19 +118,23 @@ def _checked(
         scanned = scan(text, path=path, own=partial(own.project.components_of, beside=Path(path).parent))
         if scanned.problem:
             not_read[path] = scanned.problem
-        # What may be no icon counts where its package decides.
-        references += [
-            one
-            for one in scanned.references
-            if one.is_certain or not one.set or known.find(one) or known.is_refuted(one)
-        ]
+        for one in scanned.references:
+            found = known.find(one) if one.set else None
+            # What may be no icon counts where its package decides.
+            if one.is_certain or not one.set or found or known.is_refuted(one):
+                looked_up.append((one, found))
         computed += scanned.computed
-    of_sets = [(one, known.find(one)) for one in references if one.set]
+    references = [one for one, _ in looked_up]
+    of_sets = [(one, found) for one, found in looked_up if one.set]
     of_icons = [one._replace(set=found[0], name=found[1]) if found else one for one, found in of_sets]
     unknown = Counter(known.lacking(one) for one, found in of_sets if not found and not known.has_set(one))
     of_designs = [one for one in of_icons if one.set not in OF_BRANDS]
     owned = own.findings(references) if own.project.folders else ()
-    findings = [*_missing(references, known), *owned, *_too_many(of_designs, max_sets)]
+    findings = [
+        *_missing([one for one, found in of_sets if not found], known),
+        *owned,
+        *_too_many(of_designs, max_sets),
+    ]
     counted = Counter(one.set for one in of_icons)
     files = Counter(key for key, _ in {(one.set, one.path) for one in of_icons})
     families: dict[str, set[str]] = defaultdict(set)
@@ -150,9 +154,9 @@ def _checked(
 
 
 def _missing(references: Sequence[Reference], known: KnownIcons) -> Iterator[Finding]:
-    """Icons of sets that are here, which these sets do not have."""
+    """Of icons that were not found, those whose sets are here."""
     for one in references:
-        if one.set and not known.find(one) and known.has_set(one):
+        if known.has_set(one):
             near = known.nearest(one)
             message = f'{one.set} has no icon "{one.name}"' + (f"; near: {near.text}" if near else "")
             yield Finding("no-icon", one.path, one.line, one.column, one.text, message, near)

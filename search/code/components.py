@@ -132,15 +132,15 @@ class _Plan(NamedTuple):
 class Drawings:
     """The elements of one file that draw what is imported or registered, and what becomes of them."""
 
-    def __init__(self, file: CodeRead, wanted: Mapping[int, Candidate], targets: Targets) -> None:
-        self._text, self._code, self._wanted, self._targets = file.text, file.code, wanted, targets
+    def __init__(self, file: CodeRead, candidates: Mapping[int, Candidate], targets: Targets) -> None:
+        self._text, self._code, self._candidates, self._targets = file.text, file.code, candidates, targets
         statements = (one for one in file.code.imports if one.form == "import" and not one.is_type)
         imported = [(one, name) for one in statements for name in one.names]
         self._imports = {name.local: (one, name) for one, name in imported}
         drawn = [(one, name) for one, name in imported if one.module.startswith((*_DRAWERS, *_DRAWN))]
         drawers = {name.local: _DRAWERS[one.module] for one, name in drawn if name.name in _CALLED}
         self._drawers = _REGISTERED | drawers if file.path.suffix == ".vue" else drawers
-        self._objects = {name.local: name.start for _, name in drawn if name.start in wanted}
+        self._objects = {name.local: name.start for _, name in drawn if name.start in candidates}
         self._libraries = [name.local for _, name in drawn if name.name == "library"]
         beside = (drawn or imported) if "<script setup" in self._text else []
         beside = beside if file.path.suffix == ".vue" else drawn
@@ -177,7 +177,7 @@ class Drawings:
                 is_bound = value[:1] == "{" or not text.startswith(name, first)
                 condition, items = self._items(last - len(value) + is_bound, last - is_bound)
                 kind = drawer.kind
-                icons = {at: (item, self._targets.component(self._wanted[at], kind)) for at, item in items.items()}
+                icons = {at: (item, self._targets.component(self._candidates[at], kind)) for at, item in items.items()}
             elif name not in ("size", *_DROPPED):
                 why = why or ("" if _KEPT.match(name) else f'"{name}" is of {element.name} alone')
                 continue
@@ -204,7 +204,7 @@ class Drawings:
         condition, items = (found[1] or "").strip() if found else "", dict[int, Span]()
         for first, last in spans:
             said = self._text[first:last]
-            named = (at for at in self._wanted if first <= at < last)
+            named = (at for at in self._candidates if first <= at < last)
             at = next(named, None) if said[0] in "[\"'" else self._objects.get(said)
             items |= {} if at is None else {at: (first, last)}
         is_known = len(items) == len(spans) and self._objects.keys().isdisjoint(_WORD.findall(condition))

@@ -117,6 +117,10 @@ class Project:
         return cls(tuple({found: None for place in places if (found := _root(place))}))
 
     @cached_property
+    def _roots(self) -> Sequence[Path]:
+        return [folder.resolve() for folder in self.folders]
+
+    @cached_property
     def _files(self) -> Sequence[Path]:
         found: list[Path] = []
         for folder in self.folders:
@@ -181,7 +185,7 @@ class Project:
     def _above(self, folder: Path) -> Iterator[Path]:
         """Folders of the project, from one on upwards."""
         folder = folder.resolve()
-        while any(folder.is_relative_to(root.resolve()) for root in self.folders):
+        while any(map(folder.is_relative_to, self._roots)):
             yield folder
             folder = folder.parent
 

@@ -77,8 +77,8 @@ def names_in(code: Code, own: Mapping[str, Components]) -> Iterator[Reference]:
         yield from _ligature(text)
     called = {name.local: name.name for one in code.imports for name in one.names if name.name in _OF_ELEMENT}
     for text in code.texts:
-        element = text.element._replace(name=called.get(text.element.name, text.element.name))
-        yield from _in_string(text._replace(element=element))
+        original = called.get(text.element.name)
+        yield from _in_string(text._replace(element=text.element._replace(name=original)) if original else text)
 
 
 def _component(start: int, name: str, components: Components) -> Iterator[Reference]:

@@ -107,7 +107,7 @@ class _Rewriter:
         self.packages: set[str] = set()
         self.places: dict[int, Place] = {}
         """By where they start."""
-        self.wanted: dict[int, Candidate] = {}
+        self.candidates: dict[int, Candidate] = {}
         """What shall stand in the place of names, by their starts."""
         for one, stand in ((one, stands[name]) for one, name in file.named):
             to = stand.target.name.key if stand.target else ""
@@ -116,30 +116,32 @@ class _Rewriter:
             if stand.is_doubtful and not also_doubtful:
                 place = place._replace(fate="doubtful", why="--mapping says it, --doubtful takes it")
             elif stand.target:
-                self.wanted[one.start] = stand.target
+                self.candidates[one.start] = stand.target
             self.places[one.start] = place
-        self.drawings = Drawings(file, self.wanted, targets)
+        self.drawings = Drawings(file, self.candidates, targets)
         self.unknown = [place_of(file.path, file.text, span, COMPUTED) for span in self.drawings.unknown]
 
     def looked_up(self) -> Iterator[tuple[str, str]]:
         """Yield which registered icons are looked up by their names, and where."""
-        left = self.drawings.drawn.intersection(self.wanted).difference(self.drawings.refused)
+        left = self.drawings.drawn.intersection(self.candidates).difference(self.drawings.refused)
         by_name = [one for start, one in self.places.items() if start not in left and one.reference.form in _LOOKED_UP]
         for place in (*self.unknown, *by_name):
             yield place.source or ALL_NAMES, f"{self.file.path}:{place.reference.line}"
 
     def rewrite(self, looked_up: Mapping[str, str]) -> None:
         """Put what stands for icons in their places; what is looked up anywhere stays registered."""
-        keys = {start: self.places[start].source for start in self.wanted}
+        keys = {start: self.places[start].source for start in self.candidates}
         wheres = ((start, looked_up.get(key) or looked_up.get(ALL_NAMES)) for start, key in keys.items())
         self.drawings.rewrite({start: f"{where} looks it up by its name" for start, where in wheres if where})
         self.edits |= self.drawings.edits
         for start, why in self.drawings.refused.items():
             self._refuse(start, why)
-        wanted = {start: to for start, to in self.wanted.items() if start not in self.drawings.drawn}
-        imported = {start: to for start, to in wanted.items() if self.places[start].reference.form.startswith(_IMPORT)}
-        for start in wanted.keys() - imported.keys():
-            self._replace_string(self.places[start].reference, wanted[start])
+        candidates = {start: to for start, to in self.candidates.items() if start not in self.drawings.drawn}
+        imported = {
+            start: to for start, to in candidates.items() if self.places[start].reference.form.startswith(_IMPORT)
+        }
+        for start in candidates.keys() - imported.keys():
+            self._replace_string(self.places[start].reference, candidates[start])
         self._replace_imported(imported)
         for start in imported:
             is_of_whole = self.text[max(0, start - 1)] in ".\"'"
@@ -148,13 +150,13 @@ class _Rewriter:
     def _refuse(self, start: int, why: str) -> None:
         self.places[start] = self.places[start]._replace(fate="by hand", why=why)
 
-    def _replace_imported(self, wanted: dict[int, Candidate]) -> None:
+    def _replace_imported(self, candidates: dict[int, Candidate]) -> None:
         """Rewrite statements, by the starts of what is replaced; what stands in none stays among these."""
         statements = [one for one in self.file.code.imports if one.form in ("import", "export") and not one.is_type]
         statements.sort(key=lambda one: one.span)
         kept, moved = {}, []
         for one in statements:
-            kept[one], taken = self._parted(one, wanted)
+            kept[one], taken = self._parted(one, candidates)
             moved += [(one, *export) for export in taken]
         moved += [(self.drawings.home, *export) for export in self.drawings.added if self.drawings.home]
         homes: dict[object, Import] = {}
@@ -177,15 +179,15 @@ class _Rewriter:
         """What is equal for statements of a module that may become one: those of a script of a page, of a fence."""
         return of.form, module, self._tail(of), len(_SCRIPT.findall(self.text, 0, of.start))
 
-    def _parted(self, of: Import, wanted: dict[int, Candidate]) -> tuple[list[Specifier], list[tuple[str, str]]]:
+    def _parted(self, of: Import, candidates: dict[int, Candidate]) -> tuple[list[Specifier], list[tuple[str, str]]]:
         """Which names of a statement stay, and which are of another module: that, and how they are written there."""
         between = self.text[of.span[0] : of.start]
         kept, moved, done = [], [], set[int]()
         for name in (one for one in of.names if one.start not in self.drawings.gone):
             start = name.start
-            if name.name == "default" and start not in wanted:  # a module of one icon is named by its path
-                start = next((start for start in range(of.start, of.end) if start in wanted), -1)
-            target = wanted.get(start)
+            if name.name == "default" and start not in candidates:  # a module of one icon is named by its path
+                start = next((start for start in range(of.start, of.end) if start in candidates), -1)
+            target = candidates.get(start)
             if target is None:
                 kept.append(name)
                 continue
@@ -202,7 +204,7 @@ class _Rewriter:
                 self._refuse(start, export)
                 kept.append(name)
         for start in done:
-            del wanted[start]
+            del candidates[start]
         return kept, moved
 
     def _tail(self, of: Import) -> str:
