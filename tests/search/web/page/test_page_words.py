@@ -21,11 +21,11 @@ def test_results_come_while_typing_and_the_address_follows(page: "Page") -> None
         {
             "#grid .name": "arrow-left",
             "#summary": re.compile("^\\d+ icons? for “arrow left”$"),
-            "#live": page.locator("#summary").inner_text(),
         },
         url="\\?q=arrow\\+left$",
     )
     expect(page).to_have_title("arrow left · icons")
+    expect(page.locator("#live")).to_have_text(page.locator("#summary").inner_text())
 
 
 def test_a_search_that_is_overtaken_is_cancelled(page: "Page") -> None:
