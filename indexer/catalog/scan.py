@@ -63,6 +63,8 @@ class ScanTally:
     broken: int = 0
     read: list[ReadSet] = field(default_factory=list)
     """Sets with names or tags in other languages."""
+    others: dict[str, int] = field(default_factory=dict)
+    """Drawings in formats that are not read, by suffix."""
     kept: list[Kept] = field(default_factory=list)
     """Sources that were left as they were."""
     empty: list[str] = field(default_factory=list)
@@ -253,12 +255,10 @@ class _Scan:
                 self.sources_seen.difference_update(source_ids)
             elif refusal is not None:
                 self.sources_seen.update(source_ids)
-                moved = shlex.join(("icons", "sources", "--move", row.named, "NEW"))
-                reason = (
-                    str(refusal)
-                    if url_of(row.named) or Path(row.named).exists()
-                    else (f'"{row.named}" is not there now (`{moved}` says where it is)')
-                )
+                reason = str(refusal)
+                if not (url_of(row.named) or Path(row.named).exists()):
+                    moved = shlex.join(("icons", "sources", "--move", row.named, "NEW"))
+                    reason = f'"{row.named}" is not there now (`{moved}` says where it is)'
                 command = shlex.join(("icons", "sources", "--forget", row.named))
                 self.lost[row.named] = Kept(row.named, n_icons, reason, command)
 
@@ -278,7 +278,9 @@ class _Scan:
                 known.pop(scanned.path, None)
                 if scanned.error is not None:
                     self.errors.setdefault(source_id, scanned.error)
-            self.tally.files += len(batch)
+            for suffix, n in Counter(scanned.other for scanned in batch if scanned.other).items():
+                self.tally.others[suffix] = self.tally.others.get(suffix, 0) + n
+            self.tally.files += sum(not scanned.other for scanned in batch)
             was_read = [scanned for scanned in batch if scanned.records is not None or scanned.error is not None]
             self._store(source_id, was_read)
             self.report(self.tally)

@@ -87,6 +87,7 @@ def _index(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
         f"{counts.found:,} icons: {shares}",
         _changes(scan),
         *_languages_read(scan),
+        *_others(scan),
         f"{state}; {summary.seconds:.1f} s; {library.root}",
     ]
     advice = "`icons status --failures` lists what failed and why" if counts.failed else ""
@@ -95,7 +96,7 @@ def _index(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
 
 def _scan(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
     tally = pipeline.scan(library, options, view)
-    lines = [f"{tally.files:,} files: {_changes(tally)}", *_languages_read(tally)]
+    lines = [f"{tally.files:,} files: {_changes(tally)}", *_languages_read(tally), *_others(tally)]
     unread = f"{tally.broken:,} entries can't be read; `icons status --failures` lists them" if tally.broken else ""
     return Outcome(asdict(tally), lines, unread, (*tally.kept, *tally.empty))
 
@@ -140,6 +141,11 @@ STAGES: Mapping[str | None, Callable[[Library, IndexOptions, Watcher], Outcome]]
 
 def _changes(tally: ScanTally) -> str:
     return f"icons: {tally.added:,} added, {tally.changed:,} changed, {tally.moved:,} moved, {tally.gone:,} gone"
+
+
+def _others(tally: ScanTally) -> Iterator[str]:
+    if tally.others:
+        yield f"not read: {', '.join(f'{n:,} {suffix}' for suffix, n in sorted(tally.others.items()))}"
 
 
 def _languages_read(tally: ScanTally) -> Iterator[str]:
