@@ -130,6 +130,7 @@ def test_searching_imports_no_torch_and_help_imports_nothing_heavy(
         (["index", "--exclude", "drafts/"], "--exclude needs the SOURCES"),
         (["index", "--batch-size", "0"], "0 is not in the range"),
         (["index", "--only", "embed", "--backend", "mpi"], "'mpi'"),
+        (["serch", "arrow"], 'no command "serch"; did you mean `icons search`?'),
         (["status"], "no library at"),
         (["status", "--failures"], "no library at"),
         (["sources"], "no library at"),
