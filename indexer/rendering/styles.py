@@ -22,7 +22,7 @@ from indexer.rendering.render import libvips
 _INSIDE = r"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*"
 _VARIABLE = re.compile(rf"\bvar\(\s*(--[^\s,()]+)\s*(?:,({_INSIDE}))?\)", re.IGNORECASE)
 _COLOUR = re.compile(rf"(?<![\w-])(?:(?:ok)?(?:lab|lch)|color(?:-mix)?|light-dark)\({_INSIDE}\)", re.IGNORECASE)
-_REFERENCE = re.compile(r"(?:(?<=url\(#)|(?<=\A#))[^)\s\"']+")
+_REFERENCE = re.compile(r"(?:(?<=url\(#)|(?<=url\([\"']#)|(?<=\A#))[^)\"']+")
 _ARGUMENT = re.compile(rf"(?:[^(),]|\({_INSIDE}\))+")
 _SHARE = re.compile(r"\A\s*([\d.]+)%\s|\s([\d.]+)%\s*\Z")
 _NO_LIGHT_SCREEN = re.compile(r"\b(?:print|speech|dark|reduce|more|active|landscape|min-[a-z-]+)\b", re.IGNORECASE)

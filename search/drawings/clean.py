@@ -53,8 +53,8 @@ _ELEMENTS_KEPT, _ATTRIBUTES_KEPT = frozenset(_ELEMENTS.split()), frozenset(_ATTR
 _NOT_MOVED = frozenset(("href", "style", "id"))
 """Attributes that no animation may set."""
 _MOVING = ("attributeName", "by", "from", "to", "values")
-_WITH_ANY_TEXT = ("aria-", "data-")
-"""Attributes that hold any text, whatever follows in their names."""
+_WITH_ANY_TEXT = re.compile("aria-[a-z]+")
+"""Attributes that hold any text. Those of data- could be orders to scripts of the page."""
 _WITH_TEXT = frozenset(("text", "tspan", "textPath", "title", "desc", "style"))
 """Elements whose characters are drawn or read; between others they are indentation."""
 _OF_TEXT_ALONE = frozenset(("title", "desc", "style"))
@@ -138,7 +138,7 @@ def _is_kept(element: ElementTree.Element, depth: int) -> bool:
     element.attrib.clear()
     for name, value in attributes:
         plain = "href" if name == _XLINK_HREF else name
-        if plain in _ATTRIBUTES_KEPT or plain.startswith(_WITH_ANY_TEXT):
+        if plain in _ATTRIBUTES_KEPT or _WITH_ANY_TEXT.fullmatch(plain):
             held = _held(tag, plain, value.strip(), depth)
             if held and plain not in element.attrib:  # of two links the one without a namespace counts
                 element.set(plain, held)
@@ -159,7 +159,8 @@ def _held(tag: str, name: str, value: str, depth: int) -> str:
     if name == "style":
         own = (one for one in declarations(value) if not REACHING.search(one.text) and not _OBSOLETE.match(one.name))
         return ";".join(one.text for one in own)
-    return "" if REACHING.search(value) and name not in _TIMING and not name.startswith(_WITH_ANY_TEXT) else value
+    is_free = name in _TIMING or _WITH_ANY_TEXT.fullmatch(name)
+    return value if is_free or not REACHING.search(value) else ""
 
 
 def _picture(address: str, depth: int) -> str:
@@ -278,9 +279,14 @@ def _lay(element: ElementTree.Element, declared: Sequence[Declaration]) -> None:
         element.set("style", ";".join(one.text for one in in_order))
 
 
+_SIGNS = {"-": "_", ":": "__"}
+"""Of a key: no two keys are spelt alike."""
+
+
 def _name_parts(root: ElementTree.Element, name: str) -> None:
     """Put the icon's name before each id and what refers to one, and before what its sheets name."""
-    own, sheets = _letters(name), list(root.iter("style"))
+    own = "".join(sign if sign.isascii() and sign.isalnum() else _SIGNS.get(sign, f"_{ord(sign):x}") for sign in name)
+    sheets = list(root.iter("style"))
     ids = list(dict.fromkeys(filter(None, (element.get("id") for element in root.iter()))))
     names = dict(zip(ids, unique([f"{own}__{_letters(old)}" for old in ids], between="_"), strict=True))
     frames = {frame for sheet in sheets for frame in _FRAMES.findall(sheet.text or "")}

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import tinycss2
 
 REACHING = re.compile(
-    r"\\|@import|url\s*\((?!\s*[\"']?#)|(?:src|image|image-set|cross-fade|element|paint)\s*\(", re.IGNORECASE
+    r"\\|@import|url\s*\((?!\s*[\"']?#)|(?:src|image|image-set|cross-fade|element|paint)\s*\(|(?<![\w-])position(?![\w-])",
+    re.IGNORECASE,
 )
-"""In styles and paints: what lies elsewhere, and signs that could hide it."""
+"""In styles and paints: what lies elsewhere, and signs that could hide it; what would lay a drawing over the page."""
 _GROUPS = frozenset(("media", "supports", "layer", "container"))
 _DEEPEST = 50
 """Brackets in each other."""
@@ -61,7 +62,8 @@ def rules_of(sheet: str | Sequence[Any], *, media: str = "") -> Iterator[Rule]:
     if kinds <= _ELSEWHERE:
         return
     for rule in tinycss2.parse_stylesheet(_tokens(sheet), skip_comments=True, skip_whitespace=True):
-        if rule.type == "qualified-rule" and kinds & _ON_SCREENS:
+        is_plain = rule.type == "qualified-rule" and all(one.type != "{} block" for one in rule.content)
+        if is_plain and kinds & _ON_SCREENS:
             prelude = " ".join(tinycss2.serialize(rule.prelude).split())
             yield re.sub(r" ?([,>]) ?", r"\1", prelude).split(","), declarations(rule.content)
         elif rule.type == "at-rule" and rule.lower_at_keyword == "media" and kinds & _ON_SCREENS:

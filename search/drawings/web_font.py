@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import Element
 
 from fontTools.fontBuilder import FontBuilder
 from fontTools.misc.timeTools import timestampSinceEpoch
@@ -23,7 +24,7 @@ from fontTools.pens.ttGlyphPen import TTGlyphPen
 from fontTools.svgLib.path import parse_path
 from fontTools.ttLib import TTFont
 from fontTools.ttLib.tables._g_l_y_f import Glyph
-from picosvg.svg import SVG
+from picosvg.svg import SVG, from_element
 from picosvg.svg_pathops import union
 from picosvg.svg_transform import Affine2D
 from picosvg.svg_types import SVGPath
@@ -135,6 +136,7 @@ def _css(icons: Sequence[Chosen], points: Mapping[str, int], *, name: str, stamp
 
 _WIDEST = 16
 """Times its height; a glyph's coordinates have 16 bits."""
+_SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
 _NOT_DRAWN = frozenset(("title", "desc", "metadata", "animate", "animateTransform", "animateMotion", "set"))
 _NOT_IN_A_FONT = frozenset(("mask", "filter", "pattern", "text", "image", "style", "symbol", "switch", "svg"))
@@ -280,6 +282,11 @@ def _united(paths: list[Any], *, scale: float) -> str:
     large = [path.apply_transform(Affine2D(scale, 0, 0, scale, 0, 0)).as_cmd_seq() for path in paths]
     united = SVGPath.from_commands(union(large, ["nonzero"] * len(large)))
     return str(united.apply_transform(Affine2D(1 / scale, 0, 0, 1 / scale, 0, 0)).round_floats(_DIGITS).d)
+
+
+def path_of(tag: str, attributes: Mapping[str, str]) -> str:
+    """Write a shape as a path."""
+    return str(from_element(Element(f"{{{_SVG}}}{tag}", attributes)).as_path().d)
 
 
 def _drawn(path: str, box: Sequence[float]) -> bytes:
