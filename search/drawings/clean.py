@@ -14,10 +14,11 @@ from xml.etree import ElementTree
 
 from indexer.errors import IconsError, RenderError
 from indexer.rendering.render import svg_document
+from indexer.rendering.styles import Declaration, declarations, names_of, selects, weight
 from search.drawings.collection import unique
 from search.drawings.drawn import Look, NamedIcon, coloured, with_attribute
 from search.drawings.shapes import reshape
-from search.drawings.sheets import REACHING, Declaration, declarations, rules_of, safe_text, scoped
+from search.drawings.sheets import REACHING, rules_of, safe_text, scoped
 
 SVG = "http://www.w3.org/2000/svg"
 _SVG_NAME = f"{{{SVG}}}"
@@ -210,16 +211,14 @@ def _letters(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]+", "_", spelt)
 
 
-_NAME = re.compile(r":root|[.#]?-?[^\W\d][\w-]*+|\*")
-_SELECTOR = re.compile(rf"(?>(?:{_NAME.pattern})+)(?:[> ](?>(?:{_NAME.pattern})+))?")
-_Choice = tuple[list[frozenset[str]], bool, Sequence[Declaration]]
-"""A rule: what it asks of an element, behind what it asks of one around, and whether that is the next one."""
+_NAMES = r"(?>(?::root|[.#]?-?[^\W\d][\w-]*+|\*)+)"
+_SELECTOR = re.compile(rf"{_NAMES}(?:[> ]{_NAMES}){{0,5}}+")
 
 
 def _lay_rules(root: ElementTree.Element) -> None:
     """Write the rules of <style> into the elements that they choose; sheets stay where a rule does more than that.
 
-    A rule chooses by classes, ids and names of an element, and of one that it lies in. Sheets stay as well where many
+    A rule chooses by classes, ids and names of an element, and of those that it lies in. Sheets stay as well where many
     rules for many elements would take long, or become long.
     """
     sheets = [(parent, child) for parent in root.iter() for child in parent if child.tag == "style"]
@@ -228,10 +227,7 @@ def _lay_rules(root: ElementTree.Element) -> None:
     pairs = [(selector, declared) for selectors, declared in rules for selector in selectors]
     if not all(_SELECTOR.fullmatch(selector) for selector, _ in pairs) or len(pairs) > _MOST_SELECTORS:
         return
-    choices = [
-        ([frozenset(_NAME.findall(one)) for one in re.split("[> ]", selector)], ">" in selector, declared)
-        for selector, declared in sorted(pairs, key=lambda pair: _weight(pair[0]))
-    ]
+    choices = sorted(pairs, key=lambda pair: weight(pair[0]))
     laid, room = [], _MOST_LAID
     for element, declared, n_around in _chosen(root, [], choices):
         room -= len(choices) * (1 + n_around) + sum(len(one.text) for one in declared)
@@ -240,7 +236,7 @@ def _lay_rules(root: ElementTree.Element) -> None:
         laid.append((element, declared))
     for element, declared in laid:
         _lay(element, declared)
-    classes = {name for asked, _, _ in choices for names in asked for name in names}
+    classes = {name for selector, _ in choices for name in re.findall(r"\.[\w-]+", selector)}
     for parent in dict.fromkeys(parent for parent, _ in sheets):
         parent[:] = [child for child in parent if child.tag != "style"]
     for element in root.iter() if sheets else ():
@@ -249,27 +245,14 @@ def _lay_rules(root: ElementTree.Element) -> None:
             element.set("class", " ".join(rest))
 
 
-def _weight(selector: str) -> tuple[int, int, int]:
-    """How much a selector counts: its ids, its classes, its names of elements."""
-    names = _NAME.findall(selector)
-    return selector.count("#"), selector.count(".") + selector.count(":"), sum(name[0].isalpha() for name in names)
-
-
 def _chosen(
-    element: ElementTree.Element, around: list[set[str]], choices: Sequence[_Choice]
+    element: ElementTree.Element, around: list[set[str]], choices: Sequence[tuple[str, Sequence[Declaration]]]
 ) -> Iterator[tuple[ElementTree.Element, list[Declaration], int]]:
     """What is declared for an element and all in it; `around`: names of those that it lies in, which are counted."""
-    names = {"*", element.tag, f"#{element.get('id')}", *(f".{one}" for one in element.get("class", "").split())}
-    names |= set() if around else {":root"}
-    laid = [
-        one
-        for asked, is_child, declared in choices
-        if asked[-1] <= names and (not asked[1:] or any(asked[0] <= one for one in around[-is_child:]))
-        for one in declared
-    ]
-    yield element, laid, len(around)
+    path = [*around, names_of(element, is_root=not around)]
+    yield element, [one for selector, declared in choices if selects(selector, path) for one in declared], len(around)
     for child in element:
-        yield from _chosen(child, [*around, names], choices)
+        yield from _chosen(child, path, choices)
 
 
 def _lay(element: ElementTree.Element, declared: Sequence[Declaration]) -> None:

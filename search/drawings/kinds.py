@@ -98,14 +98,8 @@ def _find(
     return ids, left_out, remarks
 
 
-def keys_of(left_out: Sequence[LeftOut]) -> str:
-    """Name the first few."""
-    named = ", ".join(one.key for one in left_out[:_SHOWN])
-    return f"{named} and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else named
-
-
-def refuse_left_out(left_out: Sequence[LeftOut]) -> None:
-    """Refuse an export that would lack icons.
+def refuse_left_out(left_out: Sequence[LeftOut], *, is_any_left: bool) -> None:
+    """Refuse an export that would lack icons, or have none.
 
     Raises:
         ExportError: it would; the message names the first three and why.
@@ -114,7 +108,8 @@ def refuse_left_out(left_out: Sequence[LeftOut]) -> None:
         named = "; ".join(f'"{one.key}": {one.reason}' for one in left_out[:_SHOWN])
         more = f"; and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else ""
         count = "an icon" if len(left_out) == 1 else f"{len(left_out):,} icons"
-        raise ExportError(f"{count} can't be exported so, --skip-unreadable leaves out: {named}{more}")
+        how = "--skip-unreadable leaves out" if is_any_left else "and no other is left"
+        raise ExportError(f"{count} can't be exported so, {how}: {named}{more}")
 
 
 _OF_DOCUMENT = frozenset(("xmlns", "viewBox", "width", "height", "x", "y", "version", "baseProfile", "id"))
@@ -135,16 +130,6 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
-    """An icon as one shape, in units of its own box, y downwards."""
-
-    path: str
-    """As SVG writes it: M, L, Q, C and Z, absolute."""
-    colour: str | None
-    """Its own, which a font does not keep; None where it leaves that open."""
-
-
-@dataclass(frozen=True, slots=True)
 class Drawing:
     """One icon, cleaned and taken apart. Its ids begin with its name, so that no other icon of an export has them."""
 
@@ -155,8 +140,10 @@ class Drawing:
     body: list[Element]
     sides: tuple[str, str] | None
     """Width and height, where its root states them."""
-    outline: Outline | None = None
-    """Of a glyph."""
+    outline: str = ""
+    """Of a glyph, in units of its box, y downwards, as SVG writes it: M, L, Q, C and Z, absolute."""
+    colour: str | None = None
+    """Of a glyph: its own, which a font does not keep; None where it leaves that open."""
 
 
 def drawings(icons: Iterable[Chosen], look: Look, *, shared: bool) -> tuple[list[Drawing], list[LeftOut]]:

@@ -9,12 +9,12 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from indexer.errors import IconsError
+from indexer.rendering.styles import declarations
 from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.collection import plain_name
 from search.drawings.drawn import Look, NamedIcon
 from search.drawings.frameworks import capitals, free_name
 from search.drawings.shapes import box_of, path_data
-from search.drawings.sheets import declarations
 
 _ESCAPES = {
     **{"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"},

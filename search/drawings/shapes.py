@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from xml.etree import ElementTree
 
 from indexer.errors import IconsError
+from indexer.rendering.styles import declarations
 from search.drawings.drawn import Look
-from search.drawings.sheets import declarations
 
 _SHAPES = frozenset(("path", "circle", "ellipse", "rect", "line", "polyline", "polygon"))
 _GROUPS = frozenset(("svg", "g", "a"))

@@ -33,7 +33,7 @@ from indexer.errors import ExportError, RenderError
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import draw
 from search.drawings.collection import PRIVATE_USE
-from search.drawings.kinds import Chosen, Drawing, LeftOut, Made, Material, Outline, names_of, whole_svg
+from search.drawings.kinds import Chosen, Drawing, LeftOut, Made, Material, names_of, whole_svg
 from search.drawings.licences import gallery, notice
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def make_font(material: Material, points: Mapping[str, int]) -> Made:
     page = gallery(name, use=use, tiles=tiles, stylesheet=f"{name}.css")
     files = {f"{name}.woff2": woff2, f"{name}.ttf": truetype, f"{name}.css": css.encode(), "icons.html": page}
     remarks = [f"use: {use} with {name}.css; icons.html shows all"]
-    coloured = [one.icon.key for one in material.drawn if one.outline and one.outline.colour]
+    coloured = [one.icon.key for one in material.drawn if one.colour]
     if coloured:
         n_lost = "1 icon loses its colour" if len(coloured) == 1 else f"{len(coloured):,} icons lose their colour"
         remarks.append(f'{n_lost}, as "{coloured[0]}": a font takes that of the text')
@@ -115,10 +115,9 @@ def _font(drawn: Sequence[Drawing], points: Mapping[str, int], *, name: str, cop
 
 def _glyph(one: Drawing) -> Glyph:
     """Draw an outline in a font's units, y upwards, the foot of its box on the baseline."""
-    assert one.outline is not None
     box, scale, pen = one.box, EM / one.box.height, TTGlyphPen(None)
     place = Transform(scale, 0, 0, -scale, -box.left * scale, (box.top + box.height) * scale)
-    parse_path(one.outline.path, TransformPen(Cu2QuPen(pen, _CURVE_ERROR), place))
+    parse_path(one.outline, TransformPen(Cu2QuPen(pen, _CURVE_ERROR), place))
     return pen.glyph()
 
 
@@ -157,13 +156,13 @@ def outlined(drawn: Sequence[Drawing], progress: "Progress") -> tuple[list[Drawi
         for n, one in enumerate(drawn, start=1):
             progress("finding outlines", n, len(drawn))
             try:
-                found.append(replace(one, outline=_outline(one, pool)))
+                found.append(_outline(one, pool))
             except RenderError as error:
                 left_out.append(LeftOut(one.icon.key, str(error)))
     return found, left_out
 
 
-def _outline(drawing: Drawing, pool: DrawPool) -> Outline:
+def _outline(drawing: Drawing, pool: DrawPool) -> Drawing:
     """Find the outline of an icon.
 
     Raises:
@@ -184,7 +183,7 @@ def _outline(drawing: Drawing, pool: DrawPool) -> Outline:
         kind = "a gradient" if len(paints) == 1 else f"{len(paints)} colours"
         raise RenderError(f"has {kind}; a font has one colour")
     [paint] = paints
-    return Outline(answer["path"], None if paint == "currentcolor" else paint)
+    return replace(drawing, outline=answer["path"], colour=None if paint == "currentcolor" else paint)
 
 
 def _still(drawing: Drawing) -> Drawing:
