@@ -16,6 +16,7 @@ from indexer.library.folder import Library
 from indexer.rendering.render import draw
 from indexer.sources.records import FAMILIES, TERMS, needs_credit, read_licence_file
 from search.drawings.collection import Collection, collected, plain_name, read_collection, unique
+from search.drawings.drawn import Look
 from search.drawings.export import KINDS, Kind, Options, export
 from search.drawings.licences import licences_summed_up
 from search.drawings.markup import component_name, slug
@@ -283,3 +284,22 @@ def test_a_key_with_a_number_is_no_comment() -> None:
 def test_what_is_no_collection_is_refused_with_the_reason(text: bytes, reason: str) -> None:
     with pytest.raises(ExportError, match=reason):
         read_collection(text, name="file")
+
+
+def test_components_take_the_size_and_the_stroke_that_were_asked_for(engine: SearchEngine) -> None:
+    options = Options(look=Look(size=20, stroke_width=1.5, colour="#08f"))
+    exported = export(engine, Collection("x", ("lucide-static:bell",)), "react", options)
+    source = exported.files["src/icons/lucide-static-bell.tsx"].decode()
+    parts = ("({ size = 20, ...props }, ref)", 'strokeWidth="1.5"', 'stroke="#08f"', "role", "{...props}")
+    assert [part for part in parts if part not in source] == []
+
+
+def test_what_the_root_of_an_icon_says_stays_on_its_symbol(engine: SearchEngine) -> None:
+    two = Collection("x", ("lucide-static:bell", "shared:turned"))
+    sprite = export(engine, two, "sprite").files["sprite.svg"].decode()
+    *_, bell, turned = ElementTree.fromstring(sprite)
+    look = {"fill": "none", "stroke": "currentColor", "stroke-width": "2"}
+    ends = {"stroke-linecap": "round", "stroke-linejoin": "round"}
+    assert bell.attrib == {"id": "lucide-static-bell", "viewBox": "0 0 24 24", **look, **ends}
+    assert turned[0].attrib == {"transform-origin": "12 12", "transform": "rotate(45)"}
+    assert "lucide-static icons, ISC License" in sprite[: sprite.index("<symbol")]

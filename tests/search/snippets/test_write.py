@@ -158,6 +158,12 @@ def test_many_drawings_in_one_text_say_where_each_begins(name: str) -> None:
     assert asked == both.replace("lucide:bell", "alarm").replace("lucide:star", "rating")
 
 
+def test_ids_of_no_two_keys_are_the_same() -> None:
+    svg = drawing('<path id="a" d=""/>').svg
+    keys = ("a-b:c", "a_b:c", "a:b-c", "a:b_c", "a.b:c", "a:b:c")
+    assert len({of("html", NamedIcon(key, "", "x", svg)).code for key in keys}) == len(keys)
+
+
 def test_drawings_of_one_name_are_told_apart() -> None:
     two = drawing("<path d='M0 0h1'/>", name="bell"), NamedIcon("a:bell", "a", "Bell", sample("bell").svg)
     first, second = of("react", *two).uses
@@ -264,6 +270,32 @@ _COLOURED = drawing('<path fill="#f00" d="M0 0h9v9z"/>')
             ("@keyframes own__drawn__k", ".a&gt;path:where(.own__drawn,.own__drawn *){", 'class="own__drawn"'),
             (),
         ),
+        (
+            *(
+                "html",
+                drawing("<style>g .a>path{fill:red}g>path{fill:blue}</style><g><a class='a'><path d=''/></a></g>"),
+            ),
+            ('<path style="fill:red" />',),
+            ("<style", "blue"),
+        ),
+        (
+            *("html", drawing("<style>.a{fill:red;.b{fill:blue}}</style><g class='a'><path class='b' d=''/></g>")),
+            ("<style",),
+            ('style="fill:red"',),
+        ),
+        (
+            *(
+                "html",
+                drawing('<style>svg{position:fixed}</style><path style="POSITION:fixed;fill:red" data-a="b" d=""/>'),
+            ),
+            ('style="fill:red"',),
+            ("fixed", "data-"),
+        ),
+        (
+            *("jsx", drawing('<path aria-label="a" aria-a.b="c" d=""/>')),
+            ('aria-label="a"',),
+            ("a.b",),
+        ),
         ("svg", _SHEET, ("@keyframes k{", ".a&gt;path{"), ("own__drawn",)),
         ("css", drawing('<path d="M0 0" style="color:#c00;fill:currentColor"/>'), ("background: url(",), ("mask",)),
         (
@@ -358,7 +390,8 @@ def test_a_framework_that_is_none_names_near_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [{"colour": 'red"/>'}, {"colour": "red\n"}, {"size": 0}, {"stroke_width": float("nan")}]
+    "given",
+    [{"colour": 'red"/>'}, {"colour": "red\n"}, {"colour": "nonsense"}, {"size": 0}, {"stroke_width": float("nan")}],
 )
 def test_a_look_that_could_mean_more_is_refused(given: dict[str, object]) -> None:
     with pytest.raises(IconsError, match=f"{next(iter(given)).replace('_', ' ')} is "):
