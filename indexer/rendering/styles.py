@@ -101,13 +101,13 @@ def written_out(document: bytes) -> bytes:
     return ElementTree.tostring(root)
 
 
-def _rules(sheet: Any) -> Iterator[_Rule]:
+def _rules(sheet: str | Sequence[Any]) -> Iterator[_Rule]:
     """Take the rules that hold on a light screen out of their conditions."""
     for node in tinycss2.parse_rule_list(sheet, skip_comments=True, skip_whitespace=True):
-        content, before = getattr(node, "content", None), tinycss2.serialize(getattr(node, "prelude", ()))
+        content, before = getattr(node, "content", None) or (), tinycss2.serialize(getattr(node, "prelude", ()))
         if node.type == "qualified-rule":
             yield before.strip().split(","), declarations(content)
-        elif content and _holds({"supports": "", "layer": "", "media": before}.get(node.lower_at_keyword, "print")):
+        elif content and _holds({"supports": before, "layer": "", "media": before}.get(node.lower_at_keyword, "print")):
             yield from _rules(content)
 
 

@@ -22,6 +22,7 @@ from search.drawings.kinds import (
     Made,
     Material,
     drawings,
+    keys_of,
     make_iconify,
     make_react,
     make_sprite,
@@ -126,9 +127,11 @@ def export(
 
         drawn, unshaped = outlined(drawn, progress)
         left_out += unshaped
+    if not options.skip_unreadable:
+        refuse_left_out(left_out)
     found = {icon.key: icon.hit for icon in (*(one.icon for one in drawn), *bitmaps)}
-    if not found or not options.skip_unreadable:
-        refuse_left_out(left_out, is_any_left=bool(found))
+    if not found:
+        raise ExportError(f"no icon is left to be exported; can't be exported so: {keys_of(left_out)}")
     keys = tuple(key for key in collection.icons if key in found)
     hits = [found[key] for key in keys]
     terms = terms_of(hits, show=engine.show, text_of=engine.licence_text)

@@ -98,8 +98,14 @@ def _find(
     return ids, left_out, remarks
 
 
-def refuse_left_out(left_out: Sequence[LeftOut], *, is_any_left: bool) -> None:
-    """Refuse an export that would lack icons, or have none.
+def keys_of(left_out: Sequence[LeftOut]) -> str:
+    """Name the first few; reasons may name files of this machine."""
+    named = ", ".join(one.key for one in left_out[:_SHOWN])
+    return f"{named} and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else named
+
+
+def refuse_left_out(left_out: Sequence[LeftOut]) -> None:
+    """Refuse an export that would lack icons.
 
     Raises:
         ExportError: it would; the message names the first three and why.
@@ -108,8 +114,7 @@ def refuse_left_out(left_out: Sequence[LeftOut], *, is_any_left: bool) -> None:
         named = "; ".join(f'"{one.key}": {one.reason}' for one in left_out[:_SHOWN])
         more = f"; and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else ""
         count = "an icon" if len(left_out) == 1 else f"{len(left_out):,} icons"
-        how = "--skip-unreadable leaves out" if is_any_left else "and no other is left"
-        raise ExportError(f"{count} can't be exported so, {how}: {named}{more}")
+        raise ExportError(f"{count} can't be exported so, --skip-unreadable leaves out: {named}{more}")
 
 
 _OF_DOCUMENT = frozenset(("xmlns", "viewBox", "width", "height", "x", "y", "version", "baseProfile", "id"))
@@ -268,7 +273,7 @@ def _grouped(one: Drawing, attributes: Mapping[str, str]) -> list[Element]:
     """What stands in a drawing, inside a group that says what its root said; a root turns around its middle."""
     box, all_said = one.box, " ".join((*attributes, attributes.get("style", "")))
     middle = {"transform-origin": f"{spell(box.left + box.width / 2)} {spell(box.top + box.height / 2)}"}
-    said = middle | attributes if "transform" in all_said else attributes
+    said = {**middle, **attributes} if "transform" in all_said else attributes
     return [element("g", said, one.body)] if said else one.body
 
 

@@ -283,7 +283,7 @@ def _united(paths: list[Any], *, scale: float) -> str:
     return str(united.apply_transform(Affine2D(1 / scale, 0, 0, 1 / scale, 0, 0)).round_floats(_DIGITS).d)
 
 
-def path_of(tag: str, attributes: Mapping[str, str]) -> str:
+def path_of(tag: str, attributes: dict[str, str]) -> str:
     """Write a shape as a path."""
     return str(from_element(Element(f"{{{_SVG}}}{tag}", attributes)).as_path().d)
 

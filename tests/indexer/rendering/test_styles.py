@@ -51,6 +51,7 @@ def middle(body: str, *, root: str = "") -> list[int]:
         ("svg{fill:green}", 'fill="var(--missing)"', GREEN),
         ("svg{--x:green} svg>.b{--x:red} g>.a{--x:red} svg > .a{fill:var(--x)}", "", GREEN),
         (".a{--x:green} g>.a{--x:red} .a{fill:var(--x)}", "", GREEN),
+        ("@supports not (fill:red){.a{fill:red}} .a{stroke:none} svg{fill:green} @layer a{}", "", GREEN),
         ("svg{--x:green} @layer a{.a{fill:var(--x)}} @supports (fill:red){rect.a{fill:red}}", "", RED),
     ],
 )
