@@ -215,9 +215,11 @@ def test_names_are_safe_and_unique_whatever_they_were() -> None:
     assert all(re.fullmatch(r"[a-z][a-z0-9-]*", name) and len(name) <= 110 for name in names)
     assert len(set(names)) == len(names)
     assert unique(["a", "a", "a-2", "a"]) == ["a", "a-3", "a-2", "a-4"]
-    plain = {"con": "icon-con", "": "icon", "\u00c9toile 2": "etoile-2", "3d": "icon-3d", "a \u2013 +": "a"}
-    plain |= {"設定": "u8a2d-u5b9a", "设置": "u8bbe-u7f6e", "arrow-左": "arrow-u5de6", "🏠": "house-building"}
-    plain |= {"дом": "dom", "ホーム": "homu", "설정": "seoljeong", "ሰላም": "u1230-u120b-u121d"}
+    plain = {
+        **{"con": "icon-con", "": "icon", "\u00c9toile 2": "etoile-2", "3d": "icon-3d", "a \u2013 +": "a"},
+        **{"設定": "u8a2d-u5b9a", "设置": "u8bbe-u7f6e", "arrow-左": "arrow-u5de6", "🏠": "house-building"},
+        **{"дом": "dom", "ホーム": "homu", "설정": "seoljeong", "ሰላም": "u1230-u120b-u121d"},
+    }
     assert {text: plain_name(text) for text in plain} == plain
     assert (slug("设置"), component_name("设置"), slug("+")) == ("u8bbe-u7f6e", "U8bbeU7f6e", "icon")
     assert len(set(unique(["icon"] * 10_000))) == 10_000
@@ -296,8 +298,9 @@ def test_what_the_root_of_an_icon_says_stays_on_its_symbol(engine: SearchEngine)
     two = Collection("x", ("lucide-static:bell", "shared:turned"))
     sprite = export(engine, two, "sprite").files["sprite.svg"].decode()
     *_, bell, turned = ElementTree.fromstring(sprite)
-    look = {"fill": "none", "stroke": "currentColor", "stroke-width": "2"}
-    ends = {"stroke-linecap": "round", "stroke-linejoin": "round"}
-    assert bell.attrib == {"id": "lucide-static-bell", "viewBox": "0 0 24 24", **look, **ends}
+    assert bell.attrib == {
+        **{"id": "lucide-static-bell", "viewBox": "0 0 24 24", "fill": "none", "stroke": "currentColor"},
+        **{"stroke-width": "2", "stroke-linecap": "round", "stroke-linejoin": "round"},
+    }
     assert turned[0].attrib == {"transform-origin": "12 12", "transform": "rotate(45)"}
     assert "lucide-static icons, ISC License" in sprite[: sprite.index("<symbol")]

@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import fields
 from itertools import product
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree
 
@@ -162,8 +161,7 @@ Difference = tuple[str, str, int, str, int, float]
 
 
 def modules_here() -> Path | None:
-    named = os.environ.get("ICONS_NODE_MODULES")
-    return Path(named) if named else None
+    return Path(os.environ["ICONS_NODE_MODULES"]) if "ICONS_NODE_MODULES" in os.environ else None
 
 
 def icons(part: int) -> Iterator[NamedIcon]:
@@ -208,11 +206,18 @@ def written(icon: NamedIcon, *, moves: bool) -> Iterator[tuple[str, Tile]]:
 
 def exported(some: Sequence[NamedIcon], found: Forms) -> str:
     """Add what exports hold of icons, and what stands before them in the page; return the style of the font."""
-    blank: dict[str, Any] = {one.name: None for one in fields(Hit)}
     names = unique([plain_name(f"{one.set} {one.name}") for one in some])
     chosen = []
     for one, own in zip(some, names, strict=True):
-        hit = Hit(**{**blank, "key": one.key, "name": one.name, "set": one.set, "path": ""})
+        hit = Hit(
+            **{
+                **dict.fromkeys(one.name for one in fields(Hit)),
+                "key": one.key,
+                "name": one.name,
+                "set": one.set,
+                "path": "",
+            }
+        )
         chosen.append(Chosen(one.key, own, hit, one.svg or b"", is_svg=True))
     for drawing in drawings(chosen, AS_IT_IS, shared=False)[0]:
         moves = any(sign in drawing.icon.content for sign in _MOVES)
