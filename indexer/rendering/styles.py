@@ -50,7 +50,7 @@ class Declaration(NamedTuple):
     """As it stands in a style."""
 
 
-_Rule = tuple[list[str], list[Declaration]]
+Rule = tuple[list[str], list[Declaration]]
 """Selectors, and what is declared for what they choose."""
 
 
@@ -101,7 +101,7 @@ def written_out(document: bytes) -> bytes:
     return ElementTree.tostring(root)
 
 
-def _rules(sheet: str | Sequence[Any]) -> Iterator[_Rule]:
+def _rules(sheet: str | Sequence[Any]) -> Iterator[Rule]:
     """Take the rules that hold on a light screen out of their conditions."""
     for node in tinycss2.parse_rule_list(sheet, skip_comments=True, skip_whitespace=True):
         content, before = getattr(node, "content", None) or (), tinycss2.serialize(getattr(node, "prelude", ()))
@@ -116,7 +116,7 @@ def _holds(media: str) -> bool:
     return any((_NO_LIGHT_SCREEN.search(query) is None) != ("not" in query.split()[:1]) for query in media.split(","))
 
 
-def _write_elements(root: Element, rules: Sequence[_Rule]) -> list[tuple[Mapping[str, str], str]]:
+def _write_elements(root: Element, rules: Sequence[Rule]) -> list[tuple[Mapping[str, str], str]]:
     """Write the attributes of all elements out.
 
     Returns what variables are worth in places of the file, and how a selector is confined to the elements of each.

@@ -205,12 +205,6 @@ def set_apart(root: ElementTree.Element, *, name: str, is_alone: bool = False) -
         _name_parts(root, f"i{name}" if name[0].isdigit() else name)
 
 
-def _letters(name: str) -> str:
-    """Spell a name in letters, digits and _ alone, as every place takes it that may name an element."""
-    spelt = "".join(sign if sign.isascii() else f"{ord(sign):x}" for sign in name)
-    return re.sub(r"[^A-Za-z0-9_]+", "_", spelt)
-
-
 _NAMES = r"(?>(?::root|[.#]?-?[^\W\d][\w-]*+|\*)+)"
 _SELECTOR = re.compile(rf"{_NAMES}(?:[> ]{_NAMES}){{0,5}}+")
 
@@ -271,7 +265,9 @@ def _name_parts(root: ElementTree.Element, name: str) -> None:
     own = "".join(sign if sign.isascii() and sign.isalnum() else _SIGNS.get(sign, f"_{ord(sign):x}") for sign in name)
     sheets = list(root.iter("style"))
     ids = list(dict.fromkeys(filter(None, (element.get("id") for element in root.iter()))))
-    names = dict(zip(ids, unique([f"{own}__{_letters(old)}" for old in ids], between="_"), strict=True))
+    letters = ("".join(sign if sign.isascii() else f"{ord(sign):x}" for sign in old) for old in ids)
+    spelt = [f"{own}__{re.sub('[^A-Za-z0-9_]+', '_', one)}" for one in letters]
+    names = dict(zip(ids, unique(spelt, between="_"), strict=True))
     frames = {frame for sheet in sheets for frame in _FRAMES.findall(sheet.text or "")}
 
     def renamed(reference: str) -> str:

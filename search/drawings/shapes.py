@@ -143,5 +143,4 @@ def _restate(root: ElementTree.Element, name: str, change: Callable[[str], str])
 
 def _stated(element: ElementTree.Element, name: str) -> str | None:
     """What an element states by itself, in its style or as an attribute."""
-    stated = {one.name: one.value for one in declarations(element.get("style", ""))}
-    return stated.get(name, element.get(name))
+    return {one.name: one.value for one in declarations(element.get("style", ""))}.get(name, element.get(name))

@@ -6,7 +6,7 @@ from typing import Any
 
 import tinycss2
 
-from indexer.rendering.styles import Declaration, declarations, tokens
+from indexer.rendering.styles import Rule, declarations, tokens
 
 REACHING = re.compile(
     r"\\|@import|url\s*\((?!\s*[\"']?#)|(?:src|image|image-set|cross-fade|element|paint)\s*\(|(?<![\w-])position(?![\w-])",
@@ -17,10 +17,6 @@ _GROUPS = frozenset(("media", "supports", "layer", "container"))
 _ON_SCREENS = frozenset(("", "all", "screen", "only screen"))
 _FRAMES_NAME = re.compile(r"[\"']?([\w-]+)[\"']?")
 _ELSEWHERE = frozenset(("print", "speech", "tty", "tv", "projection", "handheld", "braille", "embossed", "aural"))
-
-
-Rule = tuple[list[str], list[Declaration]]
-"""Selectors, and what is declared for what they choose."""
 
 
 def rules_of(sheet: str | Sequence[Any], *, media: str = "") -> Iterator[Rule]:

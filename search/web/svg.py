@@ -74,13 +74,11 @@ def fitting(pictures: Iterable[tuple[str, bytes]]) -> tuple[dict[str, bytes], in
     room, n_too_many = MOST_STACKED, 0
     for name, content in pictures:
         document = svg_text(content)
-        if document is None:
-            continue
-        if len(document) > room:
-            n_too_many += 1
-            continue
-        documents[name] = document
-        room -= len(document)
+        if document is not None and len(document) <= room:
+            documents[name] = document
+            room -= len(document)
+        else:
+            n_too_many += document is not None
     return documents, n_too_many
 
 
