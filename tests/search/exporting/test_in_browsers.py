@@ -43,7 +43,7 @@ GROUNDS = {"light": "#fff", "dark": "#468"}
 MOST_DIFFERENT = 0.01
 """Of a tile: how far its pixels may be from the original's, in the mean; edges differ by less."""
 _MORE_DIFFERENT = {
-    **{("font", 24): 0.15, ("font", 96): 0.03, ("png-24", 24): 0.2, ("png-96", 96): 0.06},
+    **{("font", 24): 0.2, ("font", 96): 0.05, ("png-24", 24): 0.2, ("png-96", 96): 0.06},
     ("sprite", 24): 0.02,
 }
 """Where edges are drawn otherwise: Chromium darkens those of text, and a PNG has whole pixels on both sides.
