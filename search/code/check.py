@@ -1,9 +1,8 @@
 """Whether every icon that a code names exists, and which of an own folder nobody names."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,10 @@ from urllib.parse import quote
 
 from indexer.errors import IconsError
 from indexer.reports.terminal import Progress
-from search.code.files import OwnIcons, Project, code_files, read_code
+from search.code.files import OwnIcons, Project, code_files
 from search.code.known import KnownIcons
-from search.code.names import scan
-from search.code.packages import OF_BRANDS, components_of, family_of
+from search.code.names import Scanned, scan, scan_file
+from search.code.packages import components_of, family_of, words
 from search.code.reading import Finding, Reference
 from search.code.syntax import kind_of
 from search.drawings.drawn import iconify_sets
@@ -72,19 +71,8 @@ def check(
     if not files:
         raise IconsError(f'"{places[0]}" holds no code; name the folder that your sources lie in')
     own = OwnIcons.below(icons, project=Project.around([*places, *filter(None, [icons])]))
-    not_read: dict[str, str] = {}
-
-    def texts() -> Iterator[tuple[str, str]]:
-        for number, path in enumerate(files, start=1):
-            try:
-                text = read_code(path)
-            except IconsError as error:
-                not_read[str(path)] = str(error)
-            else:
-                yield str(path), text
-                progress("Reading", number, len(files))
-
-    return _checked(engine, own, texts(), max_sets=max_sets, not_read=not_read)
+    scans = (scan_file(path, own.project) for path in files)
+    return _checked(engine, own, scans, max_sets=max_sets, progress=lambda n: progress("Reading", n, len(files)))
 
 
 def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
@@ -98,41 +86,39 @@ def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
     if kind_of(name) is None:
         raise IconsError(f'"{name}" is no file of code that is read; call it as App.tsx, index.html, style.css')
     own = OwnIcons((), Project.around([Path(name)]), is_placed=False)
-    return _checked(engine, own, [(name, text)], max_sets=None, not_read={})
+    scans = [scan(text, path=name, project=own.project)]
+    return _checked(engine, own, scans, max_sets=None, progress=lambda _: None)
 
 
 def _checked(
     engine: SearchEngine,
     own: OwnIcons,
-    texts: Iterable[tuple[str, str]],
+    scans: Iterable[Scanned],
     *,
     max_sets: int | None,
-    not_read: dict[str, str],
+    progress: Callable[[int], None],
 ) -> Checked:
-    known, n_files = KnownIcons(engine), 0
+    known, n_files, not_read, computed = KnownIcons(engine), 0, dict[str, str](), list[Reference]()
     looked_up: list[tuple[Reference, tuple[str, str] | None]] = []
-    computed: list[Reference] = []
-    for path, text in texts:
-        n_files += 1
-        own.note(text)
-        scanned = scan(text, path=path, own=partial(own.project.components_of, beside=Path(path).parent))
-        if scanned.problem:
-            not_read[path] = scanned.problem
+    for number, scanned in enumerate(scans, start=1):
+        n_files += scanned.is_read
+        own.note(scanned.text)
+        not_read |= {scanned.path: scanned.problem} if scanned.problem else {}
         for one in scanned.references:
             found = known.find(one) if one.set else None
             # What may be no icon counts where its package decides.
             if one.is_certain or not one.set or found or known.is_refuted(one):
                 looked_up.append((one, found))
         computed += scanned.computed
+        progress(number)
     references = [one for one, _ in looked_up]
     of_sets = [(one, found) for one, found in looked_up if one.set]
     of_icons = [one._replace(set=found[0], name=found[1]) if found else one for one, found in of_sets]
     unknown = Counter(known.lacking(one) for one, found in of_sets if not found and not known.has_set(one))
-    of_designs = [one for one in of_icons if one.set not in OF_BRANDS]
-    owned = own.findings(references) if own.project.folders else ()
+    of_designs = [one for one in of_icons if one.set not in words("brands")]
     findings = [
         *_missing([one for one, found in of_sets if not found], known),
-        *owned,
+        *(own.findings(references) if own.project.folders else ()),
         *_too_many(of_designs, max_sets),
     ]
     counted = Counter(one.set for one in of_icons)

@@ -133,22 +133,28 @@ class Drawings:
     """The elements of one file that draw what is imported or registered, and what becomes of them."""
 
     def __init__(self, file: CodeRead, candidates: Mapping[int, Candidate], targets: Targets) -> None:
-        self._text, self._code, self._candidates, self._targets = file.text, file.code, candidates, targets
-        statements = (one for one in file.code.imports if one.form == "import" and not one.is_type)
+        self._text, self._code, self._candidates, self._targets = (
+            file.scanned.text,
+            file.scanned.code,
+            candidates,
+            targets,
+        )
+        is_vue = file.scanned.path.endswith(".vue")
+        statements = (one for one in self._code.imports if one.form == "import" and not one.is_type)
         imported = [(one, name) for one in statements for name in one.names]
         self._imports = {name.local: (one, name) for one, name in imported}
         drawn = [(one, name) for one, name in imported if one.module.startswith((*_DRAWERS, *_DRAWN))]
         drawers = {name.local: _DRAWERS[one.module] for one, name in drawn if name.name in _CALLED}
-        self._drawers = _REGISTERED | drawers if file.path.suffix == ".vue" else drawers
+        self._drawers = _REGISTERED | drawers if is_vue else drawers
         self._objects = {name.local: name.start for _, name in drawn if name.start in candidates}
         self._libraries = [name.local for _, name in drawn if name.name == "library"]
         beside = (drawn or imported) if "<script setup" in self._text else []
-        beside = beside if file.path.suffix == ".vue" else drawn
+        beside = beside if is_vue else drawn
         self.home: Import | None = min((one for one, _ in beside), key=lambda one: one.span, default=None)
         """The statement beside which components are imported."""
         layers = next((f"{name.name} puts icons upon each other" for _, name in drawn if "Layers" in name.name), "")
         self._why = layers if self.home else "no import here can take another"
-        elements = sorted((one for one in file.code.elements if one.name in self._drawers), key=lambda one: one.span)
+        elements = sorted((one for one in self._code.elements if one.name in self._drawers), key=lambda one: one.span)
         self._plans = [self._plan(one, self._drawers[one.name]) for one in elements]
         self.unknown = [one.span for one in self._plans if not one.icons]
         """Elements whose icon only the running program knows."""

@@ -2,100 +2,19 @@
 
 import json
 import os
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import cache, cached_property, lru_cache, partial
-from pathlib import Path
+from functools import cache, cached_property, partial
 from typing import Literal
 
-from indexer.errors import SourceError
 from indexer.library.bundled import bundled
-from indexer.library.foreign import parsed
-from indexer.sources.records import as_object, read_regular
-from search.code.packages import (
-    MODULES,
-    Look,
-    design_of,
-    folded,
-    package_of,
-    read_component,
-    spell_component,
-)
+from search.code.modules import installed_exports
+from search.code.packages import Look, design_of, folded, modules, read_component, spell_component
 from search.code.reading import Nearest, Reference
-from search.code.syntax import kind_of, parse
 from search.drawings.drawn import packages_of
 from search.drawings.frameworks import FRAMEWORKS, exceptions
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window
-
-_MOST_BYTES = 20_000_000
-_MOST_FILES = 20_000
-_ENDINGS = (".d.ts", ".d.mts", ".d.cts", "/index.d.ts", ".ts", ".mjs", ".js", "/index.mjs", "/index.js", "")
-
-
-def _installed(reference: Reference) -> frozenset[str]:
-    """What the package that the project has installed exports; nothing where none is, or no component is named."""
-    folder = os.path.realpath(os.path.dirname(reference.path) or ".")  # noqa: PTH120
-    return installed_exports(folder, reference.module) if reference.is_component else frozenset()
-
-
-def installed_exports(folder: str, module: str) -> frozenset[str]:
-    """What a module exports that code in a folder imports; nothing where it is not installed, or can't be read."""
-    return _exports_from(_entry(folder, module))
-
-
-@lru_cache(maxsize=64)
-def _exports_from(entry: Path | None) -> frozenset[str]:
-    names, seen, pending = set[str](), {entry}, [entry]
-    while pending:
-        file = pending.pop()
-        if file is None or len(seen) > _MOST_FILES:
-            return frozenset()  # a part of it would condemn the rest
-        folder = os.path.realpath(file.parent)
-        try:
-            code = parse(read_regular(file, limit=_MOST_BYTES, inside=folder).decode(errors="replace"), file.name)
-        except (OSError, SourceError):
-            return frozenset()
-        names |= code.exports
-        modules = {one.module for one in code.imports if one.form == "export" and one.whole == "*"}
-        beside = {_file_of(Path(folder, one)) if one.startswith(".") else _entry(folder, one) for one in modules}
-        pending += [None] if code.is_given_up else list(beside - seen)
-        seen |= beside
-    return frozenset(names)
-
-
-@lru_cache(maxsize=4096)
-def _entry(folder: str, module: str) -> Path | None:
-    """The file of types of a package's module: what the package says, else what lies in its folder."""
-    package, here = package_of(module), Path(folder)
-    roots = (above / "node_modules" / package for above in (here, *here.parents) if package)
-    root = next((root for root in roots if root.is_dir()), None)
-    if root is None:
-        return None
-    inner, facts = module.removeprefix(package).strip("/"), {}
-    with suppress(OSError, SourceError, ValueError):
-        facts = as_object(parsed(read_regular(root / "package.json", limit=_MOST_BYTES)))
-    stated = _stated(as_object(facts.get("exports")).get(f"./{inner}" if inner else "."))
-    stated += [facts.get(key) for key in ("types", "typings", "module", "main") if not inner]
-    paths = (root / str(path) for path in (*filter(None, stated), inner, f"{inner}/index".strip("/")))
-    files = sorted(filter(None, map(_file_of, paths)), key=lambda file: ".d." not in file.name)
-    return next(iter(files), None)
-
-
-def _stated(said: object) -> list[object]:
-    """Paths in one entry of a package's `exports`, however its conditions are nested."""
-    if isinstance(said, dict):
-        return [path for value in said.values() for path in _stated(value)][:20]
-    return [said]
-
-
-def _file_of(path: Path) -> Path | None:
-    stem = re.sub(r"\.[mc]?js$", "", str(path))
-    files = (Path(os.path.normpath(f"{stem}{ending}")) for ending in _ENDINGS)
-    return next((file for file in files if kind_of(file.name) == "script" and file.is_file()), None)
-
 
 _LETTERS_A_SLIP = 5
 """A slip of the keys for each so many letters, one at least, is taken for one."""
@@ -122,8 +41,14 @@ def _kept(key: str) -> dict[str, str]:
 def _listed(kind: Literal["exports", "absent"], module: str) -> frozenset[str]:
     """Names of a module, or of one that is made of the same icons."""
     looks, written = _looks(module), _bundled()[kind]
-    alike = next((one for one in written if _looks(one) is looks), "")
+    alike = next((one for one in written if _looks(one) == looks), "")
     return frozenset(written.get(module if module in written else alike, "").split())
+
+
+def _installed(reference: Reference) -> frozenset[str]:
+    """What the package that the project has installed exports; nothing where none is, or no component is named."""
+    folder = os.path.realpath(os.path.dirname(reference.path) or ".")  # noqa: PTH120
+    return installed_exports(folder, reference.module) if reference.is_component else frozenset()
 
 
 class SetNames:
@@ -211,7 +136,7 @@ class KnownIcons:
             return bool(_installed(reference) or (here and is_here))
         if here[:1] == [design_of(reference.set)] and _listed("exports", reference.module) and not is_here:
             return any(called for *_, called in sets) or self.is_refuted(reference)  # all that it exports is listed
-        return is_here and reference.module in MODULES
+        return is_here and reference.module in modules()
 
     def lacking(self, reference: Reference) -> str:
         """The first set that a text may mean and that is not here."""
@@ -285,7 +210,7 @@ def slip_of(name: str, names: Sequence[str]) -> tuple[str, int] | None:
 
 
 def _looks(module: str) -> Sequence[Look]:
-    components = MODULES.get(module)
+    components = modules().get(module)
     return components.looks if components else ()
 
 

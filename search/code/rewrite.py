@@ -18,7 +18,7 @@ from search.code.components import ALL_NAMES, Drawings, Targets, bare, edited, s
 from search.code.files import read_code
 from search.code.map import Candidate, IconMapping, Mapped, Name
 from search.code.packages import package_of
-from search.code.places import COMPUTED, FATES, CodeNames, CodeRead, Fate, Place, place_of
+from search.code.places import COMPUTED, FATES, CodeRead, Fate, Place, place_of, unread
 from search.code.reading import Reference
 from search.code.syntax import Import, Span, Specifier
 from search.drawings.drawn import iconify_key
@@ -52,12 +52,12 @@ class Rewritten:
 
 
 def rewrite(
-    engine: SearchEngine, code: CodeNames, mapped: Mapped, *, also_doubtful: bool, progress: Progress
+    engine: SearchEngine, code: Sequence[CodeRead], mapped: Mapped, *, also_doubtful: bool, progress: Progress
 ) -> Rewritten:
     """Put stand-ins into the text of files; writes nothing."""
     stands = {one.source: one for one in mapped.mappings}
     targets = Targets(engine, mapped.to)
-    rewriters = [_Rewriter(one, targets, stands, also_doubtful=also_doubtful) for one in code.files]
+    rewriters = [_Rewriter(one, targets, stands, also_doubtful=also_doubtful) for one in code]
     looked_up = {key: where for one in rewriters for key, where in one.looked_up()}
     changes: list[Change] = []
     places: list[Place] = []
@@ -69,8 +69,8 @@ def rewrite(
         packages |= one.packages
         if one.edits:
             n_changed = sum(place.fate == "changed" for place in found)
-            changes.append(Change(one.file.path, one.text, edited(one.text, one.edits), n_changed))
-        progress("Rewriting", number, len(code.files))
+            changes.append(Change(Path(one.path), one.text, edited(one.text, one.edits), n_changed))
+        progress("Rewriting", number, len(code))
     return Rewritten(changes, places, sorted(packages))
 
 
@@ -102,7 +102,8 @@ class _Rewriter:
     def __init__(
         self, file: CodeRead, targets: Targets, stands: Mapping[Name, IconMapping], *, also_doubtful: bool
     ) -> None:
-        self.file, self.text, self.targets = file, file.text, targets
+        self.file, self.code, self.targets = file, file.scanned.code, targets
+        self.path, self.text = file.scanned.path, file.scanned.text
         self.edits: dict[Span, str] = {}
         self.packages: set[str] = set()
         self.places: dict[int, Place] = {}
@@ -119,14 +120,14 @@ class _Rewriter:
                 self.candidates[one.start] = stand.target
             self.places[one.start] = place
         self.drawings = Drawings(file, self.candidates, targets)
-        self.unknown = [place_of(file.path, file.text, span, COMPUTED) for span in self.drawings.unknown]
+        self.unknown = [place_of(file.scanned, span, COMPUTED) for span in self.drawings.unknown]
 
     def looked_up(self) -> Iterator[tuple[str, str]]:
         """Yield which registered icons are looked up by their names, and where."""
         left = self.drawings.drawn.intersection(self.candidates).difference(self.drawings.refused)
         by_name = [one for start, one in self.places.items() if start not in left and one.reference.form in _LOOKED_UP]
         for place in (*self.unknown, *by_name):
-            yield place.source or ALL_NAMES, f"{self.file.path}:{place.reference.line}"
+            yield place.source or ALL_NAMES, f"{self.path}:{place.reference.line}"
 
     def rewrite(self, looked_up: Mapping[str, str]) -> None:
         """Put what stands for icons in their places; what is looked up anywhere stays registered."""
@@ -152,7 +153,7 @@ class _Rewriter:
 
     def _replace_imported(self, candidates: dict[int, Candidate]) -> None:
         """Rewrite statements, by the starts of what is replaced; what stands in none stays among these."""
-        statements = [one for one in self.file.code.imports if one.form in ("import", "export") and not one.is_type]
+        statements = [one for one in self.code.imports if one.form in ("import", "export") and not one.is_type]
         statements.sort(key=lambda one: one.span)
         kept, moved = {}, []
         for one in statements:
@@ -192,7 +193,7 @@ class _Rewriter:
                 kept.append(name)
                 continue
             done.add(start)  # a default may be exported by several names
-            shown = (map(bare, one.spans) for one in self.file.code.elements if one.name == name.local)
+            shown = (map(bare, one.spans) for one in self.code.elements if one.name == name.local)
             own = _OF_MATERIAL if package_of(of.module) in _MATERIAL else _ALONE
             alone = sorted(own.intersection(chain.from_iterable(shown)))
             export = self.targets.in_place_of(target, of.module)
@@ -304,7 +305,7 @@ def kept_as_it_is(rewritten: Rewritten, kept: Sequence[tuple[Path, str]]) -> Rew
     return replace(rewritten, places=places)
 
 
-def rewritten_json(rewritten: Rewritten, code: CodeNames) -> dict[str, Any]:
+def rewritten_json(rewritten: Rewritten, code: Sequence[CodeRead]) -> dict[str, Any]:
     """Spell it as one object, without the texts of the files."""
     plain = [(one, _place(one)) for one in rewritten.places]
     return {
@@ -315,7 +316,7 @@ def rewritten_json(rewritten: Rewritten, code: CodeNames) -> dict[str, Any]:
         "computed": [place for one, place in plain if one.why == COMPUTED],
         "packages": list(rewritten.packages),
         "n_found": len(plain),
-        "not_read": {str(path): why for path, why in code.unread},
+        "not_read": dict(unread(code)),
     }
 
 

@@ -128,7 +128,7 @@ def map(  # noqa: PLR0913 - one option each
     """
     from search.code.choices import choose, mapping_page, print_mappings, read_choices, to_csv
     from search.code.map import map_icons, mapped_json, source_names, source_sets, target_set
-    from search.code.places import read_names
+    from search.code.places import read_names, unread
     from search.code.rewrite import diff_of, kept_as_it_is, place_lines, rewrite, rewritten_json, write_changes
 
     corrections = read_choices(choices) if choices else {}
@@ -137,7 +137,11 @@ def map(  # noqa: PLR0913 - one option each
     places = _places_of_code(names, file, is_written=is_written)
     code = read_names(engine, places, sets=keys, to=target) if places else None
     listed = read_text(file, limit=_MOST_BYTES).splitlines() if file else []
-    named = code.names if code else source_names(engine, [*names, *listed], keys)
+    named = (
+        [*dict.fromkeys(name for one in code for _, name in one.named)]
+        if code
+        else source_names(engine, [*names, *listed], keys)
+    )
     with waiting() as progress:
         mapped = choose(engine, map_icons(engine, named, target, progress=progress), corrections)
         rewritten = rewrite(engine, code, mapped, also_doubtful=also_doubtful, progress=progress) if code else None
@@ -167,7 +171,7 @@ def map(  # noqa: PLR0913 - one option each
         shown = place_lines(kept_as_it_is(rewritten, kept), is_written=is_written, is_long=is_long)
         for line in shown if rewritten.places and not as_json else ():
             say(line, err=True)
-        for path, why in (*code.unread, *((path, f"is left as it is: {why}") for path, why in kept)):
+        for path, why in (*unread(code), *((path, f"is left as it is: {why}") for path, why in kept)):
             say(f'"{path}" {why}', err=True)
         left = {path for path, _ in kept}
         changed = [change.n_places for change in rewritten.changes if change.path not in left]
