@@ -63,28 +63,20 @@ class Targets:
         return " ".join(f'{name}="{size}"' for name in re.findall(r"([\w-]+)=", look))
 
 
-class Drawer(NamedTuple):
-    """A component that draws each icon of its family."""
-
-    kind: str
-    """What it is a component for."""
-    attribute: str
-    """Which icon."""
-    sizes: Mapping[str, str]
-    """CSS lengths of what the attribute `size` says; by "" where there is none."""
-
-
-_AWESOME = {"": "1em", "2xs": ".625em", "xs": ".75em", "sm": ".875em", "lg": "1.25em", "xl": "1.5em", "2xl": "2em"}
-_AWESOME |= {f"{n}x": f"{n}em" for n in range(1, 11)}
-_OF_VUE = Drawer("vue", "icon", _AWESOME)
-_DRAWERS: Mapping[str, Drawer] = {
-    "@fortawesome/react-fontawesome": Drawer("react", "icon", _AWESOME),
-    "@fortawesome/vue-fontawesome": _OF_VUE,
-    "svelte-fa": Drawer("svelte", "icon", _AWESOME),
-    "@mdi/react": Drawer("react", "path", {"": "100%"} | {f"{n / 10:g}": f"{n * 0.15:g}rem" for n in range(1, 101)}),
+_SIZES = {
+    "icon": {"": "1em", "2xs": ".625em", "xs": ".75em", "sm": ".875em", "lg": "1.25em", "xl": "1.5em", "2xl": "2em"}
+    | {f"{n}x": f"{n}em" for n in range(1, 11)},
+    "path": {"": "100%"} | {f"{n / 10:g}": f"{n * 0.15:g}rem" for n in range(1, 101)},
 }
-"""By their modules."""
-_REGISTERED = {"font-awesome-icon": _OF_VUE, "FontAwesomeIcon": _OF_VUE}
+"""CSS lengths of what the attribute `size` says, by "" where there is none: by the attribute that says which icon."""
+_DRAWERS = {
+    "@fortawesome/react-fontawesome": ("react", "icon"),
+    "@fortawesome/vue-fontawesome": ("vue", "icon"),
+    "svelte-fa": ("svelte", "icon"),
+    "@mdi/react": ("react", "path"),
+}
+"""Modules of components that draw each icon of their family: for what these are, and the attribute that says which."""
+_REGISTERED = dict.fromkeys(("font-awesome-icon", "FontAwesomeIcon"), ("vue", "icon"))
 """As an application of Vue may call it everywhere."""
 _ITEM = r"""([A-Za-z_$][\w$]*|["'][\w -]+["']|\[\s*["']fa\w+["']\s*,\s*["'][\w-]+["']\s*\])(?:\s+as\s+\w+)?"""
 _VALUE = re.compile(rf"\s*(?:(.+)\?\s*{_ITEM}\s*:\s*)?{_ITEM}\s*", re.DOTALL)
@@ -148,14 +140,13 @@ class Drawings:
         self._drawers = _REGISTERED | drawers if is_vue else drawers
         self._objects = {name.local: name.start for _, name in drawn if name.start in candidates}
         self._libraries = [name.local for _, name in drawn if name.name == "library"]
-        beside = (drawn or imported) if "<script setup" in self._text else []
-        beside = beside if is_vue else drawn
+        beside = drawn if not is_vue else (drawn or imported) if "<script setup" in self._text else []
         self.home: Import | None = min((one for one, _ in beside), key=lambda one: one.span, default=None)
         """The statement beside which components are imported."""
         layers = next((f"{name.name} puts icons upon each other" for _, name in drawn if "Layers" in name.name), "")
         self._why = layers if self.home else "no import here can take another"
-        elements = sorted((one for one in self._code.elements if one.name in self._drawers), key=lambda one: one.span)
-        self._plans = [self._plan(one, self._drawers[one.name]) for one in elements]
+        shown = (one for one in self._code.elements if one.name in self._drawers)
+        self._plans = [self._plan(one, *self._drawers[one.name]) for one in sorted(shown, key=lambda one: one.span)]
         self.unknown = [one.span for one in self._plans if not one.icons]
         """Elements whose icon only the running program knows."""
         self.drawn = {start for one in self._plans for start in one.icons} | {*self._objects.values()}
@@ -164,35 +155,32 @@ class Drawings:
         self._registered = {word.start(): word[0] for word in words}
         self.refused = self._refuse()
         """Why what is named stays, by where."""
-        self.edits: dict[Span, str] = {}
-        self.gone: set[int] = set()
-        """Starts of the specifiers that nothing needs any more."""
-        self.added: list[tuple[str, str]] = []
-        """What is imported: the module, and what is written."""
+        self.edits, self.gone, self.added = dict[Span, str](), set[int](), list[tuple[str, str]]()
+        """What is written; starts of the specifiers that nothing needs any more; what is imported: from which module,
+        and how it is written.
+        """
 
-    def _plan(self, element: Element, drawer: Drawer) -> _Plan:
+    def _plan(self, element: Element, kind: str, attribute: str) -> _Plan:
         """See which icons an element shows, and whether a component could show them."""
-        text, (start, end), why, condition = self._text, element.span, self._why, ""
+        text, (start, end), why, condition, sizes = self._text, element.span, self._why, "", _SIZES[attribute]
         tags, edits = [(start + 1, start + 1 + len(element.name))], dict[Span, str]()
         icons: dict[int, tuple[Span, Export | str]] = {}
         spans = {bare(name): span for name, span in element.spans.items()}
         for name, (first, last) in spans.items():
             value = text[first:last].partition("=")[2]
             size = value.strip("\"'{} ") if name == "size" else ""
-            if name == drawer.attribute:
+            if name == attribute:
                 is_bound = value[:1] == "{" or not text.startswith(name, first)
                 condition, items = self._items(last - len(value) + is_bound, last - is_bound)
-                kind = drawer.kind
                 icons = {at: (item, self._targets.component(self._candidates[at], kind)) for at, item in items.items()}
             elif name not in ("size", *_DROPPED):
                 why = why or ("" if _KEPT.match(name) else f'"{name}" is of {element.name} alone')
                 continue
-            elif size not in drawer.sizes:
+            elif size not in sizes:
                 why = why or f"its size is {value}"
-            is_sized = name == "size" or (name == drawer.attribute and "size" not in spans)
-            written = self._targets.sized(drawer.kind, drawer.sizes.get(size, "")) if is_sized else ""
-            if condition and name == drawer.attribute and drawer.kind == "vue":
-                written = f"{_CHOSEN} {written}".rstrip()
+            is_sized = name == "size" or (name == attribute and "size" not in spans)
+            written = self._targets.sized(kind, sizes.get(size, "")) if is_sized else ""
+            written = f"{_CHOSEN} {written}".rstrip() if condition and name == attribute and kind == "vue" else written
             edits[first if written else len(text[:first].rstrip()), last] = written
         if not text.endswith("/>", start, end):
             closed = re.compile(rf"\s*</({re.escape(element.name)})\s*>").match(text, end)
@@ -201,7 +189,7 @@ class Drawings:
         exports = {one for _, one in icons.values()}
         why = why or next((one for one in exports if isinstance(one, str)), "")
         why = why or ("both of its icons would be one" if condition and len(exports) == 1 else "")
-        return _Plan((start, end), drawer.kind, element.is_child, icons, condition, tags, edits, why)
+        return _Plan((start, end), kind, element.is_child, icons, condition, tags, edits, why)
 
     def _items(self, start: int, end: int) -> tuple[str, Mapping[int, Span]]:
         """The condition of an expression, and the icons that it may be, by the starts of what names them."""
@@ -233,11 +221,10 @@ class Drawings:
         shown = {item[0] for one in self._plans for item, _ in one.icons.values()}
         for name, start in self._objects.items():
             uses = self._uses(name)
-            if others := [at for at in uses if at not in shown and at not in self._registered]:
-                line = self._text.count("\n", 0, others[0]) + 1
-                refused[start] = f"line {line} uses it as a value"
-            elif not uses:
-                refused[start] = "no element shows it"
+            others = [at for at in uses if at not in shown and at not in self._registered]
+            line = self._text.count("\n", 0, others[0]) + 1 if others else 0
+            if others or not uses:
+                refused[start] = f"line {line} uses it as a value" if others else "no element shows it"
         n_before = -1
         while n_before != len(refused):
             n_before = len(refused)
@@ -320,6 +307,5 @@ def whole_line(text: str, span: Span) -> Span:
     start, end = span
     line = text.rfind("\n", 0, start) + 1
     behind = re.compile(r"[ \t]*(\r?\n|\Z)?").match(text, end)
-    if not text[line:start].strip() and behind:
-        return line, behind.end()
-    return line + len(text[line:start].rstrip()), end
+    is_all = behind and not text[line:start].strip()
+    return (line, behind.end()) if behind and is_all else (line + len(text[line:start].rstrip()), end)

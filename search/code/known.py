@@ -78,8 +78,7 @@ class SetNames:
 
     def present(self, name: str) -> str:
         """What the set calls an icon now."""
-        now = self.kept.get(name, "")
-        return now if now in self.names and name not in self.names else name
+        return now if (now := self.kept.get(name, "")) in self.names and name not in self.names else name
 
     def others(self, name: str) -> Sequence[str]:
         """All that an icon is or was called otherwise."""
@@ -116,9 +115,8 @@ class KnownIcons:
 
     def _exports(self, reference: Reference) -> frozenset[str]:
         """What may be imported from the module; nothing where no component is."""
-        if not reference.is_component:
-            return frozenset()
-        return _installed(reference) or frozenset(self._spelt(reference.module).values())
+        spelt = self._spelt(reference.module) if reference.is_component else {}
+        return _installed(reference) or frozenset(spelt.values())
 
     def _is_exported(self, reference: Reference) -> bool:
         known = _installed(reference) or self._spelt(reference.module)
@@ -144,9 +142,8 @@ class KnownIcons:
 
     def is_refuted(self, reference: Reference) -> bool:
         """Whether what may be no icon is one with a slip, or is nothing that the installed package exports."""
-        if not reference.is_component or self._is_exported(reference):
-            return False
-        return bool(_installed(reference) or slip_of(reference.text, sorted(self._exports(reference))))
+        exports = () if self._is_exported(reference) else self._exports(reference)
+        return bool(exports and (_installed(reference) or slip_of(reference.text, sorted(exports))))
 
     def find(self, reference: Reference) -> tuple[str, str] | None:
         """The icon that is named, as (set, name) with its present name there; None where there is none."""
@@ -202,16 +199,13 @@ def slip_of(name: str, names: Sequence[str]) -> tuple[str, int] | None:
 
     most = max(1, len(name) // _LETTERS_A_SLIP)
     near = process.extract(name, names, scorer=OSA.distance, processor=str.lower, score_cutoff=most, limit=None)
-    if not near:
-        return None
     letters = Counter(name.lower())
-    found, slips, _ = min(near, key=lambda one: (one[1], (letters - Counter(one[0].lower())).total()))
-    return found, slips
+    nearest = min(near, key=lambda one: (one[1], (letters - Counter(one[0].lower())).total()), default=None)
+    return nearest and (nearest[0], int(nearest[1]))
 
 
 def _looks(module: str) -> Sequence[Look]:
-    components = modules().get(module)
-    return components.looks if components else ()
+    return modules()[module].looks if module in modules() else ()
 
 
 def _not_exported(module: str) -> frozenset[str]:

@@ -20,8 +20,7 @@ def tables() -> Mapping[str, Any]:
 @cache
 def words(name: str) -> Sequence[str]:
     """One of its lists."""
-    listed: str = tables()["words"][name]
-    return tuple(listed.split())
+    return tuple(tables()["words"][name].split())
 
 
 _STYLE = re.compile(
@@ -61,27 +60,22 @@ class Look:
     ends: str = ""
     before: str = ""
     after: str = ""
-    is_camel: bool = False
-    """Whether it begins in lower case, as what is no component does."""
+    case: str = ""
+    """"camel" where it begins in lower case, as what is no component does."""
 
     def read(self, component: str) -> str | None:
         """The name that a component tells, where it is written so."""
         body = component.removeprefix(self.begins).removesuffix(self.ends)
-        if len(body) + len(self.begins) + len(self.ends) != len(component) or not body:
-            return None
-        if not (body[0].isupper() or body[0].isdigit() or self.is_camel):
-            return None  # `Tiara` is no icon of `Ti`
-        return f"{self.before}{kebab(body)}{self.after}"
+        is_whole = len(body) + len(self.begins) + len(self.ends) == len(component)
+        is_read = is_whole and body and (body[0].isupper() or body[0].isdigit() or self.case)
+        return f"{self.before}{kebab(body)}{self.after}" if is_read else None  # `Tiara` is no icon of `Ti`
 
     def spell(self, name: str) -> str | None:
         """The component of a name, where this look has it."""
-        if not (name.startswith(self.before) and name.endswith(self.after)):
-            return None
-        body = name[len(self.before) : len(name) - len(self.after)]
-        if not body or not body.isascii():
-            return None
+        body = name.removeprefix(self.before).removesuffix(self.after)
         spelt = f"{self.begins}{capitals(body)}{self.ends}"
-        return spelt[0].lower() + spelt[1:] if self.is_camel else spelt
+        is_spelt = len(body) + len(self.before) + len(self.after) == len(name) and body.isascii() and body
+        return (spelt[0].lower() + spelt[1:] if self.case else spelt) if is_spelt else None
 
 
 def read_component(looks: Sequence[Look], component: str) -> list[tuple[str, str]]:
@@ -117,24 +111,19 @@ class Components:
     """What it exports beside icons."""
 
 
-_LOOK = re.compile(r"(.+):(.*)\*(.*) = (\S*)\*(\S*)( camel)?")
+_LOOK = re.compile(r"(?P<set>.+):(?P<before>.*)\*(?P<after>.*) = (?P<begins>\S*)\*(?P<ends>\S*)(?: (?P<case>camel))?")
 
 
 @cache
 def modules() -> Mapping[str, Components]:
     """What the modules export that components are imported from."""
-    found = {}
+    found: dict[str, Components] = {}
     for kind, alike in tables()["modules"].items():
+        others = frozenset(tables()["others"][kind].split())
         for names, written in alike.items():
-            parts = [look.groups("") for look in map(_LOOK.fullmatch, written) if look]
-            looks = tuple(Look(key, begins, ends, *around, bool(camel)) for key, *around, begins, ends, camel in parts)
-            found |= {one: Components(f"import {one}", looks, others_of(kind)) for one in names.split()}
+            looks = tuple(Look(**look.groupdict("")) for look in map(_LOOK.fullmatch, written) if look)
+            found |= {one: Components(f"import {one}", looks, others) for one in names.split()}
     return found
-
-
-def others_of(kind: str) -> frozenset[str]:
-    """What modules of a kind export beside icons."""
-    return frozenset(tables()["others"][kind].split())
 
 
 _WHERE = re.compile(r"^(@[\w.-]+/)?[\w.-]+")
@@ -148,8 +137,7 @@ _OF_ICONIFY = re.compile(r"@iconify(?:-icons/|/icons-)([a-z0-9-]+)$")
 
 def package_of(specifier: str) -> str:
     """The package of a module: `react-icons/fa6` -> `react-icons`."""
-    found = _WHERE.match(specifier)
-    return found[0] if found else ""
+    return found[0] if (found := _WHERE.match(specifier)) else ""
 
 
 _LONGEST = 200
@@ -166,7 +154,9 @@ def components_of(module: str) -> Components | None:
     if whole != package or (not of_set and (not _OF_ICONS.search(package) or _TOOLS.match(package))):
         return None
     return Components(
-        f"import {module}", (Look(of_set[1] if of_set else package, is_camel=True),), others_of("general")
+        f"import {module}",
+        (Look(of_set[1] if of_set else package, case="camel"),),
+        frozenset(tables()["others"]["general"].split()),
     )
 
 

@@ -17,7 +17,7 @@ from indexer.reports.terminal import Progress
 from search.code.components import ALL_NAMES, Drawings, Targets, bare, edited, spelt, whole_line
 from search.code.files import read_code
 from search.code.map import Candidate, IconMapping, Mapped, Name
-from search.code.packages import package_of
+from search.code.packages import package_of, words
 from search.code.places import COMPUTED, FATES, CodeRead, Fate, Place, place_of, unread
 from search.code.reading import Reference
 from search.code.syntax import Import, Span, Specifier
@@ -80,20 +80,15 @@ _LOOKED_UP = ("pair", "class fa")
 _SCRIPT = re.compile(r"<script\b|^[ \t]*(?:```|~~~)", re.MULTILINE)
 _SEPARATORS = {"iconify": ":", "tailwind": "--", "unocss": "[:-]", "unplugin-icons": "/"}
 """What stands between set and name, by the form of a reference."""
-_ALONE = frozenset((
-    "titleAccess", "classes", "sx", "htmlColor", "weight", "mirrored", "alt", "absoluteStrokeWidth", "twoToneColor",
-    "rotate", "spin",
-))  # fmt: skip
-"""Attributes of components of one family, which others do not take."""
-_OF_MATERIAL = _ALONE | {"color", "fontSize"}
-"""There they name colours and sizes of a theme."""
 _MATERIAL = ("@mui/icons-material", "@material-ui/icons")
 _WHY = {
+    "doubtful": "--mapping says it, --doubtful takes it",
+    "by hand": "--mapping says that nothing stands for it",
     "ligature": "a word that an icon font draws; the target has no such font here",
     "class": "a class of an icon font; the target has no such font here",
     "pair": "a pair of names that Font Awesome looks up",
 }
-"""Why a form is left to a person."""
+"""Why a form is left to a person, and why a fate is met."""
 
 
 class _Rewriter:
@@ -111,14 +106,11 @@ class _Rewriter:
         self.candidates: dict[int, Candidate] = {}
         """What shall stand in the place of names, by their starts."""
         for one, stand in ((one, stands[name]) for one, name in file.named):
+            is_left = stand.is_doubtful and not also_doubtful
+            fate: Fate = "doubtful" if is_left else "changed" if stand.target else "by hand"
             to = stand.target.name.key if stand.target else ""
-            why = "" if stand.target else "--mapping says that nothing stands for it"
-            place = Place(one, "by hand" if why else "changed", to, why, stand.source.key)
-            if stand.is_doubtful and not also_doubtful:
-                place = place._replace(fate="doubtful", why="--mapping says it, --doubtful takes it")
-            elif stand.target:
-                self.candidates[one.start] = stand.target
-            self.places[one.start] = place
+            self.places[one.start] = Place(one, fate, to, _WHY.get(fate, ""), stand.source.key)
+            self.candidates |= {one.start: stand.target} if stand.target and not is_left else {}
         self.drawings = Drawings(file, self.candidates, targets)
         self.unknown = [place_of(file.scanned, span, COMPUTED) for span in self.drawings.unknown]
 
@@ -194,8 +186,8 @@ class _Rewriter:
                 continue
             done.add(start)  # a default may be exported by several names
             shown = (map(bare, one.spans) for one in self.code.elements if one.name == name.local)
-            own = _OF_MATERIAL if package_of(of.module) in _MATERIAL else _ALONE
-            alone = sorted(own.intersection(chain.from_iterable(shown)))
+            own = words("alone_in_material" if package_of(of.module) in _MATERIAL else "alone")
+            alone = sorted({*own}.intersection(chain.from_iterable(shown)))
             export = self.targets.in_place_of(target, of.module)
             if isinstance(export, Export) and (alone or "/*" in between or "//" in between):
                 export = f'"{alone[0]}" is of the old component alone' if alone else "a comment is among the names"
@@ -266,8 +258,7 @@ _NO_LINE_END = "\\ No newline at end of file\n"
 
 def diff_of(change: Change) -> Iterator[str]:
     """Yield the lines of a file's diff, each with its line end."""
-    path = change.path.absolute()
-    here = Path.cwd()
+    path, here = change.path.absolute(), Path.cwd()
     shown = (path.relative_to(here) if path.is_relative_to(here) else change.path).as_posix().lstrip("/")
     # Lines as `patch` counts them: ended by line feeds alone.
     before, after = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (change.before, change.after))
