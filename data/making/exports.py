@@ -22,7 +22,7 @@ import click
 from indexer.errors import SourceError
 from indexer.library.bundled import bundled
 from indexer.sources.iconify import resolve_icon
-from search.code.known import installed_exports
+from search.code.files import installed_exports
 from search.code.packages import design_of, folded
 from search.code.packages import modules as known_modules
 from search.drawings import frameworks

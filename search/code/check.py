@@ -115,23 +115,25 @@ def _checked(
     of_sets = [(one, found) for one, found in looked_up if one.set]
     of_icons = [one._replace(set=found[0], name=found[1]) if found else one for one, found in of_sets]
     unknown = Counter(known.lacking(one) for one, found in of_sets if not found and not known.has_set(one))
-    of_designs = [one for one in of_icons if one.set not in words("brands")]
+    by_family: dict[str, list[Reference]] = defaultdict(list)
+    for one in (one for one in of_icons if one.set not in words("brands")):
+        by_family[family_of(one.set)].append(one)
     findings = [
         *_missing([one for one, found in of_sets if not found], known),
         *(own.findings(references) if own.project.folders else ()),
-        *_too_many(of_designs, max_sets),
+        *_too_many(by_family, max_sets),
     ]
-    counted = Counter(one.set for one in of_icons)
-    files = Counter(key for key, _ in {(one.set, one.path) for one in of_icons})
-    families: dict[str, set[str]] = defaultdict(set)
-    for one in of_designs:
-        families[one.path].add(family_of(one.set))
+    counted, files = Counter(one.set for one in of_icons), {(one.set, one.path) for one in of_icons}
+    n_files_of = Counter(key for key, _ in files)
+    families: dict[str, list[str]] = defaultdict(list)
+    for path, family in sorted({(one.path, family) for family, ones in by_family.items() for one in ones}):
+        families[path].append(family)
     return Checked(
         n_files=n_files,
         n_references=len(references),
         findings=sorted(findings, key=lambda one: (one.path, one.line, one.column)),
-        sets=[SetUse(key, n, files[key], bool(known.set(key).own)) for key, n in counted.most_common()],
-        mixed={path: sorted(found) for path, found in families.items() if len(found) > 1},
+        sets=[SetUse(key, n, n_files_of[key], bool(known.set(key).own)) for key, n in counted.most_common()],
+        mixed={path: found for path, found in families.items() if len(found) > 1},
         computed=computed,
         unknown=dict(unknown.most_common()),
         renamed=[(one, now) for one, found in of_sets if found and (now := known.renamed(one))],
@@ -148,15 +150,10 @@ def _missing(references: Sequence[Reference], known: KnownIcons) -> Iterator[Fin
             yield Finding("no-icon", one.path, one.line, one.column, one.text, message, near)
 
 
-def _too_many(references: Sequence[Reference], most: int | None) -> Iterator[Finding]:
+def _too_many(by_family: Mapping[str, Sequence[Reference]], most: int | None) -> Iterator[Finding]:
     """One finding for each family of sets beyond those that are used most."""
-    if most is None:
-        return
-    by_family: dict[str, list[Reference]] = defaultdict(list)
-    for one in references:
-        by_family[family_of(one.set)].append(one)
     ranked = sorted(by_family.items(), key=lambda family: -len(family[1]))
-    for family, (first, *others) in ranked[most:]:
+    for family, (first, *others) in ranked[most:] if most is not None else ():
         message = f"{len(ranked)} sets are used, {most} may be: {family} {1 + len(others)} times"
         yield Finding("too-many-sets", first.path, first.line, first.column, first.text, message)
 
@@ -171,7 +168,6 @@ RULES: Mapping[str, str] = {
 """By the kind of a finding."""
 _MOST_SHOWN = 5
 _OF_COMPUTED = ("path", "line", "column", "form", "text")
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"unused-file": "warning", "too-many-sets": "warning"}
 
 
@@ -188,18 +184,17 @@ def checked_sarif(checked: Checked, *, base: Path) -> dict[str, Any]:
         {"id": kind, "shortDescription": {"text": text}, "defaultConfiguration": {"level": _LEVELS.get(kind, "error")}}
         for kind, text in RULES.items()
     ]
-    driver = {"name": "icons", "version": version("icons"), "rules": rules}
-    results = [_result(finding, base) for finding in checked.findings]
-    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+    tool = {"driver": {"name": "icons", "version": version("icons"), "rules": rules}}
+    runs = [{"tool": tool, "results": [_result(finding, base) for finding in checked.findings]}]
+    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": runs}
 
 
 def _result(finding: Finding, base: Path) -> dict[str, Any]:
     path = Path(finding.path).absolute()
     uri = quote(path.relative_to(base).as_posix()) if path.is_relative_to(base) else path.as_uri()
-    place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
-    if finding.line:
-        end = finding.column + len(finding.text)
-        place["region"] = {"startLine": finding.line, "startColumn": finding.column, "endColumn": end}
+    end = finding.column + len(finding.text)
+    region = {"region": {"startLine": finding.line, "startColumn": finding.column, "endColumn": end}}
+    place = {"artifactLocation": {"uri": uri}} | (region if finding.line else {})
     return {
         "ruleId": finding.kind,
         "ruleIndex": list(RULES).index(finding.kind),
@@ -218,11 +213,14 @@ def finding_lines(checked: Checked) -> list[str]:
 def remarks(checked: Checked) -> Iterator[str]:
     """What a person should know beside the findings."""
     for key, n in checked.unknown.items():
-        add = "`icons index node_modules` adds what your packages hold"
-        missing = f'set "{key}" is not in this library'
-        if components_of(key) and key not in iconify_sets():
-            missing, add = f'package "{key}" is not installed here', "`npm install` brings what it exports"
-        yield f"{missing}, {n:,} of its names not looked up; {add}"
+        is_package = components_of(key) and key not in iconify_sets()
+        missing = f'package "{key}" is not installed here' if is_package else f'set "{key}" is not in this library'
+        adds = (
+            "`npm install` brings what it exports"
+            if is_package
+            else "`icons index node_modules` adds what your packages hold"
+        )
+        yield f"{missing}, {n:,} of its names not looked up; {adds}"
     yield from (f"{path}: not read: {why}" for path, why in checked.not_read.items())
     computed = [f"{one.path}:{one.line}:{one.column}: {one.text}" for one in checked.computed]
     mixed = [f"{path}: {', '.join(sets)}" for path, sets in checked.mixed.items()]

@@ -8,7 +8,7 @@ from functools import cache, cached_property, partial
 from typing import Literal
 
 from indexer.library.bundled import bundled
-from search.code.modules import installed_exports
+from search.code.files import installed_exports
 from search.code.packages import Look, design_of, folded, modules, read_component, spell_component
 from search.code.reading import Nearest, Reference
 from search.drawings.drawn import packages_of

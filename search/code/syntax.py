@@ -8,6 +8,7 @@ import re
 import sys
 import time
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -32,8 +33,6 @@ KINDS: Mapping[str, Kind] = {
     ".json": "data",
 }
 """By the end of a file's name."""
-_TYPED = (".ts", ".mts", ".cts")
-"""Where `<T>x` is a type, and no element."""
 _SECONDS = 4.0
 """That the parsers may take for one text: what grows with the square of it is hostile."""
 _DEEPEST = 3
@@ -187,8 +186,6 @@ _SIGIL = re.compile(r"\s*(?:[#:/@]\w*+(?:\s+if\b)?|\.\.\.)")
 _BOUND = re.compile(r"(?:v-bind|x-bind|bind)?:|v-(?!bind|on)|x-|[\[(*]")
 """How the name of an attribute begins whose value is an expression: of Vue, Alpine, Angular."""
 _BARE_NAME = re.compile(r"[\w-]+(?=[\])]*$)")
-_UTILITY = re.compile(r"(?:^|[:!])i-")
-_TAG = re.compile(r"<[A-Za-z]")
 _QUOTE = re.compile("[\"'`]")
 _MOCKS = (".mock", ".doMock", ".unmock", ".requireActual", ".importActual", ".requireMock", ".importMock")
 _SCRIPT = (
@@ -221,8 +218,6 @@ _SETS = {
     "call": ("function", "arguments"),
 }
 """What gives values to names: the fields of the name and of the value."""
-_RAW_KINDS: Sequence[Kind] = ("script", "style")
-_PARTS_OF_PATTERNS = ("pair_pattern", "shorthand_property_identifier_pattern")
 _AROUND_VALUES = frozenset((
     "program", "expression_statement", "parenthesized_expression", "jsx_expression", "as_expression",
     "satisfies_expression", "non_null_expression", "array", "arguments",
@@ -241,8 +236,9 @@ Owned = dict[int, tuple[str, Element]]
 
 @cache
 def _grammar(name: Grammar) -> tuple[Language, Query]:
-    pointer = tree_sitter_html.language() if name == "html" else getattr(tree_sitter_typescript, f"language_{name}")()
-    language = Language(pointer)
+    language = Language(
+        tree_sitter_html.language() if name == "html" else getattr(tree_sitter_typescript, f"language_{name}")()
+    )
     return language, Query(language, _QUERIES[name])
 
 
@@ -300,13 +296,12 @@ class _Reader:
     def parse(self, name: Grammar, source: str) -> tuple[Node, Nodes]:
         """Parse a text; what takes too long is given up, and nothing is found in it."""
         language, query = _grammar(name)
-        content = source.encode("ascii")
-
-        def part(offset: int, _: object) -> bytes:
-            return content[offset : offset + 65536]
-
+        content, parser = source.encode("ascii"), Parser(language)
         try:
-            root = Parser(language).parse(part, progress_callback=lambda *_: time.thread_time() > self.until).root_node
+            root = parser.parse(
+                lambda offset, _: content[offset : offset + 65536],
+                progress_callback=lambda *_: time.thread_time() > self.until,
+            ).root_node
         except ValueError:
             self.code.is_given_up = True
             root = Parser(language).parse(b"").root_node
@@ -315,7 +310,7 @@ class _Reader:
     def program(self, start: int, end: int, *, is_whole: bool = False) -> None:
         """Read a script; where it is whole, what no grammar understands is noted."""
         source = self.source[start:end]
-        name: Grammar = "typescript" if self.suffix in _TYPED else "tsx"
+        name: Grammar = "typescript" if self.suffix in (".ts", ".mts", ".cts") else "tsx"  # there `<T>x` is a type
         root, nodes = self.parse(name, source)
         if root.has_error and name == "tsx":  # `<T>value`
             other, others = self.parse("typescript", source)
@@ -340,7 +335,7 @@ class _Reader:
     def string(self, span: Span, owner: str, element: Element, before: str, depth: int) -> None:
         """Take a string; where it holds elements, these are read."""
         text = self.text[slice(*span)]
-        if depth < _DEEPEST and _TAG.search(text):
+        if depth < _DEEPEST and re.search("<[A-Za-z]", text):
             self.markup(self.source, *span, depth=depth + 1)
             return
         self.code.texts.append(Text(span[0], text, owner, element, before))
@@ -356,13 +351,13 @@ class _Reader:
         """Take the name of an attribute, which may be a class of UnoCSS: `<div i-ri:home-line />`."""
         said = self.text[slice(*name)]
         element.spans[said] = span
-        if _UTILITY.search(said):
+        if re.search("(?:^|[:!])i-", said):
             self.code.texts.append(Text(name[0], said, element=element))
         return said
 
     def markup(self, source: str, start: int, end: int, *, depth: int) -> None:
         """Read elements, with the scripts, styles and expressions in them."""
-        regions = sorted(self.regions(source, start, end))
+        regions = self.regions(source, start, end)
         masked = _masked(source[start:end], [(region[0] - start, region[1] - start) for region, _ in regions])
         nodes = self.parse("html", masked)[1]
         starts, owned = [region[0] for region, _ in regions], Owned()
@@ -372,8 +367,10 @@ class _Reader:
             if [one.type for one in texts] == ["text"]:
                 self.content(start + texts[0].start_byte, start + texts[0].end_byte, elements[node.start_byte])
         is_whole = self.suffix in (".vue", ".svelte")
-        for kind, raw in ((one, raw) for one in _RAW_KINDS for raw in nodes.get(one, ())):
-            self.part(kind, start + raw.start_byte, start + raw.end_byte, is_whole=is_whole)
+        for raw in nodes.get("script", ()):
+            self.program(start + raw.start_byte, start + raw.end_byte, is_whole=is_whole)
+        for raw in nodes.get("style", ()):
+            self.style(start + raw.start_byte, start + raw.end_byte)
         for (at, _), inside in regions:
             owner, element = owned.get(at, ("", _NONE))
             self.expression(inside, owner=owner, element=element, depth=depth)
@@ -408,16 +405,12 @@ class _Reader:
                 self.string(span, meant, element, "", depth=_DEEPEST)
         return element
 
-    def regions(self, source: str, start: int, end: int) -> Iterator[tuple[Span, Span]]:
+    def regions(self, source: str, start: int, end: int) -> Sequence[tuple[Span, Span]]:
         """Find expressions in markup: each with its marks, and without."""
         if self.suffix in _BRACED:
-            for at, behind in _braced(source, start, end):
-                sigil = _SIGIL.match(source, at + 1, behind - 1)
-                yield (at, behind), (sigil.end() if sigil else at + 1, behind - 1)
-            return
+            return _braced(source, start, end)
         marks = _MARKS_IN_STRINGS if KINDS.get(self.suffix) == "script" else _MARKS
-        for found in marks.finditer(source, start, end):
-            yield found.span(), found.span(found.lastindex or 0)
+        return [(found.span(), found.span(found.lastindex or 0)) for found in marks.finditer(source, start, end)]
 
     def style(self, start: int, end: int) -> None:
         """Read the addresses and strings of a style sheet."""
@@ -435,10 +428,9 @@ class _Reader:
 
     def find_members(self) -> None:
         """Find what of modules is used by the names that the modules have here."""
-        wholes: dict[str, list[tuple[int, int, str]]] = {}
-        for one in sorted(self.code.imports, key=lambda one: one.scope or _EVERYWHERE):
-            if one.whole:
-                wholes.setdefault(one.whole, []).append((*(one.scope or _EVERYWHERE), one.module))
+        wholes: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+        for one in sorted((one for one in self.code.imports if one.whole), key=lambda one: one.scope or _EVERYWHERE):
+            wholes[one.whole].append((*(one.scope or _EVERYWHERE), one.module))
         uses = [use for script in self.scripts for use in script.members(wholes)] if wholes else []
         for tag in self.code.elements:
             whole, dot, name = tag.name.partition(".")
@@ -449,14 +441,10 @@ class _Reader:
             self.code.members.append(Member(module, self.text[slice(*span)] if is_named else "", *span))
 
 
-_NESTED = 8
-"""Blocks in which one name stands for a module each."""
-
-
 def _module_at(known: Sequence[tuple[int, int, str]], at: int) -> str:
     """The module that a name stands for at a place: the innermost block around it decides."""
     behind = bisect_right(known, (at, sys.maxsize, ""))
-    around = (one for one in reversed(known[max(0, behind - _NESTED) : behind]) if one[1] > at)
+    around = (one for one in reversed(known[max(0, behind - 8) : behind]) if one[1] > at)
     return next(around, known[0])[2]
 
 
@@ -481,9 +469,9 @@ class _Script:
         """Take all that it says, but for members of modules."""
         nodes, code = self.nodes, self.reader.code
         elements = {tag.start_byte: self._element(tag, owned) for tag in nodes.get("tag", ())}
-        for name, value in self._named_values():
-            for node in _values(value):
-                owned.setdefault(node.start_byte, (name, _NONE))
+        owned = {
+            node.start_byte: (name, _NONE) for name, value in self._named_values() for node in _values(value)
+        } | owned
         pairs = [node.named_children for node in nodes.get("array", ()) if node.named_child_count == 2]
         before = {second.start_byte: self.said(first)[1:-1] for first, second in pairs}
         for node in nodes.get("string", ()):
@@ -513,13 +501,12 @@ class _Script:
                 owned.update((node.start_byte, (owner, element)) for value in values for node in _values(value))
         return element
 
-    def _named_values(self) -> Iterator[tuple[str, Node]]:
+    def _named_values(self) -> Iterator[tuple[str, Node | None]]:
         """Names of properties, variables and functions, with what they are set to or called with."""
         for kind, (name_field, value_field) in _SETS.items():
             for node in self.nodes.get(kind, ()):
                 name, value = node.child_by_field_name(name_field), node.child_by_field_name(value_field)
-                if name and value:
-                    yield self.said(name).strip("\"'"), value
+                yield self.said(name).strip("\"'"), value
 
     def members(self, wholes: Container[str]) -> Iterator[tuple[str, bool, Span]]:
         """Yield what is asked of some names: the name, whether the code says what, and where that stands."""
@@ -564,7 +551,9 @@ class _Script:
     def _pattern(self, node: Node | None) -> tuple[Sequence[Specifier], str]:
         """What `const { Bell, X: Close } =` and `const icons =` take."""
         if node and node.type == "object_pattern":
-            return [self._specifier(one) for one in node.named_children if one.type in _PARTS_OF_PATTERNS], ""
+            return [
+                self._specifier(one) for one in node.named_children if one.type.startswith(("pair_", "shorthand_"))
+            ], ""
         return (), self.said(node) if node and node.type == "identifier" else ""
 
     def _called(self, call: Node | None) -> tuple[str, Node | None]:
@@ -616,14 +605,13 @@ class _Script:
         scope: Span | None = None,
         is_type: bool = False,
     ) -> Import:
-        start, end = self.span(module)
-        name = self.reader.text[start + 1 : end - 1]
-        return Import(name, start + 1, form, self.span(node), tuple(taken[0]), taken[1], scope, is_type)
+        name, start = self.said(module)[1:-1], self.base + module.start_byte + 1
+        return Import(name, start, form, self.span(node), tuple(taken[0]), taken[1], scope, is_type)
 
 
-def _values(node: Node) -> Iterator[Node]:
+def _values(node: Node | None) -> Iterator[Node]:
     """The strings that an expression may have as its value."""
-    pending = [node]
+    pending = [node] if node else []
     while pending:
         one = pending.pop()
         operator = one.child_by_field_name("operator")
@@ -634,10 +622,9 @@ def _values(node: Node) -> Iterator[Node]:
         pending += filter(None, map(one.child_by_field_name, chosen))
 
 
-def _braced(source: str, start: int, end: int) -> Sequence[Span]:
-    """Find `{...}` outside of scripts, styles and comments, each with all that it holds."""
-    opened: list[int] = []
-    closed: list[Span] = []
+def _braced(source: str, start: int, end: int) -> Sequence[tuple[Span, Span]]:
+    """Find `{...}` outside of scripts, styles and comments, each with all that it holds; and what is code of it."""
+    opened, closed = list[int](), list[tuple[Span, Span]]()
     while found := (_BRACE if opened else _OPENING).search(source, start, end):
         start = found.end()
         if found["raw"]:
@@ -646,9 +633,10 @@ def _braced(source: str, start: int, end: int) -> Sequence[Span]:
             opened.append(found.start())
         elif found[0] == "}":
             begun = opened.pop()
-            while closed and closed[-1][0] > begun:
+            while closed and closed[-1][0][0] > begun:
                 closed.pop()
-            closed.append((begun, start))
+            sigil = _SIGIL.match(source, begun + 1, start - 1)
+            closed.append(((begun, start), (sigil.end() if sigil else begun + 1, start - 1)))
     return closed
 
 
