@@ -30,15 +30,11 @@ def code_files(places: Sequence[Path]) -> Iterator[Path]:
     Raises:
         IconsError: a place is not there, or a named file is of no kind that is read.
     """
-    seen = set()
     for place in places:
-        for path in [place] if place.is_file() else files_below(place):
-            if kind_of(path.name) is None and not path.is_dir():
-                if path == place:
-                    raise IconsError(f'"{place}" is no file of code that is read; docs/checking.md lists the kinds')
-            elif path not in seen:
-                seen.add(path)
-                yield path
+        if place.is_file() and kind_of(place.name) is None:
+            raise IconsError(f'"{place}" is no file of code that is read; docs/checking.md lists the kinds')
+    found = (path for place in places for path in ([place] if place.is_file() else files_below(place)))
+    yield from dict.fromkeys(path for path in found if kind_of(path.name) or path.is_dir())
 
 
 def read_code(path: Path) -> str:
@@ -86,7 +82,7 @@ _MOST_BYTES_OF_MODULES = 20_000_000
 _MOST_FILES = 20_000
 _ENDS = (".d.ts", ".d.mts", ".d.cts", "/index.d.ts", ".ts", ".tsx", ".mjs", ".js", ".jsx")
 _ENDINGS = (*_ENDS, *(f"/index{end}" for end in (".ts", ".tsx", ".mjs", ".js", ".jsx")), "")
-_PASSES_ON = re.compile(r"\bexport\s*\*")
+_PASSES_ON = re.compile(rb"\bexport\s*\*")
 
 
 def file_of(path: str) -> Path | None:
@@ -104,8 +100,7 @@ def exports_from(
     `find` tells the file of a module that is imported in a folder. Of the project's own files only those are parsed
     that pass something on.
     """
-    names, lost, found = set[str](), list[str](), [entry]
-    seen = {entry}
+    names, lost, found, seen = set[str](), list[str](), [entry], {entry}
     for file in found:
         folder = Path(os.path.realpath(file.parent))
         try:
@@ -113,10 +108,11 @@ def exports_from(
         except (OSError, SourceError):
             lost.append(file.name)
             continue
-        text = content.decode(errors="replace")
-        code = parse(text, file.name) if not is_own or _PASSES_ON.search(text) else Code()
+        code = (
+            parse(content.decode(errors="replace"), file.name) if not is_own or _PASSES_ON.search(content) else Code()
+        )
         names |= code.exports
-        lost += [file.name] if code.is_given_up or len(seen) > _MOST_FILES else []
+        lost += [file.name] if code.is_given_up else []
         for module in {one.module: None for one in code.imports if one.form == "export" and one.whole == "*"}:
             other = find(folder, module)
             if other is None or len(seen) > _MOST_FILES:
@@ -183,7 +179,7 @@ class Project:
     """The folders of a project."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
-        self.folders = folders
+        self.folders, self._roots = folders, [folder.resolve() for folder in folders]
         """None where it is not known which they are."""
         self.ids_of = cache(self._ids_of)
         """The ids of an SVG; None where it can't be read, or is a font, which is called as one likes."""
@@ -195,10 +191,6 @@ class Project:
     def around(cls, places: Sequence[Path]) -> "Project":
         """Find the projects that places belong to; a folder without any is one by itself."""
         return cls(tuple({found: None for place in places if (found := _root(place))}))
-
-    @cached_property
-    def _roots(self) -> Sequence[Path]:
-        return [folder.resolve() for folder in self.folders]
 
     @cached_property
     def _files(self) -> Sequence[Path]:
@@ -222,10 +214,9 @@ class Project:
     def ids(self) -> frozenset[str]:
         """The ids that its code gives, and those of its SVGs."""
         found: set[str] = set().union(*(self.ids_of(path) or () for path in self.svgs))
-        for path in self._files:
-            if kind_of(path.name):
-                with suppress(IconsError):
-                    found.update(_ID.findall(read_code(path)))
+        for path in (path for path in self._files if kind_of(path.name)):
+            with suppress(IconsError):
+                found.update(_ID.findall(read_code(path)))
         return frozenset(found)
 
     def _ids_of(self, svg: Path) -> frozenset[str] | None:
@@ -242,18 +233,15 @@ class Project:
         stands for, only the server and the bundler know.
         """
         spellings = spellings_of(address)
-        for path in (path for one in spellings for path in self._led_to(one, beside)):
-            if os.path.isfile(path):  # noqa: PTH113  Path.is_file raises where a name is too long
-                return [path.resolve()]
+        led_to = (path for one in spellings for path in self.led_to(one, beside))
+        if there := next(filter(os.path.isfile, led_to), None):  # Path.is_file raises where a name is too long
+            return [there.resolve()]
         parts = Path(_BEGINS.sub("", spellings[-1], count=1)).parts
         alike = [path for path in self.svgs if parts and path.name == parts[-1]]
         return [path for path in alike if path.parts[-len(parts) :] == parts] or alike
 
-    def has_folder_of(self, address: str, beside: Path) -> bool:
-        """Whether the folder that an address leads to is one of the project: else another may serve it."""
-        return any(path.parent.is_dir() for path in self._led_to(address, beside))
-
-    def _led_to(self, address: str, beside: Path) -> Iterator[Path]:
+    def led_to(self, address: str, beside: Path) -> Iterator[Path]:
+        """Where an address may lead, from the code or from where the server looks."""
         if not address.startswith("/"):
             yield beside / address
         for folder in self._above(beside):
@@ -353,9 +341,8 @@ class OwnIcons:
         readers = {"file": self._missing_file, "module": self._missing_file, "sprite": self._missing_part}
         for one in (one for one in references if one.form in readers):
             yield from readers[one.form](one, used)
-        for path in self.files:
-            if path.resolve() not in used and path.stem not in self.words:
-                yield Finding("unused-file", str(path), 0, 0, "", f'no code names "{path.name}"')
+        unused = (path for path in self.files if path.resolve() not in used and path.stem not in self.words)
+        yield from (Finding("unused-file", str(path), 0, 0, "", f'no code names "{path.name}"') for path in unused)
 
     def _missing_part(self, one: Reference, used: set[Path]) -> Iterator[Finding]:
         """What of a sprite is not there; the file that it lies in is used, and so is one that a build makes it of.
@@ -395,8 +382,9 @@ class OwnIcons:
             there = {(folder / spelling).resolve() for spelling in spellings_of(one.name)}
             files = [path for path in files if path in there]
         used.update(path.resolve() for path in files[:1])
-        is_known = one.is_certain and not _ELSEWHERE.match(one.name) and self.project.has_folder_of(one.name, folder)
-        if not files and is_known:
+        may_be_here = one.is_certain and not files and not _ELSEWHERE.match(one.name)
+        # Where no folder of the project is meant, another may serve it.
+        if may_be_here and any(path.parent.is_dir() for path in self.project.led_to(one.name, folder)):
             near = (folder / one.name).parent.glob("*.svg") if one.name.startswith(".") else self.project.svgs
             yield _finding("no-file", one, f'there is no file "{one.name}"', {path.name for path in near})
 
@@ -407,9 +395,8 @@ def _finding(
     """Report a name that is not there, with the one of some names that is spelt most alike, if any."""
     from rapidfuzz import fuzz, process
 
-    address = spellings_of(one.file or one.name)[-1].partition("?")[0].rpartition("/")[2]
-    wrong = one.name if kind == "no-part" else address
+    file = spellings_of(one.file or one.name)[-1].partition("?")[0].rpartition("/")[2]
+    wrong = one.name if kind == "no-part" else file
     found = process.extractOne(wrong, sorted(names), scorer=fuzz.ratio, score_cutoff=_NEAR)
-    near = f"; near: {found[0]}" if found else ""
-    text = one.file if shift else one.text
-    return Finding(kind, one.path, one.line, one.column - shift, text, f"{message}{near}")
+    said = f"{message}; near: {found[0]}" if found else message
+    return Finding(kind, one.path, one.line, one.column - shift, one.file if shift else one.text, said)

@@ -67,9 +67,9 @@ def scan(text: str, *, path: str, project: Project | None = None) -> Scanned:
 
     firsts = {one.start: placed(one) for one in reversed(found) if one.name}  # what was read first, as an import say
     computed = [placed(one) for one in sorted({one for one in found if not one.name})]
-    problem = "reading it takes too long" if code.is_given_up else ""
-    if code.error is not None:
-        problem = f"line {bisect_right(starts, code.error)} is no valid code; what follows may not have been looked up"
+    line, is_wrong = bisect_right(starts, code.error or 0), code.error is not None
+    problem = f"line {line} is no valid code; what follows may not have been looked up" if is_wrong else ""
+    problem = problem or ("reading it takes too long" if code.is_given_up else "")
     return Scanned(path, text, [firsts[start] for start in sorted(firsts)], computed, code, problem)
 
 
@@ -119,13 +119,11 @@ _HELPERS = re.compile(r"/(?:dynamic[\w-]*|icons-list|types|utils?)(?:\.\w+)*$")
 
 def _deep(one: Import, components: Components) -> Iterator[Reference]:
     """A module of one icon: `lucide-react/icons/bell`, `@mui/icons-material/Home`, `@heroicons/.../BellIcon`."""
-    word = _DEEP.search(one.module)
-    if word is None or _HELPERS.search(one.module):
-        return
-    start, name = one.start + word.start(1), word[1]
-    if name == name.lower():  # as files are called
+    word = None if _HELPERS.search(one.module) else _DEEP.search(one.module)
+    start, name = (one.start + word.start(1), word[1]) if word else (0, "")
+    if name and name == name.lower():  # as files are called
         yield Reference(start, start + len(name), components.form, components.looks[-1].set, name)
-    else:
+    elif name:
         yield from (found for found in _component(start, name, components) if found.is_certain)
 
 
@@ -163,40 +161,31 @@ def _uno(start: int, token: str) -> Reference | None:
     """`hover:i-mdi-home`: the set is the longest beginning that is one, and may be a shorter one."""
     at = 0 if token.startswith("i-") else max(token.rfind(":i-"), token.rfind("!i-")) + 1
     found = _UNO.fullmatch(token, at)
-    if found is None:
-        return None
-    words = found[3].split("-") if found[3] else [found[1], found[2]]
-    parted = [("-".join(words[:n]), "-".join(words[n:])) for n in range(len(words) - 1, 0, -1)]
+    parts = [] if found is None else found[3].split("-") if found[3] else [found[1], found[2]]
+    parted = [("-".join(parts[:n]), "-".join(parts[n:])) for n in range(len(parts) - 1, 0, -1)]
     readings = [(key, name) for key, name in parted if key in iconify_sets()]
-    if not readings:
-        return None
-    (key, name), *others = readings
-    end = found.end(3) if found[3] else found.end(2)
-    return Reference(start + at, start + end, "unocss", key, name, tuple(others))
+    end = start + found.end(found.lastindex or 0) if found else start
+    return Reference(start + at, end, "unocss", *readings[0], tuple(readings[1:])) if readings else None
 
 
 def _tailwind(start: int, token: str, beside: set[str]) -> Reference | None:
     """`icon-[mdi--home]`, or `mdi--home` beside `iconify`."""
-    found = _TAILWIND.search(token)
-    if found is None and not beside.isdisjoint(("iconify", "iconify-color")):
-        found = _ICONIFY.fullmatch(token)
-    if found is None or found[1] not in iconify_sets():
-        return None
-    return Reference(start + found.start(1), start + found.end(2), "tailwind", found[1], found[2])
+    is_beside = not beside.isdisjoint(("iconify", "iconify-color"))
+    found = _TAILWIND.search(token) or (_ICONIFY.fullmatch(token) if is_beside else None)
+    key, name = (found[1], found[2]) if found and found[1] in iconify_sets() else ("", "")
+    return Reference(start + found.start(1), start + found.end(2), "tailwind", key, name) if found and key else None
 
 
 def _of_font(start: int, token: str, beside: set[str]) -> Reference | None:
-    begins = next((one for one in tables()["fonts"] if token.startswith(one)), "")
+    begins = next((one for one in tables()["fonts"] if token.startswith(one)), "-")
     font, name = tables()["fonts"].get(begins, {}), token.removeprefix(begins)
-    if not begins or token in font.get("no_icons", "").split() or (begins == "ri-" and not _REMIX.fullmatch(token)):
-        return None
-    sets = (key for classes, key in font["sets"].items() if not classes or not beside.isdisjoint(classes.split()))
-    key = next(sets, None)
+    sets = font.get("sets", {}).items()
+    key = next((key for classes, key in sets if not classes or not beside.isdisjoint(classes.split())), None)
     ends = (one.removeprefix("ph") for one in font.get("ends", "").split() if one in beside)
-    if key is None or not _NAME.fullmatch(name):
+    is_icon = token not in font.get("no_icons", "").split() and (begins != "ri-" or _REMIX.fullmatch(token))
+    if key is None or not is_icon or not _NAME.fullmatch(name):
         return None
-    form = f"class {begins.rstrip('-')}"
-    spelt = f"{name}{next(ends, '')}"
+    form, spelt = f"class {begins.rstrip('-')}", f"{name}{next(ends, '')}"
     return Reference(start, start + len(token), form, key, spelt, also_of_font_awesome(key, name))
 
 
@@ -209,11 +198,10 @@ def _ligature(text: Text) -> Iterator[Reference]:
     name, attributes = text.element.name, text.element.attributes
     font = _FONT.search(attributes.get("class", "") or attributes.get("className", ""))
     is_bare = name in words("ligatures") and attributes.keys().isdisjoint(words("not_ligatures"))
-    if not is_bare and (font is None or name not in ("i", "span", *words("ligatures"))):
-        return
-    if text.text.startswith("{"):
+    is_drawn = is_bare or (font is not None and name in ("i", "span", *words("ligatures")))
+    if is_drawn and text.text.startswith("{"):
         yield Reference(text.start, text.end, "ligature")
-    elif _LIGATURE.fullmatch(text.text):
+    elif is_drawn and _LIGATURE.fullmatch(text.text):
         style = (font[2] or "") if font else ""
         spelt, end = text.text.replace("_", "-"), tables()["ends"]["symbols"].get(style, "")
         # This font draws outlines without a style; Iconify has one icon where an outline is the same.
@@ -233,7 +221,6 @@ _MODULE = re.compile(r"(?:~icons|virtual:icons)/([a-z0-9-]+)/([a-z0-9-]+)(?:\.\w
 _SPRITE = re.compile(r"([^\n#]*)#([\w.:-]+)")
 _FILE = re.compile(r"(?:[^!]*loader[^!]*!)*([^\n\"`<>{}|?#]+\.svg)(?:[?#].*)?", re.IGNORECASE)
 _FILES = re.compile(r"[^\s,]+\.svg", re.IGNORECASE)
-_SHORT = 3
 _PUT_TOGETHER = re.compile(r"\$\{|\{\{|\{[^}]*\}")
 _PAIRED = ("fas", "far", "fab")
 
@@ -246,8 +233,8 @@ def _named_by(element: str) -> Sequence[str]:
 def _in_string(text: Text) -> Iterator[Reference]:
     """Names in one string, in their order."""
     said, start, end = text.text, text.start, text.end
-    is_computed = bool(_PUT_TOGETHER.search(said))
-    owner = text.owner.lower()
+    is_computed, owner = bool(_PUT_TOGETHER.search(said)), text.owner.lower()
+    is_used = text.element.name == "use" and owner.endswith("href")  # a part of the page
     is_icon = ("icon" in owner and "class" not in owner) or (owner == "name" and "icon" in text.element.name.lower())
     if found := _attribute(text) or (_TOKEN.fullmatch(said) and _uno(start, said)):
         yield found
@@ -258,7 +245,7 @@ def _in_string(text: Text) -> Iterator[Reference]:
         yield Reference(start, end, "iconify")
     elif key := _MODULE.fullmatch(said):
         yield Reference(start + key.start(2), start + key.end(2), "unplugin-icons", key[1], key[2])
-    elif not is_computed and (part := _SPRITE.fullmatch(said)) and (_is_used(text) or part[1].lower().endswith(".svg")):
+    elif not is_computed and (part := _SPRITE.fullmatch(said)) and (is_used or part[1].lower().endswith(".svg")):
         yield Reference(start + part.start(2), start + part.end(2), "sprite", name=part[2], file=part[1])
     elif owner.endswith("srcset"):
         for one in _FILES.finditer(said):
@@ -287,10 +274,5 @@ def _attribute(text: Text) -> Reference | None:
     return None
 
 
-def _is_used(text: Text) -> bool:
-    """Whether a `use` shows it: a part of the page."""
-    return text.element.name == "use" and text.owner.endswith(("href", "Href"))
-
-
 def _is_common(prefix: str) -> bool:
-    return prefix in words("common") or (len(prefix) <= _SHORT and prefix != "mdi")
+    return prefix in words("common") or (len(prefix) <= 3 and prefix != "mdi")

@@ -55,13 +55,10 @@ def rewrite(
     engine: SearchEngine, code: Sequence[CodeRead], mapped: Mapped, *, also_doubtful: bool, progress: Progress
 ) -> Rewritten:
     """Put stand-ins into the text of files; writes nothing."""
-    stands = {one.source: one for one in mapped.mappings}
-    targets = Targets(engine, mapped.to)
+    stands, targets = {one.source: one for one in mapped.mappings}, Targets(engine, mapped.to)
     rewriters = [_Rewriter(one, targets, stands, also_doubtful=also_doubtful) for one in code]
     looked_up = {key: where for one in rewriters for key, where in one.looked_up()}
-    changes: list[Change] = []
-    places: list[Place] = []
-    packages: set[str] = set()
+    changes, places, packages = list[Change](), list[Place](), set[str]()
     for number, one in enumerate(rewriters, start=1):
         one.rewrite(looked_up)
         found = [*one.places.values(), *one.file.left, *one.unknown]
@@ -99,12 +96,9 @@ class _Rewriter:
     ) -> None:
         self.file, self.code, self.targets = file, file.scanned.code, targets
         self.path, self.text = file.scanned.path, file.scanned.text
-        self.edits: dict[Span, str] = {}
-        self.packages: set[str] = set()
-        self.places: dict[int, Place] = {}
-        """By where they start."""
-        self.candidates: dict[int, Candidate] = {}
-        """What shall stand in the place of names, by their starts."""
+        self.edits, self.packages = dict[Span, str](), set[str]()
+        self.places, self.candidates = dict[int, Place](), dict[int, Candidate]()
+        """What is found, and what shall stand in the place of names, by where they start."""
         for one, stand in ((one, stands[name]) for one, name in file.named):
             is_left = stand.is_doubtful and not also_doubtful
             fate: Fate = "doubtful" if is_left else "changed" if stand.target else "by hand"
@@ -145,19 +139,18 @@ class _Rewriter:
 
     def _replace_imported(self, candidates: dict[int, Candidate]) -> None:
         """Rewrite statements, by the starts of what is replaced; what stands in none stays among these."""
-        statements = [one for one in self.code.imports if one.form in ("import", "export") and not one.is_type]
-        statements.sort(key=lambda one: one.span)
+        found = (one for one in self.code.imports if one.form in ("import", "export") and not one.is_type)
+        statements = sorted(found, key=lambda one: one.span)
         kept, moved = {}, []
         for one in statements:
             kept[one], taken = self._parted(one, candidates)
             moved += [(one, *export) for export in taken]
         moved += [(self.drawings.home, *export) for export in self.drawings.added if self.drawings.home]
         homes: dict[object, Import] = {}
+        added: dict[Import, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for one in statements:
             if any(name.name != "default" or one.form == "export" for name in kept[one]):
                 homes.setdefault(self._company(one, one.module), one)
-        added: dict[Import, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        for one in statements:
             if any(name.start in self.drawings.gone for name in one.names):
                 added[one] = added[one]
         for one, module, name in moved:
@@ -176,26 +169,24 @@ class _Rewriter:
         """Which names of a statement stay, and which are of another module: that, and how they are written there."""
         between = self.text[of.span[0] : of.start]
         kept, moved, done = [], [], set[int]()
+        own = {*words("alone_in_material" if package_of(of.module) in _MATERIAL else "alone")}
         for name in (one for one in of.names if one.start not in self.drawings.gone):
             start = name.start
             if name.name == "default" and start not in candidates:  # a module of one icon is named by its path
                 start = next((start for start in range(of.start, of.end) if start in candidates), -1)
             target = candidates.get(start)
-            if target is None:
-                kept.append(name)
-                continue
-            done.add(start)  # a default may be exported by several names
             shown = (map(bare, one.spans) for one in self.code.elements if one.name == name.local)
-            own = words("alone_in_material" if package_of(of.module) in _MATERIAL else "alone")
-            alone = sorted({*own}.intersection(chain.from_iterable(shown)))
-            export = self.targets.in_place_of(target, of.module)
+            alone = sorted(own.intersection(chain.from_iterable(shown)))
+            export = self.targets.in_place_of(target, of.module) if target else ""
             if isinstance(export, Export) and (alone or "/*" in between or "//" in between):
                 export = f'"{alone[0]}" is of the old component alone' if alone else "a comment is among the names"
             if isinstance(export, Export):
                 moved.append((export.module, spelt(export, name.local)))
             else:
-                self._refuse(start, export)
                 kept.append(name)
+            if isinstance(export, str) and target:
+                self._refuse(start, export)
+            done |= {start} if target else set()  # a default may be exported by several names
         for start in done:
             del candidates[start]
         return kept, moved
@@ -206,24 +197,19 @@ class _Rewriter:
 
     def _write(self, of: Import, kept: Sequence[Specifier], added: Mapping[str, Sequence[str]]) -> None:
         """Write a statement with the names that it keeps, and others behind it for what other modules have."""
-        start, end = of.span
-        line = self.text.rfind("\n", 0, start) + 1
-        indent = self.text[line:start] if not self.text[line:start].strip() else ""
+        line = self.text.rfind("\n", 0, of.span[0]) + 1
+        indent = self.text[line : of.span[0]] if not self.text[line : of.span[0]].strip() else ""
         line_end = "\r\n" if "\r\n" in self.text else "\n"
         quote, tail = self.text[of.start - 1], self._tail(of)
         own = [self.text[slice(*name.span)] for name in kept if name.name != "default" or of.form == "export"]
         own += dict.fromkeys(added.get(of.module, ()))
         bound = [name.local for name in kept if name.name == "default" and of.form == "import"]
         bound += [f"* as {of.whole}"] if of.whole else []
+        others = [(module, [*dict.fromkeys(names)]) for module, names in added.items() if module != of.module]
         clauses = [(", ".join([*bound, *([self._braces(of, own, indent)] if own else [])]), of.module)]
-        clauses += [
-            (self._braces(of, list(dict.fromkeys(names)), indent), module)
-            for module, names in added.items()
-            if module != of.module
-        ]
+        clauses += [(self._braces(of, names, indent), module) for module, names in others]
         written = [f"{of.form} {names} from {quote}{module}{quote}{tail}" for names, module in clauses if names]
-        start, end = of.span if written else whole_line(self.text, of.span)
-        self.edits[start, end] = f"{line_end}{indent}".join(written)
+        self.edits[of.span if written else whole_line(self.text, of.span)] = f"{line_end}{indent}".join(written)
 
     def _braces(self, of: Import, names: Sequence[str], indent: str) -> str:
         """Names as the statement had them: on one line, or one a line."""
@@ -232,10 +218,8 @@ class _Rewriter:
         if "\n" not in inner or len(names) == 1:
             space = " " if inner[:1].isspace() else ""
             return f"{{{space}{', '.join(names)}{space}}}"
-        line_end = "\r\n" if "\r\n" in inner else "\n"
-        first = re.search(r"\n([ \t]*)\S", inner)
-        between = f",{line_end}{first[1] if first else '  '}"
-        comma = "," if inner.rstrip().endswith(",") else ""
+        line_end, first = "\r\n" if "\r\n" in inner else "\n", re.search(r"\n([ \t]*)\S", inner)
+        between, comma = f",{line_end}{first[1] if first else '  '}", "," if inner.rstrip().endswith(",") else ""
         return f"{{{between[1:]}{between.join(names)}{comma}{line_end}{indent}}}"
 
     def _replace_string(self, one: Reference, target: Candidate) -> None:
