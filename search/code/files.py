@@ -162,8 +162,6 @@ def _stated(said: object) -> list[object]:
     return [said]
 
 
-_MARKS = (".git", "package.json", "pyproject.toml", "composer.json")
-"""What lies in the root of a project."""
 _PUBLIC = ("", "public", "static", "assets", "src")
 """Folders that the `/` of an address may stand for."""
 _USUAL = (("@/", "src"), ("@/", "."), ("~/", "src"), ("~/", "."), ("$lib/", "src/lib"))
@@ -291,15 +289,13 @@ def spellings_of(address: str) -> Sequence[str]:
 def _root(place: Path) -> Path | None:
     """The folder above that is marked, else the place's own; the user's own is none, whatever lies there."""
     above = [folder for folder in (place.resolve(), *place.resolve().parents) if folder != Path.home()]
-    marked = next((folder for mark in _MARKS for folder in above if os.path.exists(folder / mark)), None)  # noqa: PTH110  no error where it may not be read
+    marked = next((folder for mark in words("root") for folder in above if os.path.exists(folder / mark)), None)  # noqa: PTH110  no error where it may not be read
     return marked or (place if place.is_dir() else place.parent if place.is_file() else None)
 
 
-_PREFIX = re.compile(r"^(?:icon|i|svg|sprite)[-_]")
 _ELSEWHERE = re.compile(r"[\w+.-]*:|//|[@~$!{<%]")
 """How an address begins that leads out of the project, or that only a bundler or the running program knows."""
 _NEAR = 75
-_WORD = re.compile(r"[\w-]{1,200}")
 
 
 @dataclass
@@ -329,7 +325,7 @@ class OwnIcons:
         """Keep what a text says, whether or not it is read as a name."""
         self.ids.update(_ID.findall(text))
         if self.files:
-            self.words.update(self._stems.intersection(_WORD.findall(text)))
+            self.words.update(self._stems.intersection(re.findall(r"[\w-]{1,200}", text)))
 
     @cached_property
     def _stems(self) -> frozenset[str]:
@@ -349,7 +345,11 @@ class OwnIcons:
 
         Where a build may make the file, or another serves it, nothing can be said.
         """
-        project, stems, file = self.project, (one.name, _PREFIX.sub("", one.name)), one.file.partition("?")[0]
+        project, stems, file = (
+            self.project,
+            (one.name, re.sub("^(?:icon|i|svg|sprite)[-_]", "", one.name)),
+            one.file.partition("?")[0],
+        )
         self.words.update(self._stems.intersection(stems))
         files = project.svgs_meant(file, beside=Path(one.path).parent) if one.file else ()
         used.update(path.resolve() for path in files)

@@ -16,8 +16,6 @@ from search.drawings.frameworks import FRAMEWORKS, exceptions
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window
 
-_LETTERS_A_SLIP = 5
-"""A slip of the keys for each so many letters, one at least, is taken for one."""
 _OF_ICONIFY = ("iconify", "unocss", "tailwind", "unplugin-icons")
 """Forms that name what Iconify has, and not what a package has beside it."""
 
@@ -164,29 +162,28 @@ class KnownIcons:
         """The icon that was probably meant, of the same set: by another of its names, by how it is spelt, else by its
         meaning; None where nothing comes near.
         """
-        is_component, exports = reference.is_component, self._exports(reference)
-        for key, known, name, called in self._sets(reference):
-            for other in known.others(called or name):
-                text = _rewritten(reference, key, other)
-                if text in exports or (not is_component and other in known.names):
-                    return Nearest(key, other, text, "name", 1.0)
-        if is_component and (slip := slip_of(reference.text, sorted(exports))):
-            (key, name), *others = read_component(_looks(reference.module), slip[0]) or [(reference.set, slip[0])]
-            meant = reference._replace(text=slip[0], set=key, name=name, others=tuple(others))
+        exports = self._exports(reference) if reference.is_component else None
+        return next((one for one in self._near(reference) if exports is None or one.text in exports), None)
+
+    def _near(self, reference: Reference) -> Iterator[Nearest]:
+        is_component, sets = reference.is_component, list(self._sets(reference))
+        for key, known, name, called in sets:
+            others = (other for other in known.others(called or name) if is_component or other in known.names)
+            yield from (Nearest(key, other, _rewritten(reference, key, other), "name", 1.0) for other in others)
+        if is_component and (slip := slip_of(reference.text, sorted(self._exports(reference)))):
+            (key, name), *others_meant = read_component(_looks(reference.module), slip[0]) or [(reference.set, slip[0])]
+            meant = reference._replace(text=slip[0], set=key, name=name, others=tuple(others_meant))
             score = 1 - slip[1] / max(len(reference.name), len(name))
-            return Nearest(*(self.find(meant) or (key, name)), slip[0], "name", score)
-        for key, known, name, _ in self._sets(reference):
-            if not is_component and (slip := slip_of(name, sorted(known.names))):
+            yield Nearest(*(self.find(meant) or (key, name)), slip[0], "name", score)
+        for key, known, name, _ in sets if not is_component else ():
+            if slip := slip_of(name, sorted(known.names)):
                 score = 1 - slip[1] / max(len(name), len(slip[0]))
-                return Nearest(key, slip[0], _rewritten(reference, key, slip[0]), "name", score)
+                yield Nearest(key, slip[0], _rewritten(reference, key, slip[0]), "name", score)
         key, name = next(((key, name) for key, name in reference.readings if self.set(key).own), ("", ""))
         said = (reference.text.replace("_", "-") if reference.form == "ligature" else name).replace("-", " ")
         filters, query = Filters(sets=tuple(self.set(key).own)), Query(words=said, prefer=())
         for hit in self._engine.ask(query, filters=filters, window=Window(k=5)).hits if key else ():
-            text = _rewritten(reference, key, hit.name)
-            if text in exports or not is_component:
-                return Nearest(key, hit.name, text, "meaning", hit.score)
-        return None
+            yield Nearest(key, hit.name, _rewritten(reference, key, hit.name), "meaning", hit.score)
 
 
 def slip_of(name: str, names: Sequence[str]) -> tuple[str, int] | None:
@@ -197,7 +194,7 @@ def slip_of(name: str, names: Sequence[str]) -> tuple[str, int] | None:
     from rapidfuzz import process
     from rapidfuzz.distance import OSA  # letters that have changed places are one slip
 
-    most = max(1, len(name) // _LETTERS_A_SLIP)
+    most = max(1, len(name) // 5)  # a slip for each five letters
     near = process.extract(name, names, scorer=OSA.distance, processor=str.lower, score_cutoff=most, limit=None)
     letters = Counter(name.lower())
     nearest = min(near, key=lambda one: (one[1], (letters - Counter(one[0].lower())).total()), default=None)

@@ -90,12 +90,9 @@ def names_in(code: Code, own: Mapping[str, Components | None]) -> Iterator[Refer
             yield from _deep(one, part_of)
         if one.module.startswith(".") and (file := _FILE.fullmatch(one.module)):
             yield Reference(one.start + file.start(1), one.start + file.end(1), "module", name=file[1])
-    for member in code.members:
-        if components := own.get(member.module) or components_of(member.module):
-            if member.name:
-                yield from _component(member.start, member.name, components)
-            else:
-                yield Reference(member.start, member.end, components.form)
+    for module, member, span in code.members:
+        if components := own.get(module) or components_of(module):
+            yield from _component(span[0], member, components) if member else [Reference(*span, components.form)]
     for text in code.contents:
         yield from _ligature(text)
     called = {name.local: name.name for one in code.imports for name in one.names if _named_by(name.name)}
@@ -134,7 +131,6 @@ _ICONIFY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*))--([a-z0-9]+(?>(?:-[a-z0-9
 _BEGUN = re.compile(r"(?:^|(?<=[:!]))i-[a-z0-9-]*[-:]\$$")
 """Of `i-mdi-${name}`, before the brace."""
 _NAME = re.compile(r"[a-z0-9]+(?>(?:-[a-z0-9]+)*)")
-_REMIX = re.compile(r"ri-.+-(?:line|fill)")
 _LONGEST = 200
 
 
@@ -182,7 +178,9 @@ def _of_font(start: int, token: str, beside: set[str]) -> Reference | None:
     sets = font.get("sets", {}).items()
     key = next((key for classes, key in sets if not classes or not beside.isdisjoint(classes.split())), None)
     ends = (one.removeprefix("ph") for one in font.get("ends", "").split() if one in beside)
-    is_icon = token not in font.get("no_icons", "").split() and (begins != "ri-" or _REMIX.fullmatch(token))
+    is_icon = token not in font.get("no_icons", "").split() and (
+        begins != "ri-" or re.fullmatch("ri-.+-(?:line|fill)", token)
+    )
     if key is None or not is_icon or not _NAME.fullmatch(name):
         return None
     form, spelt = f"class {begins.rstrip('-')}", f"{name}{next(ends, '')}"
@@ -190,7 +188,6 @@ def _of_font(start: int, token: str, beside: set[str]) -> Reference | None:
 
 
 _FONT = re.compile(r"\bmaterial-(icons|symbols)(?:-(outlined|rounded|round|sharp|two-tone))?\b")
-_LIGATURE = re.compile(r"[a-z0-9]+(?>(?:_[a-z0-9]+)*)")
 
 
 def _ligature(text: Text) -> Iterator[Reference]:
@@ -201,7 +198,7 @@ def _ligature(text: Text) -> Iterator[Reference]:
     is_drawn = is_bare or (font is not None and name in ("i", "span", *words("ligatures")))
     if is_drawn and text.text.startswith("{"):
         yield Reference(text.start, text.end, "ligature")
-    elif is_drawn and _LIGATURE.fullmatch(text.text):
+    elif is_drawn and re.fullmatch("[a-z0-9]+(?>(?:_[a-z0-9]+)*)", text.text):
         style = (font[2] or "") if font else ""
         spelt, end = text.text.replace("_", "-"), tables()["ends"]["symbols"].get(style, "")
         # This font draws outlines without a style; Iconify has one icon where an outline is the same.
@@ -220,7 +217,6 @@ _COMPUTED_KEY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*)):[a-z0-9-]*+(?:\$\{|\
 _MODULE = re.compile(r"(?:~icons|virtual:icons)/([a-z0-9-]+)/([a-z0-9-]+)(?:\.\w+)?(?:\?.*)?")
 _SPRITE = re.compile(r"([^\n#]*)#([\w.:-]+)")
 _FILE = re.compile(r"(?:[^!]*loader[^!]*!)*([^\n\"`<>{}|?#]+\.svg)(?:[?#].*)?", re.IGNORECASE)
-_FILES = re.compile(r"[^\s,]+\.svg", re.IGNORECASE)
 _PUT_TOGETHER = re.compile(r"\$\{|\{\{|\{[^}]*\}")
 _PAIRED = ("fas", "far", "fab")
 
@@ -248,7 +244,7 @@ def _in_string(text: Text) -> Iterator[Reference]:
     elif not is_computed and (part := _SPRITE.fullmatch(said)) and (is_used or part[1].lower().endswith(".svg")):
         yield Reference(start + part.start(2), start + part.end(2), "sprite", name=part[2], file=part[1])
     elif owner.endswith("srcset"):
-        for one in _FILES.finditer(said):
+        for one in re.finditer(r"[^\s,]+\.svg", said, re.IGNORECASE):
             yield Reference(start + one.start(), start + one.end(), "file", name=one[0])
     elif not is_computed and (file := _FILE.fullmatch(unescape(said))) and ":" not in file[1]:
         is_address = (text.owner in words("addresses") or file[1].startswith(".")) and not text.is_example

@@ -18,7 +18,7 @@ def tables() -> Mapping[str, Any]:
 
 
 @cache
-def words(name: str) -> Sequence[str]:
+def words(name: str) -> tuple[str, ...]:
     """One of its lists."""
     return tuple(tables()["words"][name].split())
 
@@ -26,20 +26,17 @@ def words(name: str) -> Sequence[str]:
 _STYLE = re.compile(
     r"-(?:solid|regular|brands|outline|outlined|filled|light|sharp|rounded|thin|bold|duotone|twotone|mini|micro|color|line)$"
 )
-_VERSION = re.compile(r"^(fa|heroicons)\d*\b")
-_AWESOME = re.compile(r"^fa[67]?-(?=solid|regular|brands)")
-_IRREGULAR = {"mdi-light": "mdi-light", "bxs": "bx"}
 
 
 def family_of(key: str) -> str:
     """The family of a set: `fa6-solid` and `fa6-regular` are fa, `bxs` is bx."""
-    version = _VERSION.match(key)
-    return _IRREGULAR.get(key) or (version[1] if version else _STYLE.sub("", key))
+    version = re.match(r"(fa|heroicons)\d*\b", key)
+    return {"mdi-light": key, "bxs": "bx"}.get(key) or (version[1] if version else _STYLE.sub("", key))
 
 
 def design_of(key: str) -> str:
     """What a set is a version of: `fa6-solid` and `fa7-solid` are one."""
-    return _AWESOME.sub("font-awesome ", key)
+    return re.sub("^fa[67]?-(?=solid|regular|brands)", "font-awesome ", key)
 
 
 _HUMP = re.compile(
@@ -48,7 +45,6 @@ _HUMP = re.compile(
     r"|(?<=[A-Z])(?=[0-9])"  # H|1
     r"|(?<=[0-9])(?=[A-Z][a-z])"  # 3|Bars
 )
-_NO_LETTER = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +94,7 @@ def kebab(component: str) -> str:
 
 def folded(name: str) -> str:
     """A name without what a component cannot tell: arrow-down-a-z -> arrowdownaz."""
-    return _NO_LETTER.sub("", name.lower())
+    return re.sub("[^a-z0-9]+", "", name.lower())
 
 
 @dataclass(frozen=True, slots=True)

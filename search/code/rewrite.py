@@ -17,7 +17,7 @@ from indexer.reports.terminal import Progress
 from search.code.components import ALL_NAMES, Drawings, Targets, bare, edited, spelt, whole_line
 from search.code.files import read_code
 from search.code.map import Candidate, IconMapping, Mapped, Name
-from search.code.packages import package_of, words
+from search.code.packages import package_of, tables, words
 from search.code.places import COMPUTED, FATES, CodeRead, Fate, Place, place_of, unread
 from search.code.reading import Reference
 from search.code.syntax import Import, Span, Specifier
@@ -46,10 +46,6 @@ class Rewritten:
     packages: Sequence[str]
     """That the new imports need."""
 
-    def of(self, fate: Fate) -> Sequence[Place]:
-        """The places of one fate."""
-        return [one for one in self.places if one.fate == fate]
-
 
 def rewrite(
     engine: SearchEngine, code: Sequence[CodeRead], mapped: Mapped, *, also_doubtful: bool, progress: Progress
@@ -71,13 +67,9 @@ def rewrite(
     return Rewritten(changes, places, sorted(packages))
 
 
-_IMPORT = "import "
 _LOOKED_UP = ("pair", "class fa")
 """Forms that name what Font Awesome's library has registered."""
 _SCRIPT = re.compile(r"<script\b|^[ \t]*(?:```|~~~)", re.MULTILINE)
-_SEPARATORS = {"iconify": ":", "tailwind": "--", "unocss": "[:-]", "unplugin-icons": "/"}
-"""What stands between set and name, by the form of a reference."""
-_MATERIAL = ("@mui/icons-material", "@material-ui/icons")
 _WHY = {
     "doubtful": "--mapping says it, --doubtful takes it",
     "by hand": "--mapping says that nothing stands for it",
@@ -125,7 +117,7 @@ class _Rewriter:
             self._refuse(start, why)
         candidates = {start: to for start, to in self.candidates.items() if start not in self.drawings.drawn}
         imported = {
-            start: to for start, to in candidates.items() if self.places[start].reference.form.startswith(_IMPORT)
+            start: to for start, to in candidates.items() if self.places[start].reference.form.startswith("import ")
         }
         for start in candidates.keys() - imported.keys():
             self._replace_string(self.places[start].reference, candidates[start])
@@ -169,7 +161,7 @@ class _Rewriter:
         """Which names of a statement stay, and which are of another module: that, and how they are written there."""
         between = self.text[of.span[0] : of.start]
         kept, moved, done = [], [], set[int]()
-        own = {*words("alone_in_material" if package_of(of.module) in _MATERIAL else "alone")}
+        own = {*words("alone_in_material" if package_of(of.module) in words("material") else "alone")}
         for name in (one for one in of.names if one.start not in self.drawings.gone):
             start = name.start
             if name.name == "default" and start not in candidates:  # a module of one icon is named by its path
@@ -229,15 +221,14 @@ class _Rewriter:
             key = iconify_key(self.targets.icon(target))
         except IconsError:
             why, key = f"{target.name.key} has no key of Iconify", None
-        spelt_so = re.compile(f"{re.escape(one.set)}({_SEPARATORS.get(one.form, '(?!)')}){re.escape(one.name)}$")
+        spelt_so = re.compile(
+            f"{re.escape(one.set)}({tables()['separators'].get(one.form, '(?!)')}){re.escape(one.name)}$"
+        )
         named = spelt_so.search(self.text, one.end - len(one.set) - len("--") - len(one.name), one.end)
         if key and named and one.is_certain:
             self.edits[named.span()] = f"{key.prefix}{named[1]}{key.name}"
         else:
             self._refuse(one.start, why if one.is_certain else "it may be something else than an icon")
-
-
-_NO_LINE_END = "\\ No newline at end of file\n"
 
 
 def diff_of(change: Change) -> Iterator[str]:
@@ -247,7 +238,7 @@ def diff_of(change: Change) -> Iterator[str]:
     # Lines as `patch` counts them: ended by line feeds alone.
     before, after = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (change.before, change.after))
     for line in unified_diff(before, after, f"a/{shown}", f"b/{shown}"):
-        yield line if line.endswith("\n") else f"{line}\n{_NO_LINE_END}"
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
 def write_changes(changes: Sequence[Change]) -> list[tuple[Path, str]]:
@@ -309,7 +300,7 @@ def place_lines(rewritten: Rewritten, *, is_written: bool, is_long: bool) -> Ite
     words = {"changed": "changed" if is_written else "to change", "doubtful": "doubtful", "by hand": "not changed"}
     counted = []
     for fate in FATES:
-        places = rewritten.of(fate)
+        places = [one for one in rewritten.places if one.fate == fate]
         for place in places if is_long else places[:_MOST_SHOWN]:
             one, to = place.reference, f", {place.to}" if place.to else ""
             said = fate if fate != "changed" else words[fate]

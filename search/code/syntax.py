@@ -111,14 +111,10 @@ class Import(NamedTuple):
         return self.start + len(self.module)
 
 
-class Member(NamedTuple):
-    """`Icons.Bell`, `Icons["Bell"]`, `Icons[name]` of `import * as Icons`."""
-
-    module: str
-    name: str
-    """ "" where only the running program knows it."""
-    start: int
-    end: int
+Span = tuple[int, int]
+Member = tuple[str, str, Span]
+"""`Icons.Bell`, `Icons["Bell"]`, `Icons[name]` of `import * as Icons`: the module, the name, and where it stands; "" is
+what only the running program knows."""
 
 
 @dataclass
@@ -149,8 +145,8 @@ def kind_of(path: str) -> Kind | None:
 def parse(text: str, path: str) -> Code:
     """Read a text; the end of its path says what it is."""
     ascii_text = _FOREIGN.sub(lambda found: _STAND_INS.get(found[0]) or (" " if found[0].isspace() else "_"), text)
-    ascii_text = _IMPORTED_TYPE.sub(lambda found: "_" * len(found[0]), ascii_text)
-    reader = _Reader(ascii_text, text, PurePath(path).suffix.lower())
+    source = _IMPORTED_TYPE.sub(lambda found: "_" * len(found[0]), ascii_text)
+    reader = _Reader(source, text, PurePath(path).suffix.lower())
     reader.read()
     return reader.code
 
@@ -163,7 +159,6 @@ _IMPORTED_TYPE = re.compile(r"(?<=\btypeof )import\([^()\n]*\)|\bimport\([^()\n]
 _LINE_COMMENTS = re.compile(
     r"\"(?>(?:[^\"\\\n]|\\.)*)\"|'(?>(?:[^'\\\n]|\\.)*)'|url\([^)\n]*+\)|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?|(//[^\n]*+)"
 )
-_LINE_ENDS = re.compile(r"\r\n|[\n\r\f]")
 _FRONT = re.compile(r"\A\s*+---[ \t]*+\n(.*?\n)---[ \t]*+$", re.DOTALL | re.MULTILINE)
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*(\w+)?[^\n]*\n(.*?)(?:^ {0,3}\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _MODULE_CODE = re.compile(r"^(?:import|export)\s.*?(?:\n[ \t]*\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -185,8 +180,6 @@ _SIGIL = re.compile(r"\s*(?:[#:/@]\w*+(?:\s+if\b)?|\.\.\.)")
 """What a block of Svelte begins with."""
 _BOUND = re.compile(r"(?:v-bind|x-bind|bind)?:|v-(?!bind|on)|x-|[\[(*]")
 """How the name of an attribute begins whose value is an expression: of Vue, Alpine, Angular."""
-_BARE_NAME = re.compile(r"[\w-]+(?=[\])]*$)")
-_QUOTE = re.compile("[\"'`]")
 _MOCKS = (".mock", ".doMock", ".unmock", ".requireActual", ".importActual", ".requireMock", ".importMock")
 _SCRIPT = (
     "(string) @string (template_string) @string (array) @array (call_expression) @call (pair) @pair (comment) @comment"
@@ -227,8 +220,6 @@ _CHOSEN_VALUES = {
     **{"&&": ("right",), "ternary_expression": ("consequence", "alternative")},
 }
 """Fields of what an expression may be, by its type, or by its operator."""
-_NO_LINE_END = re.compile(r"[^\n]")
-Span = tuple[int, int]
 _EVERYWHERE = (0, sys.maxsize)
 Owned = dict[int, tuple[str, Element]]
 """The attribute or name, and the element, by where a string begins that is a value of it."""
@@ -315,7 +306,9 @@ class _Reader:
         if root.has_error and name == "tsx":  # `<T>value`
             other, others = self.parse("typescript", source)
             nodes = nodes if other.has_error else others
-        wrong = [node.start_byte for node in nodes.get("wrong", ()) if _QUOTE.search(source, *node.byte_range)]
+        wrong = [
+            node.start_byte for node in nodes.get("wrong", ()) if re.search("[\"'`]", source[slice(*node.byte_range)])
+        ]
         if is_whole and wrong and self.code.error is None:
             self.code.error = start + min(wrong)
         self.script(start, nodes, {}, depth=0)
@@ -394,7 +387,7 @@ class _Reader:
                 continue
             span = base + values[0].start_byte, base + values[0].end_byte
             element.attributes[owner] = self.text[slice(*span)]
-            bare = _BARE_NAME.search(owner)
+            bare = re.search(r"[\w-]+(?=[\])]*$)", owner)
             meant = bare[0] if bare else owner
             if _BOUND.match(owner):
                 self.expression(span, owner=meant, element=element, depth=depth)
@@ -415,7 +408,7 @@ class _Reader:
     def style(self, start: int, end: int) -> None:
         """Read the addresses and strings of a style sheet."""
         sheet = _LINE_COMMENTS.sub(lambda found: " " * len(found[0]) if found[1] else found[0], self.source[start:end])
-        lines = [0, *(found.end() for found in _LINE_ENDS.finditer(sheet))]
+        lines = [0, *(found.end() for found in re.finditer(r"\r\n|[\n\r\f]", sheet))]
         pending = tinycss2.parse_component_value_list(sheet, skip_comments=True)
         while pending:
             token = pending.pop()
@@ -438,7 +431,7 @@ class _Reader:
             uses += [(whole, True, (start, start + len(name)))] if dot and whole in wholes else []
         for whole, is_named, span in uses:
             module = _module_at(wholes[whole], span[0])
-            self.code.members.append(Member(module, self.text[slice(*span)] if is_named else "", *span))
+            self.code.members.append((module, self.text[slice(*span)] if is_named else "", span))
 
 
 def _module_at(known: Sequence[tuple[int, int, str]], at: int) -> str:
@@ -513,10 +506,9 @@ class _Script:
         for node in self.nodes.get("member", ()):
             whole, index = self.said(node.child_by_field_name("object")), node.child_by_field_name("index")
             start, end = self.span(node.child_by_field_name("property") or index or node)
-            if whole in wholes and (not index or index.type == "string"):
-                yield whole, True, (start + 1, end - 1) if index else (start, end)
-            elif whole in wholes:
-                yield whole, False, self.span(node)
+            is_named = not index or index.type == "string"
+            if whole in wholes:
+                yield whole, is_named, (start + bool(index), end - bool(index)) if is_named else self.span(node)
 
     def _statement(self, node: Node) -> Import | None:
         """Read what an import or an export takes of a module."""
@@ -644,7 +636,7 @@ def _masked(source: str, spans: Sequence[Span]) -> str:
     """Put a word in the place of expressions, and a value in quotes where they are one."""
     parts, place = [], 0
     for start, end in spans:
-        word = _NO_LINE_END.sub("_", source[start:end])
+        word = re.sub(r"[^\n]", "_", source[start:end])
         is_value = source[max(0, start - 1) : start] == "=" and end - start > 1
         parts += [source[place:start], f'"{word[1:-1]}"' if is_value else word]
         place = end

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,7 @@ from indexer.commands.options import NamedFile, json_option, library_option, sho
 from indexer.languages.words import printable, say
 from indexer.library.folder import Library
 from indexer.library.named import STDIN, read_text
+from indexer.reports.terminal import open_console, table_of
 from search.commands.options import (
     filter_options,
     format_option,
@@ -28,6 +30,9 @@ from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework
 from search.drawings.frameworks import framework as find_framework
 from search.query import Filters
+
+if TYPE_CHECKING:
+    from search.code.map import Mapped
 
 
 @click.command()
@@ -126,7 +131,7 @@ def map(  # noqa: PLR0913 - one option each
       icons map src/ --to lucide
       icons map src/ --to lucide --mapping mapping.csv --write
     """
-    from search.code.choices import choose, mapping_page, print_mappings, read_choices, to_csv
+    from search.code.choices import choose, mapping_page, read_choices, to_csv
     from search.code.map import map_icons, mapped_json, source_names, source_sets, target_set
     from search.code.places import read_names, unread
     from search.code.rewrite import diff_of, kept_as_it_is, place_lines, rewrite, rewritten_json, write_changes
@@ -135,38 +140,32 @@ def map(  # noqa: PLR0913 - one option each
     engine = engine_of(library)
     target, keys = target_set(engine, to), source_sets(engine, sources)
     places = _places_of_code(names, file, is_written=is_written)
-    code = read_names(engine, places, sets=keys, to=target) if places else None
+    code = read_names(engine, places, sets=keys, to=target) if places else []
     listed = read_text(file, limit=_MOST_BYTES).splitlines() if file else []
-    named = (
-        [*dict.fromkeys(name for one in code for _, name in one.named)]
-        if code
-        else source_names(engine, [*names, *listed], keys)
-    )
+    in_code = [*dict.fromkeys(name for one in code for _, name in one.named)]
+    named = in_code if places else source_names(engine, [*names, *listed], keys)
     with waiting() as progress:
         mapped = choose(engine, map_icons(engine, named, target, progress=progress), corrections)
-        rewritten = rewrite(engine, code, mapped, also_doubtful=also_doubtful, progress=progress) if code else None
+        rewritten = rewrite(engine, code, mapped, also_doubtful=also_doubtful, progress=progress) if places else None
     if page:
         write_page(mapping_page(mapped, engine.pictures), page, option="--html")
     if as_json:
-        click.echo(
-            json.dumps(mapped_json(mapped) | ({"code": rewritten_json(rewritten, code)} if rewritten and code else {}))
-        )
+        of_code = {"code": rewritten_json(rewritten, code)} if rewritten else {}
+        click.echo(json.dumps(mapped_json(mapped) | of_code))
     elif as_csv:
         click.echo(to_csv(mapped), nl=False)
-    elif (
-        rewritten
-    ):  # as it is for programs, names that are no UTF-8 as well; on a terminal without what that would obey
+    elif rewritten:  # as it is for programs, names that are no UTF-8 as well; on a terminal without what that obeys
         for diff in ("".join(diff_of(change)) for change in rewritten.changes):
             is_shown = sys.stdout.isatty()
             click.echo(printable(diff, keep="\n\t") if is_shown else diff.encode(errors="surrogateescape"), nl=False)
     elif not page:
-        print_mappings(mapped)
+        _print_mappings(mapped)
     unseen = len(mapped.without_picture)
     by_name = f", {unseen:,} by name alone: the library has no picture of these" if unseen else ""
     summed = f"{len(mapped.mappings):,} mapped to {mapped.to}, {len(mapped.doubtful):,} of them doubtful{by_name}"
     none = f"no icon to map: the code names none{' of ' + ', '.join(keys) if keys else ''}"
     say(summed if mapped.mappings else none, err=True)
-    if code and rewritten:
+    if rewritten:
         kept = write_changes(rewritten.changes) if is_written else []
         shown = place_lines(kept_as_it_is(rewritten, kept), is_written=is_written, is_long=is_long)
         for line in shown if rewritten.places and not as_json else ():
@@ -181,6 +180,24 @@ def map(  # noqa: PLR0913 - one option each
         if rewritten.packages and changed:
             say(f"to install: npm install {' '.join(rewritten.packages)}", err=True)
         raise click.exceptions.Exit(2 if kept else 0 if named else 1)
+
+
+_MOST_OTHERS = 3
+
+
+def _print_mappings(mapped: "Mapped") -> None:
+    """Print source, target and how sure that is; what else may stand for it where it is doubtful."""
+    rows = []
+    for one in mapped.mappings:
+        target = one.target.name.name if one.target else "-"
+        sure = "chosen" if one.is_chosen else f"{one.probability:.0%}{'?' if one.is_doubtful else ' '}"
+        remarks = ["by name alone"] if one.image is None and not one.is_chosen else []
+        others = [candidate.name.name for candidate in one.candidates[1:]] if one.is_doubtful else []
+        remarks += [", ".join(others[:_MOST_OTHERS])] if others else []
+        rows.append((one.source.key, target, sure, "; ".join(remarks)))
+    table = table_of(("icon", f"in {mapped.to}", "sure", "else"), rows, folded=(0, 1, 3))
+    table.columns[3].style = "dim"
+    open_console().print(table)
 
 
 def _is_path(name: str) -> bool:
