@@ -13,10 +13,9 @@ from indexer.reports.terminal import Progress
 from search.code.files import OwnIcons, Project, code_files
 from search.code.known import KnownIcons
 from search.code.names import Scanned, scan, scan_file
-from search.code.packages import components_of, family_of, words
+from search.code.packages import family_of, words
 from search.code.reading import Finding, Reference
 from search.code.syntax import kind_of
-from search.drawings.drawn import iconify_sets
 from search.engine import SearchEngine
 
 
@@ -166,7 +165,6 @@ RULES: Mapping[str, str] = {
     "too-many-sets": "More sets of icons are used than may be.",
 }
 """By the kind of a finding."""
-_MOST_SHOWN = 5
 _OF_COMPUTED = ("path", "line", "column", "form", "text")
 _LEVELS = {"unused-file": "warning", "too-many-sets": "warning"}
 
@@ -202,40 +200,3 @@ def _result(finding: Finding, base: Path) -> dict[str, Any]:
         "message": {"text": finding.message},
         "locations": [{"physicalLocation": place}],
     }
-
-
-def finding_lines(checked: Checked) -> list[str]:
-    """A line a finding, which begins as editors and terminals can follow it: path:line:column."""
-    places = (f"{one.path}:{one.line}:{one.column}" if one.line else one.path for one in checked.findings)
-    return [f"{place}: {one.message}" for place, one in zip(places, checked.findings, strict=True)]
-
-
-def remarks(checked: Checked) -> Iterator[str]:
-    """What a person should know beside the findings."""
-    for key, n in checked.unknown.items():
-        is_package = components_of(key) and key not in iconify_sets()
-        missing = f'package "{key}" is not installed here' if is_package else f'set "{key}" is not in this library'
-        adds = (
-            "`npm install` brings what it exports"
-            if is_package
-            else "`icons index node_modules` adds what your packages hold"
-        )
-        yield f"{missing}, {n:,} of its names not looked up; {adds}"
-    yield from (f"{path}: not read: {why}" for path, why in checked.not_read.items())
-    computed = [f"{one.path}:{one.line}:{one.column}: {one.text}" for one in checked.computed]
-    mixed = [f"{path}: {', '.join(sets)}" for path, sets in checked.mixed.items()]
-    renamed = [f"{one.path}:{one.line}:{one.column}: {one.text}, now {now}" for one, now in checked.renamed]
-    lists = {
-        "known to the running program alone": computed,
-        "kept for old code": renamed,
-        "sets beside each other": mixed,
-    }
-    for title, lines in lists.items():
-        yield from [f"{title}: {len(lines):,}", *(f"  {line}" for line in lines[:_MOST_SHOWN])] if lines else []
-        if len(lines) > _MOST_SHOWN:
-            yield f"  ... and {len(lines) - _MOST_SHOWN:,} more; --json has all"
-    n_own = checked.n_references - sum(one.n for one in checked.sets)
-    used = ", ".join([*(f"{one.key} {one.n:,}" for one in checked.sets), *([f"own {n_own:,}"] if n_own else [])])
-    yield f"files: {checked.n_files:,}; names of icons: {checked.n_references:,}{f' ({used})' if used else ''}"
-    unread = f"; {len(checked.not_read):,} not read: mend that, or give --allow-unread" if checked.not_read else ""
-    yield f"{len(checked.findings) or 'nothing'} to be mended{unread}"

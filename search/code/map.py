@@ -146,11 +146,9 @@ def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]
 
 def _read(line: str, sets: Sequence[str]) -> Name:
     key, colon, name = line.partition(":")
-    if not colon:
-        return Name(sets[0] if sets else "", line)
-    if sets and key not in sets:
+    if colon and sets and key not in sets:
         raise IconsError(f'"{line}" is of "{key}", and --from says "{sets[0]}"; leave --from out')
-    return Name(key, name)
+    return Name(key, name) if colon else Name(sets[0] if sets else "", line)
 
 
 def map_icons(engine: SearchEngine, sources: Sequence[Name], to: str, *, progress: Progress) -> Mapped:
@@ -208,5 +206,5 @@ def mapped_json(mapped: Mapped) -> dict[str, Any]:
         }
         for one in mapped.mappings
     ]
-    n_doubtful, n_without_picture = len(mapped.doubtful), len(mapped.without_picture)
-    return {"to": mapped.to, "icons": icons, "n_doubtful": n_doubtful, "n_without_picture": n_without_picture}
+    counts = {"n_doubtful": len(mapped.doubtful), "n_without_picture": len(mapped.without_picture)}
+    return {"to": mapped.to, "icons": icons, **counts}

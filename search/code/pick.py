@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -287,29 +287,3 @@ def picked_json(picked: Picked) -> dict[str, Any]:
         refused = [{"need": need, "error": why} for need, why in written.refused]
         plain |= {"code": written.remarked, **code, "refused": refused}
     return plain
-
-
-def remarks(picked: Picked, *, is_chosen: bool) -> Iterator[str]:
-    """What a person should know beside the icons."""
-    if picked.set and picked.set.n_others:
-        yield f"set: {picked.set.key}, {picked.set.why}; --set KEY takes another"
-    for one in picked.picks:
-        if one.found.read_as:
-            yield f'"{one.need}": {one.found.read_as}'
-        if not one.hits:
-            yield f'nothing found for "{one.need}"; say it in other words, or give --min-score 0'
-        elif one.found.is_doubtful and is_chosen:
-            others = ", ".join(hit.key for hit in one.hits if hit != one.chosen)
-            yield f'no good match for "{one.need}"; also near: {others}'
-        if one.found.spelled:
-            yield f'"{one.need}": did you mean "{one.found.spelled}"?'
-
-
-def list_lines(picked: Picked) -> Iterator[str]:
-    """A block a need: numbers as --choose takes them, score, key."""
-    for one in picked.picks:
-        doubt = "  (no good match)" if one.found.is_doubtful and one.hits else "" if one.hits else "  (nothing found)"
-        yield f"{one.need}{doubt}"
-        for number, hit in enumerate(one.hits, start=1):
-            style = f"  {hit.style}" if hit.style else ""
-            yield f"  {number}  {hit.score:.2f}  {hit.key}{style}"

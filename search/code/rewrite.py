@@ -18,7 +18,7 @@ from search.code.components import ALL_NAMES, Drawings, Targets, bare, edited, s
 from search.code.files import read_code
 from search.code.map import Candidate, IconMapping, Mapped, Name
 from search.code.packages import package_of, tables, words
-from search.code.places import COMPUTED, FATES, CodeRead, Fate, Place, place_of, unread
+from search.code.places import COMPUTED, CodeRead, Fate, Place, place_of, unread
 from search.code.reading import Reference
 from search.code.syntax import Import, Span, Specifier
 from search.drawings.drawn import iconify_key
@@ -289,23 +289,3 @@ def rewritten_json(rewritten: Rewritten, code: Sequence[CodeRead]) -> dict[str, 
 def _place(one: Place) -> dict[str, Any]:
     spelt = {name: getattr(one.reference, name) for name in ("path", "line", "column", "text")}
     return spelt | {"source": one.source or None, "target": one.to or None, "why": one.why}
-
-
-_MOST_SHOWN = 10
-"""Lines of each fate, unless all are asked for."""
-
-
-def place_lines(rewritten: Rewritten, *, is_written: bool, is_long: bool) -> Iterator[str]:
-    """Name the places that were found, and what becomes of them; the last line adds them up."""
-    words = {"changed": "changed" if is_written else "to change", "doubtful": "doubtful", "by hand": "not changed"}
-    counted = []
-    for fate in FATES:
-        places = [one for one in rewritten.places if one.fate == fate]
-        for place in places if is_long else places[:_MOST_SHOWN]:
-            one, to = place.reference, f", {place.to}" if place.to else ""
-            said = fate if fate != "changed" else words[fate]
-            yield f"{one.path}:{one.line}: {one.text}: {said}{to}{f': {place.why}' if place.why else ''}"
-        if len(places) > _MOST_SHOWN and not is_long:
-            yield f"... and {len(places) - _MOST_SHOWN:,} more {words[fate]}: --long"
-        counted.append(f"{len(places):,} {words[fate]}")
-    yield f"found: {len(rewritten.places):,} = {' + '.join(counted)}"
