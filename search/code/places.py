@@ -76,6 +76,11 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
     return files
 
 
+def icons_named(files: Sequence[CodeRead]) -> list[Name]:
+    """Icons that some files name, each once, in their order."""
+    return list(dict.fromkeys(name for file in files for _, name in file.named))
+
+
 def unread(files: Sequence[CodeRead]) -> Iterator[tuple[str, str]]:
     """Yield which files could not be read as a whole, and why."""
     for one in (one.scanned for one in files if one.scanned.problem):

@@ -180,7 +180,7 @@ def map(  # noqa: PLR0913 - one option each
     """
     from search.code.choices import choose, mapping_page, read_choices, to_csv
     from search.code.map import map_icons, mapped_json, source_names, source_sets, target_set
-    from search.code.places import read_names, unread
+    from search.code.places import icons_named, read_names, unread
     from search.code.rewrite import diff_of, kept_as_it_is, rewrite, rewritten_json, write_changes
 
     corrections = read_choices(choices) if choices else {}
@@ -189,8 +189,7 @@ def map(  # noqa: PLR0913 - one option each
     places = _places_of_code(names, file, is_written=is_written)
     code = read_names(engine, places, sets=keys, to=target) if places else []
     listed = read_text(file, limit=_MOST_BYTES).splitlines() if file else []
-    in_code = [*dict.fromkeys(name for one in code for _, name in one.named)]
-    named = in_code if places else source_names(engine, [*names, *listed], keys)
+    named = icons_named(code) if places else source_names(engine, [*names, *listed], keys)
     with waiting() as progress:
         mapped = choose(engine, map_icons(engine, named, target, progress=progress), corrections)
         rewritten = rewrite(engine, code, mapped, also_doubtful=also_doubtful, progress=progress) if places else None
