@@ -145,7 +145,8 @@ def _missing(references: Sequence[Reference], known: KnownIcons) -> Iterator[Fin
     for one in references:
         if known.has_set(one):
             near = known.nearest(one)
-            message = f'{one.set} has no icon "{one.name}"' + (f"; near: {near.text}" if near else "")
+            said = one.text if one.is_component else one.name
+            message = f'{one.set} has no icon "{said}"' + (f"; near: {near.text}" if near else "")
             yield Finding("no-icon", one.path, one.line, one.column, one.text, message, near)
 
 

@@ -20,7 +20,7 @@ from search.code.packages import (
     words,
 )
 from search.code.reading import Reference
-from search.code.syntax import Code, Import, Text, parse
+from search.code.syntax import CONTENT, Code, Import, Text, parse
 from search.drawings.drawn import iconify_sets
 
 
@@ -93,7 +93,7 @@ def names_in(code: Code, own: Mapping[str, Components | None]) -> Iterator[Refer
     for module, member, span in code.members:
         if components := own.get(module) or components_of(module):
             yield from _component(span[0], member, components) if member else [Reference(*span, components.form)]
-    for text in code.contents:
+    for text in (*code.contents, *(one for one in code.texts if one.owner == CONTENT)):
         yield from _ligature(text)
     called = {name.local: name.name for one in code.imports for name in one.names if _named_by(name.name)}
     for text in code.texts:
@@ -196,7 +196,7 @@ def _ligature(text: Text) -> Iterator[Reference]:
     font = _FONT.search(attributes.get("class", "") or attributes.get("className", ""))
     is_bare = name in words("ligatures") and attributes.keys().isdisjoint(words("not_ligatures"))
     is_drawn = is_bare or (font is not None and name in ("i", "span", *words("ligatures")))
-    if is_drawn and text.text.startswith("{"):
+    if is_drawn and text.text.startswith("{") and not re.search("[\"'`]", text.text):
         yield Reference(text.start, text.end, "ligature")
     elif is_drawn and re.fullmatch("[a-z0-9]+(?>(?:_[a-z0-9]+)*)", text.text):
         style = (font[2] or "") if font else ""

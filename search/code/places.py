@@ -38,6 +38,8 @@ class CodeRead(NamedTuple):
     """Names with the key that the library has for their set."""
     left: Sequence[Place]
     """What names no icon that could be mapped."""
+    n_of_target: int
+    """Names that are of the target set already."""
 
 
 def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[str], to: str) -> Sequence[CodeRead]:
@@ -55,7 +57,7 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
     old = frozenset(one for one, made in modules().items() if any(is_of_old(look.set) for look in made.looks))
     for scanned in (scan_file(path, project) for path in code_files(places)):
         named: list[tuple[Reference, Name]] = []
-        left = [Place(one, "by hand", why=COMPUTED) for one in scanned.computed]
+        left, n_of_target = [Place(one, "by hand", why=COMPUTED) for one in scanned.computed], 0
         for one in scanned.references:
             found = known.find(one)
             key, name = found or (one.set, one.name)
@@ -63,6 +65,7 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
             named_now = ((other, known.set(other).present(name)) for other in versions)
             key, name = next(((other, now) for other, now in named_now if now in known.set(other).names), (key, name))
             own = [*known.set(key).own, key][0]
+            n_of_target += own == to
             if not key or not is_of_old(own) or not (found or one.is_certain):
                 continue
             if found or not known.has_set(one):
@@ -72,7 +75,7 @@ def read_names(engine: SearchEngine, places: Sequence[Path], *, sets: Sequence[s
                 left.append(Place(one, "by hand", why=why, source=f"{own}:{name}"))
         left += _whole_modules(scanned, old)
         code = replace(scanned.code, texts=[], contents=[], members=[])
-        files.append(CodeRead(scanned._replace(references=(), code=code), named, left))
+        files.append(CodeRead(scanned._replace(references=(), code=code), named, left, n_of_target))
     return files
 
 

@@ -122,6 +122,11 @@ class _Rewriter:
         for start in candidates.keys() - imported.keys():
             self._replace_string(self.places[start].reference, candidates[start])
         self._replace_imported(imported)
+        for start, place in self.places.items():
+            form = place.reference.form
+            is_drawn = form in _LOOKED_UP and self.path.endswith(".vue")
+            if place.fate == "doubtful" and form.startswith(("class ", "ligature")) and not is_drawn:
+                self._refuse(start, _WHY[form.partition(" ")[0]])
         for start in imported:
             is_of_whole = self.text[max(0, start - 1)] in ".\"'"
             self._refuse(start, "it is taken from a whole module" if is_of_whole else "it is loaded while running")

@@ -53,6 +53,8 @@ class Element(NamedTuple):
 
 
 _NONE = Element("", {}, (0, 0), {})
+CONTENT = ">"
+"""Owner of strings that an element may hold as its text."""
 
 
 class Text(NamedTuple):
@@ -358,7 +360,10 @@ class _Reader:
         for node in nodes.get("element", ()):
             texts = [one for one in node.named_children[1:] if one.type not in ("end_tag", "comment")]
             if [one.type for one in texts] == ["text"]:
-                self.content(start + texts[0].start_byte, start + texts[0].end_byte, elements[node.start_byte])
+                first, last = start + texts[0].start_byte, start + texts[0].end_byte
+                self.content(first, last, elements[node.start_byte])
+                held = starts[bisect_left(starts, first) : bisect_left(starts, last)]
+                owned.update(dict.fromkeys(held, (CONTENT, elements[node.start_byte])))
         is_whole = self.suffix in (".vue", ".svelte")
         for raw in nodes.get("script", ()):
             self.program(start + raw.start_byte, start + raw.end_byte, is_whole=is_whole)
@@ -465,16 +470,17 @@ class _Script:
         owned = {
             node.start_byte: (name, _NONE) for name, value in self._named_values() for node in _values(value)
         } | owned
+        for node in nodes.get("element", ()):
+            inner = [one for one in node.children[1:-1] if self.said(one).strip()]
+            if [one.type for one in inner] in (["jsx_text"], ["jsx_expression"]):
+                self.reader.content(*self.span(inner[0]), elements[node.start_byte])
+                owned |= {one.start_byte: (CONTENT, elements[node.start_byte]) for one in _values(inner[0])}
         pairs = [node.named_children for node in nodes.get("array", ()) if node.named_child_count == 2]
         before = {second.start_byte: self.said(first)[1:-1] for first, second in pairs}
         for node in nodes.get("string", ()):
             start, end = self.span(node)
             owner, element = owned.get(node.start_byte, ("", _NONE))
             self.reader.string((start + 1, end - 1), owner, element, before.get(node.start_byte, ""), depth)
-        for node in nodes.get("element", ()):
-            inner = [one for one in node.children[1:-1] if self.said(one).strip()]
-            if [one.type for one in inner] in (["jsx_text"], ["jsx_expression"]):
-                self.reader.content(*self.span(inner[0]), elements[node.start_byte])
         code.comments += map(self.span, nodes.get("comment", ()))
         code.exports.update(map(self.said, nodes.get("exported", ())))
         code.imports += filter(None, map(self._statement, nodes.get("statement", ())))

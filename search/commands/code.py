@@ -183,10 +183,11 @@ def map(  # noqa: PLR0913 - one option each
     from search.code.places import icons_named, read_names, unread
     from search.code.rewrite import diff_of, kept_as_it_is, rewrite, rewritten_json, write_changes
 
+    refuse_two(("--json", as_json), ("--csv", as_csv))
     corrections = read_choices(choices) if choices else {}
     engine = engine_of(library)
     target, keys = target_set(engine, to), source_sets(engine, sources)
-    places = _places_of_code(names, file, is_written=is_written)
+    places = _places_of_code(names, file, is_written=is_written, may_be_word=bool(sources))
     code = read_names(engine, places, sets=keys, to=target) if places else []
     listed = read_text(file, limit=_MOST_BYTES).splitlines() if file else []
     named = icons_named(code) if places else source_names(engine, [*names, *listed], keys)
@@ -209,7 +210,9 @@ def map(  # noqa: PLR0913 - one option each
     unseen = len(mapped.without_picture)
     by_name = f", {unseen:,} by name alone: the library has no picture of these" if unseen else ""
     summed = f"{len(mapped.mappings):,} mapped to {mapped.to}, {len(mapped.doubtful):,} of them doubtful{by_name}"
+    n_there = sum(one.n_of_target for one in code)
     none = f"no icon to map: the code names none{' of ' + ', '.join(keys) if keys else ''}"
+    none += f"; {n_there:,} of its names are of {mapped.to} already" if n_there else ""
     say(summed if mapped.mappings else none, err=True)
     if rewritten:
         kept = write_changes(rewritten.changes) if is_written else []
@@ -273,7 +276,16 @@ def _is_path(name: str) -> bool:
     return ":" not in name and ("/" in name or "\\" in name or kind_of(name) is not None)
 
 
-def _places_of_code(names: Sequence[str], file: Path | None, *, is_written: bool) -> list[Path]:
+def _near_paths(name: str) -> list[str]:
+    """What lies there and is called alike; for a word, which may name an icon, a folder or code called much alike."""
+    from search.code.syntax import kind_of
+
+    beside = [one for one in Path(name).parent.glob("*") if _is_path(name) or one.is_dir() or kind_of(one.name)]
+    cutoff = 0.6 if _is_path(name) else 0.8
+    return get_close_matches(Path(name).name, [one.name for one in beside], n=1, cutoff=cutoff)
+
+
+def _places_of_code(names: Sequence[str], file: Path | None, *, is_written: bool, may_be_word: bool) -> list[Path]:
     """The arguments that are source code: all or none of them."""
     from search.code.syntax import kind_of
 
@@ -281,8 +293,10 @@ def _places_of_code(names: Sequence[str], file: Path | None, *, is_written: bool
     if places and (len(places) < len(names) or file):
         raise click.UsageError(f'"{places[0]}" is source code, and others are names; give one kind')
     lost = next((name for name in names if not places and _is_path(name)), None)
+    if not places and not lost and len(names) == 1 and not may_be_word and ":" not in names[0]:
+        lost = names[0] if _near_paths(names[0]) else None  # a word with a slip, as in "srcc"
     if lost:
-        near = get_close_matches(Path(lost).name, [one.name for one in Path(lost).parent.glob("*")], n=1)
+        near = _near_paths(lost)
         said = f'; near: "{Path(lost).with_name(near[0])}"' if near else ""
         raise click.UsageError(f'no file or folder "{lost}"{said}; name your sources, as icons map src --to lucide')
     if others := [place for place in places if place.is_file() and kind_of(place.name) is None]:

@@ -102,6 +102,10 @@ def _names(text: str, path: str = "App.tsx") -> list[tuple[str, str, str]]:
             [("settings", "material-symbols", "settings-outline-rounded")],
         ),
         ("<mat-icon>delete_forever</mat-icon>", [("delete_forever", "ic", "baseline-delete-forever")]),
+        (
+            "<mat-icon>{ on ? 'home' : 'star' }</mat-icon>",
+            [("home", "ic", "baseline-home"), ("star", "ic", "baseline-star")],
+        ),
         ('<mat-icon svgIcon="logo">x</mat-icon><span class="icons">home</span><i>home</i>', []),
         ('<svg><use href="#icon-home" /></svg>', [("icon-home", "", "icon-home")]),
         ('<use xlink:href="/sprite.svg#cart" />', [("cart", "", "cart")]),
