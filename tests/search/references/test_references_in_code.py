@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from search.code.names import scan
@@ -195,6 +195,7 @@ _PARTS = some.sampled_from([
 _NAMES = [f"a{ending}" for ending in (".tsx", ".ts", ".vue", ".svelte", ".astro", ".php", ".mdx", ".scss", ".json")]
 
 
+@settings(deadline=None)  # the first one reads tables
 @given(some.lists(_PARTS, max_size=60).map("".join), some.sampled_from(_NAMES))
 def test_whatever_stands_there_offsets_are_of_the_text(text: str, name: str) -> None:
     assert all(text[one.start : one.end] == one.text for one in parse(text, name).texts)
