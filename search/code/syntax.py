@@ -308,9 +308,8 @@ class _Reader:
         if root.has_error and name == "tsx":  # `<T>value`
             other, others = self.parse("typescript", source)
             nodes = nodes if other.has_error else others
-        wrong = [
-            node.start_byte for node in nodes.get("wrong", ()) if re.search("[\"'`]", source[slice(*node.byte_range)])
-        ]
+        quoted = re.compile("[\"'`]")
+        wrong = [node.start_byte for node in nodes.get("wrong", ()) if quoted.search(source, *node.byte_range)]
         if is_whole and wrong and self.code.error is None:
             self.code.error = start + min(wrong)
         self.script(start, nodes, {}, depth=0)
@@ -323,9 +322,8 @@ class _Reader:
 
     def script(self, base: int, nodes: Nodes, owned: Owned, *, depth: int) -> None:
         """Take what a parsed script says; its text begins at `base`."""
-        script = _Script(self, base, nodes)
-        script.read(owned, depth)
-        self.scripts.append(script)
+        self.scripts.append(_Script(self, base, nodes))
+        self.scripts[-1].read(owned, depth)
 
     def string(self, span: Span, owner: str, element: Element, before: str, depth: int) -> None:
         """Take a string; where it holds elements, these are read."""
