@@ -165,14 +165,14 @@ _FRONT = re.compile(r"\A\s*+---[ \t]*+\n(.*?\n)---[ \t]*+$", re.DOTALL | re.MULT
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*(\w+)?[^\n]*\n(.*?)(?:^ {0,3}\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _MODULE_CODE = re.compile(r"^(?:import|export)\s.*?(?:\n[ \t]*\n|\Z)", re.DOTALL | re.MULTILINE)
 _MARKS = re.compile(
-    r"\{\{((?:[^{}]|\}(?!\})|\{(?!\{))*+)\}\}"  # of Vue, Angular, Handlebars, Jinja
-    r"|\{%((?:[^{%]|%(?!\})|\{(?!%))*+)%\}"  # of Jinja, Liquid
-    r"|<\?((?:[^?]|\?(?!>))*+)(?:\?>|\Z)"  # of PHP
-    r"|<%((?:[^<%]|%(?!>)|<(?!%))*+)%>"  # of ERB
+    r"\{\{((?>(?:[^{}]|\}(?!\})|\{(?!\{))*))\}\}"  # of Vue, Angular, Handlebars, Jinja
+    r"|\{%((?>(?:[^{%]|%(?!\})|\{(?!%))*))%\}"  # of Jinja, Liquid
+    r"|<\?((?>(?:[^?]|\?(?!>))*))(?:\?>|\Z)"  # of PHP
+    r"|<%((?>(?:[^<%]|%(?!>)|<(?!%))*))%>"  # of ERB
     r"|(?<![\w.])@[A-Za-z][\w.]{0,80}\(((?:[^()\n]|\([^()\n]*\)){0,400})\)"  # of Razor, Blade
 )
 """Code of templates, and what is an expression in it."""
-_MARKS_IN_STRINGS = re.compile(r"\$\{()(?:[^$}]|\$(?!\{))*+\}|\{\{((?:[^{}]|\}(?!\})|\{(?!\{))*+)\}\}")
+_MARKS_IN_STRINGS = re.compile(r"\$\{()(?>(?:[^$}]|\$(?!\{))*)\}|\{\{((?>(?:[^{}]|\}(?!\})|\{(?!\{))*))\}\}")
 """Of markup in a string of a script, which has read its substitutions already."""
 _RAW = r"(?P<raw><!--.*?(?:-->|\Z)|<(?P<tag>script|style)\b[^>]*+>.*?(?:</(?P=tag)|\Z))"
 _TEXT = r"\"(?>(?:[^\"\\\n]|\\.)*)\"|'(?>(?:[^'\\\n]|\\.)*)'|`(?>(?:[^`\\]|\\.)*)`|/\*(?>(?:[^*]|\*(?!/))*)\*/"
