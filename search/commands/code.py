@@ -14,7 +14,6 @@ from indexer.commands.options import NamedFile, json_option, library_option, sho
 from indexer.languages.words import printable, say
 from indexer.library.folder import Library
 from indexer.library.named import STDIN, read_text
-from indexer.reports.terminal import open_console, table_of
 from search.commands.options import (
     filter_options,
     format_option,
@@ -256,6 +255,8 @@ def _place_lines(rewritten: "Rewritten", *, is_written: bool, is_long: bool) -> 
 
 def _print_mappings(mapped: "Mapped") -> None:
     """Print source, target and how sure that is; what else may stand for it where it is doubtful."""
+    from indexer.reports.terminal import open_console, table_of
+
     rows = []
     for one in mapped.mappings:
         target = one.target.name.name if one.target else "-"
