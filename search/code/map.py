@@ -126,6 +126,10 @@ def target_set(engine: SearchEngine, name: str) -> str:
     return first
 
 
+_SHOWN = 20
+"""Names that no set has, in an error."""
+
+
 def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]) -> list[Name]:
     """The icons that are to be mapped, each once: those of a list, or all of some sets.
 
@@ -143,11 +147,14 @@ def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]
         raise IconsError("no name to map; give some, as icons map home --from mdi --to lucide")
     if len(names) > MOST:
         raise IconsError(f"{len(names):,} names to map; give {MOST:,} or fewer")
-    known = KnownIcons(engine)
+    known, unknown = KnownIcons(engine), []
     for one in (one for one in names if one.set and known.set(one.set).own):
         if one.name not in known.set(one.set).names and one.name not in known.set(one.set).kept:
             near = known.nearest(Reference(0, 0, "iconify", *one, text=one.key))
-            raise IconsError(f'{one.set} has no icon "{one.name}"' + (f"; near: {near.text}" if near else ""))
+            unknown.append(f'{one.set} has no icon "{one.name}"' + (f"; near: {near.text}" if near else ""))
+    if unknown:
+        more = [f"and {len(unknown) - _SHOWN:,} more"] if len(unknown) > _SHOWN else []
+        raise IconsError("\n".join((*unknown[:_SHOWN], *more)))
     return names
 
 
