@@ -151,10 +151,10 @@ def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]
     for one in (one for one in names if one.set and known.set(one.set).own):
         if one.name not in known.set(one.set).names and one.name not in known.set(one.set).kept:
             near = known.nearest(Reference(0, 0, "iconify", *one, text=one.key))
-            unknown.append(f'{one.set} has no icon "{one.name}"' + (f"; near: {near.text}" if near else ""))
+            unknown.append(f'{one.set} has no icon "{one.name}"' + (f" (near: {near.text})" if near else ""))
     if unknown:
-        more = [f"and {len(unknown) - _SHOWN:,} more"] if len(unknown) > _SHOWN else []
-        raise IconsError("\n".join((*unknown[:_SHOWN], *more)))
+        rest = f"; and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else ""
+        raise IconsError("; ".join(unknown[:_SHOWN]) + rest)
     return names
 
 

@@ -93,7 +93,7 @@ def test_of_many_places_the_first_are_shown_unless_all_are_asked_for(map_icons: 
         (("nams/",), 'no file or folder "nams/"; near: "names"'),
         (("App.tsx",), 'no file or folder "App.tsx"; name your sources, as icons map src --to lucide'),
         (("srcc",), 'no file or folder "srcc"; near: "src"'),
-        (("mdi:hoem",), 'mdi has no icon "hoem"; near: mdi:home'),
+        (("mdi:hoem", "mdi:houze"), 'mdi has no icon "hoem" (near: mdi:home); mdi has no icon "houze"'),
         (("mdi:home", "--json", "--csv"), "two forms of output"),
     ],
 )
