@@ -37,6 +37,7 @@ class ProgressView(RankView):
 
     def embedded(self, plan: Plan, ranks: Sequence[EmbeddingProgress]) -> None:
         """Show names while there are no pictures yet, then pictures and how fast they go; and the devices."""
+        self.waits_for = "; ".join(dict.fromkeys(rank.at for rank in ranks if not rank.finished))
         self._show_done(plan, ranks)
         self.look(ranks)
 

@@ -5,27 +5,35 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from indexer.reports import timings
-from indexer.reports.timings import Span, add, span, taken
+from indexer.reports.timings import Span, Timings, lines
 
 
 def test_spans_of_one_name_are_added_up_whatever_thread_takes_them() -> None:
-    timings.begin_anew()
-    with span("whole"), ThreadPoolExecutor(4) as threads:
-        list(threads.map(lambda seconds: add("part", seconds, processor=seconds / 2), [0.5] * 8))
-        with pytest.raises(ValueError, match="meanwhile"), span("failing"):
+    timings = Timings()
+    with timings.span("whole"), ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda seconds: timings.add("part", seconds, processor=seconds / 2), [0.5] * 8))
+        with pytest.raises(ValueError, match="meanwhile"), timings.span("failing"):
             time.sleep(0.02)
             raise ValueError("meanwhile")
-    found = {one.name: one for one in taken()}
+    found = {one.name: one for one in timings.taken()}
     assert (found["part"].seconds, found["part"].processor, found["part"].times) == (4.0, 2.0, 8)
     assert found["whole"].seconds >= found["failing"].seconds >= 0.02
     assert found["whole"].start <= found["failing"].start
 
 
-def test_spans_are_told_by_rank_from_the_start_of_the_run() -> None:
-    found = timings.rows({"main": [Span("merge", 12.0, 3.0, 5.25, 1)], "0": [Span("names", 11.5, 0.5)]}, began_at=10.0)
-    assert [(row["rank"], row["span"], row["start"], row["processor_seconds"]) for row in found] == [
-        ("main", "merge", 2.0, 5.25),
-        ("0", "names", 1.5, 0.0),
+def test_steps_follow_each_other_and_ranks_have_their_own() -> None:
+    timings = Timings()
+    timings.begin_anew("Starting", at=time.time() - 10)
+    for title in ("Embedding", "Merging"):
+        timings.step(title)
+    for n in (1, 2):  # the later report counts
+        timings.keep("0", [Span("names", timings.began_at + 11, 0.5, 0.25, n)])
+    rows = timings.rows()
+    assert [(row["rank"], row["span"], row["times"]) for row in rows] == [
+        *(("main", "Starting", 1), ("main", "Embedding", 1), ("main", "Merging", 1)),
+        ("0", "names", 2),
     ]
-    assert timings.lines(found)[0] == ["main", "merge", "2.00", "3.00", "5.25", "1"]
+    assert rows[0]["seconds"] == pytest.approx(10, abs=1)
+    assert lines(rows)[-1] == ["0", "names", "11.00", "0.50", "0.25", "2"]
+    timings.begin_anew()
+    assert timings.rows() == []
