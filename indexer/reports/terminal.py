@@ -67,7 +67,7 @@ class Bars:
         )
         self._task = self._bars.add_task("", total=None, remark="", visible=False)
         self._noted_at = self._began_at = time.monotonic()
-        self._title, self._shown, self._over = "", "", Event()
+        self._title, self._progress, self._over = "", "", Event()
         self._reminding = Thread(target=self._remind, name="reminder", daemon=True)
 
     def __enter__(self) -> Self:
@@ -88,7 +88,7 @@ class Bars:
             if self._title and time.monotonic() - self._noted_at >= QUIET_SECONDS:
                 self._noted_at = time.monotonic()
                 waited = f"{self.waits_for or self._title} ({self._noted_at - self._began_at:.0f} s)"
-                self.note("  " + ", ".join(filter(None, (self._shown, waited))))
+                self.note("  " + ", ".join(filter(None, (self._progress, waited))))
 
     def beneath(self) -> Iterable[RenderableType]:
         """What else stands under the bar, on a terminal; asked several times a second."""
@@ -99,7 +99,7 @@ class Bars:
         self._bars.reset(self._task, description=title, total=None, remark="", visible=True)
         if not self.live:
             self.note(title)
-        self._title, self._shown, self.waits_for = title, "", ""
+        self._title, self._progress, self.waits_for = title, "", ""
         self._noted_at = self._began_at = time.monotonic()
 
     def begin_anew(self) -> None:
@@ -116,11 +116,11 @@ class Bars:
         """
         self._bars.update(self._task, completed=done, total=total, remark=", ".join(filter(None, (unit, remark))))
         counted = f"{done:,} of {total:,}" if total else f"{done:,}"
-        before, self._shown = self._shown, ", ".join(filter(None, (f"{counted} {unit}".rstrip(), remark)))
-        is_due = self._shown != before and time.monotonic() - self._noted_at >= QUIET_SECONDS
+        before, self._progress = self._progress, ", ".join(filter(None, (f"{counted} {unit}".rstrip(), remark)))
+        is_due = self._progress != before and time.monotonic() - self._noted_at >= QUIET_SECONDS
         if not self.live and (now or is_due):
             self._noted_at = time.monotonic()
-            self.note(f"  {self._shown}")
+            self.note(f"  {self._progress}")
 
 
 class ProgressLine(Bars):
