@@ -7,8 +7,10 @@ import ctypes
 import importlib.util
 import os
 import re
-from collections.abc import Sequence
-from contextlib import suppress
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import Any, Literal, Protocol, Self
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.errors import DeviceError
 from indexer.process import computes_in_bf16, cores, may_have_gpu
+from indexer.reports.timings import span
 
 
 class Device(Protocol):
@@ -38,6 +41,44 @@ class Host:
 
 
 HOST = Host()
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """A GPU, before torch is there: its number, as CUDA counts."""
+
+    number: int
+    type: Literal["cuda"] = "cuda"
+
+    def __str__(self) -> str:
+        return f"cuda:{self.number}"
+
+
+@contextmanager
+def context_opening(device: Device) -> Iterator[None]:
+    """Have CUDA open its context on a GPU in a thread during the block: that takes as long as torch's other imports.
+
+    Raises:
+        DeviceError: it can't be used, which the block may have run into as well.
+    """
+    import torch
+
+    def open_context() -> None:
+        with span("context"):
+            torch.zeros(1, device=str(device))
+
+    with ThreadPoolExecutor(1, "context") as beside:
+        opened = beside.submit(open_context)
+        try:
+            yield
+            opened.result()
+        except RuntimeError as error:
+            reason = next(iter(str(opened.exception() or error).splitlines()), "")
+            if opened.exception() is None:
+                raise
+            what = f'"{device}" can\'t be used ({reason})'
+            raise DeviceError(f"{what}; `nvidia-smi` shows its state, --devices cpu works without") from error
+
 
 MASK = "CUDA_VISIBLE_DEVICES"
 """GPUs that a process sees, by number or UUID; it counts them from 0 as they stand there."""
@@ -103,7 +144,7 @@ def use_device(device: Device) -> None:
 
     A thread's GPU is number 0 at first, where whatever names no device would open a context of half a gigabyte.
     """
-    if device.type == "cuda":
+    if device.type == "cuda" and "torch" in sys.modules:  # else nothing has touched CUDA
         import torch
 
         torch.cuda.set_device(torch.device(str(device)))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Halves, Ids, Pixels
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
-from indexer.encoders.devices import HOST, Device
+from indexer.encoders.devices import HOST, Device, Gpu
 from indexer.encoders.query_encoder import Shape, Tower, clip_tokenizer, write_facts
 from indexer.errors import ModelError, RenderError, SourceError
 from indexer.library.bundled import bundled
@@ -299,13 +299,15 @@ docs/log.md has the figures."""
 
 
 def find_device(name: str) -> Device:
-    """Turn "cpu" or "cuda:1" into a device that is there.
+    """Turn "cpu" or "cuda:1" into a device; whether a GPU is there, torch says once an encoder is loaded.
 
     Raises:
-        DeviceError: it is not.
+        DeviceError: no name of a device.
     """
     if name == "cpu":
         return HOST
+    if name.removeprefix("cuda:").isdecimal():
+        return Gpu(int(name.removeprefix("cuda:")))
     from indexer.encoders.torch_encoder import resolve_device
 
     return resolve_device(name)
