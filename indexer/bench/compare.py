@@ -266,10 +266,8 @@ def bench_index(sources: Sequence[Path], *, options: Sequence[str], repeats: int
             ran = run_icons("index", str(source), "--library", f"{folder}/library", "--json", *options)
         counts = json.loads(ran.answer)["counts"]
         beside = {"icons": counts["found"], "pictures": counts["embedded"]}
-        beside["pictures/s"] = counts["embedded"] / ran.seconds
-        for stage, (seconds, peak) in {"the whole": (ran.seconds, ran.peak_bytes), **ran.stages}.items():
-            row = rows.setdefault((source, stage), Row(str(source), stage))
-            more = beside if stage == "the whole" else {}
-            row.runs.append({"seconds": seconds, "peak memory, GB": peak / 1e9, **more})
+        beside |= {"pictures/s": counts["embedded"] / ran.seconds, "peak memory, GB": ran.peak_bytes / 1e9}
+        for stage, run in {"the whole": {"seconds": ran.seconds, **beside}, **ran.spans()}.items():
+            rows.setdefault((source, stage), Row(str(source), stage)).runs.append(run)
     report.rows, report.is_whole = list(rows.values()), True
     return report

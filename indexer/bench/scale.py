@@ -233,8 +233,8 @@ class Place:
 
     def _run(self, step: str, *arguments: str) -> Figures:
         """Run a command over the library: its seconds, memory and stages, and what lies on disk after it."""
-        ran = run_icons(*arguments, "--library", str(self.library.root))
-        stages = {f"{step}: {stage}, s": seconds for stage, (seconds, _) in ran.stages.items()}
+        ran = run_icons(*arguments, "--json", "--library", str(self.library.root))
+        stages = {f"{step}: {stage}, s": run["seconds"] for stage, run in ran.spans().items()}
         figures = {f"{step}, memory": ran.peak_bytes, "library, disk": bytes_on_disk(self.library.root)}
         return {f"{step}, s": ran.seconds, **(stages if len(stages) > 2 else {}), **figures}
 
