@@ -53,8 +53,6 @@ class Setting:
     batches: tuple[int, ...] = (64, 1024)
     steps: int = 10
     train_batch: int | None = None
-    sources: tuple[str, ...] = ()
-    """Of what starts; nothing: the bundled samples."""
 
     def n(self, model: str) -> int:
         """Pictures of an embedding by a model."""
@@ -133,17 +131,6 @@ class Parts:
                     yield self._embed(model, f"devices {model}{EACH if is_each else SAME}", n_pictures, devices=n)
             backend = "nccl" if is_gpu else "gloo"
             yield self._alone("all-reduce", "all-reduce", n_ranks=n_devices, kind=setting.kind, backend=backend)
-        yield from (self._embed(model, batch=size) for model in (first, *others[:1]) for size in setting.batches)
-        most = {"batch": setting.n(first) // _FEWER, "workers": n_cores}
-        ways = knobs.strategies({"devices": 1}, kind=setting.kind, n_devices=n_devices)
-        yield from (self._embed(first, **config) for config in [*self._varied(EMBED, {"devices": 1}, most), *ways])
-        yield from (self._train(config, base) for config in self._varied(TRAIN, base, {}))
-
-    def _varied(self, table: knobs.Table, base: Config, most: dict[str, int]) -> Iterator[Config]:
-        """Every configuration that `icons lab bench embed` or `train` would measure; in small, those of one group."""
-        kind, n = self.setting.kind, self.setting.n_devices
-        groups = knobs.usual_groups(table, base, kind=kind, n_devices=n, is_thorough=table is EMBED, most=most)
-        return (config for _, configs in (groups if kind == "cuda" else groups[:1]) for config in configs)
 
     def _alone(self, name: str, question: str, **parameters: Any) -> Part:
         return Part(name, partial(rows_of, name, question, limit=_LIMIT_SECONDS, **parameters))
@@ -155,7 +142,7 @@ class Parts:
 
         def measure() -> list[Row]:
             with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
-                run_icons("index", "--only", "scan", *self.setting.sources, "--library", folder)
+                run_icons("index", "--only", "scan", "--library", folder)
                 how = ("--json", "--devices", devices, *named, "--library", folder)
                 ran = run_icons("index", "--only", "embed", *how, is_watched=False)
             rows = [Row(f"start {model}", name, runs=[run]) for name, run in ran.spans().items()]

@@ -145,8 +145,7 @@ def ask_alone(question: str, *, n_ranks: int = 1, limit: float = 300.0, **parame
             run_module("indexer.bench.alone", *arguments, devices=devices, folder=Path(name), limit=limit)
         except BenchError as error:
             errors.append({"error": str(error)})
-        lines = rows.read_text("utf-8").splitlines() if rows.is_file() else []
-        return [*map(json.loads, lines), *errors]
+        return [*map(json.loads, (rows.read_text("utf-8").splitlines() if rows.is_file() else [])), *errors]
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,5 +241,4 @@ def show(plain: Any, lines: Iterable[str], *, as_json: bool) -> None:
 def say_failures(failures: Iterable[dict[str, str]], *, as_json: bool) -> None:
     """Print files that could not be used, each with the reason, as lines or as JSON."""
     for failure in failures:
-        line = "\t".join(map(printable, (failure["file"], failure["reason"])))
-        click.echo(json.dumps(failure) if as_json else line)
+        click.echo(json.dumps(failure) if as_json else "\t".join(map(printable, (failure["file"], failure["reason"]))))

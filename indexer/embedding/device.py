@@ -51,8 +51,7 @@ class Layout:
         """
         if batch_size is not None:
             n_chunks, rest = divmod(batch_size, CHUNK)
-            is_halved_evenly = not rest and n_chunks.bit_count() == 1
-            return cls(CHUNK, n_chunks) if is_halved_evenly else cls(batch_size, 1)
+            return cls(CHUNK, n_chunks) if (not rest and n_chunks.bit_count() == 1) else cls(batch_size, 1)
         n_pictures = min(LARGEST, _RING_BYTES // (_BATCHES_IN_RING * size * size * 3))
         return cls(CHUNK, 1 << max(0, (n_pictures // CHUNK).bit_length() - 1))
 
@@ -67,8 +66,7 @@ class Layout:
         n_batches = n_under_way + -(-n_drawn // self.most_chunks)
         pool = RenderPool(size=size, workers=workers, chunk=self.chunk, n_slots=n_batches * self.most_chunks)
         if fills and workers:
-            sent = max(pool.usual_ahead, workers * _SENT_AHEAD // self.chunk)
-            pool.ahead = min(pool.n_slots - pool.held, sent)
+            pool.ahead = min(pool.n_slots - pool.held, max(pool.usual_ahead, workers * _SENT_AHEAD // self.chunk))
         return pool
 
 
@@ -253,8 +251,7 @@ class CpuDevice(Device):
     def __init__(self, encoder: LoadedEncoder, *, batch_size: int, n_lanes: int) -> None:
         super().__init__(encoder, name="cpu", batch_size=batch_size)
         self.n_under_way = n_lanes
-        share = max(1, cores_of_rank() // n_lanes)
-        self._threads = ThreadPoolExecutor(n_lanes, "lane", encoder.take_threads, (share,))
+        self._threads = ThreadPoolExecutor(n_lanes, "lane", encoder.take_threads, (max(1, cores_of_rank() // n_lanes),))
 
     def __exit__(self, *_: object) -> None:
         self._threads.shutdown(cancel_futures=True)

@@ -116,8 +116,7 @@ def parse_devices(text: str) -> Devices:
         return Devices("cpu", int(match[1] or 1))
     gpus = find_gpus()
     if text == "auto":
-        free = _gpus(gpus.free) if gpus.free else Devices("cpu", 1)
-        return replace(free, why=gpus.why if may_have_gpu() else "")
+        return replace((_gpus(gpus.free) if gpus.free else Devices("cpu", 1)), why=gpus.why if may_have_gpu() else "")
     if re.fullmatch(r"[1-9][0-9]{0,3}", text):
         numbers = list(range(int(text)))
     elif re.fullmatch(r"[0-9]{1,4}(,[0-9]{1,4})*,?", text) and "," in text:
