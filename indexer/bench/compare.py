@@ -65,12 +65,9 @@ class Options:
     def groups(self, table: Table, base: Config, *, kind: str, n_devices: int, most: Mapping[str, int]) -> Groups:
         """What is asked for, or the usual: each configuration can be measured here."""
         knobs.check(table, base, kind=kind, n_devices=n_devices)
-        if self.sweeps or self.is_grid:
-            groups = knobs.swept(table, base, self.sweeps, is_grid=self.is_grid)
-        else:
-            groups = knobs.usual_groups(
-                table, base, kind=kind, n_devices=n_devices, is_thorough=self.is_thorough, most=most
-            )
+        usual = partial(knobs.usual_groups, table, base, kind=kind, n_devices=n_devices, most=most)
+        asked = partial(knobs.swept, table, base, self.sweeps, is_grid=self.is_grid)
+        groups = asked() if self.sweeps or self.is_grid else usual(is_thorough=self.is_thorough)
         for config in (config for _, configs in groups for config in configs):
             knobs.check(table, config, kind=kind, n_devices=n_devices)
         return groups

@@ -79,8 +79,10 @@ def find_gpus(text: str) -> Devices:
     """
     devices = parse_devices(text)
     if devices.device == "cpu" and text == "auto":
-        why = devices.why or "no driver of one is here"
-        raise DeviceError(f"no GPU can be used: {why}; look at `nvidia-smi`, or try all in small with --devices cpu")
+        raise DeviceError(
+            f"no GPU can be used: {devices.why or 'no driver of one is here'}; look at `nvidia-smi`, or try all parts in "
+            "small with --devices cpu"
+        )
     if devices.visible is not None:
         os.environ[MASK] = devices.visible
     return devices
@@ -109,7 +111,7 @@ class Parts:
         if is_gpu:
             yield self._alone("links", "links")
         asked = {model: {"choice": setting.choice(model).to_json(), "kind": setting.kind} for model in setting.models}
-        precisions, plain = ("bf16", "fp16") if is_gpu else ("auto",), {"program": PLAIN, "workers": n_cores}
+        precisions = ("bf16", "fp16") if is_gpu else ("auto",)
         for model in setting.models:
             if file := setting.choice(model).pretrained:
                 yield self._alone(f"weights {model}", "weights", file=file, model=model)
@@ -122,8 +124,9 @@ class Parts:
         base = turned(TRAIN, {}, devices=n_devices, batch=setting.train_batch or usual)
         yield self._train(base, base)
         for model in others[:1]:
-            yield self._embed(model, **plain, batch=64, precision="fp32")
-            yield self._embed(model, **plain, batch=256, precision="bf16", pinned=is_gpu)
+            plain = partial(self._embed, model, program=PLAIN, workers=n_cores)
+            yield plain(batch=64, precision="fp32")
+            yield plain(batch=256, precision="bf16", pinned=is_gpu)
         if n_devices > 1:
             for model, is_each in ((model, is_each) for model in (first, *others[:1]) for is_each in (True, False)):
                 for n in sorted({1, 2, 4, 8, n_devices} & set(range(1, n_devices + 1))):
@@ -155,41 +158,29 @@ class Parts:
         name = knobs.label(EMBED, config, [{"devices": 1}])
         n = n or self.setting.n(model) // (1 if name == "base" else _FEWER)
 
-        def measure() -> list[Row]:
-            some = replace(self.pictures.first(n), choice=self.setting.choice(model))
-            return [Row(group, name, dict(config), [embed(config, some, self.bench)])]
-
-        return Part(f"{group}: {name}", measure)
+        choose, row = partial(replace, choice=self.setting.choice(model)), Row(group, name, dict(config))
+        run = partial(embed, config, bench=self.bench)
+        return Part(f"{group}: {name}", lambda: [replace(row, runs=[run(choose(self.pictures.first(n)))])])
 
     def _train(self, config: Config, base: Config) -> Part:
-        name = knobs.label(TRAIN, config, [base])
-
-        def measure() -> list[Row]:
-            return [Row("training", name, dict(config), [train(config, self.lesson, self.bench)])]
-
-        return Part(f"training: {name}", measure)
+        row = Row("training", knobs.label(TRAIN, config, [base]), dict(config))
+        return Part(f"training: {row.name}", lambda: [replace(row, runs=[train(config, self.lesson, self.bench)])])
 
     @cached_property
     def pictures(self) -> Pictures:
         """What is embedded: enough for all parts."""
         most = max(self.setting.n(model) for model in self.setting.models) * self.setting.n_devices
-        folder = self.setting.out / "pictures"
-        make_folder(folder)
-        return gather(folder, None, choice=ModelChoice.bundled(), n=most)
+        return gather(self._folder("pictures"), None, choice=ModelChoice.bundled(), n=most)
 
     @cached_property
     def lesson(self) -> Lesson:
         """What is learnt from."""
-        setting, folder = self.setting, self.setting.out / "lesson"
-        make_folder(folder)
-        return make_lesson(
-            folder,
-            None,
-            choice=setting.choice(setting.models[0]),
-            kind=setting.kind,
-            steps=setting.steps,
-            bars=self.bars,
-        )
+        kind, steps, choice = self.setting.kind, self.setting.steps, self.setting.choice(self.setting.models[0])
+        return make_lesson(self._folder("lesson"), None, choice=choice, kind=kind, steps=steps, bars=self.bars)
+
+    def _folder(self, name: str) -> Path:
+        make_folder(self.setting.out / name)
+        return self.setting.out / name
 
 
 def chosen(parts: Sequence[Part], only: Sequence[str]) -> list[Part]:

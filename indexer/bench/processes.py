@@ -170,8 +170,8 @@ class Ran:
             start, seconds = span["start"], span["seconds"]
             taken = [size for at, size in self.memory if start <= at <= start + seconds]
             name = span["span"] if span["rank"] == OWN else f"rank {span['rank']}: {span['span']}"
-            facts = {"seconds": seconds, "start, s": start, "processor, s": span["processor_seconds"]}
-            found[name] = facts | ({"peak memory, GB": max(taken) / 1e9} if taken else {})
+            found[name] = {"seconds": seconds, "start, s": start, "processor, s": span["processor_seconds"]}
+            found[name] |= {"peak memory, GB": max(taken) / 1e9} if taken else {}
         return found
 
 

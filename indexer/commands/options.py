@@ -100,9 +100,8 @@ def _take_sources(ctx: click.Context, _: click.Parameter, sources: tuple[Path, .
     """Refuse what would hold for nothing. These options are eager, so they are known here."""
     for name, default in (("exclude", ()), ("names_language", AUTO)):
         if ctx.params.get(name, default) != default and not sources:
-            option = name.replace("_", "-")
             raise click.UsageError(
-                f"--{option} needs the SOURCES it holds for; `icons sources` lists the remembered ones"
+                f"--{name.replace('_', '-')} needs the SOURCES it holds for; `icons sources` lists the remembered ones"
             )
     return sources
 

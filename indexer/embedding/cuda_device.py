@@ -83,10 +83,8 @@ def load_on_gpu(checkpoint: Checkpoint, memory: Pixels | None, *, device: str, o
     encoder = load_encoder(checkpoint, device=find_device(device), precision=options.precision, n_images=MANY)
     assert isinstance(encoder, Encoder)
     named = (checkpoint.fingerprint, encoder.precision, torch.cuda.get_device_name(device), torch.__version__)
-    key = re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(named))
-    return CudaDevice(
-        encoder, memory, batch_size=options.batch_size, kept=user_cache_path("icons") / f"batch-{key}.json"
-    )
+    kept = user_cache_path("icons") / f"batch-{re.sub(r'[^A-Za-z0-9.]+', '-', ' '.join(named))}.json"
+    return CudaDevice(encoder, memory, batch_size=options.batch_size, kept=kept)
 
 
 class CudaDevice(QueuedDevice):

@@ -361,10 +361,8 @@ class QueuedDevice(Device):
         """
         before, self._rate, self._n_tried = self._rate, self.batch_size / max(seconds, 1e-9), 0
         self.clear()
-        if before > LEAST_GAIN * self._rate:
-            self.batch_size *= 2
-            self.settle()
-        elif self.batch_size <= SMALLEST:
+        if before > LEAST_GAIN * self._rate or self.batch_size <= SMALLEST:
+            self.batch_size *= 2 if before > LEAST_GAIN * self._rate else 1
             self.settle()
         else:
             self._rate *= seconds <= LONGEST_SECONDS  # else it is out of the question, however fast

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
@@ -31,27 +32,17 @@ class Device(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
-    """The processor, for what needs no torch."""
+class Place:
+    """The processor, or a GPU by its number as CUDA counts, for what needs no torch yet."""
 
-    type: Literal["cpu"] = "cpu"
-
-    def __str__(self) -> str:
-        return self.type
-
-
-HOST = Host()
-
-
-@dataclass(frozen=True, slots=True)
-class Gpu:
-    """A GPU, before torch is there: its number, as CUDA counts."""
-
-    number: int
-    type: Literal["cuda"] = "cuda"
+    type: Literal["cpu", "cuda"] = "cpu"
+    number: int = 0
 
     def __str__(self) -> str:
-        return f"cuda:{self.number}"
+        return self.type if self.type == "cpu" else f"cuda:{self.number}"
+
+
+HOST = Place()
 
 
 @contextmanager
@@ -73,11 +64,12 @@ def context_opening(device: Device) -> Iterator[None]:
             yield
             opened.result()
         except RuntimeError as error:
-            reason = next(iter(str(opened.exception() or error).splitlines()), "")
-            if opened.exception() is None:
+            if (cause := opened.exception()) is None:
                 raise
-            what = f'"{device}" can\'t be used ({reason})'
-            raise DeviceError(f"{what}; `nvidia-smi` shows its state, --devices cpu works without") from error
+            reason = next(iter(str(cause).splitlines()), type(cause).__name__)
+            raise DeviceError(
+                f'"{device}" can\'t be used ({reason}); `nvidia-smi` shows its state, --devices cpu works without'
+            ) from error
 
 
 MASK = "CUDA_VISIBLE_DEVICES"
@@ -126,10 +118,9 @@ def parse_devices(text: str) -> Devices:
     if len(set(numbers)) != len(numbers):
         raise DeviceError(f'--devices "{text}" names a GPU twice')
     if max(numbers) >= gpus.n:
-        mask = os.environ.get(MASK)
+        mask, why = os.environ.get(MASK), f", {gpus.why}" if gpus.why else ""
         there = f"this machine has {gpus.n}" if mask is None else f'{MASK} "{mask}" shows {gpus.n}'
-        because = f" ({gpus.why})" if gpus.why else ""
-        raise DeviceError(f'--devices "{text}" asks for GPU {max(numbers)}, {there}{because}; try --devices cpu')
+        raise DeviceError(f'--devices "{text}" asks for GPU {max(numbers)}, {there}{why}; try --devices cpu')
     return _gpus(numbers)
 
 
@@ -205,10 +196,9 @@ def ask_driver(entries: Sequence[str] | None) -> tuple[int, dict[str, float | st
     nvml.nvmlDeviceGetCount_v2(ctypes.byref(n))
     nvml.nvmlSystemGetCudaDriverVersion_v2(ctypes.byref(cuda))
     for entry in map(str, range(n.value)) if entries is None else entries:
-        by_number = entry.isdecimal()
-        find = nvml.nvmlDeviceGetHandleByIndex_v2 if by_number else nvml.nvmlDeviceGetHandleByUUID
-        error = find(int(entry) if by_number else entry.encode(), ctypes.byref(handle))
-        error = error or nvml.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory))
+        by_number, by_uuid = nvml.nvmlDeviceGetHandleByIndex_v2, nvml.nvmlDeviceGetHandleByUUID
+        find = partial(by_number, int(entry)) if entry.isdecimal() else partial(by_uuid, entry.encode())
+        error = find(ctypes.byref(handle)) or nvml.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory))
         free[entry] = nvml.nvmlErrorString(error).decode() if error else memory.free
     return cuda.value // 1000, free
 

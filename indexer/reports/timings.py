@@ -78,8 +78,7 @@ class Timings:
 
     def taken(self) -> list[Span]:
         """The spans of this process so far, by their start."""
-        with self._adding:
-            return sorted(self._spans[OWN].values(), key=lambda one: one.start)
+        return sorted(self._spans[OWN].copy().values(), key=lambda one: one.start)
 
     def rows(self) -> list[dict[str, Any]]:
         """Spell all spans for programs; starts are seconds after that of the run."""
@@ -100,9 +99,8 @@ class Timings:
 
 TIMINGS = Timings()
 add, span = TIMINGS.add, TIMINGS.span
-HEAD = ("rank", "span", "start, s", "seconds", "processor, s", "times")
 
 
 def lines(rows: Iterable[dict[str, Any]]) -> list[list[str]]:
-    """Lay out `Timings.rows` for people, under `HEAD`."""
+    """Lay out `Timings.rows` for people."""
     return [[f"{value:,.2f}" if isinstance(value, float) else str(value) for value in row.values()] for row in rows]
