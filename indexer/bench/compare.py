@@ -66,8 +66,11 @@ class Options:
         """What is asked for, or the usual: each configuration can be measured here."""
         knobs.check(table, base, kind=kind, n_devices=n_devices)
         usual = partial(knobs.usual_groups, table, base, kind=kind, n_devices=n_devices, most=most)
-        asked = partial(knobs.swept, table, base, self.sweeps, is_grid=self.is_grid)
-        groups = asked() if self.sweeps or self.is_grid else usual(is_thorough=self.is_thorough)
+        groups = (
+            knobs.swept(table, base, self.sweeps, is_grid=self.is_grid)
+            if self.sweeps or self.is_grid
+            else usual(is_thorough=self.is_thorough)
+        )
         for config in (config for _, configs in groups for config in configs):
             knobs.check(table, config, kind=kind, n_devices=n_devices)
         return groups

@@ -80,8 +80,8 @@ def find_gpus(text: str) -> Devices:
     devices = parse_devices(text)
     if devices.device == "cpu" and text == "auto":
         raise DeviceError(
-            f"no GPU can be used: {devices.why or 'no driver of one is here'}; look at `nvidia-smi`, or try all parts in "
-            "small with --devices cpu"
+            f"no GPU can be used: {devices.why or 'no driver of one is here'}; look at `nvidia-smi`, or try all "
+            "parts in small with --devices cpu"
         )
     if devices.visible is not None:
         os.environ[MASK] = devices.visible
@@ -159,8 +159,9 @@ class Parts:
         n = n or self.setting.n(model) // (1 if name == "base" else _FEWER)
 
         choose, row = partial(replace, choice=self.setting.choice(model)), Row(group, name, dict(config))
-        run = partial(embed, config, bench=self.bench)
-        return Part(f"{group}: {name}", lambda: [replace(row, runs=[run(choose(self.pictures.first(n)))])])
+        return Part(
+            f"{group}: {name}", lambda: [replace(row, runs=[embed(config, choose(self.pictures.first(n)), self.bench)])]
+        )
 
     def _train(self, config: Config, base: Config) -> Part:
         row = Row("training", knobs.label(TRAIN, config, [base]), dict(config))
