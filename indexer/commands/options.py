@@ -173,7 +173,7 @@ embed_options = options(
     model_options,
     devices_option,
     click.option("--precision", type=PRECISIONS, default="auto", show_default=True, help="Of the forward pass."),
-    click.option("--batch-size", type=click.IntRange(1), help="Pictures at once; by default found by doubling."),
+    click.option("--batch-size", type=click.IntRange(1), help="Pictures at once; by default the first ones tell."),
     click.option(
         "--workers",
         type=click.IntRange(0),

@@ -20,6 +20,7 @@ import torch
 
 from indexer.bench.alone import encode_all
 from indexer.bench.gpu import Parts, Setting, tiny
+from indexer.bench.knobs import EMBED, TRAIN, parse_setting
 from indexer.bench.report import Row
 from indexer.embedding.cuda_device import CudaDevice, page_locked
 from indexer.embedding.device import Batch
@@ -43,9 +44,19 @@ def setting(tmp_path: Path) -> Setting:
 
 
 def measured(setting: Setting, name: str) -> list[Row]:
-    """Rows of one part of `icons lab bench gpu`."""
+    """Rows of one part of `icons lab bench gpu`, or of what is turned in one: "embed bundled: precision=fp32"."""
+    of, _, chosen = name.partition(": ")
+    table = TRAIN if of == "training" else EMBED
+    config = dict(parse_setting(table, text) for text in chosen.split(", ") if "=" in text)
     with Bars() as bars:
-        (part,) = (part for part in Parts(setting, bars).all() if part.name == name)
+        parts = Parts(setting, bars)
+        if config and table is TRAIN:
+            base = {"devices": setting.n_devices, "batch": setting.train_batch}
+            part = parts._train({**base, **config}, base)
+        elif config:
+            part = parts._embed("bundled", **config)
+        else:
+            (part,) = (part for part in parts.all() if part.name == name)
         rows = part.measure()
     assert [row.error for row in rows] == [None] * len(rows)
     return rows
