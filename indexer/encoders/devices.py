@@ -66,10 +66,12 @@ def context_opening(device: Device) -> Iterator[None]:
         except RuntimeError as error:
             if (cause := opened.exception()) is None:
                 raise
-            reason = next(iter(str(cause).splitlines()), type(cause).__name__)
-            raise DeviceError(
-                f'"{device}" can\'t be used ({reason}); `nvidia-smi` shows its state, --devices cpu works without'
-            ) from error
+            raise _unusable(device, cause) from error
+
+
+def _unusable(device: Device, error: BaseException) -> DeviceError:
+    reason = next(iter(str(error).splitlines()), type(error).__name__)
+    return DeviceError(f'"{device}" can\'t be used ({reason}); `nvidia-smi` says more, --devices cpu works without')
 
 
 MASK = "CUDA_VISIBLE_DEVICES"
@@ -137,7 +139,10 @@ def use_device(device: Device) -> None:
     if device.type == "cuda" and "torch" in sys.modules:  # else nothing has touched CUDA
         import torch
 
-        torch.cuda.set_device(torch.device(str(device)))
+        try:
+            torch.cuda.set_device(torch.device(str(device)))
+        except RuntimeError as error:
+            raise _unusable(device, error) from error
 
 
 def see_own_gpu(local: int) -> int:

@@ -52,10 +52,9 @@ class Timings:
     def add(self, name: str, seconds: float, *, processor: float = 0.0, start: float | None = None) -> None:
         """Add what was spent under a name; it began `seconds` ago where no `start` is given."""
         with self._adding:
-            own = self._spans[OWN]
-            before = own.get(name) or Span(name, time.time() - seconds if start is None else start)
+            before = self._spans[OWN].get(name) or Span(name, time.time() - seconds if start is None else start)
             total, computed = before.seconds + seconds, before.processor + processor
-            own[name] = Span(name, before.start, total, computed, before.times + 1)
+            self._spans[OWN][name] = Span(name, before.start, total, computed, before.times + 1)
 
     @contextmanager
     def span(self, name: str) -> Iterator[None]:
@@ -99,8 +98,3 @@ class Timings:
 
 TIMINGS = Timings()
 add, span = TIMINGS.add, TIMINGS.span
-
-
-def lines(rows: Iterable[dict[str, Any]]) -> list[list[str]]:
-    """Lay out `Timings.rows` for people."""
-    return [[f"{value:,.2f}" if isinstance(value, float) else str(value) for value in row.values()] for row in rows]
