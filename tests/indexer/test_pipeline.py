@@ -295,7 +295,7 @@ def test_a_model_that_does_not_load_leaves_the_old_generation_answering(
         (
             80e9,
             ["On the GPU: 11 pictures take about", 'On the CPU: "cuda:0" can\'t be used ('],
-        ),  # torch finds none here
+        ),
         (1e9, ['On the CPU: GPU "0" has 1.0 GB free']),
         ("GPU is lost", ['On the CPU: GPU "0" does not answer: GPU is lost']),
     ],
