@@ -75,7 +75,7 @@ def index(
     """
     import psutil
 
-    from indexer.reports.timings import TIMINGS
+    from indexer.reports.timings import HEAD, TIMINGS, lines
 
     TIMINGS.begin_anew("Starting", at=psutil.Process().create_time())
     from indexer.commands.stages import STAGES, ProgressView
@@ -99,8 +99,7 @@ def index(
     if shows_timings and not as_json:
         from indexer.reports.terminal import open_console, table_of
 
-        cells = ([f"{it:,.2f}" if isinstance(it, float) else str(it) for it in row.values()] for row in spans)
-        open_console().print(table_of([name.replace("_", " ") for name in spans[0]], cells, n_left=2))
+        open_console().print(table_of(HEAD, lines(spans), n_left=2))
     if outcome.advice and not as_json:
         click.echo(outcome.advice, err=True)
     if address is not None:  # the command stands in `search`, which nothing here imports

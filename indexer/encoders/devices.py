@@ -239,9 +239,8 @@ def find_gpus() -> Gpus:
 
 def _why_not(entry: str, free: float | str) -> str:
     """Say why a GPU is left alone; nothing where it is not."""
-    if isinstance(free, str):
-        return f'GPU "{entry}" does not answer: {free}'
-    return f'GPU "{entry}" has {free / 1e9:.1f} GB free' if free < LEAST_FREE else ""
+    said = f"does not answer: {free}" if isinstance(free, str) else f"has {free / 1e9:.1f} GB free"
+    return "" if not isinstance(free, str) and free >= LEAST_FREE else f'GPU "{entry}" {said}'
 
 
 def _count_by_torch() -> int:

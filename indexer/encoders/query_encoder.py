@@ -149,12 +149,11 @@ PENDING = "its export is not there yet; `icons index` makes it"
 
 def write_pending(folder: Path, checkpoint: "Checkpoint", choice: "ModelChoice") -> None:
     """Say of an encoder whose export comes later what there is to know of it."""
-    model = checkpoint.config["model_cfg"]
     with folder_aside(folder, replace=True) as aside:
         shape = Shape(
-            dim=model["embed_dim"],
+            dim=checkpoint.config["model_cfg"]["embed_dim"],
             image_size=checkpoint.image_size,
-            context_length=model["text_cfg"].get("context_length", 77),
+            context_length=checkpoint.config["model_cfg"]["text_cfg"].get("context_length", 77),
             start_token=0,
             end_token=0,
             reason=PENDING,

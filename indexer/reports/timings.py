@@ -98,3 +98,9 @@ class Timings:
 
 TIMINGS = Timings()
 add, span = TIMINGS.add, TIMINGS.span
+HEAD = ("rank", "span", "start, s", "seconds", "processor, s", "times")
+
+
+def lines(rows: Iterable[dict[str, Any]]) -> list[list[str]]:
+    """Lay out `Timings.rows` for people, under `HEAD`."""
+    return [[f"{value:,.2f}" if isinstance(value, float) else str(value) for value in row.values()] for row in rows]
