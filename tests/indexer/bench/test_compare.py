@@ -90,7 +90,7 @@ def test_a_whole_indexing_is_timed_by_stage(icon_folder: Path, tiny_model: Path)
     found = {stage["name"]: stage["runs"][0]["seconds"] for stage in stages}
     assert {"Starting", "Looking at sources", "Embedding", "names", "pictures", "writing", "export"} <= found.keys()
     steps = sum(seconds for name, seconds in found.items() if name[0].isupper())
-    assert steps == pytest.approx(whole["runs"][0]["seconds"], abs=1), "steps follow each other"
+    assert 0.7 < steps / whole["runs"][0]["seconds"] <= 1, "steps follow each other"
 
 
 @pytest.mark.parametrize(
