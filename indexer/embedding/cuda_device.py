@@ -125,7 +125,7 @@ class CudaDevice(QueuedDevice):
 
     def settle(self) -> None:
         """Capture the pass for as many pictures as go at once, where a plan is so long that it pays; remember both."""
-        has_searched, busy = not self._has_size, self.busy_seconds
+        has_searched, busy = self.tries_sizes, self.busy_seconds
         super().settle()
         is_captured = any(place.graph is not None for place in self._places)
         if self._n_images >= CAPTURE_PAYS * self.batch_size and not (is_captured or self.not_captured):

@@ -155,6 +155,8 @@ class Device:
     """Time in which it has encoded pictures so far; None where nobody can tell."""
     remark = ""
     """Why it is slower than it could be; empty where it is not."""
+    tries_sizes = False
+    """Whether the next batches tell how many pictures go at once; they have to follow each other in memory."""
 
     def __init__(self, encoder: LoadedEncoder, *, name: str, batch_size: int) -> None:
         """`name` is shown: cpu, cuda:1; `batch_size` pictures go at once, fewer after the device had no room."""
@@ -196,9 +198,6 @@ class Device:
         """Begin to encode the pixels of a batch, which have to stay until its vectors are collected."""
         raise NotImplementedError
 
-    def settle(self) -> None:
-        """Try no other size of a batch any more: what comes may lie elsewhere in the renderers' memory."""
-
 
 @dataclass(frozen=True, slots=True)
 class DeviceSpec:
@@ -227,7 +226,7 @@ def encode_pipelined(device: Device, batches: Iterable[Batch]) -> Iterator[tuple
                 yield first, collect()
         for first, collect in under_way:
             yield first, collect()
-    device.settle()
+    device.tries_sizes = False
 
 
 def cpu_spec(options: EmbedOptions) -> DeviceSpec:
@@ -289,7 +288,7 @@ class QueuedDevice(Device):
     def __init__(self, encoder: LoadedEncoder, *, name: str, batch_size: int | None) -> None:
         super().__init__(encoder, name=name, batch_size=batch_size or SMALLEST)
         self.busy_seconds = 0.0
-        self._has_size, self._n_images, self._n_tried, self._rate = batch_size is not None, 0, 0, 0.0
+        self.tries_sizes, self._n_images, self._n_tried, self._rate = batch_size is None, 0, 0, 0.0
 
     def __exit__(self, *_: object) -> None:
         self.clear()
@@ -310,7 +309,7 @@ class QueuedDevice(Device):
         self.clear()
         self.batch_size //= 2
         self._n_tried, self._rate = 0, 0.0
-        self._has_size |= self.batch_size <= SMALLEST
+        self.tries_sizes &= self.batch_size > SMALLEST
 
     def begin(self, batch: Batch) -> Collect:
         """Enqueue a batch; where the device has no room for it, this one and all later ones go in smaller parts.
@@ -331,7 +330,7 @@ class QueuedDevice(Device):
             # Outside the handler, so that the failed batch's tensors are free.
             self.halve()
         self._n_tried += 1
-        if self._has_size or self._n_tried % 2 or len(batch.pixels) != self.batch_size:
+        if not self.tries_sizes or self._n_tried % 2 or len(batch.pixels) != self.batch_size:
             return collect
         with span("finding batches"):
             vectors = collect()
@@ -341,17 +340,17 @@ class QueuedDevice(Device):
     def prepare(self, *, n_images: int, largest: int) -> None:
         """Begin with as many pictures at once as may be, unless that is stated or known: the first batches tell."""
         self._n_images, self.busy_seconds = n_images, 0.0
-        if not self._has_size:
+        if self.tries_sizes:
             while largest > max(SMALLEST, n_images // _LEAST_BATCHES):
                 largest //= 2
             self.batch_size = min(largest, self.known or largest)
-            self._has_size = bool(self.known) or largest <= SMALLEST
-        if self._has_size:
+            self.tries_sizes = not self.known and largest > SMALLEST
+        if not self.tries_sizes:
             self.settle()
 
     def settle(self) -> None:
         """Stay with as many at once from now on, and get ready for that."""
-        self._has_size = True
+        self.tries_sizes = False
 
     def _weigh(self, seconds: float) -> None:
         """Take half as many pictures from now on, or go back to as many as before, by what this batch has taken.

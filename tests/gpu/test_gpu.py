@@ -150,7 +150,7 @@ def test_batches_are_halved_where_there_is_no_room(shared: Any) -> None:
 def test_a_batch_size_is_found_and_its_graphs_are_captured(shared: Any) -> None:
     with opened(shared, batch_size=None) as device:
         device.prepare(n_images=100_000, largest=512)
-        while not device._has_size:
+        while device.tries_sizes:
             encode_all(device, [shared[: device.batch_size]])
         assert device.batch_size in (64, 128, 256, 512) and device.not_captured is None and device.busy_seconds > 0.0
         assert all(place.graph is not None for place in device._places)

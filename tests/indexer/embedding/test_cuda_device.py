@@ -214,10 +214,13 @@ def test_the_renderers_memory_is_locked_while_the_device_is_there(cuda: Cuda, en
 
 def test_what_was_found_is_kept_and_capturing_waits_until_it_pays(cuda: Cuda, encoder: Encoder, tmp_path: Path) -> None:
     kept, pixels = tmp_path / "batch.json", _pixels(128)
-    with CudaDevice(encoder, None, batch_size=None, kept=kept) as device:
+    for n_batches in (1, 4):  # of one nothing is learnt
+        assert not kept.exists()
+        device = CudaDevice(encoder, None, batch_size=None, kept=kept)
         device.prepare(n_images=1024, largest=128)
-        for _ in range(4):
+        for _ in range(n_batches):
             device.begin(Batch((), pixels[: device.batch_size], pixels[: device.batch_size]))
+        device.tries_sizes = False
         assert (device.batch_size, cuda.pools) == (128, []), "of 8 batches"
     for n_images, n_captured in ((1024, 0), (128 * 128, 2)):
         with CudaDevice(encoder, None, batch_size=None, kept=kept) as device:

@@ -215,9 +215,9 @@ def test_what_an_earlier_run_has_found_is_taken() -> None:
     device = Timed(fixed=0.001, each=0.0)
     device.known = 256
     for n_images, expected in ((100_000, 256), (1_000, 64)):
-        device._has_size = False
+        device.tries_sizes = True
         device.prepare(n_images=n_images, largest=2048)
-        assert (device.batch_size, device._has_size) == (expected, True)
+        assert (device.batch_size, device.tries_sizes) == (expected, False)
 
 
 @pytest.mark.parametrize(
