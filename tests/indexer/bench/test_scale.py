@@ -1,4 +1,4 @@
-"""Does `python -m data.making.scale` draw libraries like a real one, measure what it says, and say what went wrong?"""
+"""Does `icons lab bench scale` draw libraries like a real one, measure what it says, and say what went wrong?"""
 
 import json
 from pathlib import Path
@@ -9,21 +9,21 @@ import pytest
 from click.testing import CliRunner
 from conftest import Build, build_library
 
-from data.making.scale import (
+from indexer.bench.report import Row
+from indexer.bench.scale import (
     STAGES,
     Place,
     Real,
     bench_scale,
     exponent,
     growth,
-    main,
     read_real,
     write_sets,
 )
-from indexer.bench.report import Row
 from indexer.errors import BenchError, LibraryError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
+from search.cli import main
 
 N_REAL = 150
 
@@ -65,7 +65,9 @@ def test_drawn_sets_have_the_sizes_and_some_of_the_names_of_real_ones(sampled: L
 @pytest.mark.slow
 def test_every_stage_is_measured_once(sampled: Library, tmp_path: Path) -> None:
     arguments = ["--icons", "1000", "--out", str(tmp_path), "--json"]
-    done = CliRunner().invoke(main, [*arguments, "--library", str(sampled.root)], catch_exceptions=False)
+    done = CliRunner().invoke(
+        main, ["lab", "bench", "scale", *arguments, "--library", str(sampled.root)], catch_exceptions=False
+    )
     rows = [Row(**row) for row in json.loads(done.stdout)["rows"]]
     assert {row.name for row in rows if row.runs[0]["1,000"] > 0} >= {
         "scan",
