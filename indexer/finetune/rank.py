@@ -9,7 +9,7 @@ improves; rank 0 writes checkpoints, the best weights, a log and progress.
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from torch.autograd.profiler import record_function
 from torch.nn.parallel import DistributedDataParallel
 
 from indexer.embedding.distributed import Rank, give_up_rank, process_group, run_as_rank, share_cores
-from indexer.embedding.progress import Gauge, gpu_figures, peak_memory, watched, write_progress
+from indexer.embedding.progress import REPORT_SECONDS, Gauge, gpu_figures, peak_memory, watched, write_progress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import is_no_room
 from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision
@@ -34,12 +34,22 @@ from indexer.finetune.checkpoints import TrainingState, is_sharded, keep_best, r
 from indexer.finetune.folder import Origin, finish
 from indexer.finetune.lesson import cut_warning, open_lesson, read_material
 from indexer.finetune.options import Distribution, FinetuneOptions, Places, Plan, read_plan
-from indexer.finetune.step import Session, StepResult, check_sound, make_optimizer, steps, take_step
+from indexer.finetune.step import (
+    Session,
+    StepResult,
+    Taken,
+    check_sound,
+    make_optimizer,
+    read_results,
+    steps,
+    take_step,
+)
 from indexer.finetune.student import Average, Student, make_student, outline, sharded
 from indexer.finetune.watch import (
     Exam,
     Log,
     Scores,
+    StepClock,
     TrainingProgress,
     TrainingReporter,
     main_figure,
@@ -192,6 +202,11 @@ class Run:
     state: TrainingState
     log: Log | None
     saved_at: float = 0.0
+    unread: list[Taken] = field(default_factory=list)
+    """Steps that the device was told to take, and nobody has asked yet what came of them."""
+    read_at: float = 0.0
+    result: StepResult = StepResult(0.0, {}, 0.0)
+    """Of the last step that was read."""
 
 
 def train(
@@ -240,34 +255,53 @@ def _take_steps(run: Run, feed: Feed) -> None:
         if _is_over(run):
             return
         started, schedule = time.monotonic(), session.options.schedule
+        clock = StepClock(session.device)
         numbers = steps(session.optimizer, n_steps=run.n_steps, schedule=schedule, first=state.step)
         session.reporter.begin(f"reading step {state.step + 1}")
         for step, (draw, parts) in zip(numbers, ahead, strict=True):
             session.reporter.join(f"step {step + 1}")
-            with record_function("icons: step"):
-                result = take_step(session, draw, parts, step=step)
+            with record_function("icons: step"), clock.timed():
+                run.unread.append(take_step(session, draw, parts, step=step))
                 if run.average:
                     run.average.update(step + 1)
             count_step()
-            state.step, state.seconds = step + 1, time.monotonic() - began
-            progress.images += sum(len(part.pixels) for part in parts)
+            state.step = progress.step = step + 1
+            is_logged = run.log and (not state.step % session.options.watching.log_steps or state.step == run.n_steps)
+            if is_logged or time.monotonic() - run.read_at >= REPORT_SECONDS:
+                _read(run)
+            state.seconds = time.monotonic() - began
+            progress.images += len(draw.icons) // session.rank.world
             progress.seconds += time.monotonic() - started
-            progress.step, progress.loss, progress.waited_seconds = step + 1, result.loss, feed.waited_seconds
-            _tell(run, progress, result)
+            progress.waited_seconds = max(feed.waited_seconds, clock.waited(progress.seconds))
+            session.reporter.tell(now=state.step == run.n_steps)
+            if run.log and is_logged:
+                _log(run, run.log)
             if _is_time_to_validate(run) or _is_time_to_save(run):
-                _keep(run, result, parts[0])
+                _keep(run, parts[0])
                 if _is_over(run):
                     break
             session.reporter.begin(f"reading step {step + 2}")
             started = time.monotonic()  # what came since the step's end is no part of the rate of pictures
 
 
-def _keep(run: Run, result: StepResult, part: Part) -> None:
+def _read(run: Run) -> None:
+    """Wait for the device, and see what came of the steps that it was told to take."""
+    if run.unread:
+        *_, run.result = read_results(run.session, run.unread)
+        run.unread.clear()
+    run.read_at, progress = time.monotonic(), run.session.reporter.progress
+    progress.loss = run.result.loss
+    if run.session.reporter.gauge is None:
+        progress.memory_bytes = peak_memory(run.session.device)
+
+
+def _keep(run: Run, part: Part) -> None:
     """Validate where it is time to, and save the state, unless the weights are ruined."""
+    _read(run)
     _begin(run, f"trying the weights of step {run.state.step}")
     check_sound(run.session, part, step=run.state.step - 1)
     if _is_time_to_validate(run):
-        _validate(run, result)
+        _validate(run)
     _begin(run, "saving a checkpoint")
     save_checkpoint(run.session, run.average, run.state, run.places.checkpoint, made_by=run.made_by)
     run.saved_at = time.monotonic()
@@ -289,10 +323,10 @@ def _is_time_to_save(run: Run) -> bool:
     return is_due and not is_sharded(run.session)
 
 
-def _validate(run: Run, result: StepResult) -> None:
+def _validate(run: Run) -> None:
     """Sit the exam, and keep the weights if they are the best so far."""
     session, state = run.session, run.state
-    found: dict[str, Any] = {"loss": round(result.loss, 6)}
+    found: dict[str, Any] = {"loss": round(run.result.loss, 6)}
     figure = 0.0
     if run.exam is not None:
         with run.average.in_use() if run.average else nullcontext():
@@ -327,22 +361,17 @@ def _begin(run: Run, what: str) -> None:
     (reporter.join if is_sharded(run.session) else reporter.begin)(what)
 
 
-def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
-    """Report at most twice a second; log every few steps."""
-    session = run.session
-    if session.reporter.gauge is None:
-        progress.memory_bytes = peak_memory(session.device)
-    session.reporter.tell(now=progress.step == run.n_steps)
-    if run.log is None or (progress.step % session.options.watching.log_steps and progress.step != run.n_steps):
-        return
+def _log(run: Run, log: Log) -> None:
+    """Note what the step that was read last has shown."""
+    session, result, progress = run.session, run.result, run.session.reporter.progress
     rates = {f"rate/{group['name']}": group["lr"] for group in session.optimizer.param_groups}
-    run.log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(run.state.seconds, 6)})
+    log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(run.state.seconds, 6)})
     if session.options.watching.tensorboard:
         values = {"loss": result.loss, "gradient_norm": result.gradient_norm, **rates}
         values |= {f"loss/{name}": value for name, value in result.terms.items()}
         values |= {"speed/images_per_second_of_rank_0": progress.images_per_second}
-        run.log.draw(progress.step, values | {"memory/peak_gb": peak_memory(session.device) / 1e9})
-        run.log.draw(progress.step, gpu_figures(session.device))
+        values |= {"memory/peak_gb": peak_memory(session.device) / 1e9} | gpu_figures(session.device)
+        log.draw(progress.step, values)
 
 
 @click.command()

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -16,8 +16,8 @@ from torch.nn import functional
 
 from indexer.embedding.distributed import Rank
 from indexer.errors import TrainError
-from indexer.finetune.augment import moved
-from indexer.finetune.batches import Draw, Part, Sides, pictures_of
+from indexer.finetune.augment import as_floats, augment
+from indexer.finetune.batches import Draw, Part, Sides
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions, Loss, Schedule
 from indexer.finetune.student import Student, limit_scale, text_parameters, whole
@@ -167,7 +167,7 @@ def rate_share(done: float, schedule: Schedule) -> float:
 
 
 SCALARS = ("scale", "bias")
-Inputs = tuple[Tensor, Tensor, Tensor | None, Tensor | None]
+Inputs = tuple[Tensor, tuple[int, int, int], Tensor, Sequence[tuple[int, int]], Tensor | None]
 
 
 @dataclass(slots=True)
@@ -194,26 +194,49 @@ class StepResult:
     gradient_norm: float
 
 
-def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> StepResult:
-    """Compute gradients from this rank's micro-batches and update the weights.
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A step that a device was told to take: `values` are its loss, the loss's terms and the gradient's norm there."""
 
-    Raises:
-        TrainError: the loss or the gradient is no number any more; the weights are as before.
+    step: int
+    names: Sequence[str]
+    values: Tensor
+
+
+def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> Taken:
+    """Have gradients computed from this rank's micro-batches, and the weights updated; nobody waits for that.
+
+    Where loss or gradient are no numbers the weights stay, unless they are sharded; `read_results` says so.
     """
-    session.optimizer.zero_grad(set_to_none=True)
+    optimizer, options = session.optimizer, session.options
+    optimizer.zero_grad(set_to_none=True)
     loss, terms = compute_gradients(session, draw, parts, step=step)
-    if not math.isfinite(loss):
-        raise no_number("loss", loss, step=step)
     with record_function("icons: compute"):
-        session.scaler.unscale_(session.optimizer)
-        trained = [parameter for group in session.optimizer.param_groups for parameter in group["params"]]
-        norm = float(whole(nn.utils.clip_grad_norm_(trained, session.options.schedule.clip)))
-        if not math.isfinite(norm) and not session.scaler.is_enabled():
-            raise no_number("gradient", norm, step=step)
-        session.scaler.step(session.optimizer)
+        session.scaler.unscale_(optimizer)
+        trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        norm = whole(nn.utils.clip_grad_norm_(trained, options.schedule.clip, foreach=True))
+        values = torch.stack([loss, *terms.values(), norm])
+        if not session.scaler.is_enabled() and options.distribution.strategy == "ddp":
+            optimizer.found_inf = 1 - values.isfinite().all().float()  # type: ignore[attr-defined] # as a scaler does
+        session.scaler.step(optimizer)
         session.scaler.update()
         limit_scale(session.student.model.logit_scale)
-    return StepResult(loss, terms, norm)
+    return Taken(step, list(terms), values)
+
+
+def read_results(session: Session, taken: Sequence[Taken]) -> list[StepResult]:
+    """Wait for the device to take steps, and say what came of them.
+
+    Raises:
+        TrainError: a loss or a gradient is no number any more.
+    """
+    results = []
+    for it, (loss, *terms, norm) in zip(taken, torch.stack([it.values for it in taken]).tolist(), strict=True):
+        for what, value in (("loss", loss), ("gradient", norm)):
+            if not math.isfinite(value) and not (what == "gradient" and session.scaler.is_enabled()):
+                raise no_number(what, value, step=it.step)
+        results.append(StepResult(loss, dict(zip(it.names, terms, strict=True)), norm))
+    return results
 
 
 def check_sound(session: Session, part: Part, *, step: int) -> None:
@@ -224,7 +247,7 @@ def check_sound(session: Session, part: Part, *, step: int) -> None:
     """
     session.student.eval()  # batch norms look at nothing then
     with torch.no_grad():
-        features: Features = session.student(*_inputs_of(part, session.device))
+        features: Features = session.student(*_inputs_of(part))
     session.student.train()
     if not all(bool(tensor.isfinite().all()) for tensor in features.values()):
         raise no_number("model", math.nan, step=step)
@@ -238,7 +261,9 @@ def no_number(what: str, value: float, *, step: int) -> TrainError:
     )
 
 
-def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: int) -> tuple[float, dict[str, float]]:
+def compute_gradients(
+    session: Session, draw: Draw, parts: list[Part], *, step: int
+) -> tuple[Tensor, dict[str, Tensor]]:
     """Add the gradient of the whole batch's loss to the parameters; return the loss and its terms.
 
     With several micro-batches features are computed first without a graph, the loss is differentiated by them, and
@@ -247,10 +272,9 @@ def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: 
     """
     options, rank = session.options, session.rank
     with record_function("icons: data"):
-        right, parents = draw.relations.spelled(session.device, twins=options.loss.twin_similarity), None
-        if (kept := session.lesson.kept_words) is not None and draw.words is not None:
-            parents = moved(kept.vectors[torch.from_numpy(draw.words)].float(), session.device)
-        inputs = [_inputs_of(part, session.device) for part in parts]
+        right = draw.relations.spelled(twins=options.loss.twin_similarity)
+        parents = None if draw.parents is None else draw.parents.float()
+        inputs = [_inputs_of(part) for part in parts]
     first = rank.index * options.distribution.accumulate  # dropout is another one for each step, rank and micro-batch
     seeds = [hash((options.schedule.seed, step, first + number)) % (1 << 62) for number in range(len(parts))]
     with record_function("icons: compute"):
@@ -271,13 +295,12 @@ def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: 
         if rank.world > 1 and options.loss.local:
             dist.all_reduce(values)
             values /= rank.world
-        total, *others = values.tolist()  # in which the host waits for the device
+        total, *others = values.unbind()
     return total, dict(zip(terms, others, strict=True))
 
 
-def _inputs_of(part: Part, device: torch.device) -> Inputs:
-    texts = (None if tensor is None else moved(tensor, device) for tensor in (part.texts, part.seconds, part.words))
-    return cast(Inputs, (pictures_of(part, device), *texts))
+def _inputs_of(part: Part) -> Inputs:
+    return augment(as_floats(part.pixels), part.changes), part.counts, part.texts, part.runs, part.places
 
 
 def _features_without_graph(session: Session, inputs: list[Inputs], seeds: list[int]) -> list[Features]:

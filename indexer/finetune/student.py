@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, cast
@@ -92,8 +92,10 @@ class Student(nn.Module):
         self.model: Any = model
         self.precision = precision
         self.encodes_texts = towers.text_tower != "locked"
+        self._text_tower = (TextTower(model),)  # no module of this one: weights would have two names
         # FSDP gathers parameters in hooks and compiled code wants one shape: neither lets a batch be cut to its texts.
-        self.cuts_texts = options.distribution.strategy == "ddp" and not options.distribution.compile
+        is_plain = options.distribution.strategy == "ddp" and not options.distribution.compile
+        self._cuts_texts = is_plain and self._text_tower[0].cut_names is not None
         self._steady = _prepare_towers(model, towers)
         preprocess = model.visual.preprocess_cfg
         self.register_buffer("mean", torch.tensor(preprocess["mean"]).view(3, 1, 1), persistent=False)
@@ -111,14 +113,17 @@ class Student(nn.Module):
             raise ModelError("both towers are locked: there is nothing to train; leave one of them at full or lora")
 
     def forward(
-        self, images: Tensor, texts: Tensor, seconds: Tensor | None = None, words: Tensor | None = None
+        self,
+        images: Tensor,
+        counts: tuple[int, int, int],
+        texts: Tensor,
+        runs: Sequence[tuple[int, int]],
+        places: Tensor | None,
     ) -> dict[str, Tensor]:
-        """Features of pictures 0..1 (n, 3, size, size) and texts: tokens (n, context), or vectors (n, dim)."""
-        present = {
-            name: part for name, part in (("texts", texts), ("seconds", seconds), ("words", words)) if part is not None
-        }
-        encoded = self.encode_texts(torch.cat(list(present.values())))
-        features = dict(zip(present, torch.split(encoded, [*map(len, present.values())]), strict=True))
+        """Features of pictures 0..1 (n, 3, size, size) and of texts, as `batches.Part` has them."""
+        encoded = self.encode_texts(texts, runs)
+        parts = (encoded if places is None else encoded[places]).split(counts)
+        features = {name: part for name, part in zip(("texts", "seconds", "words"), parts, strict=True) if len(part)}
         scale = self.model.logit_scale.exp().reshape(())
         bias = self.bias.reshape(()) if self.bias is not None else torch.zeros_like(scale)
         return {"images": self.encode_images(images), **features, "scale": scale, "bias": bias}
@@ -130,14 +135,21 @@ class Student(nn.Module):
             vectors = self.model.encode_image(images)
         return functional.normalize(vectors.float(), dim=-1)
 
-    def encode_texts(self, texts: Tensor) -> Tensor:
-        """Unit vectors (n, dim) of tokens, or of vectors that the locked tower gave."""
+    def encode_texts(self, texts: Tensor, runs: Sequence[tuple[int, int]] = ()) -> Tensor:
+        """Unit vectors (n, dim) of tokens (n, context), or of vectors (n, dim) that the locked tower gave.
+
+        `runs` says how many are encoded at once, and to how many tokens those may be cut.
+        """
         if texts.is_floating_point():
             vectors = texts.float()
         else:
             with autocast(self.precision, texts.device):
-                tower = TextTower(self.model)
-                vectors = tower.encode_by_length(texts.long()) if self.cuts_texts else tower(texts.long())
+                [tower] = self._text_tower
+                if self._cuts_texts and runs:
+                    each = zip(texts.long().split([n for n, _ in runs]), runs, strict=True)
+                    vectors = torch.cat([tower.encode_cut(part[:, :longest]) for part, (_, longest) in each])
+                else:
+                    vectors = tower(texts.long())
         return vectors if self.text_map is None else functional.normalize(vectors @ self.text_map, dim=-1)
 
     def train(self, mode: bool = True) -> "Student":
@@ -288,17 +300,17 @@ class Average:
         state = student.state_dict(keep_vars=True)
         self._live = {name: state[name] for name in student.trained_names()}
         self.tensors = {name: tensor.detach().clone() for name, tensor in self._live.items()}
+        self._counted = [name for name, tensor in self.tensors.items() if not tensor.is_floating_point()]
+        names = [name for name in self.tensors if name not in self._counted]
+        self._averaged, self._moving = [self.tensors[name] for name in names], [self._live[name] for name in names]
 
     @torch.no_grad()
     def update(self, step: int) -> None:
         """Take the weights after a step (counted from 1) in; the first steps weigh more, as there is little to keep."""
         weight = 1 - min(self.decay, step / (step + 9))
-        for name, average in self.tensors.items():
-            live = self._live[name].detach()
-            if average.is_floating_point():
-                average.lerp_(live, weight)
-            else:
-                average.copy_(live)
+        torch._foreach_lerp_(self._averaged, self._moving, weight)
+        for name in self._counted:
+            self.tensors[name].copy_(self._live[name])
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
