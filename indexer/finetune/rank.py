@@ -205,7 +205,7 @@ class Run:
     unread: list[Taken] = field(default_factory=list)
     """Steps that the device was told to take, and nobody has asked yet what came of them."""
     read_at: float = 0.0
-    result: StepResult = StepResult(0.0, {}, 0.0)
+    result: StepResult = field(default_factory=lambda: StepResult(0.0, {}, 0.0))
     """Of the last step that was read."""
 
 

@@ -23,7 +23,7 @@ from indexer.arrays import Pixels
 from indexer.errors import IconsError, SourceError
 from indexer.library.traits import TRAITS, digest_of
 from indexer.rendering.draw_pool import beyond_memory_limit, limited, serve
-from indexer.rendering.render import render
+from indexer.rendering.render import BLANK, decode, lay
 from indexer.sources.folders import reason_of
 from indexer.sources.records import PictureAddress
 from indexer.sources.source import read_picture
@@ -34,6 +34,8 @@ UNTOUCHED, STARTED, DRAWN, FAILED, UNREADABLE = range(5)
 is the picture's own."""
 _REASON_BYTES = 300
 _NOTE = np.dtype([("state", "u1"), ("reason", f"S{_REASON_BYTES}"), ("traits", TRAITS)])
+_LAID_AT_ONCE = 1 << 21
+"""Pixels: 512 pictures of 64 px, 10 of 448."""
 PROGRAM = "from indexer.rendering.slots import work; work()"
 """What a worker runs, with its settings as JSON and the descriptor of the memory."""
 
@@ -120,25 +122,43 @@ def draw_all(
     if stored:
         with beyond_memory_limit(memory_bytes) if memory_bytes else nullcontext():
             read = dict(zip(stored, read_all([*stored.values()]), strict=True))
+    decoded = []
     for row, job in jobs:
+        drawn.notes["state"][row] = STARTED
         with limited(seconds_per_item) if seconds_per_item else nullcontext():
-            _draw(drawn, row, job, read.get(row))
+            picture = _decode(drawn, row, job, read.get(row))
+        if picture is not None:
+            drawn.notes["state"][row] = UNTOUCHED  # until it is laid: the next one may end this process
+            decoded.append((row, *picture))
+    at_once = max(1, _LAID_AT_ONCE // drawn.pixels.shape[1] ** 2)
+    for start in range(0, len(decoded), at_once):
+        _lay(drawn, decoded[start : start + at_once])
 
 
-def _draw(drawn: Slots, row: int, job: Job, read: bytes | SourceError | None) -> None:
-    drawn.notes["state"][row] = STARTED
+def _decode(drawn: Slots, row: int, job: Job, read: bytes | SourceError | None) -> tuple[Pixels, bool] | None:
     try:
         if isinstance(read, SourceError):
             raise read
         content = read or read_picture(job.address)
     except (OSError, SourceError) as error:
         drawn.fail(row, f"can't be read: {reason_of(error)}", state=UNREADABLE)
-        return
+        return None
     try:
-        rendered = render(content, size=drawn.pixels.shape[1])
+        return decode(content, size=drawn.pixels.shape[1])
     except (IconsError, OSError, MemoryError, RecursionError) as error:
         drawn.fail(row, reason_of(error))
-        return
-    drawn.pixels[row] = rendered.pixels
-    drawn.notes["traits"][row] = (rendered.coloured, rendered.animated, digest_of(rendered.pixels), rendered.ink)
-    drawn.notes["state"][row] = DRAWN
+        return None
+
+
+def _lay(drawn: Slots, decoded: Sequence[tuple[int, Pixels, bool]]) -> None:
+    """Put pictures on their grounds, all together, and into their rows."""
+    blank = {row for row, *_ in decoded}
+    for places, laid in lay([picture for _, picture, _ in decoded], size=drawn.pixels.shape[1]):
+        for place, pixels, coloured, ink in zip(places.tolist(), laid.pixels, laid.coloured, laid.ink, strict=True):
+            row, _, animated = decoded[place]
+            drawn.pixels[row] = pixels
+            drawn.notes["traits"][row] = (coloured, animated, digest_of(pixels), ink)
+            drawn.notes["state"][row] = DRAWN
+            blank.remove(row)
+    for row in blank:
+        drawn.fail(row, BLANK)

@@ -16,7 +16,7 @@ from indexer.finetune.batches import Feed
 from indexer.finetune.checkpoints import TrainingState, restore, save_checkpoint
 from indexer.finetune.options import Places
 from indexer.finetune.session import Request, working
-from indexer.finetune.step import take_step
+from indexer.finetune.step import read_results, take_step
 
 DISC = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><circle cx="{x}" cy="12" r="4"/></svg>'
 
@@ -172,8 +172,9 @@ def test_weights_are_untouched_by_a_step_whose_loss_is_no_number() -> None:
         session.student.model.logit_scale.fill_(float("nan"))
     before = {name: tensor.clone() for name, tensor in session.student.state_dict().items()}
     draw, parts = Feed(session.lesson, session.options, session.rank).read(0)
+    taken = take_step(session, draw, parts, step=0)
     with pytest.raises(TrainError, match='the loss is "nan" at step 1'):
-        take_step(session, draw, parts, step=0)
+        read_results(session, [taken])
     for name, tensor in session.student.state_dict().items():
         assert torch.equal(tensor, before[name]) or name == "model.logit_scale"
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import numpy as np
 import pytest
 import torch
 from lessons import tiny_options, tiny_session
+from torch import Tensor
 
 from indexer.embedding.distributed import Rank
-from indexer.finetune.batches import Feed, order_of_pass
+from indexer.finetune.batches import Feed, Part, order_of_pass
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.step import compute_gradients
 
@@ -75,7 +77,7 @@ def alone(options: FinetuneOptions, *, tower: str | None = None) -> dict[str, An
     draw, parts = Feed(session.lesson, options, Rank()).read(0)
     loss, _ = compute_gradients(session, draw, parts, step=0)
     named = session.student.named_parameters()
-    return {"loss": loss, "gradients": {name: tensor.grad for name, tensor in named if tensor.grad is not None}}
+    return {"loss": loss.item(), "gradients": {name: tensor.grad for name, tensor in named if tensor.grad is not None}}
 
 
 def assert_equal(found: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -154,10 +156,16 @@ def test_every_rank_count_sees_the_same_icons_captions_and_pictures() -> None:
     session = tiny_session(options)
     _, (whole,) = Feed(session.lesson, options, Rank()).read(3)
     parts = [Feed(session.lesson, options, Rank(number, number, 4)).read(3)[1][0] for number in range(4)]
-    assert torch.equal(whole.pixels, torch.cat([part.pixels for part in parts]))
-    assert torch.equal(whole.texts, torch.cat([part.texts for part in parts]))
-    assert torch.equal(whole.changes.dark, torch.cat([part.changes.dark for part in parts]))
-    assert torch.equal(whole.neighbours, torch.cat([part.neighbours for part in parts]))
+    n = len(whole.changes.dark)
+
+    def all_of(read: Callable[[Part], Tensor]) -> Tensor:
+        return torch.cat([read(part) for part in parts])
+
+    assert torch.equal(whole.pixels[:n], all_of(lambda part: part.pixels[: n // 4]))
+    assert torch.equal(whole.pixels[n:], all_of(lambda part: part.pixels[n // 4 :]))
+    assert torch.equal(whole.texts[:n], all_of(lambda part: part.texts[: n // 4]))
+    assert torch.equal(whole.texts[n:], all_of(lambda part: part.texts[n // 4 :]))
+    assert torch.equal(whole.changes.dark, all_of(lambda part: part.changes.dark))
 
 
 def test_a_pass_shows_every_icon_once_and_spreads_groups_over_batches() -> None:

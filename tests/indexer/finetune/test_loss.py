@@ -12,8 +12,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from indexer.embedding.distributed import Rank
-from indexer.finetune.augment import edges
-from indexer.finetune.batches import STEPS_AHEAD, Feed, list_relations, on_device, pictures_of
+from indexer.finetune.augment import as_floats, augment, edges
+from indexer.finetune.batches import STEPS_AHEAD, Feed, Part, list_relations, on_device
 from indexer.finetune.captions import make_captions
 from indexer.finetune.lesson import Lesson, tokenize
 from indexer.finetune.options import Loss
@@ -61,7 +61,7 @@ def test_equal_captions_tags_of_others_equal_names_and_twins_are_no_negatives() 
 
     def spelled(twins: float) -> list[list[int]]:
         loss, rows = Loss(twin_similarity=twins), slice(0, 4)
-        ((there, back),) = list_relations(lesson, np.arange(4), [drawn], loss=loss, rows=rows).spelled(CPU, twins=twins)
+        ((there, back),) = list_relations(lesson, np.arange(4), [drawn], loss=loss, rows=rows).spelled(twins=twins)
         assert torch.equal(there, back.T)
         return there.int().tolist()
 
@@ -77,6 +77,10 @@ def test_equal_captions_tags_of_others_equal_names_and_twins_are_no_negatives() 
     expected[1][3] = expected[3][1] = 1
     assert spelled(0.98) == expected
     assert spelled(0.999)[1][3] == 0
+
+
+def pictures_of(part: Part) -> Tensor:
+    return augment(as_floats(part.pixels), part.changes)
 
 
 def feed_of(**chosen: Any) -> Feed:
@@ -99,10 +103,9 @@ def test_what_goes_to_a_device_is_page_locked_and_waited_for_by_nobody(monkeypat
     _, (part,) = feed_of(neighbours=0.5, caption_pair_weight=1.0).read(0)
     monkeypatch.setattr(Tensor, "pin_memory", pinned)
     monkeypatch.setattr(Tensor, "to", sent)
-    brought: list[Tensor] = []
-    on_device(part, ELSEWHERE, brought)
-    assert {tensor.device.type for tensor in brought} == {"meta"}
-    assert seen == ["page-locked", "sent on"] * 4
+    there, _ = on_device(part, ELSEWHERE)
+    assert (there.pixels.device, there.changes.theta.device, there.texts.device) == (ELSEWHERE,) * 3
+    assert seen == ["page-locked", "sent on"]
 
 
 def test_nothing_is_asked_of_the_device_before_the_loss(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,10 +114,9 @@ def test_nothing_is_asked_of_the_device_before_the_loss(monkeypatch: pytest.Monk
     shares = dict.fromkeys(
         ("inverted", "backed", "photographed", "grained", "neighbours", "resampled", "blurred", "compressed"), 0.4
     )
-    draw, (part,) = feed_of(caption_pair_weight=1.0, **shares).read(0)
-    for there in (part, on_device(part, ELSEWHERE, [])):
-        assert pictures_of(there, ELSEWHERE).shape == (16, 3, 16, 16)
-    texts, seconds = on_device(draw, ELSEWHERE, []).relations.spelled(ELSEWHERE, twins=0.98)
+    (draw, (part,)), _ = on_device(feed_of(caption_pair_weight=1.0, **shares).read(0), ELSEWHERE)
+    assert pictures_of(part).shape == (16, 3, 16, 16)
+    texts, seconds = draw.relations.spelled(twins=0.98)
     assert {side.shape for side in (*texts, *seconds)} == {(16, 16)}
 
 
@@ -144,7 +146,7 @@ def test_pictures_on_a_gpu_are_those_of_the_cpu() -> None:
     plain, brought = (list(feed.ahead(0, 3, where)) for where in (CPU, device))
     for (_, (here,)), (_, (there,)) in zip(plain, brought, strict=True):
         assert there.pixels.device == device
-        assert torch.allclose(pictures_of(there, device).cpu(), pictures_of(here, CPU), atol=2 / 255)
+        assert torch.allclose(pictures_of(there).cpu(), pictures_of(here), atol=2 / 255)
 
 
 CORPUS = np.array([[1, 0], [0, 1], [0.707, 0.707]], np.float32)
