@@ -5,13 +5,13 @@ A row of a mask of the grid is an integer of 64 bits, the first column the highe
 takes a few shifts.
 """
 
-from typing import NamedTuple, Self
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from indexer.arrays import Mask
+from indexer.arrays import Ids, Mask, Pixels
 from indexer.library.traits import Ink
 
 GRID = 64
@@ -19,85 +19,60 @@ _COLOUR = 48
 """Of 255, between a pixel's strongest channel and its weakest: the slate greys of interfaces (#64748b) reach 39."""
 _HUE_SHARE = 0.05
 """Of the coloured pixels; fewer of one hue are its edge with another."""
-_Rows = NDArray[np.uint64]
-"""Masks of the grid, (n, 64)."""
 
 
-class Planes(NamedTuple):
-    """Some pictures a channel at a time, which is quicker to go through, with the highest and lowest of every pixel."""
-
-    channels: NDArray[np.uint8]
-    """RGB, or the one channel of greys: (n, 3 or 1, size, size)."""
-    highest: NDArray[np.uint8]
-    lowest: NDArray[np.uint8]
-
-    @classmethod
-    def of(cls, channels: NDArray[np.uint8]) -> Self:
-        """Find the highest and the lowest of every pixel."""
-        return cls(channels, channels.max(axis=1), channels.min(axis=1))
-
-    @property
-    def coloured(self) -> Mask:
-        """Which pixels show a colour, and no shade of grey."""
-        return (self.highest - self.lowest) > _COLOUR
+def shows_colour(channels: Pixels) -> Mask:
+    """Which pixels show a colour, and no shade of grey: of RGB, or one channel, (n, 3 or 1, size, size)."""
+    return np.asarray(channels.max(axis=1) - channels.min(axis=1) > _COLOUR)
 
 
-def measure(planes: Planes, *, on_light: Mask) -> NDArray[np.int8]:
-    """Measure pictures on their grounds, of any size, on which they show: an `Ink` each, (n, 9)."""
-    if planes.highest.shape[1:] != (GRID, GRID):
-        planes = Planes.of(_shrunk(planes.channels))
-    depth = np.where(on_light[:, None, None], 255 - planes.lowest, planes.highest)
+def measure(channels: Pixels, *, on_light: Mask) -> NDArray[np.int8]:
+    """Measure pictures on their grounds, (n, 3 or 1, size, size), on which they show: an `Ink` each, (n, 9)."""
+    if channels.shape[2:] != (GRID, GRID):
+        planes = channels.reshape(-1, *channels.shape[2:])
+        grids = [np.asarray(Image.fromarray(plane).resize((GRID, GRID), Image.Resampling.BOX)) for plane in planes]
+        channels = np.reshape(grids, (*channels.shape[:2], GRID, GRID))
+    depth = np.where(on_light[:, None, None], 255 - channels.min(axis=1), channels.max(axis=1))
     top = depth.max(axis=(1, 2)).astype(np.int64)
     some, half, dark = (
         _rows(depth > least.astype(np.uint8)[:, None, None]) for least in (top // 10, top // 2, top * 3 // 4)
     )
-    n_some, n_half, left = _count(some), _count(half), half
-    thick = []
-    for _ in range(4):
-        left = _worn(left)
-        thick.append(_percent(_count(left), n_half))
-    coloured, n_hues = np.zeros((2, len(depth)), np.int64)
-    if planes.channels.shape[1] > 1:
-        shown = planes.coloured
-        coloured = shown.sum(axis=(1, 2))
-        n_hues = _count_hues(planes.channels, shown, coloured)
+    n_some, n_half = _count(some), _count(half)
+    _, *thick = accumulate(range(4), lambda rows, _: _worn(rows), initial=half)
+    shown = shows_colour(channels)
+    n_shown = np.count_nonzero(shown, axis=(1, 2))
+    n_hues = _count_hues(channels, shown, n_shown) if channels.shape[1] > 1 else n_shown
     ink = Ink(
         _percent(n_some, GRID * GRID),
         _percent(_count(_worn(some & ~dark)), n_some),
         _percent(n_half, _count(_enclosed(half))),
-        *thick,
-        _percent(coloured, n_some),
+        *(_percent(_count(rows), n_half) for rows in thick),
+        _percent(n_shown, n_some),
         n_hues,
     )
     return np.stack(ink, axis=1).astype(np.int8)
 
 
-def _shrunk(channels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    planes = channels.reshape(-1, *channels.shape[2:])
-    grids = [np.asarray(Image.fromarray(plane).resize((GRID, GRID), Image.Resampling.BOX)) for plane in planes]
-    return np.stack(grids).reshape(*channels.shape[:2], GRID, GRID)
-
-
-def _rows(mask: Mask) -> _Rows:
+def _rows(mask: Mask) -> NDArray[np.uint64]:
     return np.packbits(mask, axis=2).view(">u8")[..., 0].astype(np.uint64)
 
 
-def _count(rows: _Rows) -> NDArray[np.int64]:
+def _count(rows: NDArray[np.uint64]) -> Ids:
     return np.bitwise_count(rows).sum(axis=1, dtype=np.int64)
 
 
-def _percent(part: NDArray[np.int64], whole: NDArray[np.int64] | int) -> NDArray[np.int64]:
+def _percent(part: Ids, whole: Ids | int) -> Ids:
     return (200 * part + whole) // (2 * whole)
 
 
-def _worn(rows: _Rows) -> _Rows:
+def _worn(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Take a pixel off every edge: what has all eight neighbours is left."""
     across, worn = rows & rows >> 1 & rows << 1, np.zeros_like(rows)
     worn[:, 1:-1] = across[:, :-2] & across[:, 1:-1] & across[:, 2:]
     return worn
 
 
-def _enclosed(rows: _Rows) -> _Rows:
+def _enclosed(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Find the pixels that have ink on all four sides, or are ink."""
     right = left = rows
     for step in (1, 2, 4, 8, 16, 32):
@@ -107,7 +82,7 @@ def _enclosed(rows: _Rows) -> _Rows:
     return right & left & down & up
 
 
-def _count_hues(channels: NDArray[np.uint8], shown: Mask, n_shown: NDArray[np.int64]) -> NDArray[np.int64]:
+def _count_hues(channels: NDArray[np.uint8], shown: Mask, n_shown: Ids) -> Ids:
     """Count the sixths of the colour circle: they differ in which channel exceeds which."""
     red, green, blue = (channels[:, channel] for channel in range(3))
     sixths = (red > green) + 2 * (green > blue) + 4 * (blue > red)

@@ -12,24 +12,21 @@ import re
 import struct
 import warnings
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from indexer.arrays import Ids, Mask, Pixels, Positions
+from indexer.arrays import Mask, Pixels
 from indexer.errors import RenderError
-from indexer.library.traits import Ink
-from indexer.rendering.ink import Planes, measure
+from indexer.rendering.ink import measure, shows_colour
 from indexer.sources.records import ICON_FILES, STYLED
 
 BLANK = "blank: nothing is drawn"
-
-Background = Literal["light", "dark"]
 
 CLEAR_CONTRAST = 24
 """Of 255: a picture with less than this on white (an icon in #eee) is tried on black."""
@@ -39,58 +36,47 @@ _COLOUR_BITS = np.uint32(0x00FFFFFF)
 """Of a pixel as a little-endian number."""
 
 
-class Laid(NamedTuple):
-    """Some pictures on the grounds on which they show, (n, ...) each."""
+def lay(pictures: Sequence[tuple[Pixels, bool]], *, size: int) -> "list[Rendered | None]":
+    """Lay RGB or RGBA, (height, width, 3 or 4), on the middle of squares; of each is told whether it is animated.
 
-    pixels: Pixels
-    """RGB, (n, size, size, 3)."""
-    on_light: Mask
-    coloured: Mask
-    ink: NDArray[np.int8]
-    """An `Ink` each, (n, 9)."""
-
-
-def lay(pictures: Sequence[Pixels], *, size: int) -> Iterator[tuple[Positions, Laid]]:
-    """Lay RGB or RGBA, (height, width, 3 or 4), on the middle of squares; yield some at a time, with their places.
-
-    A picture of which nothing shows is left out.
+    None stands for a picture of which nothing shows.
     """
     canvas = np.zeros((len(pictures), size, size, 4), np.uint8)
-    for square, picture in zip(canvas, pictures, strict=True):
+    for square, (picture, _) in zip(canvas, pictures, strict=True):
         height, width, n_channels = picture.shape
         top, left = (size - height) // 2, (size - width) // 2
-        place = square[top : top + height, left : left + width]
-        place[..., 3] = 255
-        place[..., :n_channels] = picture
+        square[top : top + height, left : left + width, 3] = 255
+        square[top : top + height, left : left + width, :n_channels] = picture
     is_black = ~(canvas.view("<u4")[..., 0] & _COLOUR_BITS).any(axis=(1, 2))
-    for n_channels, places in ((1, np.flatnonzero(is_black)), (3, np.flatnonzero(~is_black))):
-        if len(places):  # of black, as most icons are, one channel says on any ground what three would
-            channels, on_light, shows = _on_grounds(canvas[places], n_channels)
-            planes = Planes.of(channels[shows])
-            pixels = np.empty((len(planes.channels), size, size, 3), np.uint8)
+    laid: list[Rendered | None] = [None] * len(pictures)
+    for alike, n_channels in ((np.flatnonzero(is_black), 1), (np.flatnonzero(~is_black), 3)):
+        if len(alike):  # of black, as most icons are, one channel says on any ground what three would
+            channels, on_light, shows = _on_grounds(canvas[alike], n_channels)
+            channels, on_light, places = channels[shows], on_light[shows], alike[shows].tolist()
+            pixels = np.empty((len(places), size, size, 3), np.uint8)
             for channel in range(3):  # a plane at a time: three times as fast as transposing
-                pixels[..., channel] = planes.channels[:, channel % n_channels]
-            coloured = np.count_nonzero(planes.coloured, axis=(1, 2)) > _COLOURED_SHARE * size**2
-            ink = measure(planes, on_light=on_light[shows])
-            yield places[shows], Laid(pixels, on_light[shows], coloured, ink)
+                pixels[..., channel] = channels[:, channel % n_channels]
+            coloured = np.count_nonzero(shows_colour(channels), axis=(1, 2)) > _COLOURED_SHARE * size**2
+            grounds, moves = np.where(on_light, "light", "dark").tolist(), [pictures[place][1] for place in places]
+            facts = pixels, grounds, coloured.tolist(), moves
+            for place, *its in zip(places, *facts, measure(channels, on_light=on_light), strict=True):
+                laid[place] = Rendered(*its)
+    return laid
 
 
 def _on_grounds(canvas: Pixels, n_channels: int) -> tuple[Pixels, Mask, Mask]:
     """Composite each on the ground on which it shows; say which ones that is white for, and which ones show at all."""
-    channels = _on_shade(canvas, n_channels, 255)
-    contrasts = _contrasts(channels)
-    on_light, shows = contrasts >= CLEAR_CONTRAST, np.ones(len(canvas), bool)
-    for place in np.flatnonzero(~on_light):
-        dark = _on_shade(canvas[place : place + 1], n_channels, 0)
-        contrast, [contrast_on_dark] = contrasts[place], _contrasts(dark)
-        on_light[place] = contrast >= contrast_on_dark
-        if max(contrast, contrast_on_dark) < VISIBLE_CONTRAST:  # of one colour all over: a full square, or nothing
-            from_light, from_dark = 255 - int(channels[place].min()), int(dark.max())
-            shows[place] = max(from_light, from_dark) >= VISIBLE_CONTRAST
-            on_light[place] = from_light >= min(from_dark, CLEAR_CONTRAST)
-        if not on_light[place]:
-            channels[place] = dark[0]
-    return channels, on_light, shows
+    light, dark = (_on_shade(canvas, n_channels, shade) for shade in (255, 0))
+    on_white, on_black = ((it.max((2, 3)) - it.min((2, 3))).max(1) for it in (light, dark))  # of any channel
+    from_white, from_black = 255 - light.min((1, 2, 3)), dark.max((1, 2, 3))
+    is_even = np.maximum(on_white, on_black) < VISIBLE_CONTRAST  # of one colour all over: a full square, or nothing
+    is_light = np.where(
+        is_even,
+        from_white >= np.minimum(from_black, CLEAR_CONTRAST),
+        on_white >= np.minimum(on_black, CLEAR_CONTRAST),
+    )
+    channels = np.where(is_light[:, None, None, None], light, dark)
+    return channels, is_light, ~is_even | (np.maximum(from_white, from_black) >= VISIBLE_CONTRAST)
 
 
 def _on_shade(canvas: Pixels, n_channels: int, shade: int) -> Pixels:
@@ -103,12 +89,6 @@ def _on_shade(canvas: Pixels, n_channels: int, shade: int) -> Pixels:
     blend += (255 - alpha) * np.uint16(shade) + np.uint16(128)
     blend += blend >> 8
     return (blend >> 8).astype(np.uint8)  # exactly blend / 255, rounded
-
-
-def _contrasts(channels: Pixels) -> Ids:
-    """The widest range of any channel, 0 to 255, of each of (n, 1 or 3, size, size)."""
-    ranges = channels.max(axis=(2, 3)) - channels.min(axis=(2, 3))
-    return ranges.max(axis=1).astype(np.int64)
 
 
 MAX_SVG_BYTES = 1_000_000
@@ -214,11 +194,11 @@ class Rendered:
     """One picture as the model sees it: `pixels` is uint8 RGB, (size, size, 3), C-contiguous."""
 
     pixels: NDArray[np.uint8]
-    background: Background
+    background: Literal["light", "dark"]
     coloured: bool
     animated: bool
-    ink: Ink
-    """How its ink lies, by which styles differ."""
+    ink: NDArray[np.int8]
+    """How its ink lies, by which styles differ: the numbers of an `Ink`."""
 
 
 def render(content: bytes, *, size: int) -> Rendered:
@@ -226,12 +206,10 @@ def render(content: bytes, *, size: int) -> Rendered:
 
     Raises RenderError, whose message is the reason (`BLANK`, "not a picture", "truncated PNG", "svg: ...").
     """
-    picture, animated = decode(content, size=size)
-    for places, laid in lay([picture], size=size):
-        if len(places):
-            background: Background = "light" if laid.on_light[0] else "dark"
-            return Rendered(laid.pixels[0], background, bool(laid.coloured[0]), animated, Ink(*laid.ink[0].tolist()))
-    raise RenderError(BLANK)
+    [laid] = lay([decode(content, size=size)], size=size)
+    if laid is None:
+        raise RenderError(BLANK)
+    return laid
 
 
 def draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
@@ -273,8 +251,9 @@ def _draw_svg(document: bytes, *, size: int | None) -> NDArray[np.uint8]:
     """RGBA, longer side `size`, or natural size. A buffer has no address, so librsvg reads no file that it names."""
     vips = libvips()
     try:
-        drawable = _scaled_svg(document, size=size) if size else _load_svg(document, scale=_VIPS_DPI / _CSS_DPI)
-        image, width, height = drawable
+        image, width, height = (
+            _scaled_svg(document, size=size) if size else _load_svg(document, scale=_VIPS_DPI / _CSS_DPI)
+        )
         if not size and width * height > MAX_SCREEN_PIXELS:
             raise RenderError(f"svg: of more than {MAX_SCREEN_PIXELS // 1_000_000} million pixels")
         # A region is drawn in this thread; write_to_memory() starts a pool of threads first, a third of an icon's time.
@@ -303,22 +282,10 @@ def _scaled_svg(document: bytes, *, size: int) -> tuple[Any, int, int]:
 
 
 def _load_svg(document: bytes, *, scale: float) -> tuple[Any, int, int]:
-    # Options in one string, sides through a value that is there: pyvips looks up each by name, a tenth of an icon's time.
-    image = libvips().Operation.call("svgload_buffer", document, string_options=f"dpi={_CSS_DPI},scale={scale!r}")
-    return image, _side(image, b"width"), _side(image, b"height")
-
-
-def _side(image: Any, name: bytes) -> int:
-    vips, value = libvips(), _whole_number()
-    vips.gobject_lib.g_object_get_property(vips.ffi.cast("GObject*", image.pointer), name, value.pointer)
-    return int(value.get())
-
-
-@functools.cache
-def _whole_number() -> Any:
-    value = libvips().GValue()
-    value.set_type(value.gint_type)
-    return value
+    # Options in one string, and the height without a property: pyvips looks those up one by one.
+    vips = libvips()
+    image = vips.Operation.call("svgload_buffer", document, string_options=f"dpi={_CSS_DPI},scale={scale!r}")
+    return image, image.width, vips.vips_lib.vips_image_get_page_height(image.pointer)
 
 
 def _draw_bitmap(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool]:

@@ -11,7 +11,7 @@ import mmap
 import os
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import IO, NamedTuple, Self
@@ -122,43 +122,34 @@ def draw_all(
     if stored:
         with beyond_memory_limit(memory_bytes) if memory_bytes else nullcontext():
             read = dict(zip(stored, read_all([*stored.values()]), strict=True))
-    decoded = []
+    decoded: list[tuple[int, tuple[Pixels, bool]]] = []
     for row, job in jobs:
         drawn.notes["state"][row] = STARTED
         with limited(seconds_per_item) if seconds_per_item else nullcontext():
-            picture = _decode(drawn, row, job, read.get(row))
-        if picture is not None:
-            drawn.notes["state"][row] = UNTOUCHED  # until it is laid: the next one may end this process
-            decoded.append((row, *picture))
-    at_once = max(1, _LAID_AT_ONCE // drawn.pixels.shape[1] ** 2)
-    for start in range(0, len(decoded), at_once):
-        _lay(drawn, decoded[start : start + at_once])
+            decoded += _decode(drawn, row, job, read.get(row))
+    at_once, size = max(1, _LAID_AT_ONCE // drawn.pixels.shape[1] ** 2), drawn.pixels.shape[1]
+    for some in (decoded[start : start + at_once] for start in range(0, len(decoded), at_once)):
+        for (row, _), laid in zip(some, lay([picture for _, picture in some], size=size), strict=True):
+            if laid is None:
+                drawn.fail(row, BLANK)
+            else:
+                drawn.pixels[row] = laid.pixels
+                traits = (laid.coloured, laid.animated, digest_of(laid.pixels), laid.ink)
+                drawn.notes["traits"][row], drawn.notes["state"][row] = traits, DRAWN
 
 
-def _decode(drawn: Slots, row: int, job: Job, read: bytes | SourceError | None) -> tuple[Pixels, bool] | None:
+def _decode(
+    drawn: Slots, row: int, job: Job, read: bytes | SourceError | None
+) -> Iterator[tuple[int, tuple[Pixels, bool]]]:
     try:
         if isinstance(read, SourceError):
             raise read
         content = read or read_picture(job.address)
     except (OSError, SourceError) as error:
         drawn.fail(row, f"can't be read: {reason_of(error)}", state=UNREADABLE)
-        return None
+        return
     try:
-        return decode(content, size=drawn.pixels.shape[1])
+        yield row, decode(content, size=drawn.pixels.shape[1])
+        drawn.notes["state"][row] = UNTOUCHED  # until it is laid: another one may end this process
     except (IconsError, OSError, MemoryError, RecursionError) as error:
         drawn.fail(row, reason_of(error))
-        return None
-
-
-def _lay(drawn: Slots, decoded: Sequence[tuple[int, Pixels, bool]]) -> None:
-    """Put pictures on their grounds, all together, and into their rows."""
-    blank = {row for row, *_ in decoded}
-    for places, laid in lay([picture for _, picture, _ in decoded], size=drawn.pixels.shape[1]):
-        for place, pixels, coloured, ink in zip(places.tolist(), laid.pixels, laid.coloured, laid.ink, strict=True):
-            row, _, animated = decoded[place]
-            drawn.pixels[row] = pixels
-            drawn.notes["traits"][row] = (coloured, animated, digest_of(pixels), ink)
-            drawn.notes["state"][row] = DRAWN
-            blank.remove(row)
-    for row in blank:
-        drawn.fail(row, BLANK)
