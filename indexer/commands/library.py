@@ -122,7 +122,7 @@ def read_status(library: Library) -> dict[str, Any]:
         "generations": library.numbers(),
         "refused": refused,
         "looks": looks,
-        "last_run": dict(last) if last else None,
+        "last_run": {**last, "timings": json.loads(last["timings"])} if last else None,
         "bytes": bytes_on_disk(library.root),
     }
 

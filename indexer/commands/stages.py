@@ -1,5 +1,6 @@
 """What the stages of indexing need from the command line, and how they look to a person."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import TracebackType
@@ -16,12 +17,18 @@ from indexer.library.folder import Library
 from indexer.library.plans import Plan
 from indexer.pipeline import IndexOptions, Watcher
 from indexer.process import end_at_once
+from indexer.reports.timings import TIMINGS
 
 
 class ProgressView(RankView):
     """Shows the stages of a run; a `pipeline.Watcher`."""
 
     _has_pictures = False
+
+    def stage(self, title: str) -> None:
+        """Begin a step, whose time is taken under its name without what is behind a colon or comma."""
+        TIMINGS.step(re.split("[:,]", title)[0])
+        super().stage(title)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -37,6 +44,10 @@ class ProgressView(RankView):
 
     def embedded(self, plan: Plan, ranks: Sequence[EmbeddingProgress]) -> None:
         """Show names while there are no pictures yet, then pictures and how fast they go; and the devices."""
+        for number, rank in enumerate(ranks):
+            if rank.spans:
+                TIMINGS.keep(str(number), rank.spans)
+        self.waits_for = "; ".join(dict.fromkeys(rank.at for rank in ranks if not rank.finished))
         self._show_done(plan, ranks)
         self.look(ranks)
 

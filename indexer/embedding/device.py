@@ -21,9 +21,10 @@ from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.devices import HOST
 from indexer.encoders.devices import Device as HostDevice
 from indexer.encoders.graphs import LoadedEncoder, is_no_room, load_encoder
-from indexer.errors import EmbedError
+from indexer.errors import NoRoomError
 from indexer.process import cores_of_rank
 from indexer.rendering.pool import CHUNK, RenderedChunk, RenderPool
+from indexer.reports.timings import span
 
 LARGEST = 2048
 """Pictures of a batch, at most."""
@@ -129,9 +130,9 @@ def encode_within_memory(encoder: LoadedEncoder, pixels: Pixels, *, device: str)
     return np.concatenate([encode_within_memory(encoder, half, device=device) for half in halves])
 
 
-def no_room(device: str, what: str) -> EmbedError:
+def no_room(device: str, what: str) -> NoRoomError:
     """Name what a device has no room for."""
-    return EmbedError(f'device "{device}" has no room for {what}; free its memory, or use --devices cpu')
+    return NoRoomError(f'device "{device}" has no room for {what}; free its memory, or use --devices cpu')
 
 
 ON_CPU = 64
@@ -179,9 +180,10 @@ class Device:
         while len(left):
             texts, done = [names[place] for place in left.tolist()], np.zeros(len(left), bool)
             try:
-                for rows, vectors in encoder.encode_text_batches(texts, batch_size=at_once):
-                    done[rows] = True
-                    yield left[rows], vectors
+                with span("names"):
+                    for rows, vectors in encoder.encode_text_batches(texts, batch_size=at_once):
+                        done[rows] = True
+                        yield left[rows], vectors
             except encoder.out_of_memory:
                 if at_once == 1:
                     raise no_room(self.name, "one name") from None
@@ -217,13 +219,14 @@ def encode_pipelined(device: Device, batches: Iterable[Batch]) -> Iterator[tuple
     The next is asked for once fewer are under way. What goes wrong with a batch is raised in its turn.
     """
     under_way: deque[tuple[Batch, Collect]] = deque()
-    for batch in batches:
-        under_way.append((batch, device.begin(batch)))
-        if len(under_way) == device.n_under_way:
-            first, collect = under_way.popleft()
+    with span("pictures"):
+        for batch in batches:
+            under_way.append((batch, device.begin(batch)))
+            if len(under_way) == device.n_under_way:
+                first, collect = under_way.popleft()
+                yield first, collect()
+        for first, collect in under_way:
             yield first, collect()
-    for first, collect in under_way:
-        yield first, collect()
 
 
 def cpu_spec(options: EmbedOptions) -> DeviceSpec:

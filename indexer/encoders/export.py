@@ -8,7 +8,7 @@
 import io
 import json
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -99,16 +99,24 @@ def _shape(tokenizer: Any, *, dim: int, image_size: int, **agreement: Any) -> Sh
 
 
 def export(
-    encoder: Encoder, folder: Path, *, choice: ModelChoice, texts: Sequence[str], pixels: NDArray[np.uint8]
+    encoder: Encoder,
+    folder: Path,
+    *,
+    choice: ModelChoice,
+    texts: Sequence[str],
+    pixels: NDArray[np.uint8],
+    step: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Export both towers to `folder`, checked on real `texts` and `pixels` (n, size, size, 3) of the library.
+
+    `step` is told what is done next.
 
     In `encoder.json`, `served` is "torch" where the export was not accepted, and `files` has the size in bytes and
     sha256 of every other file of the folder.
     """
-    with folder_aside(folder) as aside:
+    with folder_aside(folder, replace=True) as aside:
         try:
-            agreement = _export_towers(encoder, aside, texts=texts, pixels=pixels)
+            agreement = _export_towers(encoder, aside, texts=texts, pixels=pixels, step=step)
         except _REFUSALS as error:
             agreement = {"reason": str(error).strip().splitlines()[0]}
         files = {path.name: describe_file(path) for path in sorted(aside.iterdir())}
@@ -117,7 +125,7 @@ def export(
 
 
 def _export_towers(
-    encoder: Encoder, folder: Path, *, texts: Sequence[str], pixels: NDArray[np.uint8]
+    encoder: Encoder, folder: Path, *, texts: Sequence[str], pixels: NDArray[np.uint8], step: Callable[[str], None]
 ) -> dict[str, Any]:
     """Write a tokenizer and both ONNX files; return the least cosine of each with torch."""
     (folder / "tokenizer.json").write_text(_tokenizer(encoder.tokenizer).to_str(), "utf-8")
@@ -126,7 +134,9 @@ def _export_towers(
     for name, tower, inputs in (("text", encoder.text_tower, tokens), ("image", encoder.image_tower, pictures)):
         path, on_device = folder / f"{name}.onnx", inputs.to(encoder.device)
         try:
+            step(f"tracing the tower of {name}s")
             path.write_bytes(trace(tower, _INPUTS[path.stem], on_device))
+            step(f"comparing the tower of {name}s")
             found[f"{name}_parity"] = _parity(path, on_device, tower)
         except _REFUSALS as error:
             raise ValueError(f"the {name} tower does not export: {str(error).strip().splitlines()[0]}") from error

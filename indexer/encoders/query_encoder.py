@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats
 from indexer.errors import LibraryError
-from indexer.library.durable import Files, from_signed, with_checksum
+from indexer.library.durable import Files, folder_aside, from_signed, with_checksum
 from indexer.library.foreign import Name, parsed
 
 if TYPE_CHECKING:
@@ -144,6 +144,24 @@ def write_facts(folder: Path, checkpoint: "Checkpoint", choice: "ModelChoice", s
     (folder / FILE_NAME).write_text(json.dumps(with_checksum(asdict(facts)), indent=2), "utf-8")
 
 
+PENDING = "its export is not there yet; `icons index` makes it"
+
+
+def write_pending(folder: Path, checkpoint: "Checkpoint", choice: "ModelChoice") -> None:
+    """Say of an encoder whose export comes later what there is to know of it."""
+    model = checkpoint.config["model_cfg"]
+    shape = Shape(
+        dim=model["embed_dim"],
+        image_size=checkpoint.image_size,
+        context_length=model["text_cfg"].get("context_length", 77),
+        start_token=0,
+        end_token=0,
+        reason=PENDING,
+    )
+    with folder_aside(folder, replace=True) as aside:
+        write_facts(aside, checkpoint, choice, shape, {})
+
+
 def read_facts(folder: Path) -> EncoderFacts:
     """Read what an encoder says of itself.
 
@@ -194,6 +212,15 @@ def open_query_encoder(folder: Path) -> QueryEncoder:
             f'query encoder "{folder}" can\'t be read ({error}); delete it and run `icons index`'
         ) from error
     warnings.warn(f"{facts.model} is served through torch, which is slow to start: {facts.reason}", stacklevel=2)
+    return open_through_torch(facts)
+
+
+def open_through_torch(facts: EncoderFacts) -> QueryEncoder:
+    """Open an encoder through torch, without a word.
+
+    Raises:
+        LibraryError: its model has changed since.
+    """
     return _TorchQueryEncoder(facts)
 
 
