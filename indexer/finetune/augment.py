@@ -154,14 +154,12 @@ def _colours(change: Augmentation, kind: _Numbers, drawn: _Numbers) -> tuple[_Nu
 def _backings(places: Sequence[int], is_photo: npt.NDArray[np.bool_], seed: Sequence[int]) -> Tensor:
     """A ground for each of some places in the batch: a gradient between corner colours, or noise of several octaves."""
     generators = [np.random.default_rng([*seed, _OF_GROUNDS, place]) for place in places]
-    if not generators:
-        return torch.zeros(0, 3, 12, 12)
     photographed = torch.from_numpy(is_photo).float()[:, None, None, None]
-    corners = _stacked([generator.random((3, 2, 2)) for generator in generators])
+    corners = _stacked([generator.random((3, 2, 2)) for generator in generators], 3, 2, 2)
     corners = corners.lerp(corners.mean(1, keepdim=True), 0.6 * photographed)  # photographs are less colourful
     grounds = spread(corners, 12)
     for side, strength in ((3, 0.3), (6, 0.2), (12, 0.12)):
-        noise = _stacked([generator.standard_normal((3, side, side)) for generator in generators])
+        noise = _stacked([generator.standard_normal((3, side, side)) for generator in generators], 3, side, side)
         grounds += spread(noise[:, :1] + noise * 0.3, 12) * (strength * photographed)
     return grounds.clamp_(0, 1)
 
@@ -169,14 +167,12 @@ def _backings(places: Sequence[int], is_photo: npt.NDArray[np.bool_], seed: Sequ
 def _grain(places: Sequence[int], strength: _Numbers, seed: Sequence[int]) -> Tensor:
     """Normal noise for each of some places in the batch, a number a pixel of a small screenshot."""
     shape = (1, _GRAIN_SIDE, _GRAIN_SIDE)
-    if not places:
-        return torch.zeros(0, *shape)
     drawn = [np.random.default_rng([*seed, _OF_GRAIN, place]).standard_normal(shape, np.float32) for place in places]
-    return _stacked(drawn) * torch.from_numpy(strength).float()[:, None, None, None]
+    return _stacked(drawn, *shape) * torch.from_numpy(strength).float()[:, None, None, None]
 
 
-def _stacked(drawn: Sequence[np.ndarray]) -> Tensor:
-    return torch.from_numpy(np.stack(drawn)).float()
+def _stacked(drawn: Sequence[np.ndarray], *shape: int) -> Tensor:
+    return torch.from_numpy(np.reshape(drawn, (len(drawn), *shape))).float()
 
 
 _BRIGHTNESS = (

@@ -89,8 +89,9 @@ class Draw:
 
     icons: Ids
     captions: Ids
-    seconds: Ids | None
-    words: Ids | None
+    seconds: Ids
+    """Second captions; none where a step has no such."""
+    words: Ids
     parents: Tensor | None
     """The parent's vectors of the words."""
     relations: Relations
@@ -154,13 +155,13 @@ def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int
     loss = options.loss
     generator = np.random.default_rng((options.schedule.seed, step))
     captions = lesson.captions.draw(icons, generator)
-    seconds = lesson.captions.draw(icons, generator) if loss.caption_pair_weight else None
-    words = parents = None
+    seconds = lesson.captions.draw(icons, generator) if loss.caption_pair_weight else icons[:0]
+    words, parents = icons[:0], None
     if (kept := lesson.kept_words) is not None:
         words = generator.choice(len(kept.vectors), size=kept.batch, replace=len(kept.vectors) < kept.batch)
         parents = kept.vectors[torch.from_numpy(words)]
     rows = share_of(len(icons), rank.index, rank.world) if loss.local else slice(0, len(icons))
-    drawn = [captions] if seconds is None else [captions, seconds]
+    drawn = [it for it in (captions, seconds) if len(it)]
     relations = list_relations(lesson, icons, drawn, loss=loss, rows=rows)
     return Draw(step, icons, captions, seconds, words, parents, relations)
 
@@ -173,15 +174,12 @@ def read_part(lesson: Lesson, draw: Draw, options: FinetuneOptions, *, part: int
         range(rows.start, rows.stop), n, options.augmentation, seed=(options.schedule.seed, draw.step)
     )
     icons = np.concatenate([draw.icons[rows], draw.icons[changes.neighbours.numpy()]])
-    asked = [(lesson.text_inputs, captions[rows]) for captions in (draw.captions, draw.seconds) if captions is not None]
-    n_words = 0
-    if lesson.kept_words is not None and draw.words is not None:
-        words = draw.words[share_of(len(draw.words), part, parts)]
-        n_words = len(words)
-        asked.append((lesson.kept_words.text_inputs, words))
-    texts = torch.cat([inputs[torch.from_numpy(numbers)] for inputs, numbers in asked])
-    n_own = rows.stop - rows.start
-    counts = (n_own, len(texts) - n_own - n_words, n_words)
+    captions, seconds = draw.captions[rows], draw.seconds[rows]
+    words = draw.words[share_of(len(draw.words), part, parts)]
+    texts = lesson.text_inputs[torch.from_numpy(np.concatenate([captions, seconds]))]
+    if lesson.kept_words is not None:
+        texts = torch.cat([texts, lesson.kept_words.text_inputs[torch.from_numpy(words)]])
+    counts = len(captions), len(seconds), len(words)
     return Part(torch.from_numpy(np.take(lesson.pixels, icons, axis=0)), changes, counts, *by_length(texts))
 
 

@@ -378,10 +378,12 @@ def gather_icons(
             "`icons lab captions --out FILE` writes a list to edit"
         )
 
-    def refuse(record: Record) -> str | None:
-        return None if learning.admit == "all" else refuse_licence(record.licence or record.set.licence)
-
-    gathered = gather(placed, limits=limits, refuse=refuse, own=own)
+    gathered = gather(
+        placed,
+        limits=limits,
+        refuse=lambda it: None if learning.admit == "all" else refuse_licence(it.licence or it.set.licence),
+        own=own,
+    )
     gathered.skipped = skipped + gathered.skipped + [(file, "own captions, but no such icon") for file in unknown]
     return gathered, limits
 

@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -81,50 +81,36 @@ def read_lineage(folder: Path) -> dict[str, Any]:
 def card_of(lineage: Mapping[str, Any]) -> str:
     """Write the card of a model."""
     parent, data = lineage["parent"], lineage["data"]
+    licences = Counter(icon_set["licence"] or "not stated" for icon_set in data["sets"])
     return _FINETUNED.format(
         parent="random weights" if parent["random"] else f'"{parent["name"]}"',
         held_out=data["held_out_icons"],
         one_in=data["held_out_one_name_in"],
-        figures=_compared(lineage),
-        **counts(data),
+        figures=_compared(lineage["figures"] or {}, parent["figures"] or {}),
+        icons=data["icons"],
+        sets=len(data["sets"]),
+        names=data["base_names"],
+        captions=data["captions"],
+        licences=", ".join(f"{licence} ({n})" for licence, n in licences.most_common()),
     )
 
 
-def counts(data: Mapping[str, Any]) -> dict[str, Any]:
-    """How much was learnt from, for a card."""
-    licences = Counter(icon_set["licence"] or "not stated" for icon_set in data["sets"])
-    return {
-        "icons": data["icons"],
-        "sets": len(data["sets"]),
-        "names": data["base_names"],
-        "captions": data["captions"],
-        "licences": ", ".join(f"{licence} ({n})" for licence, n in licences.most_common()),
-    }
-
-
-def _compared(lineage: Mapping[str, Any]) -> str:
+def _compared(figures: Mapping[str, Any], before: Mapping[str, Any]) -> str:
     """A table of the held-out figures before and after."""
-    figures, before = lineage.get("figures") or {}, lineage["parent"].get("figures") or {}
     rows = [
-        (task, name, spelled(before[task][name]) if task in before else "", spelled(found))
+        f"| {task} | {name} | {_spelled(before[task][name]) if task in before else ''} | {_spelled(found)} |\n"
         for task, by_name in figures.items()
         for name, found in by_name.items()
     ]
-    if not rows:
-        return "\nNothing was held out, so nothing was measured.\n"
-    return table("On the held-out icons, with 95 % bootstrap intervals:", ("task", "figure", "before", "after"), rows)
+    head = (
+        "On the held-out icons, with 95 % bootstrap intervals:\n\n| task | figure | before | after |\n|---|---|---|---|"
+    )
+    return "\n".join(["", head, "".join(rows)]) if rows else "\nNothing was held out, so nothing was measured.\n"
 
 
-def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Lay out figures for a card."""
-    first, *others = (f"| {' | '.join(cells)} |" for cells in (head, *rows))
-    return "\n".join(["", title, "", first, "|" + "---|" * len(head), *others, ""])
-
-
-def spelled(figure: list[float]) -> str:
+def _spelled(figure: list[float]) -> str:
     """Spell a value with its interval."""
-    value, low, high = figure
-    return f"{value:.3f} ({low:.3f}-{high:.3f})"
+    return "{:.3f} ({:.3f}-{:.3f})".format(*figure)
 
 
 def as_json(lineage: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ improves; rank 0 writes checkpoints, the best weights, a log and progress.
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -36,7 +36,6 @@ from indexer.finetune.lesson import cut_warning, open_lesson, read_material
 from indexer.finetune.options import Distribution, FinetuneOptions, Places, Plan, read_plan
 from indexer.finetune.step import (
     Session,
-    StepResult,
     Taken,
     check_sound,
     make_optimizer,
@@ -202,11 +201,9 @@ class Run:
     state: TrainingState
     log: Log | None
     saved_at: float = 0.0
-    unread: list[Taken] = field(default_factory=list)
-    """Steps that the device was told to take, and nobody has asked yet what came of them."""
+    unread: dict[float, Taken] = field(default_factory=dict)
+    """Steps that the device was told to take by a time, and nobody has asked yet what came of them."""
     read_at: float = 0.0
-    result: StepResult = field(default_factory=lambda: StepResult(0.0, {}, 0.0))
-    """Of the last step that was read."""
 
 
 def train(
@@ -261,22 +258,21 @@ def _take_steps(run: Run, feed: Feed) -> None:
         for step, (draw, parts) in zip(numbers, ahead, strict=True):
             session.reporter.join(f"step {step + 1}")
             with record_function("icons: step"), clock.timed():
-                run.unread.append(take_step(session, draw, parts, step=step))
+                taken = take_step(session, draw, parts, step=step)
                 if run.average:
                     run.average.update(step + 1)
             count_step()
-            state.step = progress.step = step + 1
-            is_logged = run.log and (not state.step % session.options.watching.log_steps or state.step == run.n_steps)
-            if is_logged or time.monotonic() - run.read_at >= REPORT_SECONDS:
+            state.step, state.seconds = step + 1, time.monotonic() - began
+            run.unread[state.seconds] = taken
+            if time.monotonic() - run.read_at >= REPORT_SECONDS or _is_time_to_validate(run):
                 _read(run)
-            state.seconds = time.monotonic() - began
             progress.images += len(draw.icons) // session.rank.world
             progress.seconds += time.monotonic() - started
-            progress.waited_seconds = max(feed.waited_seconds, clock.waited(progress.seconds))
+            progress.step, progress.waited_seconds = step + 1, max(feed.waited_seconds, clock.waited(progress.seconds))
             session.reporter.tell(now=state.step == run.n_steps)
-            if run.log and is_logged:
-                _log(run, run.log)
-            if _is_time_to_validate(run) or _is_time_to_save(run):
+            # Sharded weights are saved by all ranks together, whose clocks differ: at validations alone.
+            is_due = time.monotonic() - run.saved_at >= session.options.watching.checkpoint_seconds
+            if _is_time_to_validate(run) or (is_due and not is_sharded(session)):
                 _keep(run, parts[0])
                 if _is_over(run):
                     break
@@ -285,14 +281,18 @@ def _take_steps(run: Run, feed: Feed) -> None:
 
 
 def _read(run: Run) -> None:
-    """Wait for the device, and see what came of the steps that it was told to take."""
-    if run.unread:
-        *_, run.result = read_results(run.session, run.unread)
-        run.unread.clear()
-    run.read_at, progress = time.monotonic(), run.session.reporter.progress
-    progress.loss = run.result.loss
-    if run.session.reporter.gauge is None:
-        progress.memory_bytes = peak_memory(run.session.device)
+    """Wait for the device, and see what came of the steps that it was told to take; log every few of them."""
+    session, progress = run.session, run.session.reporter.progress
+    unread, run.unread = run.unread, {}
+    for (seconds, taken), result in zip(unread.items(), read_results(session, [*unread.values()]), strict=True):
+        progress.loss = result["loss"]
+        number = taken.step + 1
+        if run.log and (not number % session.options.watching.log_steps or number == run.n_steps):
+            rates = {f"rate/{name}": rate for name, rate in taken.rates.items()}
+            _log(run, run.log, number, {**result, **rates, "seconds": round(seconds, 6)})
+    run.read_at = time.monotonic()
+    if session.reporter.gauge is None:
+        progress.memory_bytes = peak_memory(session.device)
 
 
 def _keep(run: Run, part: Part) -> None:
@@ -317,16 +317,10 @@ def _is_over(run: Run) -> bool:
     return bool(patience and run.exam is not None and run.state.since_best >= patience)
 
 
-def _is_time_to_save(run: Run) -> bool:
-    """Sharded weights are saved by all ranks together, whose clocks differ: at validations alone."""
-    is_due = time.monotonic() - run.saved_at >= run.session.options.watching.checkpoint_seconds
-    return is_due and not is_sharded(run.session)
-
-
 def _validate(run: Run) -> None:
     """Sit the exam, and keep the weights if they are the best so far."""
     session, state = run.session, run.state
-    found: dict[str, Any] = {"loss": round(run.result.loss, 6)}
+    found: dict[str, Any] = {"loss": round(session.reporter.progress.loss, 6)}
     figure = 0.0
     if run.exam is not None:
         with run.average.in_use() if run.average else nullcontext():
@@ -361,17 +355,15 @@ def _begin(run: Run, what: str) -> None:
     (reporter.join if is_sharded(run.session) else reporter.begin)(what)
 
 
-def _log(run: Run, log: Log) -> None:
-    """Note what the step that was read last has shown."""
-    session, result, progress = run.session, run.result, run.session.reporter.progress
-    rates = {f"rate/{group['name']}": group["lr"] for group in session.optimizer.param_groups}
-    log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(run.state.seconds, 6)})
-    if session.options.watching.tensorboard:
-        values = {"loss": result.loss, "gradient_norm": result.gradient_norm, **rates}
-        values |= {f"loss/{name}": value for name, value in result.terms.items()}
-        values |= {"speed/images_per_second_of_rank_0": progress.images_per_second}
-        values |= {"memory/peak_gb": peak_memory(session.device) / 1e9} | gpu_figures(session.device)
-        log.draw(progress.step, values)
+def _log(run: Run, log: Log, step: int, facts: dict[str, Any]) -> None:
+    """Note what a step has shown."""
+    log.write("step", step, facts)
+    if run.session.options.watching.tensorboard:
+        values = {name: value for name, value in facts.items() if name not in ("terms", "seconds")}
+        values |= {f"loss/{name}": value for name, value in facts["terms"].items()}
+        values |= {"speed/images_per_second_of_rank_0": run.session.reporter.progress.images_per_second}
+        values |= {"memory/peak_gb": peak_memory(run.session.device) / 1e9} | gpu_figures(run.session.device)
+        log.draw(step, values)
 
 
 @click.command()

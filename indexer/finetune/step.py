@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
@@ -185,22 +185,14 @@ class Session:
     reporter: TrainingReporter = field(default_factory=lambda: TrainingReporter(lambda _: None, TrainingProgress(0, 1)))
 
 
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """What a step has shown; `terms` are the parts of the loss."""
-
-    loss: float
-    terms: dict[str, float]
-    gradient_norm: float
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A step that a device was told to take: `values` are its loss, the loss's terms and the gradient's norm there."""
+class Taken(NamedTuple):
+    """A step that a device was told to take: `values` are its loss, the named terms and the gradient's norm there."""
 
     step: int
     names: Sequence[str]
     values: Tensor
+    rates: dict[str, float]
+    """By what each group of weights followed its gradient."""
 
 
 def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> Taken:
@@ -221,22 +213,20 @@ def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> 
         session.scaler.step(optimizer)
         session.scaler.update()
         limit_scale(session.student.model.logit_scale)
-    return Taken(step, list(terms), values)
+    return Taken(step, list(terms), values, {group["name"]: group["lr"] for group in optimizer.param_groups})
 
 
-def read_results(session: Session, taken: Sequence[Taken]) -> list[StepResult]:
-    """Wait for the device to take steps, and say what came of them.
+def read_results(session: Session, taken: Sequence[Taken]) -> Iterator[dict[str, Any]]:
+    """Wait for the device to take steps, and say what came of each: loss, its terms, and norm of the gradient.
 
     Raises:
         TrainError: a loss or a gradient is no number any more.
     """
-    results = []
     for it, (loss, *terms, norm) in zip(taken, torch.stack([it.values for it in taken]).tolist(), strict=True):
-        for what, value in (("loss", loss), ("gradient", norm)):
-            if not math.isfinite(value) and not (what == "gradient" and session.scaler.is_enabled()):
+        for what, value in (("loss", loss), ("gradient", loss if session.scaler.is_enabled() else norm)):
+            if not math.isfinite(value):
                 raise no_number(what, value, step=it.step)
-        results.append(StepResult(loss, dict(zip(it.names, terms, strict=True)), norm))
-    return results
+        yield {"loss": loss, "terms": dict(zip(it.names, terms, strict=True)), "gradient_norm": norm}
 
 
 def check_sound(session: Session, part: Part, *, step: int) -> None:
@@ -280,17 +270,30 @@ def compute_gradients(
     with record_function("icons: compute"):
         leaves = _features_without_graph(session, inputs, seeds) if len(parts) > 1 else []
         torch.manual_seed(seeds[0])
-        features = _joined(leaves) if leaves else session.wrapped(*inputs[0])
+        features = (
+            session.wrapped(*inputs[0])
+            if not leaves
+            else leaves[-1]
+            | {  # whose scalars are those of all
+                name: torch.cat([leaf[name] for leaf in leaves]) for name in leaves[0] if name not in SCALARS
+            }
+        )
         loss, terms = batch_loss(features, right, parents, options.loss, rank=rank)
         session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
+        # FSDP holds no gradients back: they would be those of the whole model on every rank. A static graph is learnt
+        # from a first pass that exchanges gradients; averaging what is averaged changes nothing.
+        exchanges_always = session.wrapped is session.student or options.distribution.static_graph
         for leaf, part, seed in zip(leaves, inputs, seeds, strict=bool(leaves)):
             session.reporter.live()
             torch.manual_seed(seed)
-            with _synchronised(session, is_last=part is inputs[-1]):
+            with nullcontext() if part is inputs[-1] or exchanges_always else session.wrapped.no_sync():  # type: ignore[operator]
                 carried = _carry(session.wrapped(*part), leaf, scalars=leaves[-1], n_parts=len(parts))
                 carried.backward()  # type: ignore[no-untyped-call]
-        if options.distribution.strategy == "fsdp" and options.loss.local:
-            _average_scalars(session)
+        is_averaged = options.distribution.strategy == "fsdp" and options.loss.local
+        for parameter in session.student.parameters() if is_averaged else ():
+            if parameter.ndim == 0 and parameter.grad is not None:  # which FSDP leaves whole
+                dist.all_reduce(parameter.grad)
+                parameter.grad /= rank.world
         values = torch.stack([loss.detach(), *terms.values()])
         if rank.world > 1 and options.loss.local:
             dist.all_reduce(values)
@@ -312,13 +315,6 @@ def _features_without_graph(session: Session, inputs: list[Inputs], seeds: list[
             torch.manual_seed(seed)
             leaves.append(session.student(*part))
     return [{name: tensor.detach().requires_grad_() for name, tensor in leaf.items()} for leaf in leaves]
-
-
-def _joined(parts: list[Features]) -> Features:
-    """Concatenate the features of micro-batches; the scalars are those of the last one."""
-    return {name: torch.cat([part[name] for part in parts]) for name in parts[0] if name not in SCALARS} | {
-        name: parts[-1][name] for name in SCALARS
-    }
 
 
 def _carry(features: Features, leaf: Features, *, scalars: Features, n_parts: int) -> Tensor:
@@ -343,22 +339,3 @@ def _statistics_held(student: nn.Module) -> Iterator[None]:
     finally:
         for norm, momentum in zip(norms, momenta, strict=True):
             norm.momentum = momentum
-
-
-def _synchronised(session: Session, *, is_last: bool) -> Any:
-    """Let DDP exchange gradients in the last micro-batch alone.
-
-    FSDP exchanges them after each: what it held back would be the gradients of the whole model on every rank.
-    """
-    # A static graph is learnt from a first pass that exchanges gradients; averaging what is averaged changes nothing.
-    if is_last or session.wrapped is session.student or session.options.distribution.static_graph:
-        return nullcontext()
-    return session.wrapped.no_sync()  # type: ignore[operator]
-
-
-def _average_scalars(session: Session) -> None:
-    """Average the gradients of what FSDP leaves whole; without a local loss they are equal on all ranks already."""
-    for parameter in session.student.parameters():
-        if parameter.ndim == 0 and parameter.grad is not None:
-            dist.all_reduce(parameter.grad)
-            parameter.grad /= session.rank.world

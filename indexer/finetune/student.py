@@ -62,16 +62,6 @@ def add_lora(towers: list[nn.Module], *, rank: int, scale: float) -> None:
         parametrize.register_parametrization(module, name, LowRank(getattr(module, name), rank=rank, scale=scale))
 
 
-def merged_weights(model: nn.Module) -> dict[str, Tensor]:
-    """The state of `model` with additions merged and under the names that it had without them; nothing is changed."""
-    weights = {name: tensor for name, tensor in model.state_dict().items() if "parametrizations." not in name}
-    for path, module in model.named_modules():
-        if parametrize.is_parametrized(module):
-            for name in module.parametrizations:
-                weights[f"{path}.{name}" if path else name] = getattr(module, name).detach()
-    return weights
-
-
 MAX_SCALE = 100.0
 START_BIAS = -10.0
 """Of the sigmoid loss, where the model brings none: at first nearly all pairs are wrong (Zhai et al. 2023)."""
@@ -138,14 +128,15 @@ class Student(nn.Module):
     def encode_texts(self, texts: Tensor, runs: Sequence[tuple[int, int]] = ()) -> Tensor:
         """Unit vectors (n, dim) of tokens (n, context), or of vectors (n, dim) that the locked tower gave.
 
-        `runs` says how many are encoded at once, and to how many tokens those may be cut.
+        `runs` says how many are encoded at once, and to how many tokens those may be cut; else the host waits to know.
         """
         if texts.is_floating_point():
             vectors = texts.float()
         else:
             with autocast(self.precision, texts.device):
                 [tower] = self._text_tower
-                if self._cuts_texts and runs:
+                if self._cuts_texts:
+                    runs = runs or [(len(texts), int((texts != 0).sum(1).max()))]
                     each = zip(texts.long().split([n for n, _ in runs]), runs, strict=True)
                     vectors = torch.cat([tower.encode_cut(part[:, :longest]) for part, (_, longest) in each])
                 else:
@@ -161,7 +152,11 @@ class Student(nn.Module):
 
     def plain_weights(self) -> dict[str, Tensor]:
         """Weights under the names of the model that training began with: additions and the text map are merged."""
-        weights = merged_weights(self.model)
+        state = self.model.state_dict()
+        weights: dict[str, Tensor] = {name: it for name, it in state.items() if "parametrizations." not in name}
+        for path, module in self.model.named_modules():
+            for name in getattr(module, "parametrizations", ()):
+                weights[f"{path}.{name}" if path else name] = getattr(module, name).detach()
         if self.bias is not None and "logit_bias" in weights:
             weights["logit_bias"] = self.bias.detach()
         if self.text_map is not None:
@@ -300,17 +295,17 @@ class Average:
         state = student.state_dict(keep_vars=True)
         self._live = {name: state[name] for name in student.trained_names()}
         self.tensors = {name: tensor.detach().clone() for name, tensor in self._live.items()}
-        self._counted = [name for name, tensor in self.tensors.items() if not tensor.is_floating_point()]
-        names = [name for name in self.tensors if name not in self._counted]
-        self._averaged, self._moving = [self.tensors[name] for name in names], [self._live[name] for name in names]
+        pairs = [(it, self._live[name]) for name, it in self.tensors.items()]
+        self._averaged = [*zip(*(pair for pair in pairs if pair[0].is_floating_point()), strict=True)]
+        self._counted = [pair for pair in pairs if not pair[0].is_floating_point()]
 
     @torch.no_grad()
     def update(self, step: int) -> None:
         """Take the weights after a step (counted from 1) in; the first steps weigh more, as there is little to keep."""
         weight = 1 - min(self.decay, step / (step + 9))
-        torch._foreach_lerp_(self._averaged, self._moving, weight)
-        for name in self._counted:
-            self.tensors[name].copy_(self._live[name])
+        torch._foreach_lerp_(*self._averaged, weight)
+        for average, live in self._counted:
+            average.copy_(live)
 
     @contextmanager
     def in_use(self) -> Iterator[None]:

@@ -102,11 +102,15 @@ def sit_exam(student: Student, exam: Exam, device: torch.device, live: Callable[
     """
     was_training = student.training
     student.eval()
-    pictures, degraded = (_picture_vectors(student, pixels, device, live) for pixels in (exam.pixels, exam.degraded))
-    names = _text_vectors(student, exam.names, device, live)
+    both = (torch.from_numpy(pixels).split(128) for pixels in (exam.pixels, exam.degraded))
+    pictures, degraded = (
+        _vectors(lambda it: student.encode_images(as_floats(it)), some, device, live) for some in both
+    )
+    names = _vectors(student.encode_texts, exam.names.split(256), device, live)
     found: dict[str, dict[str, Figure]] = {}
     if exam.answers:
-        found |= compare_rankers(_text_vectors(student, exam.queries, device, live), pictures, names, exam.answers)
+        queries = _vectors(student.encode_texts, exam.queries.split(256), device, live)
+        found |= compare_rankers(queries, pictures, names, exam.answers)
     found["names: pictures"] = figures(first_ranks(names[exam.name_queries], pictures, exam.namesakes))
     found["screenshots: pictures"] = figures(first_ranks(degraded, pictures, exam.twins))
     student.train(was_training)
@@ -178,23 +182,12 @@ def _degraded(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     return found
 
 
-def _picture_vectors(
-    student: Student, pixels: npt.NDArray[np.uint8], device: torch.device, live: Callable[[], None]
+def _vectors(
+    encode: Callable[[Tensor], Tensor], chunks: Iterable[Tensor], device: torch.device, live: Callable[[], None]
 ) -> Floats:
-    return _vectors(
-        (student.encode_images(as_floats(chunk.to(device))) for chunk in torch.split(torch.from_numpy(pixels), 128)),
-        live,
-    )
-
-
-def _text_vectors(student: Student, tokens: Tensor, device: torch.device, live: Callable[[], None]) -> Floats:
-    return _vectors((student.encode_texts(chunk.to(device)) for chunk in torch.split(tokens, 256)), live)
-
-
-def _vectors(encoded: Iterable[Tensor], live: Callable[[], None]) -> Floats:
     parts = []
-    for part in encoded:
-        parts.append(part.float().cpu().numpy())
+    for chunk in chunks:
+        parts.append(encode(chunk.to(device)).float().cpu().numpy())
         live()
     found: Floats = np.concatenate(parts)
     if not np.isfinite(found).all():
@@ -213,12 +206,6 @@ class TrainingProgress(RankProgress):
     n_steps: int = 0
     loss: float = 0.0
     first_step: int = 0
-
-    @property
-    def seconds_left(self) -> float:
-        """At the rate so far."""
-        done = self.step - self.first_step
-        return (self.n_steps - self.step) * self.seconds / done if done else 0.0
 
 
 TrainingReporter = Reporter[TrainingProgress]
@@ -249,7 +236,8 @@ def described(ranks: list[TrainingProgress]) -> str:
     total = sum(rank.images_per_second for rank in ranks)
     rate = f"{total:,.0f} images/s" + (f" (ranks {each})" if len(ranks) > 1 else "")
     memory = max(rank.memory_bytes for rank in ranks) / 1e9
-    minutes, seconds = divmod(round(first.seconds_left), 60)
+    seconds_left = (first.n_steps - first.step) * first.seconds / max(1, first.step - first.first_step)
+    minutes, seconds = divmod(round(seconds_left), 60)
     waiting = max(rank.waited_share for rank in ranks)
     waited = f", {waiting:.0%} waiting for data" if waiting >= 0.05 else ""
     return f"loss {first.loss:.3f}, {rate}, {memory:.1f} GB, {minutes}:{seconds:02} left{waited}"
@@ -308,6 +296,7 @@ _HELD_CYCLES = 100_000_000
 _HELD_EVERY = 200
 
 
+@dataclass(slots=True)
 class StepClock:
     """How long a GPU waits for its host, the launches of kernels among it.
 
@@ -315,33 +304,31 @@ class StepClock:
     rest of the time the device waits. That needs no profiler, and costs a fiftieth of a second a hundred steps.
     """
 
-    def __init__(self, device: torch.device) -> None:
-        self._device = device
-        self._n_steps = 0
-        self._step_seconds = 0.0
-        self._held: tuple[Any, Any] | None = None
+    device: torch.device
+    n_steps: int = 0
+    step_seconds: float = 0.0
+    held: tuple[Any, Any] | None = None
 
     @contextmanager
     def timed(self) -> Iterator[None]:
         """Count a step, and time it where its turn has come: the first ones load kernels."""
-        self._n_steps += 1
-        if self._device.type != "cuda" or self._n_steps % _HELD_EVERY != WARM_UP_STEPS + 1:
-            yield
-            return
-        stream = torch.cuda.current_stream(self._device)
-        began, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        with torch.cuda.device(self._device):
-            torch.cuda._sleep(_HELD_CYCLES)  # type: ignore[no-untyped-call]
-        began.record(stream)
+        self.n_steps += 1
+        is_held = self.device.type == "cuda" and self.n_steps % _HELD_EVERY == WARM_UP_STEPS + 1
+        began, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2)) if is_held else (None, None)
+        if began is not None:
+            with torch.cuda.device(self.device):
+                torch.cuda._sleep(_HELD_CYCLES)  # type: ignore[no-untyped-call]
+            began.record(torch.cuda.current_stream(self.device))
         yield
-        ended.record(stream)
-        self._held = began, ended
+        if ended is not None:
+            ended.record(torch.cuda.current_stream(self.device))
+            self.held = began, ended
 
     def waited(self, seconds: float) -> float:
         """Of so many seconds since the first step, those in which a GPU had nothing to compute; 0: not known."""
-        if self._held and self._held[1].query():
-            self._step_seconds, self._held = self._held[0].elapsed_time(self._held[1]) / 1000, None
-        return max(0.0, seconds - self._n_steps * self._step_seconds) if self._step_seconds else 0.0
+        if self.held and self.held[1].query():
+            self.step_seconds, self.held = self.held[0].elapsed_time(self.held[1]) / 1000, None
+        return max(0.0, seconds - self.n_steps * self.step_seconds) if self.step_seconds else 0.0
 
 
 WARM_UP_STEPS = 2
