@@ -25,7 +25,6 @@ N_RESAMPLE_SIDES = 4
 """How small a resampled picture becomes: from a quarter to three quarters of its side, in so many steps."""
 N_WAYS = len(METHODS) ** 2 * N_RESAMPLE_SIDES
 GREY = torch.tensor([0.299, 0.587, 0.114])
-_LEAST_CONTRAST = 0.35
 _GRAIN, _GRAIN_SIDE = (0.01, 0.08), 24
 """Standard deviation; pixels of a screenshot at the usual size."""
 _NO_BLUR = 1e-4
@@ -106,8 +105,7 @@ def draw_changes(rows: range, n: int, change: Augmentation, *, seed: Sequence[in
     beside, which = np.nonzero(np.stack([crowded, crowded & both], axis=1))
     away = _SIDES[side[beside]] * ((1 - 2 * which) * 2 * scale[beside] * gap[beside])[:, None]
     centres, scales = np.concatenate([shift, shift[beside] + away]), np.concatenate([scale, scale[beside]])
-    places = np.broadcast_to(np.eye(2), (len(scales), 2, 2))
-    theta = np.concatenate([places, -centres[:, :, None]], axis=2) / scales[:, None, None]
+    theta = np.dstack([np.broadcast_to(np.eye(2), (len(scales), 2, 2)), -centres]) / scales[:, None, None]
     backed = np.flatnonzero(backing < change.photographed + change.backed)
     grounds = _backings([rows[row] for row in backed], backing[backed] < change.photographed, seed)
     return Changes(
@@ -144,7 +142,7 @@ def _colours(change: Augmentation, kind: _Numbers, drawn: _Numbers) -> tuple[_Nu
     tinted = (kind < change.inverted + change.tinted)[:, None]
     free = (kind >= 1 - change.two_colours)[:, None]
     # Colours of nearly one brightness would hide the icon: the second is then taken from the other end.
-    is_near = (np.abs(first @ grey - second @ grey) < _LEAST_CONTRAST)[:, None]
+    is_near = (np.abs(first @ grey - second @ grey) < 0.35)[:, None]
     other = np.where(is_near, (first @ grey < 0.5)[:, None], second)
     kinds = [inverted, tinted, free]
     dark = np.select(kinds, [1 - 0.15 * first, 0.5 * first, first], 0.0)

@@ -26,6 +26,7 @@ from indexer.finetune.augment import Changes, draw_changes
 from indexer.finetune.captions import Captions
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions, Loss
+from indexer.reports.timings import span
 
 Sides = tuple[Tensor, Tensor]
 """bool (k, n) each, for k rows of a batch of n: captions right for a row's icon, and icons right for its caption."""
@@ -74,7 +75,6 @@ def _has_caption(captions: Captions, icons: Ids, drawn: Ids) -> Tensor:
     return table[torch.from_numpy(columns)]
 
 
-TEXTS_AT_ONCE = 512
 _ALIGNED = 16
 """Bytes, from whose multiples on each tensor lies that is copied with others."""
 STEPS_AHEAD = 2
@@ -109,10 +109,8 @@ class Part:
     """How many captions, second captions and words there are, which follow each other."""
     texts: Tensor
     """All of them, as the student takes them."""
-    runs: tuple[tuple[int, int], ...]
-    """How many of `texts` are encoded at once, and to how many tokens those are cut; of vectors nothing."""
-    places: Tensor | None
-    """int64: where each lies in `texts`, which are in the order of their lengths; None: in their own."""
+    longest: int
+    """To how many tokens they may be cut."""
 
 
 for _kind in (Relations, Draw, Changes, Part):
@@ -180,19 +178,8 @@ def read_part(lesson: Lesson, draw: Draw, options: FinetuneOptions, *, part: int
     if lesson.kept_words is not None:
         texts = torch.cat([texts, lesson.kept_words.text_inputs[torch.from_numpy(words)]])
     counts = len(captions), len(seconds), len(words)
-    return Part(torch.from_numpy(np.take(lesson.pixels, icons, axis=0)), changes, counts, *by_length(texts))
-
-
-def by_length(texts: Tensor) -> tuple[Tensor, tuple[tuple[int, int], ...], Tensor | None]:
-    """Order tokens so that texts of about one length are encoded together, as `Part` has them; vectors stay."""
-    if texts.is_floating_point():
-        return texts, (), None
-    lengths = (texts != 0).sum(1)
-    places = None
-    if len(texts) > TEXTS_AT_ONCE:
-        order = lengths.argsort(stable=True)
-        texts, lengths, places = texts[order], lengths[order], order.argsort()
-    return texts, tuple((len(run), int(run.max())) for run in lengths.split(TEXTS_AT_ONCE)), places
+    pixels, longest = torch.from_numpy(np.take(lesson.pixels, icons, axis=0)), int((texts != 0).sum(1).max())
+    return Part(pixels, changes, counts, texts, longest)
 
 
 def share_of(n: int, part: int, parts: int) -> slice:
@@ -251,7 +238,7 @@ class Feed:
             pending.extend(pool.submit(fetch, step) for step in range(start, min(start + STEPS_AHEAD, end)))
             for following in range(start + STEPS_AHEAD, end + STEPS_AHEAD):
                 began = time.perf_counter()
-                with record_function("icons: wait"):
+                with record_function("icons: wait"), span("waiting for data"):
                     read, sent, event = pending.popleft().result()
                 self.waited_seconds += time.perf_counter() - began
                 if following < end:

@@ -39,9 +39,11 @@ from indexer.library.foreign import parsed
 from indexer.sources.records import read_regular
 
 LINEAGE_NAME = "training.json"
-_GRAPHS = ("graphs.json", "text.onnx", "image.onnx", "image-int8.onnx")
-_OF_OTHER_TOKENIZERS = ("added_tokens.json", "sentencepiece.bpe.model", "spiece.model")
-_OWN = {CONFIG_NAME, *WEIGHT_NAMES, *TOKENIZER_NAMES, *_OF_OTHER_TOKENIZERS, *_GRAPHS, LINEAGE_NAME, "README.md"}
+_OWN = {
+    *(CONFIG_NAME, *WEIGHT_NAMES, LINEAGE_NAME, "README.md"),
+    *("graphs.json", "text.onnx", "image.onnx", "image-int8.onnx"),
+    *(*TOKENIZER_NAMES, "added_tokens.json", "sentencepiece.bpe.model", "spiece.model"),
+}
 """Names of all that a model folder holds."""
 
 _FINETUNED = """# A fine-tuned icon encoder
@@ -81,24 +83,31 @@ def read_lineage(folder: Path) -> dict[str, Any]:
 def card_of(lineage: Mapping[str, Any]) -> str:
     """Write the card of a model."""
     parent, data = lineage["parent"], lineage["data"]
-    licences = Counter(icon_set["licence"] or "not stated" for icon_set in data["sets"])
     return _FINETUNED.format(
         parent="random weights" if parent["random"] else f'"{parent["name"]}"',
         held_out=data["held_out_icons"],
         one_in=data["held_out_one_name_in"],
         figures=_compared(lineage["figures"] or {}, parent["figures"] or {}),
-        icons=data["icons"],
-        sets=len(data["sets"]),
-        names=data["base_names"],
-        captions=data["captions"],
-        licences=", ".join(f"{licence} ({n})" for licence, n in licences.most_common()),
+        **counts(data),
     )
+
+
+def counts(data: Mapping[str, Any]) -> dict[str, Any]:
+    """How much was learnt from, for a card."""
+    licences = Counter(icon_set["licence"] or "not stated" for icon_set in data["sets"])
+    return {
+        "icons": data["icons"],
+        "sets": len(data["sets"]),
+        "names": data["base_names"],
+        "captions": data["captions"],
+        "licences": ", ".join(f"{licence} ({n})" for licence, n in licences.most_common()),
+    }
 
 
 def _compared(figures: Mapping[str, Any], before: Mapping[str, Any]) -> str:
     """A table of the held-out figures before and after."""
     rows = [
-        f"| {task} | {name} | {_spelled(before[task][name]) if task in before else ''} | {_spelled(found)} |\n"
+        f"| {task} | {name} | {spelled(before[task][name]) if task in before else ''} | {spelled(found)} |\n"
         for task, by_name in figures.items()
         for name, found in by_name.items()
     ]
@@ -108,7 +117,7 @@ def _compared(figures: Mapping[str, Any], before: Mapping[str, Any]) -> str:
     return "\n".join(["", head, "".join(rows)]) if rows else "\nNothing was held out, so nothing was measured.\n"
 
 
-def _spelled(figure: list[float]) -> str:
+def spelled(figure: list[float]) -> str:
     """Spell a value with its interval."""
     return "{:.3f} ({:.3f}-{:.3f})".format(*figure)
 
@@ -120,8 +129,6 @@ def as_json(lineage: Mapping[str, Any]) -> str:
 
 _BYTES_OF_WEIGHT = 16
 """In training: itself, its gradient, and what Adam keeps of it."""
-_TOKENS = "token_embedding.weight"
-"""Of open_clip's own text towers."""
 # The renderer composites on white and keeps the aspect by padding; open_clip's own transform is set to do the same.
 PREPROCESS_CONFIG: dict[str, Any] = {
     "size": 64,
@@ -201,7 +208,7 @@ def _stored(name: str, tensor: torch.Tensor, stored: str) -> torch.Tensor:
     tensor = tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
     if not tensor.is_floating_point():
         return tensor
-    if stored == "fp8" and name.endswith(_TOKENS):
+    if stored == "fp8" and name.endswith("token_embedding.weight"):
         return tensor.float().to(torch.float8_e4m3fn)
     return tensor.float() if stored == "fp32" else tensor.half()
 

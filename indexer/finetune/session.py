@@ -33,8 +33,8 @@ from indexer.finetune.captions import Gathered, Limits, gather_icons
 from indexer.finetune.folder import Outcome, check_replaceable, write_random_model
 from indexer.finetune.lesson import Material, build_corpus, key_of, open_pixels, read_facts, read_material
 from indexer.finetune.options import Augmentation, FinetuneOptions, Places, Plan, write_plan
+from indexer.finetune.progress import TrainingProgress, TrainingView
 from indexer.finetune.rank import JOINT_FACTOR, run_rank
-from indexer.finetune.watch import TrainingProgress, TrainingView
 from indexer.library.durable import disk_error, leftovers, make_folder
 from indexer.library.folder import Library
 from indexer.library.foreign import from_json
@@ -103,8 +103,11 @@ def working(request: Request) -> Iterator[Places]:
 
 def rerun(places: Places) -> str:
     """Say how to go on with a run that ended early."""
-    kept = "the last checkpoint stays, --resume goes on from it"
-    return kept if places.has_checkpoint else "there is no checkpoint yet, run again"
+    return (
+        "the last checkpoint stays, --resume goes on from it"
+        if places.has_checkpoint
+        else "there is no checkpoint yet, run again"
+    )
 
 
 def prepare(request: Request, places: Places, devices: Devices, viewer: Bars) -> Material:

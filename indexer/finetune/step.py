@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,8 +20,9 @@ from indexer.finetune.augment import as_floats, augment
 from indexer.finetune.batches import Draw, Part, Sides
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions, Loss, Schedule
+from indexer.finetune.progress import TrainingProgress, TrainingReporter
 from indexer.finetune.student import Student, limit_scale, text_parameters, whole
-from indexer.finetune.watch import TrainingProgress, TrainingReporter
+from indexer.reports.timings import span
 
 Features = dict[str, Tensor]
 """What a model says of some icons: unit vectors (n, dim) as `images` and `texts`, the logits' `scale` and `bias`; where
@@ -111,7 +112,6 @@ def gathered(vectors: Tensor) -> Tensor:
     return torch.cat(all_gather(vectors)) if dist.is_initialized() else vectors  # type: ignore[no-untyped-call]
 
 
-REFERENCE_BATCH = 512
 UNDECAYED = {"text_map", "positional_embedding", "pos_embed", "cls_token"}
 
 
@@ -154,7 +154,7 @@ def steps(optimizer: torch.optim.Optimizer, *, n_steps: int, schedule: Schedule,
 
 def peak_rate(options: FinetuneOptions) -> float:
     """The highest rate, scaled with the global batch where that was asked for."""
-    ratio = options.loss.batch / REFERENCE_BATCH
+    ratio = options.loss.batch / 512
     return options.schedule.rate * {"none": 1.0, "linear": ratio, "sqrt": math.sqrt(ratio)}[options.schedule.scale_rate]
 
 
@@ -167,7 +167,6 @@ def rate_share(done: float, schedule: Schedule) -> float:
 
 
 SCALARS = ("scale", "bias")
-Inputs = tuple[Tensor, tuple[int, int, int], Tensor, Sequence[tuple[int, int]], Tensor | None]
 
 
 @dataclass(slots=True)
@@ -203,7 +202,7 @@ def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> 
     optimizer, options = session.optimizer, session.options
     optimizer.zero_grad(set_to_none=True)
     loss, terms = compute_gradients(session, draw, parts, step=step)
-    with record_function("icons: compute"):
+    with record_function("icons: compute"), span("optimiser"):
         session.scaler.unscale_(optimizer)
         trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         norm = whole(nn.utils.clip_grad_norm_(trained, options.schedule.clip, foreach=True))
@@ -302,18 +301,28 @@ def compute_gradients(
     return total, dict(zip(terms, others, strict=True))
 
 
-def _inputs_of(part: Part) -> Inputs:
-    return augment(as_floats(part.pixels), part.changes), part.counts, part.texts, part.runs, part.places
+def _inputs_of(part: Part) -> tuple[Any, ...]:
+    return augment(as_floats(part.pixels), part.changes), part.counts, part.texts, part.longest
 
 
-def _features_without_graph(session: Session, inputs: list[Inputs], seeds: list[int]) -> list[Features]:
-    """Features of each micro-batch as leaves that will collect the loss's gradient."""
-    leaves = []
-    with torch.no_grad(), _statistics_held(session.student):
+def _features_without_graph(session: Session, inputs: list[tuple[Any, ...]], seeds: list[int]) -> list[Features]:
+    """Features of each micro-batch as leaves that will collect the loss's gradient.
+
+    Batch norms look at a batch without remembering it: it will come once more.
+    """
+    norms = [it for it in session.student.modules() if isinstance(it, nn.modules.batchnorm._BatchNorm)]
+    momenta, leaves = [norm.momentum for norm in norms], []
+    try:
+        for norm in norms:
+            norm.momentum = 0.0
         for part, seed in zip(inputs, seeds, strict=True):
             session.reporter.live()
             torch.manual_seed(seed)
-            leaves.append(session.student(*part))
+            with torch.no_grad():
+                leaves.append(session.student(*part))
+    finally:
+        for norm, momentum in zip(norms, momenta, strict=True):
+            norm.momentum = momentum
     return [{name: tensor.detach().requires_grad_() for name, tensor in leaf.items()} for leaf in leaves]
 
 
@@ -325,17 +334,3 @@ def _carry(features: Features, leaf: Features, *, scalars: Features, n_parts: in
         share = tensor * (0.0 if collected is None else collected)
         total = total + (share / n_parts if name in SCALARS else share.sum())
     return total
-
-
-@contextmanager
-def _statistics_held(student: nn.Module) -> Iterator[None]:
-    """Let batch norms look at a batch without remembering it: it will come once more."""
-    norms = [module for module in student.modules() if isinstance(module, nn.modules.batchnorm._BatchNorm)]
-    momenta = [norm.momentum for norm in norms]
-    for norm in norms:
-        norm.momentum = 0.0
-    try:
-        yield
-    finally:
-        for norm, momentum in zip(norms, momenta, strict=True):
-            norm.momentum = momentum

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, cast
@@ -84,8 +84,8 @@ class Student(nn.Module):
         self.encodes_texts = towers.text_tower != "locked"
         self._text_tower = (TextTower(model),)  # no module of this one: weights would have two names
         # FSDP gathers parameters in hooks and compiled code wants one shape: neither lets a batch be cut to its texts.
-        is_plain = options.distribution.strategy == "ddp" and not options.distribution.compile
-        self._cuts_texts = is_plain and self._text_tower[0].cut_names is not None
+        may_be_cut = self._text_tower[0].cut_names is not None and not options.distribution.compile
+        self._cuts_texts = may_be_cut and options.distribution.strategy == "ddp"
         self._steady = _prepare_towers(model, towers)
         preprocess = model.visual.preprocess_cfg
         self.register_buffer("mean", torch.tensor(preprocess["mean"]).view(3, 1, 1), persistent=False)
@@ -102,17 +102,9 @@ class Student(nn.Module):
         if towers.picture_tower == towers.text_tower == "locked":
             raise ModelError("both towers are locked: there is nothing to train; leave one of them at full or lora")
 
-    def forward(
-        self,
-        images: Tensor,
-        counts: tuple[int, int, int],
-        texts: Tensor,
-        runs: Sequence[tuple[int, int]],
-        places: Tensor | None,
-    ) -> dict[str, Tensor]:
+    def forward(self, images: Tensor, counts: tuple[int, int, int], texts: Tensor, longest: int) -> dict[str, Tensor]:
         """Features of pictures 0..1 (n, 3, size, size) and of texts, as `batches.Part` has them."""
-        encoded = self.encode_texts(texts, runs)
-        parts = (encoded if places is None else encoded[places]).split(counts)
+        parts = self.encode_texts(texts, longest).split(counts)
         features = {name: part for name, part in zip(("texts", "seconds", "words"), parts, strict=True) if len(part)}
         scale = self.model.logit_scale.exp().reshape(())
         bias = self.bias.reshape(()) if self.bias is not None else torch.zeros_like(scale)
@@ -125,22 +117,20 @@ class Student(nn.Module):
             vectors = self.model.encode_image(images)
         return functional.normalize(vectors.float(), dim=-1)
 
-    def encode_texts(self, texts: Tensor, runs: Sequence[tuple[int, int]] = ()) -> Tensor:
+    def encode_texts(self, texts: Tensor, longest: int | None = None) -> Tensor:
         """Unit vectors (n, dim) of tokens (n, context), or of vectors (n, dim) that the locked tower gave.
 
-        `runs` says how many are encoded at once, and to how many tokens those may be cut; else the host waits to know.
+        `longest` says to how many tokens texts may be cut; else the host waits for the device to know.
         """
         if texts.is_floating_point():
             vectors = texts.float()
         else:
+            [tower], texts = self._text_tower, texts.long()
             with autocast(self.precision, texts.device):
-                [tower] = self._text_tower
                 if self._cuts_texts:
-                    runs = runs or [(len(texts), int((texts != 0).sum(1).max()))]
-                    each = zip(texts.long().split([n for n, _ in runs]), runs, strict=True)
-                    vectors = torch.cat([tower.encode_cut(part[:, :longest]) for part, (_, longest) in each])
+                    vectors = tower.encode_cut(texts[:, :longest]) if longest else tower.encode_short(texts)
                 else:
-                    vectors = tower(texts.long())
+                    vectors = tower(texts)
         return vectors if self.text_map is None else functional.normalize(vectors @ self.text_map, dim=-1)
 
     def train(self, mode: bool = True) -> "Student":

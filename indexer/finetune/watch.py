@@ -25,8 +25,6 @@ from torch.profiler import ProfilerActivity, profile, schedule
 
 from indexer.arrays import Floats, Ids
 from indexer.embedding.distributed import Rank
-from indexer.embedding.progress import RankProgress, Reporter
-from indexer.embedding.rank_view import RankView
 from indexer.errors import TrainError
 from indexer.finetune.augment import as_bytes, as_floats, augment, draw_changes
 from indexer.finetune.lesson import Lesson, Tokenizer, tokenize
@@ -198,51 +196,6 @@ def _vectors(
     return found
 
 
-@dataclass(slots=True)
-class TrainingProgress(RankProgress):
-    """How far one rank is that trains; its pictures and seconds count from when this process began."""
-
-    step: int = 0
-    n_steps: int = 0
-    loss: float = 0.0
-    first_step: int = 0
-
-
-TrainingReporter = Reporter[TrainingProgress]
-
-
-class TrainingView(RankView):
-    """Shows a run: loss, rate of each rank, memory and time left."""
-
-    def __init__(self, *, watch_devices: bool = False) -> None:
-        super().__init__(watch_devices=watch_devices, estimate=False)  # the run itself tells the time left
-        self._noted = ""
-
-    def trained(self, ranks: list[TrainingProgress]) -> None:
-        """Show step, loss, rates, memory and time left."""
-        first = ranks[0]
-        if not first.note:
-            self.advance(first.step, first.n_steps, described(ranks), now=first.finished)
-        elif first.note != self._noted:
-            self._noted = first.note
-            self.advance(first.step, first.n_steps or None, first.note, now=True)
-        self.look([rank for rank in ranks if rank.device])
-
-
-def described(ranks: list[TrainingProgress]) -> str:
-    """Spell how ranks are doing in one line."""
-    first = ranks[0]
-    each = ", ".join(f"{rank.images_per_second:,.0f}" for rank in ranks)
-    total = sum(rank.images_per_second for rank in ranks)
-    rate = f"{total:,.0f} images/s" + (f" (ranks {each})" if len(ranks) > 1 else "")
-    memory = max(rank.memory_bytes for rank in ranks) / 1e9
-    seconds_left = (first.n_steps - first.step) * first.seconds / max(1, first.step - first.first_step)
-    minutes, seconds = divmod(round(seconds_left), 60)
-    waiting = max(rank.waited_share for rank in ranks)
-    waited = f", {waiting:.0%} waiting for data" if waiting >= 0.05 else ""
-    return f"loss {first.loss:.3f}, {rate}, {memory:.1f} GB, {minutes}:{seconds:02} left{waited}"
-
-
 class Log:
     """Appends JSON lines; a resumed run first forgets what came after the step that it goes on from.
 
@@ -372,13 +325,14 @@ def shares_of(events: Any) -> dict[str, float]:
     marked: Counter[str] = Counter()
     ranges: dict[str, list[tuple[float, float]]] = {"host": [], "exchanged": [], "kernels": []}
     for event in events:
+        lasts = event.time_range.start, event.time_range.end
         if event.device_type != DeviceType.CPU:  # there marks come again, around the kernels that they have launched
             if not event.is_user_annotation:
-                ranges["exchanged" if "nccl" in event.name.lower() else "kernels"].append(_range(event))
+                ranges["exchanged" if "nccl" in event.name.lower() else "kernels"].append(lasts)
         elif event.name.startswith("icons: "):
-            marked[event.name.removeprefix("icons: ")] += event.time_range.end - event.time_range.start
+            marked[event.name.removeprefix("icons: ")] += lasts[1] - lasts[0]
         elif event.name.startswith(_COMMUNICATION):
-            ranges["host"].append(_range(event))
+            ranges["host"].append(lasts)
     microseconds = {
         "data": marked["data"] + marked["wait"],
         "compute": marked["compute"],
@@ -389,10 +343,6 @@ def shares_of(events: Any) -> dict[str, float]:
     shares = {f"{name} share": round(value / whole, 4) for name, value in microseconds.items()} if whole else {}
     seconds = {name: round(value / 1e6, 4) for name, value in {"seconds": whole, **microseconds}.items()}
     return {**seconds, **shares}
-
-
-def _range(event: Any) -> tuple[float, float]:
-    return event.time_range.start, event.time_range.end
 
 
 def _covered(ranges: list[tuple[float, float]]) -> float:

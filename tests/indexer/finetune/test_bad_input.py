@@ -174,7 +174,7 @@ def test_weights_are_untouched_by_a_step_whose_loss_is_no_number() -> None:
     draw, parts = Feed(session.lesson, session.options, session.rank).read(0)
     taken = take_step(session, draw, parts, step=0)
     with pytest.raises(TrainError, match='the loss is "nan" at step 1'):
-        read_results(session, [taken])
+        list(read_results(session, [taken]))
     for name, tensor in session.student.state_dict().items():
         assert torch.equal(tensor, before[name]) or name == "model.logit_scale"
 

@@ -19,8 +19,9 @@ from indexer.encoders.devices import Devices
 from indexer.errors import TrainError
 from indexer.finetune import session
 from indexer.finetune.options import Places
+from indexer.finetune.progress import TrainingProgress, TrainingView
 from indexer.finetune.session import Request, prepare, working
-from indexer.finetune.watch import TrainingProgress, TrainingView, shares_of
+from indexer.finetune.watch import shares_of
 from indexer.library.folder import Library
 
 
