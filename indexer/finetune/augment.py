@@ -263,7 +263,7 @@ def _backed(images: Tensor, changes: Changes) -> Tensor:
 def _separably(images: Tensor, weights: Tensor) -> Tensor:
     """Apply linear maps (n, size, size), or one for all, along both axes of each picture."""
     for _ in range(2):
-        images = (images.flatten(1, 2) @ weights.mT).unflatten(1, (3, -1)).mT
+        images = (images.flatten(1, 2) @ weights.mT).reshape(images.shape).mT
     return images
 
 

@@ -124,9 +124,10 @@ def on_device(it: Any, device: torch.device) -> tuple[Any, Tensor]:
     """
     leaves, layout = tree_flatten(it)
     tensors = [leaf.contiguous() for leaf in leaves if isinstance(leaf, Tensor)]
-    flat = [functional.pad(tensor.flatten().view(torch.uint8), (0, -tensor.nbytes % _ALIGNED)) for tensor in tensors]
+    rows = [tensor.as_strided((tensor.numel(),), (1,)).view(torch.uint8) for tensor in tensors]
+    flat = [functional.pad(row, (0, -len(row) % _ALIGNED)) for row in rows]
     sent = torch.cat(flat).pin_memory().to(device, non_blocking=True)
-    parts = zip(tensors, sent.split([len(part) for part in flat]), strict=True)
+    parts = zip(tensors, torch.split(sent, [len(part) for part in flat]), strict=True)
     there = iter([part[: here.nbytes].view(here.dtype).view(here.shape) for here, part in parts])
     return tree_unflatten([next(there) if isinstance(leaf, Tensor) else leaf for leaf in leaves], layout), sent
 

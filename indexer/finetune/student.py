@@ -104,7 +104,7 @@ class Student(nn.Module):
 
     def forward(self, images: Tensor, counts: tuple[int, int, int], texts: Tensor, longest: int) -> dict[str, Tensor]:
         """Features of pictures 0..1 (n, 3, size, size) and of texts, as `batches.Part` has them."""
-        parts = self.encode_texts(texts, longest).split(counts)
+        parts = torch.split(self.encode_texts(texts, longest), counts)
         features = {name: part for name, part in zip(("texts", "seconds", "words"), parts, strict=True) if len(part)}
         scale = self.model.logit_scale.exp().reshape(())
         bias = self.bias.reshape(()) if self.bias is not None else torch.zeros_like(scale)
@@ -286,7 +286,7 @@ class Average:
         self._live = {name: state[name] for name in student.trained_names()}
         self.tensors = {name: tensor.detach().clone() for name, tensor in self._live.items()}
         pairs = [(it, self._live[name]) for name, it in self.tensors.items()]
-        self._averaged = [*zip(*(pair for pair in pairs if pair[0].is_floating_point()), strict=True)]
+        self._averaged: Any = [*zip(*(pair for pair in pairs if pair[0].is_floating_point()), strict=True)]
         self._counted = [pair for pair in pairs if not pair[0].is_floating_point()]
 
     @torch.no_grad()

@@ -100,14 +100,14 @@ def sit_exam(student: Student, exam: Exam, device: torch.device, live: Callable[
     """
     was_training = student.training
     student.eval()
-    both = (torch.from_numpy(pixels).split(128) for pixels in (exam.pixels, exam.degraded))
+    both = (torch.split(torch.from_numpy(pixels), 128) for pixels in (exam.pixels, exam.degraded))
     pictures, degraded = (
         _vectors(lambda it: student.encode_images(as_floats(it)), some, device, live) for some in both
     )
-    names = _vectors(student.encode_texts, exam.names.split(256), device, live)
+    names = _vectors(student.encode_texts, torch.split(exam.names, 256), device, live)
     found: dict[str, dict[str, Figure]] = {}
     if exam.answers:
-        queries = _vectors(student.encode_texts, exam.queries.split(256), device, live)
+        queries = _vectors(student.encode_texts, torch.split(exam.queries, 256), device, live)
         found |= compare_rankers(queries, pictures, names, exam.answers)
     found["names: pictures"] = figures(first_ranks(names[exam.name_queries], pictures, exam.namesakes))
     found["screenshots: pictures"] = figures(first_ranks(degraded, pictures, exam.twins))
@@ -267,13 +267,14 @@ class StepClock:
         """Count a step, and time it where its turn has come: the first ones load kernels."""
         self.n_steps += 1
         is_held = self.device.type == "cuda" and self.n_steps % _HELD_EVERY == WARM_UP_STEPS + 1
-        began, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2)) if is_held else (None, None)
-        if began is not None:
+        event: Any = torch.cuda.Event
+        began, ended = (event(enable_timing=True), event(enable_timing=True)) if is_held else (None, None)
+        if is_held:
             with torch.cuda.device(self.device):
                 torch.cuda._sleep(_HELD_CYCLES)  # type: ignore[no-untyped-call]
             began.record(torch.cuda.current_stream(self.device))
         yield
-        if ended is not None:
+        if is_held:
             ended.record(torch.cuda.current_stream(self.device))
             self.held = began, ended
 

@@ -6,13 +6,13 @@ takes a few shifts.
 """
 
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from indexer.arrays import Ids, Mask, Pixels
-from indexer.library.traits import Ink
 
 GRID = 64
 _COLOUR = 48
@@ -42,14 +42,14 @@ def measure(channels: Pixels, *, on_light: Mask) -> NDArray[np.int8]:
     shown = shows_colour(channels)
     n_shown = np.count_nonzero(shown, axis=(1, 2))
     n_hues = _count_hues(channels, shown, n_shown) if channels.shape[1] > 1 else n_shown
-    ink = Ink(
+    ink = [  # as `Ink` has them
         _percent(n_some, GRID * GRID),
         _percent(_count(_worn(some & ~dark)), n_some),
         _percent(n_half, _count(_enclosed(half))),
         *(_percent(_count(rows), n_half) for rows in thick),
         _percent(n_shown, n_some),
         n_hues,
-    )
+    ]
     return np.stack(ink, axis=1).astype(np.int8)
 
 
@@ -58,11 +58,11 @@ def _rows(mask: Mask) -> NDArray[np.uint64]:
 
 
 def _count(rows: NDArray[np.uint64]) -> Ids:
-    return np.bitwise_count(rows).sum(axis=1, dtype=np.int64)
+    return np.asarray(np.bitwise_count(rows).sum(axis=1), np.int64)
 
 
 def _percent(part: Ids, whole: Ids | int) -> Ids:
-    return (200 * part + whole) // (2 * whole)
+    return np.asarray((200 * part + whole) // (2 * whole), np.int64)
 
 
 def _worn(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -72,14 +72,14 @@ def _worn(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return worn
 
 
-def _enclosed(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _enclosed(rows: Any) -> NDArray[np.uint64]:
     """Find the pixels that have ink on all four sides, or are ink."""
     right = left = rows
     for step in (1, 2, 4, 8, 16, 32):
         right, left = right | right >> step, left | left << step
     down = np.bitwise_or.accumulate(rows, axis=1)
     up = np.bitwise_or.accumulate(rows[:, ::-1], axis=1)[:, ::-1]
-    return right & left & down & up
+    return np.asarray(right & left & down & up, np.uint64)
 
 
 def _count_hues(channels: NDArray[np.uint8], shown: Mask, n_shown: Ids) -> Ids:
@@ -87,4 +87,4 @@ def _count_hues(channels: NDArray[np.uint8], shown: Mask, n_shown: Ids) -> Ids:
     red, green, blue = (channels[:, channel] for channel in range(3))
     sixths = (red > green) + 2 * (green > blue) + 4 * (blue > red)
     found = [np.count_nonzero(shown & (sixths == sixth), axis=(1, 2)) > _HUE_SHARE * n_shown for sixth in range(8)]
-    return np.sum(found, axis=0)
+    return np.asarray(np.sum(found, axis=0), np.int64)
