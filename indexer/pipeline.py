@@ -306,9 +306,14 @@ def _embed_here(library: Library, plan: Plan, devices: Devices, options: IndexOp
 
     give_back_memory()
     watcher.stage("Embedding")
-    watch, give_up = partial(watcher.embedded, plan), watcher.give_up
     try:
-        run_ranks(library, plan.fingerprint, devices=devices, watch=watch, give_up=give_up)
+        run_ranks(
+            library,
+            plan.fingerprint,
+            devices=devices,
+            watch=partial(watcher.embedded, plan),
+            give_up=watcher.give_up,
+        )
     except DeviceError as error:
         if options.devices != "auto" or devices.device == "cpu":
             raise
@@ -324,8 +329,9 @@ def _sooner(plan: Plan, options: IndexOptions, stage: Stage) -> Devices:
     if options.devices != "auto" or devices.device == "cpu":
         return devices
     of_each = operations(find_checkpoint(ModelChoice.from_json(plan.model)))
-    n_images, n_names = plan.n_images, plan.n_names
-    devices, line = choose_sooner(devices, Machine.here(), n_images=n_images, n_names=n_names, of_each=of_each)
+    devices, line = choose_sooner(
+        devices, Machine.here(), n_images=plan.n_images, n_names=plan.n_names, of_each=of_each
+    )
     stage(line)
     return devices
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -20,7 +20,14 @@ from indexer.catalog import questions
 from indexer.catalog.database import read_catalog
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.encoders.graphs import N_SAMPLES, carry, find_graphs, sample_pixels
-from indexer.encoders.query_encoder import PENDING, QueryEncoder, open_through_torch, read_facts, write_pending
+from indexer.encoders.query_encoder import (
+    PENDING,
+    EncoderFacts,
+    QueryEncoder,
+    TorchQueryEncoder,
+    read_facts,
+    write_pending,
+)
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.process import end_with_starter, named_as_starter
@@ -70,20 +77,20 @@ def export_missing(library: Library, choice: ModelChoice, *, stage: Callable[[st
 
 def pending_encoder(library: Library, fingerprint: str) -> QueryEncoder | None:
     """What takes the place of an encoder whose export is pending; None where none is."""
-    try:
-        facts = read_facts(library.encoder(fingerprint))
-    except (OSError, ValueError):  # whoever opens it says so
-        return None
-    return open_through_torch(facts) if facts.reason == PENDING else None
+    facts = _facts(library, fingerprint)
+    return TorchQueryEncoder(facts) if facts and facts.reason == PENDING else None
 
 
 def _is_there(library: Library, checkpoint: Checkpoint) -> bool:
-    try:
-        return read_facts(library.encoder(checkpoint.fingerprint)).reason != PENDING
-    except FileNotFoundError:
-        return False
-    except (OSError, ValueError):  # damaged: whoever opens it says so
-        return True
+    facts, folder = _facts(library, checkpoint.fingerprint), library.encoder(checkpoint.fingerprint)
+    return facts.reason != PENDING if facts else (folder / "encoder.json").is_file()
+
+
+def _facts(library: Library, fingerprint: str) -> EncoderFacts | None:
+    """What an encoder says of itself; None where it is not there, or damaged, as whoever opens it says."""
+    with suppress(OSError, ValueError):
+        return read_facts(library.encoder(fingerprint))
+    return None
 
 
 def _export_apart(library: Library, choice: ModelChoice, stage: Callable[[str], None]) -> None:
@@ -102,8 +109,10 @@ def _export_apart(library: Library, choice: ModelChoice, stage: Callable[[str], 
             process.kill()
             raise
     if process.returncode:
-        what = f"the query encoder could not be exported ({line.strip()}); searches go through torch meanwhile"
-        raise EmbedError(f"{what}; run `icons index` again")
+        raise EmbedError(
+            f"the query encoder could not be exported ({line.strip()}); searches go through torch meanwhile; run "
+            "`icons index` again"
+        )
 
 
 @click.command()

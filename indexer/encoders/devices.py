@@ -7,9 +7,12 @@ import ctypes
 import importlib.util
 import os
 import re
-from collections.abc import Sequence
-from contextlib import suppress
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
@@ -17,6 +20,7 @@ from typing import Any, Literal, Protocol, Self
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.errors import DeviceError
 from indexer.process import computes_in_bf16, cores, may_have_gpu
+from indexer.reports.timings import span
 
 
 class Device(Protocol):
@@ -28,16 +32,47 @@ class Device(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
-    """The processor, for what needs no torch."""
+class Place:
+    """The processor, or a GPU by its number as CUDA counts, for what needs no torch yet."""
 
-    type: Literal["cpu"] = "cpu"
+    type: Literal["cpu", "cuda"] = "cpu"
+    number: int = 0
 
     def __str__(self) -> str:
-        return self.type
+        return self.type if self.type == "cpu" else f"cuda:{self.number}"
 
 
-HOST = Host()
+HOST = Place()
+
+
+@contextmanager
+def context_opening(device: Device) -> Iterator[None]:
+    """Have CUDA open its context on a GPU in a thread during the block: that takes as long as torch's other imports.
+
+    Raises:
+        DeviceError: it can't be used, which the block may have run into as well.
+    """
+    import torch
+
+    def open_context() -> None:
+        with span("context"):
+            torch.zeros(1, device=str(device))
+
+    with ThreadPoolExecutor(1, "context") as beside:
+        opened = beside.submit(open_context)
+        try:
+            yield
+            opened.result()
+        except RuntimeError as error:
+            if (cause := opened.exception()) is None:
+                raise
+            raise _unusable(device, cause) from error
+
+
+def _unusable(device: Device, error: BaseException) -> DeviceError:
+    reason = next(iter(str(error).splitlines()), type(error).__name__)
+    return DeviceError(f'"{device}" can\'t be used ({reason}); `nvidia-smi` says more, --devices cpu works without')
+
 
 MASK = "CUDA_VISIBLE_DEVICES"
 """GPUs that a process sees, by number or UUID; it counts them from 0 as they stand there."""
@@ -75,8 +110,7 @@ def parse_devices(text: str) -> Devices:
         return Devices("cpu", int(match[1] or 1))
     gpus = find_gpus()
     if text == "auto":
-        free = _gpus(gpus.free) if gpus.free else Devices("cpu", 1)
-        return replace(free, why=gpus.why if may_have_gpu() else "")
+        return replace((_gpus(gpus.free) if gpus.free else Devices("cpu", 1)), why=gpus.why if may_have_gpu() else "")
     if re.fullmatch(r"[1-9][0-9]{0,3}", text):
         numbers = list(range(int(text)))
     elif re.fullmatch(r"[0-9]{1,4}(,[0-9]{1,4})*,?", text) and "," in text:
@@ -86,10 +120,9 @@ def parse_devices(text: str) -> Devices:
     if len(set(numbers)) != len(numbers):
         raise DeviceError(f'--devices "{text}" names a GPU twice')
     if max(numbers) >= gpus.n:
-        mask = os.environ.get(MASK)
+        mask, why = os.environ.get(MASK), f", {gpus.why}" if gpus.why else ""
         there = f"this machine has {gpus.n}" if mask is None else f'{MASK} "{mask}" shows {gpus.n}'
-        because = f" ({gpus.why})" if gpus.why else ""
-        raise DeviceError(f'--devices "{text}" asks for GPU {max(numbers)}, {there}{because}; try --devices cpu')
+        raise DeviceError(f'--devices "{text}" asks for GPU {max(numbers)}, {there}{why}; try --devices cpu')
     return _gpus(numbers)
 
 
@@ -103,10 +136,13 @@ def use_device(device: Device) -> None:
 
     A thread's GPU is number 0 at first, where whatever names no device would open a context of half a gigabyte.
     """
-    if device.type == "cuda":
+    if device.type == "cuda" and "torch" in sys.modules:  # else nothing has touched CUDA
         import torch
 
-        torch.cuda.set_device(torch.device(str(device)))
+        try:
+            torch.cuda.set_device(torch.device(str(device)))
+        except RuntimeError as error:
+            raise _unusable(device, error) from error
 
 
 def see_own_gpu(local: int) -> int:
@@ -165,10 +201,9 @@ def ask_driver(entries: Sequence[str] | None) -> tuple[int, dict[str, float | st
     nvml.nvmlDeviceGetCount_v2(ctypes.byref(n))
     nvml.nvmlSystemGetCudaDriverVersion_v2(ctypes.byref(cuda))
     for entry in map(str, range(n.value)) if entries is None else entries:
-        by_number = entry.isdecimal()
-        find = nvml.nvmlDeviceGetHandleByIndex_v2 if by_number else nvml.nvmlDeviceGetHandleByUUID
-        error = find(int(entry) if by_number else entry.encode(), ctypes.byref(handle))
-        error = error or nvml.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory))
+        by_number, by_uuid = nvml.nvmlDeviceGetHandleByIndex_v2, nvml.nvmlDeviceGetHandleByUUID
+        find = partial(by_number, int(entry)) if entry.isdecimal() else partial(by_uuid, entry.encode())
+        error = find(ctypes.byref(handle)) or nvml.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory))
         free[entry] = nvml.nvmlErrorString(error).decode() if error else memory.free
     return cuda.value // 1000, free
 
@@ -204,9 +239,8 @@ def find_gpus() -> Gpus:
 
 def _why_not(entry: str, free: float | str) -> str:
     """Say why a GPU is left alone; nothing where it is not."""
-    if isinstance(free, str):
-        return f'GPU "{entry}" does not answer: {free}'
-    return f'GPU "{entry}" has {free / 1e9:.1f} GB free' if free < LEAST_FREE else ""
+    said = f"does not answer: {free}" if isinstance(free, str) else f"has {free / 1e9:.1f} GB free"
+    return "" if not isinstance(free, str) and free >= LEAST_FREE else f'GPU "{entry}" {said}'
 
 
 def _count_by_torch() -> int:

@@ -82,8 +82,7 @@ def traceable() -> Iterator[None]:
 def _parity(path: Path, inputs: Tensor, tower: nn.Module, whole: Tensor | None = None) -> float:
     """Least cosine between vectors of an exported tower and those of torch; `whole`: what torch sees instead."""
     found = Tower(path, threads=0).run(_INPUTS[path.stem], inputs.cpu().numpy())
-    expected = tower(inputs if whole is None else whole).cpu().numpy()
-    return float((found * expected).sum(axis=1).min())
+    return float((found * tower(inputs if whole is None else whole).cpu().numpy()).sum(axis=1).min())
 
 
 def _shape(tokenizer: Any, *, dim: int, image_size: int, **agreement: Any) -> Shape:
@@ -256,8 +255,7 @@ def _attend(
     heads = [part.reshape(part.shape[0], -1, module.num_heads, module.head_dim) for part in packed.chunk(3, dim=-1)]
     queries, keys, values = (part.transpose(1, 2) for part in heads)
     weights = (queries @ keys.transpose(2, 3) * module.head_dim**-0.5 + attn_mask).softmax(dim=-1)
-    attended = (weights @ values).transpose(1, 2).reshape(query.shape[0], -1, module.embed_dim)
-    return module.out_proj(attended), None
+    return module.out_proj((weights @ values).transpose(1, 2).reshape(query.shape[0], -1, module.embed_dim)), None
 
 
 _STORED = {"F16": TensorProto.FLOAT16, "F32": TensorProto.FLOAT, "F8_E4M3": TensorProto.UINT8}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Halves, Ids, Pixels
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
-from indexer.encoders.devices import HOST, Device
+from indexer.encoders.devices import HOST, Device, Place
 from indexer.encoders.query_encoder import Shape, Tower, clip_tokenizer, write_facts
 from indexer.errors import ModelError, RenderError, SourceError
 from indexer.library.bundled import bundled
@@ -299,13 +299,15 @@ docs/log.md has the figures."""
 
 
 def find_device(name: str) -> Device:
-    """Turn "cpu" or "cuda:1" into a device that is there.
+    """Turn "cpu" or "cuda:1" into a device; whether a GPU is there, torch says once an encoder is loaded.
 
     Raises:
-        DeviceError: it is not.
+        DeviceError: no name of a device.
     """
     if name == "cpu":
         return HOST
+    if name.removeprefix("cuda:").isdecimal():
+        return Place("cuda", int(name.removeprefix("cuda:")))
     from indexer.encoders.torch_encoder import resolve_device
 
     return resolve_device(name)
@@ -328,8 +330,10 @@ def load_encoder(
     are_few = n_images < TORCH_PAYS[torchs_own] * cores_of_rank()
     encoder: LoadedEncoder
     if precision == "int8" and not (graphs and graphs.has_int8):
-        what = f'model "{checkpoint.name}" can\'t be embedded in int8 on "{device}"'
-        raise ModelError(f"{what}: that takes a processor, and a model with a graph for it")
+        raise ModelError(
+            f'model "{checkpoint.name}" can\'t be embedded in int8 on "{device}": that takes a processor, and a model '
+            "with a graph for it"
+        )
     if graphs and (precision == "int8" or (precision in ("auto", "fp32") and are_few)):
         with span("weights"):
             encoder = OnnxEncoder(graphs, precision="int8" if precision == "int8" else "fp32", threads=threads)

@@ -66,14 +66,12 @@ class Bars:
             disable=not self.live,
         )
         self._task = self._bars.add_task("", total=None, remark="", visible=False)
-        self._noted_at = self._began_at = time.monotonic()
-        self._title, self._progress, self._over = "", "", Event()
-        self._reminding = Thread(target=self._remind, name="reminder", daemon=True)
+        self._title, self._progress, self._over, self._noted_at, self._began_at = "", "", Event(), 0.0, 0.0
 
     def __enter__(self) -> Self:
         self._bars.start()
         if not self.live:
-            self._reminding.start()
+            Thread(target=self._remind, name="reminder", daemon=True).start()
         return self
 
     def __exit__(

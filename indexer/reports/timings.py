@@ -52,10 +52,9 @@ class Timings:
     def add(self, name: str, seconds: float, *, processor: float = 0.0, start: float | None = None) -> None:
         """Add what was spent under a name; it began `seconds` ago where no `start` is given."""
         with self._adding:
-            own = self._spans[OWN]
-            before = own.get(name) or Span(name, time.time() - seconds if start is None else start)
+            before = self._spans[OWN].get(name) or Span(name, time.time() - seconds if start is None else start)
             total, computed = before.seconds + seconds, before.processor + processor
-            own[name] = Span(name, before.start, total, computed, before.times + 1)
+            self._spans[OWN][name] = Span(name, before.start, total, computed, before.times + 1)
 
     @contextmanager
     def span(self, name: str) -> Iterator[None]:
@@ -78,8 +77,7 @@ class Timings:
 
     def taken(self) -> list[Span]:
         """The spans of this process so far, by their start."""
-        with self._adding:
-            return sorted(self._spans[OWN].values(), key=lambda one: one.start)
+        return sorted(self._spans[OWN].copy().values(), key=lambda one: one.start)
 
     def rows(self) -> list[dict[str, Any]]:
         """Spell all spans for programs; starts are seconds after that of the run."""

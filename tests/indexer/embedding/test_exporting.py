@@ -114,7 +114,8 @@ import indexer.embedding.exporting as module
 start = module.subprocess.Popen
 module.subprocess.Popen = lambda _, **how: start(["sh", "-c", "echo '{title}: tracing'; sleep 11"], **how)
 from search.cli import main
-main(["index", {source!r}, "--library", {library!r}, "--model", "local-dir:{model}", "--devices", "cpu"])
+where = ["--library", {library!r}, "--devices", "cpu", "--workers", "0"]
+main(["index", {source!r}, "--model", "local-dir:{model}", *where])
 """
 
 

@@ -81,7 +81,7 @@ def test_a_gpu_beyond_the_mask_is_refused_with_the_mask(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("played", "auto", "refusal"),
     [
-        ({"mask": ""}, Devices("cpu", 1), r'CUDA_VISIBLE_DEVICES "" shows 0 \(CUDA_VISIBLE_DEVICES is ""\)'),
+        ({"mask": ""}, Devices("cpu", 1), 'CUDA_VISIBLE_DEVICES "" shows 0, CUDA_VISIBLE_DEVICES is ""'),
         ({"mask": "-1"}, Devices("cpu", 1), 'CUDA_VISIBLE_DEVICES is "-1"'),
         ({"cuda": 9}, Devices("cpu", 1), r"the driver knows CUDA 9, torch is built for \d+; install"),
         ({"gpu0": 1e9}, Devices("cpu", 1), None),
