@@ -75,8 +75,6 @@ def _has_caption(captions: Captions, icons: Ids, drawn: Ids) -> Tensor:
     return table[torch.from_numpy(columns)]
 
 
-_ALIGNED = 16
-"""Bytes, from whose multiples on each tensor lies that is copied with others."""
 STEPS_AHEAD = 2
 """How many are read, and on a GPU, before they are asked for: one that takes long makes nobody wait."""
 
@@ -124,8 +122,8 @@ def on_device(it: Any, device: torch.device) -> tuple[Any, Tensor]:
     """
     leaves, layout = tree_flatten(it)
     tensors = [leaf.contiguous() for leaf in leaves if isinstance(leaf, Tensor)]
-    rows = [tensor.as_strided((tensor.numel(),), (1,)).view(torch.uint8) for tensor in tensors]
-    flat = [functional.pad(row, (0, -len(row) % _ALIGNED)) for row in rows]
+    rows = (tensor.as_strided((tensor.numel(),), (1,)).view(torch.uint8) for tensor in tensors)
+    flat = [functional.pad(row, (0, -len(row) % 16)) for row in rows]  # each on a multiple of 16 bytes
     sent = torch.cat(flat).pin_memory().to(device, non_blocking=True)
     parts = zip(tensors, torch.split(sent, [len(part) for part in flat]), strict=True)
     there = iter([part[: here.nbytes].view(here.dtype).view(here.shape) for here, part in parts])

@@ -267,14 +267,13 @@ class StepClock:
         """Count a step, and time it where its turn has come: the first ones load kernels."""
         self.n_steps += 1
         is_held = self.device.type == "cuda" and self.n_steps % _HELD_EVERY == WARM_UP_STEPS + 1
-        event: Any = torch.cuda.Event
-        began, ended = (event(enable_timing=True), event(enable_timing=True)) if is_held else (None, None)
-        if is_held:
+        began, ended = (torch.cuda.Event(enable_timing=True) if is_held else None for _ in range(2))  # type: ignore[no-untyped-call]
+        if began is not None:
             with torch.cuda.device(self.device):
                 torch.cuda._sleep(_HELD_CYCLES)  # type: ignore[no-untyped-call]
             began.record(torch.cuda.current_stream(self.device))
         yield
-        if is_held:
+        if ended is not None:
             ended.record(torch.cuda.current_stream(self.device))
             self.held = began, ended
 

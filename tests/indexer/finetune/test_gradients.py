@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,9 @@ import numpy as np
 import pytest
 import torch
 from lessons import tiny_options, tiny_session
-from torch import Tensor
 
 from indexer.embedding.distributed import Rank
-from indexer.finetune.batches import Feed, Part, order_of_pass
+from indexer.finetune.batches import Feed, order_of_pass
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.step import compute_gradients
 
@@ -156,16 +154,11 @@ def test_every_rank_count_sees_the_same_icons_captions_and_pictures() -> None:
     session = tiny_session(options)
     _, (whole,) = Feed(session.lesson, options, Rank()).read(3)
     parts = [Feed(session.lesson, options, Rank(number, number, 4)).read(3)[1][0] for number in range(4)]
-    n = len(whole.changes.dark)
-
-    def all_of(read: Callable[[Part], Tensor]) -> Tensor:
-        return torch.cat([read(part) for part in parts])
-
-    assert torch.equal(whole.pixels[:n], all_of(lambda part: part.pixels[: n // 4]))
-    assert torch.equal(whole.pixels[n:], all_of(lambda part: part.pixels[n // 4 :]))
-    assert torch.equal(whole.texts[:n], all_of(lambda part: part.texts[: n // 4]))
-    assert torch.equal(whole.texts[n:], all_of(lambda part: part.texts[n // 4 :]))
-    assert torch.equal(whole.changes.dark, all_of(lambda part: part.changes.dark))
+    assert torch.equal(whole.changes.dark, torch.cat([part.changes.dark for part in parts]))
+    for name in ("pixels", "texts"):  # after the icons' own come those of neighbours, and second captions
+        own, others = getattr(whole, name).tensor_split([16])
+        assert torch.equal(own, torch.cat([getattr(part, name)[:4] for part in parts]))
+        assert torch.equal(others, torch.cat([getattr(part, name)[4:] for part in parts]))
 
 
 def test_a_pass_shows_every_icon_once_and_spreads_groups_over_batches() -> None:

@@ -10,6 +10,7 @@ import torch
 from lessons import TOKENIZER, tiny_options, tiny_session
 from torch import Tensor
 from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from indexer.embedding.distributed import Rank
 from indexer.finetune.augment import as_floats, augment, edges
@@ -17,7 +18,7 @@ from indexer.finetune.batches import STEPS_AHEAD, Feed, Part, list_relations, on
 from indexer.finetune.captions import make_captions
 from indexer.finetune.lesson import Lesson, tokenize
 from indexer.finetune.options import Loss
-from indexer.finetune.step import sigmoid_loss, softmax_loss
+from indexer.finetune.step import sigmoid_loss, softmax_loss, take_step
 from indexer.finetune.watch import MAIN_FIGURE, compare_rankers, main_figure, make_exam
 
 CPU, ELSEWHERE = torch.device("cpu"), torch.device("meta")
@@ -79,6 +80,11 @@ def test_equal_captions_tags_of_others_equal_names_and_twins_are_no_negatives() 
     assert spelled(0.999)[1][3] == 0
 
 
+ALL_CHANGES = dict.fromkeys(
+    ("inverted", "backed", "photographed", "grained", "neighbours", "resampled", "blurred", "compressed"), 0.4
+)
+
+
 def pictures_of(part: Part) -> Tensor:
     return augment(as_floats(part.pixels), part.changes)
 
@@ -111,13 +117,31 @@ def test_what_goes_to_a_device_is_page_locked_and_waited_for_by_nobody(monkeypat
 def test_nothing_is_asked_of_the_device_before_the_loss(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever needs an answer, such as a count of pictures to change, would fail where nothing is computed."""
     monkeypatch.setattr(Tensor, "pin_memory", lambda tensor: tensor)
-    shares = dict.fromkeys(
-        ("inverted", "backed", "photographed", "grained", "neighbours", "resampled", "blurred", "compressed"), 0.4
-    )
-    (draw, (part,)), _ = on_device(feed_of(caption_pair_weight=1.0, **shares).read(0), ELSEWHERE)
+    (draw, (part,)), _ = on_device(feed_of(caption_pair_weight=1.0, **ALL_CHANGES).read(0), ELSEWHERE)
     assert pictures_of(part).shape == (16, 3, 16, 16)
     texts, seconds = draw.relations.spelled(twins=0.98)
     assert {side.shape for side in (*texts, *seconds)} == {(16, 16)}
+
+
+class Calls(TorchDispatchMode):
+    """Notes what is computed within its block, views left out."""
+
+    def __torch_dispatch__(self, call: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names = [*getattr(self, "names", []), *([] if call.is_view else [call._schema.name])]
+        return call(*args, **(kwargs or {}))
+
+
+def test_a_step_waits_for_no_answer_and_changes_pictures_in_few_operations() -> None:
+    options = tiny_options(caption_pair_weight=1.0, **ALL_CHANGES)
+    session = tiny_session(options)
+    feed = Feed(session.lesson, options, Rank())
+    with Calls() as changing:
+        pictures_of(feed.read(0)[1][0])
+    reading = feed.read(0)
+    with Calls() as step:
+        take_step(session, *reading, step=0)
+    assert {"aten::_local_scalar_dense", "aten::nonzero", "aten::equal"}.isdisjoint(step.names)
+    assert len(changing.names) < 300
 
 
 def test_steps_are_read_in_order_ahead_of_those_that_compute(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,14 +15,15 @@ from torch.autograd import DeviceType
 
 from indexer.embedding.distributed import Ranks
 from indexer.embedding.progress import Overseer, Reporter, Watchdog
+from indexer.encoders import devices as devices_
 from indexer.encoders.checkpoint import ModelChoice
-from indexer.encoders.devices import Devices
+from indexer.encoders.devices import Devices, Gpus
 from indexer.errors import TrainError
 from indexer.finetune import session
 from indexer.finetune.options import Places
 from indexer.finetune.progress import TrainingProgress, TrainingView
 from indexer.finetune.session import Request, prepare, working
-from indexer.finetune.watch import shares_of
+from indexer.finetune.watch import StepClock, shares_of
 from indexer.library.folder import Library
 
 
@@ -104,7 +106,7 @@ def test_training_runs_on_the_gpus_that_were_meant(
         raise TrainError(devices.visible)
 
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,5,6,7")
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
+    monkeypatch.setattr(devices_, "find_gpus", lambda: Gpus(4, (0, 1, 2, 3)))
     for name in ("prepare", "_describe"):
         monkeypatch.setattr(session, name, lambda *_: None)
     monkeypatch.setattr(session, "run_rank", run_rank)
@@ -158,3 +160,17 @@ def test_without_kernels_the_host_tells_of_communication_and_counts_it_once() ->
     shares = shares_of([*HOST, _event("gloo:all_reduce", 3, 6), _event("gloo:all_reduce", 5, 7)])
     assert shares["communication share"] == 0.4
     assert "kernels share" not in shares
+
+
+def test_a_gpu_waits_where_a_step_that_was_held_back_shows_that_it_needs_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    event = SimpleNamespace(record=lambda _: None, query=lambda: True, elapsed_time=lambda _: 40.0)
+    monkeypatch.setattr(torch.cuda, "Event", lambda **_: event)
+    monkeypatch.setattr(torch.cuda, "device", lambda _: nullcontext())
+    for name in ("current_stream", "_sleep"):
+        monkeypatch.setattr(torch.cuda, name, lambda _: None)
+    for device, waited in (("cuda", 0.6), ("cpu", 0.0)):
+        clock = StepClock(torch.device(device))
+        for _ in range(10):
+            with clock.timed():
+                pass
+        assert clock.waited(1.0) == pytest.approx(waited)
