@@ -104,7 +104,7 @@ class Student(nn.Module):
 
     def forward(self, images: Tensor, counts: tuple[int, int, int], texts: Tensor, longest: int) -> dict[str, Tensor]:
         """Features of pictures 0..1 (n, 3, size, size) and of texts, as `batches.Part` has them."""
-        parts = torch.split(self.encode_texts(texts, longest), counts)
+        parts = torch.split(self.encode_texts(texts, longest), list(counts))
         features = {name: part for name, part in zip(("texts", "seconds", "words"), parts, strict=True) if len(part)}
         scale = self.model.logit_scale.exp().reshape(())
         bias = self.bias.reshape(()) if self.bias is not None else torch.zeros_like(scale)
@@ -293,7 +293,7 @@ class Average:
     def update(self, step: int) -> None:
         """Take the weights after a step (counted from 1) in; the first steps weigh more, as there is little to keep."""
         weight = 1 - min(self.decay, step / (step + 9))
-        torch._foreach_lerp_(*self._averaged, weight)
+        torch._foreach_lerp_(*self._averaged, weight)  # type: ignore[call-overload]
         for average, live in self._counted:
             average.copy_(live)
 

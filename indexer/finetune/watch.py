@@ -267,15 +267,15 @@ class StepClock:
         """Count a step, and time it where its turn has come: the first ones load kernels."""
         self.n_steps += 1
         is_held = self.device.type == "cuda" and self.n_steps % _HELD_EVERY == WARM_UP_STEPS + 1
-        began, ended = (torch.cuda.Event(enable_timing=True) if is_held else None for _ in range(2))  # type: ignore[no-untyped-call]
-        if began is not None:
+        events: list[Any] = [torch.cuda.Event(enable_timing=True) for _ in range(2 * is_held)]  # type: ignore[no-untyped-call]
+        if events:
             with torch.cuda.device(self.device):
                 torch.cuda._sleep(_HELD_CYCLES)  # type: ignore[no-untyped-call]
-            began.record(torch.cuda.current_stream(self.device))
+            events[0].record(torch.cuda.current_stream(self.device))
         yield
-        if ended is not None:
-            ended.record(torch.cuda.current_stream(self.device))
-            self.held = began, ended
+        if events:
+            events[1].record(torch.cuda.current_stream(self.device))
+            self.held = events[0], events[1]
 
     def waited(self, seconds: float) -> float:
         """Of so many seconds since the first step, those in which a GPU had nothing to compute; 0: not known."""

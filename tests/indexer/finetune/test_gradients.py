@@ -161,15 +161,12 @@ def test_every_rank_count_sees_the_same_icons_captions_and_pictures() -> None:
         assert torch.equal(others, torch.cat([getattr(part, name)[4:] for part in parts]))
 
 
-def test_a_pass_shows_every_icon_once_and_spreads_groups_over_batches() -> None:
+def test_a_pass_shows_every_icon_once_spreads_groups_and_differs_from_others_in_what_is_left_over() -> None:
     groups = np.repeat(np.arange(20), 4)
     order = order_of_pass(np.arange(80), groups, batch=10, seed=1, number=2)
     assert sorted(order.ravel().tolist()) == list(range(80))
     assert all(len(set(groups[batch].tolist())) == 10 for batch in order)
     assert not np.array_equal(order, order_of_pass(np.arange(80), groups, batch=10, seed=1, number=3))
-
-
-def test_what_does_not_fill_a_batch_differs_from_pass_to_pass() -> None:
     passes = [order_of_pass(np.arange(23), None, batch=5, seed=1, number=number) for number in range(20)]
     assert all(order.shape == (4, 5) for order in passes)
     assert len({number for order in passes for number in order.ravel().tolist()}) == 23
