@@ -120,12 +120,12 @@ class Calls(TorchDispatchMode):
 def test_a_step_waits_for_no_answer_and_changes_pictures_in_few_operations() -> None:
     session = tiny_session(tiny_options(caption_pair_weight=1.0, **ALL_CHANGES))
     draw, parts = Feed(session.lesson, session.options, Rank()).read(0)
-    with Calls() as changing:
-        pictures_of(parts[0])
     with Calls() as step:
         take_step(session, draw, parts, step=0)
+    with Calls() as changing:  # once its tables are there
+        pictures_of(parts[0])
     assert {"aten::_local_scalar_dense", "aten::nonzero", "aten::equal"}.isdisjoint(step.names)
-    assert len(changing.names) <= 85
+    assert len(changing.names) <= 110
 
 
 def test_steps_are_read_in_order_ahead_of_those_that_compute(monkeypatch: pytest.MonkeyPatch) -> None:
