@@ -242,7 +242,7 @@ def train(config: Config, lesson: Lesson, bench: Bench) -> Run:
     Raises:
         BenchError: it can't be run so.
     """
-    from indexer.finetune.watch import TrainingProgress
+    from indexer.finetune.progress import TrainingProgress
 
     places, most, devices = lesson.places, _MOST_WARM_UP_STEPS[bench.kind], first_devices(bench.kind, config["devices"])
     places.forget()

@@ -98,6 +98,7 @@ class SettingsCommand(click.Command):
 @click.option("--replace", is_flag=True, help="Begin anew where OUT is a model, or a run that was not finished.")
 @click.option("--allow-regression", is_flag=True, help="Write OUT even where a task fell below the parent's interval.")
 @click.option("--show-augmentations", type=File, metavar="FILE.png", help="Draw the augmentations, train nothing.")
+@click.option("--timings", is_flag=True, help="Then show what the time was spent on, by rank.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @library_option
 @setting_options(*SHOWN)
@@ -119,13 +120,15 @@ def finetune(
       icons lab finetune ~/design/icons --out ~/models/mine
       icons index --model local-dir:$HOME/models/mine
     """
-    from indexer.process import prepare_for_batches
+    import psutil
 
+    from indexer.process import prepare_for_batches
+    from indexer.reports.timings import HEAD, TIMINGS, lines
+
+    TIMINGS.begin_anew("Starting", at=psutil.Process().create_time())
     prepare_for_batches()
     from indexer.encoders.checkpoint import ModelChoice
-    from indexer.finetune import session
-    from indexer.finetune.lesson import cut_warning
-    from indexer.finetune.watch import TrainingView
+    from indexer.finetune.progress import TrainingView
 
     if out is None and show_augmentations is None:
         raise click.UsageError("Missing option '--out'.")
@@ -136,15 +139,24 @@ def finetune(
         raise click.UsageError("--resume goes on with a run, --replace begins anew; give one of them")
     if chosen["corpus"] is not None and chosen["sources"]:
         raise click.UsageError("give SOURCES or --corpus, not both")
-    choice = ModelChoice.typed(chosen.pop("model"), chosen.pop("pretrained"))
+    choice, timings = ModelChoice.typed(chosen.pop("model"), chosen.pop("pretrained")), chosen.pop("timings")
     how = FinetuneOptions.of(settings)
-    request = session.Request(out or Path(), library=library, choice=choice, options=how, **chosen)
-    with TrainingView(watch_devices=request.options.watching.watch_devices) as view:
+    with TrainingView(watch_devices=how.watching.watch_devices) as view:
+        view.stage("Loading torch and open_clip")
+        from indexer.finetune import session
+        from indexer.finetune.lesson import cut_warning
+
+        request = session.Request(out or Path(), library=library, choice=choice, options=how, **chosen)
         if show_augmentations is not None:
             session.show_augmentations(request, show_augmentations, view)
             return
         outcome = session.finetune(request, devices=devices, viewer=view)
-    show({"out": str(out), **asdict(outcome)}, _figures(outcome, request.out), as_json=as_json)
+    spans = TIMINGS.rows()
+    show({"out": str(out), **asdict(outcome), "timings": spans}, _figures(outcome, request.out), as_json=as_json)
+    if timings and not as_json:
+        from indexer.reports.terminal import open_console, table_of
+
+        open_console().print(table_of(HEAD, lines(spans), n_left=2))
     remarks = [cut_warning(outcome.cut)] if outcome.cut else []
     remarks += [f"below the parent's interval: {fall}" for fall in outcome.fallen]
     remarks += [] if outcome.is_written else ["not written; --resume --allow-regression writes it all the same"]

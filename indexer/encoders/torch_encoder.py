@@ -73,7 +73,7 @@ class TextTower(nn.Module):
             return cast(Tensor, self(tokens))
         n, (positions, mask) = tokens.shape[1], self.cut_names
         cut = {positions: attrgetter(positions)(self)[:n], mask: attrgetter(mask)(self)[:n, :n]}
-        return cast(Tensor, functional_call(self, cut, (tokens,)))
+        return cast(Tensor, functional_call(self, cut, (tokens,), tie_weights=False))
 
     def lengths(self, tokens: Tensor) -> Tensor:
         """To how many tokens each text (n, context) may be cut, (n,)."""

@@ -7,10 +7,10 @@ not right.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, product
-from typing import Self, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,24 +23,16 @@ from indexer.finetune.options import Augmentation
 METHODS = ("nearest-exact", "bilinear", "bicubic")
 N_RESAMPLE_SIDES = 4
 """How small a resampled picture becomes: from a quarter to three quarters of its side, in so many steps."""
+N_WAYS = len(METHODS) ** 2 * N_RESAMPLE_SIDES
 GREY = torch.tensor([0.299, 0.587, 0.114])
-_LEAST_CONTRAST = 0.35
 _GRAIN, _GRAIN_SIDE = (0.01, 0.08), 24
 """Standard deviation; pixels of a screenshot at the usual size."""
+_NO_BLUR = 1e-4
+"""A standard deviation, of the side, that leaves every pixel what it is."""
 _NUMBERS = 32
 """Of chance, kept for each picture; its ground and grain have their own."""
 _OF_PICTURES, _OF_GROUNDS, _OF_GRAIN = 1, 2, 3
 """What a seed is followed by, so that no two things are drawn from the same numbers."""
-
-
-def moved(tensor: Tensor, device: torch.device) -> Tensor:
-    """Copy to a device in the order of its work; the host goes on at once.
-
-    From memory that is not page-locked the driver would copy twice, and the host wait for all that is queued before.
-    """
-    if device.type == "cpu" or tensor.device == device:
-        return tensor.to(device)
-    return tensor.pin_memory().to(device, non_blocking=True)
 
 
 def as_floats(pixels: Tensor) -> Tensor:
@@ -55,89 +47,84 @@ def as_bytes(images: Tensor) -> npt.NDArray[np.uint8]:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What happens to n pictures, on the CPU; a place of -1 is nothing."""
+    """What happens to n pictures, beside which k others are drawn; a row is a place among the n."""
 
-    scale: Tensor
-    shift: Tensor
-    """(n, 2) in -1..1 over the picture."""
-    dark: Tensor
-    """(n, 3): what black becomes."""
-    light: Tensor
+    theta: Tensor
+    """(n + k, 2, 3): where in its picture a place of the result lies; neighbours come last."""
     neighbours: Tensor
-    """int64 (n, 2): places in the batch of the icons at either side."""
-    side: Tensor
-    """int64 (n,): right, left, below, above is the first neighbour's."""
-    gap: Tensor
+    """int64 (k,): their places in the whole batch."""
+    beside: Tensor
+    """int64 (k,): the rows that they stand beside."""
+    dark: Tensor
+    """(n, 3, 1, 1): what black becomes."""
+    light: Tensor
+    backed: Tensor
+    """int64 (b,): rows that get a ground."""
     backing: Tensor
-    """(n, 3, 12, 12): colours that are blown up to a ground, where `is_backed`."""
-    is_backed: Tensor
+    """(b, 3, 12, 12): colours that are blown up to it."""
+    front: Tensor
+    """(b, 1, 1, 1): black or white, whichever shows on it."""
+    grained: Tensor
+    """int64 (g,): rows to whose colours something is added."""
     grain: Tensor
-    """(n, 1, 24, 24): what is added to every colour where `is_grained`."""
-    is_grained: Tensor
-    resample: Tensor
-    """int64 (n,): which way of scaling down and up."""
+    """(g, 1, 24, 24)."""
+    smoothed: Tensor
+    """int64 (s,): rows that are blurred, resampled, or both."""
     blur: Tensor
+    """(s, 1, 1): standard deviation, of the picture's side."""
+    way: Tensor
+    """int64 (s,): of scaling down and up; -1 is none."""
+    compressed: Tensor
+    """int64 (c,): rows that go through JPEG."""
     quality: Tensor
-    """int64 (n,): of JPEG."""
-
-    def of(self, rows: slice | Tensor) -> Self:
-        """The changes of some of the pictures; neighbours keep their places in the whole batch."""
-        return type(self)(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+    """int64 (c,)."""
 
 
 def draw_changes(rows: range, n: int, change: Augmentation, *, seed: Sequence[int]) -> Changes:
     """Draw what happens to the pictures at some places in a row, of a batch of `n` over all ranks."""
     bits = np.random.PCG64([*seed, _OF_PICTURES])
     bits.advance(rows.start * _NUMBERS)  # of one endless row of numbers, each place has its own stretch
-    numbers = iter(torch.from_numpy(np.random.Generator(bits).random((len(rows), _NUMBERS))).T)
+    numbers = iter(np.random.Generator(bits).random((len(rows), _NUMBERS)).T)
 
-    def drawn(*shape: int) -> Tensor:
-        return torch.stack(list(islice(numbers, math.prod(shape))), dim=1).reshape(len(rows), *shape)
-
-    def chance(share: float) -> Tensor:
-        return drawn() < share
-
-    def between(low: float, high: float, *shape: int) -> Tensor:
-        return (low + (high - low) * drawn(*shape)).float()
-
-    def whole(high: int, *shape: int) -> Tensor:
-        return (drawn(*shape) * high).long()
+    def between(low: float, high: float, *shape: int) -> npt.NDArray[np.float64]:
+        drawn = np.stack(list(islice(numbers, math.prod(shape))), axis=1)
+        return low + (high - low) * drawn.reshape(len(rows), *shape)
 
     scale = change.smallest_scale * (change.largest_scale / change.smallest_scale) ** between(0, 1)
-    crowded = chance(change.neighbours)
-    both = chance(0.5)
-    neighbours = whole(n, 2).masked_fill(~crowded[:, None], -1)
-    neighbours[:, 1] = neighbours[:, 1].masked_fill(~both, -1)
-    dark, light = _colours(change, between(0, 1), between(0, 1, 2, 3))
-    drawn_backing = between(0, 1)
-    photographed = drawn_backing < change.photographed
-    is_backed = drawn_backing < change.photographed + change.backed
-    resample = whole(len(METHODS) ** 2 * N_RESAMPLE_SIDES).masked_fill(~chance(change.resampled), -1)
+    crowded, both, neighbours = next(numbers) < change.neighbours, next(numbers) < 0.5, between(0, n, 2)
+    dark, light = _colours(change, next(numbers), between(0, 1, 2, 3))
+    backing, way, is_resampled = next(numbers), between(0, N_WAYS), next(numbers) < change.resampled
     blur = between(0.2, 1) * change.largest_blur
-    quality = change.lowest_quality + whole(change.highest_quality + 1 - change.lowest_quality)
-    is_grained = chance(change.grained)
+    quality = between(change.lowest_quality, change.highest_quality + 1)
+    grained = np.flatnonzero(next(numbers) < change.grained)
+    scale = np.where(crowded, between(0.5, 0.75), scale)
+    shift, side, gap = between(-1, 1, 2) * 2 * change.shift, between(0, 4).astype(int), between(0.92, 1.1)
+    strength, is_blurred = between(*_GRAIN), next(numbers) < change.blurred
+    compressed, smoothed = np.flatnonzero(next(numbers) < change.compressed), np.flatnonzero(is_resampled | is_blurred)
+
+    beside, which = np.nonzero(np.stack([crowded, crowded & both], axis=1))
+    away = _SIDES[side[beside]] * ((1 - 2 * which) * 2 * scale[beside] * gap[beside])[:, None]
+    centres, scales = np.concatenate([shift, shift[beside] + away]), np.concatenate([scale, scale[beside]])
+    theta = np.dstack([np.broadcast_to(np.eye(2), (len(scales), 2, 2)), -centres]) / scales[:, None, None]
+    backed = np.flatnonzero(backing < change.photographed + change.backed)
+    grounds = _backings([rows[row] for row in backed], backing[backed] < change.photographed, seed)
     return Changes(
-        scale=torch.where(crowded, between(0.5, 0.75), scale),
-        shift=between(-1, 1, 2) * 2 * change.shift,
-        dark=dark,
-        light=light,
-        neighbours=neighbours,
-        side=whole(4),
-        gap=between(0.92, 1.1),
-        backing=_backings(is_backed, photographed, rows, seed),
-        is_backed=is_backed,
-        grain=_grain(is_grained, between(*_GRAIN), rows, seed),
-        is_grained=is_grained,
-        resample=resample,
-        blur=blur.masked_fill(~chance(change.blurred), 0.0),
-        quality=quality.masked_fill(~chance(change.compressed), -1),
+        theta=torch.from_numpy(theta).float(),
+        neighbours=torch.from_numpy(neighbours[beside, which]).long(),
+        beside=torch.from_numpy(beside),
+        dark=torch.from_numpy(dark).float()[:, :, None, None],
+        light=torch.from_numpy(light).float()[:, :, None, None],
+        backed=torch.from_numpy(backed),
+        backing=grounds,
+        front=(grounds.mean((2, 3)) @ GREY < 0.5).float()[:, None, None, None],
+        grained=torch.from_numpy(grained),
+        grain=_grain([rows[row] for row in grained], strength[grained], seed),
+        smoothed=torch.from_numpy(smoothed),
+        blur=torch.from_numpy(np.where(is_blurred, blur, _NO_BLUR)[smoothed]).float()[:, None, None],
+        way=torch.from_numpy(np.where(is_resampled, way, -1)[smoothed]).long(),
+        compressed=torch.from_numpy(compressed),
+        quality=torch.from_numpy(quality[compressed]).long(),
     )
-
-
-def asked_for(changes: Changes) -> tuple[Tensor, Tensor]:
-    """Which neighbours are needed: their places in the whole batch, and the (picture, side) that each belongs to."""
-    needed = (changes.neighbours >= 0).nonzero()
-    return changes.neighbours[needed[:, 0], needed[:, 1]], needed
 
 
 def spread(small: Tensor, size: int) -> Tensor:
@@ -145,54 +132,45 @@ def spread(small: Tensor, size: int) -> Tensor:
     return functional.interpolate(small, size=(size, size), mode="bicubic", align_corners=True)
 
 
-def _colours(change: Augmentation, kind: Tensor, drawn: Tensor) -> tuple[Tensor, Tensor]:
+_Numbers = npt.NDArray[np.float64]
+
+
+def _colours(change: Augmentation, kind: _Numbers, drawn: _Numbers) -> tuple[_Numbers, _Numbers]:
     """What black and white become: nearly swapped, tinted towards a dark and a light colour, or two free colours."""
-    n = len(kind)
-    dark, light = torch.zeros(n, 3), torch.ones(n, 3)
-    inverted = kind < change.inverted
-    tinted = (kind >= change.inverted) & (kind < change.inverted + change.tinted)
-    free = (kind >= 1 - change.two_colours) & ~inverted & ~tinted
-    dark[inverted], light[inverted] = 1 - 0.15 * drawn[inverted, 0], 0.2 * drawn[inverted, 1]
-    dark[tinted], light[tinted] = 0.5 * drawn[tinted, 0], 1 - 0.3 * drawn[tinted, 1]
-    first, second = drawn[:, 0], drawn[:, 1]
+    first, second, grey = drawn[:, 0], drawn[:, 1], GREY.double().numpy()
+    inverted = (kind < change.inverted)[:, None]
+    tinted = (kind < change.inverted + change.tinted)[:, None]
+    free = (kind >= 1 - change.two_colours)[:, None]
     # Colours of nearly one brightness would hide the icon: the second is then taken from the other end.
-    apart = (first @ GREY - second @ GREY).abs()[:, None]
-    second = torch.where(apart < _LEAST_CONTRAST, (first @ GREY < 0.5).float()[:, None].expand(n, 3), second)
-    dark[free], light[free] = first[free], second[free]
-    return dark, light
+    is_near = (np.abs(first @ grey - second @ grey) < 0.35)[:, None]
+    other = np.where(is_near, (first @ grey < 0.5)[:, None], second)
+    kinds = [inverted, tinted, free]
+    dark = np.select(kinds, [1 - 0.15 * first, 0.5 * first, first], 0.0)
+    return dark, np.select(kinds, [0.2 * second, 1 - 0.3 * second, other], 1.0)
 
 
-def _backings(is_backed: Tensor, photographed: Tensor, rows: range, seed: Sequence[int]) -> Tensor:
-    """A ground for each backed picture: a gradient between corner colours, or noise of several octaves."""
-    backing = torch.zeros(len(is_backed), 3, 12, 12)
-    places = is_backed.nonzero().flatten()
-    if not len(places):
-        return backing
-    generators = [np.random.default_rng([*seed, _OF_GROUNDS, rows[place]]) for place in places.tolist()]
-    corners = _stacked([generator.random((3, 2, 2)) for generator in generators])
-    is_photo = photographed[places].float()[:, None, None, None]
-    corners = corners.lerp(corners.mean(1, keepdim=True), 0.6 * is_photo)  # photographs are less colourful
+def _backings(places: Sequence[int], is_photo: npt.NDArray[np.bool_], seed: Sequence[int]) -> Tensor:
+    """A ground for each of some places in the batch: a gradient between corner colours, or noise of several octaves."""
+    generators = [np.random.default_rng([*seed, _OF_GROUNDS, place]) for place in places]
+    photographed = torch.from_numpy(is_photo).float()[:, None, None, None]
+    corners = _stacked([generator.random((3, 2, 2)) for generator in generators], 3, 2, 2)
+    corners = corners.lerp(corners.mean(1, keepdim=True), 0.6 * photographed)  # photographs are less colourful
     grounds = spread(corners, 12)
     for side, strength in ((3, 0.3), (6, 0.2), (12, 0.12)):
-        noise = _stacked([generator.standard_normal((3, side, side)) for generator in generators])
-        shared = noise[:, :1] + noise * 0.3
-        grounds += spread(shared, 12) * (strength * is_photo)
-    backing[places] = grounds.clamp(0, 1)
-    return backing
+        noise = _stacked([generator.standard_normal((3, side, side)) for generator in generators], 3, side, side)
+        grounds += spread(noise[:, :1] + noise * 0.3, 12) * (strength * photographed)
+    return grounds.clamp_(0, 1)
 
 
-def _grain(is_grained: Tensor, strength: Tensor, rows: range, seed: Sequence[int]) -> Tensor:
-    """Normal noise for each grained picture, a number a pixel of a small screenshot."""
-    grain = torch.zeros(len(is_grained), 1, _GRAIN_SIDE, _GRAIN_SIDE)
-    for place in is_grained.nonzero().flatten().tolist():
-        generator = np.random.default_rng([*seed, _OF_GRAIN, rows[place]])
-        noise = generator.standard_normal((1, _GRAIN_SIDE, _GRAIN_SIDE), np.float32)
-        grain[place] = torch.from_numpy(noise) * strength[place]
-    return grain
+def _grain(places: Sequence[int], strength: _Numbers, seed: Sequence[int]) -> Tensor:
+    """Normal noise for each of some places in the batch, a number a pixel of a small screenshot."""
+    shape = (1, _GRAIN_SIDE, _GRAIN_SIDE)
+    drawn = [np.random.default_rng([*seed, _OF_GRAIN, place]).standard_normal(shape, np.float32) for place in places]
+    return _stacked(drawn, *shape) * torch.from_numpy(strength).float()[:, None, None, None]
 
 
-def _stacked(drawn: Sequence[np.ndarray]) -> Tensor:
-    return torch.from_numpy(np.stack(drawn)).float()
+def _stacked(drawn: Sequence[np.ndarray], *shape: int) -> Tensor:
+    return torch.from_numpy(np.reshape(drawn, (len(drawn), *shape))).float()
 
 
 _BRIGHTNESS = (
@@ -210,44 +188,61 @@ _TO_YCC = ((0.299, 0.587, 0.114), (-0.168736, -0.331264, 0.5), (0.5, -0.418688, 
 
 def compressed(images: Tensor, quality: Tensor) -> Tensor:
     """Pictures 0..1 (n, 3, size, size) after JPEG of a quality (n,) of 1 to 100."""
-    n, size = len(images), images.shape[-1]
+    size = images.shape[-1]
     padding = -size % 8
     padded = functional.pad(images, (0, padding, 0, padding), mode="replicate") if padding else images
-    to_ycc, to_rgb, transform, tables = _constants(images.device)
-    side = size + padding
+    to_ycc, to_rgb, transform, tables = _constants(images.device, size + padding)
     ycc = torch.einsum("ij,njhw->nihw", to_ycc, padded * 255 - 128)
-    # Luma of (x - 128) is luma - 128; chroma is centred already. Blocks: (n, 3, rows, 8, columns, 8).
-    blocks = ycc.reshape(n, 3, side // 8, 8, side // 8, 8).transpose(3, 4)
-    scale = torch.where(quality < 50, 5000 / quality.float(), 200 - 2 * quality.float())[:, None, None, None]
-    steps = ((tables * scale + 50) / 100).floor().clamp(1, 255)[:, :, None, None]
-    rounded = (transform @ blocks @ transform.T / steps).round() * steps
-    back = (transform.T @ rounded @ transform).transpose(3, 4).reshape(n, 3, side, side)
-    return ((torch.einsum("ij,njhw->nihw", to_rgb, back) + 128) / 255).clamp(0, 1)[..., :size, :size]
+    # Luma of (x - 128) is luma - 128; chroma is centred already.
+    scale = torch.where(quality < 50, 5000 / quality, 200 - 2 * quality)[:, None, None, None]
+    steps = ((tables * scale + 50) / 100).floor_().clamp_(1, 255)
+    rounded = (_separably(ycc, transform) / steps).round_().mul_(steps)
+    rgb = torch.einsum("ij,njhw->nihw", to_rgb, _separably(rounded, transform.mT))
+    return ((rgb + 128) / 255).clamp_(0, 1)[..., :size, :size]
 
 
-@lru_cache(maxsize=2)
-def _constants(device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """RGB to YCbCr and back (3, 3), the orthonormal DCT-II (8, 8), and the tables of the three channels (3, 8, 8)."""
+@lru_cache(maxsize=4)
+def _constants(device: torch.device, side: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """RGB to YCbCr and back (3, 3), the orthonormal DCT-II of every eight pixels of a line, and the tables.
+
+    The transform is (side, side), the tables repeat over a picture, (3, side, side).
+    """
     place = torch.arange(8, dtype=torch.float32)
     transform = 0.5 * torch.cos((2 * place + 1) * place[:, None] * math.pi / 16)
     transform[0] /= math.sqrt(2)
     brightness, colour = (torch.tensor(table, dtype=torch.float32).reshape(8, 8) for table in (_BRIGHTNESS, _COLOUR))
-    to_ycc, tables = torch.tensor(_TO_YCC), torch.stack([brightness, colour, colour])
-    return to_ycc.to(device), torch.linalg.inv(to_ycc).to(device), transform.to(device), tables.to(device)
+    to_ycc, tables = torch.tensor(_TO_YCC), torch.stack([brightness, colour, colour]).repeat(1, side // 8, side // 8)
+    lines = torch.kron(torch.eye(side // 8), transform)
+    return to_ycc.to(device), torch.linalg.inv(to_ycc).to(device), lines.to(device), tables.to(device)
 
 
-_SIDES = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+_SIDES = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
 
 
-def augment(images: Tensor, changes: Changes, neighbours: Tensor | None = None) -> Tensor:
-    """Change float pictures 0..1 (n, 3, size, size); `neighbours` (k, 3, size, size) in the order of `asked_for`."""
+def augment(images: Tensor, changes: Changes) -> Tensor:
+    """Change float pictures 0..1, (n + k, 3, size, size): their neighbours come last, and are not returned.
+
+    How many pictures change in a way is known beforehand, so nothing waits for the device.
+    """
+    n, size, device = len(changes.dark), images.shape[-1], images.device
     ground = _ground(images)
-    ink = _placed(images - ground, changes.scale, changes.shift)
-    if neighbours is not None and len(neighbours):
-        ink = _joined(ink, neighbours, changes)
-    images = _coloured(ink.add_(ground), changes)
-    images = _grained(_backed(images, ground, changes), changes)
-    return _resampled(_blurred(images, changes), changes, images.shape[-1])
+    grid = (changes.theta.flatten(0, 1) @ _centres(device, size)).reshape(-1, 2, size, size).permute(0, 2, 3, 1)
+    ink = functional.grid_sample(images - ground, grid, align_corners=False)
+    if len(ink) > n:
+        ink[:n].index_add_(0, changes.beside, ink[n:])
+    images = torch.addcmul(changes.dark, ink[:n].add_(ground[:n]), changes.light - changes.dark).clamp_(0, 1)
+    if len(rows := changes.backed):
+        images.index_copy_(0, rows, _backed(images[rows], changes))
+    if len(rows := changes.grained):
+        images.index_add_(0, rows, spread(changes.grain, size).expand(-1, 3, -1, -1)).clamp_(0, 1)
+    if len(rows := changes.smoothed):
+        ways, squares = _ways_to_resample(device, size)
+        near = torch.exp(squares / (-2 * changes.blur**2))
+        weights = ways[changes.way] @ near.div_(near.sum(2, keepdim=True))
+        images.index_copy_(0, rows, _separably(images[rows], weights).clamp_(0, 1))
+    if len(rows := changes.compressed):
+        images.index_copy_(0, rows, compressed(images[rows], changes.quality))
+    return images
 
 
 def _ground(images: Tensor) -> Tensor:
@@ -255,90 +250,36 @@ def _ground(images: Tensor) -> Tensor:
     return images[:, :, :: images.shape[2] - 1, :: images.shape[3] - 1].mean((2, 3), keepdim=True)
 
 
-def _placed(ink: Tensor, scale: Tensor, centre: Tensor) -> Tensor:
-    """Draw ink at a scale around a centre (n, 2) in -1..1; around it there is none."""
-    theta = torch.zeros(len(ink), 2, 3)
-    theta[:, 0, 0] = theta[:, 1, 1] = 1 / scale
-    theta[:, :, 2] = -centre / scale[:, None]
-    return functional.grid_sample(
-        ink, functional.affine_grid(moved(theta, ink.device), list(ink.shape), align_corners=False), align_corners=False
-    )
-
-
-def _joined(ink: Tensor, neighbours: Tensor, changes: Changes) -> Tensor:
-    """Draw neighbours beside their icons, at the same scale, partly out of sight."""
-    _, needed = asked_for(changes)
-    rows, which = needed[:, 0], needed[:, 1]
-    scale = changes.scale[rows]
-    direction = _SIDES[changes.side[rows]] * (1 - 2 * which)[:, None]
-    centre = changes.shift[rows] + direction * (2 * scale * changes.gap[rows])[:, None]
-    return ink.index_add_(0, moved(rows, ink.device), _placed(neighbours - _ground(neighbours), scale, centre))
-
-
-def _coloured(images: Tensor, changes: Changes) -> Tensor:
-    touched = _where((changes.dark.amax(1) > 0) | (changes.light.amin(1) < 1), images)
-    dark, light = (moved(part, images.device)[touched][:, :, None, None] for part in (changes.dark, changes.light))
-    images[touched] = images[touched] * (light - dark) + dark
-    return images.clamp_(0, 1)
-
-
-def _backed(images: Tensor, ground: Tensor, changes: Changes) -> Tensor:
+def _backed(images: Tensor, changes: Changes) -> Tensor:
     """Put pictures on their grounds. A picture of one colour is drawn in black or white, whichever shows."""
-    touched = _where(changes.is_backed, images)
-    if not len(touched):
-        return images
-    own = images[touched]
-    difference = (own - _ground(own)).abs().amax(1, keepdim=True)
-    opaque = (difference / difference.amax((2, 3), keepdim=True).clamp(min=0.05)).clamp(0, 1)
-    backing = spread(moved(changes.backing, images.device)[touched], images.shape[-1]).clamp(0, 1)
-    brightness = (backing.mean((2, 3)) @ moved(GREY, images.device))[:, None, None, None]
-    front = torch.where(
-        (own.amax(1) - own.amin(1)).amax((1, 2))[:, None, None, None] < 0.1, (brightness < 0.5).float(), own
-    )
-    images[touched] = backing * (1 - opaque) + front * opaque
-    return images
-
-
-def _grained(images: Tensor, changes: Changes) -> Tensor:
-    touched = _where(changes.is_grained, images)
-    if len(touched):
-        grain = spread(moved(changes.grain, images.device)[touched], images.shape[-1])
-        images[touched] = (images[touched] + grain).clamp_(0, 1)
-    return images
-
-
-def _blurred(images: Tensor, changes: Changes) -> Tensor:
-    touched = _where(changes.blur > 0, images)
-    if len(touched):
-        size = images.shape[-1]
-        place = torch.arange(size, device=images.device, dtype=torch.float32)
-        width = (moved(changes.blur, images.device)[touched] * size)[:, None, None].clamp(min=0.1)
-        weights = torch.exp(-((place[:, None] - place) ** 2) / (2 * width**2))
-        images[touched] = _separably(images[touched], weights / weights.sum(2, keepdim=True)).clamp_(0, 1)
-    return images
-
-
-def _resampled(images: Tensor, changes: Changes, size: int) -> Tensor:
-    touched = _where(changes.resample >= 0, images)
-    if len(touched):
-        ways = _ways_to_resample(images.device, size)[moved(changes.resample, images.device)[touched]]
-        images[touched] = _separably(images[touched], ways).clamp_(0, 1)
-    squeezed = _where(changes.quality >= 0, images)
-    if len(squeezed):
-        images[squeezed] = compressed(images[squeezed], moved(changes.quality, images.device)[squeezed])
-    return images
+    difference = (images - _ground(images)).abs_().amax(1, keepdim=True)
+    opaque = difference / difference.amax((2, 3), keepdim=True).clamp_(min=0.05)
+    lowest, highest = torch.aminmax(images, dim=1, keepdim=True)
+    is_plain = (highest - lowest).amax((2, 3), keepdim=True) < 0.1
+    front = torch.where(is_plain, changes.front, images)
+    return spread(changes.backing, images.shape[-1]).clamp_(0, 1).lerp_(front, opaque)
 
 
 def _separably(images: Tensor, weights: Tensor) -> Tensor:
-    """Apply a linear map (k, size, size) along both axes of each picture."""
-    return torch.matmul(torch.matmul(weights[:, None], images), weights[:, None].transpose(2, 3))
+    """Apply linear maps (n, size, size), or one for all, along both axes of each picture."""
+    for _ in range(2):
+        images = (images.flatten(1, 2) @ weights.mT).reshape(images.shape).mT
+    return images
 
 
 @lru_cache(maxsize=4)
-def _ways_to_resample(device: torch.device, size: int) -> Tensor:
-    """Matrices (36, size, size) that scale a line down and up again: every pair of methods, to each of four sides.
+def _centres(device: torch.device, size: int) -> Tensor:
+    """Where pixels lie in -1..1: across, down, and 1, (3, size * size)."""
+    place = (torch.arange(size) * 2 + 1) / size - 1
+    return torch.stack([*torch.meshgrid(place, place, indexing="xy"), torch.ones(size, size)]).flatten(1).to(device)
 
-    Resizing is linear and separable, so one product with such a matrix an axis does what two resizes would.
+
+@lru_cache(maxsize=4)
+def _ways_to_resample(device: torch.device, size: int) -> tuple[Tensor, Tensor]:
+    """Matrices that scale a line down and up again, (37, size, size), and its squares of distances, (size, size).
+
+    There is one for every pair of methods, to each of four sides, and one that changes nothing. Resizing is linear and
+    separable, so one product with such a matrix an axis does what two resizes would.
     """
     unit, ways = torch.eye(size)[None, None], []
     for side in torch.linspace(0.25 * size, 0.75 * size, N_RESAMPLE_SIDES).round().int().tolist():
@@ -347,11 +288,8 @@ def _ways_to_resample(device: torch.device, size: int) -> Tensor:
             small = functional.interpolate(unit, size=(side, size), mode=down, **smooth)
             straight = {} if up == "nearest-exact" else {"align_corners": False}
             ways.append(functional.interpolate(small, size=(size, size), mode=up, **straight)[0, 0])
-    return torch.stack(ways).to(device)
-
-
-def _where(chosen: Tensor, images: Tensor) -> Tensor:
-    return moved(chosen.nonzero().flatten(), images.device)
+    place = torch.arange(size) / size
+    return torch.stack([*ways, unit[0, 0]]).to(device), ((place[:, None] - place) ** 2).to(device)
 
 
 FIELDS = 16

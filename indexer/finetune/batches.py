@@ -10,20 +10,23 @@ import time
 from collections import deque
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.profiler import record_function
+from torch.nn import functional
+from torch.utils._pytree import register_dataclass, tree_flatten, tree_unflatten
 
-from indexer.arrays import Ids, Pixels
+from indexer.arrays import Ids
 from indexer.embedding.distributed import Rank
-from indexer.finetune.augment import Changes, as_floats, asked_for, augment, draw_changes, moved
+from indexer.finetune.augment import Changes, draw_changes
 from indexer.finetune.captions import Captions
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions, Loss
+from indexer.reports.timings import span
 
 Sides = tuple[Tensor, Tensor]
 """bool (k, n) each, for k rows of a batch of n: captions right for a row's icon, and icons right for its caption."""
@@ -41,17 +44,16 @@ class Relations:
     named: Sequence[Sides]
     """By names and tags alone, for each caption that icons have drawn."""
 
-    def spelled(self, device: torch.device, *, twins: float) -> list[Sides]:
+    def spelled(self, *, twins: float) -> list[Sides]:
         """Spell out what is right for the rows, for each caption drawn; `twins` is the cosine of pictures alike.
 
         Icons that share their name or look with a row are right too.
         """
-        bases = moved(self.bases, device)
-        alike = bases[self.rows, None] == bases[None]
+        alike = self.bases[self.rows, None] == self.bases[None]
         if self.looks is not None:
-            looks = moved(self.looks, device).float()
+            looks = self.looks.float()
             alike |= looks[self.rows] @ looks.T >= twins
-        return [(alike | moved(there, device), alike | moved(back, device)) for there, back in self.named]
+        return [(alike | there, alike | back) for there, back in self.named]
 
 
 def list_relations(lesson: Lesson, icons: Ids, drawn: Sequence[Ids], *, loss: Loss, rows: slice) -> Relations:
@@ -85,36 +87,47 @@ class Draw:
 
     icons: Ids
     captions: Ids
-    seconds: Ids | None
-    words: Ids | None
+    seconds: Ids
+    """Second captions; none where a step has no such."""
+    words: Ids
+    parents: Tensor | None
+    """The parent's vectors of the words."""
     relations: Relations
     """For the rows that this rank compares."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one rank reads for one micro-batch; the changes stay on the CPU."""
+    """What one rank reads for one micro-batch."""
 
     pixels: Tensor
-    """uint8 (n, size, size, 3)."""
-    neighbours: Tensor
-    """uint8 (k, size, size, 3), in the order of `changes.asked_for`."""
+    """uint8 (n + k, size, size, 3): pictures, then their neighbours."""
     changes: Changes
+    counts: tuple[int, int, int]
+    """How many captions, second captions and words there are, which follow each other."""
     texts: Tensor
-    seconds: Tensor | None
-    words: Tensor | None
+    """All of them, as the student takes them."""
+    longest: int
+    """To how many tokens they may be cut."""
 
 
-def on_device(it: Any, device: torch.device, sent: list[Tensor]) -> Any:
-    """The same on a device, with all tensors in it but those of changes; the host does not wait. `sent` lists them."""
-    if isinstance(it, Tensor):
-        sent.append(moved(it, device))
-        return sent[-1]
-    if isinstance(it, list | tuple):
-        return type(it)(on_device(one, device, sent) for one in it)
-    if isinstance(it, Draw | Part | Relations):
-        return replace(it, **{of.name: on_device(getattr(it, of.name), device, sent) for of in fields(it)})
-    return it
+for _kind in (Relations, Draw, Changes, Part):
+    register_dataclass(_kind)
+
+
+def on_device(it: Any, device: torch.device) -> tuple[Any, Tensor]:
+    """The same with all tensors in it on a device, and the memory there that they share: they are copied as one.
+
+    The host goes on at once: memory that is not page-locked would be copied twice, and waited for.
+    """
+    leaves, layout = tree_flatten(it)
+    tensors = [leaf.contiguous() for leaf in leaves if isinstance(leaf, Tensor)]
+    rows = (tensor.as_strided((tensor.numel(),), (1,)).view(torch.uint8) for tensor in tensors)
+    flat = [functional.pad(row, (0, -len(row) % 16)) for row in rows]  # each on a multiple of 16 bytes
+    sent = torch.cat(flat).pin_memory().to(device, non_blocking=True)
+    parts = zip(tensors, torch.split(sent, [len(part) for part in flat]), strict=True)
+    there = iter([part[: here.nbytes].view(here.dtype).view(here.shape) for here, part in parts])
+    return tree_unflatten([next(there) if isinstance(leaf, Tensor) else leaf for leaf in leaves], layout), sent
 
 
 def order_of_pass(rows: Ids, groups: Ids | None, *, batch: int, seed: int, number: int) -> Ids:
@@ -139,13 +152,15 @@ def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int
     loss = options.loss
     generator = np.random.default_rng((options.schedule.seed, step))
     captions = lesson.captions.draw(icons, generator)
-    seconds = lesson.captions.draw(icons, generator) if loss.caption_pair_weight else None
-    words = None
+    seconds = lesson.captions.draw(icons, generator) if loss.caption_pair_weight else icons[:0]
+    words, parents = icons[:0], None
     if (kept := lesson.kept_words) is not None:
         words = generator.choice(len(kept.vectors), size=kept.batch, replace=len(kept.vectors) < kept.batch)
+        parents = kept.vectors[torch.from_numpy(words)]
     rows = share_of(len(icons), rank.index, rank.world) if loss.local else slice(0, len(icons))
-    drawn = [captions] if seconds is None else [captions, seconds]
-    return Draw(step, icons, captions, seconds, words, list_relations(lesson, icons, drawn, loss=loss, rows=rows))
+    drawn = [it for it in (captions, seconds) if len(it)]
+    relations = list_relations(lesson, icons, drawn, loss=loss, rows=rows)
+    return Draw(step, icons, captions, seconds, words, parents, relations)
 
 
 def read_part(lesson: Lesson, draw: Draw, options: FinetuneOptions, *, part: int, parts: int) -> Part:
@@ -155,36 +170,20 @@ def read_part(lesson: Lesson, draw: Draw, options: FinetuneOptions, *, part: int
     changes = draw_changes(
         range(rows.start, rows.stop), n, options.augmentation, seed=(options.schedule.seed, draw.step)
     )
-    places, _ = asked_for(changes)
-    kept, texts = lesson.kept_words, lesson.text_inputs
-    words = None if draw.words is None else torch.from_numpy(draw.words[share_of(len(draw.words), part, parts)])
-    return Part(
-        pixels=_read(lesson.pixels, draw.icons[rows]),
-        neighbours=_read(lesson.pixels, draw.icons[places.numpy()]),
-        changes=changes,
-        texts=texts[torch.from_numpy(draw.captions[rows])],
-        seconds=None if draw.seconds is None else texts[torch.from_numpy(draw.seconds[rows])],
-        words=None if kept is None or words is None else kept.text_inputs[words],
-    )
-
-
-def pictures_of(part: Part, device: torch.device) -> Tensor:
-    """Changed pictures 0..1 (n, 3, size, size) on the device; pixels travel there as bytes."""
-    images, neighbours = (as_floats(moved(pixels, device)) for pixels in (part.pixels, part.neighbours))
-    return augment(images, part.changes, neighbours)
+    icons = np.concatenate([draw.icons[rows], draw.icons[changes.neighbours.numpy()]])
+    captions, seconds = draw.captions[rows], draw.seconds[rows]
+    words = draw.words[share_of(len(draw.words), part, parts)]
+    texts = lesson.text_inputs[torch.from_numpy(np.concatenate([captions, seconds]))]
+    if lesson.kept_words is not None:
+        texts = torch.cat([texts, lesson.kept_words.text_inputs[torch.from_numpy(words)]])
+    counts = len(captions), len(seconds), len(words)
+    pixels, longest = torch.from_numpy(np.take(lesson.pixels, icons, axis=0)), int((texts != 0).sum(1).max())
+    return Part(pixels, changes, counts, texts, longest)
 
 
 def share_of(n: int, part: int, parts: int) -> slice:
     """Which of `n` rows are the so manieth of `parts` equal parts."""
     return slice(part * n // parts, (part + 1) * n // parts)
-
-
-def _read(pixels: Pixels, icons: Ids) -> Tensor:
-    """Read pictures in the order asked for; from the file they are taken in its own order."""
-    order = np.argsort(icons)
-    found = np.empty((len(icons), *pixels.shape[1:]), np.uint8)
-    found[order] = pixels[icons[order]]
-    return torch.from_numpy(found)
 
 
 @dataclass(slots=True)
@@ -227,25 +226,24 @@ class Feed:
         pending = deque[Future[Any]]()
 
         def fetch(step: int) -> Any:
-            read, sent = self.read(step), list[Tensor]()
+            read = self.read(step)
             if stream is None:
-                return *read, sent, None
+                return read, None, None
             torch.cuda.set_device(device)  # of this thread
             with torch.cuda.stream(stream):  # beside what the device computes
-                return *on_device(read, device, sent), sent, stream.record_event()
+                return *on_device(read, device), stream.record_event()
 
         with ThreadPoolExecutor(1, thread_name_prefix="feed") as pool:
             pending.extend(pool.submit(fetch, step) for step in range(start, min(start + STEPS_AHEAD, end)))
             for following in range(start + STEPS_AHEAD, end + STEPS_AHEAD):
                 began = time.perf_counter()
-                with record_function("icons: wait"):
-                    draw, parts, sent, event = pending.popleft().result()
+                with record_function("icons: wait"), span("waiting for data"):
+                    read, sent, event = pending.popleft().result()
                 self.waited_seconds += time.perf_counter() - began
                 if following < end:
                     pending.append(pool.submit(fetch, following))
                 if event is not None:  # what the device computes from now on comes after the copies
                     stream_of_steps = torch.cuda.current_stream(device)
                     stream_of_steps.wait_event(event)
-                    for tensor in sent:
-                        tensor.record_stream(stream_of_steps)  # its memory is not for the next step before that is done
-                yield draw, parts
+                    sent.record_stream(stream_of_steps)  # its memory is not for the next step before that is done
+                yield read

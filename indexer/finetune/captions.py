@@ -253,8 +253,6 @@ def share_held_out(n_bases: int) -> int:
 KINDS = ("name", "tag", "phrase", "part", "own")
 SHARES = (0.33, 0.47, 0.13, 0.07, 1.0)
 """How often each kind is drawn; an icon that lacks a kind draws the others more often, in proportion."""
-N_PHRASES = 3
-_SHORTEST_PART = 3
 _SMALL_WORDS = frozenset(["and", "for", "from", "not", "off", "out", "per", "the", "with"])
 
 
@@ -323,7 +321,7 @@ def mined(name: str, tags: Sequence[str], generator: random.Random) -> list[tupl
     found = {name: 0}
     for tag in tags:
         found.setdefault(tag, 1)
-    for _ in range(min(N_PHRASES, len(tags))):
+    for _ in range(min(3, len(tags))):
         found.setdefault(phrase(name, list(tags), generator), 2)
     for part in parts_of(name):
         found.setdefault(part, 3)
@@ -333,7 +331,7 @@ def mined(name: str, tags: Sequence[str], generator: random.Random) -> list[tupl
 def parts_of(name: str) -> list[str]:
     """Split a name of several words into those that mean something alone; a name of one word has no parts."""
     words = name.split()
-    parts = [word for word in words if len(word) >= _SHORTEST_PART and word.isalpha() and word not in _SMALL_WORDS]
+    parts = [word for word in words if len(word) > 2 and word.isalpha() and word not in _SMALL_WORDS]
     return parts if len(words) > 1 else []
 
 
@@ -345,7 +343,6 @@ def phrase(name: str, tags: Sequence[str], generator: random.Random) -> str:
 
 
 COLUMNS = ("file", "name", "set", "licence", "base", "held_out", "captions")
-_BETWEEN = "; "
 _MOST_BYTES = 256_000_000
 """Of captions that are read: those of 430,000 icons take half of it."""
 
@@ -378,10 +375,12 @@ def gather_icons(
             "`icons lab captions --out FILE` writes a list to edit"
         )
 
-    def refuse(record: Record) -> str | None:
-        return None if learning.admit == "all" else refuse_licence(record.licence or record.set.licence)
-
-    gathered = gather(placed, limits=limits, refuse=refuse, own=own)
+    gathered = gather(
+        placed,
+        limits=limits,
+        refuse=lambda it: None if learning.admit == "all" else refuse_licence(it.licence or it.set.licence),
+        own=own,
+    )
     gathered.skipped = skipped + gathered.skipped + [(file, "own captions, but no such icon") for file in unknown]
     return gathered, limits
 
@@ -436,7 +435,7 @@ def write_captions(rows: Iterable[dict[str, Any]], file: Path) -> int:
     else:
         writer = csv.DictWriter(buffer, COLUMNS)
         writer.writeheader()
-        writer.writerows({**row, "captions": _BETWEEN.join(row["captions"])} for row in listed)
+        writer.writerows({**row, "captions": "; ".join(row["captions"])} for row in listed)
     write_result(file, buffer.getvalue().encode(), option="--out")
     return len(listed)
 

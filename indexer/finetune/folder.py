@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -39,9 +39,11 @@ from indexer.library.foreign import parsed
 from indexer.sources.records import read_regular
 
 LINEAGE_NAME = "training.json"
-_GRAPHS = ("graphs.json", "text.onnx", "image.onnx", "image-int8.onnx")
-_OF_OTHER_TOKENIZERS = ("added_tokens.json", "sentencepiece.bpe.model", "spiece.model")
-_OWN = {CONFIG_NAME, *WEIGHT_NAMES, *TOKENIZER_NAMES, *_OF_OTHER_TOKENIZERS, *_GRAPHS, LINEAGE_NAME, "README.md"}
+_OWN = {
+    *(CONFIG_NAME, *WEIGHT_NAMES, LINEAGE_NAME, "README.md"),
+    *("graphs.json", "text.onnx", "image.onnx", "image-int8.onnx"),
+    *(*TOKENIZER_NAMES, "added_tokens.json", "sentencepiece.bpe.model", "spiece.model"),
+}
 """Names of all that a model folder holds."""
 
 _FINETUNED = """# A fine-tuned icon encoder
@@ -85,7 +87,7 @@ def card_of(lineage: Mapping[str, Any]) -> str:
         parent="random weights" if parent["random"] else f'"{parent["name"]}"',
         held_out=data["held_out_icons"],
         one_in=data["held_out_one_name_in"],
-        figures=_compared(lineage),
+        figures=_compared(lineage["figures"] or {}, parent["figures"] or {}),
         **counts(data),
     )
 
@@ -102,29 +104,22 @@ def counts(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _compared(lineage: Mapping[str, Any]) -> str:
+def _compared(figures: Mapping[str, Any], before: Mapping[str, Any]) -> str:
     """A table of the held-out figures before and after."""
-    figures, before = lineage.get("figures") or {}, lineage["parent"].get("figures") or {}
     rows = [
-        (task, name, spelled(before[task][name]) if task in before else "", spelled(found))
+        f"| {task} | {name} | {spelled(before[task][name]) if task in before else ''} | {spelled(found)} |\n"
         for task, by_name in figures.items()
         for name, found in by_name.items()
     ]
-    if not rows:
-        return "\nNothing was held out, so nothing was measured.\n"
-    return table("On the held-out icons, with 95 % bootstrap intervals:", ("task", "figure", "before", "after"), rows)
-
-
-def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Lay out figures for a card."""
-    first, *others = (f"| {' | '.join(cells)} |" for cells in (head, *rows))
-    return "\n".join(["", title, "", first, "|" + "---|" * len(head), *others, ""])
+    head = (
+        "On the held-out icons, with 95 % bootstrap intervals:\n\n| task | figure | before | after |\n|---|---|---|---|"
+    )
+    return "\n".join(["", head, "".join(rows)]) if rows else "\nNothing was held out, so nothing was measured.\n"
 
 
 def spelled(figure: list[float]) -> str:
     """Spell a value with its interval."""
-    value, low, high = figure
-    return f"{value:.3f} ({low:.3f}-{high:.3f})"
+    return "{:.3f} ({:.3f}-{:.3f})".format(*figure)
 
 
 def as_json(lineage: Mapping[str, Any]) -> str:
@@ -134,8 +129,6 @@ def as_json(lineage: Mapping[str, Any]) -> str:
 
 _BYTES_OF_WEIGHT = 16
 """In training: itself, its gradient, and what Adam keeps of it."""
-_TOKENS = "token_embedding.weight"
-"""Of open_clip's own text towers."""
 # The renderer composites on white and keeps the aspect by padding; open_clip's own transform is set to do the same.
 PREPROCESS_CONFIG: dict[str, Any] = {
     "size": 64,
@@ -215,7 +208,7 @@ def _stored(name: str, tensor: torch.Tensor, stored: str) -> torch.Tensor:
     tensor = tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
     if not tensor.is_floating_point():
         return tensor
-    if stored == "fp8" and name.endswith(_TOKENS):
+    if stored == "fp8" and name.endswith("token_embedding.weight"):
         return tensor.float().to(torch.float8_e4m3fn)
     return tensor.float() if stored == "fp32" else tensor.half()
 

@@ -158,9 +158,6 @@ def encode_texts(model: Any, tokens: Tensor, live: Callable[[], None] = lambda: 
     return torch.cat(parts)[order.argsort()]
 
 
-Report = Callable[[int, int, str], None]
-
-
 def build_corpus(
     gathered: Gathered,
     folder: Path,
@@ -168,7 +165,7 @@ def build_corpus(
     limits: Limits,
     workers: int,
     size: int = 64,
-    report: Report = lambda *_: None,
+    report: Callable[[int, int, str], None] = lambda *_: None,
 ) -> None:
     """Render everything once and write the corpus; what is reserved, or can't be drawn, is left out.
 
@@ -214,7 +211,12 @@ def key_of(gathered: Gathered, limits: Limits, *, size: int) -> str:
 
 
 def rendered(
-    placed: Sequence[Placed], failed: dict[int, str], *, workers: int, size: int, report: Report
+    placed: Sequence[Placed],
+    failed: dict[int, str],
+    *,
+    workers: int,
+    size: int,
+    report: Callable[[int, int, str], None],
 ) -> Iterable[tuple[list[int], Pixels]]:
     """Rows of `placed` with their pixels, in chunks; what fails goes to `failed` with its reason."""
     from indexer.rendering.pool import RenderPool
@@ -247,9 +249,6 @@ def _described(icons: Sequence[TrainingIcon], gathered: Gathered, limits: Limits
     }
 
 
-_LOOK_SECONDS = 0.2
-
-
 def open_lesson(
     places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], reporter: Reporter[Any]
 ) -> Lesson:
@@ -272,7 +271,7 @@ def open_lesson(
             write_file(file, content.getvalue())
         reporter.join(f"reading {kind} of the corpus")
         while not file.is_file():
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(0.2)
             reporter.live()
         return torch.from_numpy(np.load(file))
 

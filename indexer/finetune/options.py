@@ -37,9 +37,8 @@ class Setting:
 
     def bounds(self) -> str:
         """Spell the range; nothing where there is none."""
-        if self.high < math.inf:
-            return f"{self.low:g} to {self.high:g}"
-        return "" if self.low == -math.inf else f"above {self.low:g}" if self.is_open else f"{self.low:g} or more"
+        below = f"above {self.low:g}" if self.is_open else f"{self.low:g} or more" if self.low > -math.inf else ""
+        return f"{self.low:g} to {self.high:g}" if self.high < math.inf else below
 
 
 _share, _positive = partial(Setting, low=0, high=1), partial(Setting, low=0, is_open=True)

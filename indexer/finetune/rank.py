@@ -9,7 +9,7 @@ improves; rank 0 writes checkpoints, the best weights, a log and progress.
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from torch.autograd.profiler import record_function
 from torch.nn.parallel import DistributedDataParallel
 
 from indexer.embedding.distributed import Rank, give_up_rank, process_group, run_as_rank, share_cores
-from indexer.embedding.progress import Gauge, gpu_figures, peak_memory, watched, write_progress
+from indexer.embedding.progress import REPORT_SECONDS, Gauge, gpu_figures, peak_memory, watched, write_progress
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import is_no_room
 from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision
@@ -34,14 +34,22 @@ from indexer.finetune.checkpoints import TrainingState, is_sharded, keep_best, r
 from indexer.finetune.folder import Origin, finish
 from indexer.finetune.lesson import cut_warning, open_lesson, read_material
 from indexer.finetune.options import Distribution, FinetuneOptions, Places, Plan, read_plan
-from indexer.finetune.step import Session, StepResult, check_sound, make_optimizer, steps, take_step
+from indexer.finetune.progress import TrainingProgress, TrainingReporter
+from indexer.finetune.step import (
+    Session,
+    Taken,
+    check_sound,
+    make_optimizer,
+    read_results,
+    steps,
+    take_step,
+)
 from indexer.finetune.student import Average, Student, make_student, outline, sharded
 from indexer.finetune.watch import (
     Exam,
     Log,
     Scores,
-    TrainingProgress,
-    TrainingReporter,
+    StepClock,
     main_figure,
     make_exam,
     profiled,
@@ -49,6 +57,7 @@ from indexer.finetune.watch import (
 )
 from indexer.library.durable import disk_error
 from indexer.process import prepare_for_batches
+from indexer.reports.timings import TIMINGS, add, span
 
 JOINT_FACTOR, COLLECTIVE_FACTOR = 2, 3
 """What all ranks do together may take so many times the limit of state still, and a single collective operation so
@@ -73,9 +82,8 @@ def run_rank(
     """
     plan = read_plan(places)
     options, limit = plan.options, plan.options.watching.stall_limit
-    automatic = "nccl" if device.type == "cuda" else "gloo"
-    backend = automatic if options.distribution.backend == "auto" else options.distribution.backend
-    longest = timedelta(seconds=COLLECTIVE_FACTOR * limit)
+    chosen = options.distribution.backend
+    backend = chosen if chosen != "auto" else "nccl" if device.type == "cuda" else "gloo"
     reporter = TrainingReporter(report, TrainingProgress(rank.index, rank.world))
     reporter.join("the start")
     share_cores(rank)
@@ -83,9 +91,10 @@ def run_rank(
         watched(reporter.progress, limit=limit, waiting_limit=JOINT_FACTOR * limit, give_up=give_up),
         shortage_explained(options, rank),
         products_in(options.distribution.precision),
-        process_group(rank, backend=backend, device=device, limit=longest),
+        process_group(rank, backend=backend, device=device, limit=timedelta(seconds=COLLECTIVE_FACTOR * limit)),
     ):
-        session, origin = open_session(places, plan, reporter, rank=rank, device=device)
+        with span("model and corpus"):
+            session, origin = open_session(places, plan, reporter, rank=rank, device=device)
         exam = make_exam(session.lesson, origin.tokenizer, twins=options.loss.twin_similarity)
         state = train(session, exam, places=places, made_by=plan.made_by(), resume=resume)
         reporter.begin("writing the model")
@@ -105,10 +114,10 @@ def shortage_explained(options: FinetuneOptions, rank: Rank) -> Iterator[None]:
     except (RuntimeError, MemoryError) as error:
         if not is_no_room(error):
             raise
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
         each = options.loss.batch // rank.world // options.distribution.accumulate
         raise TrainError(
-            f'out of memory with "{each}" pictures at once ({reason[:120]}); '
+            f'out of memory with "{each}" pictures at once '
+            f"({next(iter(str(error).splitlines()), type(error).__name__)[:120]}); "
             "give a larger --set accumulate=, or --set grad_checkpointing=true"
         ) from error
 
@@ -192,6 +201,9 @@ class Run:
     state: TrainingState
     log: Log | None
     saved_at: float = 0.0
+    unread: list[tuple[float, Taken]] = field(default_factory=list)
+    """Steps that the device was told to take, after so many seconds; nobody has asked yet what came of them."""
+    read_at: float = 0.0
 
 
 def train(
@@ -219,8 +231,7 @@ def train(
     if options.watching.watch_devices:
         session.reporter.gauge, session.reporter.gauged_at = Gauge(session.device), 0.0
     events = places.work / "tensorboard" if options.watching.tensorboard else None
-    log = None if session.rank.index else Log(places.log, from_step=state.step, events=events)
-    with closing(log) if log else nullcontext():
+    with nullcontext() if session.rank.index else closing(Log(places.log, from_step=state.step, events=events)) as log:
         _take_steps(Run(session, exam, places, made_by, n_steps, average, state, log), feed)
     return state
 
@@ -240,36 +251,61 @@ def _take_steps(run: Run, feed: Feed) -> None:
         if _is_over(run):
             return
         started, schedule = time.monotonic(), session.options.schedule
+        clock = StepClock(session.device)
         numbers = steps(session.optimizer, n_steps=run.n_steps, schedule=schedule, first=state.step)
         session.reporter.begin(f"reading step {state.step + 1}")
         for step, (draw, parts) in zip(numbers, ahead, strict=True):
             session.reporter.join(f"step {step + 1}")
-            with record_function("icons: step"):
-                result = take_step(session, draw, parts, step=step)
+            with record_function("icons: step"), clock.timed(), span("steps"):
+                taken = take_step(session, draw, parts, step=step)
                 if run.average:
                     run.average.update(step + 1)
             count_step()
-            state.step, state.seconds = step + 1, time.monotonic() - began
-            progress.images += sum(len(part.pixels) for part in parts)
+            state.step, state.seconds, now = step + 1, time.monotonic() - began, time.monotonic()
+            run.unread.append((state.seconds, taken))
+            # Sharded weights are saved by all ranks together, whose clocks differ: at validations alone.
+            is_due = now - run.saved_at >= session.options.watching.checkpoint_seconds and not is_sharded(session)
+            is_kept = is_due or _is_time_to_validate(run)
+            if is_kept or now - run.read_at >= REPORT_SECONDS:
+                _read(run)
+            progress.images += len(draw.icons) // session.rank.world
             progress.seconds += time.monotonic() - started
-            progress.step, progress.loss, progress.waited_seconds = step + 1, result.loss, feed.waited_seconds
-            _tell(run, progress, result)
-            if _is_time_to_validate(run) or _is_time_to_save(run):
-                _keep(run, result, parts[0])
+            progress.step, progress.waited_seconds = step + 1, max(feed.waited_seconds, clock.waited(progress.seconds))
+            session.reporter.tell(now=state.step == run.n_steps)
+            if is_kept:
+                _keep(run, parts[0])
                 if _is_over(run):
                     break
             session.reporter.begin(f"reading step {step + 2}")
             started = time.monotonic()  # what came since the step's end is no part of the rate of pictures
+        if clock.step_seconds:
+            add("device", clock.step_seconds * clock.n_steps)
 
 
-def _keep(run: Run, result: StepResult, part: Part) -> None:
+def _read(run: Run) -> None:
+    """Wait for the device, and see what came of the steps that it was told to take; log every few of them."""
+    session, progress = run.session, run.session.reporter.progress
+    results = read_results(session, [taken for _, taken in run.unread])
+    for (seconds, taken), result in zip(run.unread, results, strict=True):
+        progress.loss = result["loss"]
+        number = taken.step + 1
+        if run.log and (not number % session.options.watching.log_steps or number == run.n_steps):
+            rates = {f"rate/{name}": rate for name, rate in taken.rates.items()}
+            _log(run, run.log, number, {**result, **rates, "seconds": round(seconds, 6)})
+    run.unread, run.read_at = [], time.monotonic()
+    if session.reporter.gauge is None:
+        progress.memory_bytes = peak_memory(session.device)
+
+
+def _keep(run: Run, part: Part) -> None:
     """Validate where it is time to, and save the state, unless the weights are ruined."""
     _begin(run, f"trying the weights of step {run.state.step}")
     check_sound(run.session, part, step=run.state.step - 1)
     if _is_time_to_validate(run):
-        _validate(run, result)
+        _validate(run)
     _begin(run, "saving a checkpoint")
-    save_checkpoint(run.session, run.average, run.state, run.places.checkpoint, made_by=run.made_by)
+    with span("checkpoints"):
+        save_checkpoint(run.session, run.average, run.state, run.places.checkpoint, made_by=run.made_by)
     run.saved_at = time.monotonic()
 
 
@@ -283,16 +319,10 @@ def _is_over(run: Run) -> bool:
     return bool(patience and run.exam is not None and run.state.since_best >= patience)
 
 
-def _is_time_to_save(run: Run) -> bool:
-    """Sharded weights are saved by all ranks together, whose clocks differ: at validations alone."""
-    is_due = time.monotonic() - run.saved_at >= run.session.options.watching.checkpoint_seconds
-    return is_due and not is_sharded(run.session)
-
-
-def _validate(run: Run, result: StepResult) -> None:
+def _validate(run: Run) -> None:
     """Sit the exam, and keep the weights if they are the best so far."""
     session, state = run.session, run.state
-    found: dict[str, Any] = {"loss": round(result.loss, 6)}
+    found: dict[str, Any] = {"loss": round(session.reporter.progress.loss, 6)}
     figure = 0.0
     if run.exam is not None:
         with run.average.in_use() if run.average else nullcontext():
@@ -315,7 +345,8 @@ def _scores(run: Run, exam: Exam) -> Scores:
     """Figures as rank 0 has them, on every rank, so that all decide alike."""
     session = run.session
     session.reporter.join("the exam")
-    scores = [sit_exam(session.student, exam, session.device, session.reporter.live)]
+    with span("validation"):
+        scores = [sit_exam(session.student, exam, session.device, session.reporter.live)]
     if session.rank.world > 1:
         dist.broadcast_object_list(scores, src=0)
     return scores[0]
@@ -327,22 +358,15 @@ def _begin(run: Run, what: str) -> None:
     (reporter.join if is_sharded(run.session) else reporter.begin)(what)
 
 
-def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
-    """Report at most twice a second; log every few steps."""
-    session = run.session
-    if session.reporter.gauge is None:
-        progress.memory_bytes = peak_memory(session.device)
-    session.reporter.tell(now=progress.step == run.n_steps)
-    if run.log is None or (progress.step % session.options.watching.log_steps and progress.step != run.n_steps):
-        return
-    rates = {f"rate/{group['name']}": group["lr"] for group in session.optimizer.param_groups}
-    run.log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(run.state.seconds, 6)})
-    if session.options.watching.tensorboard:
-        values = {"loss": result.loss, "gradient_norm": result.gradient_norm, **rates}
-        values |= {f"loss/{name}": value for name, value in result.terms.items()}
-        values |= {"speed/images_per_second_of_rank_0": progress.images_per_second}
-        run.log.draw(progress.step, values | {"memory/peak_gb": peak_memory(session.device) / 1e9})
-        run.log.draw(progress.step, gpu_figures(session.device))
+def _log(run: Run, log: Log, step: int, facts: dict[str, Any]) -> None:
+    """Note what a step has shown."""
+    log.write("step", step, facts)
+    if run.session.options.watching.tensorboard:
+        values = {name: value for name, value in facts.items() if name not in ("terms", "seconds")}
+        values |= {f"loss/{name}": value for name, value in facts["terms"].items()}
+        values |= {"speed/images_per_second_of_rank_0": run.session.reporter.progress.images_per_second}
+        values |= {"memory/peak_gb": peak_memory(run.session.device) / 1e9} | gpu_figures(run.session.device)
+        log.draw(step, values)
 
 
 @click.command()
@@ -361,7 +385,7 @@ def main(out: Path, device: str, resume: bool) -> None:
                 rank=rank,
                 device=resolve_device(rank.device(device)),
                 resume=resume,
-                report=partial(write_progress, places.work),
+                report=lambda it: write_progress(places.work, replace(it, spans=tuple(TIMINGS.taken()))),
                 give_up=lambda reason: give_up_rank(rank, TrainError(reason)),
             )
         except OSError as error:

@@ -28,13 +28,13 @@ from indexer.encoders.devices import HOST, Devices, parse_devices
 from indexer.encoders.export import write_graphs
 from indexer.encoders.graphs import load_encoder
 from indexer.errors import ModelError, SourceError, TrainError
-from indexer.finetune.augment import as_bytes, as_floats, asked_for, augment, draw_changes
+from indexer.finetune.augment import as_bytes, as_floats, augment, draw_changes
 from indexer.finetune.captions import Gathered, Limits, gather_icons
 from indexer.finetune.folder import Outcome, check_replaceable, write_random_model
 from indexer.finetune.lesson import Material, build_corpus, key_of, open_pixels, read_facts, read_material
 from indexer.finetune.options import Augmentation, FinetuneOptions, Places, Plan, write_plan
+from indexer.finetune.progress import TrainingProgress, TrainingView
 from indexer.finetune.rank import JOINT_FACTOR, run_rank
-from indexer.finetune.watch import TrainingProgress, TrainingView
 from indexer.library.durable import disk_error, leftovers, make_folder
 from indexer.library.folder import Library
 from indexer.library.foreign import from_json
@@ -103,8 +103,11 @@ def working(request: Request) -> Iterator[Places]:
 
 def rerun(places: Places) -> str:
     """Say how to go on with a run that ended early."""
-    kept = "the last checkpoint stays, --resume goes on from it"
-    return kept if places.has_checkpoint else "there is no checkpoint yet, run again"
+    return (
+        "the last checkpoint stays, --resume goes on from it"
+        if places.has_checkpoint
+        else "there is no checkpoint yet, run again"
+    )
 
 
 def prepare(request: Request, places: Places, devices: Devices, viewer: Bars) -> Material:
@@ -321,7 +324,7 @@ def write_sheet(pixels: Tensor, file: Path, change: Augmentation, *, seed: int) 
     for row, (title, kind) in enumerate(rows.items()):
         pen.text((6, row * (side + EDGE) + side // 2 - 6), title, fill=(255, 255, 255))
         changes = draw_changes(range(len(images)), len(images), kind, seed=(seed + row,))
-        changed = as_bytes(augment(images.clone(), changes, images[asked_for(changes)[0]]))
+        changed = as_bytes(augment(torch.cat([images, images[changes.neighbours]]), changes))
         for column, picture in enumerate(map(Image.fromarray, changed[:COLUMNS])):
             place = (LABEL + column * (side + EDGE), row * (side + EDGE))
             canvas.paste(picture.resize((side, side), Image.Resampling.NEAREST), place)

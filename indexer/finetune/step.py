@@ -3,9 +3,9 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
@@ -16,12 +16,13 @@ from torch.nn import functional
 
 from indexer.embedding.distributed import Rank
 from indexer.errors import TrainError
-from indexer.finetune.augment import moved
-from indexer.finetune.batches import Draw, Part, Sides, pictures_of
+from indexer.finetune.augment import as_floats, augment
+from indexer.finetune.batches import Draw, Part, Sides
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions, Loss, Schedule
+from indexer.finetune.progress import TrainingProgress, TrainingReporter
 from indexer.finetune.student import Student, limit_scale, text_parameters, whole
-from indexer.finetune.watch import TrainingProgress, TrainingReporter
+from indexer.reports.timings import span
 
 Features = dict[str, Tensor]
 """What a model says of some icons: unit vectors (n, dim) as `images` and `texts`, the logits' `scale` and `bias`; where
@@ -111,7 +112,6 @@ def gathered(vectors: Tensor) -> Tensor:
     return torch.cat(all_gather(vectors)) if dist.is_initialized() else vectors  # type: ignore[no-untyped-call]
 
 
-REFERENCE_BATCH = 512
 UNDECAYED = {"text_map", "positional_embedding", "pos_embed", "cls_token"}
 
 
@@ -154,7 +154,7 @@ def steps(optimizer: torch.optim.Optimizer, *, n_steps: int, schedule: Schedule,
 
 def peak_rate(options: FinetuneOptions) -> float:
     """The highest rate, scaled with the global batch where that was asked for."""
-    ratio = options.loss.batch / REFERENCE_BATCH
+    ratio = options.loss.batch / 512
     return options.schedule.rate * {"none": 1.0, "linear": ratio, "sqrt": math.sqrt(ratio)}[options.schedule.scale_rate]
 
 
@@ -167,7 +167,6 @@ def rate_share(done: float, schedule: Schedule) -> float:
 
 
 SCALARS = ("scale", "bias")
-Inputs = tuple[Tensor, Tensor, Tensor | None, Tensor | None]
 
 
 @dataclass(slots=True)
@@ -185,35 +184,48 @@ class Session:
     reporter: TrainingReporter = field(default_factory=lambda: TrainingReporter(lambda _: None, TrainingProgress(0, 1)))
 
 
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """What a step has shown; `terms` are the parts of the loss."""
+class Taken(NamedTuple):
+    """A step that a device was told to take: `values` are its loss, the named terms and the gradient's norm there."""
 
-    loss: float
-    terms: dict[str, float]
-    gradient_norm: float
+    step: int
+    names: Sequence[str]
+    values: Tensor
+    rates: dict[str, float]
+    """By what each group of weights followed its gradient."""
 
 
-def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> StepResult:
-    """Compute gradients from this rank's micro-batches and update the weights.
+def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> Taken:
+    """Have gradients computed from this rank's micro-batches, and the weights updated; nobody waits for that.
 
-    Raises:
-        TrainError: the loss or the gradient is no number any more; the weights are as before.
+    Where loss or gradient are no numbers the weights stay, unless they are sharded; `read_results` says so.
     """
-    session.optimizer.zero_grad(set_to_none=True)
+    optimizer, options = session.optimizer, session.options
+    optimizer.zero_grad(set_to_none=True)
     loss, terms = compute_gradients(session, draw, parts, step=step)
-    if not math.isfinite(loss):
-        raise no_number("loss", loss, step=step)
-    with record_function("icons: compute"):
-        session.scaler.unscale_(session.optimizer)
-        trained = [parameter for group in session.optimizer.param_groups for parameter in group["params"]]
-        norm = float(whole(nn.utils.clip_grad_norm_(trained, session.options.schedule.clip)))
-        if not math.isfinite(norm) and not session.scaler.is_enabled():
-            raise no_number("gradient", norm, step=step)
-        session.scaler.step(session.optimizer)
+    with record_function("icons: compute"), span("optimiser"):
+        session.scaler.unscale_(optimizer)
+        trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        norm = whole(nn.utils.clip_grad_norm_(trained, options.schedule.clip, foreach=True))
+        values = torch.stack([loss, *terms.values(), norm])
+        if not session.scaler.is_enabled() and options.distribution.strategy == "ddp":
+            optimizer.found_inf = 1 - values.isfinite().all().float()  # type: ignore[attr-defined] # as a scaler does
+        session.scaler.step(optimizer)
         session.scaler.update()
         limit_scale(session.student.model.logit_scale)
-    return StepResult(loss, terms, norm)
+    return Taken(step, list(terms), values, {group["name"]: group["lr"] for group in optimizer.param_groups})
+
+
+def read_results(session: Session, taken: Sequence[Taken]) -> Iterator[dict[str, Any]]:
+    """Wait for the device to take steps, and say what came of each: loss, its terms, and norm of the gradient.
+
+    Raises:
+        TrainError: a loss or a gradient is no number any more.
+    """
+    for it, (loss, *terms, norm) in zip(taken, torch.stack([it.values for it in taken]).tolist(), strict=True):
+        for what, value in (("loss", loss), ("gradient", loss if session.scaler.is_enabled() else norm)):
+            if not math.isfinite(value):
+                raise no_number(what, value, step=it.step)
+        yield {"loss": loss, "terms": dict(zip(it.names, terms, strict=True)), "gradient_norm": norm}
 
 
 def check_sound(session: Session, part: Part, *, step: int) -> None:
@@ -224,7 +236,7 @@ def check_sound(session: Session, part: Part, *, step: int) -> None:
     """
     session.student.eval()  # batch norms look at nothing then
     with torch.no_grad():
-        features: Features = session.student(*_inputs_of(part, session.device))
+        features: Features = session.student(*_inputs_of(part))
     session.student.train()
     if not all(bool(tensor.isfinite().all()) for tensor in features.values()):
         raise no_number("model", math.nan, step=step)
@@ -238,7 +250,9 @@ def no_number(what: str, value: float, *, step: int) -> TrainError:
     )
 
 
-def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: int) -> tuple[float, dict[str, float]]:
+def compute_gradients(
+    session: Session, draw: Draw, parts: list[Part], *, step: int
+) -> tuple[Tensor, dict[str, Tensor]]:
     """Add the gradient of the whole batch's loss to the parameters; return the loss and its terms.
 
     With several micro-batches features are computed first without a graph, the loss is differentiated by them, and
@@ -247,55 +261,69 @@ def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: 
     """
     options, rank = session.options, session.rank
     with record_function("icons: data"):
-        right, parents = draw.relations.spelled(session.device, twins=options.loss.twin_similarity), None
-        if (kept := session.lesson.kept_words) is not None and draw.words is not None:
-            parents = moved(kept.vectors[torch.from_numpy(draw.words)].float(), session.device)
-        inputs = [_inputs_of(part, session.device) for part in parts]
+        right = draw.relations.spelled(twins=options.loss.twin_similarity)
+        parents = None if draw.parents is None else draw.parents.float()
+        inputs = [_inputs_of(part) for part in parts]
     first = rank.index * options.distribution.accumulate  # dropout is another one for each step, rank and micro-batch
     seeds = [hash((options.schedule.seed, step, first + number)) % (1 << 62) for number in range(len(parts))]
     with record_function("icons: compute"):
         leaves = _features_without_graph(session, inputs, seeds) if len(parts) > 1 else []
         torch.manual_seed(seeds[0])
-        features = _joined(leaves) if leaves else session.wrapped(*inputs[0])
+        features = (
+            session.wrapped(*inputs[0])
+            if not leaves
+            else leaves[-1]
+            | {  # whose scalars are those of all
+                name: torch.cat([leaf[name] for leaf in leaves]) for name in leaves[0] if name not in SCALARS
+            }
+        )
         loss, terms = batch_loss(features, right, parents, options.loss, rank=rank)
         session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
+        # FSDP holds no gradients back: they would be those of the whole model on every rank. A static graph is learnt
+        # from a first pass that exchanges gradients; averaging what is averaged changes nothing.
+        exchanges_always = session.wrapped is session.student or options.distribution.static_graph
         for leaf, part, seed in zip(leaves, inputs, seeds, strict=bool(leaves)):
             session.reporter.live()
             torch.manual_seed(seed)
-            with _synchronised(session, is_last=part is inputs[-1]):
+            with nullcontext() if part is inputs[-1] or exchanges_always else session.wrapped.no_sync():  # type: ignore[operator]
                 carried = _carry(session.wrapped(*part), leaf, scalars=leaves[-1], n_parts=len(parts))
                 carried.backward()  # type: ignore[no-untyped-call]
-        if options.distribution.strategy == "fsdp" and options.loss.local:
-            _average_scalars(session)
+        is_averaged = options.distribution.strategy == "fsdp" and options.loss.local
+        for parameter in session.student.parameters() if is_averaged else ():
+            if parameter.ndim == 0 and parameter.grad is not None:  # which FSDP leaves whole
+                dist.all_reduce(parameter.grad)
+                parameter.grad /= rank.world
         values = torch.stack([loss.detach(), *terms.values()])
         if rank.world > 1 and options.loss.local:
             dist.all_reduce(values)
             values /= rank.world
-        total, *others = values.tolist()  # in which the host waits for the device
+        total, *others = values.unbind()
     return total, dict(zip(terms, others, strict=True))
 
 
-def _inputs_of(part: Part, device: torch.device) -> Inputs:
-    texts = (None if tensor is None else moved(tensor, device) for tensor in (part.texts, part.seconds, part.words))
-    return cast(Inputs, (pictures_of(part, device), *texts))
+def _inputs_of(part: Part) -> tuple[Any, ...]:
+    return augment(as_floats(part.pixels), part.changes), part.counts, part.texts, part.longest
 
 
-def _features_without_graph(session: Session, inputs: list[Inputs], seeds: list[int]) -> list[Features]:
-    """Features of each micro-batch as leaves that will collect the loss's gradient."""
-    leaves = []
-    with torch.no_grad(), _statistics_held(session.student):
+def _features_without_graph(session: Session, inputs: list[tuple[Any, ...]], seeds: list[int]) -> list[Features]:
+    """Features of each micro-batch as leaves that will collect the loss's gradient.
+
+    Batch norms look at a batch without remembering it: it will come once more.
+    """
+    norms = [it for it in session.student.modules() if isinstance(it, nn.modules.batchnorm._BatchNorm)]
+    momenta, leaves = [norm.momentum for norm in norms], []
+    try:
+        for norm in norms:
+            norm.momentum = 0.0
         for part, seed in zip(inputs, seeds, strict=True):
             session.reporter.live()
             torch.manual_seed(seed)
-            leaves.append(session.student(*part))
+            with torch.no_grad():
+                leaves.append(session.student(*part))
+    finally:
+        for norm, momentum in zip(norms, momenta, strict=True):
+            norm.momentum = momentum
     return [{name: tensor.detach().requires_grad_() for name, tensor in leaf.items()} for leaf in leaves]
-
-
-def _joined(parts: list[Features]) -> Features:
-    """Concatenate the features of micro-batches; the scalars are those of the last one."""
-    return {name: torch.cat([part[name] for part in parts]) for name in parts[0] if name not in SCALARS} | {
-        name: parts[-1][name] for name in SCALARS
-    }
 
 
 def _carry(features: Features, leaf: Features, *, scalars: Features, n_parts: int) -> Tensor:
@@ -306,36 +334,3 @@ def _carry(features: Features, leaf: Features, *, scalars: Features, n_parts: in
         share = tensor * (0.0 if collected is None else collected)
         total = total + (share / n_parts if name in SCALARS else share.sum())
     return total
-
-
-@contextmanager
-def _statistics_held(student: nn.Module) -> Iterator[None]:
-    """Let batch norms look at a batch without remembering it: it will come once more."""
-    norms = [module for module in student.modules() if isinstance(module, nn.modules.batchnorm._BatchNorm)]
-    momenta = [norm.momentum for norm in norms]
-    for norm in norms:
-        norm.momentum = 0.0
-    try:
-        yield
-    finally:
-        for norm, momentum in zip(norms, momenta, strict=True):
-            norm.momentum = momentum
-
-
-def _synchronised(session: Session, *, is_last: bool) -> Any:
-    """Let DDP exchange gradients in the last micro-batch alone.
-
-    FSDP exchanges them after each: what it held back would be the gradients of the whole model on every rank.
-    """
-    # A static graph is learnt from a first pass that exchanges gradients; averaging what is averaged changes nothing.
-    if is_last or session.wrapped is session.student or session.options.distribution.static_graph:
-        return nullcontext()
-    return session.wrapped.no_sync()  # type: ignore[operator]
-
-
-def _average_scalars(session: Session) -> None:
-    """Average the gradients of what FSDP leaves whole; without a local loss they are equal on all ranks already."""
-    for parameter in session.student.parameters():
-        if parameter.ndim == 0 and parameter.grad is not None:
-            dist.all_reduce(parameter.grad)
-            parameter.grad /= session.rank.world

@@ -62,16 +62,6 @@ def add_lora(towers: list[nn.Module], *, rank: int, scale: float) -> None:
         parametrize.register_parametrization(module, name, LowRank(getattr(module, name), rank=rank, scale=scale))
 
 
-def merged_weights(model: nn.Module) -> dict[str, Tensor]:
-    """The state of `model` with additions merged and under the names that it had without them; nothing is changed."""
-    weights = {name: tensor for name, tensor in model.state_dict().items() if "parametrizations." not in name}
-    for path, module in model.named_modules():
-        if parametrize.is_parametrized(module):
-            for name in module.parametrizations:
-                weights[f"{path}.{name}" if path else name] = getattr(module, name).detach()
-    return weights
-
-
 MAX_SCALE = 100.0
 START_BIAS = -10.0
 """Of the sigmoid loss, where the model brings none: at first nearly all pairs are wrong (Zhai et al. 2023)."""
@@ -92,8 +82,10 @@ class Student(nn.Module):
         self.model: Any = model
         self.precision = precision
         self.encodes_texts = towers.text_tower != "locked"
+        self._text_tower = (TextTower(model),)  # no module of this one: weights would have two names
         # FSDP gathers parameters in hooks and compiled code wants one shape: neither lets a batch be cut to its texts.
-        self.cuts_texts = options.distribution.strategy == "ddp" and not options.distribution.compile
+        may_be_cut = self._text_tower[0].cut_names is not None and not options.distribution.compile
+        self._cuts_texts = may_be_cut and options.distribution.strategy == "ddp"
         self._steady = _prepare_towers(model, towers)
         preprocess = model.visual.preprocess_cfg
         self.register_buffer("mean", torch.tensor(preprocess["mean"]).view(3, 1, 1), persistent=False)
@@ -110,15 +102,10 @@ class Student(nn.Module):
         if towers.picture_tower == towers.text_tower == "locked":
             raise ModelError("both towers are locked: there is nothing to train; leave one of them at full or lora")
 
-    def forward(
-        self, images: Tensor, texts: Tensor, seconds: Tensor | None = None, words: Tensor | None = None
-    ) -> dict[str, Tensor]:
-        """Features of pictures 0..1 (n, 3, size, size) and texts: tokens (n, context), or vectors (n, dim)."""
-        present = {
-            name: part for name, part in (("texts", texts), ("seconds", seconds), ("words", words)) if part is not None
-        }
-        encoded = self.encode_texts(torch.cat(list(present.values())))
-        features = dict(zip(present, torch.split(encoded, [*map(len, present.values())]), strict=True))
+    def forward(self, images: Tensor, counts: tuple[int, int, int], texts: Tensor, longest: int) -> dict[str, Tensor]:
+        """Features of pictures 0..1 (n, 3, size, size) and of texts, as `batches.Part` has them."""
+        parts = torch.split(self.encode_texts(texts, longest), list(counts))
+        features = {name: part for name, part in zip(("texts", "seconds", "words"), parts, strict=True) if len(part)}
         scale = self.model.logit_scale.exp().reshape(())
         bias = self.bias.reshape(()) if self.bias is not None else torch.zeros_like(scale)
         return {"images": self.encode_images(images), **features, "scale": scale, "bias": bias}
@@ -130,14 +117,20 @@ class Student(nn.Module):
             vectors = self.model.encode_image(images)
         return functional.normalize(vectors.float(), dim=-1)
 
-    def encode_texts(self, texts: Tensor) -> Tensor:
-        """Unit vectors (n, dim) of tokens, or of vectors that the locked tower gave."""
+    def encode_texts(self, texts: Tensor, longest: int | None = None) -> Tensor:
+        """Unit vectors (n, dim) of tokens (n, context), or of vectors (n, dim) that the locked tower gave.
+
+        `longest` says to how many tokens texts may be cut; else the host waits for the device to know.
+        """
         if texts.is_floating_point():
             vectors = texts.float()
         else:
+            [tower], texts = self._text_tower, texts.long()
             with autocast(self.precision, texts.device):
-                tower = TextTower(self.model)
-                vectors = tower.encode_by_length(texts.long()) if self.cuts_texts else tower(texts.long())
+                if self._cuts_texts:
+                    vectors = tower.encode_cut(texts[:, :longest]) if longest else tower.encode_short(texts)
+                else:
+                    vectors = tower(texts)
         return vectors if self.text_map is None else functional.normalize(vectors @ self.text_map, dim=-1)
 
     def train(self, mode: bool = True) -> "Student":
@@ -149,7 +142,11 @@ class Student(nn.Module):
 
     def plain_weights(self) -> dict[str, Tensor]:
         """Weights under the names of the model that training began with: additions and the text map are merged."""
-        weights = merged_weights(self.model)
+        state = self.model.state_dict()
+        weights: dict[str, Tensor] = {name: it for name, it in state.items() if "parametrizations." not in name}
+        for path, module in self.model.named_modules():
+            for name in getattr(module, "parametrizations", ()):
+                weights[f"{path}.{name}" if path else name] = getattr(module, name).detach()
         if self.bias is not None and "logit_bias" in weights:
             weights["logit_bias"] = self.bias.detach()
         if self.text_map is not None:
@@ -288,17 +285,17 @@ class Average:
         state = student.state_dict(keep_vars=True)
         self._live = {name: state[name] for name in student.trained_names()}
         self.tensors = {name: tensor.detach().clone() for name, tensor in self._live.items()}
+        pairs = [(it, self._live[name]) for name, it in self.tensors.items()]
+        self._averaged: Any = [*zip(*(pair for pair in pairs if pair[0].is_floating_point()), strict=True)]
+        self._counted = [pair for pair in pairs if not pair[0].is_floating_point()]
 
     @torch.no_grad()
     def update(self, step: int) -> None:
         """Take the weights after a step (counted from 1) in; the first steps weigh more, as there is little to keep."""
         weight = 1 - min(self.decay, step / (step + 9))
-        for name, average in self.tensors.items():
-            live = self._live[name].detach()
-            if average.is_floating_point():
-                average.lerp_(live, weight)
-            else:
-                average.copy_(live)
+        torch._foreach_lerp_(*self._averaged, weight)  # type: ignore[call-overload]
+        for average, live in self._counted:
+            average.copy_(live)
 
     @contextmanager
     def in_use(self) -> Iterator[None]:

@@ -25,8 +25,6 @@ from torch.profiler import ProfilerActivity, profile, schedule
 
 from indexer.arrays import Floats, Ids
 from indexer.embedding.distributed import Rank
-from indexer.embedding.progress import RankProgress, Reporter
-from indexer.embedding.rank_view import RankView
 from indexer.errors import TrainError
 from indexer.finetune.augment import as_bytes, as_floats, augment, draw_changes
 from indexer.finetune.lesson import Lesson, Tokenizer, tokenize
@@ -102,11 +100,15 @@ def sit_exam(student: Student, exam: Exam, device: torch.device, live: Callable[
     """
     was_training = student.training
     student.eval()
-    pictures, degraded = (_picture_vectors(student, pixels, device, live) for pixels in (exam.pixels, exam.degraded))
-    names = _text_vectors(student, exam.names, device, live)
+    both = (torch.split(torch.from_numpy(pixels), 128) for pixels in (exam.pixels, exam.degraded))
+    pictures, degraded = (
+        _vectors(lambda it: student.encode_images(as_floats(it)), some, device, live) for some in both
+    )
+    names = _vectors(student.encode_texts, torch.split(exam.names, 256), device, live)
     found: dict[str, dict[str, Figure]] = {}
     if exam.answers:
-        found |= compare_rankers(_text_vectors(student, exam.queries, device, live), pictures, names, exam.answers)
+        queries = _vectors(student.encode_texts, torch.split(exam.queries, 256), device, live)
+        found |= compare_rankers(queries, pictures, names, exam.answers)
     found["names: pictures"] = figures(first_ranks(names[exam.name_queries], pictures, exam.namesakes))
     found["screenshots: pictures"] = figures(first_ranks(degraded, pictures, exam.twins))
     student.train(was_training)
@@ -171,31 +173,19 @@ def _tag_queries(lesson: Lesson, rows: Ids) -> list[tuple[int, list[int]]]:
 
 def _degraded(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """The same pictures as screenshots would have them; by a fixed seed, so that every model gets the same ones."""
-    changes = draw_changes(range(len(pixels)), len(pixels), _SCREENSHOT, seed=(0,))
     found = np.empty_like(pixels)
-    for start in range(0, len(pixels), 256):
-        rows = slice(start, min(len(pixels), start + 256))
-        found[rows] = as_bytes(augment(as_floats(torch.from_numpy(pixels[rows])), changes.of(rows)))
+    for rows in (range(len(pixels))[start : start + 256] for start in range(0, len(pixels), 256)):
+        changes = draw_changes(rows, len(pixels), _SCREENSHOT, seed=(0,))
+        found[rows] = as_bytes(augment(as_floats(torch.from_numpy(pixels[rows])), changes))
     return found
 
 
-def _picture_vectors(
-    student: Student, pixels: npt.NDArray[np.uint8], device: torch.device, live: Callable[[], None]
+def _vectors(
+    encode: Callable[[Tensor], Tensor], chunks: Iterable[Tensor], device: torch.device, live: Callable[[], None]
 ) -> Floats:
-    return _vectors(
-        (student.encode_images(as_floats(chunk.to(device))) for chunk in torch.split(torch.from_numpy(pixels), 128)),
-        live,
-    )
-
-
-def _text_vectors(student: Student, tokens: Tensor, device: torch.device, live: Callable[[], None]) -> Floats:
-    return _vectors((student.encode_texts(chunk.to(device)) for chunk in torch.split(tokens, 256)), live)
-
-
-def _vectors(encoded: Iterable[Tensor], live: Callable[[], None]) -> Floats:
     parts = []
-    for part in encoded:
-        parts.append(part.float().cpu().numpy())
+    for chunk in chunks:
+        parts.append(encode(chunk.to(device)).float().cpu().numpy())
         live()
     found: Floats = np.concatenate(parts)
     if not np.isfinite(found).all():
@@ -204,56 +194,6 @@ def _vectors(encoded: Iterable[Tensor], live: Callable[[], None]) -> Floats:
             "checkpoint stays: give a lower --rate"
         )
     return found
-
-
-@dataclass(slots=True)
-class TrainingProgress(RankProgress):
-    """How far one rank is that trains; its pictures and seconds count from when this process began."""
-
-    step: int = 0
-    n_steps: int = 0
-    loss: float = 0.0
-    first_step: int = 0
-
-    @property
-    def seconds_left(self) -> float:
-        """At the rate so far."""
-        done = self.step - self.first_step
-        return (self.n_steps - self.step) * self.seconds / done if done else 0.0
-
-
-TrainingReporter = Reporter[TrainingProgress]
-
-
-class TrainingView(RankView):
-    """Shows a run: loss, rate of each rank, memory and time left."""
-
-    def __init__(self, *, watch_devices: bool = False) -> None:
-        super().__init__(watch_devices=watch_devices, estimate=False)  # the run itself tells the time left
-        self._noted = ""
-
-    def trained(self, ranks: list[TrainingProgress]) -> None:
-        """Show step, loss, rates, memory and time left."""
-        first = ranks[0]
-        if not first.note:
-            self.advance(first.step, first.n_steps, described(ranks), now=first.finished)
-        elif first.note != self._noted:
-            self._noted = first.note
-            self.advance(first.step, first.n_steps or None, first.note, now=True)
-        self.look([rank for rank in ranks if rank.device])
-
-
-def described(ranks: list[TrainingProgress]) -> str:
-    """Spell how ranks are doing in one line."""
-    first = ranks[0]
-    each = ", ".join(f"{rank.images_per_second:,.0f}" for rank in ranks)
-    total = sum(rank.images_per_second for rank in ranks)
-    rate = f"{total:,.0f} images/s" + (f" (ranks {each})" if len(ranks) > 1 else "")
-    memory = max(rank.memory_bytes for rank in ranks) / 1e9
-    minutes, seconds = divmod(round(first.seconds_left), 60)
-    waiting = max(rank.waited_share for rank in ranks)
-    waited = f", {waiting:.0%} waiting for data" if waiting >= 0.05 else ""
-    return f"loss {first.loss:.3f}, {rate}, {memory:.1f} GB, {minutes}:{seconds:02} left{waited}"
 
 
 class Log:
@@ -304,6 +244,46 @@ def _step_of(line: str) -> float:
         return float("inf")
 
 
+_HELD_CYCLES = 100_000_000
+"""Of a GPU's clock: 50 ms at 2 GHz, in which the host queues all kernels of a step."""
+_HELD_EVERY = 200
+
+
+@dataclass(slots=True)
+class StepClock:
+    """How long a GPU waits for its host, the launches of kernels among it.
+
+    One step in many is held back until all its kernels are queued. What it takes then is what a step computes; the
+    rest of the time the device waits. That needs no profiler, and costs a fiftieth of a second a hundred steps.
+    """
+
+    device: torch.device
+    n_steps: int = 0
+    step_seconds: float = 0.0
+    held: tuple[Any, Any] | None = None
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Count a step, and time it where its turn has come: the first ones load kernels."""
+        self.n_steps += 1
+        is_held = self.device.type == "cuda" and self.n_steps % _HELD_EVERY == WARM_UP_STEPS + 1
+        events: list[Any] = [torch.cuda.Event(enable_timing=True) for _ in range(2 * is_held)]  # type: ignore[no-untyped-call]
+        if events:
+            with torch.cuda.device(self.device):
+                torch.cuda._sleep(_HELD_CYCLES)  # type: ignore[no-untyped-call]
+            events[0].record(torch.cuda.current_stream(self.device))
+        yield
+        if events:
+            events[1].record(torch.cuda.current_stream(self.device))
+            self.held = events[0], events[1]
+
+    def waited(self, seconds: float) -> float:
+        """Of so many seconds since the first step, those in which a GPU had nothing to compute; 0: not known."""
+        if self.held and self.held[1].query():
+            self.step_seconds, self.held = self.held[0].elapsed_time(self.held[1]) / 1000, None
+        return max(0.0, seconds - self.n_steps * self.step_seconds) if self.step_seconds else 0.0
+
+
 WARM_UP_STEPS = 2
 _COMMUNICATION = ("gloo:", "nccl:", "c10d::")
 """As the host names it."""
@@ -345,13 +325,14 @@ def shares_of(events: Any) -> dict[str, float]:
     marked: Counter[str] = Counter()
     ranges: dict[str, list[tuple[float, float]]] = {"host": [], "exchanged": [], "kernels": []}
     for event in events:
+        lasts = event.time_range.start, event.time_range.end
         if event.device_type != DeviceType.CPU:  # there marks come again, around the kernels that they have launched
             if not event.is_user_annotation:
-                ranges["exchanged" if "nccl" in event.name.lower() else "kernels"].append(_range(event))
+                ranges["exchanged" if "nccl" in event.name.lower() else "kernels"].append(lasts)
         elif event.name.startswith("icons: "):
-            marked[event.name.removeprefix("icons: ")] += event.time_range.end - event.time_range.start
+            marked[event.name.removeprefix("icons: ")] += lasts[1] - lasts[0]
         elif event.name.startswith(_COMMUNICATION):
-            ranges["host"].append(_range(event))
+            ranges["host"].append(lasts)
     microseconds = {
         "data": marked["data"] + marked["wait"],
         "compute": marked["compute"],
@@ -362,10 +343,6 @@ def shares_of(events: Any) -> dict[str, float]:
     shares = {f"{name} share": round(value / whole, 4) for name, value in microseconds.items()} if whole else {}
     seconds = {name: round(value / 1e6, 4) for name, value in {"seconds": whole, **microseconds}.items()}
     return {**seconds, **shares}
-
-
-def _range(event: Any) -> tuple[float, float]:
-    return event.time_range.start, event.time_range.end
 
 
 def _covered(ranges: list[tuple[float, float]]) -> float:

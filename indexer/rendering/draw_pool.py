@@ -174,10 +174,7 @@ class DrawPool(AbstractContextManager["DrawPool"]):
         self._lock = Lock()
         self._is_closed = False
 
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
+    def close(self, *_: object) -> None:
         """End the workers at once, whatever they are at."""
         with self._lock:
             self._is_closed = True
@@ -185,6 +182,8 @@ class DrawPool(AbstractContextManager["DrawPool"]):
                 worker.process.kill()  # who waits for its answer closes the connection
                 worker.process.wait()
             self._starter.shutdown()
+
+    __exit__ = close
 
     def pixels(self, content: bytes, *, size: int) -> NDArray[np.uint8]:
         """Draw what a picture shows, as `cutout.cut_out` does: RGB, (size, size, 3).

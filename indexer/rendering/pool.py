@@ -87,7 +87,6 @@ class _Chunk:
 
 
 CHUNK = 64
-_PICTURES_AHEAD = 4 * SENT_AT_ONCE
 _MAX_DEATHS_WITHOUT_CAUSE = 10
 
 
@@ -125,7 +124,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
     ) -> None:
         self.waited_seconds = 0.0
         self.held = 1
-        self.usual_ahead = max(2, math.ceil(workers * _PICTURES_AHEAD / chunk)) if workers else 0
+        self.usual_ahead = max(2, math.ceil(workers * 4 * SENT_AT_ONCE / chunk)) if workers else 0
         self.ahead = self.usual_ahead
         self.n_slots = n_slots or self.held + self.ahead
         self._waits_for: Callable[[Sequence[Job]], None] = lambda _: None
@@ -139,15 +138,14 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         self._under_way: deque[_Chunk] = deque()
         self._start_missing_workers()
 
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
+    def close(self, *_: object) -> None:
         """End the workers at once, whatever they are at. Pixels of chunks that were yielded stay readable."""
         self._stop_workers()
         self._slots = slots.Slots(self._slots.pixels[:0].copy(), self._slots.notes[:0].copy())
         self._memory.close()
         self._said.close()
+
+    __exit__ = close
 
     @property
     def memory(self) -> Pixels:

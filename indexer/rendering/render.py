@@ -12,6 +12,7 @@ import re
 import struct
 import warnings
 import zlib
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,14 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from indexer.arrays import Mask, Pixels
 from indexer.errors import RenderError
-from indexer.library.traits import Ink
-from indexer.rendering.ink import Planes, distinct_channels, measure
+from indexer.rendering.ink import measure, shows_colour
 from indexer.sources.records import ICON_FILES, STYLED
 
 BLANK = "blank: nothing is drawn"
-
-Background = Literal["light", "dark"]
 
 CLEAR_CONTRAST = 24
 """Of 255: a picture with less than this on white (an icon in #eee) is tried on black."""
@@ -37,58 +36,59 @@ _COLOUR_BITS = np.uint32(0x00FFFFFF)
 """Of a pixel as a little-endian number."""
 
 
-def composite(picture: NDArray[np.uint8], *, size: int) -> tuple[Planes, Background]:
-    """Lay RGB or RGBA, (height, width, 3 or 4), on the middle of a square, and say which ground that got.
+def lay(pictures: Sequence[tuple[Pixels, bool]], *, size: int) -> "list[Rendered | None]":
+    """Lay RGB or RGBA, (height, width, 3 or 4), on the middle of squares; of each is told whether it is animated.
 
-    Raises RenderError (`BLANK`) where nothing shows.
+    None stands for a picture of which nothing shows.
     """
-    on_light = _on_canvas(picture, size=size, shade=255)
-    contrast = _contrast(on_light)
-    if contrast >= CLEAR_CONTRAST:
-        return Planes.of(on_light), "light"
-    on_dark = _on_canvas(picture, size=size, shade=0)
-    contrast_on_dark = _contrast(on_dark)
-    is_light = contrast >= contrast_on_dark
-    if max(contrast, contrast_on_dark) < VISIBLE_CONTRAST:  # of one colour all over: a full square, or nothing at all
-        from_light, from_dark = 255 - int(on_light.min()), int(on_dark.max())
-        if max(from_light, from_dark) < VISIBLE_CONTRAST:
-            raise RenderError(BLANK)
-        is_light = from_light >= min(from_dark, CLEAR_CONTRAST)
-    return (Planes.of(on_light), "light") if is_light else (Planes.of(on_dark), "dark")
+    canvas = np.zeros((len(pictures), size, size, 4), np.uint8)
+    for square, (picture, _) in zip(canvas, pictures, strict=True):
+        height, width, n_channels = picture.shape
+        top, left = (size - height) // 2, (size - width) // 2
+        square[top : top + height, left : left + width, 3] = 255
+        square[top : top + height, left : left + width, :n_channels] = picture
+    is_black = ~(canvas.view("<u4")[..., 0] & _COLOUR_BITS).any(axis=(1, 2))
+    laid: list[Rendered | None] = [None] * len(pictures)
+    for alike, n_channels in ((np.flatnonzero(is_black), 1), (np.flatnonzero(~is_black), 3)):
+        if len(alike):  # of black, as most icons are, one channel says on any ground what three would
+            channels, on_light, shows = _on_grounds(canvas[alike], n_channels)
+            channels, on_light, places = channels[shows], on_light[shows], alike[shows].tolist()
+            pixels = np.empty((len(places), size, size, 3), np.uint8)
+            for channel in range(3):  # a plane at a time: three times as fast as transposing
+                pixels[..., channel] = channels[:, channel % n_channels]
+            coloured = np.count_nonzero(shows_colour(channels), axis=(1, 2)) > _COLOURED_SHARE * size**2
+            grounds, moves = np.where(on_light, "light", "dark").tolist(), [pictures[place][1] for place in places]
+            facts = pixels, grounds, coloured.tolist(), moves
+            for place, *its in zip(places, *facts, measure(channels, on_light=on_light), strict=True):
+                laid[place] = Rendered(*its)
+    return laid
 
 
-def _on_canvas(picture: NDArray[np.uint8], *, size: int, shade: int) -> NDArray[np.uint8]:
-    """Composite RGB or RGBA, (height, width, 3 or 4), on a square of one shade: its channels, (3, size, size)."""
-    height, width, _ = picture.shape
-    planes = _on_shade(picture, shade=shade)
-    if height == width:
-        return planes
-    top, left = (size - height) // 2, (size - width) // 2
-    around = (0, 0), (top, size - height - top), (left, size - width - left)
-    return np.pad(planes, around, constant_values=shade)
+def _on_grounds(canvas: Pixels, n_channels: int) -> tuple[Pixels, Mask, Mask]:
+    """Composite each on the ground on which it shows; say which ones that is white for, and which ones show at all."""
+    light, dark = (_on_shade(canvas, n_channels, shade) for shade in (255, 0))
+    on_white, on_black = ((it.max((2, 3)) - it.min((2, 3))).max(1) for it in (light, dark))  # of any channel
+    from_white, from_black = 255 - light.min((1, 2, 3)), dark.max((1, 2, 3))
+    is_even = np.maximum(on_white, on_black) < VISIBLE_CONTRAST  # of one colour all over: a full square, or nothing
+    is_light = np.where(
+        is_even,
+        from_white >= np.minimum(from_black, CLEAR_CONTRAST),
+        on_white >= np.minimum(on_black, CLEAR_CONTRAST),
+    )
+    channels = np.where(is_light[:, None, None, None], light, dark)
+    return channels, is_light, ~is_even | (np.maximum(from_white, from_black) >= VISIBLE_CONTRAST)
 
 
-def _on_shade(picture: NDArray[np.uint8], *, shade: int) -> NDArray[np.uint8]:
-    """Composite RGB or RGBA on black (0) or white (255): its channels, (3, height, width)."""
-    height, width, n_channels = picture.shape
-    if n_channels == 4 and not (picture.view("<u4") & _COLOUR_BITS).any():  # most icons: all channels are one
-        return np.broadcast_to(~picture[..., 3] & np.uint8(shade), (3, height, width))
-    planes = np.empty((n_channels, height, width), np.uint8)
-    for channel in range(n_channels):
-        planes[channel] = picture[..., channel]
-    if n_channels == 3:
-        return planes
-    alpha = planes[3].astype(np.uint16)
-    blend = planes[:3] * alpha
+def _on_shade(canvas: Pixels, n_channels: int, shade: int) -> Pixels:
+    """Composite RGBA, (n, size, size, 4), on black (0) or white (255): channels, (n, 1 or 3, size, size)."""
+    alpha = canvas[:, None, ..., 3]
+    if n_channels == 1:
+        return np.asarray(~alpha & np.uint8(shade))
+    blend = np.stack([canvas[..., channel] for channel in range(3)], axis=1).astype(np.uint16)
+    blend *= alpha
     blend += (255 - alpha) * np.uint16(shade) + np.uint16(128)
     blend += blend >> 8
-    blend >>= 8  # exactly blend / 255, rounded
-    return np.asarray(blend, np.uint8)
-
-
-def _contrast(canvas: NDArray[np.uint8]) -> int:
-    """The widest range of any channel, 0 to 255, of (3, size, size)."""
-    return max(int(channel.max()) - int(channel.min()) for channel in distinct_channels(canvas))
+    return (blend >> 8).astype(np.uint8)  # exactly blend / 255, rounded
 
 
 MAX_SVG_BYTES = 1_000_000
@@ -120,7 +120,7 @@ def svg_document(content: bytes) -> bytes | None:
         return None
     if len(content) > MAX_SVG_BYTES:
         raise RenderError(f"SVG of {len(content) / 1e6:.2f} MB, the limit is {MAX_SVG_BYTES / 1e6:.0f} MB")
-    if content.count(b"<!ENTITY") != len(_PLAIN_ENTITY.findall(content)):
+    if b"<!ENTITY" in content and content.count(b"<!ENTITY") != len(_PLAIN_ENTITY.findall(content)):
         raise RenderError("svg: declares entities (<!ENTITY) that are more than short plain text")
     return content
 
@@ -194,11 +194,11 @@ class Rendered:
     """One picture as the model sees it: `pixels` is uint8 RGB, (size, size, 3), C-contiguous."""
 
     pixels: NDArray[np.uint8]
-    background: Background
+    background: Literal["light", "dark"]
     coloured: bool
     animated: bool
-    ink: Ink
-    """How its ink lies, by which styles differ."""
+    ink: NDArray[np.int8]
+    """How its ink lies, by which styles differ: the numbers of an `Ink`."""
 
 
 def render(content: bytes, *, size: int) -> Rendered:
@@ -206,14 +206,10 @@ def render(content: bytes, *, size: int) -> Rendered:
 
     Raises RenderError, whose message is the reason (`BLANK`, "not a picture", "truncated PNG", "svg: ...").
     """
-    picture, animated = decode(content, size=size)
-    planes, background = composite(picture, size=size)
-    pixels = np.empty((size, size, 3), np.uint8)
-    for channel in range(3):  # a plane at a time: three times as fast as transposing
-        pixels[..., channel] = planes.channels[channel]
-    ink = measure(planes, on_light=background == "light")
-    is_coloured = bool(np.count_nonzero(planes.coloured) > _COLOURED_SHARE * planes.highest.size)
-    return Rendered(pixels, background, is_coloured, animated, ink)
+    [laid] = lay([decode(content, size=size)], size=size)
+    if laid is None:
+        raise RenderError(BLANK)
+    return laid
 
 
 def draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
@@ -233,8 +229,8 @@ def decode(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool
     document = svg_document(content)
     if document is None:
         return _draw_bitmap(content, size=size)
-    moves = any(sign in document for sign in _SVG_MOVES)
-    if any(sign in document for sign in STYLED):
+    moves = any(map(document.__contains__, _SVG_MOVES))
+    if any(map(document.__contains__, STYLED)):
         from indexer.rendering.styles import written_out  # few pictures need it
 
         document = written_out(document)
@@ -255,8 +251,9 @@ def _draw_svg(document: bytes, *, size: int | None) -> NDArray[np.uint8]:
     """RGBA, longer side `size`, or natural size. A buffer has no address, so librsvg reads no file that it names."""
     vips = libvips()
     try:
-        drawable = _scaled_svg(document, size=size) if size else _load_svg(document, scale=_VIPS_DPI / _CSS_DPI)
-        image, width, height = drawable
+        image, width, height = (
+            _scaled_svg(document, size=size) if size else _load_svg(document, scale=_VIPS_DPI / _CSS_DPI)
+        )
         if not size and width * height > MAX_SCREEN_PIXELS:
             raise RenderError(f"svg: of more than {MAX_SCREEN_PIXELS // 1_000_000} million pixels")
         # A region is drawn in this thread; write_to_memory() starts a pool of threads first, a third of an icon's time.
@@ -285,8 +282,10 @@ def _scaled_svg(document: bytes, *, size: int) -> tuple[Any, int, int]:
 
 
 def _load_svg(document: bytes, *, scale: float) -> tuple[Any, int, int]:
-    image = libvips().Image.svgload_buffer(document, dpi=_CSS_DPI, scale=scale)
-    return image, image.width, image.height
+    # Options in one string, and the height without a property: pyvips looks those up one by one.
+    vips = libvips()
+    image = vips.Operation.call("svgload_buffer", document, string_options=f"dpi={_CSS_DPI},scale={scale!r}")
+    return image, image.width, vips.vips_lib.vips_image_get_page_height(image.pointer)
 
 
 def _draw_bitmap(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool]:

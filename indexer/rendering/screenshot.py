@@ -106,10 +106,8 @@ def draw_screenshot(content: bytes, *, size: int) -> Screenshot:
 
 
 def _on_clear_ground(image: Image.Image) -> Image.Image:
-    on_white = _on_ground(image, 255)
-    if _contrast(on_white) >= CLEAR_CONTRAST:
-        return on_white
-    return max(on_white, _on_ground(image, 0), key=_contrast)
+    grounds = (_on_ground(image, shade) for shade in (255, 0))
+    return max(grounds, key=lambda shown: min(_contrast(shown), CLEAR_CONTRAST))
 
 
 def _on_ground(image: Image.Image, shade: int) -> Image.Image:

@@ -11,7 +11,7 @@ import mmap
 import os
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import IO, NamedTuple, Self
@@ -23,7 +23,7 @@ from indexer.arrays import Pixels
 from indexer.errors import IconsError, SourceError
 from indexer.library.traits import TRAITS, digest_of
 from indexer.rendering.draw_pool import beyond_memory_limit, limited, serve
-from indexer.rendering.render import render
+from indexer.rendering.render import BLANK, decode, lay
 from indexer.sources.folders import reason_of
 from indexer.sources.records import PictureAddress
 from indexer.sources.source import read_picture
@@ -34,6 +34,8 @@ UNTOUCHED, STARTED, DRAWN, FAILED, UNREADABLE = range(5)
 is the picture's own."""
 _REASON_BYTES = 300
 _NOTE = np.dtype([("state", "u1"), ("reason", f"S{_REASON_BYTES}"), ("traits", TRAITS)])
+_LAID_AT_ONCE = 1 << 21
+"""Pixels: 512 pictures of 64 px, 10 of 448."""
 PROGRAM = "from indexer.rendering.slots import work; work()"
 """What a worker runs, with its settings as JSON and the descriptor of the memory."""
 
@@ -120,13 +122,25 @@ def draw_all(
     if stored:
         with beyond_memory_limit(memory_bytes) if memory_bytes else nullcontext():
             read = dict(zip(stored, read_all([*stored.values()]), strict=True))
+    decoded: list[tuple[int, tuple[Pixels, bool]]] = []
     for row, job in jobs:
+        drawn.notes["state"][row] = STARTED
         with limited(seconds_per_item) if seconds_per_item else nullcontext():
-            _draw(drawn, row, job, read.get(row))
+            decoded += _decode(drawn, row, job, read.get(row))
+    at_once, size = max(1, _LAID_AT_ONCE // drawn.pixels.shape[1] ** 2), drawn.pixels.shape[1]
+    for some in (decoded[start : start + at_once] for start in range(0, len(decoded), at_once)):
+        for (row, _), laid in zip(some, lay([picture for _, picture in some], size=size), strict=True):
+            if laid is None:
+                drawn.fail(row, BLANK)
+            else:
+                drawn.pixels[row] = laid.pixels
+                traits = (laid.coloured, laid.animated, digest_of(laid.pixels), laid.ink)
+                drawn.notes["traits"][row], drawn.notes["state"][row] = traits, DRAWN
 
 
-def _draw(drawn: Slots, row: int, job: Job, read: bytes | SourceError | None) -> None:
-    drawn.notes["state"][row] = STARTED
+def _decode(
+    drawn: Slots, row: int, job: Job, read: bytes | SourceError | None
+) -> Iterator[tuple[int, tuple[Pixels, bool]]]:
     try:
         if isinstance(read, SourceError):
             raise read
@@ -135,10 +149,7 @@ def _draw(drawn: Slots, row: int, job: Job, read: bytes | SourceError | None) ->
         drawn.fail(row, f"can't be read: {reason_of(error)}", state=UNREADABLE)
         return
     try:
-        rendered = render(content, size=drawn.pixels.shape[1])
+        yield row, decode(content, size=drawn.pixels.shape[1])
+        drawn.notes["state"][row] = UNTOUCHED  # until it is laid: another one may end this process
     except (IconsError, OSError, MemoryError, RecursionError) as error:
         drawn.fail(row, reason_of(error))
-        return
-    drawn.pixels[row] = rendered.pixels
-    drawn.notes["traits"][row] = (rendered.coloured, rendered.animated, digest_of(rendered.pixels), rendered.ink)
-    drawn.notes["state"][row] = DRAWN

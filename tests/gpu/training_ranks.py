@@ -20,7 +20,7 @@ from indexer.finetune.batches import Feed
 from indexer.finetune.checkpoints import TrainingState, restore, save_checkpoint
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.rank import wrap
-from indexer.finetune.step import Session, make_optimizer, take_step
+from indexer.finetune.step import Session, make_optimizer, read_results, take_step
 from indexer.finetune.student import Student, sharded
 
 N_STEPS = 3
@@ -61,8 +61,9 @@ def open_session(options: FinetuneOptions, *, rank: Rank, device: torch.device) 
 
 def loss_of(session: Session, step: int) -> float:
     """Take a step, and return its loss."""
-    draw, parts = Feed(session.lesson, session.options, session.rank).read(step)
-    return take_step(session, draw, parts, step=step).loss
+    [(draw, parts)] = Feed(session.lesson, session.options, session.rank).ahead(step, step + 1, session.device)
+    [result] = read_results(session, [take_step(session, draw, parts, step=step)])
+    return result.loss
 
 
 if __name__ == "__main__":

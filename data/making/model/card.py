@@ -7,7 +7,7 @@ from typing import Any
 
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.errors import SourceError
-from indexer.finetune.folder import LINEAGE_NAME, as_json, counts, spelled, table
+from indexer.finetune.folder import LINEAGE_NAME, as_json, counts, spelled
 from indexer.library.durable import write_file
 
 MEASURES = ("R@1", "R@5", "R@10", "MRR@50")
@@ -54,7 +54,9 @@ def _measured(measured: Mapping[str, Any]) -> str:
         for ranker, found in rankers.items()
     ]
     head = ("kind", "ranker", *MEASURES)
-    return table("Lucide 1.62.0, exact search, 95 % bootstrap intervals:", head, rows) if rows else ""
+    first, *others = (f"| {' | '.join(cells)} |" for cells in (head, *rows))
+    title = "Lucide 1.62.0, exact search, 95 % bootstrap intervals:"
+    return "\n".join(["", title, "", first, "|" + "---|" * len(head), *others, ""]) if rows else ""
 
 
 def record_figures(model: Path, evaluation: Mapping[str, Any]) -> None:

@@ -59,7 +59,7 @@ def gradients_of(chosen: dict[str, object], rank: Rank) -> dict[str, object]:
         for _, parameter in named:
             dist.all_reduce(parameter.grad)
             parameter.grad /= rank.world
-    return {"loss": loss, "gradients": {name: whole(parameter.grad).clone() for name, parameter in named}}
+    return {"loss": loss.item(), "gradients": {name: whole(parameter.grad).clone() for name, parameter in named}}
 
 
 def cut_and_resumed(chosen: dict[str, object], rank: Rank, file: Path) -> dict[str, object]:

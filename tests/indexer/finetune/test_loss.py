@@ -10,14 +10,15 @@ import torch
 from lessons import TOKENIZER, tiny_options, tiny_session
 from torch import Tensor
 from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from indexer.embedding.distributed import Rank
-from indexer.finetune.augment import edges
-from indexer.finetune.batches import STEPS_AHEAD, Feed, list_relations, on_device, pictures_of
+from indexer.finetune.augment import as_floats, augment, edges
+from indexer.finetune.batches import STEPS_AHEAD, Feed, Part, list_relations, on_device
 from indexer.finetune.captions import make_captions
 from indexer.finetune.lesson import Lesson, tokenize
 from indexer.finetune.options import Loss
-from indexer.finetune.step import sigmoid_loss, softmax_loss
+from indexer.finetune.step import sigmoid_loss, softmax_loss, take_step
 from indexer.finetune.watch import MAIN_FIGURE, compare_rankers, main_figure, make_exam
 
 CPU, ELSEWHERE = torch.device("cpu"), torch.device("meta")
@@ -61,7 +62,7 @@ def test_equal_captions_tags_of_others_equal_names_and_twins_are_no_negatives() 
 
     def spelled(twins: float) -> list[list[int]]:
         loss, rows = Loss(twin_similarity=twins), slice(0, 4)
-        ((there, back),) = list_relations(lesson, np.arange(4), [drawn], loss=loss, rows=rows).spelled(CPU, twins=twins)
+        ((there, back),) = list_relations(lesson, np.arange(4), [drawn], loss=loss, rows=rows).spelled(twins=twins)
         assert torch.equal(there, back.T)
         return there.int().tolist()
 
@@ -79,6 +80,15 @@ def test_equal_captions_tags_of_others_equal_names_and_twins_are_no_negatives() 
     assert spelled(0.999)[1][3] == 0
 
 
+ALL_CHANGES = dict.fromkeys(
+    ("inverted", "backed", "photographed", "grained", "neighbours", "resampled", "blurred", "compressed"), 0.4
+)
+
+
+def pictures_of(part: Part) -> Tensor:
+    return augment(as_floats(part.pixels), part.changes)
+
+
 def feed_of(**chosen: Any) -> Feed:
     options = tiny_options(**chosen)
     return Feed(tiny_session(options).lesson, options, Rank())
@@ -88,44 +98,40 @@ def test_what_goes_to_a_device_is_page_locked_and_waited_for_by_nobody(monkeypat
     seen: list[str] = []
     to = Tensor.to
 
-    def pinned(tensor: Tensor) -> Tensor:
-        seen.append("page-locked")
-        return tensor
-
-    def sent(tensor: Tensor, *where: Any, **how: Any) -> Tensor:
-        seen.append("sent on" if how.get("non_blocking") else "waited for")
-        return to(tensor, *where, **how)
+    def sent(tensor: Tensor, *where: Any, non_blocking: bool = False, **how: Any) -> Tensor:
+        return [to(tensor, *where, **how), seen.append("sent on" if non_blocking else "waited for")][0]
 
     _, (part,) = feed_of(neighbours=0.5, caption_pair_weight=1.0).read(0)
-    monkeypatch.setattr(Tensor, "pin_memory", pinned)
+    monkeypatch.setattr(Tensor, "pin_memory", lambda it: [it, seen.append("page-locked")][0])
     monkeypatch.setattr(Tensor, "to", sent)
-    brought: list[Tensor] = []
-    on_device(part, ELSEWHERE, brought)
-    assert {tensor.device.type for tensor in brought} == {"meta"}
-    assert seen == ["page-locked", "sent on"] * 4
+    there, _ = on_device(part, ELSEWHERE)
+    assert (there.pixels.device, there.changes.theta.device, there.texts.device) == (ELSEWHERE,) * 3
+    assert seen == ["page-locked", "sent on"]
 
 
-def test_nothing_is_asked_of_the_device_before_the_loss(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever needs an answer, such as a count of pictures to change, would fail where nothing is computed."""
-    monkeypatch.setattr(Tensor, "pin_memory", lambda tensor: tensor)
-    shares = dict.fromkeys(
-        ("inverted", "backed", "photographed", "grained", "neighbours", "resampled", "blurred", "compressed"), 0.4
-    )
-    draw, (part,) = feed_of(caption_pair_weight=1.0, **shares).read(0)
-    for there in (part, on_device(part, ELSEWHERE, [])):
-        assert pictures_of(there, ELSEWHERE).shape == (16, 3, 16, 16)
-    texts, seconds = on_device(draw, ELSEWHERE, []).relations.spelled(ELSEWHERE, twins=0.98)
-    assert {side.shape for side in (*texts, *seconds)} == {(16, 16)}
+class Calls(TorchDispatchMode):
+    """Notes what is computed within its block, views left out."""
+
+    def __torch_dispatch__(self, call: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names = [*getattr(self, "names", []), *([] if call.is_view else [call._schema.name])]
+        return call(*args, **(kwargs or {}))
+
+
+def test_a_step_waits_for_no_answer_and_changes_pictures_in_few_operations() -> None:
+    session = tiny_session(tiny_options(caption_pair_weight=1.0, **ALL_CHANGES))
+    draw, parts = Feed(session.lesson, session.options, Rank()).read(0)
+    with Calls() as step:
+        take_step(session, draw, parts, step=0)
+    with Calls() as changing:  # once its tables are there
+        pictures_of(parts[0])
+    assert {"aten::_local_scalar_dense", "aten::nonzero", "aten::equal"}.isdisjoint(step.names)
+    assert len(changing.names) <= 110
 
 
 def test_steps_are_read_in_order_ahead_of_those_that_compute(monkeypatch: pytest.MonkeyPatch) -> None:
     feed, read, begun = feed_of(), Feed.read, threading.Semaphore(0)
 
-    def counted(self: Feed, step: int) -> Any:
-        begun.release()
-        return read(self, step)
-
-    monkeypatch.setattr(Feed, "read", counted)
+    monkeypatch.setattr(Feed, "read", lambda self, step: [begun.release(), read(self, step)][1])
     taken, n_begun = [], 0
     for number, (draw, _) in enumerate(feed.ahead(1, 6, CPU)):
         taken.append(draw.step)
@@ -144,7 +150,7 @@ def test_pictures_on_a_gpu_are_those_of_the_cpu() -> None:
     plain, brought = (list(feed.ahead(0, 3, where)) for where in (CPU, device))
     for (_, (here,)), (_, (there,)) in zip(plain, brought, strict=True):
         assert there.pixels.device == device
-        assert torch.allclose(pictures_of(there, device).cpu(), pictures_of(here, CPU), atol=2 / 255)
+        assert torch.allclose(pictures_of(there).cpu(), pictures_of(here), atol=2 / 255)
 
 
 CORPUS = np.array([[1, 0], [0, 1], [0.707, 0.707]], np.float32)
@@ -177,11 +183,10 @@ def _lesson(words: list[str], tags: list[list[str]], own: list[list[str]], pictu
 
 
 def test_an_icon_that_is_there_again_for_its_looks_is_asked_for_once() -> None:
-    looks = [["heart in a drop"]]
     lesson = _lesson(
         ["pin", "star", "pin", "pin", "cup"],
         [["place"], ["night"], ["place"], ["place"], []],
-        [[], [], *looks, *looks, ["tall mug"]],
+        [[], [], ["heart in a drop"], ["heart in a drop"], ["tall mug"]],
         [0, 1, 0, 0, 2],
     )
     exam = make_exam(lesson, TOKENIZER, twins=2.0)

@@ -154,7 +154,7 @@ def test_a_caption_pair_teaches_and_kept_words_stay_nearer_to_what_the_parent_sa
         for number in range(8):
             step(session, number, rate=2e-3)
         draw, parts = Feed(session.lesson, session.options, session.rank).read(0)
-        return compute_gradients(session, draw, parts, step=0)[1][name.replace("_", " ")] / weight
+        return compute_gradients(session, draw, parts, step=0)[1][name.replace("_", " ")].item() / weight
 
     assert after("caption_pair_weight", 5.0) < 0.9 * after("caption_pair_weight", 1e-6)
     assert after("keep_words_weight", 30.0) < 0.75 * after("keep_words_weight", 1e-6)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,13 +15,15 @@ from torch.autograd import DeviceType
 
 from indexer.embedding.distributed import Ranks
 from indexer.embedding.progress import Overseer, Reporter, Watchdog
+from indexer.encoders import devices as devices_
 from indexer.encoders.checkpoint import ModelChoice
-from indexer.encoders.devices import Devices
+from indexer.encoders.devices import Devices, Gpus
 from indexer.errors import TrainError
 from indexer.finetune import session
 from indexer.finetune.options import Places
+from indexer.finetune.progress import TrainingProgress, TrainingView
 from indexer.finetune.session import Request, prepare, working
-from indexer.finetune.watch import TrainingProgress, TrainingView, shares_of
+from indexer.finetune.watch import StepClock, shares_of
 from indexer.library.folder import Library
 
 
@@ -96,18 +99,13 @@ def test_a_rank_trains_without_faiss_web_server_and_catalog(icons: Path, start: 
 def test_training_runs_on_the_gpus_that_were_meant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, devices: str, where: str
 ) -> None:
-    def run_rank(*_: object, device: torch.device, **__: object) -> None:
-        raise TrainError(str(device))
-
-    def start_ranks(*_: object, devices: Any, **__: object) -> None:
-        raise TrainError(devices.visible)
+    def show(*_: object, device: Any = None, devices: Any = None, **__: object) -> None:
+        raise TrainError(str(device) if device else devices.visible)
 
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,5,6,7")
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
-    for name in ("prepare", "_describe"):
-        monkeypatch.setattr(session, name, lambda *_: None)
-    monkeypatch.setattr(session, "run_rank", run_rank)
-    monkeypatch.setattr(session, "Ranks", start_ranks)
+    monkeypatch.setattr(devices_, "find_gpus", lambda: Gpus(4, (0, 1, 2, 3)))
+    for name, played in (("prepare", print), ("_describe", print), ("run_rank", show), ("Ranks", show)):
+        monkeypatch.setattr(session, name, played)
     viewer: Any = SimpleNamespace(stage=lambda *_: None)
     with pytest.raises(TrainError, match=f"^{where}$"):
         session.finetune(Request(tmp_path / "out"), devices=devices, viewer=viewer)
@@ -143,8 +141,7 @@ def test_a_gpu_communicates_while_its_kernels_run_not_while_they_are_launched() 
         _event("ampere_sgemm", 3, 5, on_gpu=True),
         _event("ampere_sgemm", 4, 6, on_gpu=True),
     ]
-    shares = shares_of(events)
-    assert {name: shares[name] for name in shares if name.endswith("share") or name == "seconds"} == {
+    assert {name: share for name, share in shares_of(events).items() if "share" in name or name == "seconds"} == {
         "seconds": 10,
         "data share": 0.2,
         "compute share": 0.8,  # marks of the host alone: on the device they come again
@@ -157,3 +154,14 @@ def test_without_kernels_the_host_tells_of_communication_and_counts_it_once() ->
     shares = shares_of([*HOST, _event("gloo:all_reduce", 3, 6), _event("gloo:all_reduce", 5, 7)])
     assert shares["communication share"] == 0.4
     assert "kernels share" not in shares
+
+
+def test_a_gpu_waits_where_a_step_that_was_held_back_shows_that_it_needs_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    event = SimpleNamespace(record=lambda _: None, query=lambda: True, elapsed_time=lambda _: 40.0)
+    for name, played in (("Event", event), ("device", nullcontext()), ("current_stream", None), ("_sleep", None)):
+        monkeypatch.setattr(torch.cuda, name, lambda *_, played=played, **__: played)
+    clock = StepClock(torch.device("cuda"))
+    for _ in range(10):
+        with clock.timed():
+            pass
+    assert clock.waited(1.0) == pytest.approx(0.6)

@@ -15,7 +15,7 @@ from conftest import exported_once
 from indexer.embedding.progress import Gauge, RankProgress, Reporter, peak_memory
 from indexer.embedding.rank_view import cells
 from indexer.encoders.devices import HOST
-from indexer.finetune.watch import TrainingProgress
+from indexer.finetune.progress import TrainingProgress
 from indexer.library.folder import Library
 from search.cli import main
 

@@ -7,7 +7,8 @@ import pytest
 from conftest import disc, svg
 from PIL import Image, ImageFilter
 
-from indexer.rendering.ink import GRID, Planes, measure
+from indexer.library.traits import Ink
+from indexer.rendering.ink import GRID, measure
 from indexer.rendering.render import render
 
 SIZES = (32, 64, 224)
@@ -96,11 +97,12 @@ def test_thickness_and_what_is_enclosed_are_those_of_a_slow_look_at_every_pixel(
     for _ in range(4):
         left = left.convert("L").filter(ImageFilter.MinFilter(3))
         expected.append(round(100 * np.count_nonzero(left) / mask.sum()))
-    assert (rendered.ink.solid, list(rendered.ink[3:7])) == (round(100 * mask.sum() / enclosed), expected)
+    ink = Ink._make(rendered.ink)
+    assert (ink.solid, list(ink[3:7])) == (round(100 * mask.sum() / enclosed), expected)
 
 
 def test_a_second_tone_is_pale_and_several_colours_are_several_hues() -> None:
-    duotone, flat = (render(svg(body).encode(), size=64).ink for body in (DUOTONE, FLAT))
+    duotone, flat = (Ink._make(render(svg(body).encode(), size=64).ink) for body in (DUOTONE, FLAT))
     assert duotone.pale > 30
     assert [(ink.coloured, ink.n_hues) for ink in (duotone, flat)] == [(0, 0), (100, 2)]
 
@@ -119,9 +121,7 @@ def test_ink_that_shows_on_black_alone_is_measured_as_on_white() -> None:
 
 
 def test_ink_at_an_edge_is_not_taken_for_that_of_the_opposite_edge() -> None:
-    channels = np.full((3, GRID, GRID), 255, np.uint8)
-    channels[:, :, -1] = 0
-    ink = measure(Planes.of(channels), on_light=True)
-    assert (ink.solid, ink.thick_1) == (100, 0)
-    channels[:, 0] = 0
-    assert measure(Planes.of(channels), on_light=True).thick_1 == 0
+    channels = np.full((2, 1, GRID, GRID), 255, np.uint8)
+    channels[..., -1] = channels[1, :, 0] = 0
+    inks = [Ink._make(ink) for ink in measure(channels, on_light=np.ones(2, bool)).tolist()]
+    assert [(ink.solid, ink.thick_1) for ink in inks] == [(100, 0), (100, 0)]
