@@ -143,6 +143,8 @@ class _Restricted(pickle.Unpickler):
         """Find what may stand in a list of shards: torch's own plain classes, kinds of numbers, and paths."""
         if (module, name) == ("builtins", "getattr"):
             return _member
+        if "." in name:  # which pickle would follow into what a module has imported
+            raise pickle.UnpicklingError(f"{module}.{name}")
         found = super().find_class(module, name)
         is_listed = isinstance(found, type) and module.startswith("torch.distributed.checkpoint.")
         if is_listed or isinstance(found, torch.dtype) or (module, name) in _HARMLESS:

@@ -180,3 +180,9 @@ def test_a_list_of_shards_may_hold_members_of_enumerations_and_no_other_attribut
     for owner, error in ((kind, KeyError), (metadata.TensorStorageMetadata, pickle.UnpicklingError)):
         with pytest.raises(error):
             _Restricted(io.BytesIO(pickle.dumps(_Attribute(owner, "__init__")))).load()
+
+
+@pytest.mark.parametrize("name", ["_MEM_FORMAT_ENCODING.TORCH_CHANNELS_LAST", "os.PathLike", "Metadata.__class__"])
+def test_a_list_of_shards_reaches_nothing_through_a_dotted_name(name: str) -> None:
+    with pytest.raises(pickle.UnpicklingError, match=name):
+        _Restricted(io.BytesIO(b"")).find_class(metadata.__name__, name)
