@@ -284,7 +284,7 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
                 library,
                 plan.fingerprint,
                 devices=devices,
-                watch=lambda ranks: watcher.embedded(plan, ranks),
+                show=watcher.embedded,
                 give_up=watcher.give_up,
             )
     n_images, n_names = (before.n_images, before.n_names) if before else (0, 0)
@@ -297,15 +297,15 @@ def _catch_up(library: Library, options: IndexOptions, work: str, fingerprint: s
     def begin() -> None:
         watcher.stage(f"Embedding elsewhere, by {_start_on_ray(options, work) or sharing.worker_line(work)}")
 
-    watch, warn = watcher.embedded, watcher.stage
-    return sharing.catch_up(work, library, fingerprint=fingerprint, begin=begin, warn=warn, watch=watch)
+    show, warn = watcher.embedded, watcher.stage
+    return sharing.catch_up(work, library, fingerprint=fingerprint, begin=begin, warn=warn, show=show)
 
 
 def _start_on_ray(options: IndexOptions, work: str) -> str | None:
     """Start workers on a Ray cluster, if one is named; say how many there are."""
     if options.ray is None:
         return None
-    from indexer.embedding.crew import start_on_ray
+    from indexer.embedding.ray_workers import start_on_ray
 
     return start_on_ray(options.ray, work)
 

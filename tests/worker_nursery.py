@@ -22,9 +22,8 @@ import open_clip  # noqa: F401 - what workers would import
 import torch
 
 from indexer.embedding import progress
-from indexer.embedding.crew import work_here
+from indexer.embedding.embed import Ended, work_here
 from indexer.embedding.progress import EmbeddingProgress
-from indexer.embedding.work import Ended
 from indexer.encoders.devices import Devices
 from indexer.errors import EmbedError
 
@@ -47,7 +46,7 @@ def live(work: str, *, batch_seconds: float, is_safe: mmap.mmap) -> NoReturn:
         raise AssertionError(reason)
 
     try:
-        work_here(work, Devices("cpu", 1), watch=slow_down, give_up=give_up)
+        work_here(work, Devices("cpu", 1), show=slow_down, give_up=give_up)
         code = 0
     except Ended:
         code = ASKED

@@ -26,7 +26,7 @@ from indexer.languages.words import printable
 from indexer.process import cores_of_rank, end_at_once, end_with_starter, named_as_starter
 
 if TYPE_CHECKING:
-    import torch
+    pass
 
 START_LIMIT = timedelta(minutes=10)
 """How long ranks wait for each other at the start and at the final count."""
@@ -144,29 +144,16 @@ def total_over_ranks(rank: Rank, count: int, *, device: Device) -> int:
     Raises:
         EmbedError: the other ranks can't be reached.
     """
-    return _exchanged(rank, count, device, lambda dist, counts: dist.all_reduce(counts))
-
-
-def number_of_first_rank(rank: Rank, number: int, *, device: Device) -> int:
-    """Give every rank the number, below 2^63, that the first one has.
-
-    Raises:
-        EmbedError: the other ranks can't be reached.
-    """
-    return _exchanged(rank, number, device, lambda dist, numbers: dist.broadcast(numbers, 0))
-
-
-def _exchanged(rank: Rank, number: int, device: Device, exchange: Callable[[Any, "torch.Tensor"], None]) -> int:
     if rank.world == 1:
-        return number
+        return count
     import torch
     import torch.distributed as dist
 
     where = str(device) if dist.get_backend() == "nccl" else "cpu"  # nccl takes device memory only, gloo the host's
-    tensor = torch.tensor([number], dtype=torch.int64, device=where)
+    total = torch.tensor([count], dtype=torch.int64, device=where)
     try:
-        exchange(dist, tensor)
-        return int(tensor.item())
+        dist.all_reduce(total)
+        return int(total.item())
     except RuntimeError as error:  # torch has no class for a rank that is not there
         cause = next(iter(str(error).splitlines()), type(error).__name__)
         raise EmbedError(f'the other ranks can\'t be reached; one that has ended says why ("{cause}")') from error
@@ -174,6 +161,7 @@ def _exchanged(rank: Rank, number: int, device: Device, exchange: Callable[[Any,
 
 POLL_SECONDS = 0.5
 GRACE_SECONDS = 5.0
+"""For ranks that are asked to end."""
 
 
 class Ranks:
@@ -191,8 +179,9 @@ class Ranks:
         devices: Devices,
         folder: Path,
         environment: Mapping[str, str] = MappingProxyType({}),
+        grace_seconds: float = GRACE_SECONDS,
     ) -> None:
-        self.log = folder / "torchrun.log"
+        self.log, self.grace_seconds = folder / "torchrun.log", grace_seconds
         reading, writing = os.pipe()
         self._end = os.fdopen(reading, "rb")
         # Safe path: a file "numpy.py" in the folder where the user happens to stand is not to be imported.
@@ -207,6 +196,7 @@ class Ranks:
                 stderr=subprocess.STDOUT,
                 env=inherited,
                 pass_fds=[writing],
+                process_group=0,  # Ctrl-C is for the process that has started it, which asks it to end
             )
 
     def __enter__(self) -> Self:
@@ -242,7 +232,7 @@ class Ranks:
         if self._process.poll() is None:
             self._process.terminate()
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(GRACE_SECONDS)
+                self._process.wait(self.grace_seconds)
             self._process.kill()
             self._process.wait()
         self._end.close()

@@ -118,6 +118,8 @@ class RankProgress:
 
     rank: int
     world: int
+    name: str = ""
+    """Of a worker among those of many machines."""
     images: int = 0
     failed: int = 0
     seconds: float = 0.0

@@ -6,7 +6,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,9 +21,9 @@ from indexer.embedding.plan_store import (
     group_name,
     items_in,
     put_encoder,
-    spell_headers,
 )
 from indexer.embedding.progress import EmbeddingProgress
+from indexer.embedding.run import LOOK_SECONDS, Watch
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, ShardError
 from indexer.languages.words import printable
@@ -31,7 +31,7 @@ from indexer.library.durable import ASIDE, make_folder, sync, write_file
 from indexer.library.folder import Library
 from indexer.library.foreign import Location, from_json
 from indexer.library.plans import BlockHeader, Plan, read_blocks
-from indexer.library.shards import partial_shards_by_block, read_shard, shard_name, shard_paths
+from indexer.library.shards import partial_shards_by_block, shard_name, shard_paths
 from indexer.library.stores import RetryingStore, open_store, url_of
 
 _NOTES = "shared.json"
@@ -169,21 +169,21 @@ def put_plan(work: str, library: Library, plan: Plan) -> None:
     Raises:
         EmbedError: the store holds the run of another library, or gets it meanwhile.
     """
-    store, choice = open_store(work), ModelChoice.from_json(plan.model)
+    store, choice, headers = open_store(work), ModelChoice.from_json(plan.model), list[bytes]()
     runs = OwnRuns(library, store)
     runs.find()
     put_encoder(store, choice, find_checkpoint(choice))
     runs.begin(plan.run)
-    run, headers = store.part(f"{plan.run}/"), list[BlockHeader]()
+    run = store.part(f"{plan.run}/")
 
     def spell() -> Iterator[tuple[str, bytes]]:
         for place, block in enumerate(read_blocks(library.work(plan.fingerprint) / "plan.jsonl")):
-            headers.append(BlockHeader.of(block))
+            headers.append(json.dumps(astuple(BlockHeader.of(block))).encode())
             yield f"blocks/{group_name(place)}/{block.name}.json", json.dumps(block.items).encode()
 
     if plan.n_blocks:
         each(spell(), lambda item: run.put(*item))
-    run.put(OUTLINES, spell_headers(headers))
+    run.put(OUTLINES, b"\n".join(headers))
     runs.publish(plan, json.dumps(asdict(plan)).encode())
 
 
@@ -201,41 +201,8 @@ def each(items: Iterable[Item], do: Callable[[Item], Answer]) -> list[Answer]:
     return answers
 
 
-_SILENT_LEASES = 2
-"""After so many a worker has ended, or hangs."""
-
-
-@dataclass(slots=True)
-class Watching:
-    """A look at the workers of a run now and then; what has not changed is not read again."""
-
-    place: ObjectPlanStore
-    _words: dict[str, tuple[str, float, EmbeddingProgress]] = field(default_factory=dict)
-    """By worker the version of what it said, when that was new, and what it was."""
-
-    def look(self) -> list[EmbeddingProgress]:
-        """Tell of each worker that still works, numbered, and last of what all others have done, without a rate."""
-        now, limit = time.monotonic(), _SILENT_LEASES * self.place.options.lease_seconds
-        for worker, version in self.place.workers().items():
-            is_new = worker not in self._words or self._words[worker][0] != version
-            if is_new and (said := self.place.progress_of(worker)) is not None:
-                self._words[worker] = version, now, said
-        live = list[EmbeddingProgress]()
-        gone = EmbeddingProgress(rank=0, world=1, device="ended", finished=True)
-        for _, since, progress in self._words.values():
-            if progress.finished or now - since > limit:
-                gone.images += progress.images
-                gone.names += progress.names
-                gone.failed += progress.failed
-            else:
-                progress.rank = len(live)
-                live.append(progress)
-        gone.rank = len(live)
-        return [*live, gone] if len(live) < len(self._words) else live
-
-
-_LOOK_SECONDS = 5.0
-Watch = Callable[[Plan, Sequence[EmbeddingProgress]], None]
+Show = Callable[[Plan, Sequence[EmbeddingProgress]], None]
+"""Takes a plan and how far its workers are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +239,7 @@ def catch_up(
     fingerprint: str,
     begin: Callable[[], None],
     warn: Callable[[str], None],
-    watch: Watch,
+    show: Show,
 ) -> Plan | None:
     """Collect shards until every block has one; of another encoder only those that are there. Returns what was done.
 
@@ -286,37 +253,35 @@ def catch_up(
     own = runs.find()
     if own is None:
         return None
-    watching, known, reasons, is_begun = Watching(own), set[str](), set[str](), False
+    watch, reasons, is_begun = Watch(own.run), set[str](), False
     while (found := _collect(own, runs)).blocks < found.of and own.plan.fingerprint == fingerprint:
         if own.is_over() or not own.is_whole():
-            runs.end(own.plan.run)
+            runs.end(own.run.id)
             raise EmbedError(
-                f'"{own.store.url}" does not hold all of run "{own.plan.run}" any more; the same command plans the rest'
+                f'"{own.store.url}" does not hold all of run "{own.run.id}" any more; the same command plans the rest'
             )
         if found.damaged:
             warn(f"{found.damaged:,} shards were damaged; their blocks are free again")
         if found.damaged or not is_begun:
             begin()
         is_begun = True
-        for worker, reason in own.ends(known).items():
+        for worker, reason in watch.ends().items():
             if reason not in reasons:
                 warn(printable(f"{worker} has ended: {reason}"))
-            known.add(worker)
             reasons.add(reason)
-        watch(own.plan, watching.look())
-        time.sleep(_LOOK_SECONDS)
+        show(own.plan, watch.look())
+        time.sleep(LOOK_SECONDS)
     return own.plan if found.blocks == found.of else None
 
 
 def _collect(place: ObjectPlanStore, runs: OwnRuns) -> Collected:
-    fingerprint = place.plan.fingerprint
-    folder = runs.library.vectors(fingerprint)
+    folder = runs.library.vectors(place.plan.fingerprint)
     make_folder(folder)
     n_damaged = _bring(place, folder)
     try:
         blocks = place.headers
     except EmbedError:
-        runs.end(place.plan.run)  # else nobody could plan anew
+        runs.end(place.run.id)  # else nobody could plan anew
         raise
     held = {path.name for path in shard_paths(folder)}
     n_missing = sum(shard_name(block.name) not in held for block in blocks)
@@ -326,33 +291,30 @@ def _collect(place: ObjectPlanStore, runs: OwnRuns) -> Collected:
             path = folder / shard_name(block.name)
             if len(items_in([path, *parts.get(block.name, ())])) < block.n_items:
                 path.unlink()
-                place.drop_shard(f"{place.group_of[block.name]}/{path.name}")
+                place.part.delete(f"shards/{place.group_of[block.name]}/{path.name}")
                 n_missing += 1
         n_damaged += n_missing
     if not n_missing:
-        runs.end(place.plan.run)
-    return Collected(fingerprint, len(blocks) - n_missing, len(blocks), n_damaged)
+        runs.end(place.run.id)
+    return Collected(place.plan.fingerprint, len(blocks) - n_missing, len(blocks), n_damaged)
 
 
 def _bring(place: ObjectPlanStore, folder: Path) -> int:
     """Bring what a folder lacks; tell how many files were damaged."""
 
     def take(shard: str) -> bool:
-        """Tell whether a shard was good, or has gone."""
-        path = place.fetch(shard, Path(aside))
-        if path is None:
-            return True
+        """Tell whether a shard was damaged."""
         try:
-            read_shard(path, fingerprint=place.plan.fingerprint)
+            path = place.fetch(shard, Path(aside))
         except ShardError:
-            place.drop_shard(shard)
-            return False
-        sync(path)
-        path.replace(folder / path.name)
-        return True
+            return True
+        if path is not None:
+            sync(path)
+            path.replace(folder / path.name)
+        return False
 
     held = {path.name for path in shard_paths(folder)}
     with TemporaryDirectory(prefix=f"{ASIDE}fetched-", dir=folder) as aside:
-        taken = each([shard for shard in place.shards() if Path(shard).name not in held], take)
+        n_damaged = sum(each([shard for shard in place.shards() if Path(shard).name not in held], take))
     sync(folder)
-    return taken.count(False)
+    return n_damaged

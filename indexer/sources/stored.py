@@ -1,7 +1,7 @@
 """Sources in a store behind a URL: pictures, read one by one; Iconify sets, as copies on this machine.
 
-No path of one machine is kept: any that reaches the store reads the same. The stamp of an object is its version there, and
-the licence that lies beside it.
+No path of one machine is kept: any that reaches the store reads the same. The stamp of an object is its version there,
+and the licence that lies beside it.
 """
 
 import hashlib

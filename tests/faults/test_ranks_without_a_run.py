@@ -19,7 +19,7 @@ from indexer.doctor.examine import examine
 from indexer.embedding.distributed import _remove_leftovers
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Watchdog
-from indexer.embedding.work import OVER
+from indexer.embedding.worker import OVER
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, read_blocks
@@ -183,7 +183,7 @@ def test_a_rank_that_waits_says_so_at_once_and_is_not_given_up() -> None:
 def test_a_block_that_takes_long_leaves_pieces_and_a_rank_that_is_ended_on_the_way_loses_none_of_them(
     library: Library, icon_folder: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.embedding.work.FIRST_PART_SECONDS", 0.0)
+    monkeypatch.setattr("indexer.embedding.worker.FIRST_PART_SECONDS", 0.0)
     how = EmbedOptions(workers=0, batch_size=2, precision="fp32")
     options = IndexOptions(
         sources=[icon_folder], choice=ModelChoice(f"local-dir:{tiny_model}"), devices="cpu", embed=how

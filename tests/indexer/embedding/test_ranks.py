@@ -14,7 +14,8 @@ from shared_work import assert_same, draw_many, of_one_process, options_of, scan
 from indexer.embedding.distributed import Rank
 from indexer.embedding.embed import plan_command, run_ranks
 from indexer.embedding.plan_store import LibraryPlanStore
-from indexer.encoders.devices import Devices
+from indexer.embedding.worker import Worker
+from indexer.encoders.devices import HOST, Devices
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, Plan, write_plan
@@ -98,19 +99,14 @@ def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypa
     library = Library(tmp_path)
     write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
 
-    def embed_on(_: LibraryPlanStore, rank: Rank, device: str, **__: object) -> None:
-        assert rank == Rank()
-        raise EmbedError(device)
+    def work(worker: Worker, _: LibraryPlanStore) -> None:
+        assert worker.rank == Rank()
+        raise EmbedError(worker.device)
 
-    monkeypatch.setattr("indexer.embedding.embed.embed", embed_on)
+    monkeypatch.setattr(Worker, "work", work)
+    monkeypatch.setattr("indexer.embedding.embed.find_device", lambda _: HOST)
     with pytest.raises(EmbedError, match=r"^cuda:3$"):
-        run_ranks(
-            library,
-            "f00d",
-            devices=Devices("cuda", 1, "7", first=3),
-            watch=lambda _: None,
-            give_up=pytest.fail,
-        )
+        run_ranks(library, "f00d", devices=Devices("cuda", 1, "7", first=3), show=lambda *_: None, give_up=pytest.fail)
 
 
 def test_a_rank_names_how_a_plan_of_another_program_is_written_anew(tmp_path: Path) -> None:

@@ -15,12 +15,12 @@ from conftest import Silent, disc
 from safetensors import safe_open
 
 from indexer.arrays import Halves, Pixels
-from indexer.embedding.block_queue import BlockQueue, Claims
+from indexer.embedding.block_queue import BlockQueue
 from indexer.embedding.device import Collect, DeviceSpec, QueuedDevice
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Gauge
-from indexer.embedding.work import MOST_WAITING, Ended, ShardWriter, Work
+from indexer.embedding.worker import MOST_WAITING, Ended, ShardWriter, work_off
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.devices import HOST
 from indexer.encoders.graphs import LoadedEncoder, load_encoder
@@ -28,7 +28,6 @@ from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, Plan, write_plan
 from indexer.library.shards import partial_shards_by_block, read_finished
-from indexer.library.stores import FolderStore
 from indexer.library.traits import TRAITS
 from indexer.pipeline import IndexOptions, plan_only, scan
 
@@ -80,14 +79,11 @@ def _planned(tmp_path: Path, model: Path, *, workers: int) -> LibraryPlanStore:
     return LibraryPlanStore(library, plan_only(library, options, Silent()).split()[-1])
 
 
-def _work(
-    place: LibraryPlanStore, spec: DeviceSpec, claims: Claims | None = None, number: int = 0
-) -> EmbeddingProgress:
+def _work(place: LibraryPlanStore, spec: DeviceSpec, number: int = 0, n: int = 1) -> EmbeddingProgress:
     """What one worker has reported in the end."""
-    n = 1 if claims is None else 2
     progress = EmbeddingProgress(number, n)
-    queue, gauge = BlockQueue(place, claims), Gauge(HOST, 1)
-    Work(f"rank {number}", n, queue, spec, EmbeddingReporter(lambda _: None, progress, gauge)).do()
+    with BlockQueue(place, f"rank-{number}") as queue:
+        work_off(queue, spec, EmbeddingReporter(lambda _: None, progress, Gauge(HOST, 1)))
     return progress
 
 
@@ -110,12 +106,11 @@ def test_unequal_devices_share_the_work_by_what_they_can_do(tmp_path: Path, tiny
     planned, both = _planned(tmp_path, tiny_model, workers=0), Barrier(2)
 
     def work(number: int, rate: float) -> EmbeddingProgress:
-        with Claims(FolderStore(planned.run), worker=f"rank {number}", lease_seconds=60.0) as claims:
-            return _work(planned, simulated(rate, lambda _: both.wait(60)), claims, number)
+        return _work(planned, simulated(rate, lambda _: both.wait(60)), number, 2)
 
     with ThreadPoolExecutor(2) as threads:
         fast, slow = threads.map(work, range(2), (200.0, 10.0))
-    assert (fast.images + slow.images, BlockQueue(planned).count_undone()) == (96, 0)
+    assert (fast.images + slow.images, [*planned.missing()]) == (96, [])
     assert fast.images > 2 * slow.images > 0, "dealt out evenly they would be equal"
 
 
@@ -127,7 +122,7 @@ def queue(tmp_path: Path) -> BlockQueue:
     library = Library(tmp_path)
     write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
     library.begin_run("f00d", "0")
-    return BlockQueue(LibraryPlanStore(library, "f00d"))
+    return BlockQueue(LibraryPlanStore(library, "f00d"), "a")
 
 
 def add(writer: ShardWriter, *ids: int) -> None:
@@ -146,7 +141,7 @@ def test_a_device_waits_for_a_slow_drive_before_memory_fills(
         written.append(name)
 
     monkeypatch.setattr(LibraryPlanStore, "write", write)
-    with ShardWriter(queue, worker="rank 0", encoder=ENCODER) as writer:
+    with ShardWriter(queue, encoder=ENCODER) as writer:
 
         def embed() -> None:
             for number in range(2 * MOST_WAITING):
@@ -169,7 +164,7 @@ def test_a_worker_that_is_asked_to_end_leaves_what_it_has_as_a_part(queue: Block
     for cause, kept in ((EmbedError("lost"), {}), (Ended("asked"), {"images-0": [3, 4]})):
         with (
             pytest.raises(type(cause)),
-            ShardWriter(queue, worker="a", encoder=ENCODER) as writer,
+            ShardWriter(queue, encoder=ENCODER) as writer,
         ):
             add(writer, 4, 3)
             writer.write_due_part("images-0", "images")
@@ -194,7 +189,7 @@ def test_after_a_part_that_could_not_be_written_no_shard_is(
     monkeypatch.setattr(LibraryPlanStore, "write", write)
     with (
         pytest.raises(OSError, match="is away"),
-        ShardWriter(queue, worker="a", encoder=ENCODER) as writer,
+        ShardWriter(queue, encoder=ENCODER) as writer,
     ):
         writer.part_seconds = 0.0
         add(writer, 1)

@@ -14,12 +14,10 @@ from conftest import Silent
 from shared_work import assert_same, do_here, vectors_of
 
 from indexer.embedding.plan_store import PLAN, ObjectPlanStore, open_work
-from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress
-from indexer.embedding.sharing import Watching
+from indexer.embedding.run import Run, Watch
 from indexer.errors import EmbedError, ModelError
 from indexer.library.folder import Library
-from indexer.library.plans import Plan
 from indexer.library.shards import Shard, pack_shard, read_coverage, read_shard
 from indexer.library.stores import FolderStore, open_store
 from indexer.pipeline import IndexOptions, collect, embed, plan_only
@@ -162,7 +160,7 @@ def test_who_waits_asks_for_workers_again_where_a_shard_is_damaged_and_prints_on
 
         def embedded(self, *_: object) -> None:
             self.looks += 1
-            place_in(work).report_end("icons-ray-0", "no such device")
+            place_in(work).run.report_end("icons-ray-0", "no such device")
             if self.looks > 1:
                 do_here(work)
             if self.looks == 2:
@@ -206,10 +204,10 @@ def test_a_run_that_is_replaced_goes_by_whatever_spelling_of_the_place_and_what_
     plan_only(planned, replace(options, work=str(tmp_path / "link")), Silent())
     now = place_in(work).plan.run
     assert runs_in(work) == [now]
-    before.report_end("late", "nothing")
+    before.run.report_end("late", "nothing")
     assert before.plan.run in runs_in(work)
     collect(planned, str(work))
-    before.report_end("later", "nothing")
+    before.run.report_end("later", "nothing")
     monkeypatch.setattr("indexer.embedding.sharing._LATE_SECONDS", 0.0)
     for _ in range(2):
         collect(planned, str(work))
@@ -305,20 +303,25 @@ def test_a_plan_s_model_is_not_fetched_and_names_no_file(
     assert fetched == []
 
 
-def test_workers_that_have_ended_or_fallen_silent_count_with_what_they_did_and_have_no_rate(tmp_path: Path) -> None:
-    options = {"lease_seconds": 0.2}
-    assert EmbedOptions(**options).lease_seconds == 0.2
-    place = ObjectPlanStore(open_store(str(tmp_path)), Plan("f00d", "{}", 0, 0, 0, "run", options))
-    watching = Watching(place)
-    assert watching.look() == []
-    place.report("a", EmbeddingProgress(0, 1, images=10, seconds=2.0))
-    place.report("b", EmbeddingProgress(0, 1, images=30, failed=2, seconds=2.0))
-    place.report("c", EmbeddingProgress(0, 1, images=5, names=7, seconds=1.0, finished=True))
-    assert [(told.rank, told.done, told.images_per_second) for told in watching.look()] == [
-        (0, 10, 5.0),
-        (1, 32, 16.0),
-        (2, 5, 0.0),
-    ]
+def test_workers_are_told_by_name_with_who_is_late_and_who_has_fallen_silent(tmp_path: Path) -> None:
+    run = Run("1", open_store(str(tmp_path)), lease_seconds=0.4, report_seconds=1.0)
+    watch = Watch(run)
+    assert watch.look() == []
+
+    def told() -> list[tuple[str, int, bool, bool]]:
+        return [(one.name, one.done, one.finished, one.note.startswith("late: ")) for one in watch.look()]
+
+    run.report("a", EmbeddingProgress(0, 1, "a", images=10, steps=1))
+    run.report("b", EmbeddingProgress(0, 1, "b", images=30, failed=2, steps=1))
+    run.report("c", EmbeddingProgress(0, 1, "c", images=5, finished=True))
+    assert told() == [("a", 10, False, False), ("b", 32, False, False), ("c", 5, True, False)]
     time.sleep(0.5)
-    place.report("b", EmbeddingProgress(0, 1, images=40, failed=2, seconds=3.0))
-    assert [(told.rank, told.done, told.names) for told in watching.look()] == [(0, 42, 0), (1, 15, 7)]
+    run.report("b", EmbeddingProgress(0, 1, "b", images=40, failed=2, steps=2))
+    assert told()[:2] == [("a", 10, False, True), ("b", 42, False, False)]
+    time.sleep(0.5)
+    run.report("b", EmbeddingProgress(0, 1, "b", images=40, failed=2, seconds=1.0, steps=2))
+    assert told()[:2] == [("a", 10, True, False), ("b", 42, False, True)]
+    run.report("a", EmbeddingProgress(0, 1, "a", images=11, steps=2))
+    assert told()[0] == ("a", 11, False, False)
+    run.report_end("c", "no such device")
+    assert [watch.ends(), watch.ends()] == [{"c": "no such device"}, {}]

@@ -26,9 +26,10 @@ from shared_work import (
     vectors_of,
 )
 
-from indexer.embedding.crew import start_on_ray, work_here
+from indexer.embedding.embed import Ended, work_here
 from indexer.embedding.plan_store import fetch_encoder, open_work
-from indexer.embedding.work import Ended
+from indexer.embedding.ray_workers import start_on_ray
+from indexer.embedding.run import Watch
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError, IconsError
 from indexer.library.folder import Library
@@ -52,7 +53,7 @@ def work_watched(work: Path, watch: Callable[[object, list[object]], None]) -> N
     """Be a worker that says at once what it has done."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("indexer.embedding.progress.REPORT_SECONDS", 0.0)
-        work_here(str(work), CPU, watch=watch, give_up=pytest.fail)  # type: ignore[arg-type]
+        work_here(str(work), CPU, show=watch, give_up=pytest.fail)  # type: ignore[arg-type]
 
 
 def ended(process: "subprocess.Popen[bytes]") -> str:
@@ -145,7 +146,10 @@ def test_a_machine_that_lacks_the_icons_fails_none_and_says_which_it_can_t_read(
     with pytest.raises(EmbedError, match=r'dot-00000.svg" and 7 other pictures can\'t be read on this machine'):
         do_here(work)
     assert list(work.rglob("images-*.safetensors")) == list(work.glob("*/claims/*.json")) == []
-    assert any("can't be read on this machine" in reason for reason in open_work(open_store(str(work))).ends().values())
+    assert any(
+        "can't be read on this machine" in reason
+        for reason in Watch(open_work(open_store(str(work))).run).ends().values()
+    )
     if lacks != "the folder":
         icons.rmdir()
     elsewhere.rename(icons)

@@ -1,17 +1,17 @@
 """A worker does what it claims of a plan: names first, then pictures, which are drawn from the start on.
 
-Shards are written in the background: the device need not wait for the disk. A block that takes long leaves parts of its
-shard: after two seconds of work, then four, and so on up to half a minute. So a rank that is ended again and again
-still gets on, and one that is quick writes nothing more than a shard a block.
+A rank of torchrun, a process of `icons worker` and an actor of Ray are one. Shards are written in the background: the
+device need not wait for the disk. A block that takes long leaves parts of its shard: after two seconds of work, then
+four, and so on up to half a minute. So a worker that is ended again and again still gets on.
 """
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import Self
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +26,19 @@ from indexer.embedding.device import (
     default_workers,
     encode_pipelined,
     in_batches,
+    in_products_of,
     no_room,
+    spec_of,
 )
-from indexer.embedding.progress import EmbeddingReporter
+from indexer.embedding.distributed import Rank
+from indexer.embedding.plan_store import PlanStore
+from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Gauge, watched
 from indexer.encoders.checkpoint import find_checkpoint
-from indexer.encoders.graphs import LoadedEncoder, is_no_room
-from indexer.errors import EmbedError
+from indexer.encoders.devices import use_device
+from indexer.encoders.graphs import LoadedEncoder, find_device, is_no_room
+from indexer.errors import EmbedError, IconsError
 from indexer.languages.words import printable
+from indexer.library.plans import Block, Plan
 from indexer.library.shards import Failed, Kind, Shard, content_of, pack_shard, partial_shard_name, shard_name
 from indexer.library.traits import TRAITS
 from indexer.process import give_back_memory
@@ -44,7 +50,7 @@ from indexer.sources.source import why_unreachable
 FIRST_PART_SECONDS, PART_SECONDS = 2.0, 32.0
 MOST_WAITING = 8
 """Shards on their way to the drive. Behind them the device waits, as memory would fill where the drive is slower."""
-OVER = "another run has begun since, and this rank belongs to one before it; nothing more was written"
+OVER = "another run has begun since, and this worker belongs to one before it; nothing more was written"
 
 
 class Ended(Exception):  # noqa: N818 - nothing is wrong
@@ -54,14 +60,13 @@ class Ended(Exception):  # noqa: N818 - nothing is wrong
 class ShardWriter:
     """Writes one worker's shards to where its share lies; a context manager, which awaits the last.
 
-    `worker` is named in the shards. Where another run has begun, nothing is written any more.
+    Worker and run are named in the shards. Where another run has begun, nothing is written any more.
     """
 
-    def __init__(self, queue: BlockQueue, *, worker: str, encoder: LoadedEncoder) -> None:
-        self.queue = queue
-        plan = queue.place.plan
+    def __init__(self, queue: BlockQueue, *, encoder: LoadedEncoder) -> None:
+        self.queue, plan = queue, queue.place.plan
         self.fingerprint = plan.fingerprint
-        self.facts = {"rank": worker, "precision": encoder.precision, "model": plan.model, "run": plan.run}
+        self.facts = {"rank": queue.worker, "precision": encoder.precision, "model": plan.model, "run": plan.run}
         self.pool = ThreadPoolExecutor(1, thread_name_prefix="shards")
         self.pending: deque[Future[None]] = deque()
         self.part_seconds = FIRST_PART_SECONDS
@@ -157,78 +162,122 @@ _MANY = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """A worker at its share. Pictures are drawn while the encoder loads and names are embedded."""
+class Worker:
+    """Who works, where, and whom it tells."""
 
-    worker: str
-    """Its name, as shards and messages have it."""
-    n_workers: int
-    """How many divide the work, as far as that is known."""
-    queue: BlockQueue
-    spec: DeviceSpec
-    reporter: EmbeddingReporter
+    name: str
+    """As claims, shards and messages have it."""
+    device: str
+    """As `find_device` reads it."""
+    give_up: Callable[[str], None]
+    """Called from another thread if this one hangs, with what it was at; it has to end the process."""
+    show: Callable[[Plan, EmbeddingProgress], None] = lambda *_: None
+    """Called as it gets on; what this raises ends the work."""
+    rank: Rank = field(default_factory=Rank)
 
-    def do(self) -> None:
-        """Embed everything that can be claimed.
+    def work(self, place: PlanStore) -> None:
+        """Embed what can be claimed of a plan, until every block has its shard.
 
         Raises:
-            EmbedError: the encoder is another one than the plan was made for, or the device has no room.
+            ModelError, DeviceError: the encoder or device is not there.
+            EmbedError: the encoder is another one than the plan was made for, the device has no room even for one
+                picture, or another run has begun.
         """
-        place, stays = self.queue.place, self.queue.stays
-        checkpoint = find_checkpoint(place.choose())
-        if checkpoint.fingerprint != place.plan.fingerprint:
-            raise EmbedError(
-                f'{self.worker} finds encoder "{checkpoint.fingerprint}", the plan is for '
-                f'"{place.plan.fingerprint}"; give every machine the same weights, then run `icons index`'
-            )
-        layout = Layout.of(self.spec.batch_size, size=checkpoint.image_size)
-        n_images = -(-self.queue.count_missing("images") // self.n_workers)
-        with ExitStack() as closing:
-            drawing = None
-            if n_images or stays:  # a picture's block may be free again at any time
-                pool = layout.start_pool(
-                    size=checkpoint.image_size,
-                    workers=default_workers(n_images, is_fed=self.spec.is_fed, asked=place.options.workers),
-                    n_under_way=self.spec.n_under_way,
-                    fills=self.queue.claims is None,  # what one has drawn no other has
-                )
-                drawing = Drawing(closing.enter_context(pool), layout, self.queue, self.reporter)
-            try:
-                memory = drawing.pool.memory if drawing else None
-                device = closing.enter_context(self.spec.load(checkpoint, memory, n_images))
-            except (RuntimeError, MemoryError) as error:
-                if not is_no_room(error):
-                    raise
-                raise no_room(self.reporter.progress.device, "the encoder") from error
-            self.reporter.progress.device = device.name
-            writer = closing.enter_context(ShardWriter(self.queue, worker=self.worker, encoder=device.encoder))
-            self._embed_names(device, writer)
-            give_back_memory()
-            if drawing is not None:
-                self.reporter.begin("finding out how many pictures go at once")
-                device.prepare(n_images=n_images, largest=layout.chunk * layout.most_chunks)
-                drawing.embed(device, writer)
-            self.reporter.begin("writing its last vectors")
-            writer.finish()
-            while self.queue.await_more(self.reporter.wait):
-                self._embed_names(device, writer)
-                if drawing is not None:
-                    drawing.begin()
-                    drawing.embed(device, writer)
-                writer.finish()
+        options = place.options
+        where = find_device("cpu" if options.precision == "int8" else self.device)
+        use_device(where)
+        progress = EmbeddingProgress(self.rank.index, self.rank.world, name=self.name, device=str(where))
 
-    def _embed_names(self, device: Device, writer: ShardWriter) -> None:
-        for block in self.queue.claim("names"):
-            ids = np.array([item[0] for item in block.items], dtype=np.int64)
-            names = [str(item[1]) for item in block.items]
-            if names:
-                self.reporter.begin(f"{len(names):,} names, from {_quoted(names[0])} to {_quoted(names[-1])}")
-            contents = dict(zip(ids.tolist(), map(content_of, names), strict=True))
-            for places, vectors in device.encode_names(names):
-                writer.add(ids[places], vectors, contents)
-                writer.write_due_part(block.name, "names")
-                self.reporter.add(names=len(places))
-            writer.write(block.name, "names")
+        def give_up(reason: str) -> None:
+            with suppress(IconsError, OSError):
+                place.run.report_end(self.name, reason)
+            self.give_up(reason)
+
+        def report() -> None:
+            place.run.report(self.name, progress)
+
+        with (
+            watched(progress, limit=options.stall_limit, give_up=give_up),
+            in_products_of(where, options),
+            BlockQueue(place, self.name, beside=report) as queue,
+        ):
+            reporter = EmbeddingReporter(lambda now: self.show(place.plan, now), progress, Gauge(where))
+            reporter.begin("loading the encoder")
+            report()
+            work_off(queue, spec_of(where, options), reporter)
+        if place.is_over():
+            raise EmbedError(OVER)
+        reporter.finish()
+        report()
+
+
+def work_off(queue: BlockQueue, spec: DeviceSpec, reporter: EmbeddingReporter) -> None:
+    """Embed everything that can be claimed. Pictures are drawn while the encoder loads and names are embedded."""
+    place, progress = queue.place, reporter.progress
+    checkpoint = find_checkpoint(place.choose())
+    if checkpoint.fingerprint != place.plan.fingerprint:
+        raise EmbedError(
+            f'{queue.worker} finds encoder "{checkpoint.fingerprint}", the plan is for '
+            f'"{place.plan.fingerprint}"; give every machine the same weights, then run `icons index`'
+        )
+    layout = Layout.of(spec.batch_size, size=checkpoint.image_size)
+    missing = sum(header.n_items for header in place.missing() if header.kind == "images")
+    n_images = -(-missing // progress.world)
+    with ExitStack() as closing:
+        drawing = None
+        if place.plan.n_images:  # a block may be free again at any time
+            pool = layout.start_pool(
+                size=checkpoint.image_size,
+                workers=default_workers(n_images, is_fed=spec.is_fed, asked=place.options.workers),
+                n_under_way=spec.n_under_way,
+                fills=not place.is_shared and progress.world == 1,  # what one has drawn no other has
+            )
+            drawing = Drawing(closing.enter_context(pool), layout, queue, reporter)
+        try:
+            device = closing.enter_context(spec.load(checkpoint, drawing.pool.memory if drawing else None, n_images))
+        except (RuntimeError, MemoryError) as error:
+            if not is_no_room(error):
+                raise
+            raise no_room(progress.device, "the encoder") from error
+        progress.device = device.name
+        writer = closing.enter_context(ShardWriter(queue, encoder=device.encoder))
+        while isinstance(block := queue.next("names"), Block):
+            _embed_names(block, device, writer, reporter)
+        give_back_memory()
+        following: Block | Literal["wait", "done"] = "wait"
+        if drawing is not None:
+            reporter.begin("finding out how many pictures go at once")
+            device.prepare(n_images=n_images, largest=layout.chunk * layout.most_chunks)
+            following = drawing.embed(device, writer)
+        while following != "done":
+            if following == "wait":
+                if writer.pending:
+                    reporter.begin("writing its last vectors")
+                    writer.finish()
+                else:
+                    reporter.wait("waiting for blocks that others hold")
+                    queue.pause()
+                following = queue.next()
+            elif following.kind == "names":
+                _embed_names(following, device, writer, reporter)
+                following = queue.next()
+            else:
+                assert drawing is not None
+                drawing.begin(following)
+                following = drawing.embed(device, writer)
+
+
+def _embed_names(block: Block, device: Device, writer: "ShardWriter", reporter: EmbeddingReporter) -> None:
+    ids = np.array([item[0] for item in block.items], dtype=np.int64)
+    names = [str(item[1]) for item in block.items]
+    if names:
+        reporter.begin(f"{len(names):,} names, from {_quoted(names[0])} to {_quoted(names[-1])}")
+    contents = dict(zip(ids.tolist(), map(content_of, names), strict=True))
+    for places, vectors in device.encode_names(names):
+        writer.add(ids[places], vectors, contents)
+        writer.write_due_part(block.name, "names")
+        reporter.add(names=len(places))
+    writer.write(block.name, "names")
 
 
 class Drawing:
@@ -236,24 +285,29 @@ class Drawing:
 
     def __init__(self, pool: RenderPool, layout: Layout, queue: BlockQueue, reporter: EmbeddingReporter) -> None:
         self.pool, self.layout, self.queue, self.reporter = pool, layout, queue, reporter
+        self._kind: Kind | None = "images"  # until names are done, which come first
         self.begin()
 
-    def begin(self) -> None:
-        """Claim and draw what is free, from now on."""
+    def begin(self, first: Block | None = None) -> None:
+        """Draw what is free from now on, after a block that is claimed already."""
         self._begun: list[str] = []  # names of blocks, by their place among those that are drawn
-        self._chunks = self.pool.render(self._jobs(), waits_for=lambda jobs: self.reporter.begin(_pictures(jobs)))
+        self._following: Block | Literal["wait", "done"] = "wait"
+        self._chunks = self.pool.render(self._jobs(first), waits_for=lambda jobs: self.reporter.begin(_pictures(jobs)))
 
-    def _jobs(self) -> Iterator[list[Job]]:
-        for block in self.queue.claim("images"):
+    def _jobs(self, first: Block | None) -> Iterator[list[Job]]:
+        block = first or self.queue.next(self._kind)
+        while isinstance(block, Block) and block.kind == "images":
             self._begun.append(block.name)
             yield [
                 Job(image, PictureAddress(kind, location, path, member, bytes.fromhex(digest)))
                 for image, kind, location, path, member, digest in block.items
             ]
+            block = self.queue.next(self._kind)
+        self._following = block
 
-    def embed(self, device: Device, writer: ShardWriter) -> None:
-        """Take everything through the device, and give each block's vectors to the writer."""
-        chunk = self.layout.chunk
+    def embed(self, device: Device, writer: ShardWriter) -> Block | Literal["wait", "done"]:
+        """Take all pictures through the device, each block's vectors to the writer; return what the queue has then."""
+        chunk, self._kind = self.layout.chunk, None
         if not self.reporter.progress.began_at:
             self.reporter.restart()
         self.pool.waited_seconds = 0.0
@@ -266,9 +320,10 @@ class Drawing:
             progress.waited_seconds, progress.busy_seconds = self.pool.waited_seconds, device.busy_seconds
             progress.batch_size, progress.remark = device.batch_size, device.remark
         self.reporter.read_gauge()  # while the workers are there
+        return self._following
 
     def _take(self, chunk: RenderedChunk, vectors: Halves, writer: ShardWriter) -> None:
-        if self.queue.stays:
+        if self.queue.place.is_shared:
             for jobs in chunk.unread_places():
                 _refuse_unreachable(jobs)
         failed = [(failure.id, Failed(failure.reason, failure.is_final)) for failure in chunk.failures]
