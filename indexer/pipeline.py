@@ -17,9 +17,10 @@ from indexer.catalog.scan import forget as forget_source
 from indexer.catalog.scan import scan as scan_sources
 from indexer.embedding import sharing
 from indexer.embedding.exporting import export_missing, exporting
+from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions, choice_in_use, prepare
 from indexer.embedding.progress import EmbeddingProgress
-from indexer.embedding.sharing import Collected
+from indexer.embedding.sharing import Collected, OwnRuns
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import keep_own_weights
 from indexer.errors import LibraryError, SourceError
@@ -28,6 +29,7 @@ from indexer.library.bundled import bundled
 from indexer.library.folder import Generation, Library, noted_changes, require
 from indexer.library.plans import Plan
 from indexer.library.shards import Coverage, read_coverage, unread_images
+from indexer.library.stores import open_store
 from indexer.library.traits import Accounting
 from indexer.merging.manifest import WEIGHTS, answering_manifest
 from indexer.process import give_back_memory
@@ -186,10 +188,10 @@ def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
         export_missing(library, engine, ModelChoice.from_json(plan.model), stage=watcher.stage)
         if options.work is not None:
             watcher.stage(f"Putting the plan into {options.work}")
-            sharing.put_plan(options.work, library, plan)
+            OwnRuns(library, open_store(options.work)).put(plan)
             _start_on_ray(options, options.work)
             return sharing.worker_line(options.work)
-    return plan_command(library, plan.fingerprint, devices=_devices_of(plan, options))
+    return plan_command(LibraryPlanStore(library, plan.fingerprint), _devices_of(plan, options))
 
 
 def collect(library: Library, work: str) -> Collected:
@@ -270,23 +272,18 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
         export_missing(library, engine, choice, stage=watcher.stage)
     elif options.work is not None:
         with exporting(library, engine, choice, beside_gpus=False, stage=watcher.stage):
-            sharing.put_plan(options.work, library, plan)
+            OwnRuns(library, open_store(options.work)).put(plan)
             _catch_up(library, options, options.work, plan.fingerprint, watcher)
     else:
-        from indexer.embedding.embed import run_ranks
+        from indexer.embedding.embed import embed_here
 
         give_back_memory()
         devices = _devices_of(plan, options)
         beside_gpus = devices.device == "cuda"
         with exporting(library, engine, choice, beside_gpus=beside_gpus, stage=watcher.stage):
             watcher.stage("Embedding")
-            run_ranks(
-                library,
-                plan.fingerprint,
-                devices=devices,
-                show=watcher.embedded,
-                give_up=watcher.give_up,
-            )
+            place = LibraryPlanStore(library, plan.fingerprint)
+            embed_here(place, devices, show=watcher.embedded, give_up=watcher.give_up)
     n_images, n_names = (before.n_images, before.n_names) if before else (0, 0)
     return EmbedTally(plan.fingerprint, n_images + plan.n_images, n_names + plan.n_names, time.monotonic() - started)
 

@@ -22,8 +22,9 @@ import open_clip  # noqa: F401 - what workers would import
 import torch
 
 from indexer.embedding import progress
-from indexer.embedding.embed import Ended, work_here
+from indexer.embedding.embed import work_here
 from indexer.embedding.progress import EmbeddingProgress
+from indexer.embedding.worker import Ended
 from indexer.encoders.devices import Devices
 from indexer.errors import EmbedError
 

@@ -28,9 +28,9 @@ from indexer.arrays import Floats, Pixels
 from indexer.bench.runs import SAMPLES, gather
 from indexer.embedding.distributed import Rank, process_group, run_as_rank
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import cpu_seconds, family
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import HOST, use_device
+from indexer.encoders.gauge import cpu_seconds, family
 from indexer.library.bundled import bundled
 from indexer.library.named import read_text
 from indexer.process import cores, prepare_for_batches, processor

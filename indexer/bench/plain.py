@@ -22,8 +22,8 @@ from torch import nn
 from torch.utils.data import DataLoader, DistributedSampler
 
 from indexer.embedding.distributed import Rank, process_group, run_as_rank
-from indexer.embedding.progress import peak_memory
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.gauge import peak_memory
 from indexer.encoders.torch_encoder import load_model
 
 _HALVES = {"bf16": torch.bfloat16, "fp16": torch.float16}

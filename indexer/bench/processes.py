@@ -23,8 +23,8 @@ from typing import IO, Any, cast
 import psutil
 
 from indexer.embedding.distributed import Ranks
-from indexer.embedding.progress import family, proportional_bytes
 from indexer.encoders.devices import MASK, Devices, first_devices
+from indexer.encoders.gauge import family, proportional_bytes
 from indexer.errors import BenchError
 from indexer.process import cores, cpu_quota, cpu_seconds, named_as_starter
 

@@ -114,7 +114,8 @@ def worker(work: str, devices: str, watch_devices: bool) -> None:
       icons worker s3://bucket/work --devices 4
     """
     from indexer.commands.stages import ProgressView
-    from indexer.embedding.embed import Ended, work_here
+    from indexer.embedding.embed import work_here
+    from indexer.embedding.worker import Ended
     from indexer.encoders.devices import parse_devices
 
     with ProgressView(watch_devices=watch_devices) as view:

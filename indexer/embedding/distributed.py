@@ -97,10 +97,10 @@ def share_cores(rank: Rank) -> None:
         torch.set_num_threads(cores_of_rank())
 
 
-def give_up_rank(rank: Rank, error: IconsError) -> NoReturn:
+def give_up_rank(rank: Rank, reason: str) -> NoReturn:
     """Leave word of why this rank hangs, and end it whatever its threads are in."""
-    leave_word(error)
-    end_at_once(f"rank {rank.index}: {error}")
+    leave_word(IconsError(reason))
+    end_at_once(f"rank {rank.index}: {reason}")
 
 
 @contextmanager
@@ -160,8 +160,8 @@ def total_over_ranks(rank: Rank, count: int, *, device: Device) -> int:
 
 
 POLL_SECONDS = 0.5
-GRACE_SECONDS = 5.0
-"""For ranks that are asked to end."""
+GRACE_SECONDS = 20.0
+"""For ranks that are asked to end: less than the 30 that Kubernetes gives."""
 
 
 class Ranks:
@@ -179,9 +179,8 @@ class Ranks:
         devices: Devices,
         folder: Path,
         environment: Mapping[str, str] = MappingProxyType({}),
-        grace_seconds: float = GRACE_SECONDS,
     ) -> None:
-        self.log, self.grace_seconds = folder / "torchrun.log", grace_seconds
+        self.log = folder / "torchrun.log"
         reading, writing = os.pipe()
         self._end = os.fdopen(reading, "rb")
         # Safe path: a file "numpy.py" in the folder where the user happens to stand is not to be imported.
@@ -232,7 +231,7 @@ class Ranks:
         if self._process.poll() is None:
             self._process.terminate()
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(self.grace_seconds)
+                self._process.wait(GRACE_SECONDS)
             self._process.kill()
             self._process.wait()
         self._end.close()

@@ -4,7 +4,6 @@ Both kinds say which run is under way by its id: a worker of another one writes 
 """
 
 import json
-import math
 import re
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -14,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.run import Run
+from indexer.embedding.progress import Run
 from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, Checkpoint, ModelChoice
 from indexer.errors import EmbedError, ShardError
 from indexer.library.durable import write_file
@@ -32,7 +31,7 @@ class LibraryPlanStore:
     """Whether its pictures may be out of reach of this machine, and in reach of others."""
 
     def __init__(self, library: Library, fingerprint: str) -> None:
-        self._path = library.work(fingerprint) / "plan.jsonl"
+        self.root, self._path = library.root, library.work(fingerprint) / "plan.jsonl"
         self.plan = read_plan(self._path)
         try:
             self.options = from_plain(EmbedOptions, self.plan.options)
@@ -175,7 +174,7 @@ class ObjectPlanStore:
         """`version` is that of the plan's object. Raises ValueError where this program does not know its options."""
         self.store, self.plan, self.version = store, plan, version
         self.options, self.part = from_plain(EmbedOptions, plan.options), store.part(f"{plan.run}/")
-        self.run = Run(plan.run, self.part, self.options.lease_seconds, report_seconds=math.inf)
+        self.run = Run(plan.run, self.part, self.options.lease_seconds)
 
     def choose(self) -> ModelChoice:
         """Say how the encoder is chosen on this machine, once its files are here."""

@@ -7,13 +7,13 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from indexer.embedding.embed import do_plan
-from indexer.embedding.plan_store import open_work
-from indexer.embedding.run import Watch
+from indexer.embedding.embed import do
+from indexer.embedding.plan_store import ObjectPlanStore, open_work
+from indexer.embedding.progress import EmbeddingProgress, Watch
 from indexer.embedding.worker import Worker
 from indexer.encoders.devices import parse_devices
 from indexer.errors import EmbedError, IconsError
-from indexer.library.stores import RetryingStore, open_store
+from indexer.library.stores import open_store
 from indexer.process import cores, end_at_once
 
 NAMESPACE = "icons"
@@ -26,23 +26,22 @@ class RayWorker:
 
     def __init__(self, work: str, name: str, n_cpus: int) -> None:
         os.environ["LOCAL_WORLD_SIZE"] = str(max(1, cores() // n_cpus))  # of a node's cores each has its share
-        store = open_store(work)
-        open_work(store)  # what is wrong here is said by who can't start
+        place = open_work(open_store(work))  # what is wrong here is said by who can't start
         worker = Worker(
             f"{name}-{secrets.token_hex(3)}", parse_devices("auto").own(), end_at_once
         )  # Ray may restart it
-        threading.Thread(target=self._work, args=(store, worker), name="worker", daemon=True).start()
+        threading.Thread(target=self._work, args=(place, worker), name="worker", daemon=True).start()
 
     def is_up(self) -> bool:
         """Answer, which says that it is."""
         return True
 
-    def _work(self, store: RetryingStore, worker: Worker) -> None:
+    def _work(self, place: ObjectPlanStore, worker: Worker) -> None:
         import ray
 
         try:
             with suppress(IconsError):  # the store has word of it
-                do_plan(store, worker)
+                do(place, worker)
         finally:  # its device is free for others
             ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
 
@@ -57,7 +56,7 @@ def start_on_ray(address: str, work: str, *, n_workers: int | None = None) -> st
         EmbedError: Ray is not installed, the cluster can't be reached, or no worker can start on it.
     """
     place = open_work(open_store(work))
-    watch = Watch(place.run)
+    watch = Watch(place.run, EmbeddingProgress)
     watch.ends()  # those of earlier calls
     ray = _connect(address)
     try:

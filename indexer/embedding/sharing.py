@@ -22,8 +22,7 @@ from indexer.embedding.plan_store import (
     items_in,
     put_encoder,
 )
-from indexer.embedding.progress import EmbeddingProgress
-from indexer.embedding.run import LOOK_SECONDS, Watch
+from indexer.embedding.progress import STORE_SECONDS, EmbeddingProgress, Watch
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, ShardError
 from indexer.languages.words import printable
@@ -68,7 +67,7 @@ class OwnRuns:
             EmbedError: the store holds the run of another library, or not the one that it should hold.
         """
         found, noted = find_work(self.store), self._noted()
-        run = found.plan.run if found else ""
+        run = found.run.id if found else ""
         for other, note in noted.items() if found is None else ():
             if note.store == self._place and note.removed_at is None and not note.is_missed:
                 self._note(other, replace(note, is_missed=True))  # said once: perhaps it is another place
@@ -76,48 +75,57 @@ class OwnRuns:
                     f'"{self.store.url}" does not hold run "{other}", which this library has put there; look whether '
                     "it is the same place, mounted and all; the same command goes on without that run"
                 )
+        here, whose = self.library.root, ""
         if run in noted and noted[run].library != self._root:
             original = Library(Path(noted[run].library))
-            if run in OwnRuns(original, self.store)._noted():
-                raise EmbedError(
-                    f'"{self.store.url}" holds run "{run}" of "{original.root}", of which "{self.library.root}" is a '
-                    "copy; give another --work, or collect it there first"
-                )
-        self._remove_all_but(run)
-        if found is not None and run not in noted:
+            is_copy = run in OwnRuns(original, self.store)._noted()
+            whose = f'"{original.root}", of which "{here}" is a copy' if is_copy else ""
+        if not whose:
+            self._remove_all_but(run)
+            whose = f'another library than "{here}"' if found is not None and run not in noted else ""
+        if whose:
             raise EmbedError(
-                f'"{self.store.url}" holds run "{run}" of another library than "{self.library.root}"; give '
-                "another --work, or collect it there first"
+                f'"{self.store.url}" holds run "{run}" of {whose}; give another --work, or collect it there first'
             )
         return found
 
-    def begin(self, run: str) -> None:
-        """Note a run that is to be put."""
-        self._note(run, _Note(self._place, self._root, removed_at=time.time()))
-
-    def publish(self, plan: Plan, content: bytes) -> None:
-        """Let workers see a run that was put whole, in place of this library's earlier one, which goes.
+    def put(self, plan: Plan) -> None:
+        """Put the library's plan there, encoder included; an earlier run goes. Workers see it once all of it is there.
 
         Raises:
-            EmbedError: another library was faster.
+            EmbedError: the store holds the run of another library, or gets it meanwhile.
         """
-        found, noted, version = find_work(self.store), self._noted(), None
+        choice, headers = ModelChoice.from_json(plan.model), list[bytes]()
+        self.find()
+        put_encoder(self.store, choice, find_checkpoint(choice))
+        note = _Note(self._place, self._root, removed_at=time.time())
+        self._note(plan.run, note)
+        part = self.store.part(f"{plan.run}/")
+
+        def spell() -> Iterator[tuple[str, bytes]]:
+            for place, block in enumerate(read_blocks(self.library.work(plan.fingerprint) / "plan.jsonl")):
+                headers.append(json.dumps(astuple(BlockHeader.of(block))).encode())
+                yield f"blocks/{group_name(place)}/{block.name}.json", json.dumps(block.items).encode()
+
+        if plan.n_blocks:
+            each(spell(), lambda item: part.put(*item))
+        part.put(OUTLINES, b"\n".join(headers))
+        found, content, version = find_work(self.store), json.dumps(asdict(plan)).encode(), None
         if found is None:
             version = self.store.create(PLAN, content)
-        elif found.plan.run in noted:
+        elif found.run.id in self._noted():
             version = self.store.replace(PLAN, content, version=found.version)
         if version is None:
             self._remove(plan.run)
             raise EmbedError(f'another library has put its plan into "{self.store.url}" just now; give another --work')
-        self._note(plan.run, replace(noted[plan.run], removed_at=None))
+        self._note(plan.run, replace(note, removed_at=None))
         if found is not None:  # perhaps by another spelling of the place
-            self._remove(found.plan.run)
+            self._remove(found.run.id)
         self._remove_all_but(plan.run)
 
     def end(self, run: str) -> None:
         """Remove a run of which everything is collected, or which nobody can do: its workers end."""
-        found = find_work(self.store)
-        if found is not None and found.plan.run == run:
+        if (found := find_work(self.store)) is not None and found.run.id == run:
             self.store.delete(PLAN)
         self._remove(run)
 
@@ -159,32 +167,6 @@ _AT_ONCE = 8
 """Requests under way: each waits for the network, not for a core."""
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
-
-
-def put_plan(work: str, library: Library, plan: Plan) -> None:
-    """Put a library's plan into a store, encoder included.
-
-    Workers see it once all of it is there. An earlier run of the library goes.
-
-    Raises:
-        EmbedError: the store holds the run of another library, or gets it meanwhile.
-    """
-    store, choice, headers = open_store(work), ModelChoice.from_json(plan.model), list[bytes]()
-    runs = OwnRuns(library, store)
-    runs.find()
-    put_encoder(store, choice, find_checkpoint(choice))
-    runs.begin(plan.run)
-    run = store.part(f"{plan.run}/")
-
-    def spell() -> Iterator[tuple[str, bytes]]:
-        for place, block in enumerate(read_blocks(library.work(plan.fingerprint) / "plan.jsonl")):
-            headers.append(json.dumps(astuple(BlockHeader.of(block))).encode())
-            yield f"blocks/{group_name(place)}/{block.name}.json", json.dumps(block.items).encode()
-
-    if plan.n_blocks:
-        each(spell(), lambda item: run.put(*item))
-    run.put(OUTLINES, b"\n".join(headers))
-    runs.publish(plan, json.dumps(asdict(plan)).encode())
 
 
 def worker_line(work: str) -> str:
@@ -253,7 +235,7 @@ def catch_up(
     own = runs.find()
     if own is None:
         return None
-    watch, reasons, is_begun = Watch(own.run), set[str](), False
+    watch, reasons, is_begun = Watch(own.run, EmbeddingProgress), set[str](), False
     while (found := _collect(own, runs)).blocks < found.of and own.plan.fingerprint == fingerprint:
         if own.is_over() or not own.is_whole():
             runs.end(own.run.id)
@@ -270,7 +252,7 @@ def catch_up(
                 warn(printable(f"{worker} has ended: {reason}"))
             reasons.add(reason)
         show(own.plan, watch.look())
-        time.sleep(LOOK_SECONDS)
+        time.sleep(STORE_SECONDS)
     return own.plan if found.blocks == found.of else None
 
 

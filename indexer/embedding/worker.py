@@ -32,9 +32,10 @@ from indexer.embedding.device import (
 )
 from indexer.embedding.distributed import Rank
 from indexer.embedding.plan_store import PlanStore
-from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Gauge, watched
+from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, watched
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.encoders.devices import use_device
+from indexer.encoders.gauge import Gauge
 from indexer.encoders.graphs import LoadedEncoder, find_device, is_no_room
 from indexer.errors import EmbedError, IconsError
 from indexer.languages.words import printable
@@ -176,39 +177,51 @@ class Worker:
     rank: Rank = field(default_factory=Rank)
 
     def work(self, place: PlanStore) -> None:
-        """Embed what can be claimed of a plan, until every block has its shard.
+        """Embed what can be claimed of a plan, until every block has its shard or another run has begun.
 
         Raises:
             ModelError, DeviceError: the encoder or device is not there.
-            EmbedError: the encoder is another one than the plan was made for, the device has no room even for one
-                picture, or another run has begun.
+            EmbedError: the encoder is another one than the plan was made for, or the device has no room even for one
+                picture.
+            Ended: `show` says that this worker was asked to end.
         """
         options = place.options
         where = find_device("cpu" if options.precision == "int8" else self.device)
         use_device(where)
-        progress = EmbeddingProgress(self.rank.index, self.rank.world, name=self.name, device=str(where))
-
-        def give_up(reason: str) -> None:
-            with suppress(IconsError, OSError):
-                place.run.report_end(self.name, reason)
-            self.give_up(reason)
+        progress = EmbeddingProgress(
+            self.rank.index, self.rank.world, name=self.name if place.is_shared else "", device=str(where)
+        )
+        reporter = EmbeddingReporter(lambda now: self.show(place.plan, now), progress, Gauge(where))
 
         def report() -> None:
             place.run.report(self.name, progress)
 
-        with (
-            watched(progress, limit=options.stall_limit, give_up=give_up),
-            in_products_of(where, options),
-            BlockQueue(place, self.name, beside=report) as queue,
-        ):
-            reporter = EmbeddingReporter(lambda now: self.show(place.plan, now), progress, Gauge(where))
-            reporter.begin("loading the encoder")
+        def report_end(reason: str) -> None:
+            with suppress(IconsError, OSError):  # of a store that is away
+                place.run.report_end(self.name, reason)
+
+        def give_up(reason: str) -> None:
+            report_end(reason)
+            self.give_up(reason)
+
+        try:
+            with (
+                watched(progress, limit=options.stall_limit, give_up=give_up),
+                in_products_of(where, options),
+                BlockQueue(place, self.name, beside=report) as queue,
+            ):
+                reporter.begin("loading the encoder")
+                report()
+                work_off(queue, spec_of(where, options), reporter)
+        except Exception as error:
+            if isinstance(error, EmbedError) and place.is_over():
+                return
+            if not isinstance(error, Ended):
+                report_end(str(error) or type(error).__name__)
+            raise
+        if not place.is_over():
+            reporter.finish()
             report()
-            work_off(queue, spec_of(where, options), reporter)
-        if place.is_over():
-            raise EmbedError(OVER)
-        reporter.finish()
-        report()
 
 
 def work_off(queue: BlockQueue, spec: DeviceSpec, reporter: EmbeddingReporter) -> None:
@@ -255,7 +268,7 @@ def work_off(queue: BlockQueue, spec: DeviceSpec, reporter: EmbeddingReporter) -
                     reporter.begin("writing its last vectors")
                     writer.finish()
                 else:
-                    reporter.wait("waiting for blocks that others hold")
+                    reporter.begin("waiting for blocks that others hold", waits=True)
                     queue.pause()
                 following = queue.next()
             elif following.kind == "names":

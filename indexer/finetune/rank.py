@@ -24,8 +24,10 @@ from torch.autograd.profiler import record_function
 from torch.nn.parallel import DistributedDataParallel
 
 from indexer.embedding.distributed import Rank, give_up_rank, process_group, run_as_rank, share_cores
-from indexer.embedding.progress import Gauge, gpu_figures, peak_memory, watched, write_progress
+from indexer.embedding.progress import Run as RanksRun
+from indexer.embedding.progress import watched
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.gauge import Gauge, gpu_figures, peak_memory
 from indexer.encoders.graphs import is_no_room
 from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision
 from indexer.errors import TrainError
@@ -361,8 +363,8 @@ def main(out: Path, device: str, resume: bool) -> None:
                 rank=rank,
                 device=resolve_device(rank.device(device)),
                 resume=resume,
-                report=partial(write_progress, places.work),
-                give_up=lambda reason: give_up_rank(rank, TrainError(reason)),
+                report=partial(RanksRun.of_folder(places.work).report, f"rank-{rank.index}"),
+                give_up=partial(give_up_rank, rank),
             )
         except OSError as error:
             raise TrainError(disk_error(error, places.work)) from error

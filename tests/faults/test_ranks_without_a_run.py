@@ -78,7 +78,7 @@ def running(slow: Path, tiny_model: Path, tmp_path: Path) -> Iterator["subproces
 def _wait_until_one_waits(library: Path) -> None:
     """Wait until a rank says that it waits for the other."""
     for _ in range(2400):
-        for path in library.glob("work/*/runs/*/rank-*.json"):
+        for path in library.glob("work/*/runs/*/workers/rank-*.json"):
             if json.loads(path.read_text()).get("waits") and "waiting" in json.loads(path.read_text())["at"]:
                 return
         time.sleep(0.05)
@@ -156,7 +156,7 @@ def test_a_rank_of_an_earlier_run_ends_and_writes_nothing_into_a_later_one(
     fingerprint = next((library.root / "work").iterdir()).name
     rank = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     for _ in range(1200):
-        if list(library.root.glob("work/*/runs/*/rank-0.json")):
+        if list(library.root.glob("work/*/runs/*/workers/rank-0.json")):
             break
         time.sleep(0.05)
     library.begin_run(fingerprint, "later")

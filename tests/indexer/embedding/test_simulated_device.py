@@ -19,10 +19,11 @@ from indexer.embedding.block_queue import BlockQueue
 from indexer.embedding.device import Collect, DeviceSpec, QueuedDevice
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Gauge
+from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter
 from indexer.embedding.worker import MOST_WAITING, Ended, ShardWriter, work_off
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.devices import HOST
+from indexer.encoders.gauge import Gauge
 from indexer.encoders.graphs import LoadedEncoder, load_encoder
 from indexer.errors import EmbedError
 from indexer.library.folder import Library

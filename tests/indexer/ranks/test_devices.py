@@ -12,9 +12,10 @@ import torch
 from click.testing import CliRunner
 from conftest import exported_once
 
-from indexer.embedding.progress import Gauge, RankProgress, Reporter, peak_memory
+from indexer.embedding.progress import RankProgress, Reporter
 from indexer.embedding.rank_view import cells
 from indexer.encoders.devices import HOST
+from indexer.encoders.gauge import Gauge, peak_memory
 from indexer.finetune.watch import TrainingProgress
 from indexer.library.folder import Library
 from search.cli import main
@@ -85,7 +86,7 @@ def test_watched_devices_are_told_line_by_line_where_no_terminal_is(
 
 TELL = """
 from indexer.encoders.devices import HOST
-from indexer.embedding.progress import peak_memory
+from indexer.encoders.gauge import peak_memory
 print(peak_memory(HOST))
 """
 

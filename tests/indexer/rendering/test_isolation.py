@@ -15,8 +15,8 @@ import psutil
 import pytest
 import torch
 
-from indexer.embedding.progress import cpu_seconds, family, proportional_bytes
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.gauge import cpu_seconds, family, proportional_bytes
 from indexer.encoders.torch_encoder import Encoder
 from indexer.library.bundled import bundled
 from indexer.rendering.draw_pool import Worker

@@ -14,8 +14,7 @@ from conftest import Silent
 from shared_work import assert_same, do_here, vectors_of
 
 from indexer.embedding.plan_store import PLAN, ObjectPlanStore, open_work
-from indexer.embedding.progress import EmbeddingProgress
-from indexer.embedding.run import Run, Watch
+from indexer.embedding.progress import EmbeddingProgress, Run, Watch
 from indexer.errors import EmbedError, ModelError
 from indexer.library.folder import Library
 from indexer.library.shards import Shard, pack_shard, read_coverage, read_shard
@@ -305,7 +304,7 @@ def test_a_plan_s_model_is_not_fetched_and_names_no_file(
 
 def test_workers_are_told_by_name_with_who_is_late_and_who_has_fallen_silent(tmp_path: Path) -> None:
     run = Run("1", open_store(str(tmp_path)), lease_seconds=0.4, report_seconds=1.0)
-    watch = Watch(run)
+    watch = Watch(run, EmbeddingProgress)
     assert watch.look() == []
 
     def told() -> list[tuple[str, int, bool, bool]]:

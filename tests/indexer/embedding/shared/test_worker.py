@@ -26,10 +26,11 @@ from shared_work import (
     vectors_of,
 )
 
-from indexer.embedding.embed import Ended, work_here
+from indexer.embedding.embed import work_here
 from indexer.embedding.plan_store import fetch_encoder, open_work
+from indexer.embedding.progress import EmbeddingProgress, Watch
 from indexer.embedding.ray_workers import start_on_ray
-from indexer.embedding.run import Watch
+from indexer.embedding.worker import Ended
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError, IconsError
 from indexer.library.folder import Library
@@ -148,7 +149,7 @@ def test_a_machine_that_lacks_the_icons_fails_none_and_says_which_it_can_t_read(
     assert list(work.rglob("images-*.safetensors")) == list(work.glob("*/claims/*.json")) == []
     assert any(
         "can't be read on this machine" in reason
-        for reason in Watch(open_work(open_store(str(work))).run).ends().values()
+        for reason in Watch(open_work(open_store(str(work))).run, EmbeddingProgress).ends().values()
     )
     if lacks != "the folder":
         icons.rmdir()
