@@ -15,7 +15,6 @@ from indexer.catalog.database import count_on, open_catalog, used_ids
 from indexer.catalog.scan import ScanTally, remember
 from indexer.catalog.scan import forget as forget_source
 from indexer.catalog.scan import scan as scan_sources
-from indexer.embedding import sharing
 from indexer.embedding.exporting import export_missing, exporting
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions, choice_in_use, prepare
@@ -183,14 +182,15 @@ def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
 
     with _writing(library) as engine:
         if options.work is not None:
-            sharing.collect(options.work, library)
+            runs = OwnRuns(library, open_store(options.work))
+            runs.collect()
         plan = _prepare(library, engine, options)
         export_missing(library, engine, ModelChoice.from_json(plan.model), stage=watcher.stage)
         if options.work is not None:
             watcher.stage(f"Putting the plan into {options.work}")
-            OwnRuns(library, open_store(options.work)).put(plan)
-            _start_on_ray(options, options.work)
-            return sharing.worker_line(options.work)
+            runs.put(plan)
+            _start_on_ray(options)
+            return runs.worker_line
     return plan_command(LibraryPlanStore(library, plan.fingerprint), _devices_of(plan, options))
 
 
@@ -201,7 +201,7 @@ def collect(library: Library, work: str) -> Collected:
         EmbedError: the plan there is another library's.
     """
     with _writing(require(library)) as engine:
-        collected = sharing.collect(work, library)
+        collected = OwnRuns(library, open_store(work)).collect()
         if collected.fingerprint is not None:
             _record_failures(library, engine, collected.fingerprint)
     return collected
@@ -264,7 +264,8 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
     if options.work is not None:
         watcher.stage("Collecting what was embedded elsewhere")
         fingerprint = find_checkpoint(options.choice or choice_in_use(engine)).fingerprint
-        before = _catch_up(library, options, options.work, fingerprint, watcher)
+        runs = OwnRuns(library, open_store(options.work))
+        before = _catch_up(runs, options, fingerprint, watcher)
     plan = _prepare(library, engine, options)
     choice = ModelChoice.from_json(plan.model)
     keep_own_weights(find_checkpoint(choice), library.encoder(plan.fingerprint))
@@ -272,8 +273,8 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
         export_missing(library, engine, choice, stage=watcher.stage)
     elif options.work is not None:
         with exporting(library, engine, choice, beside_gpus=False, stage=watcher.stage):
-            OwnRuns(library, open_store(options.work)).put(plan)
-            _catch_up(library, options, options.work, plan.fingerprint, watcher)
+            runs.put(plan)
+            _catch_up(runs, options, plan.fingerprint, watcher)
     else:
         from indexer.embedding.embed import embed_here
 
@@ -288,23 +289,22 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
     return EmbedTally(plan.fingerprint, n_images + plan.n_images, n_names + plan.n_names, time.monotonic() - started)
 
 
-def _catch_up(library: Library, options: IndexOptions, work: str, fingerprint: str, watcher: Watcher) -> Plan | None:
+def _catch_up(runs: OwnRuns, options: IndexOptions, fingerprint: str, watcher: Watcher) -> Plan | None:
     """Have workers elsewhere do what is under way with an encoder, and collect it; returns what that was."""
 
     def begin() -> None:
-        watcher.stage(f"Embedding elsewhere, by {_start_on_ray(options, work) or sharing.worker_line(work)}")
+        watcher.stage(f"Embedding elsewhere, by {_start_on_ray(options) or runs.worker_line}")
 
-    show, warn = watcher.embedded, watcher.stage
-    return sharing.catch_up(work, library, fingerprint=fingerprint, begin=begin, warn=warn, show=show)
+    return runs.catch_up(fingerprint, begin=begin, warn=watcher.stage, show=watcher.embedded)
 
 
-def _start_on_ray(options: IndexOptions, work: str) -> str | None:
+def _start_on_ray(options: IndexOptions) -> str | None:
     """Start workers on a Ray cluster, if one is named; say how many there are."""
-    if options.ray is None:
+    if options.ray is None or options.work is None:
         return None
     from indexer.embedding.ray_workers import start_on_ray
 
-    return start_on_ray(options.ray, work)
+    return start_on_ray(options.ray, options.work)
 
 
 def _devices_of(plan: Plan, options: IndexOptions) -> "Devices":

@@ -27,15 +27,6 @@ from types import FrameType
 
 import click
 
-from indexer.embedding.distributed import (
-    Rank,
-    Ranks,
-    give_up_rank,
-    process_group,
-    run_as_rank,
-    share_cores,
-    total_over_ranks,
-)
 from indexer.embedding.plan_store import LibraryPlanStore, PlanStore, find_work, open_work
 from indexer.embedding.progress import STORE_SECONDS, EmbeddingProgress, Overseer, Watch
 from indexer.embedding.worker import OVER, Ended, Worker
@@ -47,6 +38,15 @@ from indexer.library.folder import Library
 from indexer.library.plans import Plan
 from indexer.library.stores import open_store
 from indexer.process import prepare_for_batches
+from indexer.ranks import (
+    Rank,
+    Ranks,
+    give_up_rank,
+    process_group,
+    run_as_rank,
+    share_cores,
+    total_over_ranks,
+)
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""

@@ -46,7 +46,7 @@ class RayWorker:
             ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
 
 
-def start_on_ray(address: str, work: str, *, n_workers: int | None = None) -> str:
+def start_on_ray(address: str, work: str) -> str:
     """Start workers on a Ray cluster, one a GPU, or one a node where there is none; say how many there are.
 
     Those of an earlier call that still work are counted, and not started again. Those for which there is no room yet
@@ -62,7 +62,7 @@ def start_on_ray(address: str, work: str, *, n_workers: int | None = None) -> st
     try:
         found = ray.cluster_resources()
         n_gpus, n_nodes = int(found.get("GPU", 0)), sum(bool(node["Alive"]) for node in ray.nodes())
-        n = n_workers or n_gpus or n_nodes
+        n = n_gpus or n_nodes
         # Secrets are the nodes' own (roles, files).
         access = {name: os.environ[name] for name in ("AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION") if name in os.environ}
         n_cpus = max(1, int(found.get("CPU", n)) // n)

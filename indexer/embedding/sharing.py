@@ -31,7 +31,7 @@ from indexer.library.folder import Library
 from indexer.library.foreign import Location, from_json
 from indexer.library.plans import BlockHeader, Plan, read_blocks
 from indexer.library.shards import partial_shards_by_block, shard_name, shard_paths
-from indexer.library.stores import RetryingStore, open_store, url_of
+from indexer.library.stores import RetryingStore, url_of
 
 _NOTES = "shared.json"
 _Run = Annotated[str, re.compile("[0-9a-f]{12}")]
@@ -52,6 +52,29 @@ class _Note:
     """Whether it was not there, though nothing had removed it."""
 
 
+_AT_ONCE = 8
+"""Requests under way: each waits for the network, not for a core."""
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+
+Show = Callable[[Plan, Sequence[EmbeddingProgress]], None]
+"""Takes a plan and how far its workers are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """How far a shared plan is."""
+
+    fingerprint: str | None = None
+    """Of its encoder; None where there is no plan any more."""
+    blocks: int = 0
+    """Whose shard the library holds by now."""
+    of: int = 0
+    damaged: int = 0
+    """Shards that did not match their receipt, or lacked some of their block; their blocks are free again."""
+
+
 class OwnRuns:
     """Runs of a library in a store. One process at a time, which holds the library's lock."""
 
@@ -59,6 +82,11 @@ class OwnRuns:
         self.library, self.store, self._path = library, store, library.root / "work" / _NOTES
         self._place = url_of(store.url) or str(Path(store.url).resolve())
         self._root = str(library.root.resolve())
+
+    @property
+    def worker_line(self) -> str:
+        """The line that a worker of a plan is started with, on any machine."""
+        return shlex.join(["icons", "worker", self.store.url])
 
     def find(self) -> ObjectPlanStore | None:
         """Find the run that is under way; None where the store is free. What is left of earlier ones is removed.
@@ -123,6 +151,75 @@ class OwnRuns:
             self._remove(found.run.id)
         self._remove_all_but(plan.run)
 
+    def collect(self) -> Collected:
+        """Bring the shards that are there into the library, each held against its receipt; it keeps what it has.
+
+        A shard that is damaged is removed from the store, so that its block is done again. When no block is missing,
+        the run is removed: its workers end.
+
+        Raises:
+            EmbedError: the plan there is another library's, or some of it is lost.
+        """
+        place = self.find()
+        return Collected() if place is None else self._collect(place)
+
+    def catch_up(
+        self, fingerprint: str, *, begin: Callable[[], None], warn: Callable[[str], None], show: Show
+    ) -> Plan | None:
+        """Collect until every block has its shard; of another encoder what is there. Returns what was done.
+
+        `begin` is called if there is anything to wait for, and again where a block is free that was done. `warn` takes
+        that, and what has ended workers, each reason once.
+
+        Raises:
+            EmbedError: the plan there is another library's, or some of it is lost, or all while this waits.
+        """
+        if (place := self.find()) is None:
+            return None
+        watch, reasons, is_begun = Watch(place.run, EmbeddingProgress), set[str](), False
+        while (found := self._collect(place)).blocks < found.of and place.plan.fingerprint == fingerprint:
+            if place.is_over() or not place.is_whole():
+                self.end(place.run.id)
+                raise EmbedError(
+                    f'"{self.store.url}" does not hold all of run "{place.run.id}" any more; '
+                    "the same command plans the rest"
+                )
+            if found.damaged:
+                warn(f"{found.damaged:,} shards were damaged; their blocks are free again")
+            if found.damaged or not is_begun:
+                begin()
+            is_begun = True
+            for worker, reason in watch.ends().items():
+                if reason not in reasons:
+                    warn(printable(f"{worker} has ended: {reason}"))
+                reasons.add(reason)
+            show(place.plan, watch.look())
+            time.sleep(STORE_SECONDS)
+        return place.plan if found.blocks == found.of else None
+
+    def _collect(self, place: ObjectPlanStore) -> Collected:
+        folder = self.library.vectors(place.plan.fingerprint)
+        make_folder(folder)
+        n_damaged = _bring(place, folder)
+        try:
+            blocks = place.headers
+        except EmbedError:
+            self.end(place.run.id)  # else nobody could plan anew
+            raise
+        held = {path.name for path in shard_paths(folder)}
+        n_missing = sum(shard_name(block.name) not in held for block in blocks)
+        parts = partial_shards_by_block(folder)
+        for block in [] if n_missing else blocks:  # those whose files lack some of their items are done again
+            path = folder / shard_name(block.name)
+            if len(items_in([path, *parts.get(block.name, ())])) < block.n_items:
+                path.unlink()
+                place.part.delete(f"shards/{place.group_of[block.name]}/{path.name}")
+                n_damaged += 1
+                n_missing += 1
+        if not n_missing:
+            self.end(place.run.id)
+        return Collected(place.plan.fingerprint, len(blocks) - n_missing, len(blocks), n_damaged)
+
     def end(self, run: str) -> None:
         """Remove a run of which everything is collected, or which nobody can do: its workers end."""
         if (found := find_work(self.store)) is not None and found.run.id == run:
@@ -163,17 +260,6 @@ class OwnRuns:
             self.store.clear(f"{run}/{part}")
 
 
-_AT_ONCE = 8
-"""Requests under way: each waits for the network, not for a core."""
-Item = TypeVar("Item")
-Answer = TypeVar("Answer")
-
-
-def worker_line(work: str) -> str:
-    """The line that a worker of a plan is started with, on any machine."""
-    return shlex.join(["icons", "worker", open_store(work).url])
-
-
 def each(items: Iterable[Item], do: Callable[[Item], Answer]) -> list[Answer]:
     """Do something with every item, several at once; few are held ready, as items may be large."""
     rest, answers = iter(items), list[Answer]()
@@ -181,104 +267,6 @@ def each(items: Iterable[Item], do: Callable[[Item], Answer]) -> list[Answer]:
         while some := list(islice(rest, 8 * _AT_ONCE)):
             answers += threads.map(do, some)
     return answers
-
-
-Show = Callable[[Plan, Sequence[EmbeddingProgress]], None]
-"""Takes a plan and how far its workers are."""
-
-
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """How far a shared plan is."""
-
-    fingerprint: str | None = None
-    """Of its encoder; None where there is no plan any more."""
-    blocks: int = 0
-    """Whose shard the library holds by now."""
-    of: int = 0
-    damaged: int = 0
-    """Shards that did not match their receipt, or lacked some of their block; their blocks are free again."""
-
-
-def collect(work: str, library: Library) -> Collected:
-    """Bring the shards that are there into the library, each held against its receipt; those it has are left alone.
-
-    A shard that is damaged is removed from the store, so that its block is done again. When no block is missing, the
-    run is removed: its workers end.
-
-    Raises:
-        EmbedError: the plan there is another library's, or some of it is lost.
-    """
-    runs = OwnRuns(library, open_store(work))
-    own = runs.find()
-    return Collected() if own is None else _collect(own, runs)
-
-
-def catch_up(
-    work: str,
-    library: Library,
-    *,
-    fingerprint: str,
-    begin: Callable[[], None],
-    warn: Callable[[str], None],
-    show: Show,
-) -> Plan | None:
-    """Collect shards until every block has one; of another encoder only those that are there. Returns what was done.
-
-    `begin` is called if there is anything to wait for, and again where a block is free that was done. `warn` takes
-    that, and what has ended workers, each reason once.
-
-    Raises:
-        EmbedError: the plan there is another library's, or some of it is lost, or all while this waits.
-    """
-    runs = OwnRuns(library, open_store(work))
-    own = runs.find()
-    if own is None:
-        return None
-    watch, reasons, is_begun = Watch(own.run, EmbeddingProgress), set[str](), False
-    while (found := _collect(own, runs)).blocks < found.of and own.plan.fingerprint == fingerprint:
-        if own.is_over() or not own.is_whole():
-            runs.end(own.run.id)
-            raise EmbedError(
-                f'"{own.store.url}" does not hold all of run "{own.run.id}" any more; the same command plans the rest'
-            )
-        if found.damaged:
-            warn(f"{found.damaged:,} shards were damaged; their blocks are free again")
-        if found.damaged or not is_begun:
-            begin()
-        is_begun = True
-        for worker, reason in watch.ends().items():
-            if reason not in reasons:
-                warn(printable(f"{worker} has ended: {reason}"))
-            reasons.add(reason)
-        show(own.plan, watch.look())
-        time.sleep(STORE_SECONDS)
-    return own.plan if found.blocks == found.of else None
-
-
-def _collect(place: ObjectPlanStore, runs: OwnRuns) -> Collected:
-    folder = runs.library.vectors(place.plan.fingerprint)
-    make_folder(folder)
-    n_damaged = _bring(place, folder)
-    try:
-        blocks = place.headers
-    except EmbedError:
-        runs.end(place.run.id)  # else nobody could plan anew
-        raise
-    held = {path.name for path in shard_paths(folder)}
-    n_missing = sum(shard_name(block.name) not in held for block in blocks)
-    if not n_missing:
-        parts = partial_shards_by_block(folder)
-        for block in blocks:  # those whose files lack some of their items are done again
-            path = folder / shard_name(block.name)
-            if len(items_in([path, *parts.get(block.name, ())])) < block.n_items:
-                path.unlink()
-                place.part.delete(f"shards/{place.group_of[block.name]}/{path.name}")
-                n_missing += 1
-        n_damaged += n_missing
-    if not n_missing:
-        runs.end(place.run.id)
-    return Collected(place.plan.fingerprint, len(blocks) - n_missing, len(blocks), n_damaged)
 
 
 def _bring(place: ObjectPlanStore, folder: Path) -> int:

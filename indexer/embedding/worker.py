@@ -7,16 +7,16 @@ four, and so on up to half a minute. So a worker that is ended again and again s
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indexer.arrays import Halves, Ids
+from indexer.arrays import Halves
 from indexer.embedding.block_queue import BlockQueue
 from indexer.embedding.device import (
     Device,
@@ -30,7 +30,6 @@ from indexer.embedding.device import (
     no_room,
     spec_of,
 )
-from indexer.embedding.distributed import Rank
 from indexer.embedding.plan_store import PlanStore
 from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, watched
 from indexer.encoders.checkpoint import find_checkpoint
@@ -43,6 +42,7 @@ from indexer.library.plans import Block, Plan
 from indexer.library.shards import Failed, Kind, Shard, content_of, pack_shard, partial_shard_name, shard_name
 from indexer.library.traits import TRAITS
 from indexer.process import give_back_memory
+from indexer.ranks import Rank
 from indexer.rendering.pool import RenderedChunk, RenderPool
 from indexer.rendering.slots import Job
 from indexer.sources.records import PictureAddress
@@ -66,19 +66,15 @@ class ShardWriter:
 
     def __init__(self, queue: BlockQueue, *, encoder: LoadedEncoder) -> None:
         self.queue, plan = queue, queue.place.plan
-        self.fingerprint = plan.fingerprint
-        self.facts = {"rank": queue.worker, "precision": encoder.precision, "model": plan.model, "run": plan.run}
+        made_by = {"rank": queue.worker, "precision": encoder.precision, "model": plan.model, "run": plan.run}
+        self.pack = partial(pack_shard, fingerprint=plan.fingerprint, facts=made_by)
+        self.empty = np.empty((0, encoder.dim), np.float16)
         self.pool = ThreadPoolExecutor(1, thread_name_prefix="shards")
         self.pending: deque[Future[None]] = deque()
-        self.part_seconds = FIRST_PART_SECONDS
-        self.written = time.monotonic()
+        self.part_seconds, self.written = FIRST_PART_SECONDS, time.monotonic()
         self.under_way: tuple[str, Kind] | None = None
-        self.ids: list[Ids] = []
-        self.vectors: list[Halves] = []
-        self.traits: list[NDArray[np.void]] = []
-        self.failures: dict[int, Failed] = {}
+        self.pieces: list[Shard] = []
         self.contents: dict[int, int] = {}
-        self.dim = encoder.dim
         self.has_failed = False
         """Whether something could not be written: a shard without its parts would stand for items that nobody has."""
 
@@ -91,21 +87,10 @@ class ShardWriter:
         self.pool.shutdown(wait=True)
         self.finish()
 
-    def add(
-        self,
-        ids: Ids,
-        vectors: Halves,
-        contents: Mapping[int, int],
-        traits: NDArray[np.void] | None = None,
-        failures: Iterable[tuple[int, Failed]] = (),
-    ) -> None:
-        """Keep what was made of the block under way; `contents` by id (`content_of`), of images also traits (n,)."""
-        self.ids.append(ids)
-        self.vectors.append(vectors)
+    def add(self, piece: Shard, contents: Mapping[int, int]) -> None:
+        """Keep what was made of some items of the block under way; `contents` by id (`content_of`)."""
+        self.pieces.append(piece)
         self.contents.update(contents)
-        if traits is not None:
-            self.traits.append(traits)
-        self.failures.update(failures)
 
     def write(self, block: str, kind: Kind) -> None:
         """Begin to write what was kept as the shard of a block. Raises what went wrong with those before."""
@@ -131,14 +116,15 @@ class ShardWriter:
 
     def _take(self, kind: Kind) -> Shard:
         """Put all that was kept into a shard, by ascending id; after that there is nothing."""
-        ids = np.concatenate([np.empty(0, np.int64), *self.ids])
-        vectors = np.concatenate([np.empty((0, self.dim), np.float16), *self.vectors])
-        traits = np.concatenate([np.empty(0, TRAITS), *self.traits])
-        order, failures = np.argsort(ids), self.failures
-        ids, vectors = ids[order], vectors[order]
-        contents = np.array([self.contents[item] for item in (*ids.tolist(), *failures)], np.int64)
-        self.ids, self.vectors, self.traits, self.failures, self.contents = [], [], [], {}, {}
-        return Shard(kind, ids, vectors, failures, traits[order] if kind == "images" else None, contents)
+        ids = np.concatenate([np.empty(0, np.int64), *(piece.ids for piece in self.pieces)])
+        vectors = np.concatenate([self.empty, *(piece.vectors for piece in self.pieces)])
+        found = [piece.traits for piece in self.pieces if piece.traits is not None]
+        failures = {item: failed for piece in self.pieces for item, failed in piece.failures.items()}
+        order = np.argsort(ids)
+        traits = np.concatenate([np.empty(0, TRAITS), *found])[order] if kind == "images" else None
+        contents = np.array([self.contents[item] for item in (*ids[order].tolist(), *failures)], np.int64)
+        self.pieces, self.contents = [], {}
+        return Shard(kind, ids[order], vectors[order], failures, traits, contents)
 
     def _write(self, block: str, name: str, shard: Shard) -> None:
         while self.pending and (self.pending[0].done() or len(self.pending) >= MOST_WAITING):
@@ -152,7 +138,7 @@ class ShardWriter:
         self.has_failed, place = True, self.queue.place  # until it is written
         if place.is_over():
             raise EmbedError(OVER)
-        place.write(block, name, pack_shard(shard, fingerprint=self.fingerprint, facts=self.facts))
+        place.write(block, name, self.pack(shard))
         if name == shard_name(block):
             self.queue.mark_done(block)
         self.has_failed = False
@@ -263,21 +249,20 @@ def work_off(queue: BlockQueue, spec: DeviceSpec, reporter: EmbeddingReporter) -
             device.prepare(n_images=n_images, largest=layout.chunk * layout.most_chunks)
             following = drawing.embed(device, writer)
         while following != "done":
-            if following == "wait":
-                if writer.pending:
-                    reporter.begin("writing its last vectors")
-                    writer.finish()
-                else:
-                    reporter.begin("waiting for blocks that others hold", waits=True)
-                    queue.pause()
-                following = queue.next()
-            elif following.kind == "names":
-                _embed_names(following, device, writer, reporter)
-                following = queue.next()
-            else:
+            if following != "wait" and following.kind == "images":
                 assert drawing is not None
                 drawing.begin(following)
                 following = drawing.embed(device, writer)
+                continue
+            if following != "wait":
+                _embed_names(following, device, writer, reporter)
+            elif writer.pending:
+                reporter.begin("writing its last vectors")
+                writer.finish()
+            else:
+                reporter.begin("waiting for blocks that others hold", waits=True)
+                queue.pause()
+            following = queue.next()
 
 
 def _embed_names(block: Block, device: Device, writer: "ShardWriter", reporter: EmbeddingReporter) -> None:
@@ -287,7 +272,7 @@ def _embed_names(block: Block, device: Device, writer: "ShardWriter", reporter: 
         reporter.begin(f"{len(names):,} names, from {_quoted(names[0])} to {_quoted(names[-1])}")
     contents = dict(zip(ids.tolist(), map(content_of, names), strict=True))
     for places, vectors in device.encode_names(names):
-        writer.add(ids[places], vectors, contents)
+        writer.add(Shard("names", ids[places], vectors, {}), contents)
         writer.write_due_part(block.name, "names")
         reporter.add(names=len(places))
     writer.write(block.name, "names")
@@ -339,11 +324,10 @@ class Drawing:
         if self.queue.place.is_shared:
             for jobs in chunk.unread_places():
                 _refuse_unreachable(jobs)
-        failed = [(failure.id, Failed(failure.reason, failure.is_final)) for failure in chunk.failures]
+        failed = {failure.id: Failed(failure.reason, failure.is_final) for failure in chunk.failures}
         contents = {job.id: content_of(job.address.digest) for job in chunk.jobs}
-        writer.add(chunk.ids, vectors, contents, chunk.traits, failed)
-        write = writer.write if chunk.ends_block else writer.write_due_part
-        write(self._begun[chunk.block], "images")
+        writer.add(Shard("images", chunk.ids, vectors, failed, chunk.traits), contents)
+        (writer.write if chunk.ends_block else writer.write_due_part)(self._begun[chunk.block], "images")
         self.reporter.add(images=len(chunk.ids), failed=len(failed))
 
 

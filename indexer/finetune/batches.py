@@ -19,11 +19,11 @@ from torch import Tensor
 from torch.autograd.profiler import record_function
 
 from indexer.arrays import Ids, Pixels
-from indexer.embedding.distributed import Rank
 from indexer.finetune.augment import Changes, as_floats, asked_for, augment, draw_changes, moved
 from indexer.finetune.captions import Captions
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions, Loss
+from indexer.ranks import Rank
 
 Sides = tuple[Tensor, Tensor]
 """bool (k, n) each, for k rows of a batch of n: captions right for a row's icon, and icons right for its caption."""

@@ -20,12 +20,12 @@ from torch.distributed.checkpoint.state_dict import get_optimizer_state_dict, se
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
-from indexer.embedding.distributed import Rank
 from indexer.errors import TrainError
 from indexer.finetune.step import Session
 from indexer.finetune.student import Average, limit_scale, put_whole, whole
 from indexer.library.durable import ASIDE, naming, sync, write_by
 from indexer.library.foreign import from_plain
+from indexer.ranks import Rank
 
 _FACTS = "facts.pt"
 _HARMLESS = {("torch", "Size"), ("torch.serialization", "_get_layout"), ("pathlib", "PosixPath")}

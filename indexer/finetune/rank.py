@@ -23,7 +23,6 @@ from torch import nn
 from torch.autograd.profiler import record_function
 from torch.nn.parallel import DistributedDataParallel
 
-from indexer.embedding.distributed import Rank, give_up_rank, process_group, run_as_rank, share_cores
 from indexer.embedding.progress import Run as RanksRun
 from indexer.embedding.progress import watched
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
@@ -51,6 +50,7 @@ from indexer.finetune.watch import (
 )
 from indexer.library.durable import disk_error
 from indexer.process import prepare_for_batches
+from indexer.ranks import Rank, give_up_rank, process_group, run_as_rank, share_cores
 
 JOINT_FACTOR, COLLECTIVE_FACTOR = 2, 3
 """What all ranks do together may take so many times the limit of state still, and a single collective operation so

@@ -21,7 +21,6 @@ from filelock import FileLock
 from PIL import Image, ImageDraw
 from torch import Tensor
 
-from indexer.embedding.distributed import Rank, Ranks
 from indexer.embedding.progress import Overseer, Run, Watch
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import HOST, Devices, parse_devices
@@ -40,6 +39,7 @@ from indexer.library.folder import Library
 from indexer.library.foreign import from_json
 from indexer.library.named import write_result
 from indexer.process import end_at_once
+from indexer.ranks import Rank, Ranks
 from indexer.reports.terminal import Bars
 
 

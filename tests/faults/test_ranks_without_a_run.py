@@ -16,7 +16,6 @@ from faults import Stages, svg
 
 from indexer.commands.library import read_failures, read_status
 from indexer.doctor.examine import examine
-from indexer.embedding.distributed import _remove_leftovers
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Watchdog
 from indexer.embedding.worker import OVER
@@ -25,6 +24,7 @@ from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, read_blocks
 from indexer.library.shards import partial_shards_by_block, read_coverage
 from indexer.pipeline import IndexOptions, embed, merge, plan_only, scan
+from indexer.ranks import _remove_leftovers
 
 ICONS = (sys.executable, "-P", "-c", "from search.cli import main; main()")
 

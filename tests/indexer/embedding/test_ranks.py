@@ -11,7 +11,6 @@ import pytest
 from conftest import Silent, kill_rank
 from shared_work import assert_same, draw_many, of_one_process, options_of, scanned, vectors_of
 
-from indexer.embedding.distributed import Rank
 from indexer.embedding.embed import embed_here, plan_command
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.worker import Worker
@@ -21,6 +20,7 @@ from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, Plan, write_plan
 from indexer.library.shards import read_coverage
 from indexer.pipeline import embed, plan_only
+from indexer.ranks import Rank
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from indexer.encoders.graphs import LoadedEncoder, load_encoder
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, Plan, write_plan
-from indexer.library.shards import partial_shards_by_block, read_finished
+from indexer.library.shards import Shard, partial_shards_by_block, read_finished
 from indexer.library.traits import TRAITS
 from indexer.pipeline import IndexOptions, plan_only, scan
 
@@ -128,7 +128,8 @@ def queue(tmp_path: Path) -> BlockQueue:
 
 def add(writer: ShardWriter, *ids: int) -> None:
     n = len(ids)
-    writer.add(np.array(ids), np.ones((n, 4), np.float16), dict.fromkeys(ids, 0), np.zeros(n, TRAITS))
+    piece = Shard("images", np.array(ids), np.ones((n, 4), np.float16), {}, np.zeros(n, TRAITS))
+    writer.add(piece, dict.fromkeys(ids, 0))
 
 
 def test_a_device_waits_for_a_slow_drive_before_memory_fills(

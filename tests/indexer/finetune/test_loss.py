@@ -11,7 +11,6 @@ from lessons import TOKENIZER, tiny_options, tiny_session
 from torch import Tensor
 from torch.nn import functional
 
-from indexer.embedding.distributed import Rank
 from indexer.finetune.augment import edges
 from indexer.finetune.batches import STEPS_AHEAD, Feed, list_relations, on_device, pictures_of
 from indexer.finetune.captions import make_captions
@@ -19,6 +18,7 @@ from indexer.finetune.lesson import Lesson, tokenize
 from indexer.finetune.options import Loss
 from indexer.finetune.step import sigmoid_loss, softmax_loss
 from indexer.finetune.watch import MAIN_FIGURE, compare_rankers, main_figure, make_exam
+from indexer.ranks import Rank
 
 CPU, ELSEWHERE = torch.device("cpu"), torch.device("meta")
 """The meta device stands for a GPU: nothing is computed there, but how things get there can be seen."""

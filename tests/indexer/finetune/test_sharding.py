@@ -13,7 +13,6 @@ from lessons import PREPROCESS, TIMM, TINY, tiny_model, tiny_options, tiny_sessi
 from test_gradients import TERMS, assert_as_alone, assert_examined_as_saved, assert_went_on, found_by_two_ranks
 from torch.distributed.checkpoint import metadata
 
-from indexer.embedding.distributed import Rank
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import TrainError
@@ -22,6 +21,7 @@ from indexer.finetune.folder import write_random_model
 from indexer.finetune.options import Distribution
 from indexer.finetune.rank import check_devices
 from indexer.finetune.student import Average, blocks, build, outline, weights_left_out
+from indexer.ranks import Rank
 
 CONFIGS: dict[str, dict[str, Any]] = {
     "open_clip": TINY,

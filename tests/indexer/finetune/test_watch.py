@@ -12,7 +12,6 @@ import torch
 from lessons import tiny_options
 from torch.autograd import DeviceType
 
-from indexer.embedding.distributed import Ranks
 from indexer.embedding.progress import Overseer, Reporter, Watchdog
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
@@ -22,6 +21,7 @@ from indexer.finetune.options import Places
 from indexer.finetune.session import Request, prepare, working
 from indexer.finetune.watch import TrainingProgress, TrainingView, shares_of
 from indexer.library.folder import Library
+from indexer.ranks import Ranks
 
 
 def prepared(icons: Path, start: Path, out: Path, *, ranks: int, **chosen: object) -> Places:

@@ -1,6 +1,6 @@
 """Ranks: what one is told by torchrun, how it meets the others, and how torchrun is started, watched and ended.
 
-All of torch.distributed that embedding touches.
+All of torch.distributed that embedding and benchmarks touch, and the start and end of training.
 """
 
 import json
@@ -67,18 +67,15 @@ MEETING = "ICONS_MEETING"
 def run_as_rank(work: Callable[[Rank], None]) -> None:
     """Live a rank's life: do its work, and leave word of what ends it early to whoever has started it."""
     end_with_starter()
-    rank, refused = Rank.from_environment(), None
+    rank = Rank.from_environment()
     try:
         work(rank)
-    except IconsError as error:
-        refused = error
     except Exception as error:
         leave_word(error)
-        raise
-    if refused is not None:  # said here, so that no trace goes with it
-        leave_word(refused)
-        sys.stderr.write(f"Error: rank {rank.index}: {printable(str(refused))}\n")
-        raise SystemExit(1)
+        if not isinstance(error, IconsError):
+            raise
+        sys.stderr.write(f"Error: rank {rank.index}: {printable(str(error))}\n")
+        raise SystemExit(1) from None  # no trace
 
 
 def leave_word(error: Exception) -> None:
@@ -187,7 +184,7 @@ class Ranks:
         inherited = {**os.environ, **environment, **named_as_starter(), "PYTHONSAFEPATH": "1"}
         if devices.visible is not None:
             inherited[MASK] = devices.visible
-        agent = [sys.executable, "-m", "indexer.embedding.distributed", str(writing), str(devices.n)]
+        agent = [sys.executable, "-m", "indexer.ranks", str(writing), str(devices.n)]
         with os.fdopen(writing), self.log.open("wb") as output:
             self._process = subprocess.Popen(
                 [*agent, module, *arguments],
@@ -200,9 +197,6 @@ class Ranks:
 
     def __enter__(self) -> Self:
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
 
     def follow(self, look: Callable[[], None] = lambda: None) -> str | None:
         """Wait for their end, calling `look` twice a second; tell the cause where they ended early."""
@@ -226,7 +220,7 @@ class Ranks:
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         return f'rank {end["rank"]} {how}, see "{self.log}"'
 
-    def end(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """Ask torchrun to end, and end it where it takes long, because it or a rank is stopped: its ranks end too."""
         if self._process.poll() is None:
             self._process.terminate()
@@ -271,8 +265,7 @@ def _message(failure: Any) -> str:
     """What a rank's error file says, of our own errors without their kind; nothing where it left none."""
     if not Path(failure.error_file).is_file():
         return ""
-    lines = str(failure.error_file_data["message"]["message"]).strip().splitlines()
-    message = (lines or [""])[0][:_LONGEST]
+    message = next(iter(str(failure.error_file_data["message"]["message"]).strip().splitlines()), "")[:_LONGEST]
     kind, _, text = message.partition(": ")
     return text if hasattr(errors, kind) else message
 
