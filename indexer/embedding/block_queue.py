@@ -11,9 +11,10 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Literal, Self
+from pathlib import PurePosixPath
+from typing import Any, Literal, NamedTuple, Self
 
 from indexer.embedding.plan_store import PlanStore
 from indexer.errors import StoreError
@@ -25,8 +26,7 @@ _LOOKS = 4
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(NamedTuple):
     """A worker's claim on a block: what it says, and its version in the store."""
 
     claim: dict[str, Any]
@@ -78,30 +78,24 @@ class BlockQueue:
         is_done = True
         for header in self.place.missing():
             is_done = False
-            if kind not in (None, header.kind) or not self._take(header.name):
-                continue
-            self._pause = _FIRST_PAUSE
-            finished = self.place.finished_items(header.name)
-            if finished is None:  # done by another a moment ago
-                self.mark_done(header.name)
-                continue
-            block = self.place.read(header)
-            return (
-                replace(block, items=[item for item in block.items if item[0] not in finished]) if finished else block
-            )
+            if kind in (None, header.kind) and self._take(header.name):
+                self._pause, finished = _FIRST_PAUSE, self.place.finished_items(header.name)
+                if finished is not None:
+                    block = self.place.read(header)
+                    return replace(block, items=[item for item in block.items if item[0] not in finished])
+                self.mark_done(header.name)  # by another, a moment ago
         return "done" if is_done else "wait"
 
     def mark_done(self, block: str) -> None:
         """Give up the claim on a block whose shard has been written."""
         with self._changing:
-            lease = self.leases.pop(block, None)
-        if lease is not None:
+            is_held = self.leases.pop(block, None) is not None
+        if is_held:
             self._store.delete(_claim(block))
 
     def pause(self) -> None:
         """Let time pass until another look is worth it, at the latest when a lease runs out."""
-        now = time.monotonic()
-        ends = [since + self.lease_seconds - now for _, since in self._changes.values()]
+        ends = (since + self.lease_seconds - time.monotonic() for _, since in self._changes.values())
         time.sleep(min([self._pause, self.lease_seconds / _LOOKS, *(end for end in ends if end > 0)]))
         self._pause = min(2 * self._pause, _LONGEST_PAUSE)
 
@@ -130,12 +124,11 @@ class BlockQueue:
     def _look(self) -> None:
         """See which claims have changed since the last look."""
         found, now, before = self._store.list("claims/"), time.monotonic(), self._changes
-        changes = dict[str, tuple[str, float]]()
-        for name, listed in found.items():
-            block = name.removeprefix("claims/").removesuffix(".json")
-            known = before.get(block)
-            changes[block] = known if known is not None and known[0] == listed.version else (listed.version, now)
-        self._changes = changes
+        versions = {PurePosixPath(name).stem: listed.version for name, listed in found.items()}
+        self._changes = {
+            block: before[block] if block in before and before[block][0] == version else (version, now)
+            for block, version in versions.items()
+        }
 
     def _keep(self) -> None:
         """Renew, look and report until the worker has ended; what fails is tried again at the next turn."""

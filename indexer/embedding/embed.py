@@ -18,7 +18,7 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
@@ -27,7 +27,7 @@ from types import FrameType
 
 import click
 
-from indexer.embedding.plan_store import LibraryPlanStore, PlanStore, find_work, open_work
+from indexer.embedding.plan_store import LibraryPlanStore, PlanStore, Show, find_work, open_work
 from indexer.embedding.progress import STORE_SECONDS, EmbeddingProgress, Overseer, Watch
 from indexer.embedding.worker import OVER, Ended, Worker
 from indexer.encoders.devices import MASK, Devices
@@ -51,8 +51,6 @@ from indexer.ranks import (
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
 RERUN = "finished blocks are kept, the same command does the rest"
-Show = Callable[[Plan, Sequence[EmbeddingProgress]], None]
-"""Takes a plan and how far its workers are."""
 
 
 def do(place: PlanStore, worker: Worker) -> None:
@@ -153,8 +151,7 @@ def _name(place: PlanStore, rank: Rank) -> str:
     """Name a worker as no other is called, as part of a file's name."""
     if not place.is_shared:
         return f"rank-{rank.index}"
-    host = re.sub("[^A-Za-z0-9-]+", "-", socket.gethostname())[:50]
-    return f"{host}-{os.getpid()}-{secrets.token_hex(3)}"
+    return f"{re.sub('[^A-Za-z0-9-]+', '-', socket.gethostname())[:50]}-{os.getpid()}-{secrets.token_hex(3)}"
 
 
 @contextmanager

@@ -6,20 +6,29 @@ Both kinds say which run is under way by its id: a worker of another one writes 
 import json
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import Run
+from indexer.embedding.progress import EmbeddingProgress, Run
 from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, Checkpoint, ModelChoice
 from indexer.errors import EmbedError, ShardError
 from indexer.library.durable import write_file
 from indexer.library.folder import Library
 from indexer.library.foreign import FILE_NAME, FileName, below, from_json, from_plain
-from indexer.library.plans import Block, BlockHeader, Plan, block_from, read_block, read_headers, read_plan
+from indexer.library.plans import (
+    Block,
+    BlockHeader,
+    Plan,
+    as_embed_error,
+    block_from,
+    read_block,
+    read_headers,
+    read_plan,
+)
 from indexer.library.shards import block_of, partial_shards_by_block, read_finished, read_shard, shard_name, shard_paths
 from indexer.library.stores import FolderStore, RetryingStore
 
@@ -33,10 +42,8 @@ class LibraryPlanStore:
     def __init__(self, library: Library, fingerprint: str) -> None:
         self.root, self._path = library.root, library.work(fingerprint) / "plan.jsonl"
         self.plan = read_plan(self._path)
-        try:
+        with as_embed_error(self._path):
             self.options = from_plain(EmbedOptions, self.plan.options)
-        except ValueError as error:
-            raise EmbedError(f"the plan is of another version of icons, or damaged ({error}); plan again") from error
         self.shards, self.folder = library.vectors(fingerprint), library.run(fingerprint, self.plan.run)
         store = FolderStore(self.folder, lasts=False)
         self.run = Run(self.plan.run, store, self.options.lease_seconds, report_seconds=1.0)
@@ -60,7 +67,11 @@ class LibraryPlanStore:
         Raises:
             ShardError: a part is damaged.
         """
-        return None if (self.shards / shard_name(block)).exists() else items_in(self._parts.get(block, ()))
+        return (
+            None
+            if (self.shards / shard_name(block)).exists()
+            else items_in(partial_shards_by_block(self.shards).get(block, ()))
+        )
 
     def write(self, block: str, name: str, content: bytes) -> None:
         """Write a shard of a block, or a part of one."""
@@ -74,10 +85,6 @@ class LibraryPlanStore:
     @cached_property
     def _places(self) -> dict[BlockHeader, int]:
         return dict(read_headers(self._path))
-
-    @cached_property
-    def _parts(self) -> dict[str, list[Path]]:
-        return partial_shards_by_block(self.shards)
 
 
 def items_in(shards: Iterable[Path]) -> set[int]:
@@ -117,8 +124,8 @@ def put_encoder(store: RetryingStore, choice: ModelChoice, checkpoint: Checkpoin
     for name, file in lacking.items():
         part.put(name, file.read_bytes())
     if lacking or _FACTS not in there:
-        facts = _Facts(choice.model, weights, tuple(files))
-        part.put(_FACTS, json.dumps(asdict(facts)).encode())  # last: who finds it finds all
+        facts = asdict(_Facts(choice.model, weights, tuple(files)))
+        part.put(_FACTS, json.dumps(facts).encode())  # last: who finds it finds all
 
 
 def fetch_encoder(store: RetryingStore, choice: ModelChoice, *, fingerprint: str, folder: Path) -> ModelChoice:
@@ -306,5 +313,7 @@ def open_work(store: RetryingStore) -> ObjectPlanStore:
     return found
 
 
+Show = Callable[[Plan, Sequence[EmbeddingProgress]], None]
+"""Takes a plan and how far its workers are."""
 PlanStore = LibraryPlanStore | ObjectPlanStore
 """Where a worker finds its plan, and leaves shards."""

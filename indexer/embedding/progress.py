@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Generic, Self, TypeVar
 
 from indexer.encoders.gauge import Gauge
+from indexer.errors import StoreError
 from indexer.library.foreign import from_json
 from indexer.library.stores import FolderStore, Store
 
@@ -103,8 +104,9 @@ class Run:
         self.store.put(f"workers/{worker}.json", json.dumps(asdict(progress)).encode())
 
     def report_end(self, worker: str, reason: str) -> None:
-        """Leave word of what has ended a worker that nobody looks at."""
-        self.store.put(f"ended/{worker}.txt", reason.encode())
+        """Leave word of what has ended a worker that nobody looks at, unless the store is away."""
+        with suppress(StoreError, OSError):
+            self.store.put(f"ended/{worker}.txt", reason.encode())
 
 
 LOOK_SECONDS = 0.5
@@ -140,8 +142,7 @@ class Watchdog:
             seconds = seconds + passed if is_still else 0.0
             self._still[progress.rank] = progress.steps, seconds
             if seconds >= limit:
-                what = f"nothing got done for {limit:g} s, at {progress.at}"
-                return progress.rank, f"{what}; --stall-limit allows more"
+                return progress.rank, f"nothing got done for {limit:g} s, at {progress.at}; --stall-limit allows more"
         return None
 
 

@@ -24,11 +24,10 @@ class RankView(Bars):
     """
 
     def __init__(self, *, watch_devices: bool = False, estimate: bool = True) -> None:
-        self._watch_devices = watch_devices
+        self._watch_devices, self._n_titles = watch_devices, len(TITLES) if watch_devices else 3
         self._shown: list[tuple[str, ...]] = []
         self._before: dict[tuple[int, str], tuple[int, float]] = {}
-        self._looked = float("-inf")
-        self._has_ended = False
+        self._looked, self._has_ended = float("-inf"), False
         super().__init__(estimate=estimate)
 
     def look(self, ranks: Sequence[RankProgress]) -> None:
@@ -47,20 +46,15 @@ class RankView(Bars):
 
     def beneath(self) -> "Iterable[RenderableType]":
         """A line a worker, on a terminal."""
-        titles, shown = (*TITLES[: self._n_titles], *_MORE), self._shown[:_MOST_ROWS]
-        if len(self._shown) > _MOST_ROWS:
-            shown.append((f"and {len(self._shown) - _MOST_ROWS} more", *[""] * (len(titles) - 1)))
-        return (table_of(titles, shown, n_left=0),) if shown else ()
-
-    @property
-    def _n_titles(self) -> int:
-        return len(TITLES) if self._watch_devices else 3
+        titles = (*TITLES[: self._n_titles], *_MORE)
+        n_more = len(self._shown) - _MOST_ROWS
+        rest = [(f"and {n_more} more", *[""] * (len(titles) - 1))] if n_more > 0 else []
+        return (table_of(titles, [*self._shown[:_MOST_ROWS], *rest], n_left=0),) if self._shown else ()
 
     def _rate_of(self, rank: RankProgress) -> float:
         """Pictures/s since the last look."""
-        key = rank.rank, rank.name
-        done, seconds = self._before.get(key, (0, 0.0))
-        self._before[key] = rank.done, rank.seconds
+        done, seconds = self._before.get((rank.rank, rank.name), (0, 0.0))
+        self._before[rank.rank, rank.name] = rank.done, rank.seconds
         if rank.seconds <= seconds:  # nothing since, or the rank was started anew
             done, seconds = 0, 0.0
         return (rank.done - done) / (rank.seconds - seconds) if rank.seconds else 0.0
@@ -71,5 +65,4 @@ def cells(rank: RankProgress, *, rate: float) -> tuple[str, ...]:
     busy = "-" if rank.utilisation is None else f"{rank.utilisation:.0%}"
     power = "-" if rank.power_watts is None else f"{rank.power_watts:.0f} W"
     memory = f"{rank.memory_bytes / 1e9:.2f} GB" if rank.memory_bytes else "-"
-    name = rank.name or str(rank.rank)
-    return (name, rank.device, f"{rate:,.0f}", f"{rank.waited_share:.0%}", memory, busy, power)
+    return (rank.name or str(rank.rank), rank.device, f"{rate:,.0f}", f"{rank.waited_share:.0%}", memory, busy, power)

@@ -27,9 +27,8 @@ class RayWorker:
     def __init__(self, work: str, name: str, n_cpus: int) -> None:
         os.environ["LOCAL_WORLD_SIZE"] = str(max(1, cores() // n_cpus))  # of a node's cores each has its share
         place = open_work(open_store(work))  # what is wrong here is said by who can't start
-        worker = Worker(
-            f"{name}-{secrets.token_hex(3)}", parse_devices("auto").own(), end_at_once
-        )  # Ray may restart it
+        name += f"-{secrets.token_hex(3)}"  # Ray starts it again
+        worker = Worker(name, parse_devices("auto").own(), end_at_once)
         threading.Thread(target=self._work, args=(place, worker), name="worker", daemon=True).start()
 
     def is_up(self) -> bool:
@@ -78,9 +77,9 @@ def start_on_ray(address: str, work: str) -> str:
             raise EmbedError(f"no worker starts on Ray: {next(iter(watch.ends().values()), lost[0])}")
     finally:
         ray.shutdown()
-    waiting = f", {len(silent)} of which wait for room" if silent else ""
-    ended = f", {len(lost)} of which have ended ({lost[0]})" if lost else ""
-    return f"{n} {'worker' if n == 1 else 'workers'} on Ray{waiting}{ended}"
+    notes = [f"{len(silent)} of which wait for room"] * bool(silent)
+    notes += [f"{len(lost)} of which have ended ({reason})" for reason in lost[:1]]
+    return ", ".join([f"{n} {'worker' if n == 1 else 'workers'} on Ray", *notes])
 
 
 def _why_lost(ray: Any, answer: Any) -> str | None:

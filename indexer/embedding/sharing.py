@@ -4,19 +4,20 @@ import json
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, astuple, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, TypeVar
+from typing import Annotated, Any
 
 from indexer.embedding.plan_store import (
     OUTLINES,
     PARTS,
     PLAN,
     ObjectPlanStore,
+    Show,
     find_work,
     group_name,
     items_in,
@@ -54,12 +55,6 @@ class _Note:
 
 _AT_ONCE = 8
 """Requests under way: each waits for the network, not for a core."""
-Item = TypeVar("Item")
-Answer = TypeVar("Answer")
-
-
-Show = Callable[[Plan, Sequence[EmbeddingProgress]], None]
-"""Takes a plan and how far its workers are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,14 +235,12 @@ class OwnRuns:
     def _remove_all_but(self, current: str) -> None:
         """Remove what is left of other runs, and forget those of which nothing can come any more."""
         noted = self._noted()
-        for run, note in noted.items():
-            is_missed = note.removed_at is None and current not in noted
-            if note.store != self._place or run == current or is_missed:
-                continue
+        others = {run: note for run, note in noted.items() if note.store == self._place and run != current}
+        for run, note in others.items():
             is_late = note.removed_at is not None and time.time() - note.removed_at > _LATE_SECONDS
             if is_late and not self.store.list(f"{run}/"):
                 self._note(run, None)
-            else:
+            elif note.removed_at is not None or current in noted:  # else it is missed
                 self._remove(run)
 
     def _remove(self, run: str) -> None:
@@ -260,9 +253,9 @@ class OwnRuns:
             self.store.clear(f"{run}/{part}")
 
 
-def each(items: Iterable[Item], do: Callable[[Item], Answer]) -> list[Answer]:
+def each(items: Iterable[Any], do: Callable[[Any], Any]) -> list[Any]:
     """Do something with every item, several at once; few are held ready, as items may be large."""
-    rest, answers = iter(items), list[Answer]()
+    rest, answers = iter(items), list[Any]()
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="store") as threads:
         while some := list(islice(rest, 8 * _AT_ONCE)):
             answers += threads.map(do, some)
@@ -285,6 +278,6 @@ def _bring(place: ObjectPlanStore, folder: Path) -> int:
 
     held = {path.name for path in shard_paths(folder)}
     with TemporaryDirectory(prefix=f"{ASIDE}fetched-", dir=folder) as aside:
-        n_damaged = sum(each([shard for shard in place.shards() if Path(shard).name not in held], take))
+        n_damaged: int = sum(each([shard for shard in place.shards() if Path(shard).name not in held], take))
     sync(folder)
     return n_damaged

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, Self
@@ -36,7 +36,7 @@ from indexer.encoders.checkpoint import find_checkpoint
 from indexer.encoders.devices import use_device
 from indexer.encoders.gauge import Gauge
 from indexer.encoders.graphs import LoadedEncoder, find_device, is_no_room
-from indexer.errors import EmbedError, IconsError
+from indexer.errors import EmbedError
 from indexer.languages.words import printable
 from indexer.library.plans import Block, Plan
 from indexer.library.shards import Failed, Kind, Shard, content_of, pack_shard, partial_shard_name, shard_name
@@ -182,12 +182,8 @@ class Worker:
         def report() -> None:
             place.run.report(self.name, progress)
 
-        def report_end(reason: str) -> None:
-            with suppress(IconsError, OSError):  # of a store that is away
-                place.run.report_end(self.name, reason)
-
         def give_up(reason: str) -> None:
-            report_end(reason)
+            place.run.report_end(self.name, reason)
             self.give_up(reason)
 
         try:
@@ -203,7 +199,7 @@ class Worker:
             if isinstance(error, EmbedError) and place.is_over():
                 return
             if not isinstance(error, Ended):
-                report_end(str(error) or type(error).__name__)
+                place.run.report_end(self.name, str(error) or type(error).__name__)
             raise
         if not place.is_over():
             reporter.finish()
@@ -222,18 +218,17 @@ def work_off(queue: BlockQueue, spec: DeviceSpec, reporter: EmbeddingReporter) -
     layout = Layout.of(spec.batch_size, size=checkpoint.image_size)
     missing = sum(header.n_items for header in place.missing() if header.kind == "images")
     n_images = -(-missing // progress.world)
+    workers = default_workers(n_images, is_fed=spec.is_fed, asked=place.options.workers)
     with ExitStack() as closing:
-        drawing = None
-        if place.plan.n_images:  # a block may be free again at any time
-            pool = layout.start_pool(
-                size=checkpoint.image_size,
-                workers=default_workers(n_images, is_fed=spec.is_fed, asked=place.options.workers),
-                n_under_way=spec.n_under_way,
-                fills=not place.is_shared and progress.world == 1,  # what one has drawn no other has
-            )
-            drawing = Drawing(closing.enter_context(pool), layout, queue, reporter)
+        pool = layout.start_pool(
+            size=checkpoint.image_size,
+            workers=workers if place.plan.n_images else 0,  # a block of them may be free again at any time
+            n_under_way=spec.n_under_way,
+            fills=not place.is_shared and progress.world == 1,  # what one has drawn no other has
+        )
+        drawing = Drawing(closing.enter_context(pool), layout, queue, reporter)
         try:
-            device = closing.enter_context(spec.load(checkpoint, drawing.pool.memory if drawing else None, n_images))
+            device = closing.enter_context(spec.load(checkpoint, pool.memory, n_images))
         except (RuntimeError, MemoryError) as error:
             if not is_no_room(error):
                 raise
@@ -243,14 +238,12 @@ def work_off(queue: BlockQueue, spec: DeviceSpec, reporter: EmbeddingReporter) -
         while isinstance(block := queue.next("names"), Block):
             _embed_names(block, device, writer, reporter)
         give_back_memory()
-        following: Block | Literal["wait", "done"] = "wait"
-        if drawing is not None:
+        if place.plan.n_images:
             reporter.begin("finding out how many pictures go at once")
             device.prepare(n_images=n_images, largest=layout.chunk * layout.most_chunks)
-            following = drawing.embed(device, writer)
+        following = drawing.embed(device, writer)
         while following != "done":
             if following != "wait" and following.kind == "images":
-                assert drawing is not None
                 drawing.begin(following)
                 following = drawing.embed(device, writer)
                 continue
@@ -338,13 +331,11 @@ def _refuse_unreachable(jobs: Sequence[Job]) -> None:
         EmbedError: that is so.
     """
     for job in (jobs[0], jobs[-1]) if len(jobs) >= _MANY else ():
-        reason = why_unreachable(job.address)
-        if reason is not None:
-            place = _quoted(job.address.place)
+        if (reason := why_unreachable(job.address)) is not None:
             raise EmbedError(
-                f"{place} and {len(jobs) - 1} other pictures can't be read on this machine ({reason}); mend that "
-                "and the same command goes on; if they have gone for good, `icons index --only scan` there, then "
-                "`icons index --only plan --work` plan anew"
+                f"{_quoted(job.address.place)} and {len(jobs) - 1} other pictures can't be read on this machine "
+                f"({reason}); mend that and the same command goes on; if they have gone for good, `icons index --only "
+                "scan` there, then `icons index --only plan --work` plan anew"
             )
 
 

@@ -15,6 +15,7 @@ import pytest
 from indexer.embedding.block_queue import BlockQueue
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
+from indexer.embedding.progress import EmbeddingProgress
 from indexer.errors import StoreError
 from indexer.library.folder import Library
 from indexer.library.plans import Block, Plan, write_plan
@@ -188,7 +189,7 @@ def test_who_is_superseded_gets_nothing_more_and_makes_nothing_anew(start: Start
     begin(library, "1")
     folder = library.run("f00d", "0")
     assert (mine.next(), mine.place.is_over(), folder.exists()) == ("done", True, False)
-    for write_late in (lambda: mine._take("images-1"), lambda: mine.place.run.report_end("a", "late")):
+    for write_late in (lambda: mine._take("images-1"), lambda: mine.place.run.report("a", EmbeddingProgress(0, 1))):
         with pytest.raises(FileNotFoundError):
             write_late()
     folder.mkdir()

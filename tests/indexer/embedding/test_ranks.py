@@ -115,5 +115,7 @@ def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypa
 def test_a_rank_names_how_a_plan_of_another_program_is_written_anew(tmp_path: Path) -> None:
     library = Library(tmp_path)
     write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0, options={"is_timed": True}), [])
-    with pytest.raises(EmbedError, match=r"the plan is of another version .*is not known.*; plan again"):
+    with pytest.raises(
+        EmbedError, match=r"plan.jsonl\" can't be read .*is not known.*; `icons index` writes another one"
+    ):
         LibraryPlanStore(library, "f00d")
