@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,7 @@ from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Wat
 from indexer.embedding.worker import OVER
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
-from indexer.library.plans import BLOCK_SIZE, read_blocks
+from indexer.library.plans import BLOCK_SIZE, read_blocks, read_plan, write_plan
 from indexer.library.shards import partial_shards_by_block, read_coverage
 from indexer.pipeline import IndexOptions, embed, merge, plan_only, scan
 from indexer.ranks import _remove_leftovers
@@ -159,6 +159,8 @@ def test_a_rank_of_an_earlier_run_ends_and_writes_nothing_into_a_later_one(
         if list(library.root.glob("work/*/runs/*/workers/rank-0.json")):
             break
         time.sleep(0.05)
+    path = library.work(fingerprint) / "plan.jsonl"
+    write_plan(path.parent, replace(read_plan(path), run="later"), list(read_blocks(path)))
     library.begin_run(fingerprint, "later")
     shards = {path: path.stat().st_mtime_ns for path in library.vectors(fingerprint).glob("*")}
     assert OVER in rank.communicate(timeout=60)[1] and rank.returncode == 1
@@ -166,17 +168,14 @@ def test_a_rank_of_an_earlier_run_ends_and_writes_nothing_into_a_later_one(
     assert {path: path.stat().st_mtime_ns for path in library.vectors(fingerprint).glob("*")} == shards
 
 
-def test_a_rank_that_waits_says_so_at_once_and_is_not_given_up() -> None:
-    said: list[dict[str, object]] = []
+def test_a_rank_that_waits_for_others_says_so_and_is_not_given_up() -> None:
     progress = EmbeddingProgress(rank=0, world=2)
-    reporter = EmbeddingReporter(lambda now: said.append(asdict(now)), progress)
-    reporter.begin("writing its last vectors")
-    reporter.wait("waiting for the other ranks")
-    assert (said[-1]["at"], said[-1]["waits"]) == ("waiting for the other ranks", True)
+    reporter = EmbeddingReporter(lambda _: None, progress)
+    reporter.begin("waiting for blocks that others hold", waits=True)
     watchdog = Watchdog(limit=1e-9)
     assert [watchdog.look([progress]) for _ in range(3)] == [None] * 3
     reporter.begin("more")
-    assert said[-1]["waits"] is False and watchdog.look([progress]) is None
+    assert progress.waits is False and watchdog.look([progress]) is None
     assert watchdog.look([progress]) is not None
 
 
