@@ -133,16 +133,10 @@ def add(writer: ShardWriter, *ids: int) -> None:
 
 
 def test_a_device_waits_for_a_slow_drive_before_memory_fills(
-    queue: BlockQueue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    queue: BlockQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drive_works, written, handed_over = threading.Event(), list[str](), list[int]()
-
-    def write(_: LibraryPlanStore, block: str, name: str, content: bytes) -> None:
-        del block, content
-        assert drive_works.wait(60)
-        written.append(name)
-
-    monkeypatch.setattr(LibraryPlanStore, "write", write)
+    monkeypatch.setattr(LibraryPlanStore, "write", lambda *it: drive_works.wait(60) and written.append(it[2]))
     with ShardWriter(queue, encoder=ENCODER) as writer:
 
         def embed() -> None:
@@ -153,12 +147,11 @@ def test_a_device_waits_for_a_slow_drive_before_memory_fills(
 
         device = threading.Thread(target=embed)
         device.start()
-        try:
-            device.join(0.3)
-            assert (device.is_alive(), len(handed_over)) == (True, MOST_WAITING)
-        finally:
-            drive_works.set()
-            device.join(60)
+        device.join(0.3)
+        found = device.is_alive(), len(handed_over)
+        drive_works.set()
+        device.join(60)
+    assert found == (True, MOST_WAITING)
     assert written == [f"images-{number}.safetensors" for number in range(2 * MOST_WAITING)]
 
 
@@ -182,21 +175,16 @@ def test_after_a_part_that_could_not_be_written_no_shard_is(
 ) -> None:
     real, goes_on, calls = LibraryPlanStore.write, threading.Event(), iter(range(10))
 
-    def write(work: LibraryPlanStore, block: str, name: str, content: bytes) -> None:
-        if next(calls) == 0:
-            assert goes_on.wait(60)
+    def write(place: LibraryPlanStore, *what: Any) -> None:
+        if next(calls) == 0 and goes_on.wait(60):
             raise OSError("the drive is away")
-        real(work, block, name, content)
+        real(place, *what)
 
     monkeypatch.setattr(LibraryPlanStore, "write", write)
-    with (
-        pytest.raises(OSError, match="is away"),
-        ShardWriter(queue, encoder=ENCODER) as writer,
-    ):
+    with pytest.raises(OSError, match="is away"), ShardWriter(queue, encoder=ENCODER) as writer:
         writer.part_seconds = 0.0
-        add(writer, 1)
-        writer.write_due_part("images-0", "images")
-        add(writer, 2)
-        writer.write("images-0", "images")
+        for number, write_one in enumerate((writer.write_due_part, writer.write)):
+            add(writer, number)
+            write_one("images-0", "images")
         goes_on.set()
     assert list(Library(tmp_path).vectors("f00d").glob("*.safetensors")) == []
