@@ -1,11 +1,8 @@
 """Blocks that workers claim: each once, none lost, whoever comes first, dies or is superseded."""
 
 import errno
-import json
-import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -112,19 +109,6 @@ def test_names_that_a_dead_worker_has_left_come_before_pictures(start: Start) ->
     assert (mine.next("names"), names(mine, 1, None)) == ("wait", ["images-0"])
     time.sleep(1.1 * LEASE)
     assert names(mine, 2, None) == [NAMES.name, "images-1"]
-
-
-def test_of_many_who_claim_a_block_at_once_one_has_it(start: Start, library: Library) -> None:
-    workers, line = [start(str(number), lives=False) for number in range(8)], threading.Barrier(8)
-
-    def compete(worker: BlockQueue) -> list[str]:
-        line.wait()
-        return names(worker, 1, "names")
-
-    with ThreadPoolExecutor(8) as threads:
-        [winner] = [worker.worker for worker, won in zip(workers, threads.map(compete, workers), strict=True) if won]
-    said = json.loads((library.run("f00d", "0") / "claims" / "names-0.json").read_text())
-    assert (said["worker"], said["lease_seconds"], said["renewals"]) == (winner, LEASE, 0)
 
 
 def test_who_waits_has_what_a_dead_worker_held_after_a_lease_and_one_interval_at_most(start: Start) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Silent, disc
-from safetensors import safe_open
 
 from indexer.arrays import Halves, Pixels
 from indexer.embedding.block_queue import BlockQueue
@@ -20,15 +19,14 @@ from indexer.embedding.device import Collect, DeviceSpec, QueuedDevice
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter
-from indexer.embedding.worker import MOST_WAITING, Ended, ShardWriter, work_off
+from indexer.embedding.worker import MOST_WAITING, ShardWriter, work_off
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.devices import HOST
 from indexer.encoders.gauge import Gauge
 from indexer.encoders.graphs import LoadedEncoder, load_encoder
-from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, Plan, write_plan
-from indexer.library.shards import Shard, partial_shards_by_block, read_finished
+from indexer.library.shards import Shard
 from indexer.library.traits import TRAITS
 from indexer.pipeline import IndexOptions, plan_only, scan
 
@@ -153,21 +151,6 @@ def test_a_device_waits_for_a_slow_drive_before_memory_fills(
         device.join(60)
     assert found == (True, MOST_WAITING)
     assert written == [f"images-{number}.safetensors" for number in range(2 * MOST_WAITING)]
-
-
-def test_a_worker_that_is_asked_to_end_leaves_what_it_has_as_a_part(queue: BlockQueue, tmp_path: Path) -> None:
-    for cause, kept in ((EmbedError("lost"), {}), (Ended("asked"), {"images-0": [3, 4]})):
-        with (
-            pytest.raises(type(cause)),
-            ShardWriter(queue, encoder=ENCODER) as writer,
-        ):
-            add(writer, 4, 3)
-            writer.write_due_part("images-0", "images")
-            raise cause
-        parts = partial_shards_by_block(Library(tmp_path).vectors("f00d"))
-        assert {block: read_finished(path).ids.tolist() for block, [path] in parts.items()} == kept
-    with safe_open(parts["images-0"][0], framework="numpy") as part:
-        assert (part.metadata()["rank"], part.metadata()["run"]) == ("a", "0")
 
 
 def test_after_a_part_that_could_not_be_written_no_shard_is(

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import Silent
 from s3_server import Faults
+from safetensors import safe_open
 from shared_work import (
     CPU,
     assert_same,
@@ -96,6 +97,8 @@ def test_a_worker_that_is_asked_to_end_gives_its_blocks_back_with_what_it_has_ma
         work_watched(work, end_at_24)
     assert list(work.glob("*/claims/*.json")) == []
     [part] = [path for path in work.rglob("*.safetensors") if "+" in path.name]
+    with safe_open(part, framework="numpy") as opened:
+        assert opened.metadata()["run"] == open_work(open_store(str(work))).run.id
     part.write_bytes(damage(part.read_bytes()))
     if damage is bytes:
         collect(library, str(work))
@@ -165,23 +168,6 @@ def test_icons_that_have_gone_or_changed_since_the_scan_are_listed(
     do_here(work)
     failures = read_coverage(library.vectors(collect(library, str(work)).fingerprint)).failures
     assert [failed.is_final for failed in failures.values()] == [False] * 24
-
-
-def test_a_worker_that_began_with_names_alone_does_a_picture_block_that_is_free_again(
-    planned: Library, work: Path
-) -> None:
-    do_here(work)
-    next(work.rglob("names-*.safetensors")).unlink()
-    damaged = [next(work.rglob("images-*.safetensors"))]
-
-    def damage(_: object, ranks: object) -> None:
-        if ranks[0].names and damaged:  # type: ignore[index]
-            damaged.pop().write_bytes(b"")
-            collect(planned, str(work))
-
-    work_watched(work, damage)
-    assert not damaged
-    assert collect(planned, str(work)).blocks == 9
 
 
 @pytest.mark.parametrize(
