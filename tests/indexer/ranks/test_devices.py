@@ -12,8 +12,8 @@ import torch
 from click.testing import CliRunner
 from conftest import exported_once
 
-from indexer.embedding.progress import RankProgress, Reporter
-from indexer.embedding.rank_view import cells
+from indexer.embedding.progress import EmbeddingProgress, RankProgress, Reporter
+from indexer.embedding.rank_view import RankView, cells
 from indexer.encoders.devices import HOST
 from indexer.encoders.gauge import Gauge, peak_memory
 from indexer.finetune.watch import TrainingProgress
@@ -69,6 +69,17 @@ def test_a_rank_is_spelled_with_what_it_waits_for() -> None:
     assert cells(rank, rate=40) == ("1", "cuda:1", "40", "25%", "3.00 GB", "-", "-")
     rank.utilisation, rank.power_watts = 0.98, 612.4
     assert cells(rank, rate=40)[-2:] == ("98%", "612 W")
+
+
+def test_a_table_of_many_workers_begins_with_who_is_late_and_stays_short() -> None:
+    workers = [EmbeddingProgress(0, 1, f"host-{n}", images=100, failed=n, seconds=1.0, at="a") for n in range(40)]
+    workers[7].note, view = "late: 70 s at a picture", RankView()
+    view.live = True
+    view.look(workers)
+    [table] = view.beneath()
+    first, *_, last = zip(*(column.cells for column in table.columns), strict=True)
+    assert list(map(str, first)) == ["host-7", "", "100", "107", "7", "late: 70 s at a picture"]
+    assert (len(table.rows), str(last[0])) == (17, "and 24 more")
 
 
 def test_watched_devices_are_told_line_by_line_where_no_terminal_is(
