@@ -95,7 +95,7 @@ class Nursery:
 
 
 def main() -> None:
-    """Keep workers alive until so many were killed, then let those that are left finish."""
+    """Keep workers alive until so many were killed, then let those that are left, and one more, finish."""
     parser = argparse.ArgumentParser()
     parser.add_argument("work")
     parser.add_argument("--at-once", type=int, required=True)
@@ -114,6 +114,7 @@ def main() -> None:
         if nursery.alive:
             nursery.end_one(chance)
     nursery.is_safe[0] = 1
+    nursery.start()  # perhaps all that are left were asked to end
     while nursery.alive:
         time.sleep(0.1)
         nursery.reap()
