@@ -69,8 +69,8 @@ def do(place: PlanStore, worker: Worker) -> None:
             worker.work(place)
             place = find_work(place.store) or place
         return
-    rank, device, backend = worker.rank, find_device(worker.device), place.options.backend
-    backend = "gloo" if backend == "auto" else backend  # two counts need no NCCL
+    rank, device, asked = worker.rank, find_device(worker.device), place.options.backend
+    backend = "gloo" if asked == "auto" else asked  # a count needs no NCCL
     with process_group(rank, backend=backend, device=device, limit=LONGEST_RUN):
         worker.work(place)
         if place.is_over():
@@ -108,7 +108,7 @@ def embed_here(
         check()
         if time.monotonic() - watch.looked_at < (STORE_SECONDS if place.is_shared else 0.0):
             return
-        if progress := watch.look():
+        if progress := watch.look(keeps_silent=not place.is_shared):
             show(place.plan, progress)
         if not place.is_shared and (found := overseer.look(progress)):
             raise EmbedError(f"{found} ({RERUN})")

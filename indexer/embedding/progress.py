@@ -202,8 +202,11 @@ class Watch(Generic[Progress]):
     _steps: dict[str, tuple[int, float]] = field(default_factory=dict)
     _ended: set[str] = field(default_factory=set)
 
-    def look(self) -> list[Progress]:
-        """How far every worker is that has said something, by name; late ones have a note, silent ones have ended."""
+    def look(self, *, keeps_silent: bool = False) -> list[Progress]:
+        """How far every worker is that has said something, by number and name; late ones have a note.
+
+        Silent ones have ended, unless they are kept: somebody else sees to those that are stopped.
+        """
         now, lease = time.monotonic(), self.run.lease_seconds
         self.looked_at = now
         for name, listed in self.run.store.list("workers/").items():
@@ -215,8 +218,9 @@ class Watch(Generic[Progress]):
                         self._steps[name] = said.steps, now
         for name, said in self._said.items():
             still = now - self._steps[name][1]
-            said.finished |= now - self._versions[name][1] > _SILENT_LEASES * lease
-            said.note = f"late: {still:.0f} s at {said.at}" if still > lease and not said.finished else ""
+            said.finished |= not keeps_silent and now - self._versions[name][1] > _SILENT_LEASES * lease
+            if still > lease:
+                said.note = "" if said.finished else f"late: {still:.0f} s at {said.at}"
         return sorted(self._said.values(), key=lambda said: (said.rank, said.name))
 
     def ends(self) -> dict[str, str]:

@@ -305,8 +305,8 @@ def test_workers_are_told_by_name_with_who_is_late_and_who_has_fallen_silent(tmp
     watch = Watch(run, EmbeddingProgress)
     assert watch.look() == []
 
-    def told() -> list[tuple[str, int, bool, bool]]:
-        return [(one.name, one.done, one.finished, one.note.startswith("late: ")) for one in watch.look()]
+    def told(**how: bool) -> list[tuple[str, int, bool, bool]]:
+        return [(one.name, one.done, one.finished, one.note.startswith("late: ")) for one in watch.look(**how)]
 
     run.report("a", EmbeddingProgress(0, 1, "a", images=10, steps=1))
     run.report("b", EmbeddingProgress(0, 1, "b", images=30, failed=2, steps=1))
@@ -317,6 +317,7 @@ def test_workers_are_told_by_name_with_who_is_late_and_who_has_fallen_silent(tmp
     assert told()[:2] == [("a", 10, False, True), ("b", 42, False, False)]
     time.sleep(0.5)
     run.report("b", EmbeddingProgress(0, 1, "b", images=40, failed=2, seconds=1.0, steps=2))
+    assert told(keeps_silent=True)[0] == ("a", 10, False, True)
     assert told()[:2] == [("a", 10, True, False), ("b", 42, False, True)]
     run.report("a", EmbeddingProgress(0, 1, "a", images=11, steps=2))
     assert told()[0] == ("a", 11, False, False)
