@@ -157,8 +157,8 @@ def total_over_ranks(rank: Rank, count: int, *, device: Device) -> int:
 
 
 POLL_SECONDS = 0.5
-GRACE_SECONDS = 20.0
-"""For ranks that are asked to end: less than the 30 that Kubernetes gives."""
+GRACE_SECONDS = 5.0
+"""For ranks that are asked to end."""
 
 
 class Ranks:
@@ -176,8 +176,9 @@ class Ranks:
         devices: Devices,
         folder: Path,
         environment: Mapping[str, str] = MappingProxyType({}),
+        grace_seconds: float = GRACE_SECONDS,
     ) -> None:
-        self.log = folder / "torchrun.log"
+        self.log, self._grace_seconds = folder / "torchrun.log", grace_seconds
         reading, writing = os.pipe()
         self._end = os.fdopen(reading, "rb")
         # Safe path: a file "numpy.py" in the folder where the user happens to stand is not to be imported.
@@ -225,7 +226,7 @@ class Ranks:
         if self._process.poll() is None:
             self._process.terminate()
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(GRACE_SECONDS)
+                self._process.wait(self._grace_seconds)
             self._process.kill()
             self._process.wait()
         self._end.close()

@@ -39,6 +39,7 @@ from indexer.library.plans import Plan
 from indexer.library.stores import open_store
 from indexer.process import prepare_for_batches
 from indexer.ranks import (
+    GRACE_SECONDS,
     Rank,
     Ranks,
     give_up_rank,
@@ -50,6 +51,8 @@ from indexer.ranks import (
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
+_GRACE_SECONDS = 25.0
+"""For workers of a store that are asked to end: less than the 30 that Kubernetes gives."""
 RERUN = "finished blocks are kept, the same command does the rest"
 
 
@@ -69,8 +72,7 @@ def do(place: PlanStore, worker: Worker) -> None:
             worker.work(place)
             place = find_work(place.store) or place
         return
-    rank, device, asked = worker.rank, find_device(worker.device), place.options.backend
-    backend = "gloo" if asked == "auto" else asked  # a count needs no NCCL
+    rank, device, backend = worker.rank, find_device(worker.device), place.options.backend.replace("auto", "gloo")
     with process_group(rank, backend=backend, device=device, limit=LONGEST_RUN):
         worker.work(place)
         if place.is_over():
@@ -114,7 +116,11 @@ def embed_here(
             raise EmbedError(f"{found} ({RERUN})")
 
     folder = place.folder if isinstance(place, LibraryPlanStore) else Path(tempfile.mkdtemp(prefix="icons-embed-"))
-    with Ranks(*_program(place), "--device", devices.device, devices=devices, folder=folder) as ranks:
+    program, grace = (
+        (*_program(place), "--device", devices.device),
+        _GRACE_SECONDS if place.is_shared else GRACE_SECONDS,
+    )
+    with Ranks(*program, devices=devices, folder=folder, grace_seconds=grace) as ranks:
         if cause := ranks.follow(look):
             raise EmbedError(f"{cause} ({RERUN})")
     if place.is_shared:

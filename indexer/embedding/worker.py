@@ -171,8 +171,7 @@ class Worker:
                 picture.
             Ended: `show` says that this worker was asked to end.
         """
-        options = place.options
-        where = find_device("cpu" if options.precision == "int8" else self.device)
+        where = find_device("cpu" if place.options.precision == "int8" else self.device)
         use_device(where)
         progress = EmbeddingProgress(
             self.rank.index, self.rank.world, name=self.name if place.is_shared else "", device=str(where)
@@ -188,13 +187,13 @@ class Worker:
 
         try:
             with (
-                watched(progress, limit=options.stall_limit, give_up=give_up),
-                in_products_of(where, options),
+                watched(progress, limit=place.options.stall_limit, give_up=give_up),
+                in_products_of(where, place.options),
                 BlockQueue(place, self.name, beside=report) as queue,
             ):
                 reporter.begin("loading the encoder")
                 report()
-                work_off(queue, spec_of(where, options), reporter)
+                work_off(queue, spec_of(where, place.options), reporter)
         except Exception as error:
             if isinstance(error, EmbedError) and place.is_over():
                 return
