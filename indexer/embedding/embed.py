@@ -51,8 +51,6 @@ from indexer.ranks import (
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
-_GRACE_SECONDS = 25.0
-"""For workers of a store that are asked to end: less than the 30 that Kubernetes gives."""
 RERUN = "finished blocks are kept, the same command does the rest"
 
 
@@ -116,11 +114,13 @@ def embed_here(
             raise EmbedError(f"{found} ({RERUN})")
 
     folder = place.folder if isinstance(place, LibraryPlanStore) else Path(tempfile.mkdtemp(prefix="icons-embed-"))
-    program, grace = (
-        (*_program(place), "--device", devices.device),
-        _GRACE_SECONDS if place.is_shared else GRACE_SECONDS,
-    )
-    with Ranks(*program, devices=devices, folder=folder, grace_seconds=grace) as ranks:
+    with Ranks(
+        *_program(place),
+        *("--device", devices.device),
+        devices=devices,
+        folder=folder,
+        grace_seconds=25.0 if place.is_shared else GRACE_SECONDS,  # less than the 30 that Kubernetes gives
+    ) as ranks:
         if cause := ranks.follow(look):
             raise EmbedError(f"{cause} ({RERUN})")
     if place.is_shared:
