@@ -29,11 +29,10 @@ from indexer.bench.runs import SAMPLES, gather
 from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import HOST, use_device
-from indexer.encoders.gauge import cpu_seconds, family
 from indexer.library.bundled import bundled
 from indexer.library.named import read_text
 from indexer.process import cores, prepare_for_batches, processor
-from indexer.ranks import Rank, process_group, run_as_rank
+from indexer.ranks import Rank, cpu_seconds, family, process_group, run_as_rank
 from indexer.rendering.pool import CHUNK, RenderPool
 from indexer.rendering.slots import Settings, Slots, shared_memory
 

@@ -22,9 +22,8 @@ from torch import nn
 from torch.utils.data import DataLoader, DistributedSampler
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.gauge import peak_memory
 from indexer.encoders.torch_encoder import load_model
-from indexer.ranks import Rank, process_group, run_as_rank
+from indexer.ranks import Rank, peak_memory, process_group, run_as_rank
 
 _HALVES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 

@@ -23,10 +23,9 @@ from typing import IO, Any, cast
 import psutil
 
 from indexer.encoders.devices import MASK, Devices, first_devices
-from indexer.encoders.gauge import family, proportional_bytes
 from indexer.errors import BenchError
 from indexer.process import cores, cpu_quota, cpu_seconds, named_as_starter
-from indexer.ranks import Ranks
+from indexer.ranks import Ranks, family, proportional_bytes
 
 _LOOK_SECONDS = 0.5
 _ICONS = "from indexer.process import end_with_starter as end; end(); from search.cli import main; main()"

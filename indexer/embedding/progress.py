@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Generic, Self, TypeVar
 
-from indexer.encoders.gauge import Gauge
 from indexer.errors import StoreError
 from indexer.library.foreign import from_json
 from indexer.library.stores import FolderStore, Store
+from indexer.ranks import Gauge
 
 
 @dataclass(slots=True)

@@ -34,7 +34,6 @@ from indexer.embedding.plan_store import PlanStore
 from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, watched
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.encoders.devices import use_device
-from indexer.encoders.gauge import Gauge
 from indexer.encoders.graphs import LoadedEncoder, find_device, is_no_room
 from indexer.errors import EmbedError
 from indexer.languages.words import printable
@@ -42,7 +41,7 @@ from indexer.library.plans import Block, Plan
 from indexer.library.shards import Failed, Kind, Shard, content_of, pack_shard, partial_shard_name, shard_name
 from indexer.library.traits import TRAITS
 from indexer.process import give_back_memory
-from indexer.ranks import Rank
+from indexer.ranks import Gauge, Rank
 from indexer.rendering.pool import RenderedChunk, RenderPool
 from indexer.rendering.slots import Job
 from indexer.sources.records import PictureAddress

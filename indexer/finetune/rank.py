@@ -26,7 +26,6 @@ from torch.nn.parallel import DistributedDataParallel
 from indexer.embedding.progress import Run as RanksRun
 from indexer.embedding.progress import watched
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.gauge import Gauge, gpu_figures, peak_memory
 from indexer.encoders.graphs import is_no_room
 from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision
 from indexer.errors import TrainError
@@ -50,7 +49,7 @@ from indexer.finetune.watch import (
 )
 from indexer.library.durable import disk_error
 from indexer.process import prepare_for_batches
-from indexer.ranks import Rank, give_up_rank, process_group, run_as_rank, share_cores
+from indexer.ranks import Gauge, Rank, give_up_rank, gpu_figures, peak_memory, process_group, run_as_rank, share_cores
 
 JOINT_FACTOR, COLLECTIVE_FACTOR = 2, 3
 """What all ranks do together may take so many times the limit of state still, and a single collective operation so

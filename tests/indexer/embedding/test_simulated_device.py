@@ -22,13 +22,13 @@ from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter
 from indexer.embedding.worker import MOST_WAITING, ShardWriter, work_off
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.devices import HOST
-from indexer.encoders.gauge import Gauge
 from indexer.encoders.graphs import LoadedEncoder, load_encoder
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, Plan, write_plan
 from indexer.library.shards import Shard
 from indexer.library.traits import TRAITS
 from indexer.pipeline import IndexOptions, plan_only, scan
+from indexer.ranks import Gauge
 
 
 class SimulatedDevice(QueuedDevice):

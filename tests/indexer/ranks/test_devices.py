@@ -15,9 +15,9 @@ from conftest import exported_once
 from indexer.embedding.progress import EmbeddingProgress, RankProgress, Reporter
 from indexer.embedding.rank_view import RankView, cells
 from indexer.encoders.devices import HOST
-from indexer.encoders.gauge import Gauge, peak_memory
 from indexer.finetune.watch import TrainingProgress
 from indexer.library.folder import Library
+from indexer.ranks import Gauge, peak_memory
 from search.cli import main
 
 
@@ -97,7 +97,7 @@ def test_watched_devices_are_told_line_by_line_where_no_terminal_is(
 
 TELL = """
 from indexer.encoders.devices import HOST
-from indexer.encoders.gauge import peak_memory
+from indexer.ranks import peak_memory
 print(peak_memory(HOST))
 """
 

@@ -16,9 +16,9 @@ import pytest
 import torch
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.gauge import cpu_seconds, family, proportional_bytes
 from indexer.encoders.torch_encoder import Encoder
 from indexer.library.bundled import bundled
+from indexer.ranks import cpu_seconds, family, proportional_bytes
 from indexer.rendering.draw_pool import Worker
 from indexer.rendering.pool import RenderPool
 from indexer.rendering.slots import Job
