@@ -78,7 +78,7 @@ def test_a_table_of_many_workers_begins_with_who_is_late_and_stays_short() -> No
     view.look(workers)
     [table] = view.beneath()
     first, *_, last = zip(*(column.cells for column in table.columns), strict=True)
-    assert list(map(str, first)) == ["host-7", "", "100", "107", "7", "late: 70 s at a picture"]
+    assert list(map(str, first)) == ["host-7", "", "107", "107", "7", "late: 70 s at a picture"]
     assert (len(table.rows), str(last[0])) == (17, "and 24 more")
 
 
