@@ -18,11 +18,11 @@ from indexer.catalog.scan import ScanTally, remember
 from indexer.catalog.scan import forget as forget_source
 from indexer.catalog.scan import move as move_source
 from indexer.catalog.scan import scan as scan_sources
-from indexer.embedding import sharing
 from indexer.embedding.exporting import carrying, export_missing, pending_encoder
+from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions, choice_in_use, prepare
 from indexer.embedding.progress import EmbeddingProgress
-from indexer.embedding.sharing import Collected
+from indexer.embedding.sharing import Collected, OwnRuns
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import Devices, Machine, choose_sooner, operations, parse_devices
 from indexer.encoders.graphs import keep_own_weights
@@ -32,6 +32,7 @@ from indexer.library.bundled import bundled
 from indexer.library.folder import Generation, Library, noted_changes, require
 from indexer.library.plans import Plan
 from indexer.library.shards import Coverage, read_coverage, unread_images
+from indexer.library.stores import open_store
 from indexer.library.traits import Accounting
 from indexer.merging.manifest import WEIGHTS, answering_manifest
 from indexer.process import give_back_memory
@@ -187,14 +188,15 @@ def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
 
     with _writing(library) as engine:
         if options.work is not None:
-            sharing.collect(options.work, library)
+            runs = OwnRuns(library, open_store(options.work))
+            runs.collect()
         plan = _prepare(library, engine, options)
         if options.work is not None:
             watcher.stage(f"Putting the plan into {options.work}")
-            sharing.put_plan(options.work, library, plan)
-            _start_on_ray(options, options.work)
-            return sharing.worker_line(options.work)
-    return plan_command(library, plan.fingerprint, devices=_devices_of(plan, options))
+            runs.put(plan)
+            _start_on_ray(options)
+            return runs.worker_line
+    return plan_command(LibraryPlanStore(library, plan.fingerprint), _devices_of(plan, options))
 
 
 def collect(library: Library, work: str) -> Collected:
@@ -204,7 +206,7 @@ def collect(library: Library, work: str) -> Collected:
         EmbedError: the plan there is another library's.
     """
     with _writing(require(library)) as engine:
-        collected = sharing.collect(work, library)
+        collected = OwnRuns(library, open_store(work)).collect()
         if collected.fingerprint is not None:
             _record_failures(library, engine, collected.fingerprint)
     return collected
@@ -279,54 +281,49 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
     if options.work is not None:
         watcher.stage("Collecting what was embedded elsewhere")
         fingerprint = find_checkpoint(options.choice or choice_in_use(engine)).fingerprint
-        before = _catch_up(library, options, options.work, fingerprint, watcher)
+        runs = OwnRuns(library, open_store(options.work))
+        before = _catch_up(runs, options, fingerprint, watcher)
     watcher.stage("Planning")
     plan = _prepare(library, engine, options)
     choice = ModelChoice.from_json(plan.model)
     keep_own_weights(find_checkpoint(choice), library.encoder(plan.fingerprint))
     with carrying(library, choice, stage=watcher.stage):
         if plan.n_blocks and options.work is not None:
-            sharing.put_plan(options.work, library, plan)
-            _catch_up(library, options, options.work, plan.fingerprint, watcher)
+            runs.put(plan)
+            _catch_up(runs, options, plan.fingerprint, watcher)
         elif plan.n_blocks:
             _embed_here(library, plan, _sooner(plan, options, watcher.stage), options, watcher)
     n_images, n_names = (before.n_images, before.n_names) if before else (0, 0)
     return EmbedTally(plan.fingerprint, n_images + plan.n_images, n_names + plan.n_names, time.monotonic() - started)
 
 
-def _catch_up(library: Library, options: IndexOptions, work: str, fingerprint: str, watcher: Watcher) -> Plan | None:
+def _catch_up(runs: OwnRuns, options: IndexOptions, fingerprint: str, watcher: Watcher) -> Plan | None:
     """Have workers elsewhere do what is under way with an encoder, and collect it; returns what that was."""
 
     def begin() -> None:
-        watcher.stage(f"Embedding elsewhere, by {_start_on_ray(options, work) or sharing.worker_line(work)}")
+        watcher.stage(f"Embedding elsewhere, by {_start_on_ray(options) or runs.worker_line}")
 
-    watch, warn = watcher.embedded, watcher.stage
-    return sharing.catch_up(work, library, fingerprint=fingerprint, begin=begin, warn=warn, watch=watch)
+    return runs.catch_up(fingerprint, begin=begin, warn=watcher.stage, show=watcher.embedded)
 
 
-def _start_on_ray(options: IndexOptions, work: str) -> str | None:
+def _start_on_ray(options: IndexOptions) -> str | None:
     """Start workers on a Ray cluster, if one is named; say how many there are."""
-    if options.ray is None:
+    if options.ray is None or options.work is None:
         return None
-    from indexer.embedding.crew import start_on_ray
+    from indexer.embedding.ray_workers import start_on_ray
 
-    return start_on_ray(options.ray, work)
+    return start_on_ray(options.ray, options.work)
 
 
 def _embed_here(library: Library, plan: Plan, devices: Devices, options: IndexOptions, watcher: Watcher) -> None:
     """Embed on devices of this machine; where "auto" chose a GPU that turns out to be broken or full, on the CPU."""
-    from indexer.embedding.embed import run_ranks
+    from indexer.embedding.embed import embed_here
 
     give_back_memory()
     watcher.stage("Embedding")
     try:
-        run_ranks(
-            library,
-            plan.fingerprint,
-            devices=devices,
-            watch=partial(watcher.embedded, plan),
-            give_up=watcher.give_up,
-        )
+        place = LibraryPlanStore(library, plan.fingerprint)
+        embed_here(place, devices, show=watcher.embedded, give_up=watcher.give_up)
     except DeviceError as error:
         if options.devices != "auto" or devices.device == "cpu":
             raise

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import Silent, svg
 
-from indexer.embedding.crew import work_here
+from indexer.embedding.embed import work_here
 from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.devices import Devices
@@ -54,7 +54,7 @@ def vectors_of(library: Library, fingerprint: str) -> dict[tuple[str, int], np.n
 
 def do_here(work: Path) -> None:
     """Be a worker in this thread."""
-    work_here(str(work), CPU, watch=lambda *_: None, give_up=pytest.fail)
+    work_here(str(work), CPU, show=lambda *_: None, give_up=pytest.fail)
 
 
 def of_one_process(tmp_path: Path, source: Path, model: Path) -> dict[tuple[str, int], np.ndarray]:

@@ -22,9 +22,9 @@ import open_clip  # noqa: F401 - what workers would import
 import torch
 
 from indexer.embedding import progress
-from indexer.embedding.crew import work_here
+from indexer.embedding.embed import work_here
 from indexer.embedding.progress import EmbeddingProgress
-from indexer.embedding.work import Ended
+from indexer.embedding.worker import Ended
 from indexer.encoders.devices import Devices
 from indexer.errors import EmbedError
 
@@ -47,7 +47,7 @@ def live(work: str, *, batch_seconds: float, is_safe: mmap.mmap) -> NoReturn:
         raise AssertionError(reason)
 
     try:
-        work_here(work, Devices("cpu", 1), watch=slow_down, give_up=give_up)
+        work_here(work, Devices("cpu", 1), show=slow_down, give_up=give_up)
         code = 0
     except Ended:
         code = ASKED
@@ -95,7 +95,7 @@ class Nursery:
 
 
 def main() -> None:
-    """Keep workers alive until so many were killed, then let those that are left finish."""
+    """Keep workers alive until so many were killed, then let those that are left, and one more, finish."""
     parser = argparse.ArgumentParser()
     parser.add_argument("work")
     parser.add_argument("--at-once", type=int, required=True)
@@ -114,6 +114,7 @@ def main() -> None:
         if nursery.alive:
             nursery.end_one(chance)
     nursery.is_safe[0] = 1
+    nursery.start()  # perhaps all that are left were asked to end
     while nursery.alive:
         time.sleep(0.1)
         nursery.reap()

@@ -26,15 +26,14 @@ import numpy as np
 
 from indexer.arrays import Floats, Pixels
 from indexer.bench.runs import SAMPLES, gather
-from indexer.embedding.distributed import Rank, process_group, run_as_rank
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import cpu_seconds, family
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import use_device
 from indexer.encoders.graphs import MANY, find_device
 from indexer.library.bundled import bundled
 from indexer.library.named import read_text
 from indexer.process import cores, prepare_for_batches, processor
+from indexer.ranks import Rank, cpu_seconds, family, process_group, run_as_rank
 from indexer.rendering.pool import CHUNK, RenderPool
 from indexer.rendering.slots import Settings, Slots, shared_memory
 

@@ -21,10 +21,9 @@ from PIL import Image
 from torch import nn
 from torch.utils.data import DataLoader, DistributedSampler
 
-from indexer.embedding.distributed import Rank, process_group, run_as_rank
-from indexer.embedding.progress import peak_memory
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import load_model
+from indexer.ranks import Rank, peak_memory, process_group, run_as_rank
 
 _HALVES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 

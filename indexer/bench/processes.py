@@ -21,11 +21,10 @@ from typing import Any, cast
 import psutil
 
 from indexer.bench.report import Run
-from indexer.embedding.distributed import Ranks
-from indexer.embedding.progress import family, proportional_bytes
 from indexer.encoders.devices import MASK, Devices, first_devices
 from indexer.errors import BenchError
 from indexer.process import cores, cpu_quota, cpu_seconds, named_as_starter
+from indexer.ranks import Ranks, family, proportional_bytes
 from indexer.reports.timings import OWN
 
 _LOOK_SECONDS = 0.5

@@ -23,7 +23,8 @@ from indexer.bench.knobs import PLAIN, TRAIN, Config, environment
 from indexer.bench.processes import busy_seconds, on_cores, run_module
 from indexer.bench.report import SHARES, Run
 from indexer.embedding.planning import EmbedOptions, image_item
-from indexer.embedding.progress import EmbeddingProgress, clear_progress, read_progress
+from indexer.embedding.progress import EmbeddingProgress, Watch
+from indexer.embedding.progress import Run as RanksRun
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import Devices, first_devices
 from indexer.errors import BenchError
@@ -149,7 +150,7 @@ class Reports:
     def look(self) -> None:
         """Note what there is now."""
         self.busy.append((time.time(), busy_seconds()))
-        for progress in read_progress(self.run, EmbeddingProgress):
+        for progress in Watch(RanksRun.of_folder(self.run), EmbeddingProgress).look():
             if progress.began_at:
                 self.seen[progress.rank].append(progress)
 
@@ -246,7 +247,7 @@ def train(config: Config, lesson: Lesson, bench: Bench) -> Run:
 
     places, most, devices = lesson.places, _MOST_WARM_UP_STEPS[bench.kind], first_devices(bench.kind, config["devices"])
     places.forget()
-    clear_progress(places.work)
+    RanksRun.of_folder(places.work).store.clear("workers/")
     write_training(places, replace(read_plan(places), options=_options_of(config, steps=most + lesson.steps)))
     arguments, variables = ("--out", str(places.out), "--device", bench.kind), environment(config)
     bench.run("indexer.finetune.rank", *arguments, devices=devices, folder=places.work, environment=variables)
@@ -255,7 +256,7 @@ def train(config: Config, lesson: Lesson, bench: Bench) -> Run:
     ended = [line["seconds"] for line in taken]
     warm_up = steady_from(ended, most=most)
     rate = lesson.steps / (ended[warm_up + lesson.steps - 1] - ended[warm_up - 1])
-    ranks = read_progress(places.work, TrainingProgress)
+    ranks = Watch(RanksRun.of_folder(places.work), TrainingProgress).look()
     profiles = [json.loads(file.read_text("utf-8")) for file in (places.work / "profile").glob("rank-?.json")]
     return {
         "images/s": rate * config["batch"],

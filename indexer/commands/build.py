@@ -125,13 +125,13 @@ def worker(work: str, devices: str, watch_devices: bool) -> None:
       icons worker s3://bucket/work --devices 4
     """
     from indexer.commands.stages import ProgressView
-    from indexer.embedding.crew import work_here
-    from indexer.embedding.work import Ended
+    from indexer.embedding.embed import work_here
+    from indexer.embedding.worker import Ended
     from indexer.encoders.devices import parse_devices
 
     with ProgressView(watch_devices=watch_devices) as view:
         try:
-            work_here(work, parse_devices(devices), watch=view.embedded, give_up=view.give_up)
+            work_here(work, parse_devices(devices), show=view.embedded, give_up=view.give_up)
         except Ended as ended:
             click.echo(str(ended), err=True)
             raise SystemExit(128 + signal.SIGTERM) from None

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from types import TracebackType
 from typing import Any
 
@@ -60,13 +61,17 @@ class ProgressView(RankView):
         if not self._has_pictures:  # how fast names went says nothing of pictures
             self._has_pictures = True
             self.begin_anew()
-        rate = sum(rank.images_per_second for rank in ranks)
-        shown = f"{rate:,.0f}/s"
-        if len(ranks) > 1:
-            shown += " (" + ", ".join(f"rank {rank.rank} {rank.images_per_second:,.0f}" for rank in ranks) + ")"
+        working = [rank for rank in ranks if not rank.finished] or ranks
+        rate, left = sum(rank.images_per_second for rank in working), max(0, plan.n_images - images)
+        shown = [f"{images / max(images, plan.n_images, 1):.0%}", f"{rate:,.0f}/s"]
+        if rate and not self.live:
+            shown.append(f"{timedelta(seconds=round(left / rate))} left")
+        counts = {"workers": len(working), "late": sum(bool(rank.note) for rank in working) if len(ranks) > 1 else 0}
+        counts |= {"failed": sum(rank.failed for rank in ranks)}
+        shown += [f"{n:,} {what}" for what, n in counts.items() if n > (what == "workers")]
         if names < plan.n_names:
-            shown += f"; {names:,} of {plan.n_names:,} names"
-        self.advance(images, plan.n_images, shown, unit="pictures")
+            shown.append(f"{names:,} of {plan.n_names:,} names")
+        self.advance(images, plan.n_images, ", ".join(shown), unit="pictures")
 
     def give_up(self, reason: str) -> None:
         """Say that the embedding hangs, and end the process: a thread that hangs in a driver or a drive stays."""

@@ -1,1 +1,1 @@
-"""Stage two, plan -> shards: `planning` writes the plan, `launch` has it done by ranks, `embed` is what a rank does."""
+"""Stage two, plan -> shards: `planning` writes the plan, `embed` has it done, `worker` does it, `sharing` shares it."""

@@ -1,193 +1,214 @@
-"""Stage two: plan -> shards, one process a device.
+"""Stage two: plan -> shards, one process a device, each a worker.
 
     torchrun --nproc-per-node 2 -m indexer.embedding.embed --library DIR --fingerprint FINGERPRINT
+    torchrun --nproc-per-node 2 -m indexer.embedding.embed --work s3://bucket/work
 
-Ranks claim blocks; those whose shard exists are done. Nothing waits for another rank on the way, so one that dies loses
-its own blocks only. Everything but the library's folder may differ between machines.
+Workers claim blocks; those whose shard exists are done. Any number of them, on any machines, begin and end when they
+like. SIGTERM and Ctrl-C have what is finished of a block written and the block given back; one that is killed keeps its
+blocks from others for the length of a lease. Ranks of a library meet at the start and count at the end.
 """
 
+import os
+import re
 import secrets
 import shlex
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import shutil
+import signal
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
+from types import FrameType
 
 import click
 
-from indexer.embedding.block_queue import BlockQueue, Claims
-from indexer.embedding.device import in_products_of, spec_of
-from indexer.embedding.distributed import (
+from indexer.embedding.plan_store import LibraryPlanStore, PlanStore, Show, find_work, open_work
+from indexer.embedding.progress import STORE_SECONDS, EmbeddingProgress, Overseer, Watch
+from indexer.embedding.worker import OVER, Ended, Worker
+from indexer.encoders.devices import MASK, Devices
+from indexer.encoders.graphs import find_device
+from indexer.errors import EmbedError
+from indexer.library.durable import disk_error
+from indexer.library.folder import Library
+from indexer.library.plans import Plan
+from indexer.library.stores import open_store
+from indexer.process import prepare_for_batches
+from indexer.ranks import (
+    GRACE_SECONDS,
     Rank,
     Ranks,
     give_up_rank,
-    number_of_first_rank,
     process_group,
     run_as_rank,
     share_cores,
     total_over_ranks,
 )
-from indexer.embedding.plan_store import LibraryPlanStore
-from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import (
-    EmbeddingProgress,
-    EmbeddingReporter,
-    Gauge,
-    Overseer,
-    read_progress,
-    watched,
-    write_progress,
-)
-from indexer.embedding.work import OVER, Work
-from indexer.encoders.devices import MASK, Device, Devices
-from indexer.encoders.graphs import find_device
-from indexer.errors import EmbedError
-from indexer.library.durable import disk_error, make_folder
-from indexer.library.folder import Library
-from indexer.library.stores import FolderStore
-from indexer.process import prepare_for_batches
 from indexer.reports.timings import TIMINGS
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
-RERUN = "finished blocks are kept, `icons index` does the rest"
+RERUN = "finished blocks are kept, the same command does the rest"
 
 
-def embed(
-    place: LibraryPlanStore,
-    rank: Rank,
-    device: str,
-    *,
-    report: Callable[[EmbeddingProgress], None],
-    give_up: Callable[[str], None],
-) -> None:
-    """Do what this rank claims of a plan; with several ranks, check at the end that together they did it all.
+def do(place: PlanStore, worker: Worker) -> None:
+    """Do what a worker claims of a plan, until every block has its shard; in a store, also of plans that follow it.
 
-    `device` is as `resolve_device` reads it. `give_up` is called from another thread if this one hangs, with what it
-    was at; it has to end the process.
+    Ranks of a library's plan meet first, and check at the end that together they did it all.
 
     Raises:
-        ModelError, DeviceError: the encoder or device is not there.
-        EmbedError: the encoder is another one than the plan was made for, the device has no room even for one picture,
-            or work is left when all ranks are done.
+        EmbedError: work is left when all ranks are done, another run has begun, or what `Worker.work` raises.
     """
-    where, options = find_device(device), place.options
-    backend = "gloo" if options.backend == "auto" else options.backend  # two counts need no NCCL
-    progress = EmbeddingProgress(rank.index, rank.world, device=str(where), at="meeting the other ranks", waits=True)
-    report(progress)
-    share_cores(rank)
-    with (
-        watched(progress, limit=options.stall_limit, give_up=give_up),
-        process_group(rank, backend=backend, device=where, limit=LONGEST_RUN),
-        in_products_of(where, options),
-    ):
-        reporter = EmbeddingReporter(report, progress, Gauge(where))
-        reporter.begin("loading the encoder")
-        with _claims(place.run, rank, where, options) as claims:
-            queue = BlockQueue(place, claims)
-            Work(f"rank {rank.index}", rank.world, queue, spec_of(where, options), reporter).do()
-            reporter.add()  # the last shard is written: its time counts too
-            reporter.wait("waiting for the other ranks")
-            n_left = total_over_ranks(rank, queue.count_undone(), device=where)
-        if n_left:
-            raise EmbedError(f'"{n_left}" blocks are left without a shard; `icons index` does them')
-        reporter.finish()
-
-
-def _claims(run: Path, rank: Rank, device: Device, options: EmbedOptions) -> AbstractContextManager[Claims | None]:
-    """Claim blocks in a folder of ranks that have met; nowhere where there is one.
-
-    It has a new name each time: the claims of ranks that have died do not count for those that come after them.
-    """
-    if rank.world == 1:
-        return nullcontext()
-    folder = run / f"claims-{number_of_first_rank(rank, secrets.randbits(62), device=device):x}"
-    make_folder(folder)
-    return Claims(FolderStore(folder), worker=f"rank-{rank.index}", lease_seconds=options.lease_seconds)
-
-
-@click.command()
-@click.option("--library", "root", type=click.Path(path_type=Path), required=True, help="The library's folder.")
-@click.option(
-    "--fingerprint", required=True, help="Encoder whose plan is to be done, as `icons index --only embed` prints it."
-)
-def main(root: Path, fingerprint: str) -> None:
-    """Embed what this rank claims of a plan that `icons index --only embed` or `icons index` has written."""
     prepare_for_batches()
-
-    def work(rank: Rank) -> None:
-        place = LibraryPlanStore(Library(root), fingerprint)
-
-        def give_up(reason: str) -> None:
-            give_up_rank(rank, EmbedError(reason))
-
-        def report(progress: EmbeddingProgress) -> None:
-            if place.is_over():
-                raise EmbedError(OVER)
-            progress.spans = tuple(TIMINGS.taken())
-            write_progress(place.run, progress)
-
-        try:
-            embed(place, rank, rank.device(place.options.device), report=report, give_up=give_up)
-        except OSError as error:
-            raise EmbedError(disk_error(error, root)) from error
-
-    run_as_rank(work)
+    if not isinstance(place, LibraryPlanStore):
+        run = ""
+        while place.run.id != run:
+            run = place.run.id
+            worker.work(place)
+            place = find_work(place.store) or place
+        return
+    rank, device, backend = worker.rank, find_device(worker.device), place.options.backend.replace("auto", "gloo")
+    with process_group(rank, backend=backend, device=device, limit=LONGEST_RUN):
+        worker.work(place)
+        if place.is_over():
+            raise EmbedError(OVER)
+        if n_left := total_over_ranks(rank, len([*place.missing()]), device=device):
+            raise EmbedError(f'"{n_left}" blocks are left without a shard; `icons index` does them')
 
 
-Watch = Callable[[Sequence[EmbeddingProgress]], None]
+def embed_here(
+    place: PlanStore,
+    devices: Devices,
+    *,
+    show: Show,
+    give_up: Callable[[str], None],
+    check: Callable[[], None] = lambda: None,
+) -> None:
+    """Have a plan done by every device of this machine, showing how far all its workers are; `check` may end it.
+
+    A single worker runs in this process: where it hangs, `give_up` is called from another thread, and has to end it.
+
+    Raises:
+        EmbedError: a worker ended early, or got nothing done.
+    """
+
+    def show_own(plan: Plan, progress: EmbeddingProgress) -> None:
+        show(plan, [progress])
+        check()
+
+    if devices.n == 1:
+        do(place, Worker(_name(place, Rank()), devices.own(), lambda why: give_up(f"{why} ({RERUN})"), show_own))
+        return
+    watch, overseer = Watch(place.run, EmbeddingProgress), Overseer(devices.n, place.options.stall_limit)
+
+    def look() -> None:
+        check()
+        if time.monotonic() - watch.looked_at < (STORE_SECONDS if place.is_shared else 0.0):
+            return
+        if progress := watch.look(keeps_silent=not place.is_shared):
+            show(place.plan, progress)
+        if not place.is_shared and (found := overseer.look(progress)):
+            raise EmbedError(f"{found} ({RERUN})")
+
+    folder = place.folder if isinstance(place, LibraryPlanStore) else Path(tempfile.mkdtemp(prefix="icons-embed-"))
+    with Ranks(
+        *_program(place),
+        *("--device", devices.device),
+        devices=devices,
+        folder=folder,
+        grace_seconds=25.0 if place.is_shared else GRACE_SECONDS,  # less than the 30 that Kubernetes gives
+    ) as ranks:
+        if cause := ranks.follow(look):
+            raise EmbedError(f"{cause} ({RERUN})")
+    if place.is_shared:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def plan_command(library: Library, fingerprint: str, *, devices: Devices) -> str:
+def work_here(work: str, devices: Devices, *, show: Show, give_up: Callable[[str], None]) -> None:
+    """Work on the plan in a folder or at a URL on every device, until it is done.
+
+    Raises:
+        Ended: a signal has ended this.
+        EmbedError: there is no plan, or a worker has ended early.
+    """
+    place = open_work(open_store(work))
+    with ended_by_signals() as check:
+        embed_here(place, devices, show=show, give_up=give_up, check=check)
+
+
+def plan_command(place: LibraryPlanStore, devices: Devices) -> str:
     """Spell the line that embeds the same plan on each of several machines over a shared folder."""
     meeting = ["--nnodes", "N", "--rdzv-backend", "c10d", "--rdzv-endpoint", "HOST:29400"]
-    program = ["--nproc-per-node", str(devices.n), "-m", *_program(library, fingerprint)]
-    line = shlex.join(["torchrun", *meeting, *program])
+    line = shlex.join(["torchrun", *meeting, "--nproc-per-node", str(devices.n), "-m", *_program(place)])
     return line if devices.visible is None else f"{MASK}={shlex.quote(devices.visible)} {line}"
 
 
-def run_ranks(
-    library: Library,
-    fingerprint: str,
-    *,
-    devices: Devices,
-    watch: Watch,
-    give_up: Callable[[str], None],
-) -> None:
-    """Embed a plan on this machine, reporting to `watch` how far every rank is.
-
-    A single rank runs in this process: where it hangs, `give_up` is called from another thread, and has to end it.
-
-    Raises:
-        EmbedError: a rank ended early, or got nothing done; finished blocks stay, the next run does the rest.
-    """
-    place = LibraryPlanStore(library, fingerprint)
-    if devices.n == 1:
-        embed(
-            place,
-            Rank(),
-            devices.own(),
-            report=lambda progress: watch([progress]),
-            give_up=lambda reason: give_up(f"{reason} ({RERUN})"),
-        )
-        return
-    overseer = Overseer(devices.n, place.options.stall_limit)
-
-    def look() -> None:
-        progress = read_progress(place.run, EmbeddingProgress)
-        if progress:
-            watch(progress)
-        if found := overseer.look(progress):
-            raise EmbedError(f"{found} ({RERUN})")
-
-    with Ranks(*_program(library, fingerprint), devices=devices, folder=place.run) as ranks:
-        if cause := ranks.follow(look):
-            raise EmbedError(f"{cause} ({RERUN})")
+def _program(place: PlanStore) -> list[str]:
+    """Spell what each of several ranks runs."""
+    if isinstance(place, LibraryPlanStore):
+        return ["indexer.embedding.embed", "--library", str(place.root), "--fingerprint", place.plan.fingerprint]
+    return ["indexer.embedding.embed", "--work", place.store.url]
 
 
-def _program(library: Library, fingerprint: str) -> list[str]:
-    """Spell the module that each of several ranks runs."""
-    return ["indexer.embedding.embed", "--library", str(library.root), "--fingerprint", fingerprint]
+def _name(place: PlanStore, rank: Rank) -> str:
+    """Name a worker as no other is called, as part of a file's name."""
+    if not place.is_shared:
+        return f"rank-{rank.index}"
+    return f"{re.sub('[^A-Za-z0-9-]+', '-', socket.gethostname())[:50]}-{os.getpid()}-{secrets.token_hex(3)}"
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[Callable[[], None]]:
+    """Yield what raises `Ended` once SIGTERM or Ctrl-C has asked for that; a second one ends the process at once."""
+    asked = threading.Event()
+
+    def ask(number: int, _: FrameType | None) -> None:
+        asked.set()
+        signal.signal(number, signal.SIG_DFL)
+
+    def check() -> None:
+        if asked.is_set():
+            raise Ended("asked to end; what is finished is kept, and the blocks under way are free")
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield check
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@click.command()
+@click.option("--library", "root", type=click.Path(path_type=Path), help="The library's folder.")
+@click.option("--fingerprint", default="", help="Encoder whose plan is to be done, as `icons index --only plan` says.")
+@click.option("--work", help="Folder or URL of a plan that workers share, in place of a library's.")
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", help="Where, with --work.")
+def main(root: Path | None, fingerprint: str, work: str | None, device: str) -> None:
+    """Embed what this rank claims of a plan that `icons index` has written."""
+
+    def live(rank: Rank) -> None:
+        share_cores(rank)
+        try:
+            place = open_work(open_store(work)) if work else LibraryPlanStore(Library(root or Path()), fingerprint)
+            where = rank.device(device if place.is_shared else place.options.device)
+            with ended_by_signals() as check:
+
+                def show(_: Plan, progress: EmbeddingProgress) -> None:
+                    progress.spans = tuple(TIMINGS.taken())
+                    check()
+
+                do(place, Worker(_name(place, rank), where, partial(give_up_rank, rank), show, rank))
+        except Ended as ended:
+            raise SystemExit(128 + signal.SIGTERM) from ended
+        except OSError as error:
+            raise EmbedError(disk_error(error, root or Path())) from error
+
+    prepare_for_batches()
+    run_as_rank(live)
 
 
 if __name__ == "__main__":

@@ -1,44 +1,59 @@
-"""Where workers find the blocks of a plan and leave their shards: in a library, or in a store."""
+"""Where workers find the blocks of a plan and leave their shards: in a library's folder, or in a store.
+
+Both kinds say which run is under way by its id: a worker of another one writes nothing more.
+"""
 
 import json
 import re
 import tempfile
-from collections.abc import Container, Iterable, Iterator
-from dataclasses import asdict, astuple, dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import EmbeddingProgress
+from indexer.embedding.progress import EmbeddingProgress, Run
 from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, Checkpoint, ModelChoice
 from indexer.errors import EmbedError, ShardError
 from indexer.library.durable import write_file
 from indexer.library.folder import Library
 from indexer.library.foreign import FILE_NAME, FileName, below, from_json, from_plain
-from indexer.library.plans import Block, BlockHeader, Plan, block_from, read_block, read_headers, read_plan
+from indexer.library.plans import (
+    Block,
+    BlockHeader,
+    Plan,
+    as_embed_error,
+    block_from,
+    read_block,
+    read_headers,
+    read_plan,
+)
 from indexer.library.shards import block_of, partial_shards_by_block, read_finished, read_shard, shard_name, shard_paths
-from indexer.library.stores import RetryingStore
+from indexer.library.stores import FolderStore, RetryingStore
 
 
 class LibraryPlanStore:
     """The plan and the shards of a library's own folder."""
 
+    is_shared = False
+    """Whether its pictures may be out of reach of this machine, and in reach of others."""
+
     def __init__(self, library: Library, fingerprint: str) -> None:
-        self._path = library.work(fingerprint) / "plan.jsonl"
+        self.root, self._path = library.root, library.work(fingerprint) / "plan.jsonl"
         self.plan = read_plan(self._path)
-        try:
+        with as_embed_error(self._path):
             self.options = from_plain(EmbedOptions, self.plan.options)
-        except ValueError as error:
-            raise EmbedError(f"the plan is of another version of icons, or damaged ({error}); plan again") from error
-        self.shards = library.vectors(fingerprint)
-        self.run = library.run(fingerprint, self.plan.run)
+        self.shards, self.folder = library.vectors(fingerprint), library.run(fingerprint, self.plan.run)
+        store = FolderStore(self.folder, lasts=False)
+        self.run = Run(self.plan.run, store, self.options.lease_seconds, report_seconds=1.0)
 
     def choose(self) -> ModelChoice:
         """Choose the encoder as the plan does."""
         return ModelChoice.from_json(self.plan.model)
 
     def missing(self) -> Iterator[BlockHeader]:
-        """Name the blocks that have no shard."""
+        """Name the blocks that have no shard, in the order of the plan."""
         found = {path.name for path in shard_paths(self.shards)}
         return (header for header in self._places if shard_name(header.name) not in found)
 
@@ -47,25 +62,29 @@ class LibraryPlanStore:
         return read_block(self._path, self._places[header])
 
     def finished_items(self, block: str) -> set[int] | None:
-        """Ids that parts hold of runs that have ended early."""
-        return None if (self.shards / shard_name(block)).exists() else items_in(self._parts.get(block, ()))
+        """Ids that parts hold of runs that have ended early; None where the shard is there.
+
+        Raises:
+            ShardError: a part is damaged.
+        """
+        return (
+            None
+            if (self.shards / shard_name(block)).exists()
+            else items_in(partial_shards_by_block(self.shards).get(block, ()))
+        )
 
     def write(self, block: str, name: str, content: bytes) -> None:
-        """Write a file of the encoder's vectors."""
+        """Write a shard of a block, or a part of one."""
         del block
         write_file(self.shards / name, content)
 
     def is_over(self) -> bool:
         """Whether another run has begun, so that nobody waits for this one's shards."""
-        return not self.run.is_dir() or read_plan(self._path).run != self.plan.run
+        return read_plan(self._path).run != self.run.id
 
     @cached_property
     def _places(self) -> dict[BlockHeader, int]:
         return dict(read_headers(self._path))
-
-    @cached_property
-    def _parts(self) -> dict[str, list[Path]]:
-        return partial_shards_by_block(self.shards)
 
 
 def items_in(shards: Iterable[Path]) -> set[int]:
@@ -105,8 +124,8 @@ def put_encoder(store: RetryingStore, choice: ModelChoice, checkpoint: Checkpoin
     for name, file in lacking.items():
         part.put(name, file.read_bytes())
     if lacking or _FACTS not in there:
-        facts = _Facts(choice.model, weights, tuple(files))
-        part.put(_FACTS, json.dumps(asdict(facts)).encode())  # last: who finds it finds all
+        facts = asdict(_Facts(choice.model, weights, tuple(files)))
+        part.put(_FACTS, json.dumps(facts).encode())  # last: who finds it finds all
 
 
 def fetch_encoder(store: RetryingStore, choice: ModelChoice, *, fingerprint: str, folder: Path) -> ModelChoice:
@@ -156,13 +175,13 @@ _SHARD = re.compile(r"[0-9]{4,9}/[A-Za-z0-9_+-]+\.safetensors")
 class ObjectPlanStore:
     """The run that is under way in a store."""
 
+    is_shared = True
+
     def __init__(self, store: RetryingStore, plan: Plan, version: str = "") -> None:
         """`version` is that of the plan's object. Raises ValueError where this program does not know its options."""
         self.store, self.plan, self.version = store, plan, version
-        self.options = from_plain(EmbedOptions, plan.options)
-        self.run = store.part(f"{plan.run}/")
-        self.claims = self.run.part("claims/")
-        """Where its workers claim blocks."""
+        self.options, self.part = from_plain(EmbedOptions, plan.options), store.part(f"{plan.run}/")
+        self.run = Run(plan.run, self.part, self.options.lease_seconds)
 
     def choose(self) -> ModelChoice:
         """Say how the encoder is chosen on this machine, once its files are here."""
@@ -174,7 +193,7 @@ class ObjectPlanStore:
 
     def missing(self) -> Iterator[BlockHeader]:
         """Name the blocks that have no shard, in the order of the plan."""
-        found = self._list_shards("")
+        found = {Path(name).name for name in self.shards()}
         return (header for header in self.headers if shard_name(header.name) not in found)
 
     def read(self, header: BlockHeader) -> Block:
@@ -183,90 +202,59 @@ class ObjectPlanStore:
         Raises:
             EmbedError: it has gone, with its run.
         """
-        stored = self.run.get(f"blocks/{self.group_of[header.name]}/{header.name}.json")
+        stored = self.part.get(f"blocks/{self.group_of[header.name]}/{header.name}.json")
         try:
             return block_from(header, b"" if stored is None else stored.content)
         except ValueError as error:
-            raise EmbedError(f'"{self.run.url}" has lost block "{header.name}"; {_ANEW}') from error
+            raise EmbedError(f'"{self.part.url}" has lost block "{header.name}"; {_ANEW}') from error
 
     def finished_items(self, block: str) -> set[int] | None:
         """Ids that parts of the shard hold, of workers that have ended early; None where the shard is there.
 
-        Pieces that do not match their receipts go: what they were to hold is embedded again.
+        Parts that are damaged go: what they were to hold is embedded again.
         """
-        group = self.group_of[block]
-        found = [name for name in self._list_shards(f"{group}/{block}") if block_of(name) == block]
-        if shard_name(block) in found:
+        found = [name for name in self.shards(f"{self.group_of[block]}/{block}") if block_of(Path(name).name) == block]
+        if any(Path(name).name == shard_name(block) for name in found):
             return None
         items: set[int] = set()
         with tempfile.TemporaryDirectory(prefix="icons-parts-") as folder:
             for name in found:
-                if (path := self.fetch(f"{group}/{name}", Path(folder))) is None:
-                    continue
-                try:
-                    shard = read_shard(path, fingerprint=self.plan.fingerprint)
-                except ShardError:
-                    self.drop_shard(f"{group}/{name}")
-                else:
-                    items.update(shard.ids.tolist(), shard.failures)
+                with suppress(ShardError):
+                    if (path := self.fetch(name, Path(folder))) is not None:
+                        items |= items_in([path])
         return items
 
     def write(self, block: str, name: str, content: bytes) -> None:
         """Write a shard, or a part of one."""
-        self.run.put(f"shards/{self.group_of[block]}/{name}", content)
+        self.part.put(f"shards/{self.group_of[block]}/{name}", content)
 
     def is_over(self) -> bool:
         """Whether another run has begun, or this one's shards were all collected."""
         found = find_work(self.store)
-        return found is None or found.plan.run != self.plan.run
+        return found is None or found.run.id != self.run.id
 
-    def report(self, worker: str, progress: EmbeddingProgress) -> None:
-        """Leave word of how far a worker is."""
-        self.run.put(f"workers/{worker}.json", json.dumps(asdict(progress)).encode())
-
-    def workers(self) -> dict[str, str]:
-        """Name all workers that have said something, those that have ended among them, with the versions of that."""
-        found = self.run.list("workers/")
-        return {name.removeprefix("workers/").removesuffix(".json"): said.version for name, said in found.items()}
-
-    def progress_of(self, worker: str) -> EmbeddingProgress | None:
-        """How far a worker was when it last reported."""
-        stored = self.run.get(f"workers/{worker}.json")
-        try:
-            return None if stored is None else from_json(EmbeddingProgress, stored.content)
-        except ValueError:  # of another version of this program
-            return None
-
-    def report_end(self, worker: str, reason: str) -> None:
-        """Leave word of what has ended a worker that nobody looks at."""
-        self.run.put(f"ended/{worker}.txt", reason.encode())
-
-    def ends(self, known: Container[str] = ()) -> dict[str, str]:
-        """What has ended workers that have left word of that, but those that are known."""
-        found = {name.removesuffix(".txt").rpartition("/")[2]: name for name in self.run.list("ended/")}
-        read = {worker: self.run.get(name) for worker, name in found.items() if worker not in known}
-        return {worker: stored.content.decode(errors="replace") for worker, stored in read.items() if stored}
-
-    def shards(self) -> list[str]:
+    def shards(self, start: str = "") -> list[str]:
         """Name shards and their parts, as `fetch` takes them."""
-        found = (name.removeprefix("shards/") for name in self.run.list("shards/"))
+        found = (name.removeprefix("shards/") for name in self.part.list(f"shards/{start}"))
         return [name for name in found if _SHARD.fullmatch(name)]
 
     def fetch(self, shard: str, folder: Path) -> Path | None:
-        """Bring a shard or a part into a folder of this machine, not yet held against its receipt; None: it has gone.
+        """Bring a shard or a part into a folder of this machine, held against its receipt; None: it has gone.
 
-        Somebody else may have found it damaged, or the run is over.
+        Raises:
+            ShardError: it was damaged, and is removed: its block is to be done again.
         """
-        stored = self.run.get(f"shards/{shard}")
+        stored = self.part.get(f"shards/{shard}")
         if stored is None:
             return None
-        path = below(folder, shard.rpartition("/")[2])
+        path = below(folder, Path(shard).name)
         path.write_bytes(stored.content)
+        try:
+            read_shard(path, fingerprint=self.plan.fingerprint)
+        except ShardError:
+            self.part.delete(f"shards/{shard}")
+            raise
         return path
-
-    def drop_shard(self, shard: str) -> None:
-        """Remove a shard that is damaged: its block is to be done again."""
-        self.run.delete(f"shards/{shard}")
 
     @cached_property
     def headers(self) -> list[BlockHeader]:
@@ -275,26 +263,21 @@ class ObjectPlanStore:
         Raises:
             EmbedError: some are lost: without them a plan would seem to be done.
         """
-        stored = self.run.get(OUTLINES)
-        try:
+        stored, headers = self.part.get(OUTLINES), list[BlockHeader]()
+        with suppress(ValueError):
             headers = [from_json(BlockHeader, line) for line in (stored.content.splitlines() if stored else ())]
-        except ValueError:
-            headers = []
         if len(headers) != self.plan.n_blocks:
-            raise EmbedError(f'"{self.run.url}" has lost what its blocks are; {_ANEW}')
+            raise EmbedError(f'"{self.part.url}" has lost what its blocks are; {_ANEW}')
         return headers
 
     def is_whole(self) -> bool:
         """Whether all is there that workers need, blocks that are done included."""
-        return OUTLINES in self.run.list(OUTLINES) and len(self.run.list("blocks/")) == self.plan.n_blocks
+        return OUTLINES in self.part.list(OUTLINES) and len(self.part.list("blocks/")) == self.plan.n_blocks
 
     @cached_property
     def group_of(self) -> dict[str, str]:
         """By block the group that it lies in."""
         return {header.name: group_name(place) for place, header in enumerate(self.headers)}
-
-    def _list_shards(self, start: str) -> set[str]:
-        return {name.rpartition("/")[2] for name in self.run.list(f"shards/{start}")}
 
 
 def group_name(place: int) -> str:
@@ -330,10 +313,7 @@ def open_work(store: RetryingStore) -> ObjectPlanStore:
     return found
 
 
-def spell_headers(headers: list[BlockHeader]) -> bytes:
-    """Spell the blocks of a run as `outlines.jsonl` has them."""
-    return "\n".join(json.dumps(astuple(header)) for header in headers).encode()
-
-
+Show = Callable[[Plan, Sequence[EmbeddingProgress]], None]
+"""Takes a plan and how far its workers are."""
 PlanStore = LibraryPlanStore | ObjectPlanStore
 """Where a worker finds its plan, and leaves shards."""

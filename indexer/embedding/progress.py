@@ -1,116 +1,24 @@
-"""How far ranks are, one small file each, and what they take of their devices; one that stands still is ended.
+"""How far workers are, what they say of it, and who watches them: one rank, those of a machine, workers anywhere.
 
-Memory, utilisation and power are those of a GPU through NVML, of a CPU through psutil.
+All leave the same under the id of their run: `workers/NAME.json` says how far one is, `ended/NAME.txt` what has ended
+one, `claims/` which blocks are taken. One that stands still is ended.
 """
 
 import json
 import math
-import os
-import resource
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
-import psutil
-
-from indexer.encoders.devices import Device
-from indexer.library.durable import naming
+from indexer.errors import StoreError
 from indexer.library.foreign import from_json
-from indexer.process import cores_of_rank
+from indexer.library.stores import FolderStore, Store
+from indexer.ranks import Gauge
 from indexer.reports.timings import Span
-
-
-@dataclass(slots=True)
-class Gauge:
-    """Reads how busy a rank's device is; between two readings on a CPU lies the time that the second one is about."""
-
-    device: Device
-    cores: int = field(default_factory=cores_of_rank)
-    _read_at: float = field(default_factory=time.perf_counter)
-    _cpu_seconds: float = field(default_factory=lambda: cpu_seconds(family(os.getpid())))
-
-    def read(self) -> tuple[int, float | None, float | None]:
-        """Bytes of memory, the share of the device, or of a rank's cores, that was busy, and watts, as far as known."""
-        if self.device.type == "cuda":
-            found = gpu_figures(self.device)
-            if not found:
-                return peak_memory(self.device), None, None
-            return int(found["gpu/memory_gb"] * 1e9), found["gpu/utilisation"] / 100, found.get("gpu/power_w")
-        before, cpu_before = self._read_at, self._cpu_seconds
-        everyone = family(os.getpid())
-        self._read_at, self._cpu_seconds = time.perf_counter(), cpu_seconds(everyone)
-        seconds = self._read_at - before
-        busy = max(0.0, self._cpu_seconds - cpu_before) / (self.cores * seconds) if seconds else None
-        return proportional_bytes(everyone), busy, None
-
-
-def family(process: int) -> list[psutil.Process]:
-    """A process and all that descend from it, by its id; none where it has gone."""
-    try:
-        own = psutil.Process(process)
-        return [own, *own.children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return []
-
-
-def cpu_seconds(processes: Iterable[psutil.Process]) -> float:
-    """Time that processes have computed for so far; those that have gone count nothing."""
-    seconds = 0.0
-    for process in processes:
-        with suppress(psutil.Error):
-            times = process.cpu_times()
-            seconds += times.user + times.system
-    return seconds
-
-
-def proportional_bytes(processes: Iterable[psutil.Process]) -> int:
-    """Memory of processes, what they share counted by its parts where the system tells these, else whole."""
-    taken = 0
-    for process in processes:
-        with suppress(psutil.Error):
-            found = process.memory_full_info()
-            taken += getattr(found, "pss", found.rss)
-    return taken
-
-
-def peak_memory(device: Device) -> int:
-    """Largest memory used so far, in bytes: the GPU's for a GPU, else the process' own."""
-    if device.type == "cuda":
-        import torch
-
-        return torch.cuda.max_memory_allocated(str(device))
-    if sys.platform == "darwin":
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # ru_maxrss of Linux begins at what the process had that started this one.
-    [line] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:")]
-    return int(line.split()[1]) * 1024
-
-
-def gpu_figures(device: Device) -> dict[str, float]:
-    """Memory, utilisation and power of a GPU through NVML; nothing where there is no GPU or no `nvidia-ml-py`."""
-    if device.type != "cuda":
-        return {}
-    import torch
-
-    try:
-        import pynvml
-    except ImportError:
-        return {}
-    try:
-        pynvml.nvmlInit()
-        handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{torch.cuda.get_device_properties(str(device)).uuid}")
-        memory, rates = pynvml.nvmlDeviceGetMemoryInfo(handle), pynvml.nvmlDeviceGetUtilizationRates(handle)
-        found = {"gpu/memory_gb": memory.used / 1e9, "gpu/utilisation": float(rates.gpu)}
-    except pynvml.NVMLError:
-        return {}
-    with suppress(pynvml.NVMLError):  # not every GPU tells its power
-        found["gpu/power_w"] = pynvml.nvmlDeviceGetPowerUsage(handle) / 1000
-    return found
 
 
 @dataclass(slots=True)
@@ -119,6 +27,8 @@ class RankProgress:
 
     rank: int
     world: int
+    name: str = ""
+    """Of a worker among those of many machines."""
     images: int = 0
     failed: int = 0
     seconds: float = 0.0
@@ -176,28 +86,30 @@ class EmbeddingProgress(RankProgress):
 Progress = TypeVar("Progress", bound=RankProgress)
 
 
-def write_progress(folder: Path, progress: RankProgress) -> None:
-    """Tell how far a rank is; whole or not at all, but not synced: it is worth nothing after a crash."""
-    path = folder / f"rank-{progress.rank}.json"
-    aside = path.with_suffix(".aside")
-    with naming(path):
-        aside.write_text(json.dumps(asdict(progress)), "utf-8")
-    aside.replace(path)
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What lies under the id of a run."""
 
+    id: str
+    store: Store
+    """All of it, and nothing else."""
+    lease_seconds: float = math.inf
+    report_seconds: float = math.inf
+    """Between two reports of a worker that holds leases, at most."""
 
-def read_progress(folder: Path, kind: type[Progress]) -> list[Progress]:
-    """How far every rank is that has said something yet, by rank; what this program can't read says nothing."""
-    found = []
-    for path in folder.glob("rank-*.json"):
-        with suppress(OSError, ValueError):
-            found.append(from_json(kind, path.read_bytes()))
-    return sorted(found, key=lambda progress: progress.rank)
+    @classmethod
+    def of_folder(cls, folder: Path) -> Self:
+        """One that has a folder for itself, of ranks that hold no leases."""
+        return cls("", FolderStore(folder, lasts=False))
 
+    def report(self, worker: str, progress: RankProgress) -> None:
+        """Leave word of how far a worker is."""
+        self.store.put(f"workers/{worker}.json", json.dumps(asdict(progress)).encode())
 
-def clear_progress(folder: Path) -> None:
-    """Forget what ranks of an earlier run said."""
-    for path in folder.glob("rank-*.*"):
-        path.unlink()
+    def report_end(self, worker: str, reason: str) -> None:
+        """Leave word of what has ended a worker that nobody looks at, unless the store is away."""
+        with suppress(StoreError, OSError):
+            self.store.put(f"ended/{worker}.txt", reason.encode())
 
 
 LOOK_SECONDS = 0.5
@@ -233,8 +145,7 @@ class Watchdog:
             seconds = seconds + passed if is_still else 0.0
             self._still[progress.rank] = progress.steps, seconds
             if seconds >= limit:
-                what = f"nothing got done for {limit:g} s, at {progress.at}"
-                return progress.rank, f"{what}; --stall-limit allows more"
+                return progress.rank, f"nothing got done for {limit:g} s, at {progress.at}; --stall-limit allows more"
         return None
 
 
@@ -275,9 +186,57 @@ def watched(
         thread.join()
 
 
+STORE_SECONDS = 5.0
+"""Between two looks at a store."""
+_SILENT_LEASES = 2
+"""After so many a worker has ended, or hangs."""
+
+
+@dataclass(slots=True)
+class Watch(Generic[Progress]):
+    """A look at all workers of a run now and then, by the clock of who looks; what is not new is not read again."""
+
+    run: Run
+    kind: type[Progress]
+    looked_at: float = float("-inf")
+    _said: dict[str, Progress] = field(default_factory=dict)
+    _versions: dict[str, tuple[str, float]] = field(default_factory=dict)
+    """By worker the version of what it said, and since when that is there."""
+    _steps: dict[str, tuple[int, float]] = field(default_factory=dict)
+    _ended: set[str] = field(default_factory=set)
+
+    def look(self, *, keeps_silent: bool = False) -> list[Progress]:
+        """How far every worker is that has said something, by number and name; late ones have a note.
+
+        Silent ones have ended, unless they are kept: somebody else sees to those that are stopped.
+        """
+        now, lease = time.monotonic(), self.run.lease_seconds
+        self.looked_at = now
+        for name, listed in self.run.store.list("workers/").items():
+            if self._versions.get(name, ("",))[0] != listed.version and (stored := self.run.store.get(name)):
+                self._versions[name] = listed.version, now
+                with suppress(ValueError):  # of another version of this program
+                    said = self._said[name] = from_json(self.kind, stored.content)
+                    if said.waits or self._steps.get(name, (-1, 0.0))[0] != said.steps:
+                        self._steps[name] = said.steps, now
+        for name, said in self._said.items():
+            still = now - self._steps[name][1]
+            said.finished |= not keeps_silent and now - self._versions[name][1] > _SILENT_LEASES * lease
+            if still > lease:
+                said.note = "" if said.finished else f"late: {still:.0f} s at {said.at}"
+        return sorted(self._said.values(), key=lambda said: (said.rank, said.name))
+
+    def ends(self) -> dict[str, str]:
+        """What has ended workers that have left word of that since the last look, by their names."""
+        new = self.run.store.list("ended/").keys() - self._ended
+        self._ended |= new
+        read = {name.removeprefix("ended/").removesuffix(".txt"): self.run.store.get(name) for name in sorted(new)}
+        return {worker: stored.content.decode(errors="replace") for worker, stored in read.items() if stored}
+
+
 @dataclass(slots=True)
 class Reporter(Generic[Progress]):
-    """Reports how far this rank is: twice a second at most, but at once what a person should know."""
+    """Tells how far this rank is, twice a second at most."""
 
     report: Callable[[Progress], None]
     progress: Progress
@@ -285,22 +244,16 @@ class Reporter(Generic[Progress]):
     """Of the rank's device, read now and then."""
     reported_at: float = 0.0
     gauged_at: float = field(default_factory=time.perf_counter)
-    _shows_waiting: bool = False
 
-    def begin(self, what: str) -> None:
-        """Set what this rank is at now, which is a sign of life."""
-        had_waited, self._shows_waiting = self._shows_waiting, False
-        self._be_at(what, waits=False, now=had_waited)
+    def begin(self, what: str, *, waits: bool = False) -> None:
+        """Set what this rank is at now, which is a sign of life; or what it waits for."""
+        self.progress.at, self.progress.waits = what, waits
+        self.live()
 
     def join(self, what: str) -> None:
         """Set what it is at together with all ranks, if there are others: then one of these may be who hangs."""
         is_joint = self.progress.world > 1
-        self._be_at(f"{what}, together with the other ranks" if is_joint else what, waits=is_joint)
-
-    def wait(self, what: str) -> None:
-        """Set what this rank waits for, reported at once: nothing comes after it for a while."""
-        self._shows_waiting = True
-        self._be_at(what, waits=True, now=True)
+        self.begin(f"{what}, together with the other ranks" if is_joint else what, waits=is_joint)
 
     def live(self) -> None:
         """Count a sign of life."""
@@ -321,22 +274,16 @@ class Reporter(Generic[Progress]):
     def finish(self) -> None:
         """Report that all is done."""
         self.progress.finished = True
-        self.report(self.progress)
+        self.tell(now=True)
 
     def tell(self, *, now: bool = False) -> None:
         """Report, unless that was done just now."""
         seconds = time.perf_counter()
-        if not now and seconds - self.reported_at < REPORT_SECONDS:
-            return
-        self.reported_at = seconds
-        if seconds - self.gauged_at >= GAUGE_SECONDS:
-            self.read_gauge()
-        self.report(self.progress)
-
-    def _be_at(self, what: str, *, waits: bool, now: bool = False) -> None:
-        self.progress.at, self.progress.waits = what, waits
-        self.progress.steps += 1
-        self.tell(now=now)
+        if now or seconds - self.reported_at >= REPORT_SECONDS:
+            self.reported_at = seconds
+            if seconds - self.gauged_at >= GAUGE_SECONDS:
+                self.read_gauge()
+            self.report(self.progress)
 
 
 @dataclass(slots=True)

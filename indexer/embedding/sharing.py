@@ -4,26 +4,26 @@ import json
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, TypeVar
+from typing import Annotated, Any
 
 from indexer.embedding.plan_store import (
     OUTLINES,
     PARTS,
     PLAN,
     ObjectPlanStore,
+    Show,
     find_work,
     group_name,
     items_in,
     put_encoder,
-    spell_headers,
 )
-from indexer.embedding.progress import EmbeddingProgress
+from indexer.embedding.progress import STORE_SECONDS, EmbeddingProgress, Watch
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, ShardError
 from indexer.languages.words import printable
@@ -31,8 +31,8 @@ from indexer.library.durable import ASIDE, make_folder, sync, write_file
 from indexer.library.folder import Library
 from indexer.library.foreign import Location, from_json
 from indexer.library.plans import BlockHeader, Plan, read_blocks
-from indexer.library.shards import partial_shards_by_block, read_shard, shard_name, shard_paths
-from indexer.library.stores import RetryingStore, open_store, url_of
+from indexer.library.shards import partial_shards_by_block, shard_name, shard_paths
+from indexer.library.stores import RetryingStore, url_of
 
 _NOTES = "shared.json"
 _Run = Annotated[str, re.compile("[0-9a-f]{12}")]
@@ -53,6 +53,23 @@ class _Note:
     """Whether it was not there, though nothing had removed it."""
 
 
+_AT_ONCE = 8
+"""Requests under way: each waits for the network, not for a core."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """How far a shared plan is."""
+
+    fingerprint: str | None = None
+    """Of its encoder; None where there is no plan any more."""
+    blocks: int = 0
+    """Whose shard the library holds by now."""
+    of: int = 0
+    damaged: int = 0
+    """Shards that did not match their receipt, or lacked some of their block; their blocks are free again."""
+
+
 class OwnRuns:
     """Runs of a library in a store. One process at a time, which holds the library's lock."""
 
@@ -61,6 +78,11 @@ class OwnRuns:
         self._place = url_of(store.url) or str(Path(store.url).resolve())
         self._root = str(library.root.resolve())
 
+    @property
+    def worker_line(self) -> str:
+        """The line that a worker of a plan is started with, on any machine."""
+        return shlex.join(["icons", "worker", self.store.url])
+
     def find(self) -> ObjectPlanStore | None:
         """Find the run that is under way; None where the store is free. What is left of earlier ones is removed.
 
@@ -68,7 +90,7 @@ class OwnRuns:
             EmbedError: the store holds the run of another library, or not the one that it should hold.
         """
         found, noted = find_work(self.store), self._noted()
-        run = found.plan.run if found else ""
+        run = found.run.id if found else ""
         for other, note in noted.items() if found is None else ():
             if note.store == self._place and note.removed_at is None and not note.is_missed:
                 self._note(other, replace(note, is_missed=True))  # said once: perhaps it is another place
@@ -76,48 +98,126 @@ class OwnRuns:
                     f'"{self.store.url}" does not hold run "{other}", which this library has put there; look whether '
                     "it is the same place, mounted and all; the same command goes on without that run"
                 )
+        here, whose = self.library.root, ""
         if run in noted and noted[run].library != self._root:
             original = Library(Path(noted[run].library))
-            if run in OwnRuns(original, self.store)._noted():
-                raise EmbedError(
-                    f'"{self.store.url}" holds run "{run}" of "{original.root}", of which "{self.library.root}" is a '
-                    "copy; give another --work, or collect it there first"
-                )
-        self._remove_all_but(run)
-        if found is not None and run not in noted:
+            is_copy = run in OwnRuns(original, self.store)._noted()
+            whose = f'"{original.root}", of which "{here}" is a copy' if is_copy else ""
+        if not whose:
+            self._remove_all_but(run)
+            whose = f'another library than "{here}"' if found is not None and run not in noted else ""
+        if whose:
             raise EmbedError(
-                f'"{self.store.url}" holds run "{run}" of another library than "{self.library.root}"; give '
-                "another --work, or collect it there first"
+                f'"{self.store.url}" holds run "{run}" of {whose}; give another --work, or collect it there first'
             )
         return found
 
-    def begin(self, run: str) -> None:
-        """Note a run that is to be put."""
-        self._note(run, _Note(self._place, self._root, removed_at=time.time()))
-
-    def publish(self, plan: Plan, content: bytes) -> None:
-        """Let workers see a run that was put whole, in place of this library's earlier one, which goes.
+    def put(self, plan: Plan) -> None:
+        """Put the library's plan there, encoder included; an earlier run goes. Workers see it once all of it is there.
 
         Raises:
-            EmbedError: another library was faster.
+            EmbedError: the store holds the run of another library, or gets it meanwhile.
         """
-        found, noted, version = find_work(self.store), self._noted(), None
+        choice, headers = ModelChoice.from_json(plan.model), list[bytes]()
+        self.find()
+        put_encoder(self.store, choice, find_checkpoint(choice))
+        note = _Note(self._place, self._root, removed_at=time.time())
+        self._note(plan.run, note)
+        part = self.store.part(f"{plan.run}/")
+
+        def spell() -> Iterator[tuple[str, bytes]]:
+            for place, block in enumerate(read_blocks(self.library.work(plan.fingerprint) / "plan.jsonl")):
+                headers.append(json.dumps(astuple(BlockHeader.of(block))).encode())
+                yield f"blocks/{group_name(place)}/{block.name}.json", json.dumps(block.items).encode()
+
+        if plan.n_blocks:
+            each(spell(), lambda item: part.put(*item))
+        part.put(OUTLINES, b"\n".join(headers))
+        found, content, version = find_work(self.store), json.dumps(asdict(plan)).encode(), None
         if found is None:
             version = self.store.create(PLAN, content)
-        elif found.plan.run in noted:
+        elif found.run.id in self._noted():
             version = self.store.replace(PLAN, content, version=found.version)
         if version is None:
             self._remove(plan.run)
             raise EmbedError(f'another library has put its plan into "{self.store.url}" just now; give another --work')
-        self._note(plan.run, replace(noted[plan.run], removed_at=None))
+        self._note(plan.run, replace(note, removed_at=None))
         if found is not None:  # perhaps by another spelling of the place
-            self._remove(found.plan.run)
+            self._remove(found.run.id)
         self._remove_all_but(plan.run)
+
+    def collect(self) -> Collected:
+        """Bring the shards that are there into the library, each held against its receipt; it keeps what it has.
+
+        A shard that is damaged is removed from the store, so that its block is done again. When no block is missing,
+        the run is removed: its workers end.
+
+        Raises:
+            EmbedError: the plan there is another library's, or some of it is lost.
+        """
+        place = self.find()
+        return Collected() if place is None else self._collect(place)
+
+    def catch_up(
+        self, fingerprint: str, *, begin: Callable[[], None], warn: Callable[[str], None], show: Show
+    ) -> Plan | None:
+        """Collect until every block has its shard; of another encoder what is there. Returns what was done.
+
+        `begin` is called if there is anything to wait for, and again where a block is free that was done. `warn` takes
+        that, and what has ended workers, each reason once.
+
+        Raises:
+            EmbedError: the plan there is another library's, or some of it is lost, or all while this waits.
+        """
+        if (place := self.find()) is None:
+            return None
+        watch, reasons, is_begun = Watch(place.run, EmbeddingProgress), set[str](), False
+        while (found := self._collect(place)).blocks < found.of and place.plan.fingerprint == fingerprint:
+            if place.is_over() or not place.is_whole():
+                self.end(place.run.id)
+                raise EmbedError(
+                    f'"{self.store.url}" does not hold all of run "{place.run.id}" any more; '
+                    "the same command plans the rest"
+                )
+            if found.damaged:
+                warn(f"{found.damaged:,} shards were damaged; their blocks are free again")
+            if found.damaged or not is_begun:
+                begin()
+            is_begun = True
+            for worker, reason in watch.ends().items():
+                if reason not in reasons:
+                    warn(printable(f"{worker} has ended: {reason}"))
+                reasons.add(reason)
+            show(place.plan, watch.look())
+            time.sleep(STORE_SECONDS)
+        return place.plan if found.blocks == found.of else None
+
+    def _collect(self, place: ObjectPlanStore) -> Collected:
+        folder = self.library.vectors(place.plan.fingerprint)
+        make_folder(folder)
+        n_damaged = _bring(place, folder)
+        try:
+            blocks = place.headers
+        except EmbedError:
+            self.end(place.run.id)  # else nobody could plan anew
+            raise
+        held = {path.name for path in shard_paths(folder)}
+        n_missing = sum(shard_name(block.name) not in held for block in blocks)
+        parts = partial_shards_by_block(folder)
+        for block in [] if n_missing else blocks:  # those whose files lack some of their items are done again
+            path = folder / shard_name(block.name)
+            if len(items_in([path, *parts.get(block.name, ())])) < block.n_items:
+                path.unlink()
+                place.part.delete(f"shards/{place.group_of[block.name]}/{path.name}")
+                n_damaged += 1
+                n_missing += 1
+        if not n_missing:
+            self.end(place.run.id)
+        return Collected(place.plan.fingerprint, len(blocks) - n_missing, len(blocks), n_damaged)
 
     def end(self, run: str) -> None:
         """Remove a run of which everything is collected, or which nobody can do: its workers end."""
-        found = find_work(self.store)
-        if found is not None and found.plan.run == run:
+        if (found := find_work(self.store)) is not None and found.run.id == run:
             self.store.delete(PLAN)
         self._remove(run)
 
@@ -135,14 +235,12 @@ class OwnRuns:
     def _remove_all_but(self, current: str) -> None:
         """Remove what is left of other runs, and forget those of which nothing can come any more."""
         noted = self._noted()
-        for run, note in noted.items():
-            is_missed = note.removed_at is None and current not in noted
-            if note.store != self._place or run == current or is_missed:
-                continue
+        others = {run: note for run, note in noted.items() if note.store == self._place and run != current}
+        for run, note in others.items():
             is_late = note.removed_at is not None and time.time() - note.removed_at > _LATE_SECONDS
             if is_late and not self.store.list(f"{run}/"):
                 self._note(run, None)
-            else:
+            elif note.removed_at is not None or current in noted:  # else it is missed
                 self._remove(run)
 
     def _remove(self, run: str) -> None:
@@ -155,204 +253,31 @@ class OwnRuns:
             self.store.clear(f"{run}/{part}")
 
 
-_AT_ONCE = 8
-"""Requests under way: each waits for the network, not for a core."""
-Item = TypeVar("Item")
-Answer = TypeVar("Answer")
-
-
-def put_plan(work: str, library: Library, plan: Plan) -> None:
-    """Put a library's plan into a store, encoder included.
-
-    Workers see it once all of it is there. An earlier run of the library goes.
-
-    Raises:
-        EmbedError: the store holds the run of another library, or gets it meanwhile.
-    """
-    store, choice = open_store(work), ModelChoice.from_json(plan.model)
-    runs = OwnRuns(library, store)
-    runs.find()
-    put_encoder(store, choice, find_checkpoint(choice))
-    runs.begin(plan.run)
-    run, headers = store.part(f"{plan.run}/"), list[BlockHeader]()
-
-    def spell() -> Iterator[tuple[str, bytes]]:
-        for place, block in enumerate(read_blocks(library.work(plan.fingerprint) / "plan.jsonl")):
-            headers.append(BlockHeader.of(block))
-            yield f"blocks/{group_name(place)}/{block.name}.json", json.dumps(block.items).encode()
-
-    if plan.n_blocks:
-        each(spell(), lambda item: run.put(*item))
-    run.put(OUTLINES, spell_headers(headers))
-    runs.publish(plan, json.dumps(asdict(plan)).encode())
-
-
-def worker_line(work: str) -> str:
-    """The line that a worker of a plan is started with, on any machine."""
-    return shlex.join(["icons", "worker", open_store(work).url])
-
-
-def each(items: Iterable[Item], do: Callable[[Item], Answer]) -> list[Answer]:
+def each(items: Iterable[Any], do: Callable[[Any], Any]) -> list[Any]:
     """Do something with every item, several at once; few are held ready, as items may be large."""
-    rest, answers = iter(items), list[Answer]()
+    rest, answers = iter(items), list[Any]()
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="store") as threads:
         while some := list(islice(rest, 8 * _AT_ONCE)):
             answers += threads.map(do, some)
     return answers
 
 
-_SILENT_LEASES = 2
-"""After so many a worker has ended, or hangs."""
-
-
-@dataclass(slots=True)
-class Watching:
-    """A look at the workers of a run now and then; what has not changed is not read again."""
-
-    place: ObjectPlanStore
-    _words: dict[str, tuple[str, float, EmbeddingProgress]] = field(default_factory=dict)
-    """By worker the version of what it said, when that was new, and what it was."""
-
-    def look(self) -> list[EmbeddingProgress]:
-        """Tell of each worker that still works, numbered, and last of what all others have done, without a rate."""
-        now, limit = time.monotonic(), _SILENT_LEASES * self.place.options.lease_seconds
-        for worker, version in self.place.workers().items():
-            is_new = worker not in self._words or self._words[worker][0] != version
-            if is_new and (said := self.place.progress_of(worker)) is not None:
-                self._words[worker] = version, now, said
-        live = list[EmbeddingProgress]()
-        gone = EmbeddingProgress(rank=0, world=1, device="ended", finished=True)
-        for _, since, progress in self._words.values():
-            if progress.finished or now - since > limit:
-                gone.images += progress.images
-                gone.names += progress.names
-                gone.failed += progress.failed
-            else:
-                progress.rank = len(live)
-                live.append(progress)
-        gone.rank = len(live)
-        return [*live, gone] if len(live) < len(self._words) else live
-
-
-_LOOK_SECONDS = 5.0
-Watch = Callable[[Plan, Sequence[EmbeddingProgress]], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """How far a shared plan is."""
-
-    fingerprint: str | None = None
-    """Of its encoder; None where there is no plan any more."""
-    blocks: int = 0
-    """Whose shard the library holds by now."""
-    of: int = 0
-    damaged: int = 0
-    """Shards that did not match their receipt, or lacked some of their block; their blocks are free again."""
-
-
-def collect(work: str, library: Library) -> Collected:
-    """Bring the shards that are there into the library, each held against its receipt; those it has are left alone.
-
-    A shard that is damaged is removed from the store, so that its block is done again. When no block is missing, the
-    run is removed: its workers end.
-
-    Raises:
-        EmbedError: the plan there is another library's, or some of it is lost.
-    """
-    runs = OwnRuns(library, open_store(work))
-    own = runs.find()
-    return Collected() if own is None else _collect(own, runs)
-
-
-def catch_up(
-    work: str,
-    library: Library,
-    *,
-    fingerprint: str,
-    begin: Callable[[], None],
-    warn: Callable[[str], None],
-    watch: Watch,
-) -> Plan | None:
-    """Collect shards until every block has one; of another encoder only those that are there. Returns what was done.
-
-    `begin` is called if there is anything to wait for, and again where a block is free that was done. `warn` takes
-    that, and what has ended workers, each reason once.
-
-    Raises:
-        EmbedError: the plan there is another library's, or some of it is lost, or all while this waits.
-    """
-    runs = OwnRuns(library, open_store(work))
-    own = runs.find()
-    if own is None:
-        return None
-    watching, known, reasons, is_begun = Watching(own), set[str](), set[str](), False
-    while (found := _collect(own, runs)).blocks < found.of and own.plan.fingerprint == fingerprint:
-        if own.is_over() or not own.is_whole():
-            runs.end(own.plan.run)
-            raise EmbedError(
-                f'"{own.store.url}" does not hold all of run "{own.plan.run}" any more; the same command plans the rest'
-            )
-        if found.damaged:
-            warn(f"{found.damaged:,} shards were damaged; their blocks are free again")
-        if found.damaged or not is_begun:
-            begin()
-        is_begun = True
-        for worker, reason in own.ends(known).items():
-            if reason not in reasons:
-                warn(printable(f"{worker} has ended: {reason}"))
-            known.add(worker)
-            reasons.add(reason)
-        watch(own.plan, watching.look())
-        time.sleep(_LOOK_SECONDS)
-    return own.plan if found.blocks == found.of else None
-
-
-def _collect(place: ObjectPlanStore, runs: OwnRuns) -> Collected:
-    fingerprint = place.plan.fingerprint
-    folder = runs.library.vectors(fingerprint)
-    make_folder(folder)
-    n_damaged = _bring(place, folder)
-    try:
-        blocks = place.headers
-    except EmbedError:
-        runs.end(place.plan.run)  # else nobody could plan anew
-        raise
-    held = {path.name for path in shard_paths(folder)}
-    n_missing = sum(shard_name(block.name) not in held for block in blocks)
-    if not n_missing:
-        parts = partial_shards_by_block(folder)
-        for block in blocks:  # those whose files lack some of their items are done again
-            path = folder / shard_name(block.name)
-            if len(items_in([path, *parts.get(block.name, ())])) < block.n_items:
-                path.unlink()
-                place.drop_shard(f"{place.group_of[block.name]}/{path.name}")
-                n_missing += 1
-        n_damaged += n_missing
-    if not n_missing:
-        runs.end(place.plan.run)
-    return Collected(fingerprint, len(blocks) - n_missing, len(blocks), n_damaged)
-
-
 def _bring(place: ObjectPlanStore, folder: Path) -> int:
     """Bring what a folder lacks; tell how many files were damaged."""
 
     def take(shard: str) -> bool:
-        """Tell whether a shard was good, or has gone."""
-        path = place.fetch(shard, Path(aside))
-        if path is None:
-            return True
+        """Tell whether a shard was damaged."""
         try:
-            read_shard(path, fingerprint=place.plan.fingerprint)
+            path = place.fetch(shard, Path(aside))
         except ShardError:
-            place.drop_shard(shard)
-            return False
-        sync(path)
-        path.replace(folder / path.name)
-        return True
+            return True
+        if path is not None:
+            sync(path)
+            path.replace(folder / path.name)
+        return False
 
     held = {path.name for path in shard_paths(folder)}
     with TemporaryDirectory(prefix=f"{ASIDE}fetched-", dir=folder) as aside:
-        taken = each([shard for shard in place.shards() if Path(shard).name not in held], take)
+        n_damaged: int = sum(each([shard for shard in place.shards() if Path(shard).name not in held], take))
     sync(folder)
-    return taken.count(False)
+    return n_damaged

@@ -21,11 +21,11 @@ from torch.nn import functional
 from torch.utils._pytree import register_dataclass, tree_flatten, tree_unflatten
 
 from indexer.arrays import Ids
-from indexer.embedding.distributed import Rank
 from indexer.finetune.augment import Changes, draw_changes
 from indexer.finetune.captions import Captions
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions, Loss
+from indexer.ranks import Rank
 from indexer.reports.timings import span
 
 Sides = tuple[Tensor, Tensor]

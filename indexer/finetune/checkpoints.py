@@ -20,12 +20,12 @@ from torch.distributed.checkpoint.state_dict import get_optimizer_state_dict, se
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
-from indexer.embedding.distributed import Rank
 from indexer.errors import TrainError
 from indexer.finetune.step import Session
 from indexer.finetune.student import Average, limit_scale, put_whole, whole
 from indexer.library.durable import ASIDE, naming, sync, write_by
 from indexer.library.foreign import from_plain
+from indexer.ranks import Rank
 
 _FACTS = "facts.pt"
 _HARMLESS = {("torch", "Size"), ("torch.serialization", "_get_layout"), ("pathlib", "PosixPath")}
@@ -143,6 +143,8 @@ class _Restricted(pickle.Unpickler):
         """Find what may stand in a list of shards: torch's own plain classes, kinds of numbers, and paths."""
         if (module, name) == ("builtins", "getattr"):
             return _member
+        if "." in name:  # which pickle would follow into what a module has imported
+            raise pickle.UnpicklingError(f"{module}.{name}")
         found = super().find_class(module, name)
         is_listed = isinstance(found, type) and module.startswith("torch.distributed.checkpoint.")
         if is_listed or isinstance(found, torch.dtype) or (module, name) in _HARMLESS:

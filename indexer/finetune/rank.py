@@ -23,8 +23,8 @@ from torch import nn
 from torch.autograd.profiler import record_function
 from torch.nn.parallel import DistributedDataParallel
 
-from indexer.embedding.distributed import Rank, give_up_rank, process_group, run_as_rank, share_cores
-from indexer.embedding.progress import REPORT_SECONDS, Gauge, gpu_figures, peak_memory, watched, write_progress
+from indexer.embedding.progress import REPORT_SECONDS, watched
+from indexer.embedding.progress import Run as RanksRun
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import is_no_room
 from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision
@@ -57,6 +57,7 @@ from indexer.finetune.watch import (
 )
 from indexer.library.durable import disk_error
 from indexer.process import prepare_for_batches
+from indexer.ranks import Gauge, Rank, give_up_rank, gpu_figures, peak_memory, process_group, run_as_rank, share_cores
 from indexer.reports.timings import TIMINGS, add, span
 
 JOINT_FACTOR, COLLECTIVE_FACTOR = 2, 3
@@ -377,16 +378,20 @@ def main(out: Path, device: str, resume: bool) -> None:
     """Do this rank's share of a fine-tuning that `icons lab finetune` has planned."""
     prepare_for_batches()
     places = Places(out)
+    run = RanksRun.of_folder(places.work)
 
     def work(rank: Rank) -> None:
+        def report(progress: TrainingProgress) -> None:
+            run.report(f"rank-{rank.index}", replace(progress, spans=tuple(TIMINGS.taken())))
+
         try:
             run_rank(
                 places,
                 rank=rank,
                 device=resolve_device(rank.device(device)),
                 resume=resume,
-                report=lambda it: write_progress(places.work, replace(it, spans=tuple(TIMINGS.taken()))),
-                give_up=lambda reason: give_up_rank(rank, TrainError(reason)),
+                report=report,
+                give_up=partial(give_up_rank, rank),
             )
         except OSError as error:
             raise TrainError(disk_error(error, places.work)) from error

@@ -21,8 +21,7 @@ from filelock import FileLock
 from PIL import Image, ImageDraw
 from torch import Tensor
 
-from indexer.embedding.distributed import Rank, Ranks
-from indexer.embedding.progress import Overseer, clear_progress, read_progress
+from indexer.embedding.progress import Overseer, Run, Watch
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import HOST, Devices, parse_devices
 from indexer.encoders.export import write_graphs
@@ -40,6 +39,7 @@ from indexer.library.folder import Library
 from indexer.library.foreign import from_json
 from indexer.library.named import write_result
 from indexer.process import end_at_once
+from indexer.ranks import Rank, Ranks
 from indexer.reports.terminal import Bars
 
 
@@ -237,7 +237,7 @@ def finetune(request: Request, *, devices: str, viewer: TrainingView) -> Outcome
     with working(request) as places:
         _describe(prepare(request, places, where, viewer), viewer)
         viewer.stage("Training")
-        clear_progress(places.work)
+        Run.of_folder(places.work).store.clear("workers/")
         _train(places, where, request, viewer)
         outcome = from_json(Outcome, places.result.read_bytes())
         if outcome.is_written:
@@ -259,10 +259,11 @@ def _train(places: Places, devices: Devices, request: Request, viewer: TrainingV
         )
         return
     arguments = ["--out", str(places.out), "--device", devices.device, *(["--resume"] if request.resume else [])]
+    watch = Watch(Run.of_folder(places.work), TrainingProgress)
     overseer = Overseer(devices.n, JOINT_FACTOR * request.options.watching.stall_limit)
 
     def look() -> None:
-        if progress := read_progress(places.work, TrainingProgress):
+        if progress := watch.look():
             viewer.trained(progress)
         if found := overseer.look(progress):
             raise TrainError(f"{found}; {rerun(places)}")

@@ -14,7 +14,6 @@ from torch.autograd.profiler import record_function
 from torch.distributed.nn.functional import all_gather
 from torch.nn import functional
 
-from indexer.embedding.distributed import Rank
 from indexer.errors import TrainError
 from indexer.finetune.augment import as_floats, augment
 from indexer.finetune.batches import Draw, Part, Sides
@@ -22,6 +21,7 @@ from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions, Loss, Schedule
 from indexer.finetune.progress import TrainingProgress, TrainingReporter
 from indexer.finetune.student import Student, limit_scale, text_parameters, whole
+from indexer.ranks import Rank
 from indexer.reports.timings import span
 
 Features = dict[str, Tensor]

@@ -20,11 +20,11 @@ from torch.nn import functional
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.nn.utils import parametrize
 
-from indexer.embedding.distributed import Rank
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.torch_encoder import Precision, TextTower, autocast
 from indexer.errors import ModelError
 from indexer.finetune.options import FinetuneOptions, Towers
+from indexer.ranks import Rank
 
 
 class LowRank(nn.Module):

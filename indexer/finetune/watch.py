@@ -24,7 +24,6 @@ from torch.autograd import DeviceType  # type: ignore[attr-defined]
 from torch.profiler import ProfilerActivity, profile, schedule
 
 from indexer.arrays import Floats, Ids
-from indexer.embedding.distributed import Rank
 from indexer.errors import TrainError
 from indexer.finetune.augment import as_bytes, as_floats, augment, draw_changes
 from indexer.finetune.lesson import Lesson, Tokenizer, tokenize
@@ -32,6 +31,7 @@ from indexer.finetune.options import Augmentation
 from indexer.finetune.student import Student
 from indexer.library.durable import naming, write_file
 from indexer.merging.manifest import WEIGHTS
+from indexer.ranks import Rank
 from indexer.reports.figures import Figure, figures, first_ranks
 from indexer.sources.records import content_digest
 

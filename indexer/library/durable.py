@@ -60,14 +60,17 @@ def make_folder(path: Path) -> None:
         sync(folder.parent)
 
 
-def write_file(path: Path, content: bytes | Iterable[bytes]) -> None:
-    """Write `content`, parts one after the other, under its final name, all or nothing; parent folders are made."""
-    write_by(path, lambda file: file.writelines((content,) if isinstance(content, bytes) else content))
+def write_file(path: Path, content: bytes | Iterable[bytes], *, lasts: bool = True) -> None:
+    """Write `content`, parts one after the other, under its final name, all or nothing; parent folders are made.
+
+    Without `lasts` it is not synced: worth nothing after a power cut.
+    """
+    write_by(path, lambda file: file.writelines((content,) if isinstance(content, bytes) else content), lasts=lasts)
 
 
-def write_by(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+def write_by(path: Path, write: Callable[[IO[bytes]], object], *, lasts: bool = True) -> None:
     """Write what `write` puts into an open file, all of it or nothing; parent folders are made."""
-    with _written_aside(path, write) as aside:
+    with _written_aside(path, write, lasts=lasts) as aside:
         aside.replace(path)
 
 
@@ -80,7 +83,7 @@ def copy_file(source: Path, target: Path) -> None:
             shutil.copyfileobj(read, written)
 
 
-def create_file(path: Path, content: bytes) -> bool:
+def create_file(path: Path, content: bytes, *, lasts: bool = True) -> bool:
     """Write `content` under a name that no file has yet, all of it or nothing; tell whether this did.
 
     A hard link is made by one of several who try, on a shared folder too. Where there are no links, the name is taken
@@ -88,7 +91,7 @@ def create_file(path: Path, content: bytes) -> bool:
     """
     if path.exists():
         return False
-    with _written_aside(path, lambda file: file.write(content)) as aside:
+    with _written_aside(path, lambda file: file.write(content), lasts=lasts) as aside:
         try:
             path.hardlink_to(aside)
         except FileExistsError:
@@ -124,7 +127,9 @@ def _runs(process: int) -> bool:
 
 
 @contextmanager
-def _written_aside(path: Path, write: Callable[[IO[bytes]], object], *, like: Path | None = None) -> Iterator[Path]:
+def _written_aside(
+    path: Path, write: Callable[[IO[bytes]], object], *, like: Path | None = None, lasts: bool = True
+) -> Iterator[Path]:
     """Yield a synced file beside `path` that no other writer uses, of whatever machine; it goes with the block.
 
     Owner, permissions and attributes are those of `like`.
@@ -141,12 +146,14 @@ def _written_aside(path: Path, write: Callable[[IO[bytes]], object], *, like: Pa
                     os.fchown(file.fileno(), facts.st_uid, facts.st_gid)
                 shutil.copystat(like, aside)
                 os.utime(aside)  # its content is new
-            os.fsync(file.fileno())
+            if lasts:
+                os.fsync(file.fileno())
         yield aside
     finally:
         with suppress(OSError):
             aside.unlink()  # on a full disk half a file leaves no room to say so
-    sync(path.parent)
+    if lasts:
+        sync(path.parent)
 
 
 @contextmanager

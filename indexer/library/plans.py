@@ -107,7 +107,7 @@ def read_plan(path: Path) -> Plan:
     Raises:
         EmbedError: it can't be read.
     """
-    with _as_embed_error(path), path.open("rb") as file:
+    with as_embed_error(path), path.open("rb") as file:
         return from_json(Plan, file.readline())
 
 
@@ -128,7 +128,7 @@ def read_block(path: Path, place: int) -> Block:
 def read_blocks(path: Path, start: int = 0) -> Iterator[Block]:
     """Yield all blocks in order, or those from a place on."""
     for header, items, _ in _lines(path, start):
-        with _as_embed_error(path):
+        with as_embed_error(path):
             yield block_from(header, items)
 
 
@@ -146,7 +146,8 @@ def block_from(header: BlockHeader, items: bytes) -> Block:
 
 
 @contextmanager
-def _as_embed_error(path: Path) -> Iterator[None]:
+def as_embed_error(path: Path) -> Iterator[None]:
+    """Say of what goes wrong in the block that it is about the plan at a path."""
     try:
         yield
     except (OSError, ValueError) as error:
@@ -155,7 +156,7 @@ def _as_embed_error(path: Path) -> Iterator[None]:
 
 def _lines(path: Path, start: int = 0) -> Iterator[tuple[BlockHeader, bytes, int]]:
     """Yield what lines say of blocks, their items, and where they begin."""
-    with _as_embed_error(path), path.open("rb") as file:
+    with as_embed_error(path), path.open("rb") as file:
         place = start or len(file.readline())
         file.seek(place)
         for line in file:

@@ -47,10 +47,13 @@ _LOCK_SECONDS = 60.0
 
 
 class FolderStore:
-    """Objects are files. A file's version is what the system states of it: each write makes a new file."""
+    """Objects are files. A file's version is what the system states of it: each write makes a new file.
 
-    def __init__(self, root: Path) -> None:
-        self.root, self.url = root, str(root)
+    What `lasts` not is worth nothing after a power cut, or once the folder has gone: that is not made anew.
+    """
+
+    def __init__(self, root: Path, *, lasts: bool = True) -> None:
+        self.root, self.url, self.lasts = root, str(root), lasts
 
     def get(self, name: str) -> Stored | None:
         """Read a file; None where there is none."""
@@ -68,12 +71,12 @@ class FolderStore:
 
     def put(self, name: str, content: bytes) -> None:
         """Write a file aside and rename it."""
-        write_file(self._path(name), content)
+        write_file(self._new_path(name), content, lasts=self.lasts)
 
     def create(self, name: str, content: bytes) -> str | None:
         """Write a file aside and link it to its name, which one alone can do."""
-        path = self._path(name)
-        return _file_version(path.stat()) if create_file(path, content) else None
+        path = self._new_path(name)
+        return _file_version(path.stat()) if create_file(path, content, lasts=self.lasts) else None
 
     def replace(self, name: str, content: bytes, *, version: str) -> str | None:
         """Compare and rename under the folder's lock; where locks reach one machine alone, two may win."""
@@ -87,7 +90,7 @@ class FolderStore:
                 there = self.get(name)
                 if there is None or there.version != version:
                     return None
-                write_file(path, content)
+                write_file(path, content, lasts=self.lasts)
                 return _file_version(path.stat())
         except TimeoutError:
             raise StoreError(f'"{self.root / _LOCK}" is locked for a minute now; look at who holds it') from None
@@ -107,6 +110,11 @@ class FolderStore:
         shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):
             folder.parent.rmdir()
+
+    def _new_path(self, name: str) -> Path:
+        if not self.lasts:
+            self.root.stat()
+        return self._path(name)
 
     def _path(self, name: str) -> Path:
         """Where an object lies, as no other name and no link leads out of the folder."""

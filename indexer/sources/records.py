@@ -205,10 +205,12 @@ def read_regular(file: Path, *, limit: int = MAX_BYTES, inside: str | None = Non
             real = os.readlink(f"/proc/self/fd/{opened}") if is_linux else os.path.realpath(file)  # noqa: PTH115
             if why_not := why_outside(real, inside):
                 raise SourceError(why_not)
-        size = min(facts.st_size, limit)
-        content = os.read(opened, size if cut else size + 1)  # no more: room for the whole limit costs time
-        if len(content) > size:  # it grew meanwhile, or states no size, as files of the kernel do
-            content += os.read(opened, limit + 1 - size)
+        content, most = b"", limit if cut else limit + 1
+        wanted = min(facts.st_size + 1, most)  # no more at first: room for the whole limit costs time
+        while len(content) < wanted and (part := os.read(opened, wanted - len(content))):
+            content += part
+            if len(content) == wanted:  # it grew meanwhile, or states no size, as files of the kernel do
+                wanted = most
     finally:
         os.close(opened)
     if len(content) > limit:

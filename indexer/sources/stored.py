@@ -1,6 +1,7 @@
 """Sources in a store behind a URL: pictures, read one by one; Iconify sets, as copies on this machine.
 
-No path of one machine is kept: any that reaches the store reads the same. The stamp of an object is its version there.
+No path of one machine is kept: any that reaches the store reads the same. The stamp of an object is its version there,
+and the licence that lies beside it.
 """
 
 import hashlib
@@ -71,11 +72,13 @@ def scan(kind: str, location: Path, exclusion: Exclusion, stamps: Mapping[str, s
             raise SourceError(
                 f'"{spelled(location)}" holds no pictures and no Iconify set; give the URL of a folder that does'
             )
-        read = partial(_read_set, location) if kind == SETS else partial(_read_picture, location, _set_of(location))
+        icon_set = _set_of(location) if kind == PICTURES else None
+    read = partial(_read_picture, location, icon_set) if icon_set else partial(_read_set, location)
+    beside = f"+{icon_set.licence}" if icon_set and icon_set.licence else ""
 
     def look(path: str) -> FileScan:
         listed = found[path]
-        return scan_file(path, stamps, stamp=lambda: listed.version, read=partial(read, path, listed))
+        return scan_file(path, stamps, stamp=lambda: listed.version + beside, read=partial(read, path, listed))
 
     rest = (path for path in found if not exclusion.excludes(path))
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="store") as threads:

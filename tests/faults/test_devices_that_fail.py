@@ -23,7 +23,7 @@ from indexer.library.plans import BLOCK_SIZE
 from indexer.library.shards import read_coverage, shard_paths
 from indexer.pipeline import IndexOptions, embed, scan
 
-KEPT = "finished blocks are kept, `icons index` does the rest"
+KEPT = "finished blocks are kept, the same command does the rest"
 
 
 def _index(stages: Stages, library: Path, model: Path, *options: str, **asked: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,15 +16,15 @@ from faults import Stages, svg
 
 from indexer.commands.library import read_failures, read_status
 from indexer.doctor.examine import examine
-from indexer.embedding.distributed import _remove_leftovers
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Watchdog
-from indexer.embedding.work import OVER
+from indexer.embedding.worker import OVER
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
-from indexer.library.plans import BLOCK_SIZE, read_blocks
+from indexer.library.plans import BLOCK_SIZE, read_blocks, read_plan, write_plan
 from indexer.library.shards import partial_shards_by_block, read_coverage
 from indexer.pipeline import IndexOptions, embed, merge, plan_only, scan
+from indexer.ranks import _remove_leftovers
 
 ICONS = (sys.executable, "-P", "-c", "from search.cli import main; main()")
 
@@ -78,7 +78,7 @@ def running(slow: Path, tiny_model: Path, tmp_path: Path) -> Iterator["subproces
 def _wait_until_one_waits(library: Path) -> None:
     """Wait until a rank says that it waits for the other."""
     for _ in range(2400):
-        for path in library.glob("work/*/runs/*/rank-*.json"):
+        for path in library.glob("work/*/runs/*/workers/rank-*.json"):
             if json.loads(path.read_text()).get("waits") and "waiting" in json.loads(path.read_text())["at"]:
                 return
         time.sleep(0.05)
@@ -156,9 +156,11 @@ def test_a_rank_of_an_earlier_run_ends_and_writes_nothing_into_a_later_one(
     fingerprint = next((library.root / "work").iterdir()).name
     rank = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     for _ in range(1200):
-        if list(library.root.glob("work/*/runs/*/rank-0.json")):
+        if list(library.root.glob("work/*/runs/*/workers/rank-0.json")):
             break
         time.sleep(0.05)
+    path = library.work(fingerprint) / "plan.jsonl"
+    write_plan(path.parent, replace(read_plan(path), run="later"), list(read_blocks(path)))
     library.begin_run(fingerprint, "later")
     shards = {path: path.stat().st_mtime_ns for path in library.vectors(fingerprint).glob("*")}
     assert OVER in rank.communicate(timeout=60)[1] and rank.returncode == 1
@@ -166,24 +168,21 @@ def test_a_rank_of_an_earlier_run_ends_and_writes_nothing_into_a_later_one(
     assert {path: path.stat().st_mtime_ns for path in library.vectors(fingerprint).glob("*")} == shards
 
 
-def test_a_rank_that_waits_says_so_at_once_and_is_not_given_up() -> None:
-    said: list[dict[str, object]] = []
+def test_a_rank_that_waits_for_others_says_so_and_is_not_given_up() -> None:
     progress = EmbeddingProgress(rank=0, world=2)
-    reporter = EmbeddingReporter(lambda now: said.append(asdict(now)), progress)
-    reporter.begin("writing its last vectors")
-    reporter.wait("waiting for the other ranks")
-    assert (said[-1]["at"], said[-1]["waits"]) == ("waiting for the other ranks", True)
+    reporter = EmbeddingReporter(lambda _: None, progress)
+    reporter.begin("waiting for blocks that others hold", waits=True)
     watchdog = Watchdog(limit=1e-9)
     assert [watchdog.look([progress]) for _ in range(3)] == [None] * 3
     reporter.begin("more")
-    assert said[-1]["waits"] is False and watchdog.look([progress]) is None
+    assert progress.waits is False and watchdog.look([progress]) is None
     assert watchdog.look([progress]) is not None
 
 
 def test_a_block_that_takes_long_leaves_pieces_and_a_rank_that_is_ended_on_the_way_loses_none_of_them(
     library: Library, icon_folder: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.embedding.work.FIRST_PART_SECONDS", 0.0)
+    monkeypatch.setattr("indexer.embedding.worker.FIRST_PART_SECONDS", 0.0)
     how = EmbedOptions(workers=0, batch_size=2, precision="fp32")
     options = IndexOptions(
         sources=[icon_folder], choice=ModelChoice(f"local-dir:{tiny_model}"), devices="cpu", embed=how

@@ -15,13 +15,13 @@ import torch
 import torch.distributed as dist
 from lessons import tiny_lesson, tiny_model, tiny_options
 
-from indexer.embedding.distributed import Rank, process_group
 from indexer.finetune.batches import Feed
 from indexer.finetune.checkpoints import TrainingState, restore, save_checkpoint
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.rank import wrap
 from indexer.finetune.step import Session, make_optimizer, read_results, take_step
 from indexer.finetune.student import Student, sharded
+from indexer.ranks import Rank, process_group
 
 N_STEPS = 3
 

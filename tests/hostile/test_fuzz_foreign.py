@@ -33,7 +33,7 @@ from shared_work import do_here, options_of, scanned
 from usage_screens import plain_sight, save_screen
 
 from indexer.embedding.plan_store import LibraryPlanStore
-from indexer.embedding.progress import EmbeddingProgress, read_progress, write_progress
+from indexer.embedding.progress import EmbeddingProgress, Run, Watch
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.export import write_graphs
 from indexer.encoders.graphs import find_graphs
@@ -182,7 +182,10 @@ TARGETS = [
     Target(file="work/*/blocks/0000/*.json", reads=lambda place: do_here(place / "work")),
     Target(file="work/encoders/*/encoder.json", reads=lambda place: do_here(place / "work")),
     Target(file="work/*/workers/one.json", commands=("index --only collect --work {work}",)),
-    Target(file="ranks/rank-0.json", reads=lambda place: read_progress(place / "ranks", EmbeddingProgress)),
+    Target(
+        file="ranks/workers/rank-0.json",
+        reads=lambda place: Watch(Run.of_folder(place / "ranks"), EmbeddingProgress).look(),
+    ),
     Target(file="model/graphs.json", is_signed=True, reads=lambda place: found(place / "model")),
     Target(file="model/open_clip_config.json", reads=lambda place: found(place / "model")),
     Target(file="tuned.work/plan.json", reads=tuned),
@@ -239,7 +242,7 @@ def _build(place: Path) -> None:
     notes.write_text(json.dumps({**json.loads(notes.read_bytes()), "0123456789ab": removed}))
     (run / "workers" / "one.json").write_text(json.dumps(asdict(EmbeddingProgress(0, 1))))
     (place / "ranks").mkdir()
-    write_progress(place / "ranks", EmbeddingProgress(0, 1))
+    Run.of_folder(place / "ranks").report("rank-0", EmbeddingProgress(0, 1))
     assert runs("export icons:dot-a --out {export}", place) == 0
     places = Places(place / "tuned")
     fingerprint = library.encoder("x").parent.iterdir().__next__().name

@@ -3,6 +3,7 @@ import os
 import shlex
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -27,11 +28,12 @@ def _run(library: Library, *arguments: str) -> Result:
 
 def test_progress_counts_names_as_names_and_pictures_as_pictures(capsys: pytest.CaptureFixture[str]) -> None:
     plan = Plan("f00d", "{}", n_images=4000, n_names=900, n_blocks=2)
+    working = partial(EmbeddingProgress, world=2, names=400, seconds=1.0)
     with ProgressView() as view:
         view.live = False
         alone = ((0, 300), (0, 900), (1000, 900))
         steps = [[EmbeddingProgress(0, 1, images=n, names=names, seconds=2.0)] for n, names in alone]
-        for ranks in (*steps, [EmbeddingProgress(n, 2, images=500 * n, names=400, seconds=1.0) for n in (0, 1)]):
+        for ranks in (*steps, [working(0, failed=5, note="late: 70 s"), working(1, images=500)]):
             view._noted_at = float("-inf")
             view.embedded(plan, ranks)
     with pytest.raises(KeyboardInterrupt), view:
@@ -40,9 +42,9 @@ def test_progress_counts_names_as_names_and_pictures_as_pictures(capsys: pytest.
     assert stopped == "stopped; what was finished is kept, and the same command goes on from there"
     assert lines == [
         "300 of 900 names",
-        "0 of 4,000 pictures, 0/s",
-        "1,000 of 4,000 pictures, 500/s",
-        "500 of 4,000 pictures, 500/s (rank 0 0, rank 1 500); 800 of 900 names",
+        "0 of 4,000 pictures, 0%, 0/s",
+        "1,000 of 4,000 pictures, 25%, 500/s, 0:00:06 left",
+        "505 of 4,000 pictures, 13%, 505/s, 0:00:07 left, 2 workers, 1 late, 5 failed, 800 of 900 names",
     ]
 
 

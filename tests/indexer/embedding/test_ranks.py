@@ -11,15 +11,16 @@ import pytest
 from conftest import Silent, kill_rank
 from shared_work import assert_same, draw_many, of_one_process, options_of, scanned, vectors_of
 
-from indexer.embedding.distributed import Rank
-from indexer.embedding.embed import plan_command, run_ranks
+from indexer.embedding.embed import embed_here, plan_command
 from indexer.embedding.plan_store import LibraryPlanStore
-from indexer.encoders.devices import Devices
+from indexer.embedding.worker import Worker
+from indexer.encoders.devices import HOST, Devices
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, Plan, write_plan
 from indexer.library.shards import read_coverage
 from indexer.pipeline import embed, plan_only
+from indexer.ranks import Rank
 
 
 @pytest.fixture
@@ -88,7 +89,9 @@ def test_ranks_of_several_machines_do_one_plan_by_the_printed_line(
 
 
 def test_the_line_for_several_machines_names_library_rendezvous_and_gpus(tmp_path: Path) -> None:
-    assert plan_command(Library(tmp_path), "f00d", devices=Devices("cuda", 2, "GPU-1f 0,MIG-7")) == (
+    write_plan(Library(tmp_path).work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
+    line = plan_command(LibraryPlanStore(Library(tmp_path), "f00d"), Devices("cuda", 2, "GPU-1f 0,MIG-7"))
+    assert line == (
         "CUDA_VISIBLE_DEVICES='GPU-1f 0,MIG-7' torchrun --nnodes N --rdzv-backend c10d --rdzv-endpoint HOST:29400 "
         f"--nproc-per-node 2 -m indexer.embedding.embed --library {tmp_path} --fingerprint f00d"
     )
@@ -98,23 +101,21 @@ def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypa
     library = Library(tmp_path)
     write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
 
-    def embed_on(_: LibraryPlanStore, rank: Rank, device: str, **__: object) -> None:
-        assert rank == Rank()
-        raise EmbedError(device)
+    def work(worker: Worker, _: LibraryPlanStore) -> None:
+        assert worker.rank == Rank()
+        raise EmbedError(worker.device)
 
-    monkeypatch.setattr("indexer.embedding.embed.embed", embed_on)
+    monkeypatch.setattr(Worker, "work", work)
+    monkeypatch.setattr("indexer.embedding.embed.find_device", lambda _: HOST)
     with pytest.raises(EmbedError, match=r"^cuda:3$"):
-        run_ranks(
-            library,
-            "f00d",
-            devices=Devices("cuda", 1, "7", first=3),
-            watch=lambda _: None,
-            give_up=pytest.fail,
-        )
+        place = LibraryPlanStore(library, "f00d")
+        embed_here(place, Devices("cuda", 1, "7", first=3), show=lambda *_: None, give_up=pytest.fail)
 
 
 def test_a_rank_names_how_a_plan_of_another_program_is_written_anew(tmp_path: Path) -> None:
     library = Library(tmp_path)
     write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0, options={"is_timed": True}), [])
-    with pytest.raises(EmbedError, match=r"the plan is of another version .*is not known.*; plan again"):
+    with pytest.raises(
+        EmbedError, match=r"plan.jsonl\" can't be read .*is not known.*; `icons index` writes another one"
+    ):
         LibraryPlanStore(library, "f00d")

@@ -12,25 +12,23 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Silent, disc
-from safetensors import safe_open
 
 from indexer.arrays import Halves, Pixels
-from indexer.embedding.block_queue import BlockQueue, Claims
+from indexer.embedding.block_queue import BlockQueue
 from indexer.embedding.device import Collect, DeviceSpec, QueuedDevice
 from indexer.embedding.plan_store import LibraryPlanStore
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter, Gauge
-from indexer.embedding.work import MOST_WAITING, Ended, ShardWriter, Work
+from indexer.embedding.progress import EmbeddingProgress, EmbeddingReporter
+from indexer.embedding.worker import MOST_WAITING, ShardWriter, work_off
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.devices import HOST
 from indexer.encoders.graphs import LoadedEncoder, load_encoder
-from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, Plan, write_plan
-from indexer.library.shards import partial_shards_by_block, read_finished
-from indexer.library.stores import FolderStore
+from indexer.library.shards import Shard
 from indexer.library.traits import TRAITS
 from indexer.pipeline import IndexOptions, plan_only, scan
+from indexer.ranks import Gauge
 
 
 class SimulatedDevice(QueuedDevice):
@@ -80,14 +78,11 @@ def _planned(tmp_path: Path, model: Path, *, workers: int) -> LibraryPlanStore:
     return LibraryPlanStore(library, plan_only(library, options, Silent()).split()[-1])
 
 
-def _work(
-    place: LibraryPlanStore, spec: DeviceSpec, claims: Claims | None = None, number: int = 0
-) -> EmbeddingProgress:
+def _work(place: LibraryPlanStore, spec: DeviceSpec, number: int = 0, n: int = 1) -> EmbeddingProgress:
     """What one worker has reported in the end."""
-    n = 1 if claims is None else 2
     progress = EmbeddingProgress(number, n)
-    queue, gauge = BlockQueue(place, claims), Gauge(HOST, 1)
-    Work(f"rank {number}", n, queue, spec, EmbeddingReporter(lambda _: None, progress, gauge)).do()
+    with BlockQueue(place, f"rank-{number}") as queue:
+        work_off(queue, spec, EmbeddingReporter(lambda _: None, progress, Gauge(HOST, 1)))
     return progress
 
 
@@ -110,12 +105,11 @@ def test_unequal_devices_share_the_work_by_what_they_can_do(tmp_path: Path, tiny
     planned, both = _planned(tmp_path, tiny_model, workers=0), Barrier(2)
 
     def work(number: int, rate: float) -> EmbeddingProgress:
-        with Claims(FolderStore(planned.run), worker=f"rank {number}", lease_seconds=60.0) as claims:
-            return _work(planned, simulated(rate, lambda _: both.wait(60)), claims, number)
+        return _work(planned, simulated(rate, lambda _: both.wait(60)), number, 2)
 
     with ThreadPoolExecutor(2) as threads:
         fast, slow = threads.map(work, range(2), (200.0, 10.0))
-    assert (fast.images + slow.images, BlockQueue(planned).count_undone()) == (96, 0)
+    assert (fast.images + slow.images, [*planned.missing()]) == (96, [])
     assert fast.images > 2 * slow.images > 0, "dealt out evenly they would be equal"
 
 
@@ -127,26 +121,21 @@ def queue(tmp_path: Path) -> BlockQueue:
     library = Library(tmp_path)
     write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
     library.begin_run("f00d", "0")
-    return BlockQueue(LibraryPlanStore(library, "f00d"))
+    return BlockQueue(LibraryPlanStore(library, "f00d"), "a")
 
 
 def add(writer: ShardWriter, *ids: int) -> None:
     n = len(ids)
-    writer.add(np.array(ids), np.ones((n, 4), np.float16), dict.fromkeys(ids, 0), np.zeros(n, TRAITS))
+    piece = Shard("images", np.array(ids), np.ones((n, 4), np.float16), {}, np.zeros(n, TRAITS))
+    writer.add(piece, dict.fromkeys(ids, 0))
 
 
 def test_a_device_waits_for_a_slow_drive_before_memory_fills(
-    queue: BlockQueue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    queue: BlockQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drive_works, written, handed_over = threading.Event(), list[str](), list[int]()
-
-    def write(_: LibraryPlanStore, block: str, name: str, content: bytes) -> None:
-        del block, content
-        assert drive_works.wait(60)
-        written.append(name)
-
-    monkeypatch.setattr(LibraryPlanStore, "write", write)
-    with ShardWriter(queue, worker="rank 0", encoder=ENCODER) as writer:
+    monkeypatch.setattr(LibraryPlanStore, "write", lambda *it: drive_works.wait(60) and written.append(it[2]))
+    with ShardWriter(queue, encoder=ENCODER) as writer:
 
         def embed() -> None:
             for number in range(2 * MOST_WAITING):
@@ -156,28 +145,12 @@ def test_a_device_waits_for_a_slow_drive_before_memory_fills(
 
         device = threading.Thread(target=embed)
         device.start()
-        try:
-            device.join(0.3)
-            assert (device.is_alive(), len(handed_over)) == (True, MOST_WAITING)
-        finally:
-            drive_works.set()
-            device.join(60)
+        device.join(0.3)
+        found = device.is_alive(), len(handed_over)
+        drive_works.set()
+        device.join(60)
+    assert found == (True, MOST_WAITING)
     assert written == [f"images-{number}.safetensors" for number in range(2 * MOST_WAITING)]
-
-
-def test_a_worker_that_is_asked_to_end_leaves_what_it_has_as_a_part(queue: BlockQueue, tmp_path: Path) -> None:
-    for cause, kept in ((EmbedError("lost"), {}), (Ended("asked"), {"images-0": [3, 4]})):
-        with (
-            pytest.raises(type(cause)),
-            ShardWriter(queue, worker="a", encoder=ENCODER) as writer,
-        ):
-            add(writer, 4, 3)
-            writer.write_due_part("images-0", "images")
-            raise cause
-        parts = partial_shards_by_block(Library(tmp_path).vectors("f00d"))
-        assert {block: read_finished(path).ids.tolist() for block, [path] in parts.items()} == kept
-    with safe_open(parts["images-0"][0], framework="numpy") as part:
-        assert (part.metadata()["rank"], part.metadata()["run"]) == ("a", "0")
 
 
 def test_after_a_part_that_could_not_be_written_no_shard_is(
@@ -185,21 +158,16 @@ def test_after_a_part_that_could_not_be_written_no_shard_is(
 ) -> None:
     real, goes_on, calls = LibraryPlanStore.write, threading.Event(), iter(range(10))
 
-    def write(work: LibraryPlanStore, block: str, name: str, content: bytes) -> None:
-        if next(calls) == 0:
-            assert goes_on.wait(60)
+    def write(place: LibraryPlanStore, *what: Any) -> None:
+        if next(calls) == 0 and goes_on.wait(60):
             raise OSError("the drive is away")
-        real(work, block, name, content)
+        real(place, *what)
 
     monkeypatch.setattr(LibraryPlanStore, "write", write)
-    with (
-        pytest.raises(OSError, match="is away"),
-        ShardWriter(queue, worker="a", encoder=ENCODER) as writer,
-    ):
+    with pytest.raises(OSError, match="is away"), ShardWriter(queue, encoder=ENCODER) as writer:
         writer.part_seconds = 0.0
-        add(writer, 1)
-        writer.write_due_part("images-0", "images")
-        add(writer, 2)
-        writer.write("images-0", "images")
+        for number, write_one in enumerate((writer.write_due_part, writer.write)):
+            add(writer, number)
+            write_one("images-0", "images")
         goes_on.set()
     assert list(Library(tmp_path).vectors("f00d").glob("*.safetensors")) == []

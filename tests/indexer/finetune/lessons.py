@@ -9,7 +9,6 @@ import open_clip
 import torch
 from safetensors.torch import save_file
 
-from indexer.embedding.distributed import Rank
 from indexer.finetune.augment import edges
 from indexer.finetune.captions import base_of, make_captions
 from indexer.finetune.lesson import KeptWords, Lesson, encode_texts, tokenize
@@ -17,6 +16,7 @@ from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.rank import wrap
 from indexer.finetune.step import Session, make_optimizer
 from indexer.finetune.student import Student, sharded
+from indexer.ranks import Rank
 
 TINY = {
     "embed_dim": 16,

@@ -10,7 +10,6 @@ import torch.distributed as dist
 from lessons import TOKENIZER, tiny_model, tiny_options, tiny_session
 from torch import Tensor
 
-from indexer.embedding.distributed import Rank, process_group
 from indexer.finetune.batches import Feed
 from indexer.finetune.checkpoints import (
     TrainingState,
@@ -23,6 +22,7 @@ from indexer.finetune.checkpoints import (
 )
 from indexer.finetune.step import Session, check_sound, compute_gradients, steps, take_step
 from indexer.finetune.student import Average, Student, whole
+from indexer.ranks import Rank, process_group
 
 
 def main() -> None:

@@ -12,10 +12,10 @@ import pytest
 import torch
 from lessons import tiny_options, tiny_session
 
-from indexer.embedding.distributed import Rank
 from indexer.finetune.batches import Feed, order_of_pass
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.step import compute_gradients
+from indexer.ranks import Rank
 
 TERMS = {"caption_pair_weight": 0.5, "keep_words_weight": 3.0}
 BY_HAND: dict[str, dict[str, Any]] = {"ddp": {}, "by hand": {"by_hand": True}}

@@ -12,7 +12,6 @@ from torch import Tensor
 from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from indexer.embedding.distributed import Rank
 from indexer.finetune.augment import as_floats, augment, edges
 from indexer.finetune.batches import STEPS_AHEAD, Feed, Part, list_relations, on_device
 from indexer.finetune.captions import make_captions
@@ -20,6 +19,7 @@ from indexer.finetune.lesson import Lesson, tokenize
 from indexer.finetune.options import Loss
 from indexer.finetune.step import sigmoid_loss, softmax_loss, take_step
 from indexer.finetune.watch import MAIN_FIGURE, compare_rankers, main_figure, make_exam
+from indexer.ranks import Rank
 
 CPU, ELSEWHERE = torch.device("cpu"), torch.device("meta")
 """The meta device stands for a GPU: nothing is computed there, but how things get there can be seen."""

@@ -13,7 +13,6 @@ from lessons import PREPROCESS, TIMM, TINY, tiny_model, tiny_options, tiny_sessi
 from test_gradients import TERMS, assert_as_alone, assert_examined_as_saved, assert_went_on, found_by_two_ranks
 from torch.distributed.checkpoint import metadata
 
-from indexer.embedding.distributed import Rank
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import TrainError
@@ -22,6 +21,7 @@ from indexer.finetune.folder import write_random_model
 from indexer.finetune.options import Distribution
 from indexer.finetune.rank import check_devices
 from indexer.finetune.student import Average, blocks, build, outline, weights_left_out
+from indexer.ranks import Rank
 
 CONFIGS: dict[str, dict[str, Any]] = {
     "open_clip": TINY,
@@ -180,3 +180,9 @@ def test_a_list_of_shards_may_hold_members_of_enumerations_and_no_other_attribut
     for owner, error in ((kind, KeyError), (metadata.TensorStorageMetadata, pickle.UnpicklingError)):
         with pytest.raises(error):
             _Restricted(io.BytesIO(pickle.dumps(_Attribute(owner, "__init__")))).load()
+
+
+@pytest.mark.parametrize("name", ["_MEM_FORMAT_ENCODING.TORCH_CHANNELS_LAST", "os.PathLike", "Metadata.__class__"])
+def test_a_list_of_shards_reaches_nothing_through_a_dotted_name(name: str) -> None:
+    with pytest.raises(pickle.UnpicklingError, match=name):
+        _Restricted(io.BytesIO(b"")).find_class(metadata.__name__, name)

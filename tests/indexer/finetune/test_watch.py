@@ -13,7 +13,6 @@ import torch
 from lessons import tiny_options
 from torch.autograd import DeviceType
 
-from indexer.embedding.distributed import Ranks
 from indexer.embedding.progress import Overseer, Reporter, Watchdog
 from indexer.encoders import devices as devices_
 from indexer.encoders.checkpoint import ModelChoice
@@ -25,6 +24,7 @@ from indexer.finetune.progress import TrainingProgress, TrainingView
 from indexer.finetune.session import Request, prepare, working
 from indexer.finetune.watch import StepClock, shares_of
 from indexer.library.folder import Library
+from indexer.ranks import Ranks
 
 
 def prepared(icons: Path, start: Path, out: Path, *, ranks: int, **chosen: object) -> Places:

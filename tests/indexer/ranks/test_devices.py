@@ -12,11 +12,12 @@ import torch
 from click.testing import CliRunner
 from conftest import exported_once
 
-from indexer.embedding.progress import Gauge, RankProgress, Reporter, peak_memory
-from indexer.embedding.rank_view import cells
+from indexer.embedding.progress import EmbeddingProgress, RankProgress, Reporter
+from indexer.embedding.rank_view import RankView, cells
 from indexer.encoders.devices import HOST
 from indexer.finetune.progress import TrainingProgress
 from indexer.library.folder import Library
+from indexer.ranks import Gauge, peak_memory
 from search.cli import main
 
 
@@ -70,6 +71,17 @@ def test_a_rank_is_spelled_with_what_it_waits_for() -> None:
     assert cells(rank, rate=40)[-2:] == ("98%", "612 W")
 
 
+def test_a_table_of_many_workers_begins_with_who_is_late_and_stays_short() -> None:
+    workers = [EmbeddingProgress(0, 1, f"host-{n}", images=100, failed=n, seconds=1.0, at="a") for n in range(40)]
+    workers[7].note, view = "late: 70 s at a picture", RankView()
+    view.live = True
+    view.look(workers)
+    [table] = view.beneath()
+    first, *_, last = zip(*(column.cells for column in table.columns), strict=True)
+    assert list(map(str, first)) == ["host-7", "", "107", "107", "7", "late: 70 s at a picture"]
+    assert (len(table.rows), str(last[0])) == (17, "and 24 more")
+
+
 def test_watched_devices_are_told_line_by_line_where_no_terminal_is(
     library: Library, icon_folder: Path, tiny_model: Path
 ) -> None:
@@ -85,7 +97,7 @@ def test_watched_devices_are_told_line_by_line_where_no_terminal_is(
 
 TELL = """
 from indexer.encoders.devices import HOST
-from indexer.embedding.progress import peak_memory
+from indexer.ranks import peak_memory
 print(peak_memory(HOST))
 """
 

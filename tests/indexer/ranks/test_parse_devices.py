@@ -11,11 +11,11 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from indexer.embedding.distributed import Rank, Ranks, process_group
 from indexer.encoders import devices
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.devices import Devices, Machine, choose_sooner, first_devices, operations, parse_devices
 from indexer.errors import DeviceError
+from indexer.ranks import Rank, Ranks, process_group
 
 MASK = "CUDA_VISIBLE_DEVICES"
 UUIDS = "GPU-5ee1, GPU-0c3b,GPU-9d00"
@@ -191,7 +191,7 @@ def test_a_rank_takes_its_gpu_before_it_meets_others_and_binds_only_nccl_to_it(
 PROGRAM = """
 import os, signal, sys
 from indexer.errors import EmbedError
-from indexer.embedding.distributed import Rank, run_as_rank
+from indexer.ranks import Rank, run_as_rank
 
 def work(rank: Rank) -> None:
     if rank.index == 1:

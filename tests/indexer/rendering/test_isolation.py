@@ -15,10 +15,10 @@ import psutil
 import pytest
 import torch
 
-from indexer.embedding.progress import cpu_seconds, family, proportional_bytes
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
 from indexer.library.bundled import bundled
+from indexer.ranks import cpu_seconds, family, proportional_bytes
 from indexer.rendering.draw_pool import Worker
 from indexer.rendering.pool import RenderPool
 from indexer.rendering.slots import Job

@@ -19,6 +19,7 @@ from indexer.sources.records import (
     content_digest,
     family,
     from_text,
+    read_regular,
     stamp_of,
     to_text,
 )
@@ -140,6 +141,14 @@ def test_a_dangling_link_and_a_pipe_are_listed_and_not_waited_for(tmp_path: Path
     found = {one.path: (one.error, one.records) for one in scan(tmp_path)}
     assert found.pop("b.svg")[0] is not None
     assert found == {"a.svg": ("No such file or directory", None), "c.svg": ("not a regular file", None)}
+
+
+def test_a_file_that_is_given_in_pieces_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_bytes(bytes(range(200)))
+    real = os.read
+    monkeypatch.setattr("os.read", lambda file, n: real(file, min(n, 7)))
+    assert read_regular(tmp_path / "file") == bytes(range(200))
+    assert read_regular(tmp_path / "file", limit=90, cut=True) == bytes(range(90))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

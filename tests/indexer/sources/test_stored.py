@@ -73,6 +73,15 @@ def test_pictures_of_a_bucket_are_scanned_and_those_unchanged_are_not_read_again
     assert s3.n - before <= 5, "a list, the licence, and the one picture that has changed"
 
 
+def test_a_licence_that_comes_later_is_seen_with_pictures_that_stay(icons: Path, bucket: ObjectStore) -> None:
+    text = bucket.get("icons/LICENSE")
+    bucket.delete("icons/LICENSE")
+    [source] = open_sources(icons)
+    stamps = {scanned.path: scanned.stamp for scanned in source.scan({})}
+    bucket.put("icons/LICENSE", text.content)
+    assert {record.set.licence for scanned in source.scan(stamps) for record in scanned.records or ()} == {"MIT"}
+
+
 def test_what_has_changed_or_gone_since_the_scan_is_told(icons: Path, bucket: ObjectStore) -> None:
     address = picture_at("stored", icons, "arrow.svg", "", digest=content_digest(disc(4, 12).encode()))
     assert read_picture(address) == disc(4, 12).encode()

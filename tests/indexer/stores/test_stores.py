@@ -4,6 +4,7 @@ import secrets
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from indexer.library.stores import (
     FolderStore,
     RetryingStore,
     Store,
+    Stored,
     local_path,
     open_object_store,
     open_store,
@@ -35,71 +37,54 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     return open_object_store(f"memory://work/{secrets.token_hex(4)}")
 
 
+def names(store: Store, prefix: str = "") -> list[str]:
+    return list(store.list(prefix))
+
+
 def test_what_is_put_is_read_and_listed_by_prefix(store: Store) -> None:
-    assert store.get("a/one") is None
-    assert store.list("a/") == {}
+    assert (store.get("a/one"), names(store, "a/")) == (None, [])
     for name in ("a/one", "a/other/two", "b"):
         store.put(name, name.encode())
     read = store.get("a/other/two")
-    assert read is not None
-    assert read.content == b"a/other/two"
-    assert list(store.list("")) == ["a/one", "a/other/two", "b"]
-    assert list(store.list("a/o")) == ["a/one", "a/other/two"]
-    assert {name: listed.version for name, listed in store.list("a/other/").items()} == {"a/other/two": read.version}
+    assert [read.content, store.list("a/other/")["a/other/two"].version] == [b"a/other/two", read.version]
+    assert [names(store), names(store, "a/o")] == [["a/one", "a/other/two", "b"], ["a/one", "a/other/two"]]
     store.delete("a/one")
     store.delete("a/one")
-    assert list(store.list("a/")) == ["a/other/two"]
+    assert names(store, "a/") == ["a/other/two"]
     store.delete("b", "gone", "a/other/two")
     store.delete()
-    assert store.list("") == {}
+    assert names(store) == []
 
 
 def test_an_object_is_created_once_and_replaced_by_who_knows_its_version(store: Store) -> None:
     first = store.create("claims/x", b"mine")
-    assert first is not None
     assert store.create("claims/x", b"yours") is None
     second = store.replace("claims/x", b"renewed", version=first)
-    assert second not in (None, first)
+    assert None not in (first, second) and first != second
     assert store.replace("claims/x", b"late", version=first) is None
-    read = store.get("claims/x")
-    assert read is not None
-    assert (read.content, read.version) == (b"renewed", second)
+    assert store.get("claims/x") == Stored(b"renewed", second)
     assert {name: listed.version for name, listed in store.list("claims/").items()} == {"claims/x": second}
     store.delete("claims/x")
-    assert store.replace("claims/x", b"gone", version=read.version) is None
+    assert store.replace("claims/x", b"gone", version=second) is None
     assert store.create("claims/x", b"again") is not None
 
 
 @pytest.mark.parametrize("store", ["folder", "s3"], indirect=True)
 def test_of_many_who_write_at_once_one_wins(store: Store) -> None:
-    for number in range(5):
-        won: list[tuple[str, str]] = []
-        line = threading.Barrier(6)
+    version: str | None = None
+    line = threading.Barrier(6)
 
-        def compete(
-            name: str, known: str | None, won: list[tuple[str, str]] = won, line: threading.Barrier = line
-        ) -> None:
-            mine = secrets.token_hex(8)
-            line.wait()
-            version = (
-                store.create(name, mine.encode())
-                if known is None
-                else store.replace(name, mine.encode(), version=known)
-            )
-            if version is not None:
-                won.append((mine, version))
+    def compete(number: int) -> Stored | None:
+        line.wait()
+        mine = f"{number} {version}".encode()
+        found = store.replace("x", mine, version=version) if version else store.create("x", mine)
+        return None if found is None else Stored(mine, found)
 
-        for known in (None, "held"):
-            version = won.pop()[1] if known else None
-            rivals = [threading.Thread(target=compete, args=(f"claims/{number}", version)) for _ in range(6)]
-            for rival in rivals:
-                rival.start()
-            for rival in rivals:
-                rival.join()
-            assert len(won) == 1
-            read = store.get(f"claims/{number}")
-            assert read is not None
-            assert (read.content.decode(), read.version) == won[0]
+    with ThreadPoolExecutor(6) as threads:
+        for _ in range(6):
+            [won] = [one for one in threads.map(compete, range(6)) if one is not None]
+            assert store.get("x") == won
+            version = won.version
 
 
 @pytest.mark.parametrize(
@@ -136,20 +121,16 @@ def test_a_bucket_that_is_not_there_and_a_protocol_that_is_unknown_are_named(s3:
 
 
 def test_urls_are_told_from_paths_however_they_are_spelled(tmp_path: Path) -> None:
-    assert url_of("s3://bucket/icons/") == "s3://bucket/icons"
-    assert spelled(Path("s3://bucket/icons")) == "s3://bucket/icons"
+    assert url_of("s3://bucket/icons/") == spelled(Path("s3://bucket/icons")) == "s3://bucket/icons"
     assert spelled(tmp_path) == str(tmp_path)
-    assert url_of(tmp_path) is None
-    assert url_of("work") is None
-    assert url_of("C:/work") is None
-    assert url_of("file:///tmp/work") is None
+    assert {url_of(place) for place in (tmp_path, "work", "C:/work", "file:///tmp/work")} == {None}
     assert local_path("file:///tmp/work") == Path("/tmp/work")
     assert isinstance(open_store(f"file://{tmp_path}"), RetryingStore)
 
 
 def test_who_works_on_folders_alone_loads_nothing_of_stores() -> None:
     program = (
-        "import sys, indexer.pipeline, indexer.embedding.crew, indexer.sources.source, indexer.rendering.slots\n"
+        "import sys, indexer.pipeline, indexer.embedding.ray_workers, indexer.sources.source, indexer.rendering.slots\n"
         "print(*sorted({'fsspec', 's3fs', 'gcsfs', 'botocore', 'aiohttp', 'ray'} & set(sys.modules)))"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -5,7 +5,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +13,9 @@ import pytest
 from conftest import Silent
 from shared_work import assert_same, do_here, vectors_of
 
-from indexer.embedding.plan_store import PLAN, ObjectPlanStore, open_work
+from indexer.embedding.plan_store import OUTLINES, PLAN, ObjectPlanStore, open_work
 from indexer.embedding.planning import EmbedOptions
-from indexer.embedding.progress import EmbeddingProgress
-from indexer.embedding.sharing import Watching
+from indexer.embedding.progress import EmbeddingProgress, Run, Watch
 from indexer.errors import EmbedError, ModelError
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
@@ -36,13 +35,6 @@ def runs_in(work: Path) -> list[str]:
 
 def place_in(work: Path) -> ObjectPlanStore:
     return open_work(open_store(str(work)))
-
-
-def assert_refused(work: Path, library: Library, match: str) -> None:
-    """A worker and who collects say the same."""
-    for do in (lambda: do_here(work), lambda: collect(library, str(work))):
-        with pytest.raises(EmbedError, match=match):
-            do()
 
 
 @contextmanager
@@ -162,7 +154,7 @@ def test_who_waits_asks_for_workers_again_where_a_shard_is_damaged_and_prints_on
 
         def embedded(self, *_: object) -> None:
             self.looks += 1
-            place_in(work).report_end("icons-ray-0", "no such device")
+            place_in(work).run.report_end("icons-ray-0", "no such device")
             if self.looks > 1:
                 do_here(work)
             if self.looks == 2:
@@ -206,10 +198,10 @@ def test_a_run_that_is_replaced_goes_by_whatever_spelling_of_the_place_and_what_
     plan_only(planned, replace(options, work=str(tmp_path / "link")), Silent())
     now = place_in(work).plan.run
     assert runs_in(work) == [now]
-    before.report_end("late", "nothing")
+    before.run.report_end("late", "nothing")
     assert before.plan.run in runs_in(work)
     collect(planned, str(work))
-    before.report_end("later", "nothing")
+    before.run.report_end("later", "nothing")
     monkeypatch.setattr("indexer.embedding.sharing._LATE_SECONDS", 0.0)
     for _ in range(2):
         collect(planned, str(work))
@@ -259,10 +251,9 @@ def test_what_is_not_of_a_run_stays_in_its_folder(planned: Library, work: Path) 
     assert [path.name for path in (work / run).rglob("*.*")] == ["a.jpg"]
 
 
-def test_a_plan_that_a_stranger_wrote_is_refused_and_writes_nothing(planned: Library, work: Path) -> None:
-    plan = json.loads((work / PLAN).read_bytes())
-    before = sorted(work.parent.rglob("*"))
-    for change in (
+@pytest.mark.parametrize(
+    "change",
+    [
         {"run": "../victim/deep"},
         {"run": ""},
         {"fingerprint": "../victim"},
@@ -271,22 +262,26 @@ def test_a_plan_that_a_stranger_wrote_is_refused_and_writes_nothing(planned: Lib
         {"options": {"workers": 10**9}},
         {"options": {"lease_seconds": 0}},
         {"new": 1},
-        {"options": {**plan["options"], "new": 1}},
-    ):
-        (work / PLAN).write_text(json.dumps({**plan, **change}))
-        assert_refused(work, planned, r'plan.json" is of another version of icons, or damaged .*install one everywhere')
-    assert sorted(work.parent.rglob("*")) == before
+        {"options": {"new": 1}},
+    ],
+    ids=str,
+)
+def test_a_plan_that_a_stranger_wrote_is_refused_and_writes_nothing(tmp_path: Path, change: dict[str, object]) -> None:
+    work, plan = tmp_path / "work", asdict(Plan("f00d", "{}", 1, 1, 2, "0" * 12, asdict(EmbedOptions())))
+    open_store(str(work)).put(PLAN, json.dumps({**plan, **change}).encode())
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(EmbedError, match=r'plan.json" is of another version of icons, or damaged .*install one every'):
+        do_here(work)
+    assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_block_that_leads_elsewhere_is_not_done(planned: Library, work: Path) -> None:
-    [headers] = work.glob("*/outlines.jsonl")
-    lines = [json.loads(line) for line in headers.read_text().splitlines()]
-    for name in ("../../planted", "..", "/planted", "a/b", ""):
-        lines[0][0] = name
-        headers.write_text("\n".join(map(json.dumps, lines)))
-        with pytest.raises(EmbedError, match="has lost what its blocks are"):
-            do_here(work)
-    assert not list(work.parent.rglob("planted*"))
+@pytest.mark.parametrize("name", ["../../planted", "..", "/planted", "a/b", ""])
+def test_a_block_that_leads_elsewhere_is_not_done(tmp_path: Path, name: str) -> None:
+    store = open_store(str(tmp_path / "work"))
+    store.put(f"run/{OUTLINES}", json.dumps([name, "names", 1]).encode())
+    place = ObjectPlanStore(store, Plan("f00d", "{}", 0, 1, 1, "run"))
+    with pytest.raises(EmbedError, match="has lost what its blocks are"):
+        place.headers  # noqa: B018
 
 
 def test_a_plan_s_model_is_not_fetched_and_names_no_file(
@@ -305,20 +300,26 @@ def test_a_plan_s_model_is_not_fetched_and_names_no_file(
     assert fetched == []
 
 
-def test_workers_that_have_ended_or_fallen_silent_count_with_what_they_did_and_have_no_rate(tmp_path: Path) -> None:
-    options = {"lease_seconds": 0.2}
-    assert EmbedOptions(**options).lease_seconds == 0.2
-    place = ObjectPlanStore(open_store(str(tmp_path)), Plan("f00d", "{}", 0, 0, 0, "run", options))
-    watching = Watching(place)
-    assert watching.look() == []
-    place.report("a", EmbeddingProgress(0, 1, images=10, seconds=2.0))
-    place.report("b", EmbeddingProgress(0, 1, images=30, failed=2, seconds=2.0))
-    place.report("c", EmbeddingProgress(0, 1, images=5, names=7, seconds=1.0, finished=True))
-    assert [(told.rank, told.done, told.images_per_second) for told in watching.look()] == [
-        (0, 10, 5.0),
-        (1, 32, 16.0),
-        (2, 5, 0.0),
-    ]
+def test_workers_are_told_by_name_with_who_is_late_and_who_has_fallen_silent(tmp_path: Path) -> None:
+    run = Run("1", open_store(str(tmp_path)), lease_seconds=0.4, report_seconds=1.0)
+    watch = Watch(run, EmbeddingProgress)
+    assert watch.look() == []
+
+    def told(**how: bool) -> list[tuple[str, int, bool, bool]]:
+        return [(one.name, one.done, one.finished, one.note.startswith("late: ")) for one in watch.look(**how)]
+
+    run.report("a", EmbeddingProgress(0, 1, "a", images=10, steps=1))
+    run.report("b", EmbeddingProgress(0, 1, "b", images=30, failed=2, steps=1))
+    run.report("c", EmbeddingProgress(0, 1, "c", images=5, finished=True))
+    assert told() == [("a", 10, False, False), ("b", 32, False, False), ("c", 5, True, False)]
     time.sleep(0.5)
-    place.report("b", EmbeddingProgress(0, 1, images=40, failed=2, seconds=3.0))
-    assert [(told.rank, told.done, told.names) for told in watching.look()] == [(0, 42, 0), (1, 15, 7)]
+    run.report("b", EmbeddingProgress(0, 1, "b", images=40, failed=2, steps=2))
+    assert told()[:2] == [("a", 10, False, True), ("b", 42, False, False)]
+    time.sleep(0.5)
+    run.report("b", EmbeddingProgress(0, 1, "b", images=40, failed=2, seconds=1.0, steps=2))
+    assert told(keeps_silent=True)[0] == ("a", 10, False, True)
+    assert told()[:2] == [("a", 10, True, False), ("b", 42, False, True)]
+    run.report("a", EmbeddingProgress(0, 1, "a", images=11, steps=2))
+    assert told()[0] == ("a", 11, False, False)
+    run.report_end("c", "no such device")
+    assert [watch.ends(), watch.ends()] == [{"c": "no such device"}, {}]

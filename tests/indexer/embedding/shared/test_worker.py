@@ -8,12 +8,14 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from conftest import Silent
 from s3_server import Faults
+from safetensors import safe_open
 from shared_work import (
     CPU,
     assert_same,
@@ -26,9 +28,11 @@ from shared_work import (
     vectors_of,
 )
 
-from indexer.embedding.crew import start_on_ray, work_here
+from indexer.embedding.embed import work_here
 from indexer.embedding.plan_store import fetch_encoder, open_work
-from indexer.embedding.work import Ended
+from indexer.embedding.progress import EmbeddingProgress, Watch
+from indexer.embedding.ray_workers import start_on_ray
+from indexer.embedding.worker import Ended
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError, IconsError
 from indexer.library.folder import Library
@@ -41,10 +45,10 @@ from search.cli import main
 Vectors = dict[tuple[str, int], np.ndarray]
 
 
-def assert_collected(library: Library, work: Path, expected: Vectors) -> None:
+def assert_collected(library: Library, work: Path | str, expected: Vectors) -> None:
     """All of a plan is there, and is what one process makes."""
     found = collect(library, str(work))
-    assert found.blocks == found.of
+    assert (found.blocks, found.damaged) == (found.of, 0)
     assert_same(vectors_of(library, found.fingerprint), expected)
 
 
@@ -52,14 +56,7 @@ def work_watched(work: Path, watch: Callable[[object, list[object]], None]) -> N
     """Be a worker that says at once what it has done."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("indexer.embedding.progress.REPORT_SECONDS", 0.0)
-        work_here(str(work), CPU, watch=watch, give_up=pytest.fail)  # type: ignore[arg-type]
-
-
-def ended(process: "subprocess.Popen[bytes]") -> str:
-    """What a worker that has ended well said."""
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 0, said.decode()
-    return said.decode()
+        work_here(str(work), CPU, show=watch, give_up=pytest.fail)  # type: ignore[arg-type]
 
 
 def test_a_plan_is_put_done_and_collected_and_then_the_place_is_empty(
@@ -100,6 +97,8 @@ def test_a_worker_that_is_asked_to_end_gives_its_blocks_back_with_what_it_has_ma
         work_watched(work, end_at_24)
     assert list(work.glob("*/claims/*.json")) == []
     [part] = [path for path in work.rglob("*.safetensors") if "+" in path.name]
+    with safe_open(part, framework="numpy") as opened:
+        assert opened.metadata()["run"] == open_work(open_store(str(work))).run.id
     part.write_bytes(damage(part.read_bytes()))
     if damage is bytes:
         collect(library, str(work))
@@ -145,7 +144,10 @@ def test_a_machine_that_lacks_the_icons_fails_none_and_says_which_it_can_t_read(
     with pytest.raises(EmbedError, match=r'dot-00000.svg" and 7 other pictures can\'t be read on this machine'):
         do_here(work)
     assert list(work.rglob("images-*.safetensors")) == list(work.glob("*/claims/*.json")) == []
-    assert any("can't be read on this machine" in reason for reason in open_work(open_store(str(work))).ends().values())
+    assert any(
+        "can't be read on this machine" in reason
+        for reason in Watch(open_work(open_store(str(work))).run, EmbeddingProgress).ends().values()
+    )
     if lacks != "the folder":
         icons.rmdir()
     elsewhere.rename(icons)
@@ -166,23 +168,6 @@ def test_icons_that_have_gone_or_changed_since_the_scan_are_listed(
     do_here(work)
     failures = read_coverage(library.vectors(collect(library, str(work)).fingerprint)).failures
     assert [failed.is_final for failed in failures.values()] == [False] * 24
-
-
-def test_a_worker_that_began_with_names_alone_does_a_picture_block_that_is_free_again(
-    planned: Library, work: Path
-) -> None:
-    do_here(work)
-    next(work.rglob("names-*.safetensors")).unlink()
-    damaged = [next(work.rglob("images-*.safetensors"))]
-
-    def damage(_: object, ranks: object) -> None:
-        if ranks[0].names and damaged:  # type: ignore[index]
-            damaged.pop().write_bytes(b"")
-            collect(planned, str(work))
-
-    work_watched(work, damage)
-    assert not damaged
-    assert collect(planned, str(work)).blocks == 9
 
 
 @pytest.mark.parametrize(
@@ -210,15 +195,14 @@ def test_commands_refuse_what_does_not_go_together(
 def test_a_signal_ends_all_workers_of_a_machine_and_the_rest_is_done_later(
     planned: Library, work: Path, expected: Vectors, send: Callable[[int, int], None], number: int
 ) -> None:
-    crew = start_worker(str(work), "cpu:2")
-    until = time.monotonic() + 120
+    workers, until = start_worker(str(work), "cpu:2"), time.monotonic() + 120
     while not list(work.rglob("workers/*.json")) and time.monotonic() < until:
         time.sleep(0.02)
-    send(crew.pid, number)  # Ctrl-C is for the whole group
-    _, said = crew.communicate(timeout=60)
-    assert (crew.returncode, list(work.glob("*/claims/*.json"))) == (143, []), said.decode()
-    assert b"asked to end" in said
-    ended(start_worker(str(work), "cpu:2"))
+    send(workers.pid, number)  # Ctrl-C is for the whole group
+    _, said = workers.communicate(timeout=60)
+    assert (workers.returncode, b"asked to end" in said, list(work.glob("*/claims/*.json"))) == (143, True, []), said
+    again = start_worker(str(work), "cpu:2")
+    assert (again.communicate(timeout=120)[1], again.returncode)[1] == 0
     assert len(list(work.rglob("workers/*.json"))) >= 3
     assert_collected(planned, work, expected)
 
@@ -239,24 +223,25 @@ def test_an_encoder_s_file_that_is_lost_or_cut_is_put_again(
     assert collect(planned, str(work)).blocks == 9
 
 
+@pytest.mark.parametrize(
+    ("facts", "cache", "match"),
+    [
+        ("{", "cache", r'encoders/f00d/encoder.json" is damaged .*; remove it'),
+        (["w", "../../outside"], "cache", r'is damaged \("files.1" may not be \'../../outside\''),
+        (["w"], "a file", r"a file/f00d\" can't be written .*; XDG_CACHE_HOME names another place"),
+    ],
+)
 def test_an_encoder_s_facts_that_are_damaged_or_name_files_elsewhere_and_a_cache_that_can_t_be_written_are_named(
-    tmp_path: Path,
+    tmp_path: Path, facts: str | list[str], cache: str, match: str
 ) -> None:
-    store, cache, file = open_store(str(tmp_path / "work")), tmp_path / "cache", tmp_path / "a file"
-    file.write_text("")
-    part = store.part("encoders/f00d/")
-    part.put("w", b"")
-
-    def refused(files: list[str] | None, match: str, folder: Path = cache) -> None:
-        facts = json.dumps({"model": "x", "weights": "w", "files": files}) if files else "{"
-        part.put("encoder.json", facts.encode())
-        with pytest.raises(EmbedError, match=match):
-            fetch_encoder(store, ModelChoice("x"), fingerprint="f00d", folder=folder)
-
-    refused(None, r'encoders/f00d/encoder.json" is damaged .*; remove it')
-    refused(["w", "../../outside"], r'is damaged \("files.1" may not be \'../../outside\'')
-    assert not cache.exists()
-    refused(["w"], r'a file/f00d" can\'t be written .*; XDG_CACHE_HOME names another place', file)
+    store = open_store(str(tmp_path / "work"))
+    (tmp_path / "a file").write_text("")
+    store.put("encoders/f00d/w", b"")
+    said = facts if isinstance(facts, str) else json.dumps({"model": "x", "weights": "w", "files": facts})
+    store.put("encoders/f00d/encoder.json", said.encode())
+    with pytest.raises(EmbedError, match=match):
+        fetch_encoder(store, ModelChoice("x"), fingerprint="f00d", folder=tmp_path / cache)
+    assert not (tmp_path / "cache").exists()
 
 
 def test_without_a_plan_or_without_ray_there_is_one_line(
@@ -270,42 +255,33 @@ def test_without_a_plan_or_without_ray_there_is_one_line(
         start_on_ray("127.0.0.1:1", str(work))
 
 
-"""Beyond a lease: S3 tells whole seconds, requests are late or asked again, and some come between look and claim."""
 NURSERY = Path(__file__).parents[3] / "worker_nursery.py"
 
 
-def kill_workers(s3: Faults, tmp_path: Path, model: Path, *arguments: str, n: int, lease: float) -> dict[str, int]:
-    """Have a plan done by workers that are killed, hold what came of it against one process, and count."""
-    work = f"s3://{s3.bucket}/plans"
-    options = options_of(draw_many(tmp_path / "many", n), model, work=work, lease_seconds=lease)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "storm",
+    [
+        (96, 8, 1.5, (11, 7, 0.1), "--at-once 3 --kills 4 --seed 1 --pause 0.4 --batch-seconds 0.1"),
+        (8000, 16, 2.5, (13, 9, 0.3), "--at-once 8 --kills 200 --seed 7 --pause 1.2 --batch-seconds 1.5"),
+    ],
+    ids=["4", "200"],
+)
+def test_workers_that_are_killed_leave_a_plan_that_others_finish(
+    s3: Faults, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, storm: tuple[Any, ...]
+) -> None:
+    """Held against one process, over a store that fails, loses answers and is late."""
+    n, block, lease, faults, how = storm
+    monkeypatch.setitem(BLOCK_SIZE, "images", block)
+    s3.fail_every, s3.late_every, s3.late_seconds = faults
+    work, icons = f"s3://{s3.bucket}/plans", draw_many(tmp_path / "many", n)
+    options = options_of(icons, tiny_model, work=work, lease_seconds=lease)
     library = scanned(tmp_path / "library", options)
     plan_only(library, options, Silent())
-    command = [sys.executable, str(NURSERY), work, *arguments]
+    command = [sys.executable, str(NURSERY), work, *how.split()]
     nursery = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "Traceback" not in nursery.stderr, nursery.stderr[-4000:]
     counts = json.loads(nursery.stdout)
-    assert counts.pop("ended 1", 0) == 0, nursery.stderr[-4000:]
-    found = collect(library, work)
-    assert (found.blocks, found.damaged) == (found.of, 0)
+    assert (counts["killed"], counts.get("ended 1", 0)) == (int(how.split()[3]), 0), nursery.stderr[-4000:]
     s3.fail_every = s3.late_every = 0
-    assert_same(vectors_of(library, found.fingerprint), of_one_process(tmp_path, tmp_path / "many", model))
-    return {**counts, "blocks": found.of}
-
-
-@pytest.mark.slow
-def test_workers_that_are_killed_leave_a_plan_that_others_finish(
-    s3: Faults, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(BLOCK_SIZE, "images", 8)
-    s3.fail_every, s3.late_every, s3.late_seconds = 11, 7, 0.1
-    how = ("--at-once", "3", "--kills", "4", "--seed", "1", "--pause", "0.4", "--batch-seconds", "0.1")
-    counts = kill_workers(s3, tmp_path, tiny_model, *how, n=96, lease=1.5)
-    assert (counts["killed"], counts["blocks"]) == (4, 13)
-
-
-@pytest.mark.slow
-def test_200_kills(s3: Faults, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(BLOCK_SIZE, "images", 16)
-    s3.fail_every, s3.late_every, s3.late_seconds = 13, 9, 0.3
-    how = ("--at-once", "8", "--kills", "200", "--seed", "7", "--pause", "1.2", "--batch-seconds", "1.5")
-    assert kill_workers(s3, tmp_path, tiny_model, *how, n=8000, lease=2.5)["killed"] == 200
+    assert_collected(library, work, of_one_process(tmp_path, icons, tiny_model))

@@ -1,32 +1,33 @@
-"""Ranks: what one is told by torchrun, how it meets the others, and how torchrun is started, watched and ended.
+"""Ranks: what one is told by torchrun and takes of its device, how it meets the others, how torchrun starts and ends.
 
-All of torch.distributed that embedding touches.
+All of torch.distributed that embedding and benchmarks touch, and the start and end of training.
 """
 
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import Any, NoReturn, Self
+
+import psutil
 
 from indexer import errors
 from indexer.encoders.devices import MASK, Device, Devices, see_own_gpu, use_device
 from indexer.errors import EmbedError, IconsError
 from indexer.languages.words import printable
 from indexer.process import cores_of_rank, end_at_once, end_with_starter, named_as_starter
-
-if TYPE_CHECKING:
-    import torch
 
 START_LIMIT = timedelta(minutes=10)
 """How long ranks wait for each other at the start and at the final count."""
@@ -67,18 +68,15 @@ MEETING = "ICONS_MEETING"
 def run_as_rank(work: Callable[[Rank], None]) -> None:
     """Live a rank's life: do its work, and leave word of what ends it early to whoever has started it."""
     end_with_starter()
-    rank, refused = Rank.from_environment(), None
+    rank = Rank.from_environment()
     try:
         work(rank)
-    except IconsError as error:
-        refused = error
     except Exception as error:
         leave_word(error)
-        raise
-    if refused is not None:  # said here, so that no trace goes with it
-        leave_word(refused)
-        sys.stderr.write(f"Error: rank {rank.index}: {printable(str(refused))}\n")
-        raise SystemExit(1)
+        if not isinstance(error, IconsError):
+            raise
+        sys.stderr.write(f"Error: rank {rank.index}: {printable(str(error))}\n")
+        raise SystemExit(1) from None  # no trace
 
 
 def leave_word(error: Exception) -> None:
@@ -97,10 +95,10 @@ def share_cores(rank: Rank) -> None:
         torch.set_num_threads(cores_of_rank())
 
 
-def give_up_rank(rank: Rank, error: IconsError) -> NoReturn:
+def give_up_rank(rank: Rank, reason: str) -> NoReturn:
     """Leave word of why this rank hangs, and end it whatever its threads are in."""
-    leave_word(error)
-    end_at_once(f"rank {rank.index}: {error}")
+    leave_word(IconsError(reason))
+    end_at_once(f"rank {rank.index}: {reason}")
 
 
 @contextmanager
@@ -144,36 +142,112 @@ def total_over_ranks(rank: Rank, count: int, *, device: Device) -> int:
     Raises:
         EmbedError: the other ranks can't be reached.
     """
-    return _exchanged(rank, count, device, lambda dist, counts: dist.all_reduce(counts))
-
-
-def number_of_first_rank(rank: Rank, number: int, *, device: Device) -> int:
-    """Give every rank the number, below 2^63, that the first one has.
-
-    Raises:
-        EmbedError: the other ranks can't be reached.
-    """
-    return _exchanged(rank, number, device, lambda dist, numbers: dist.broadcast(numbers, 0))
-
-
-def _exchanged(rank: Rank, number: int, device: Device, exchange: Callable[[Any, "torch.Tensor"], None]) -> int:
     if rank.world == 1:
-        return number
+        return count
     import torch
     import torch.distributed as dist
 
     where = str(device) if dist.get_backend() == "nccl" else "cpu"  # nccl takes device memory only, gloo the host's
-    tensor = torch.tensor([number], dtype=torch.int64, device=where)
+    total = torch.tensor([count], dtype=torch.int64, device=where)
     try:
-        exchange(dist, tensor)
-        return int(tensor.item())
+        dist.all_reduce(total)
+        return int(total.item())
     except RuntimeError as error:  # torch has no class for a rank that is not there
         cause = next(iter(str(error).splitlines()), type(error).__name__)
         raise EmbedError(f'the other ranks can\'t be reached; one that has ended says why ("{cause}")') from error
 
 
+@dataclass(slots=True)
+class Gauge:
+    """Reads how busy a rank's device is; between two readings on a CPU lies the time that the second one is about."""
+
+    device: Device
+    cores: int = field(default_factory=cores_of_rank)
+    _read_at: float = field(default_factory=time.perf_counter)
+    _cpu_seconds: float = field(default_factory=lambda: cpu_seconds(family(os.getpid())))
+
+    def read(self) -> tuple[int, float | None, float | None]:
+        """Bytes of memory, the share of the device, or of a rank's cores, that was busy, and watts, as far as known."""
+        if self.device.type == "cuda":
+            found = gpu_figures(self.device)
+            if not found:
+                return peak_memory(self.device), None, None
+            return int(found["gpu/memory_gb"] * 1e9), found["gpu/utilisation"] / 100, found.get("gpu/power_w")
+        before, cpu_before = self._read_at, self._cpu_seconds
+        everyone = family(os.getpid())
+        self._read_at, self._cpu_seconds = time.perf_counter(), cpu_seconds(everyone)
+        seconds = self._read_at - before
+        busy = max(0.0, self._cpu_seconds - cpu_before) / (self.cores * seconds) if seconds else None
+        return proportional_bytes(everyone), busy, None
+
+
+def family(process: int) -> list[psutil.Process]:
+    """A process and all that descend from it, by its id; none where it has gone."""
+    try:
+        own = psutil.Process(process)
+        return [own, *own.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def cpu_seconds(processes: Iterable[psutil.Process]) -> float:
+    """Time that processes have computed for so far; those that have gone count nothing."""
+    seconds = 0.0
+    for process in processes:
+        with suppress(psutil.Error):
+            times = process.cpu_times()
+            seconds += times.user + times.system
+    return seconds
+
+
+def proportional_bytes(processes: Iterable[psutil.Process]) -> int:
+    """Memory of processes, what they share counted by its parts where the system tells these, else whole."""
+    taken = 0
+    for process in processes:
+        with suppress(psutil.Error):
+            found = process.memory_full_info()
+            taken += getattr(found, "pss", found.rss)
+    return taken
+
+
+def peak_memory(device: Device) -> int:
+    """Largest memory used so far, in bytes: the GPU's for a GPU, else the process' own."""
+    if device.type == "cuda":
+        import torch
+
+        return torch.cuda.max_memory_allocated(str(device))
+    if sys.platform == "darwin":
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # ru_maxrss of Linux begins at what the process had that started this one.
+    [line] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:")]
+    return int(line.split()[1]) * 1024
+
+
+def gpu_figures(device: Device) -> dict[str, float]:
+    """Memory, utilisation and power of a GPU through NVML; nothing where there is no GPU or no `nvidia-ml-py`."""
+    if device.type != "cuda":
+        return {}
+    import torch
+
+    try:
+        import pynvml
+    except ImportError:
+        return {}
+    try:
+        pynvml.nvmlInit()
+        handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{torch.cuda.get_device_properties(str(device)).uuid}")
+        memory, rates = pynvml.nvmlDeviceGetMemoryInfo(handle), pynvml.nvmlDeviceGetUtilizationRates(handle)
+        found = {"gpu/memory_gb": memory.used / 1e9, "gpu/utilisation": float(rates.gpu)}
+    except pynvml.NVMLError:
+        return {}
+    with suppress(pynvml.NVMLError):  # not every GPU tells its power
+        found["gpu/power_w"] = pynvml.nvmlDeviceGetPowerUsage(handle) / 1000
+    return found
+
+
 POLL_SECONDS = 0.5
 GRACE_SECONDS = 5.0
+"""For ranks that are asked to end."""
 
 
 class Ranks:
@@ -191,15 +265,16 @@ class Ranks:
         devices: Devices,
         folder: Path,
         environment: Mapping[str, str] = MappingProxyType({}),
+        grace_seconds: float = GRACE_SECONDS,
     ) -> None:
-        self.log = folder / "torchrun.log"
+        self.log, self._grace_seconds = folder / "torchrun.log", grace_seconds
         reading, writing = os.pipe()
         self._end = os.fdopen(reading, "rb")
         # Safe path: a file "numpy.py" in the folder where the user happens to stand is not to be imported.
         inherited = {**os.environ, **environment, **named_as_starter(), "PYTHONSAFEPATH": "1"}
         if devices.visible is not None:
             inherited[MASK] = devices.visible
-        agent = [sys.executable, "-m", "indexer.embedding.distributed", str(writing), str(devices.n)]
+        agent = [sys.executable, "-m", "indexer.ranks", str(writing), str(devices.n)]
         with os.fdopen(writing), self.log.open("wb") as output:
             self._process = subprocess.Popen(
                 [*agent, module, *arguments],
@@ -207,13 +282,11 @@ class Ranks:
                 stderr=subprocess.STDOUT,
                 env=inherited,
                 pass_fds=[writing],
+                process_group=0,  # Ctrl-C is for the process that has started it, which asks it to end
             )
 
     def __enter__(self) -> Self:
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
 
     def follow(self, look: Callable[[], None] = lambda: None) -> str | None:
         """Wait for their end, calling `look` twice a second; tell the cause where they ended early."""
@@ -237,12 +310,12 @@ class Ranks:
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         return f'rank {end["rank"]} {how}, see "{self.log}"'
 
-    def end(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """Ask torchrun to end, and end it where it takes long, because it or a rank is stopped: its ranks end too."""
         if self._process.poll() is None:
             self._process.terminate()
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(GRACE_SECONDS)
+                self._process.wait(self._grace_seconds)
             self._process.kill()
             self._process.wait()
         self._end.close()
@@ -282,8 +355,7 @@ def _message(failure: Any) -> str:
     """What a rank's error file says, of our own errors without their kind; nothing where it left none."""
     if not Path(failure.error_file).is_file():
         return ""
-    lines = str(failure.error_file_data["message"]["message"]).strip().splitlines()
-    message = (lines or [""])[0][:_LONGEST]
+    message = next(iter(str(failure.error_file_data["message"]["message"]).strip().splitlines()), "")[:_LONGEST]
     kind, _, text = message.partition(": ")
     return text if hasattr(errors, kind) else message
 
