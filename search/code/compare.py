@@ -18,9 +18,11 @@ from indexer.merging.facets import NO_STYLE
 from search.generation.backend import Ability, IconRow
 from search.generation.opened import Opened
 from search.query import Filters
-from search.ranking.candidates import added_up, evidence_for, name_fits
+from search.ranking.combine import added_up
+from search.ranking.features import rows_of, words_of
 from search.ranking.order import firsts_of, stand_ins
 from search.ranking.parsing import parse_query
+from search.ranking.retrieve import question_of_words
 
 _NAMES_AT_ONCE = 256
 
@@ -168,7 +170,10 @@ class Target:
             # One product: on a busy machine the threads of a small one wait for each other longer than they compute.
             cosines = np.stack([one.vector for one in asked]) @ self.side.fused.T
             for one, of_one in zip(asked, cosines, strict=True):
-                yield added_up(evidence_for(self._opened, one, name_fits(self._opened, one), self.side.ids, of_one))
+                icons = rows_of(self.side.ids)
+                icons["vectors"] = of_one
+                words_of(question_of_words(self._opened, one), icons)
+                yield added_up(icons, self._opened.manifest.calibration)
 
 
 def _crowd(spread: Spread, sources: Floats, targets: Floats) -> NDArray[np.float32]:

@@ -45,7 +45,7 @@ from search.evaluation.screenshots import (
     worst_shots,
 )
 from search.generation.opened import open_current
-from search.ranking.order import BEST_SCORE, GOOD_SCORE
+from search.ranking.weights import BEST_SCORE, GOOD_SCORE
 from search.results import Hit
 
 N_WORST = 24

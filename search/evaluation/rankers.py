@@ -31,10 +31,10 @@ from search.generation.backend import Ability
 from search.generation.facets import Chosen, FaissVectors
 from search.generation.opened import Opened
 from search.query import Query
-from search.ranking.answer import N_CANDIDATES
-from search.ranking.candidates import SearchScope, by_words
-from search.ranking.order import least_score
+from search.ranking.combine import ScoreCutoff, weigh
+from search.ranking.features import features
 from search.ranking.parsing import parse_avoided, parse_query
+from search.ranking.retrieve import N_CANDIDATES, direct_of, question_of_words, retrieve
 from search.words.wording import Speller
 
 
@@ -175,12 +175,16 @@ class EngineRanker:
     def _of_icons(self, text: str, vector: Floats) -> Floats:
         asked = parse_query(self._opened, text, vector=vector)
         avoided = parse_avoided(self._opened, Query(words=text), asked)
-        found = by_words(self._opened, asked, avoided, SearchScope(N_CANDIDATES, self._only))
-        kept = np.flatnonzero(found.scores >= least_score(found.scores))
+        question = replace(
+            question_of_words(self._opened, asked), direct=direct_of(self._opened, asked), avoided=avoided
+        )
+        found = retrieve(question, N_CANDIDATES, self._only, is_first=False)
+        rows = weigh(question, features(question, found.ids[found.fits], found))
+        kept = ScoreCutoff.of(rows, None, is_never_empty=False).hits(rows)
         scores = np.full(len(self._corpus), -np.inf, np.float32)
-        ranked_by = np.stack([found.tiers[kept], -found.evidence[kept]])
+        ranked_by = np.stack([kept["tier"], -kept["evidence"]])
         places = np.unique(ranked_by, axis=1, return_inverse=True)[1].reshape(-1)
-        scores[np.searchsorted(self._corpus.icon_ids, found.ids[kept])] = -places
+        scores[np.searchsorted(self._corpus.icon_ids, kept["icon"])] = -places
         return scores
 
 

@@ -27,6 +27,7 @@ from search.evaluation.corpus import Corpus, Shown
 from search.evaluation.evaluate import Subject
 from search.generation.backend import Ability
 from search.generation.opened import Opened, forgetful
+from search.ranking.order import set_priority
 from search.results import Hit
 from search.screens.locate import name_crops
 
@@ -298,7 +299,7 @@ def name_vectors(engine: SearchEngine, vectors: Floats, *, sets: tuple[str, ...]
     """Name what the encoder sees as some vectors (n, dim)."""
 
     def ask(opened: Opened) -> list[list[Hit]]:
-        return name_crops(opened, vectors, Filters(sets=sets), opened.set_priority(()), k=N_NAMES, min_score=0)
+        return name_crops(opened, vectors, Filters(sets=sets), set_priority(opened, ()), k=N_NAMES, min_score=0)
 
     return [_name(hits) for hits in engine.with_generation(ask)]
 

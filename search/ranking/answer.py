@@ -9,224 +9,193 @@ What is counted depends on the query and its filters alone, never on the window 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Self, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions
+from indexer.arrays import Ids, Mask
 from indexer.errors import IconsError
 from indexer.languages.words import asked_style, normalise_tag
 from indexer.merging.facets import NO_STYLE
-from search.generation.backend import Ability, Selection
+from search.generation.backend import Ability
 from search.generation.facets import in_order
-from search.generation.labels import CHOSEN, SetPriority
 from search.generation.opened import Opened
-from search.query import Filters, Query, Sort, Window, pasted_svg, refuse_late
-from search.ranking.candidates import (
-    Candidates,
-    SearchScope,
-    all_related,
-    by_both,
-    by_keywords,
-    by_picture,
-    by_words,
-    evidence_against,
-    evidence_for,
-    first_of_tiers,
-    name_fits,
-)
-from search.ranking.details import as_hits, first_of_groups, grouped, groups_of, hits_of, shown_for_all
+from search.query import MOST_HITS, Filters, Query, Sort, Window, refuse_late
+from search.ranking import weights
+from search.ranking.combine import ScoreCutoff, best_unseen, weigh
+from search.ranking.details import as_hits, first_of_groups, grouped, groups_of, hits_of
+from search.ranking.features import SIGNALS, Rows, features, of_keywords
 from search.ranking.order import (
-    BEST_SCORE,
-    CALLED,
-    GOOD_SCORE,
-    NAMED,
-    STATED,
+    CHOSEN,
+    MIXED_AMONG,
     TIERS,
     before_variants,
     firsts_of,
-    least_score,
-    mix,
-    rank,
+    mixed,
+    ranked,
+    replaced,
+    set_priority,
     stand_ins,
 )
-from search.ranking.parsing import Avoided, ParsedQuery, encode, parse_avoided, parse_query
+from search.ranking.parsing import encode
+from search.ranking.retrieve import N_CANDIDATES, Question, question_of, retrieve
 from search.results import MOST_COUNTED, Answer, Explanation, FacetCount, Judged
 
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """Which variant of an icon is shown for all: the plain one, unless another is asked for."""
-
-    style: str | None = None
-    """That is asked, as `naming.looks.asked_style` spells it."""
-    without: tuple[str, ...] = ()
-    """What is to be left out; a variant in such a style stands for no other."""
-
-
-def shown_order(opened: Opened, found: Candidates, shown: Shown | None) -> tuple[Positions, Positions]:
-    """Places of candidates, best first, what is shown before its variants; None: the best one is shown.
-
-    Returns the order, and for each place in it the candidate whose scores count there.
-    """
-    order = rank(found.ids, found.evidence, found.tiers)
-    if shown is None:
-        return order, order
-    rows = opened.facets.at(found.ids)
-    is_in = np.ones(len(rows), bool)
-    for words in shown.without:
-        is_in &= ~opened.facets.in_style(found.ids, asked_style(words))
-    is_asked = is_in & opened.facets.in_style(found.ids, shown.style or "")
-    # "arrow filled": a plain arrow that is filled, too, is not what was named
-    is_plain = is_in & (rows["states"] == NO_STYLE) & (shown.style is None)
-    variants = opened.facets.variants(rows)
-    may_stand = stand_ins(firsts_of(variants), is_asked, is_plain)
-    return before_variants(order, variants, may_stand, found.tiers)
-
-
-N_CANDIDATES = 1_000
-"""Icons that the vectors are asked for at first: what a refined index looks at in any case."""
 STEP = 4
 """How many times as many are asked for with each step."""
 N_SURE = 50_000
 """Among so many icons, or fewer, hits are counted up to `MOST_COUNTED` however deep they lie. Among more the vectors
 are asked once, since nobody should wait for a count: "488+" is said then."""
-_SCORED = ("evidence", "scores", "confidence")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A query as it is put, perhaps several times: deeper, or among fewer icons."""
+class Results:
+    """The hits of a question among the icons that filters leave, as far as they are known, best first.
 
-    opened: Opened
-    ask: Callable[[SearchScope], Candidates]
-    own: int | None
-    """Icon that is asked with, which does not answer; nor do its variants, where icons are grouped."""
-    flat: bool
-    is_never_empty: bool = False
-    shown: Shown | None = None
-    """Which variant of an icon is shown, where icons are grouped; None: the best one."""
-    parsed: ParsedQuery | None = None
-    """Its words, where words are asked."""
+    Where the filters leave no hit, the nearest of what they leave are hits.
+    """
 
-    def candidates(self, n: int, only: Selection | None) -> Candidates:
-        """Ask for the `n` nearest among some icons, None for all."""
-        refuse_late()
-        found = self.ask(SearchScope(n, only))
-        return found if self.own is None else found.at(~self.is_own(found.ids))
-
-    def is_own(self, ids: Ids) -> Mask:
-        """Which of some icons are the one that is asked with, or stand for it."""
-        if self.flat:
-            return np.asarray(ids == self.own)
-        facets = self.opened.facets
-        [variants] = facets.variants(facets.at(np.array([self.own])))
-        return np.asarray(facets.variants(facets.at(ids)) == variants)
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreCutoff:
-    """From which score on an icon is a hit of a query."""
-
-    least: float
-    floors: Floats
-    """Least score of an icon of each tier: what the best one of a later tier has."""
-
-    @classmethod
-    def of(cls, found: Candidates, min_score: float | None, *, is_never_empty: bool) -> Self:
-        """The cutoff that the first candidates of a query set."""
-        least = least_score(found.scores, is_never_empty=is_never_empty) if min_score is None else min_score
-        best_after = [found.scores[found.tiers > tier].max(initial=0) for tier in (CALLED, NAMED, STATED)]
-        return cls(least, np.array([*best_after, 0], np.float32))
-
-    def hits(self, found: Candidates) -> Candidates:
-        """Those candidates that are hits, by their scores."""
-        floors = self.floors[found.tiers]
-        scores, confidence = np.maximum(found.scores, floors), np.maximum(found.confidence, floors)
-        return replace(found, scores=scores, confidence=confidence).at(scores >= self.least)
-
-
-class ResultPager:
-    """The hits of a question among some icons, as far as they are known: `found` best first, `kept` one a group."""
-
-    def __init__(self, question: Question, cutoff: ScoreCutoff, only: Selection | None, first: Candidates) -> None:
-        self._question, self._cutoff, self._only = question, cutoff, only
-        self._n = N_CANDIDATES
-        self._beyond = first.beyond
-        self.found = self._best_first(cutoff.hits(first))
-        self.kept = self._grouped(self.found.ids)
-        n_among = len(question.opened.facets) if only is None else len(only)
-        while self._can_find_more and len(self.kept) <= MOST_COUNTED and n_among <= N_SURE:
-            self.found = self._best_first(self._with(STEP * self._n))
-            self.kept = self._grouped(self.found.ids)
-        self.n = min(MOST_COUNTED, len(self.kept))
+    def __init__(self, question: Question, filters: Filters, window: Window) -> None:
+        self._question, self._flat = question, window.flat
+        self._only = question.opened.facets.select(filters)
+        self._n_images = None if self._only is None or question.look is None else len(self._only.images())
+        self._n, self._beyond = N_CANDIDATES, 0.0
+        self._seen = np.empty(0, np.int64)
+        """Icons that were looked at."""
+        self._standing = self._seen
+        """Hits, and those that are shown in their place."""
+        measure = partial(ScoreCutoff.of, min_score=window.min_score, is_never_empty=question.is_never_empty)
+        first, fits, is_measured = self._look(self._n)
+        self.cutoff = measure(first[is_measured])
+        self._rows = self.cutoff.hits(first[fits])
+        if not len(self._rows) and self._only is not None and window.min_score is None:
+            self.cutoff = measure(first[fits])
+            self._rows = self.cutoff.hits(first[fits])
+        n_among = len(question.opened.facets) if self._only is None else len(self._only)
+        hits = self._arranged(self._rows)
+        while self._can_find_more and len(hits) <= MOST_COUNTED and n_among <= N_SURE:
+            self._rows = np.concatenate([self._rows, self._deeper(STEP * self._n)])
+            hits = self._arranged(self._rows)
+        self.hits = self._with_preferred(hits)
+        self.n = min(MOST_COUNTED, len(self.hits))
         """Hits, counted up to `MOST_COUNTED`."""
-        self.is_more = len(self.kept) > MOST_COUNTED or self._has_more
+        self.is_more = len(self.hits) > MOST_COUNTED or self._has_more
         """Whether there are, or may be, more hits than `n`."""
 
-    def at_least(self, n: int) -> Positions:
-        """Look for `n` hits or more, if there are as many; places in `found` of all that are known, best first.
+    def at_least(self, n: int) -> Rows:
+        """Look for `n` hits or more, if there are as many; all that are known.
 
         Raises:
             UnsupportedError: there may be as many, and the engine does not look so deep.
         """
-        while self._can_find_more and len(self.kept) < n:
-            self.found = self._with(STEP * self._n)
-            self.kept = self._grouped(self.found.ids)
-        if self._has_more and len(self.kept) < n:
+        while self._can_find_more and len(self.hits) < n:
+            new = self._deeper(STEP * self._n)
+            self._rows = np.concatenate([self._rows, new])
+            self.hits = self._followed_by(self._arranged(new))
+        if self._has_more and len(self.hits) < n:
             self._question.opened.engine.require(Ability.DEEP)
-        return self.kept
+        return self.hits
 
-    def shown(self, places: Positions, sets: SetPriority) -> Candidates:
-        """The hits at some places of `found`; of icons with one drawing that of the set which stands best."""
-        hits = self.found.at(places)
-        if self._question.flat:
-            return hits
-        taken, _ = groups_of(self._question.opened, self.found.ids[self.kept])
-        return shown_for_all(self._question.opened, sets, hits, taken, self._may_answer)
+    def judged(self, icon: int) -> tuple[Rows, bool]:
+        """The row of one icon, wherever it lies, and whether it is a hit: shown, or stood for by another one."""
+        ids = np.array([icon])
+        row = weigh(self._question, features(self._question, ids), n_among=self._n_images)
+        return row, len(self.cutoff.hits(row)) > 0 and bool(self._may_answer(ids)[0])
+
+    def has_seen(self, icon: int) -> bool:
+        """Whether an icon was looked at, or there is no other one to look at."""
+        return icon in self._seen or not self._can_find_more
 
     def count(self) -> dict[str, list[FacetCount]]:
         """Count how many hits each value of a filter would leave, over all hits among the `N_SURE` nearest icons."""
-        opened, flat = self._question.opened, self._question.flat
-        every = self._with(N_SURE) if self._can_find_more and self._n < N_SURE else self.found
-        ids = self._best_first(every).ids
-        return opened.facets.count(ids, choose=None if flat else first_of_groups(*groups_of(opened, ids)))
+        opened = self._question.opened
+        if self._can_find_more and self._n < N_SURE:
+            self._rows = np.concatenate([self._rows, self._deeper(N_SURE)])
+        ids = self._best_first(self._rows)["icon"]
+        return opened.facets.count(ids, choose=None if self._flat else first_of_groups(*groups_of(opened, ids)))
 
     @property
     def _has_more(self) -> bool:
         """Whether an icon that was not found may be a hit."""
-        return self._beyond > 0 and self._beyond >= self._cutoff.least
+        return self._beyond > 0 and self._beyond >= self.cutoff.least
 
     @property
     def _can_find_more(self) -> bool:
         """Whether one may be found by looking deeper."""
         return self._has_more and self._n < self._question.opened.icons.most
 
+    def _look(self, n: int) -> tuple[Rows, Mask, Mask]:
+        """Look at the icons among `n` that were not looked at; which of them may answer, and which set the cutoff."""
+        question, is_first = self._question, not len(self._seen)
+        self._n = min(n, question.opened.icons.most)
+        found = retrieve(question, self._n, self._only, is_first=is_first)
+        is_new = np.isin(found.ids, self._seen, invert=True) & (found.fits | is_first)
+        ids = found.ids[is_new]
+        self._seen = np.concatenate([self._seen, ids])
+        self._beyond = best_unseen(question, found)
+        if question.keywords is None:
+            rows = weigh(question, features(question, ids, found), n_among=self._n_images)
+        else:
+            rows = of_keywords(question, question.keywords, found)[is_new]
+        may_answer = ~self._is_own(ids)
+        return rows, found.fits[is_new] & may_answer, found.is_first[is_new] & may_answer
+
+    def _deeper(self, n: int) -> Rows:
+        """The hits among `n` that were not found before."""
+        rows, fits, _ = self._look(n)
+        return self.cutoff.hits(rows[fits])
+
+    def _is_own(self, ids: Ids) -> Mask:
+        """Which of some icons are the one that is asked with, or stand for it."""
+        if self._flat or self._question.own is None:
+            return np.asarray(ids == (self._question.own or -1))
+        facets = self._question.opened.facets
+        [variants] = facets.variants(facets.at(np.array([self._question.own])))
+        return np.asarray(facets.variants(facets.at(ids)) == variants)
+
     def _may_answer(self, ids: Ids) -> Mask:
         """Which of some icons the filters leave and are not asked with."""
         fits = np.ones(len(ids), bool) if self._only is None else self._only.has(ids)
-        return fits if self._question.own is None else fits & ~self._question.is_own(ids)
+        return fits & ~self._is_own(ids)
 
-    def _with(self, n: int) -> Candidates:
-        """The hits that were found, and behind them those among `n` candidates that are new, best first."""
-        n = min(n, self._question.opened.icons.most)
-        deeper = self._question.candidates(n, self._only)
-        self._n, self._beyond = n, deeper.beyond
-        hits = self._cutoff.hits(deeper)
-        new = self._best_first(hits.at(np.isin(hits.ids, self.found.ids, invert=True)))
-        return new.changed(lambda name: np.concatenate([getattr(self.found, name), getattr(new, name)]))
+    def _arranged(self, rows: Rows) -> Rows:
+        """Hits best first: all of them, or one of each variant group and drawing."""
+        rows = self._best_first(rows)
+        return rows[grouped(self._question.opened, rows["icon"], flat=self._flat)]
 
-    def _best_first(self, found: Candidates) -> Candidates:
-        question = self._question
-        order, counted = shown_order(question.opened, found, None if question.flat else question.shown)
-        return found.changed(lambda name: getattr(found, name)[counted if name in _SCORED else order])
+    def _best_first(self, rows: Rows) -> Rows:
+        """Rows in order; where words are asked, what is shown before its variants: in the style asked, else plain."""
+        question, rows = self._question, ranked(rows)
+        if self._flat or question.look is not None:
+            return rows
+        facets, ids = question.opened.facets, rows["icon"]
+        known, style = facets.at(ids), question.parsed.wording.style if question.parsed else None
+        is_in = np.ones(len(rows), bool)
+        for words in question.avoided.words:
+            is_in &= ~facets.in_style(ids, asked_style(words))
+        is_asked = is_in & facets.in_style(ids, style or "")
+        # "arrow filled": a plain arrow that is filled, too, is not what was named
+        is_plain = is_in & (known["states"] == NO_STYLE) & (style is None)
+        variants = facets.variants(known)
+        return before_variants(rows, variants, stand_ins(firsts_of(variants), is_asked, is_plain))
 
-    def _grouped(self, ids: Ids) -> Positions:
-        """Places of the hits among some icons: all of them, or one of each variant group and drawing."""
-        return grouped(self._question.opened, ids, flat=self._question.flat)
+    def _followed_by(self, new: Rows) -> Rows:
+        """The hits, and behind them those of others that are no variants of theirs and show other drawings."""
+        if not self._flat:
+            of_hits, of_new = (groups_of(self._question.opened, ids) for ids in (self._standing, new["icon"]))
+            new = new[~(np.isin(of_new[0], of_hits[0]) | np.isin(of_new[1], of_hits[1]))]
+        return np.concatenate([self.hits, self._with_preferred(new)])
+
+    def _with_preferred(self, hits: Rows) -> Rows:
+        """The same hits, of icons with one drawing that of the set which stands best; no variants come twice."""
+        opened = self._question.opened
+        self._standing = np.concatenate([self._standing, hits["icon"]])
+        if not self._flat:
+            variants, _ = groups_of(opened, self._standing)
+            hits = replaced(opened, self._question.sets, hits, variants, self._may_answer)
+            self._standing = np.concatenate([self._standing, hits["icon"]])
+        return hits
 
 
 def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> Answer:
@@ -234,85 +203,32 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
     if query.is_empty:
         return _browse(opened, query.prefer or (), filters, window)
     window.refuse_deep()
-    question = _question(opened, query, flat=window.flat)
-    parsed, sets = question.parsed, opened.set_priority(query.prefer or ())
-    hits = _hits(question, filters, window)
-    kept = hits.at_least(window.offset + window.k if window.sort == "relevance" else MOST_COUNTED)
-    is_doubtful = len(kept) > 0 and bool(hits.found.confidence[kept[0]] < GOOD_SCORE)
-    if window.sort != "relevance":
-        kept = kept[:MOST_COUNTED]
-        kept = kept[np.argsort(hits.found.ids[kept])]
-        kept = kept[in_order(opened.facets, opened.snapshot, hits.found.ids[kept], window.sort)]
-    elif query.words.strip() and not (query.keyword or window.flat):
-        of_sets = opened.facets.at(hits.found.ids)["set"]
-        kept = mix(kept, hits.found.tiers, hits.found.evidence, np.where(sets.sources[of_sets] == CHOSEN, -1, of_sets))
-    shown = hits.shown(kept[window.offset : window.offset + window.k], sets)
+    question = question_of(opened, query)
+    results, parsed = Results(question, filters, window), question.parsed
+    hits = _in_order(results, question, window, window.offset + window.k)
     return Answer(
-        hits=as_hits(opened, shown, sets, flat=window.flat),
-        n_found=hits.n,
-        is_more=hits.is_more,
-        facets=hits.count() if window.facets else None,
+        hits=as_hits(opened, hits[window.offset : window.offset + window.k], question.sets, flat=window.flat),
+        n_found=results.n,
+        is_more=results.is_more,
+        facets=results.count() if window.facets else None,
         spelled=parsed.wording.spelled if parsed else None,
         read_as=parsed.read_as if parsed else None,
-        is_doubtful=is_doubtful,
+        is_doubtful=len(results.hits) > 0 and bool(results.hits["confidence"][0] < weights.GOOD_SCORE),
     )
 
 
-def _hits(question: Question, filters: Filters, window: Window) -> ResultPager:
-    """The hits that the filters leave of a query's; where they leave none, the nearest of what they leave."""
-    only = question.opened.facets.select(filters)
-    nearest = question.candidates(N_CANDIDATES, None)
-    cutoff = ScoreCutoff.of(nearest, window.min_score, is_never_empty=question.is_never_empty)
-    if only is None:
-        return ResultPager(question, cutoff, None, nearest)
-    fitting = question.candidates(N_CANDIDATES, only)
-    hits = ResultPager(question, cutoff, only, fitting)
-    if hits.n or window.min_score is not None:
-        return hits
-    own = ScoreCutoff.of(fitting, None, is_never_empty=question.is_never_empty)
-    return ResultPager(question, own, only, fitting)
-
-
-def _question(opened: Opened, query: Query, *, flat: bool) -> Question:
-    """Choose how candidates are found."""
-    put = partial(Question, opened=opened, own=query.icon, flat=flat)
-    if query.keyword:
-        if query.picture is not None or query.icon is not None or query.without:
-            raise IconsError("a keyword query takes words alone; write -word for what must not be there")
-        if not query.words.strip():
-            raise IconsError('the query is empty; try `icons search --keyword "arrow*"`')
-        return put(ask=partial(by_keywords, opened, query.words), shown=Shown())
-    if query.picture is None and (svg := pasted_svg(query.words)):
-        query = replace(query, words="", picture=svg)
-    look = _look_of(opened, query)
-    if look is not None and not query.words.strip():
-        ask = partial(by_picture, opened, look, parse_avoided(opened, query))
-        return put(ask=ask, is_never_empty=query.icon is not None)  # some are always nearest
-    parsed = parse_query(opened, query.words, prefer=query.prefer or (), languages=query.languages)
-    avoided = parse_avoided(opened, query, parsed)
-    if look is None:
-        shown = Shown(parsed.wording.style, avoided.words)
-        return put(ask=partial(by_words, opened, parsed, avoided), parsed=parsed, shown=shown)
-    if not 0 <= query.picture_share <= 1:
-        raise IconsError(f'picture_share is "{query.picture_share}"; give a number from 0 to 1')
-    by_look_and_words = partial(by_both, opened, parsed, look, avoided, picture_share=query.picture_share)
-    return put(ask=by_look_and_words, parsed=parsed)
-
-
-def _look_of(opened: Opened, query: Query) -> Floats | None:
-    """Vector of the picture that is asked with, or of an icon's; None where words alone are asked."""
-    if query.icon is not None:
-        if query.picture is not None:
-            raise IconsError("the query holds a picture and an icon; ask with one of them")
-        image = opened.snapshot.icon(query.icon).image_id
-        return np.asarray(opened.pictures.reconstruct(np.array([image]))[0])
-    if query.picture is None:
-        return None
-    if not isinstance(query.picture, bytes):
-        return opened.encoder.encode_picture(query.picture)
-    from indexer.rendering.screenshot import cut_out  # words need no decoder
-
-    return opened.encoder.encode_picture(cut_out(query.picture, size=opened.encoder.image_size))
+def _in_order(results: Results, question: Question, window: Window, n: int) -> Rows:
+    """The first `n` hits as they are shown, or more: mixed, or sorted."""
+    opened = question.opened
+    if window.sort != "relevance":
+        hits = results.at_least(MOST_COUNTED)[:MOST_COUNTED]
+        hits = hits[np.argsort(hits["icon"])]
+        return hits[in_order(opened.facets, opened.snapshot, hits["icon"], window.sort)]
+    if question.parsed is None or window.flat:
+        return results.at_least(n)
+    hits = results.at_least(max(n, MIXED_AMONG))
+    of_sets = opened.facets.at(hits["icon"][:MIXED_AMONG])["set"]
+    return mixed(hits, np.where(question.sets.sources[of_sets] == CHOSEN, -1, of_sets))
 
 
 N_REMEMBERED = 8
@@ -341,7 +257,7 @@ def _browse(opened: Opened, prefer: tuple[str, ...], filters: Filters, window: W
             counts = cast(Counts, _remembered(opened, "counted", _count)(filters, sort, window.flat))
     shown = hits[window.offset : window.offset + window.k].astype(np.int64)
     return Answer(
-        hits=hits_of(opened, shown, sets=opened.set_priority(prefer), flat=window.flat),
+        hits=hits_of(opened, shown, sets=set_priority(opened, prefer), flat=window.flat),
         n_found=n_found,
         is_more=False,
         facets=counts if window.facets else None,
@@ -387,26 +303,22 @@ def _put_in_order(opened: Opened, filters: Filters, sort: Sort) -> Ids:
     return ids[in_order(opened.facets, opened.snapshot, ids, sort)]
 
 
-N_EXPLAINED = 10_000
-"""Icons that are ranked."""
-
-
-def explain(opened: Opened, query: Query, icon: int) -> Explanation:
+def explain(opened: Opened, query: Query, icon: int, filters: Filters, window: Window) -> Explanation:
     """Tell what a query of words makes of an icon, whether it finds it or not.
 
     Raises:
         IconsError: the query holds a picture or keywords, or no words.
         UnknownIconError: no icon has this id.
     """
-    if query.picture is not None or query.icon is not None or query.keyword or pasted_svg(query.words):
-        raise IconsError("only a query of words alone can be explained")
     opened.snapshot.icon(icon)
-    parsed = parse_query(opened, query.words, prefer=query.prefer or (), languages=query.languages)
-    avoided = parse_avoided(opened, query, parsed)
-    found = by_words(opened, parsed, avoided, SearchScope(N_EXPLAINED))
-    order = rank(found.ids, found.evidence, found.tiers)
-    shown, _ = shown_order(opened, found, Shown(parsed.wording.style, avoided.words))
-    kept = order[found.scores[order] >= least_score(found.scores)]
+    question = question_of(opened, query)
+    if (parsed := question.parsed) is None or question.look is not None:
+        raise IconsError("only a query of words alone can be explained")
+    results = Results(question, filters, window)
+    row, is_hit = results.judged(icon)
+    hits = _in_order(results, question, window, 1)
+    while is_hit and not results.has_seen(icon) and len(hits) < MOST_HITS:
+        hits = _in_order(results, question, window, len(hits) + 1)
     wording = parsed.wording
     return Explanation(
         typed=wording.typed,
@@ -415,50 +327,72 @@ def explain(opened: Opened, query: Query, icon: int) -> Explanation:
         parts=wording.parts,
         drawn=wording.drawn,
         synonyms=tuple(name for name, _ in wording.synonyms),
-        without=avoided.words,
+        without=question.avoided.words,
         spelled=wording.spelled,
         read_as=parsed.read_as,
-        icon=_judge(opened, parsed, avoided, found, order, icon),
-        first=_judge(opened, parsed, avoided, found, order, int(found.ids[shown[0]])) if len(kept) else None,
-        shown=_shown(opened, found, kept, icon),
+        icon=_judge(question, row, hits),
+        first=_judge(question, results.judged(int(hits["icon"][0]))[0], hits) if len(hits) else None,
+        shown=_shown(opened, results, row, hits, is_hit=is_hit),
     )
 
 
-def _judge(
-    opened: Opened, parsed: ParsedQuery, avoided: Avoided, found: Candidates, order: Positions, icon: int
-) -> Judged:
-    ids, row, vector = np.array([icon]), opened.snapshot.icon(icon), parsed.vector
-    [name], [picture] = encode(opened, (row.words,)), opened.pictures.reconstruct(np.array([row.image_id]))
+def _judge(question: Question, row: Rows, hits: Rows) -> Judged:
+    """What is known of an icon, whose row is the only one, and where it stands among the hits."""
+    opened, icon = question.opened, int(row["icon"][0])
+    known, vector = opened.snapshot.icon(icon), question.parsed.vector if question.parsed else row["vectors"]
+    [name], [picture] = encode(opened, (known.words,)), opened.pictures.reconstruct(np.array([known.image_id]))
     cosines = {"picture": float(picture @ vector), "name": float(name @ vector)}
-    tags = tuple(filter(None, dict.fromkeys(map(normalise_tag, opened.snapshot.facts(icon)["tags"]))))
-    if tags:
+    if tags := tuple(filter(None, dict.fromkeys(map(normalise_tag, opened.snapshot.facts(icon)["tags"])))):
         mean = encode(opened, tags).mean(axis=0)
         cosines["tags"] = float(mean @ vector / np.linalg.norm(mean))
-    fused = np.array([opened.icons.reconstruct(ids)[0] @ vector], np.float32)
-    cosines["fused"] = float(fused[0])
-    speaks = evidence_for(opened, parsed, name_fits(opened, parsed), ids, fused)
-    speaks["left out"] = evidence_against(opened, avoided, ids)
-    place = next(iter(np.flatnonzero(found.ids == icon).tolist()), None)
-    tiers = all_related(ids) if place is None else found.tiers[[place]]
-    speaks["set"] = speaks["set"] + first_of_tiers(opened, parsed, ids, tiers)
-    [hit] = hits_of(opened, ids)
-    score = 0.0 if place is None else float(found.scores[place])
+    cosines["fused"] = float(row["vectors"][0])
+    places = np.flatnonzero(hits["icon"] == icon)
+    own = {"vectors": 1 / opened.manifest.calibration.unit, **SIGNALS}
+    features = {name: float(row[name][0]) for name in own if row[name][0] or name == "vectors"}
+    [hit] = as_hits(opened, hits[places] if len(places) else row, question.sets, flat=False)
     return Judged(
-        hit=replace(hit, score=round(score, 4), similarity=round(cosines["fused"], 4)),
-        rank=None if place is None else int(np.flatnonzero(order == place)[0]) + 1,
-        tier=TIERS[tiers[0]],
+        hit=hit,
+        rank=int(places[0]) + 1 if len(places) else None,
+        tier=TIERS[row["tier"][0]],
         cosines={arm: round(value, 4) for arm, value in cosines.items()},
-        evidence={what: round(float(value[0]), 3) for what, value in speaks.items() if value[0] or what == "vectors"},
+        features={name: round(value, 4) for name, value in features.items()},
+        weights={name: round(own[name], 4) for name in features},
+        evidence={name: round(value * own[name], 3) for name, value in features.items()},
     )
 
 
-def _shown(opened: Opened, found: Candidates, kept: Positions, icon: int) -> str:
-    if icon not in found.ids:
-        return f"not a hit: {N_EXPLAINED:,} icons are nearer"
-    [place] = np.flatnonzero(found.ids == icon)
-    if place not in kept:
-        best = float(found.scores.max())
-        if best < BEST_SCORE:
-            return f"not a hit: no icon has a score of {BEST_SCORE}, the best one has {best:.3f}"
-        return f"not a hit: its score {found.scores[place]:.3f} is below {least_score(found.scores):.3f}"
-    return "a hit"
+def _shown(opened: Opened, results: Results, row: Rows, hits: Rows, *, is_hit: bool) -> str:
+    """Whether an icon is a hit; of a hit what brought it to its place, else what keeps it from one."""
+    [icon], [score] = row["icon"].tolist(), row["score"].tolist()
+    if not is_hit and score >= results.cutoff.least:
+        return "not a hit: the filters leave it out"
+    if not is_hit and results.cutoff.best < weights.BEST_SCORE:
+        return f"not a hit: no icon has a score of {weights.BEST_SCORE}, the best one has {results.cutoff.best:.3f}"
+    if not is_hit:
+        return f"not a hit: its score {score:.3f} is below {results.cutoff.least:.3f}"
+    places = np.flatnonzero(hits["icon"] == icon)
+    if not len(places):
+        return _stood_for(opened, row, hits)
+    place, [judged] = int(places[0]), hits["judged"][places].tolist()
+    before = int(np.flatnonzero(results.hits["icon"] == icon)[0])
+    shares_name = groups_of(opened, np.array([icon]))[0] == groups_of(opened, np.array([judged]))[0]
+    why = "its variant" if shares_name[0] else "which has the same drawing, in a set that comes later"
+    said = [
+        "a hit",
+        *([f"in the place of {hits_of(opened, np.array([judged]))[0].key}, {why}"] if judged != icon else []),
+    ]
+    return "; ".join([*said, *([f"number {before + 1} by evidence alone"] if before != place else [])])
+
+
+def _stood_for(opened: Opened, row: Rows, hits: Rows) -> str:
+    """Say which hit stands for an icon: one of its variants, else one that shows its drawing."""
+    for of_icon, of_hits, how in zip(
+        groups_of(opened, row["icon"]),
+        groups_of(opened, hits["icon"]),
+        ("its variant", "which has its drawing"),
+        strict=True,
+    ):
+        for place in np.flatnonzero(of_hits == of_icon)[:1].tolist():
+            key = hits_of(opened, hits["icon"][[place]])[0].key
+            return f"no hit of its own: {key}, {how}, stands for it as number {place + 1}"
+    return f"a hit, behind the first {len(hits):,}"

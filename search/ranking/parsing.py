@@ -12,7 +12,6 @@ from indexer.languages.letters import language_of
 from indexer.languages.reading import Reading
 from indexer.languages.reading import read as read_language
 from indexer.languages.words import normalise
-from search.generation.labels import SetPriority
 from search.generation.opened import Opened
 from search.query import Query, ReadAs, ReadWord, refuse_many
 from search.words.codes import Code, read_code
@@ -32,8 +31,6 @@ class ParsedQuery:
     """(parts, dim) of what is joined, in the order of the wording."""
     drawn: Floats
     """(drawn, dim) of what is customarily drawn, in the order of the wording."""
-    sets: SetPriority
-    """How the library's sets stand for who asks."""
     reading: Reading | None
     """How it was read in English, where it is in another language."""
 
@@ -66,14 +63,13 @@ def parse_query(
     opened: Opened,
     text: str,
     *,
-    prefer: Sequence[str] = (),
     languages: Sequence[str] = (),
     vector: Floats | None = None,
 ) -> ParsedQuery:
     """Read the words of a query; `vector` is that of the whole text where it is known already.
 
     Raises:
-        IconsError: there are none, or a set that is preferred is unknown.
+        IconsError: there are none.
     """
     code = _code_in(opened, text)
     reading, english = (None, text) if code else _read_in_english(text, languages)
@@ -88,7 +84,7 @@ def parse_query(
     elif vector is None or wording.typed != normalise(text):
         vector = opened.encoder.encode_words(wording.typed)
     parts, drawn = encode(opened, wording.parts), encode(opened, wording.drawn)
-    return ParsedQuery(wording, code, vector, parts, drawn, opened.set_priority(prefer), reading)
+    return ParsedQuery(wording, code, vector, parts, drawn, reading)
 
 
 def _read_in_english(text: str, languages: Sequence[str]) -> tuple[Reading | None, str]:
