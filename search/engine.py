@@ -16,11 +16,11 @@ from indexer.errors import LibraryError, SourceError, UnknownSetError, Unreachab
 from indexer.library.folder import Generation, Library, LibraryElsewhere, library_at
 from indexer.library.preferences import known_preferences, read_preferences
 from indexer.merging.manifest import Manifest
+from search.answering.answer import answer, explain
+from search.answering.details import find_icon, hits_of, set_cards, show_icon
 from search.generation.opened import Opened, Source, source_of
 from search.pictures import look_up, showing
 from search.query import Filters, Query, Window, refuse_empty, refuse_late
-from search.ranking.answer import answer, explain
-from search.ranking.details import find_icon, hits_of, set_cards, show_icon
 from search.ranking.order import set_priority
 from search.results import Answer, Details, Explanation, FacetCount, Hit, SetCard
 from search.screens.results import AsKind, LocatedPicture

@@ -9,6 +9,7 @@ import numpy as np
 from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.library.bundled import bundled
 from indexer.sources.records import family
+from search.generation.backend import Choice
 from search.generation.opened import Opened
 from search.ranking import weights
 
@@ -160,6 +161,36 @@ def firsts_of(numbers: Ids) -> Positions:
     firsts = np.empty(len(numbers), np.int64)
     firsts[places] = places[is_first][np.cumsum(is_first) - 1]
     return firsts
+
+
+def groups_of(opened: Opened, ids: Ids) -> tuple[Ids, Ids]:
+    """A number for the variant group of each icon, and one for its drawing."""
+    rows = opened.facets.at(ids)
+    return opened.facets.variants(rows), rows["drawing"]
+
+
+def grouped(opened: Opened, ids: Ids, *, flat: bool) -> Positions:
+    """Places of the hits among some icons: all of them, or the first one of each variant group and drawing."""
+    return np.arange(len(ids)) if flat else group_many(*groups_of(opened, ids))
+
+
+def first_of_groups(variants: Ids, drawings: Ids) -> Choice:
+    """Which pairs of a place among some icons and a code are hits: of those with the same code one of each group.
+
+    What is alone in both kinds of groups is a hit, whatever its code: most icons are.
+    """
+    variants, drawings = (np.unique(numbers, return_inverse=True)[1] for numbers in (variants, drawings))
+    is_alone = (np.bincount(variants)[variants] == 1) & (np.bincount(drawings)[drawings] == 1)
+    bits = len(variants).bit_length()
+
+    def choose(places: Positions, codes: Ids) -> Positions:
+        is_hit = is_alone[places]
+        others = np.flatnonzero(~is_hit)
+        of_codes = codes[others].astype(np.int64) << bits
+        is_hit[others[group_many(of_codes | variants[places[others]], of_codes | drawings[places[others]])]] = True
+        return np.flatnonzero(is_hit)
+
+    return choose
 
 
 def replaced(

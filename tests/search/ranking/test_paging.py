@@ -55,7 +55,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
 @pytest.fixture(params=[pytest.param(2_500, marks=SLOW), 20])
 def first_look(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many candidates are asked for at first: more than there are, or so few that steps follow."""
-    monkeypatch.setattr("search.ranking.answer.N_CANDIDATES", request.param)
+    monkeypatch.setattr("search.ranking.retrieve.N_CANDIDATES", request.param)
     return int(request.param)
 
 
