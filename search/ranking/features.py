@@ -8,7 +8,7 @@ from indexer.languages.words import CERTAIN, asked_style, normalise
 from indexer.merging.facets import A_LOOK, NO_STYLE
 from indexer.merging.lexicon import says_all
 from indexer.merging.vector_index import Neighbours
-from search.generation.backend import VectorSearch
+from search.generation.backend import VectorSearch, is_in
 from search.generation.opened import Opened
 from search.query import refuse_late
 from search.ranking import weights
@@ -36,7 +36,8 @@ ROW = np.dtype(
         ("tier", np.int8),
         *((name, np.float32) for name in ("vectors", *SIGNALS, "look")),
         *((name, np.float32) for name in ("similarity", "evidence", "score", "confidence")),
-    ]
+    ],
+    align=True,
 )
 """An icon, and the one that was judged in its place: another where it stands for its variants, or shows their drawing.
 "vectors" and "look" are cosines of what is meant and of how it looks; the last four are what all of it is worth
@@ -56,13 +57,13 @@ def rows_of(ids: Ids) -> Rows:
     return rows
 
 
-def features(question: Question, ids: Ids, found: Retrieved | None = None) -> Rows:
+def features(question: Question, ids: Ids, found: Retrieved | None = None, *, is_first: bool = True) -> Rows:
     """Look at some icons; `found` knows some of their cosines already."""
     opened, rows = question.opened, rows_of(ids)
     known = opened.facets.at(ids)
     if question.parsed is not None:
         rows["vectors"] = _cosines(opened.icons, question.parsed.vector, ids, found.cosines if found else None)
-        words_of(question, rows)
+        words_of(question, rows, is_first=is_first)
     if question.look is not None:
         images = known["image"]
         rows["look"] = _cosines(opened.pictures, question.look, images, found.looks if found else None)
@@ -76,14 +77,17 @@ def features(question: Question, ids: Ids, found: Retrieved | None = None) -> Ro
     return rows
 
 
-def words_of(question: Question, rows: Rows) -> None:
-    """Fill in what names, sets and styles of icons say, and how their drawings show parts."""
+def words_of(question: Question, rows: Rows, *, is_first: bool = True) -> None:
+    """Fill in what names, sets and styles of icons say, and how their drawings show parts.
+
+    Icons that show what is customarily drawn are found at first, so that only these are held against it.
+    """
     opened, parsed, fits, ids = question.opened, question.parsed, question.fits, rows["icon"]
     assert parsed is not None and fits is not None
     wording, known, names = parsed.wording, opened.facets.at(ids), opened.name_rows(ids)
     rows["words"] = fits[names]
     rows["set"] = question.sets.of(known["set"])
-    if len(parsed.drawn):
+    if len(parsed.drawn) and is_first:
         # Sets with an icon whose name or tag says all that is asked draw it so, whatever is customary.
         with_own = opened.facets.sets_saying(opened.lexicon, fits, tags_asked(opened, parsed))
         rows["drawn"] = np.where(np.isin(known["set"], with_own), 0, _drawn(opened, parsed, rows, names))
@@ -91,7 +95,7 @@ def words_of(question: Question, rows: Rows) -> None:
         share = np.float32(weights.BESIDE_NAMED if says_all(fits).any() else 1)
         gained = np.zeros(len(ids), np.float32)
         for name, weight in wording.synonyms:
-            places = np.isin(ids, opened.snapshot.named(name))
+            places = is_in(np.sort(opened.snapshot.named(name)), ids)
             gained[places] = np.maximum(gained[places], np.float32(weights.SYNONYM * weight))
         rows["synonyms"] = np.maximum(share * gained - np.float32(weights.WORDS) * rows["words"], 0)
     if wording.style:
@@ -127,7 +131,7 @@ def _tiers(question: Question, ids: Ids) -> Tiers:
     opened, tiers = question.opened, np.full(len(ids), RELATED, np.int8)
     for tier, direct in ((STATED, question.direct[2]), (NAMED, question.direct[1]), (CALLED, question.direct[0])):
         if len(direct):
-            tiers[np.isin(ids, direct)] = tier
+            tiers[is_in(np.sort(direct), ids)] = tier
     for words in question.avoided.words:
         tiers[opened.facets.in_style(ids, asked_style(words))] = RELATED
         tiers[says_all(opened.lexicon.coverage(words)[opened.name_rows(ids)])] = RELATED

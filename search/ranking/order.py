@@ -234,12 +234,13 @@ def mixed(rows: "Rows", sets: Ids) -> "Rows":
     `rows` are hits, best first; `sets` a number for the set of each, -1 where it does not matter.
     """
     among, sets = rows[:MIXED_AMONG], sets[:MIXED_AMONG]
+    tiers, evidence = among["tier"].copy(), among["evidence"].copy()
     n_before, rest = np.zeros(len(among)), np.ones(len(among), bool)
     first: list[int] = []
     for _ in range(min(MIXED, len(among))):
-        of_tier = rest & (among["tier"] == among["tier"][rest.argmax()])
+        of_tier = rest & (tiers == tiers[rest.argmax()])
         lower = weights.AGAIN * np.minimum(weights.MOST_AGAIN, n_before)
-        best = int(np.where(of_tier, among["evidence"] - lower, -np.inf).argmax())
+        best = int(np.where(of_tier, evidence - lower, -np.inf).argmax())
         first.append(best)
         rest[best] = False
         n_before += (sets == sets[best]) & (sets >= 0)

@@ -15,7 +15,7 @@ import numpy as np
 from indexer.arrays import Ids, Mask
 from indexer.languages.words import asked_style
 from indexer.merging.facets import NO_STYLE
-from search.generation.backend import Ability
+from search.generation.backend import Ability, is_in
 from search.generation.facets import in_order
 from search.query import Filters, Window
 from search.ranking import retrieve
@@ -42,6 +42,9 @@ STEP = 4
 N_SURE = 50_000
 """Among so many icons, or fewer, hits are counted up to `MOST_COUNTED` however deep they lie. Among more the vectors
 are asked once, since nobody should wait for a count: "488+" is said then."""
+N_COUNTED = 16_384
+"""Among so many of the nearest icons the hits are that a menu counts: of all of Iconify these hold the hits of all but
+the broadest words (arrow, circle)."""
 
 
 class Results:
@@ -61,6 +64,7 @@ class Results:
         """Hits, and those that are shown in their place."""
         measure = partial(ScoreCutoff.of, min_score=window.min_score, is_never_empty=question.is_never_empty)
         first, fits, is_measured = self._look(self._n)
+        self._first = self._seen
         self.cutoff = measure(first[is_measured])
         self._rows = self.cutoff.hits(first[fits])
         if not len(self._rows) and self._only is not None and window.min_score is None:
@@ -86,7 +90,7 @@ class Results:
         while self._can_find_more and len(self.hits) < n:
             new = self._deeper(STEP * self._n)
             self._rows = np.concatenate([self._rows, new])
-            self.hits = self._followed_by(self._arranged(new))
+            self.hits = self._followed_by(new)
         if self._has_more and len(self.hits) < n:
             self._question.opened.engine.require(Ability.DEEP)
         return self.hits
@@ -94,7 +98,7 @@ class Results:
     def judged(self, icon: int) -> tuple[Rows, bool]:
         """The row of one icon, wherever it lies, and whether it is a hit: shown, or stood for by another one."""
         ids = np.array([icon])
-        row = weigh(self._question, features(self._question, ids), n_among=self._n_images)
+        row = weigh(self._question, features(self._question, ids, is_first=icon in self._first), n_among=self._n_images)
         return row, len(self.cutoff.hits(row)) > 0 and bool(self._may_answer(ids)[0])
 
     def has_seen(self, icon: int) -> bool:
@@ -102,10 +106,10 @@ class Results:
         return icon in self._seen or not self._can_find_more
 
     def count(self) -> dict[str, list[FacetCount]]:
-        """Count how many hits each value of a filter would leave, over all hits among the `N_SURE` nearest icons."""
+        """Count how many hits each value of a filter would leave, over all hits among the `N_COUNTED` nearest icons."""
         opened = self._question.opened
-        if self._can_find_more and self._n < N_SURE:
-            self._rows = np.concatenate([self._rows, self._deeper(N_SURE)])
+        if self._can_find_more and self._n < N_COUNTED:
+            self._rows = np.concatenate([self._rows, self._deeper(N_COUNTED)])
         ids = self._best_first(self._rows)["icon"]
         return opened.facets.count(ids, choose=None if self._flat else first_of_groups(*groups_of(opened, ids)))
 
@@ -124,12 +128,12 @@ class Results:
         question, is_first = self._question, not len(self._seen)
         self._n = min(n, question.opened.icons.most)
         found = retrieve.retrieve(question, self._n, self._only, is_first=is_first)
-        is_new = np.isin(found.ids, self._seen, invert=True) & (found.fits | is_first)
+        is_new = ~is_in(self._seen, found.ids) & (found.fits | is_first)
         ids = found.ids[is_new]
-        self._seen = np.concatenate([self._seen, ids])
+        self._seen = np.sort(np.concatenate([self._seen, ids]))
         self._beyond = best_unseen(question, found)
         if question.keywords is None:
-            rows = weigh(question, features(question, ids, found), n_among=self._n_images)
+            rows = weigh(question, features(question, ids, found, is_first=is_first), n_among=self._n_images)
         else:
             rows = of_keywords(question, question.keywords, found)[is_new]
         may_answer = ~self._is_own(ids)
@@ -179,7 +183,7 @@ class Results:
         if not self._flat:
             of_hits, of_new = (groups_of(self._question.opened, ids) for ids in (self._standing, new["icon"]))
             new = new[~(np.isin(of_new[0], of_hits[0]) | np.isin(of_new[1], of_hits[1]))]
-        return np.concatenate([self.hits, self._with_preferred(new)])
+        return np.concatenate([self.hits, self._with_preferred(self._arranged(new))])
 
     def _with_preferred(self, hits: Rows) -> Rows:
         """The same hits, of icons with one drawing that of the set which stands best; no variants come twice."""

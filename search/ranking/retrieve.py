@@ -1,6 +1,5 @@
 """What is asked of a generation, and which of its icons could answer: near by a vector, or called or tagged so."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import cast
@@ -10,7 +9,7 @@ import numpy as np
 from indexer.arrays import Floats, Ids, Mask, distinct
 from indexer.errors import IconsError
 from indexer.merging.vector_index import Neighbours
-from search.generation.backend import Ability, Selection, VectorSearch
+from search.generation.backend import Ability, Selection, VectorSearch, is_in
 from search.generation.opened import Opened
 from search.query import Query, pasted_svg, refuse_late
 from search.ranking.order import SetPriority, set_priority
@@ -21,12 +20,14 @@ N_CANDIDATES = 1_000
 """Icons that the vectors are asked for at first: what a refined index looks at in any case."""
 N_LEXICAL = 400
 """Icons that names add to those that the vectors find; one in five where more are asked for."""
+N_DRAWN = 50
+"""Icons that each customary drawing adds by its vector, and as many by names."""
 _SIFTED = 8
 """Times as many names are looked at where a filter leaves some of them."""
 _LARGE = 4
 """Of a selection that holds one icon in so many, or more, those near are found among all that are near."""
-_N_REMEMBERED = 8
-"""Lists of neighbours: who filters, or turns pages, asks for the same one again."""
+_N_REMEMBERED = 32
+"""Short lists of neighbours: who filters, or turns pages, asks for the same one again."""
 _WEIGHTS = frozenset(("thin", "light", "medium", "bold"))
 
 
@@ -188,8 +189,13 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
         if len(cosines.ids) < len(icons):
             first, lexical, words = _best_named(question.opened, question.fits, n, only)
             of_synonyms = [question.opened.snapshot.named(name) for name, _ in parsed.wording.synonyms]
-            every += [first, *question.direct, *of_synonyms, *_drawn(question, parsed, None)]
-            among += [lexical, *(_drawn(question, parsed, only) if only is not None else ())]
+            every += [first, *question.direct, *of_synonyms]
+            among.append(lexical)
+            for drawing, vector in zip(parsed.wording.drawn, parsed.drawn, strict=True):
+                near, first = _near(question.opened, icons, vector, N_DRAWN, only, is_first=True)
+                fits = question.opened.lexicon.fits(drawing)
+                every += [first, facets.best_named(question.opened.lexicon, fits, most=N_DRAWN)]
+                among.append(near.ids)
     if question.look is not None:
         images = None if only is None else only.images()
         looks, first = _near(question.opened, question.opened.pictures, question.look, n, images, is_first=is_first)
@@ -198,7 +204,7 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
     of_all = distinct(np.concatenate(every))
     ids = distinct(np.concatenate([of_all, *among]))
     fits = np.ones(len(ids), bool) if only is None else only.has(ids)
-    return Retrieved(ids, np.isin(ids, of_all), fits, cosines, looks, words)
+    return Retrieved(ids, is_in(of_all, ids), fits, cosines, looks, words)
 
 
 def _near(
@@ -224,6 +230,8 @@ def _remembered_near(opened: Opened, vectors: VectorSearch, vector: Floats, n: i
     def search(_: int, content: bytes, n: int) -> Neighbours:
         return vectors.search(np.frombuffer(content, vector.dtype), k=n, is_rough=True)
 
+    if n > _LARGE * N_CANDIDATES:
+        return vectors.search(vector, k=n, is_rough=True)
     kept = opened.facets.keep(f"near {id(vectors)}", lambda: lru_cache(maxsize=_N_REMEMBERED)(search))
     return cast(Neighbours, kept(id(vectors), vector.tobytes(), n))
 
@@ -237,19 +245,6 @@ def _best_named(opened: Opened, fits: Floats, n: int, only: Selection | None) ->
     is_cut = len(lexical) >= most or len(best) == n_best
     last = lexical[most - 1 : most] if len(lexical) >= most else best[-1:]
     return best[:most], lexical[:most], float(fits[opened.name_rows(last)].max(initial=0)) if is_cut else 0.0
-
-
-N_DRAWN = 50
-"""Icons that each customary drawing adds by its vector, and as many by names."""
-
-
-def _drawn(question: Question, parsed: ParsedQuery, only: Selection | None) -> Iterator[Ids]:
-    """Icons that are called as what is customarily drawn, and those nearest to it."""
-    opened = question.opened
-    for words, vector in zip(parsed.wording.drawn, parsed.drawn, strict=True):
-        yield opened.icons.search(vector, k=N_DRAWN, only=only).ids
-        best = opened.facets.best_named(opened.lexicon, opened.lexicon.fits(words), most=N_DRAWN)
-        yield best
 
 
 def _retrieve_keywords(question: Question, text: str, n: int, only: Selection | None) -> Retrieved:

@@ -13,8 +13,8 @@ from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from search.engine import Filters, Query, SearchEngine, Window
 from search.generation.backend import FIELDS
-from search.ranking.details import first_of_groups
-from search.ranking.order import SHARE_OF_BEST, group, group_many
+from search.ranking.order import first_of_groups, group, group_many
+from search.ranking.weights import SHARE_OF_BEST
 from search.results import Answer
 
 SLOW = pytest.mark.slow
@@ -104,7 +104,7 @@ def test_a_lower_bound_says_so_on_every_page_and_pages_go_on_beyond_it(
 ) -> None:
     whole = engine.ask(Query(words="arrow"), window=Window(k=1, min_score=0))
     assert not whole.is_more
-    monkeypatch.setattr("search.ranking.answer.MOST_COUNTED", 20)
+    monkeypatch.setattr("search.ranking.results.MOST_COUNTED", 20)
     windows = [Window(k=10, offset=start, min_score=0) for start in range(0, whole.n_found + 10, 10)]
     pages = [engine.ask(Query(words="arrow"), window=window) for window in windows]
     assert {(page.n_found, page.is_more, page.counted) for page in pages} == {(20, True, "20+")}
