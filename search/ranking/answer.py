@@ -79,9 +79,10 @@ def shown_order(opened: Opened, found: Candidates, shown: Shown | None) -> tuple
     is_in = np.ones(len(rows), bool)
     for words in shown.without:
         is_in &= ~opened.facets.in_style(found.ids, asked_style(words))
-    is_asked = is_in & opened.facets.in_style(found.ids, shown.style or "")
-    # "arrow filled": a plain arrow that is filled, too, is not what was named
-    is_plain = is_in & (rows["states"] == NO_STYLE) & (shown.style is None)
+    is_asked = is_in & opened.facets.is_like(found.ids, shown.style or "")
+    looks = opened.facets.labels("look").values
+    has_no_other = np.array([*(look == shown.style for look in looks), False])[rows["look"]]
+    is_plain = is_in & (has_no_other if shown.style else rows["states"] == NO_STYLE)
     variants = opened.facets.variants(rows)
     may_stand = stand_ins(firsts_of(variants), is_asked, is_plain)
     return before_variants(order, variants, may_stand, found.tiers)
@@ -246,7 +247,12 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
     elif query.words.strip() and not (query.keyword or window.flat):
         of_sets = opened.facets.at(hits.found.ids)["set"]
         kept = mix(kept, hits.found.tiers, hits.found.evidence, np.where(sets.sources[of_sets] == CHOSEN, -1, of_sets))
-    shown = hits.shown(kept[window.offset : window.offset + window.k], sets)
+    page = slice(window.offset, window.offset + window.k)
+    shown = hits.shown(kept[page], sets)
+    if (
+        window.sort == "relevance"
+    ):  # a hit of another set that comes in between has no better score than those before it
+        shown = replace(shown, confidence=np.minimum.accumulate(hits.found.confidence[kept])[page])
     return Answer(
         hits=as_hits(opened, shown, sets, flat=window.flat),
         n_found=hits.n,

@@ -25,20 +25,17 @@ _STYLES = CERTAIN | {"fill", "solid"}
 """Words that mean a style and no thing, of which a vector says nothing: most stars are near "filled"."""
 
 
-_WEIGHTS = frozenset(("thin", "light", "medium", "bold"))
 _AT_ONCE = 8_192
 """Vectors that are read back together: of a deep page a quarter of a million are, 400 MB in one piece."""
 
 
 def direct_answers(opened: Opened, parsed: ParsedQuery) -> dict[int, Ids]:
-    """Icons of each tier that words lead to without any vector, by tier; a name may state a weight: "bell bold"."""
+    """Icons of each tier that words lead to without any vector, by tier."""
     wording, snapshot = parsed.wording, opened.snapshot
-    named = [snapshot.named(words) for words in wording.spellings]
-    if not wording.spelled:
-        words, _, weight = wording.name.rpartition(" ")
-        name, style = (wording.name, wording.style) if wording.style else (words, weight if weight in _WEIGHTS else "")
-        of_name = snapshot.named(name) if name and style else np.empty(0, np.int64)
-        named.append(of_name[opened.facets.in_style(of_name, style)])
+    named = [np.empty(0, np.int64), *map(snapshot.named, wording.spellings)]
+    if wording.style and not wording.spelled:
+        of_name = snapshot.named(wording.name)
+        named.append(of_name[opened.facets.is_like(of_name, wording.style)])
     stated = [np.empty(0, np.int64), *(opened.facets.stating(tag) for tag in _tags_asked(opened, parsed))]
     called = np.empty(0, np.int64) if parsed.code is None else icons_called(opened, parsed.code)
     return {CALLED: called, NAMED: np.concatenate(named), STATED: np.concatenate(stated)}
@@ -104,8 +101,8 @@ def evidence_for(
     found["set"] = parsed.sets.of(sets)
     if parsed.wording.style:
         says_so = known["states"] == A_LOOK
-        fits = np.float32(manifest.STYLE) + np.float32(manifest.SAYS_STYLE) * says_so
-        found["style"] = np.where(opened.facets.in_style(ids, parsed.wording.style), fits, np.float32(0))
+        lacks = opened.facets.lacks(ids, parsed.wording.style)
+        found["style"] = np.float32(manifest.SAYS_STYLE) * (says_so & (lacks < 1)) - np.float32(manifest.STYLE) * lacks
     if len(parsed.parts) and len(ids):
         cosines = cosines_of(opened.icons, parsed.parts, ids)
         covered = np.stack([opened.lexicon.fits(part)[rows] for part in parsed.wording.parts])
@@ -338,7 +335,7 @@ def _unseen_scores(opened: Opened, parsed: ParsedQuery, similarities: Floats, fi
     """Scores of icons of which it is known how similar they are at most, and how well their names fit at most."""
     curves, wording = opened.manifest.calibration, parsed.wording
     found = manifest.of_words(similarities, np.full(1, fit, np.float32), unit=curves.unit)
-    found += np.float32(manifest.STYLE if wording.style else 0) + parsed.sets.evidence.max(initial=0)
+    found += np.float32(manifest.SAYS_STYLE if wording.style else 0) + parsed.sets.evidence.max(initial=0)
     return scores_of_words(curves.words, found, all_related(found), are_known=wording.are_known)
 
 

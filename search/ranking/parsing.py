@@ -12,6 +12,7 @@ from indexer.languages.letters import language_of
 from indexer.languages.reading import Reading
 from indexer.languages.reading import read as read_language
 from indexer.languages.words import normalise
+from indexer.merging.facets import OF_LOOK
 from search.generation.labels import SetPriority
 from search.generation.opened import Opened
 from search.query import Query, ReadAs, ReadWord, refuse_many
@@ -78,7 +79,8 @@ def parse_query(
     code = _code_in(opened, text)
     reading, english = (None, text) if code else _read_in_english(text, languages)
     said = code.name if code else english
-    wording = read_words(said, opened.speller, is_name_or_tag=opened.is_name_or_tag)
+    styles = [style for kind in OF_LOOK for style in opened.facets.labels(kind).values]
+    wording = read_words(said, opened.speller, is_name_or_tag=opened.is_name_or_tag, styles=styles)
     if said != text:
         wording = replace(wording, spellings=(*wording.spellings, normalise(text)))
     if wording.spelled:

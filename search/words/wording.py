@@ -8,16 +8,17 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, cached_property, lru_cache
+from itertools import permutations, takewhile
 from math import log
 from typing import Any, Self
 
 from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import IconsError
 from indexer.languages.dictionary import Dictionary
-from indexer.languages.words import FILLERS, Affixes, asked_style, normalise, parse
+from indexer.languages.words import CORNERS, FILLERS, LOOKS, Tokens, asked_style, normalise, tokens_of
 from indexer.library.bundled import bundled
 from indexer.merging.lexicon import Lexicon, without_stopwords
 
@@ -94,6 +95,10 @@ class Speller:
     def knows(self, word: str) -> bool:
         """Tell whether a word means something, here or anywhere, or may do so."""
         return self.is_usual(word) or self.is_name_or_tag(word) or self.could_be(word)
+
+    def is_written(self, word: str) -> bool:
+        """Tell whether a name, tag or category here holds a word in just this form."""
+        return word in self._n_names
 
     def correct(self, words: str) -> str | None:
         """Spell normalised words as they were probably meant; None where there is nothing to correct."""
@@ -242,20 +247,80 @@ def _is_punctuation(sign: str) -> bool:
 
 MOST_PARTS = 16
 """Of a drawing: each is held against every candidate. More are not taken apart."""
+_SURE = frozenset(
+    [
+        "filled",
+        "fill",
+        "solid",
+        "outline",
+        "outlined",
+        "lined",
+        "stroked",
+        "hollow",
+        "duotone",
+        "twotone",
+        "colored",
+        "coloured",
+        "sharp",
+        "rounded",
+    ]
+)
+_LIKELY = frozenset(["line", "stroke", "linear", "empty", "full", "round", "thin", "light", "bold", "regular"])
+"""What is as often a thing or a part of a name: a style only before or behind what is a name without it."""
+_STYLES = _SURE | _LIKELY
+_MOST_STYLES = 4
+"""Of one icon, before and behind what it shows."""
+_OF_STYLE = "(?:style|styled|look|version|variant)"
+_STYLED = re.compile(rf"\b({'|'.join(_STYLES)}) {_OF_STYLE}\b")
 MINUS = re.compile(r"(?<!\S)-(?=\w)(\S+)")
 """Before a word that is to be left out."""
+WITHOUT = {"ohne": "de", "sans": "fr", "zonder": "nl", "senza": "it"}
+"""Words of other languages that say "without" and nothing else, and their languages."""
 _ARTICLE = "(?:an?|the|any|its) "
 _NAMED = "to|found|allowed|available|equals?|disturb|enter|started|verified|saved|supported|sent|delivered|listed|rated"
 _NOT = rf"(?:but )?(?<!\bdo )(?<!\bdoes )not(?= (?!(?:{_NAMED})\b)\S)"
 """Before a style or a thing; "do not disturb" and "page not found" are names."""
-_LEAVING_OUT = re.compile(rf"[ ,] ?(?:with no|without|w/o|no|except|excluding|{_NOT}) ", re.IGNORECASE)
+_WITHOUT = rf"(?:with no|without|w/o|{'|'.join(WITHOUT)}(?! serif))"
+_LEAVING_OUT = re.compile(rf"[ ,] ?(?:{_WITHOUT}|no|except|excluding|{_NOT}) ", re.IGNORECASE)
 _SHAPE = r"(?:circle|square|box|frame|triangle|hexagon|diamond|shield|cloud|folder|heart|hand|bubble|window)\b"
 _JOINING = re.compile(
     rf" (?:with|and|inside|within|containing|plus|w/|\+|&|in(?= (?:{_ARTICLE}|{_SHAPE}))) ", re.IGNORECASE
 )
 _OR = re.compile(r",|\b(?:or|nor|and)\b", re.IGNORECASE)
-_UNFILLED = re.compile(r"\b(?:unfilled|hollow|non-?filled) (?=\S)", re.IGNORECASE)
 _LEADING = re.compile(rf"^(?:(?:in|inside|with) )?(?:{_ARTICLE})?", re.IGNORECASE)
+_ASKING = (
+    r"(?:(?:i['\u2019]?m|i am|i)? ?(?:need|want|looking for|searching for|would like)|(?:show|find|give) me"
+    r"|what(?:['\u2019]s| is)|is there|do you have)"
+)
+_PICTURE = (
+    rf"((?:(?:{'|'.join(_STYLES)}) )*)(?:icon|symbol|pictogram|logo|image|picture)s? "
+    "(?:for|of|showing|meaning|(?:that|which) (?:means|shows|says|represents))"
+)
+_SAID = tuple(
+    (re.compile(pattern, re.IGNORECASE), said)
+    for pattern, said in (
+        (
+            rf"^(?:(?:please|hi|hello),? )*(?:{_ASKING} (?:(?:{_ARTICLE})?{_PICTURE} )?|(?:{_ARTICLE})?{_PICTURE} )",
+            r"\1\2",
+        ),
+        (r"(?<=[^ ,])[ ,]{1,2}(?:please|thanks|thank you)[.!?]?$", ""),
+        (
+            r" (?:with|that has|having) an? (?:\w+ )?(?:line|slash|stroke|bar) (?:through|across|over)(?: it| them)?$",
+            " crossed out",
+        ),
+        (rf" in (?:an? )?((?:(?:{'|'.join(_STYLES)}) ?\b)+)(?: {_OF_STYLE})?$", r" \1"),
+        (rf"(?<!\S)(?:un(?=filled|outlined)|non[ -]?|(?:not|no|{_WITHOUT}) )({'|'.join(_SURE)})(?= [^\s,])", r"-\1"),
+        (rf"(?<!\S)({'|'.join(_SURE)}) off$", r"-\1"),
+        (rf"^(?:{_WITHOUT}|no(?= {_SHAPE})) (\w+) (?=\S)", r"-\1 "),
+        (
+            rf"(?<=\S) (?:{_WITHOUT}|no) (?:signal|connection|internet|network|reception|service|sound|audio|access)$",
+            " off",
+        ),
+        (r"^(export|save|download|share|send|print|convert|open) as (?:an? )?(\S+)$", r"\2 \1 \2"),
+        (r"^(?:(.+) un(?:checked|ticked)|un(?:checked|ticked) (.+))$", r"blank \1\2 outline"),
+    )
+)
+"""How people say what names say shorter, and how."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,13 +338,14 @@ class Phrase:
 
 def read_phrase(text: str) -> Phrase:
     """Take a text apart; a text that only leaves out is read as it stands."""
-    spaced = " ".join(MINUS.sub(" ", text).split())  # a pattern that begins with any number of spaces takes seconds
-    shown, *left_out = _LEAVING_OUT.split(_UNFILLED.sub("", spaced))
+    said = " ".join(text.split())  # a pattern that begins with any number of spaces takes seconds
+    for pattern, shorter in _SAID:
+        said = pattern.sub(shorter, said) or said
+    shown, *left_out = _LEAVING_OUT.split(" ".join(MINUS.sub(" ", said).split()))
     if not shown.strip(" ,"):
         return Phrase(text, (), ())
     parts = _apart(_JOINING, shown)
-    without = [*MINUS.findall(text), *("filled" for _ in _UNFILLED.findall(spaced))]
-    without += [*(word for phrase in left_out for word in _apart(_OR, phrase))]
+    without = [*MINUS.findall(said), *(word for phrase in left_out for word in _apart(_OR, phrase))]
     is_explicit = MINUS.search(text) is not None
     return Phrase(shown.strip(" ,"), parts if 1 < len(parts) <= MOST_PARTS else (), tuple(without), is_explicit)
 
@@ -289,18 +355,45 @@ def _apart(separator: re.Pattern[str], text: str) -> tuple[str, ...]:
     return tuple(filter(None, (_LEADING.sub("", part.strip(" ,")) for part in separator.split(text))))
 
 
+def read_style(words: str, is_name: Callable[[str], bool], known: Collection[str]) -> tuple[str, str, str | None]:
+    """Take styles off both ends of normalised words: "thin outline envelope" is an envelope in "thin outline".
+
+    "Light bulb", "line chart" and "empty battery" stay whole where these words are a name, in any order or as one word.
+    Returns what is meant, with the weight, which names say ("arrow bold"); what a name says; and the style.
+    """
+    tokens = tokens_of(_STYLED.sub(lambda styled: asked_style(styled[1]), words))
+    before, behind = (_n_styles(some) for some in (tokens, tokens[::-1]))
+    cuts = [(start, end) for start in range(before + 1) for end in range(behind + 1) if start + end < len(tokens)]
+    for is_certain in (True, False):
+        for start, end in sorted(cuts, key=sum):
+            core, styles = tokens[start : len(tokens) - end], (*tokens[:start], *tokens[len(tokens) - end :])
+            left = (*tokens[start:before], *tokens[len(tokens) - behind : len(tokens) - end])
+            if _SURE.isdisjoint(left) and (name := _name_of(core, is_name) or ("" if is_certain else " ".join(core))):
+                style = asked_style(" ".join(styles))
+                if not styles or not set(style.split()).intersection(known):
+                    return words, words, None
+                weights = [word for word in styles if asked_style(word) not in (*LOOKS, *CORNERS)]
+                return " ".join((*weights, *core)), name, style
+    return words, words, None
+
+
+def _name_of(core: Tokens, is_name: Callable[[str], bool]) -> str | None:
+    """A name of these words, in any order or as one."""
+    orders = map(" ".join, permutations(core)) if len(core) < _MOST_STYLES else (" ".join(core),)
+    return next(filter(is_name, (*orders, "".join(core))), None)
+
+
+def _n_styles(tokens: Tokens) -> int:
+    return sum(1 for _ in takewhile(_STYLES.__contains__, tokens[:_MOST_STYLES]))
+
+
 _NUMBER = re.compile("^(?:one|two|three|four|five|several|many) (?=.)")
 """How many there are of a thing: seen, and rarely said by a name."""
 MOST_LETTERS = 1_000
 """Of a query that are looked at: more than an encoder's context ever holds."""
-
-_ASKED = Affixes(
-    styles=frozenset(("solid", "fill")),
-    leading_styles=frozenset(
-        ("filled", "solid", "outline", "outlined", "duotone", "twotone", "colored", "coloured", "sharp", "rounded")
-    ),
-)
-"""What people put before or behind what they look for; "line" and "color" are as often what is looked for."""
+_CONTROLS = frozenset(["logo", "button", "toggle", "brand"])
+"""What the icon is for, where the words before it are a name."""
+_ENDINGS = (("ies", "y"), ("es", ""), ("s", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,10 +421,17 @@ class Wording:
     """Names of icons of which other sets say it, with weights from 1 down."""
 
 
-def read_words(text: str, speller: Speller, *, is_name_or_tag: Callable[[str], bool] = lambda _: False) -> Wording:
+def read_words(
+    text: str,
+    speller: Speller,
+    *,
+    is_name_or_tag: Callable[[str], bool] = lambda _: False,
+    styles: Collection[str] = (*LOOKS, *CORNERS),
+) -> Wording:
     """Read the words of a query; "home filled" and "solid home" ask for the name "home" in the style "filled".
 
-    A text that is a name or a tag here, as `is_name_or_tag` tells, is not taken apart.
+    A text that is a name or a tag here, as `is_name_or_tag` tells, is not taken apart; `styles` are those that icons
+    here have.
 
     Raises:
         IconsError: there are no words.
@@ -341,28 +441,28 @@ def read_words(text: str, speller: Speller, *, is_name_or_tag: Callable[[str], b
         raise IconsError('the query is empty; try `icons search "arrow"`')
     said = spell_signs(_cut(text.replace("\0", " ")))
     spellings = tuple(dict.fromkeys((literal, read(said) or literal)))
-    phrase = read_phrase(said)
-    is_name = not phrase.is_explicit and _says_more(phrase, spellings[-1]) and any(map(is_name_or_tag, spellings))
-    if is_name:
-        phrase = Phrase(said, (), ())
+    is_name = MINUS.search(said) is None and any(map(is_name_or_tag, spellings))
+    phrase = Phrase(said, (), ()) if is_name else read_phrase(said)
     typed = read(phrase.words) or literal
+    name, style = typed, None
     if not is_name:
-        typed = _without_filler(typed)
+        typed, name, style = read_style(_without_filler(typed, is_name_or_tag), is_name_or_tag, styles)
+        name, plural = _singular(_without_filler(name, is_name_or_tag), is_name_or_tag), name
+        if name != plural and not speller.is_written(plural.split()[-1]):
+            typed = typed.removesuffix(plural) + name
+        spellings = (*(() if phrase.without else spellings), *(() if style else dict.fromkeys((typed, name))))
     parts = tuple(filter(None, map(read, phrase.parts)))
-    shown = " ".join(_NUMBER.sub("", part) for part in parts) if len(parts) > 1 else typed
+    if len(parts) > 1:
+        _, name, _ = read_style(" ".join(_NUMBER.sub("", part) for part in parts), is_name_or_tag, styles)
     drawn, synonyms = ((), ()) if len(parts) > 1 else (drawn_for(typed), names_for(typed))
-    spelled = None if drawn or synonyms else speller.correct(shown)
-    whole = spelled or shown
-    # A style stands at the end as names have it, or at the start as people say it: "star filled", "filled star".
-    parsed = parse(whole, _ASKED)
-    style = None if is_name and not parse(whole).style else asked_style(parsed.style or "") or None
+    spelled = None if drawn or synonyms else speller.correct(name)
     return Wording(
-        spellings=spellings if is_name else tuple(dict.fromkeys((*spellings, typed)))[-1 if phrase.without else 0 :],
+        spellings=tuple(dict.fromkeys(spellings)),
         typed=typed,
-        name=parsed.words if style else whole,
+        name=spelled or name,
         style=style,
         spelled=spelled,
-        are_known=bool(drawn or synonyms) or any(map(speller.knows, without_stopwords(whole).split())),
+        are_known=bool(drawn or synonyms) or any(map(speller.knows, without_stopwords(spelled or name).split())),
         parts=parts if len(parts) > 1 else (),
         without=tuple(filter(None, map(read, phrase.without))),
         drawn=drawn,
@@ -370,19 +470,20 @@ def read_words(text: str, speller: Speller, *, is_name_or_tag: Callable[[str], b
     )
 
 
-def _says_more(phrase: Phrase, words: str) -> bool:
-    """Whether a text is read otherwise than as it stands, unless it is a name."""
-    first, *rest = words.split()
-    has_style = bool(rest) and first in _ASKED.leading_styles
-    return bool(phrase.parts or phrase.without) or has_style or (bool(rest) and rest[-1] in FILLERS)
-
-
-def _without_filler(words: str) -> str:
+def _without_filler(words: str, is_name: Callable[[str], bool]) -> str:
     """A "bell icon" is a bell."""
     first, *rest = words.split()
-    while rest and rest[-1] in FILLERS:
+    while rest and (rest[-1] in FILLERS or (rest[-1] in _CONTROLS and is_name(" ".join((first, *rest[:-1]))))):
         rest.pop()
     return " ".join((first, *rest))
+
+
+def _singular(words: str, is_name: Callable[[str], bool]) -> str:
+    """One of what is asked, where that alone is a name: the encoder takes "keys" for a keyboard."""
+    if is_name(words):
+        return words
+    ones = (words.removesuffix(many) + one for many, one in _ENDINGS if words.endswith(many))
+    return next(filter(is_name, ones), words)
 
 
 def read(text: str) -> str:

@@ -80,7 +80,7 @@ def test_a_minus_leaves_out_though_the_rest_is_a_name() -> None:
 )
 def test_a_style_is_taken_off_either_end(text: str, name: str, style: str | None) -> None:
     wording = _read(text)
-    assert (wording.typed, wording.name, wording.style) == (text, name, style)
+    assert (wording.typed, wording.name, wording.style) == (name, name, style)
 
 
 def test_a_guess_stands_beside_what_was_typed() -> None:
