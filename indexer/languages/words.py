@@ -149,8 +149,8 @@ _STRONGEST = ("duotone", "color", "filled", "outline")
 """Of two looks that are stated, the first here is what is seen: a duotone outline is a duotone."""
 _ASKED: dict[str, str | None] = {
     **STYLES,
-    **dict.fromkeys(("regular", "hollow", "empty", "lined", "stroked"), "outline"),
-    **{"twotone": "duotone", "full": "filled"},
+    **dict.fromkeys(("regular", "hollow", "empty", "lined", "stroked", "umriss", "contorno", "contour"), "outline"),
+    **{"twotone": "duotone", "full": "filled", "filling": "filled"},
 }
 CERTAIN = frozenset(("filled", "outline", "outlined", "duotone", "twotone"))
 CERTAIN_ALONE = CERTAIN | {"rounded"}

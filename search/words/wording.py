@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, cached_property, lru_cache
-from itertools import permutations, takewhile
+from itertools import permutations, product, takewhile
 from math import log
 from typing import Any, Self
 
@@ -26,10 +26,9 @@ LEAST = -3.0
 """Mean natural log-probability of a letter; a guess among 27 has -3.3. Of 2,043 words of Tabler's, Phosphor's, Carbon's
 and Material's tags that CLIP's tokenizer cuts, 90 % reach it; of 400 made-up words that can be spoken, 9 %."""
 _SHORT = 4
-"""Letters up to which a word may be an abbreviation."""
+"""Letters up to which a word may be an abbreviation; of fewer nearly everything is one letter away from something."""
 _SMOOTHING = 0.1
-_LETTERS = 27
-"""With the end of a word."""
+"""Of each of 27 letters, with the end of a word."""
 
 
 class Plausible:
@@ -44,7 +43,7 @@ class Plausible:
             return True
         triples, pairs = self._counted
         own = _triples(word)
-        chances = ((triples[one] + _SMOOTHING) / (pairs[one[:2]] + _SMOOTHING * _LETTERS) for one in own)
+        chances = ((triples[one] + _SMOOTHING) / (pairs[one[:2]] + _SMOOTHING * 27) for one in own)
         return sum(map(log, chances)) / len(own) >= LEAST
 
     @cached_property
@@ -63,8 +62,6 @@ def _triples(word: str) -> list[str]:
     return [marked[place : place + 3] for place in range(len(word) + 1)]
 
 
-_SHORTEST = 4
-"""Of three letters nearly everything is one letter away from something."""
 _LONG = 8
 """From this length two slips are accepted instead of one."""
 _MUCH_RARER = 500
@@ -116,20 +113,20 @@ class Speller:
         that letter must be left out, doubled, or swapped with the next.
         """
         least = _MUCH_RARER * self._n_names.get(word, 1)
-        if len(word) < _SHORTEST or self._most_borne < least:
+        if len(word) < _SHORT:
             return None
         likely = [other for other, n in self._n_names.items() if n >= least and word in _slips_of(other)]
         return max(likely, key=lambda other: (self._n_names[other], other), default=None)
 
     def _nearest(self, word: str) -> str | None:
         """The known word with the fewest slips, of equal ones the most frequent; or two known words run together."""
-        if len(word) < _SHORTEST or not word.isalpha():
+        if len(word) < _SHORT or not word.isalpha():
             return None
         from rapidfuzz import process  # only where a word is unknown
         from rapidfuzz.distance import OSA
 
         slips = 2 if len(word) >= _LONG else 1
-        found = process.extract(word, self._terms, scorer=OSA.distance, score_cutoff=slips, limit=None)
+        found = process.extract(word, list(self._n_names), scorer=OSA.distance, score_cutoff=slips, limit=None)
         if found:
             return min(found, key=lambda match: (match[1], -self._n_names[match[0]], match[0]))[0]
         cuts = [(word[:cut], word[cut:]) for cut in range(2, len(word) - 1)]
@@ -141,14 +138,6 @@ class Speller:
     @cached_property
     def _n_names(self) -> Mapping[str, int]:
         return self.read_vocabulary()
-
-    @cached_property
-    def _most_borne(self) -> int:
-        return max(self._n_names.values(), default=0)
-
-    @cached_property
-    def _terms(self) -> list[str]:
-        return list(self._n_names)
 
 
 def _slips_of(word: str) -> Iterator[str]:
@@ -163,8 +152,7 @@ def _slips_of(word: str) -> Iterator[str]:
 def drawn_for(words: str) -> tuple[str, ...]:
     """What is customarily drawn for some normalised words, the best first; nothing for what is no term."""
     terms = _table("terms")
-    singular = re.sub(r"(\w{3,}[^s ])s\b", r"\1", words)
-    for spelling in (words, without_stopwords(words), singular):
+    for spelling in (words, without_stopwords(words), re.sub(r"(\w{3,}[^s ])s\b", r"\1", words)):
         if spelling in terms:
             return tuple(terms[spelling])
     return ()
@@ -196,9 +184,7 @@ VARIANTS = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
 """Marks that choose how a sign is drawn: as text or picture, and colours of skin."""
 _REGION = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 """A flag: the two letters of a country."""
-_JOINER = "\u200d"
 _ARROWS = {"->": "right arrow", "-->": "right arrow", "=>": "right arrow", "<-": "left arrow", "<--": "left arrow"}
-_KINDS = ("So", "Sm", "Sc", "Sk", "Po")
 
 
 @lru_cache(maxsize=16)  # a query's language is read from what this gives, then its words are
@@ -210,7 +196,9 @@ def spell_signs(text: str) -> str:
     if text.isascii() and any(map(str.isalnum, text)) and not re.search(r"(?:^|\s)[^\w\s]+(?:\s|$)", text):
         return text
     has_words = any(map(str.isalnum, text))
-    tokens = _REGION.sub(lambda flag: f" flag {_letters(flag[0])} ", VARIANTS.sub("", text)).split()
+    tokens = _REGION.sub(
+        lambda flag: f" flag {''.join(chr(ord(sign) - 0x1F185) for sign in flag[0])} ", VARIANTS.sub("", text)
+    ).split()
     return " ".join(" ".join(_spell(token, has_words=has_words) for token in tokens).split())
 
 
@@ -221,15 +209,11 @@ def _spell(token: str, *, has_words: bool) -> str:
         if any(map(str.isalnum, token)) or (has_words and _SEPARATING.issuperset(token)):
             return token
         return " ".join(name_of(sign) for sign in dict.fromkeys(token))
-    if token in _table("signs") and not (has_words and _is_punctuation(token)):
+    if _is_said(token, has_words=has_words):
         return name_of(token)
-    signs = token.replace(_JOINER, " ") if any(map(_is_sign, token)) else token  # it joins letters, too
-    is_said = (_is_sign(sign) and not (has_words and _is_punctuation(sign)) for sign in signs)
-    return "".join(f" {name_of(sign)} " if said else sign for sign, said in zip(signs, is_said, strict=True))
-
-
-def _letters(region: str) -> str:
-    return "".join(chr(ord("a") + ord(sign) - 0x1F1E6) for sign in region)
+    are_said = [_is_said(sign, has_words=has_words) for sign in token]
+    signs = token.replace("\u200d", " ") if any(are_said) else token  # it joins letters, too
+    return "".join(f" {name_of(sign)} " if said else sign for sign, said in zip(signs, are_said, strict=True))
 
 
 def name_of(sign: str) -> str:
@@ -237,35 +221,24 @@ def name_of(sign: str) -> str:
     return str(_table("signs").get(sign) or unicodedata.name(sign, "").lower())
 
 
-def _is_sign(sign: str) -> bool:
-    return not sign.isascii() and (unicodedata.category(sign) in _KINDS or sign in _table("signs"))
-
-
-def _is_punctuation(sign: str) -> bool:
-    return len(sign) == 1 and unicodedata.category(sign).startswith("P")
+def _is_said(sign: str, *, has_words: bool) -> bool:
+    """Whether a sign is more than punctuation between words."""
+    kind = unicodedata.category(sign) if len(sign) == 1 else ""
+    is_sign = sign in _table("signs") or kind in ("So", "Sm", "Sc", "Sk", "Po")
+    return is_sign and not sign.isascii() and not (has_words and kind.startswith("P"))
 
 
 MOST_PARTS = 16
 """Of a drawing: each is held against every candidate. More are not taken apart."""
 _SURE = frozenset(
-    [
-        "filled",
-        "fill",
-        "solid",
-        "outline",
-        "outlined",
-        "lined",
-        "stroked",
-        "hollow",
-        "duotone",
-        "twotone",
-        "colored",
-        "coloured",
-        "sharp",
-        "rounded",
-    ]
+    """
+    filled fill solid outline outlined lined stroked hollow duotone twotone colored coloured sharp rounded
+    umriss contorno
+    """.split()  # noqa: SIM905 (a list of them is twenty lines)
 )
-_LIKELY = frozenset(["line", "stroke", "linear", "empty", "full", "round", "thin", "light", "bold", "regular"])
+_LIKELY = frozenset(
+    ("line", "stroke", "linear", "empty", "full", "round", "thin", "light", "bold", "regular", "contour")
+)
 """What is as often a thing or a part of a name: a style only before or behind what is a name without it."""
 _STYLES = _SURE | _LIKELY
 _MOST_STYLES = 4
@@ -332,8 +305,7 @@ class Phrase:
     parts: tuple[str, ...]
     """What is joined, two or more; none where nothing is, or too much."""
     without: tuple[str, ...]
-    is_explicit: bool = False
-    """Whether a minus says what to leave out, which no name has."""
+    """What is to be left out."""
 
 
 def read_phrase(text: str) -> Phrase:
@@ -346,8 +318,7 @@ def read_phrase(text: str) -> Phrase:
         return Phrase(text, (), ())
     parts = _apart(_JOINING, shown)
     without = [*MINUS.findall(said), *(word for phrase in left_out for word in _apart(_OR, phrase))]
-    is_explicit = MINUS.search(text) is not None
-    return Phrase(shown.strip(" ,"), parts if 1 < len(parts) <= MOST_PARTS else (), tuple(without), is_explicit)
+    return Phrase(shown.strip(" ,"), parts if 1 < len(parts) <= MOST_PARTS else (), tuple(without))
 
 
 def _apart(separator: re.Pattern[str], text: str) -> tuple[str, ...]:
@@ -362,18 +333,21 @@ def read_style(words: str, is_name: Callable[[str], bool], known: Collection[str
     Returns what is meant, with the weight, which names say ("arrow bold"); what a name says; and the style.
     """
     tokens = tokens_of(_STYLED.sub(lambda styled: asked_style(styled[1]), words))
-    before, behind = (_n_styles(some) for some in (tokens, tokens[::-1]))
-    cuts = [(start, end) for start in range(before + 1) for end in range(behind + 1) if start + end < len(tokens)]
-    for is_certain in (True, False):
-        for start, end in sorted(cuts, key=sum):
-            core, styles = tokens[start : len(tokens) - end], (*tokens[:start], *tokens[len(tokens) - end :])
-            left = (*tokens[start:before], *tokens[len(tokens) - behind : len(tokens) - end])
-            if _SURE.isdisjoint(left) and (name := _name_of(core, is_name) or ("" if is_certain else " ".join(core))):
-                style = asked_style(" ".join(styles))
-                if not styles or not set(style.split()).intersection(known):
-                    return words, words, None
-                weights = [word for word in styles if asked_style(word) not in (*LOOKS, *CORNERS)]
+    before, behind = (
+        sum(1 for _ in takewhile(_STYLES.__contains__, end[:_MOST_STYLES])) for end in (tokens, tokens[::-1])
+    )
+    cuts = sorted(product(range(before + 1), range(behind + 1)), key=sum) if before + behind else ()
+    for must_be_name, (start, end) in product((True, False), cuts):
+        behind_core = len(tokens) - end
+        core, styles = tokens[start:behind_core], (*tokens[:start], *tokens[behind_core:])
+        left = (*tokens[start:before], *tokens[len(tokens) - behind : behind_core])
+        name = _name_of(core, is_name) or ("" if must_be_name else " ".join(core))
+        if name and _SURE.isdisjoint(left):
+            style = asked_style(" ".join(styles))
+            weights = [word for word in styles if asked_style(word) not in (*LOOKS, *CORNERS)]
+            if set(style.split()).intersection(known):
                 return " ".join((*weights, *core)), name, style
+            break
     return words, words, None
 
 
@@ -381,10 +355,6 @@ def _name_of(core: Tokens, is_name: Callable[[str], bool]) -> str | None:
     """A name of these words, in any order or as one."""
     orders = map(" ".join, permutations(core)) if len(core) < _MOST_STYLES else (" ".join(core),)
     return next(filter(is_name, (*orders, "".join(core))), None)
-
-
-def _n_styles(tokens: Tokens) -> int:
-    return sum(1 for _ in takewhile(_STYLES.__contains__, tokens[:_MOST_STYLES]))
 
 
 _NUMBER = re.compile("^(?:one|two|three|four|five|several|many) (?=.)")
