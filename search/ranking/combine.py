@@ -56,7 +56,7 @@ def weigh_looks(rows: Rows, curves: CurveBySize, *, n_among: int | None) -> Rows
 def best_unseen(question: Question, found: Retrieved) -> float:
     """The score of an icon as good as one can be that was not found, as far as the vectors are exact; 0: none is left.
 
-    It is as near as the last one, its name fits as well as one may, it is in the style and stands first of all sets.
+    It is as near as the last one, its name fits as well as one may and says the style, and its set stands first.
     """
     if not found.has_unseen:
         return 0.0
@@ -66,7 +66,7 @@ def best_unseen(question: Question, found: Retrieved) -> float:
     row["vectors"] = found.cosines.beyond if found.cosines else 0
     row["look"] = found.looks.beyond if found.looks else 0
     row["words"] = found.words
-    row["style"] = row["says style"] = 1 if question.parsed and question.parsed.wording.style else 0
+    row["says style"] = 1 if question.parsed and question.parsed.wording.style else 0
     row["set"] = question.sets.evidence.max(initial=0)
     return float(weigh(question, row)["score"][0])
 

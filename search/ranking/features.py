@@ -99,8 +99,8 @@ def words_of(question: Question, rows: Rows, *, is_first: bool = True) -> None:
             gained[places] = np.maximum(gained[places], np.float32(weights.SYNONYM * weight))
         rows["synonyms"] = np.maximum(share * gained - np.float32(weights.WORDS) * rows["words"], 0)
     if wording.style:
-        rows["style"] = opened.facets.in_style(ids, wording.style)
-        rows["says style"] = rows["style"] * (known["states"] == A_LOOK)
+        rows["style"] = opened.facets.lacks(ids, wording.style)
+        rows["says style"] = (rows["style"] < 1) & (known["states"] == A_LOOK)
     if len(parsed.parts) and len(ids):
         evidence = _evidence(opened, wording.parts, parsed.parts, ids, names)
         # How far the worst part, by a soft minimum, lies below their mean.

@@ -172,9 +172,9 @@ class Results:
         is_in = np.ones(len(rows), bool)
         for words in question.avoided.words:
             is_in &= ~facets.in_style(ids, asked_style(words))
-        is_asked = is_in & facets.in_style(ids, style or "")
-        # "arrow filled": a plain arrow that is filled, too, is not what was named
-        is_plain = is_in & (known["states"] == NO_STYLE) & (style is None)
+        is_asked = is_in & facets.is_like(ids, style or "")
+        has_no_other = np.array([*(look == style for look in facets.labels("look").values), False])[known["look"]]
+        is_plain = is_in & (has_no_other if style else known["states"] == NO_STYLE)
         variants = facets.variants(known)
         return before_variants(rows, variants, stand_ins(firsts_of(variants), is_asked, is_plain))
 
@@ -197,14 +197,16 @@ class Results:
 
 
 def hits_in_order(results: Results, question: Question, window: Window, n: int) -> Rows:
-    """The first `n` hits as they are shown, or more: mixed, or sorted."""
+    """The first `n` hits as they are shown, or more: mixed, or sorted. Mixed ones have no better score than before."""
     opened = question.opened
     if window.sort != "relevance":
         hits = results.at_least(MOST_COUNTED)[:MOST_COUNTED]
         hits = hits[np.argsort(hits["icon"])]
         return hits[in_order(opened.facets, opened.snapshot, hits["icon"], window.sort)]
-    if question.parsed is None or window.flat:
-        return results.at_least(n)
-    hits = results.at_least(max(n, MIXED_AMONG))
-    of_sets = opened.facets.at(hits["icon"][:MIXED_AMONG])["set"]
-    return mixed(hits, np.where(question.sets.sources[of_sets] == CHOSEN, -1, of_sets))
+    is_mixed = question.parsed is not None and not window.flat
+    hits = results.at_least(max(n, MIXED_AMONG) if is_mixed else n).copy()
+    if is_mixed:
+        of_sets = opened.facets.at(hits["icon"][:MIXED_AMONG])["set"]
+        hits = mixed(hits, np.where(question.sets.sources[of_sets] == CHOSEN, -1, of_sets))
+    hits["confidence"] = np.minimum.accumulate(hits["confidence"])
+    return hits

@@ -28,7 +28,6 @@ _LARGE = 4
 """Of a selection that holds one icon in so many, or more, those near are found among all that are near."""
 _N_REMEMBERED = 32
 """Short lists of neighbours: who filters, or turns pages, asks for the same one again."""
-_WEIGHTS = frozenset(("thin", "light", "medium", "bold"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,14 +119,12 @@ def _look_of(opened: Opened, query: Query) -> Floats | None:
 
 
 def direct_of(opened: Opened, parsed: ParsedQuery) -> tuple[Ids, Ids, Ids]:
-    """Icons that words lead to without any vector; a name may state a weight: "bell bold"."""
+    """Icons that words lead to without any vector."""
     wording, snapshot = parsed.wording, opened.snapshot
-    named = [snapshot.named(words) for words in wording.spellings]
-    if not wording.spelled:
-        words, _, weight = wording.name.rpartition(" ")
-        name, style = (wording.name, wording.style) if wording.style else (words, weight if weight in _WEIGHTS else "")
-        of_name = snapshot.named(name) if name and style else np.empty(0, np.int64)
-        named.append(of_name[opened.facets.in_style(of_name, style)])
+    named = [np.empty(0, np.int64), *map(snapshot.named, wording.spellings)]
+    if wording.style and not wording.spelled:
+        of_name = snapshot.named(wording.name)
+        named.append(of_name[opened.facets.is_like(of_name, wording.style)])
     stated = [np.empty(0, np.int64), *(opened.facets.stating(tag) for tag in tags_asked(opened, parsed))]
     called = np.empty(0, np.int64) if parsed.code is None else icons_called(opened, parsed.code)
     return called, np.concatenate(named), np.concatenate(stated)

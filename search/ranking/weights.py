@@ -10,8 +10,8 @@ from indexer.merging.manifest import COVERAGE
 
 WORDS = COVERAGE
 """Of all words of a query standing in an icon's name; merges fit their curve with it."""
-STYLE = 0.75
-"""Of the style that was asked for."""
+STYLE = -4.0
+"""Of lacking the style that was asked for: what does stands behind all that is as near."""
 SAYS_STYLE = 0.05
 """Of stating it, beside others that only look so: "arrow-up-filled" is that icon, though "arrow-up" is filled too."""
 WITHOUT = -4.5

@@ -68,7 +68,7 @@ class SetNames:
 
     def _saying(self, words: str) -> Meant:
         asked = set(_WORD.findall(words))
-        return tuple(code for code, said in enumerate(self._words) if asked <= said)
+        return tuple(code for code, runs in enumerate(self._runs) if asked <= runs)
 
     @cached_property
     def _by_key(self) -> dict[str, Meant]:
@@ -77,10 +77,6 @@ class SetNames:
         for code, (key, _) in enumerate(self._named):
             codes[key] = (*codes.get(key, ()), code)
         return codes
-
-    @cached_property
-    def _words(self) -> list[frozenset[str]]:
-        return [frozenset(_WORD.findall(f"{key} {title}")) for key, title in self._named]
 
     @cached_property
     def _runs(self) -> list[frozenset[str]]:

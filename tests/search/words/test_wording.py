@@ -80,7 +80,7 @@ def test_a_minus_leaves_out_though_the_rest_is_a_name() -> None:
 )
 def test_a_style_is_taken_off_either_end(text: str, name: str, style: str | None) -> None:
     wording = _read(text)
-    assert (wording.typed, wording.name, wording.style) == (text, name, style)
+    assert (wording.typed, wording.name, wording.style) == (name, name, style)
 
 
 def test_a_guess_stands_beside_what_was_typed() -> None:
@@ -197,7 +197,7 @@ def test_words_say_what_to_leave_out(text: str, words: str, without: tuple[str, 
     ],
 )
 def test_a_minus_says_so_explicitly(text: str, words: str, without: tuple[str, ...]) -> None:
-    assert read_phrase(text) == Phrase(words, (), without, is_explicit=True)
+    assert read_phrase(text) == Phrase(words, (), without)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_a_minus_says_so_explicitly(text: str, words: str, without: tuple[str, .
 )
 def test_nothing_is_left_out_where_nothing_else_is_shown_or_a_name_says_so(text: str) -> None:
     phrase = read_phrase(text)
-    assert (phrase.parts, phrase.without, phrase.is_explicit) == ((), (), False)
+    assert (phrase.parts, phrase.without) == ((), ())
     assert phrase.words == text.strip() or phrase.words == text
 
 
