@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from indexer.arrays import Ids
+from indexer.arrays import Ids, Numbers
 from indexer.library.folder import Generation
 from indexer.merging.facets import read_array
 from indexer.merging.merge import read_tag_ids
@@ -14,7 +14,7 @@ from indexer.reports.figures import UNRANKED
 from indexer.sources.source import read_indexed
 from search.generation.backend import IconRow
 from search.generation.snapshot import Snapshot
-from search.ranking.order import group
+from search.ranking.order import group_many
 
 
 @dataclass(frozen=True)
@@ -171,8 +171,9 @@ class Case:
 
 def shown(icons: Sequence[IconRow], *, k: int) -> list[Shown]:
     """Show the first `k` hits of some icons, best first."""
-    kept = group((((icon.set_id, icon.name_id), icon.image_id) for icon in icons), k=k)
-    return [Shown.of(icons[place]) for place in kept]
+    groups = Numbers[tuple[int, int]]().of((icon.set_id, icon.name_id) for icon in icons)
+    kept = group_many(groups.astype(np.int64), np.array([icon.image_id for icon in icons], np.int64))
+    return [Shown.of(icons[place]) for place in kept[:k]]
 
 
 def as_rank(rank: int) -> int | None:

@@ -178,7 +178,7 @@ class EngineRanker:
         question = replace(
             question_of_words(self._opened, asked), direct=direct_of(self._opened, asked), avoided=avoided
         )
-        found = retrieve(question, N_CANDIDATES, self._only, is_first=False)
+        found = retrieve(question, N_CANDIDATES, self._only, is_first=True)
         rows = weigh(question, features(question, found.ids[found.fits], found))
         kept = ScoreCutoff.of(rows, None, is_never_empty=False).hits(rows)
         scores = np.full(len(self._corpus), -np.inf, np.float32)

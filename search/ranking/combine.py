@@ -16,7 +16,7 @@ from search.ranking.retrieve import Question, Retrieved
 def added_up(rows: Rows, calibration: Calibration) -> Floats:
     """All evidence of words, in log-odds."""
     values = {"vectors": 1 / calibration.unit, **SIGNALS}
-    return np.sum([np.float32(weight) * rows[name] for name, weight in values.items()], axis=0, dtype=np.float32)
+    return np.asarray(sum(np.float32(weight) * rows[name] for name, weight in values.items()), np.float32)
 
 
 def weigh(question: Question, rows: Rows, *, n_among: int | None = None) -> Rows:

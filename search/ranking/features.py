@@ -45,6 +45,8 @@ ROW = np.dtype(
 Rows = NDArray[np.void]
 _STYLES = CERTAIN | {"fill", "solid"}
 """Words that mean a style and no thing, of which a vector says nothing: most stars are near "filled"."""
+_EACH = 4
+"""One in so many candidates says how much like the query pictures usually are."""
 _AT_ONCE = 8_192
 """Vectors that are read back together: of a deep page a quarter of a million are, 400 MB in one piece."""
 
@@ -57,13 +59,13 @@ def rows_of(ids: Ids) -> Rows:
     return rows
 
 
-def features(question: Question, ids: Ids, found: Retrieved | None = None, *, is_first: bool = True) -> Rows:
+def features(question: Question, ids: Ids, found: Retrieved | None = None) -> Rows:
     """Look at some icons; `found` knows some of their cosines already."""
     opened, rows = question.opened, rows_of(ids)
     known = opened.facets.at(ids)
     if question.parsed is not None:
         rows["vectors"] = _cosines(opened.icons, question.parsed.vector, ids, found.cosines if found else None)
-        words_of(question, rows, is_first=is_first)
+        words_of(question, rows, found)
     if question.look is not None:
         images = known["image"]
         rows["look"] = _cosines(opened.pictures, question.look, images, found.looks if found else None)
@@ -77,27 +79,24 @@ def features(question: Question, ids: Ids, found: Retrieved | None = None, *, is
     return rows
 
 
-def words_of(question: Question, rows: Rows, *, is_first: bool = True) -> None:
+def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> None:
     """Fill in what names, sets and styles of icons say, and how their drawings show parts.
 
-    Icons that show what is customarily drawn are found at first, so that only these are held against it.
+    Icons that are called or show what is customarily meant are all found at first: only these are held against it.
     """
     opened, parsed, fits, ids = question.opened, question.parsed, question.fits, rows["icon"]
     assert parsed is not None and fits is not None
     wording, known, names = parsed.wording, opened.facets.at(ids), opened.name_rows(ids)
     rows["words"] = fits[names]
     rows["set"] = question.sets.of(known["set"])
-    if len(parsed.drawn) and is_first:
+    if len(parsed.drawn) and (found is None or found.is_first.any()):
         # Sets with an icon whose name or tag says all that is asked draw it so, whatever is customary.
         with_own = opened.facets.sets_saying(opened.lexicon, fits, tags_asked(opened, parsed))
         rows["drawn"] = np.where(np.isin(known["set"], with_own), 0, _drawn(opened, parsed, rows, names))
     if wording.synonyms:
-        share = np.float32(weights.BESIDE_NAMED if says_all(fits).any() else 1)
-        gained = np.zeros(len(ids), np.float32)
-        for name, weight in wording.synonyms:
-            places = is_in(np.sort(opened.snapshot.named(name)), ids)
-            gained[places] = np.maximum(gained[places], np.float32(weights.SYNONYM * weight))
-        rows["synonyms"] = np.maximum(share * gained - np.float32(weights.WORDS) * rows["words"], 0)
+        share = np.float32(weights.SYNONYM * (weights.BESIDE_NAMED if says_all(fits).any() else 1))
+        gained = share * _synonyms(opened, parsed, ids, found)
+        rows["synonyms"] = np.maximum(gained - np.float32(weights.WORDS) * rows["words"], 0)
     if wording.style:
         rows["style"] = opened.facets.lacks(ids, wording.style)
         rows["says style"] = (rows["style"] < 1) & (known["states"] == A_LOOK)
@@ -112,6 +111,20 @@ def _evidence(opened: Opened, words: tuple[str, ...], vectors: Floats, ids: Ids,
     cosines = cosines_of(opened.icons, vectors, ids) / np.float32(opened.manifest.calibration.unit)
     fits = np.stack([opened.lexicon.fits(one)[names] for one in words])
     return np.asarray(cosines + np.float32(weights.WORDS) * fits, np.float32)
+
+
+def _synonyms(opened: Opened, parsed: ParsedQuery, ids: Ids, found: Retrieved | None) -> Floats:
+    """How much other sets say the query of the names of icons, as far as their pictures say it, too, 0 to 1."""
+    said = np.zeros(len(ids), np.float32)
+    for name, weight in parsed.wording.synonyms:
+        places = is_in(np.sort(opened.snapshot.named(name)), ids)
+        said[places] = np.maximum(said[places], np.float32(weight))
+    if found is not None and said.any():
+        usual = ids[is_in(found.ids[found.is_first], ids)][::_EACH]
+        cosines = cosines_of(opened.pictures, parsed.vector[None], opened.images_of(np.append(usual, ids[said > 0])))[0]
+        deviations = (cosines[len(usual) :] - cosines[: len(usual)].mean()) / cosines[: len(usual)].std()
+        said[said > 0] *= np.clip(0.5 + deviations / 2, 0, 1)
+    return said
 
 
 def _drawn(opened: Opened, parsed: ParsedQuery, rows: Rows, names: Ids) -> Floats:
@@ -161,7 +174,7 @@ def _cosines(stored: VectorSearch, vector: Floats, ids: Ids, near: Neighbours | 
     cosines: Floats = near.scores[places]
     is_new = near.ids[places] != ids
     cosines[is_new] = cosines_of(stored, vector[None], ids[is_new])[0]
-    return cosines
+    return np.asarray(cosines)
 
 
 def cosines_of(stored: VectorSearch, vectors: Floats, ids: Ids) -> Floats:

@@ -1,6 +1,6 @@
 """In which order icons stand, which of several stands for all, and how hits of several sets are mixed."""
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -112,27 +112,8 @@ _BITS = 63
 """Of a number that is 0 or more."""
 
 
-def group(keys: Iterable[tuple[Hashable, Hashable]], *, k: int | None = None) -> list[int]:
-    """Keep the best of each variant group and of each drawing, at most `k`, in their order.
-
-    `keys` are (group, drawing) of each candidate; returns the places of those kept.
-    """
-    kept: list[int] = []
-    groups: set[Hashable] = set()
-    drawings: set[Hashable] = set()
-    for place, (variants, drawing) in enumerate(keys):
-        if variants in groups or drawing in drawings:
-            continue
-        groups.add(variants)
-        drawings.add(drawing)
-        kept.append(place)
-        if len(kept) == k:
-            break
-    return kept
-
-
 def group_many(variants: Ids, drawings: Ids) -> Positions:
-    """Keep the same places as `group`, ascending; for many candidates; numbers are 0 or more.
+    """Keep the first of each variant group and of each drawing, in their order; numbers are 0 or more.
 
     In each round those stay that come first in their group and in their drawing, and take what shares either with them.
     """

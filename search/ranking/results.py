@@ -64,7 +64,7 @@ class Results:
         """Hits, and those that are shown in their place."""
         measure = partial(ScoreCutoff.of, min_score=window.min_score, is_never_empty=question.is_never_empty)
         first, fits, is_measured = self._look(self._n)
-        self._first = self._seen
+        self._first = first.copy()
         self.cutoff = measure(first[is_measured])
         self._rows = self.cutoff.hits(first[fits])
         if not len(self._rows) and self._only is not None and window.min_score is None:
@@ -97,8 +97,10 @@ class Results:
 
     def judged(self, icon: int) -> tuple[Rows, bool]:
         """The row of one icon, wherever it lies, and whether it is a hit: shown, or stood for by another one."""
-        ids = np.array([icon])
-        row = weigh(self._question, features(self._question, ids, is_first=icon in self._first), n_among=self._n_images)
+        ids, row = np.array([icon]), self._first[self._first["icon"] == icon]
+        if not len(row):
+            found = retrieve.Retrieved(ids, np.zeros(1, bool), np.ones(1, bool))
+            row = weigh(self._question, features(self._question, ids, found), n_among=self._n_images)
         return row, len(self.cutoff.hits(row)) > 0 and bool(self._may_answer(ids)[0])
 
     def has_seen(self, icon: int) -> bool:
@@ -133,7 +135,7 @@ class Results:
         self._seen = np.sort(np.concatenate([self._seen, ids]))
         self._beyond = best_unseen(question, found)
         if question.keywords is None:
-            rows = weigh(question, features(question, ids, found, is_first=is_first), n_among=self._n_images)
+            rows = weigh(question, features(question, ids, found), n_among=self._n_images)
         else:
             rows = of_keywords(question, question.keywords, found)[is_new]
         may_answer = ~self._is_own(ids)

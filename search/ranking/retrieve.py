@@ -143,7 +143,7 @@ class Retrieved:
     ids: Ids
     """Ascending, each once."""
     is_first: Mask
-    """Which of them are found whatever is filtered: by these a query's scores are measured."""
+    """Which of them are found at first, whatever is filtered: by these a query's scores are measured."""
     fits: Mask
     """Which of them the filters leave."""
     cosines: Neighbours | None = None
@@ -190,8 +190,8 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
             among.append(lexical)
             for drawing, vector in zip(parsed.wording.drawn, parsed.drawn, strict=True):
                 near, first = _near(question.opened, icons, vector, N_DRAWN, only, is_first=True)
-                fits = question.opened.lexicon.fits(drawing)
-                every += [first, facets.best_named(question.opened.lexicon, fits, most=N_DRAWN)]
+                named = question.opened.lexicon.fits(drawing)
+                every += [first, facets.best_named(question.opened.lexicon, named, most=N_DRAWN)]
                 among.append(near.ids)
     if question.look is not None:
         images = None if only is None else only.images()
@@ -201,7 +201,7 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
     of_all = distinct(np.concatenate(every))
     ids = distinct(np.concatenate([of_all, *among]))
     fits = np.ones(len(ids), bool) if only is None else only.has(ids)
-    return Retrieved(ids, is_in(of_all, ids), fits, cosines, looks, words)
+    return Retrieved(ids, is_in(of_all, ids) & is_first, fits, cosines, looks, words)
 
 
 def _near(

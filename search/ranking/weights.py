@@ -21,8 +21,9 @@ SETS_FIRST = 3.0
 of those differ by less than their sets, of four in five among 214 icons called "home" by .26 or less."""
 PLAIN = 0.3
 """Of such an icon that states no style where none was asked for: "bell" is that icon, before its "bell-thin"."""
-SYNONYM = 2.0
-"""Of bearing a name of which most other sets say what is asked, instead of what its words say."""
+SYNONYM = 1.0
+"""Of bearing a name of which most other sets say what is asked, instead of what its words say; times what the picture
+says of it."""
 BESIDE_NAMED = 0.5
 """Of that, where a name here says all that is asked: "fishing rod" stays before the fish."""
 DRAWN, DRAWN_NEXT = -3.0, -0.6

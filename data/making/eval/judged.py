@@ -27,7 +27,7 @@ from search.evaluation.corpus import Corpus
 from search.evaluation.evaluate import Subject
 from search.evaluation.queries import Line, Words, read_lines
 from search.evaluation.rankers import Rankers, VectorRankers, find_contenders, in_blocks, read_vectors_of
-from search.ranking.order import group
+from search.ranking.order import group_many
 
 N_FIRST = 5
 """Hits of each ranker that are judged."""
@@ -116,8 +116,7 @@ def first_rows(scores: Floats, corpus: Corpus, *, last: Floats | None = None) ->
     """
     order = np.argsort(-scores, kind="stable") if last is None else np.lexsort((np.nan_to_num(last), -scores))
     ranked = order[: np.isfinite(scores).sum()]
-    keys = zip(corpus.group_rows[ranked].tolist(), corpus.drawing_rows[ranked].tolist(), strict=True)
-    found: Ids = ranked[group(keys, k=N_FIRST)]
+    found: Ids = ranked[group_many(corpus.group_rows[ranked], corpus.drawing_rows[ranked])[:N_FIRST]]
     return found
 
 

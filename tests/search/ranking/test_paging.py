@@ -1,6 +1,6 @@
 """Are counts the same on every page of an answer, and as many as a filter then leaves? Asked of real icons."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from shutil import copyfile
 
 import numpy as np
@@ -13,7 +13,7 @@ from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from search.engine import Filters, Query, SearchEngine, Window
 from search.generation.backend import FIELDS
-from search.ranking.order import first_of_groups, group, group_many
+from search.ranking.order import first_of_groups, group_many
 from search.ranking.weights import SHARE_OF_BEST
 from search.results import Answer
 
@@ -123,6 +123,17 @@ def test_a_filter_that_leaves_no_good_hit_shows_the_nearest_and_calls_them_doubt
                 assert answer.is_doubtful
                 n_near += 1
     assert n_near >= 1
+
+
+def group(pairs: Iterable[tuple[int, int]]) -> list[int]:
+    """The obvious way: the first of each group and of each drawing."""
+    kept: list[int] = []
+    seen: set[tuple[str, int]] = set()
+    for place, (variants, drawing) in enumerate(pairs):
+        if seen.isdisjoint({("group", variants), ("drawing", drawing)}):
+            kept.append(place)
+            seen |= {("group", variants), ("drawing", drawing)}
+    return kept
 
 
 def test_many_candidates_are_grouped_as_they_are_one_by_one() -> None:
