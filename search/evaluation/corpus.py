@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -71,32 +70,15 @@ class Corpus:
 
     def variants(self, rows: Ids) -> Ids:
         """Rows of all icons that are variants of some rows, those included; ascending."""
-        return _members(self._by["group"], self.group_rows[rows])
+        return np.flatnonzero(np.isin(self.group_rows, self.group_rows[rows]))
 
-    def showing(self, images: Ids) -> Ids:
-        """Rows of all icons that show some pictures, by their places in `image_ids`; ascending."""
-        return _members(self._by["image"], images)
+    def drawn_alike(self, rows: Ids) -> Ids:
+        """Rows of all icons that have the drawing of some rows, those included; ascending."""
+        return np.flatnonzero(np.isin(self.drawing_rows, self.drawing_rows[rows]))
 
-    def named(self, names: Ids) -> Ids:
-        """Rows of all icons that have some names, by their places in `name_ids`; ascending."""
-        return _members(self._by["name"], names)
-
-    @cached_property
-    def _by(self) -> dict[str, tuple[Ids, Ids]]:
-        numbers = {"group": self.group_rows, "image": self.image_rows, "name": self.name_rows}
-        return {what: _sorted_by(rows) for what, rows in numbers.items()}
-
-
-def _sorted_by(numbers: Ids) -> tuple[Ids, Ids]:
-    """Rows in the order of their numbers, and where each number begins."""
-    order = np.argsort(numbers, kind="stable")
-    return order, np.searchsorted(numbers[order], np.arange(numbers.max(initial=-1) + 2))
-
-
-def _members(index: tuple[Ids, Ids], numbers: Ids) -> Ids:
-    order, starts = index
-    parts = [order[starts[number] : starts[number + 1]] for number in np.unique(numbers).tolist()]
-    return np.sort(np.concatenate(parts)) if parts else np.empty(0, np.int64)
+    def showing(self, image: int) -> Ids:
+        """Rows of all icons that show a picture, by its place in `image_ids`; ascending."""
+        return np.flatnonzero(self.image_rows == image)
 
 
 class Originals:
@@ -115,7 +97,7 @@ class Originals:
 
     def showing(self, images: Ids) -> list[IconRow]:
         """Read of each picture the first icon that shows it, in that order."""
-        rows = [int(self._corpus.showing(np.array([image]))[0]) for image in images.tolist()]
+        rows = [int(self._corpus.showing(image)[0]) for image in images.tolist()]
         icons = self.icons(rows)
         return [icons[row] for row in rows]
 

@@ -21,13 +21,11 @@ from indexer.reports.figures import Ranks, means, right_ranks
 from indexer.reports.terminal import Progress
 from search.engine import Query, SearchEngine, Window
 from search.evaluation.corpus import N_INSTEAD, Case, Corpus, Originals, Shown, as_rank, shown
-from search.evaluation.findings import EmptyRow, Evaluation, Row, measure
+from search.evaluation.findings import ENGINE, EmptyRow, Evaluation, Row, measure
 from search.evaluation.queries import Question, Regime, Tags, find_answers, name_questions, read_queries, regimes
 from search.evaluation.rankers import (
     Contender,
     CorpusVectors,
-    KeywordRanker,
-    Rankers,
     VectorRankers,
     find_contenders,
     in_blocks,
@@ -144,11 +142,7 @@ class _Run:
     """The same for all encoders; chosen by the vectors of the first."""
 
     def compare(self) -> None:
-        """Ask keywords, then one encoder after the other, so that the vectors of one are in memory at a time."""
-        if not (self.regimes or self.n_screenshots):
-            return
-        for regime in self.regimes:
-            self._ask(KeywordRanker(self.subject.corpus, regime.known), regime, encoder=None)
+        """Ask one encoder after the other, so that the vectors of one are in memory at a time."""
         for contender in self.found.encoders:
             vectors = read_vectors_of(self.subject.library, contender, self.subject.corpus)
             for regime in self.regimes:
@@ -160,29 +154,25 @@ class _Run:
     def _ask_words(self, contender: Contender, vectors: CorpusVectors, regime: Regime) -> None:
         subject, found = self.subject, self.found
         weights = Weights(picture=found.picture_weight, tags=found.tag_weight)
-        rankers = VectorRankers(subject.opened, subject.corpus, vectors, weights, regime.known)
-        ranks = self._ask(rankers, regime, encoder=contender.label)
-        if not found.worst and regime is self.regimes[-1]:
-            found.worst = worst_cases(rankers, regime.questions, ranks, subject.originals, n=N_WORST)
-
-    def _ask(self, rankers: Rankers, regime: Regime, *, encoder: str | None) -> Mapping[str, Sequence[Ranks]]:
-        """Ask all questions of a regime, and add a row for each task and ranker."""
-        title = f"Asking {encoder or 'keywords'}, {regime.name} known"
-        n_icons = len(self.subject.corpus)
-        ranks = rank_answers(rankers, regime.questions, n_icons=n_icons, title=title, progress=self.progress)
+        rankers = VectorRankers(subject.engine, subject.corpus, vectors, weights, regime.known)
+        title = f"Asking {contender.label}, {regime.name} known"
+        ranks = rank_answers(
+            rankers, regime.questions, n_icons=len(subject.corpus), title=title, progress=self.progress
+        )
         kinds: defaultdict[str, list[int]] = defaultdict(list)
         for place, question in enumerate(regime.questions):
             kinds[question.query.kind].append(place)
         for kind, places in kinds.items():
             for ranker, of_all in ranks.items():
-                figures = measure([of_all[place] for place in places], seed=self.found.seed)
-                self.found.rows.append(Row(kind, ranker, encoder, len(places), figures, regime=regime.name))
-        return ranks
+                figures = measure([of_all[place] for place in places], seed=found.seed)
+                found.rows.append(Row(kind, ranker, contender.label, len(places), figures, regime=regime.name))
+        if not found.worst and regime is self.regimes[-1]:
+            found.worst = worst_cases(rankers, regime.questions, ranks, subject.originals, n=N_WORST)
 
     def _ask_with_screenshots(self, contender: Contender, vectors: CorpusVectors) -> None:
         every, originals, seed = conditions(), self.subject.originals, self.found.seed
         shots = self.shots = self.shots or choose_shots(
-            self.subject.corpus, originals, vectors, n=self.n_screenshots, seed=seed, progress=self.progress
+            self.subject.corpus, originals, vectors, n=self.n_screenshots, seed=seed
         )
         self.found.n_unreadable = shots.unreadable
         if not len(shots):
@@ -202,7 +192,7 @@ _LOOKED_AT = 200
 
 
 def rank_answers(
-    rankers: Rankers, questions: Sequence[Question], *, n_icons: int, title: str, progress: Progress
+    rankers: VectorRankers, questions: Sequence[Question], *, n_icons: int, title: str, progress: Progress
 ) -> dict[str, list[Ranks]]:
     """Ask all questions; the ranks of each one's right answers, ascending, by ranker."""
     ranks: defaultdict[str, list[Ranks]] = defaultdict(list)
@@ -212,6 +202,7 @@ def rank_answers(
             for row, question in zip(scores, part, strict=True):
                 row[question.aside] = -np.inf
                 ranks[ranker].append(right_ranks(row, question.right))
+        ranks[ENGINE] += map(rankers.engine.ranks, part)
         progress(title, block.stop, len(questions))
     return dict(ranks)
 
@@ -228,14 +219,12 @@ def worst_cases(
 
     Of those that the engine leaves without one, it is the order of the fused vectors that tells.
     """
-    first, by_vectors = (np.array([found[0] for found in ranks[name]], np.int64) for name in ("engine", "fused"))
+    first, by_vectors = (np.array([found[0] for found in ranks[name]], np.int64) for name in (ENGINE, "fused"))
     cases = []
     for place in np.lexsort((-by_vectors, -first))[:n].tolist():
         question = questions[place]
-        scores = rankers.scores([question.query.text])["engine"][0]
-        scores[question.aside] = -np.inf
-        right = question.right[np.argsort(-scores[question.right], kind="stable")]
-        order = np.argsort(-scores, kind="stable")
+        hits = rankers.engine.hits(question.query.text, question.sets)
+        right = np.concatenate([hits[np.isin(hits, question.right)], question.right])
         cases.append(
             Case(
                 query=question.query.text,
@@ -243,7 +232,7 @@ def worst_cases(
                 rank=as_rank(int(first[place])),
                 n_right=len(question.right),
                 right=first_hits(right, originals, k=N_RIGHT_SHOWN),
-                instead=first_hits(order[np.isfinite(scores[order])], originals, k=N_INSTEAD),
+                instead=first_hits(hits, originals, k=N_INSTEAD),
             )
         )
     return cases

@@ -166,7 +166,10 @@ def find_answers(queries: Sequence[BenchmarkQuery], corpus: Corpus) -> Questions
         if not questions:
             dropped.append(query)
     if queries and not asked:
-        raise QueryFileError(f"{_why_nothing(queries, answers.unknown)}; is --library right?")
+        names, sets = answers.unknown, {word for query in queries for word in query.by_set}
+        what = "icon of this library bears any of the relevant names" if names else "set of this library is asked about"
+        some = ", ".join(f'"{name}"' for name in sorted(names or sets)[:5])
+        raise QueryFileError(f"no {what} ({some}, ...); is --library right?")
     return Questions(asked, dropped, sorted(answers.unknown))
 
 
@@ -220,14 +223,6 @@ class _Answers:
         return self._outside[keys]
 
 
-def _why_nothing(queries: Sequence[BenchmarkQuery], unknown: Iterable[str]) -> str:
-    names = ", ".join(f'"{name}"' for name in sorted(unknown)[:5])
-    if names:
-        return f"no icon of this library bears any of the relevant names ({names}, ...)"
-    sets = ", ".join(f'"{word}"' for word in sorted({word for query in queries for word in query.by_set})[:5])
-    return f"this library holds none of the sets that are asked about ({sets})"
-
-
 def _rows_by_name(names: set[str], corpus: Corpus) -> defaultdict[str, list[int]]:
     """Rows of the icons that have each of some names."""
     rows: defaultdict[str, list[int]] = defaultdict(list)
@@ -264,7 +259,7 @@ class Tags:
 
     def stating(self, words: str) -> Ids:
         """Rows of the icons that state a tag, ascending."""
-        return self._rows_of.get(words, np.empty(0, np.int64))
+        return self.rows[self.codes == self._codes.get(words, -1)]
 
     def half(self, *, seed: int) -> Mask:
         """Choose the pairs that stay visible by lot: of an icon's tags half, of an odd number the smaller half."""
@@ -275,11 +270,8 @@ class Tags:
         return places < np.bincount(self.rows)[self.rows] // 2
 
     @cached_property
-    def _rows_of(self) -> dict[str, Ids]:
-        order = np.argsort(self.codes, kind="stable")
-        codes, starts = np.unique(self.codes[order], return_index=True)
-        rows = np.split(self.rows[order], starts[1:])
-        return {self.words[code]: of_code for code, of_code in zip(codes.tolist(), rows, strict=False)}
+    def _codes(self) -> Mapping[str, int]:
+        return {words: code for code, words in enumerate(self.words)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +326,7 @@ def name_questions(corpus: Corpus, *, n: int, seed: int) -> Iterator[Question]:
     lot = np.random.default_rng(seed).permutation(len(corpus.name_ids))[:n]
     for row in sorted(lot.tolist()):
         words = corpus.words[int(corpus.name_ids[row])]
-        right = corpus.named(np.array([row]))
+        right = np.flatnonzero(corpus.name_rows == row)
         for kind, text in _ways_to_type(words, random.Random(f"{seed} {words}")):
             yield Question(BenchmarkQuery(text, kind, (words,)), right)
 

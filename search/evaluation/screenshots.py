@@ -17,8 +17,6 @@ from indexer.arrays import Floats, Ids, Pixels
 from indexer.errors import RenderError, SourceError
 from indexer.rendering.render import draw
 from indexer.reports.figures import Ranks, right_ranks
-from indexer.reports.terminal import Progress
-from indexer.sources.records import content_digest
 from search.evaluation.corpus import N_INSTEAD, Case, Corpus, Originals, Shown, as_rank, shown
 from search.evaluation.rankers import ENCODED_AT_ONCE, CorpusVectors, in_blocks
 
@@ -218,12 +216,6 @@ def _encoded(picture: Image.Image, kind: str, **options: int) -> bytes:
 
 
 TASK = "screenshot"
-IDENTITY_SIZE = 128
-"""Pixels at which two pictures are compared."""
-NEAR = 0.999
-"""Least cosine of pictures that can be equal: as vectors are kept in fp16, equal pixels give a little less than 1."""
-N_NEAR = 64
-"""At most so many are held against a picture; equal ones are the nearest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,44 +237,17 @@ class Shots:
         return len(self.images)
 
 
-def choose_shots(
-    corpus: Corpus, originals: Originals, vectors: CorpusVectors, *, n: int, seed: int, progress: Progress
-) -> Shots:
-    """Choose `n` pictures of a corpus by lot, all if it has fewer; `vectors` tell which others may be equal to them."""
+def choose_shots(corpus: Corpus, originals: Originals, vectors: CorpusVectors, *, n: int, seed: int) -> Shots:
+    """Choose `n` pictures of a corpus by lot, all if it has fewer; variants and equal drawings are right, too."""
     lot = np.random.default_rng(seed).permutation(np.flatnonzero(vectors.has_image))[:n]
     contents = {image: content for image in sorted(lot.tolist()) if (content := _content(originals, image)) is not None}
     images = np.fromiter(contents, np.int64)
-    equal = equal_pictures(images, originals, vectors, progress=progress)
     right = []
-    for image, others in zip(images.tolist(), equal, strict=True):
-        variants = corpus.variants(corpus.showing(np.array([image])))
-        right.append(np.union1d(corpus.image_rows[variants], others))
+    for image in images.tolist():
+        icons = corpus.showing(image)
+        right.append(np.unique(corpus.image_rows[np.union1d(corpus.variants(icons), corpus.drawn_alike(icons))]))
     seeds = [(seed, image) for image in corpus.image_ids[images].tolist()]
     return Shots(images, list(contents.values()), seeds, right, len(lot) - len(images))
-
-
-def equal_pictures(images: Ids, originals: Originals, vectors: CorpusVectors, *, progress: Progress) -> list[Ids]:
-    """For each picture those that are equal to it pixel by pixel, itself included; only those near to it are drawn."""
-    near = [_near(image, vectors) for image in images.tolist()]
-    to_draw = np.unique(np.concatenate([images, *near])).tolist()
-    digests = {}
-    for place, image in enumerate(to_draw, 1):
-        try:
-            digests[image] = content_digest(draw(originals.content(image), size=IDENTITY_SIZE).tobytes())
-        except (SourceError, RenderError):
-            digests[image] = f"{image} alone".encode()
-        progress("Looking for equal pictures", place, len(to_draw))
-    return [
-        np.array([other for other in others.tolist() if digests[other] == digests[image]])
-        for image, others in zip(images.tolist(), near, strict=True)
-    ]
-
-
-def _near(image: int, vectors: CorpusVectors) -> Ids:
-    likeness = vectors.images @ vectors.images[image]
-    likeness[image] = np.inf
-    near = np.flatnonzero(likeness >= NEAR)
-    return near[np.argsort(-likeness[near], kind="stable")][:N_NEAR]
 
 
 def take(shots: Shots, place: int, condition: Condition) -> bytes:
