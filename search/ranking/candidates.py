@@ -126,7 +126,7 @@ def first_of_tiers(opened: Opened, parsed: ParsedQuery, ids: Ids, tiers: Tiers) 
     found = manifest.SETS_FIRST * parsed.sets.of(rows["set"])
     if not parsed.wording.style:
         found += np.float32(manifest.PLAIN) * (rows["states"] == NO_STYLE)
-    return np.asarray(found * (tiers < RELATED), np.float32)
+    return np.asarray(found * (tiers < STATED), np.float32)
 
 
 def added_up(evidence: Mapping[str, Floats]) -> Floats:
@@ -220,6 +220,10 @@ def _spoken(opened: Opened, parsed: ParsedQuery, avoided: Avoided, scope: Search
         similarities = np.concatenate([similarities, opened.icons.reconstruct(more) @ parsed.vector])
     found = added_up(evidence_for(opened, parsed, fits, ids, similarities)) + evidence_against(opened, avoided, ids)
     tiers, curve = tiers_of(opened, ids, direct, avoided), opened.manifest.calibration.words
+    if (is_stated := tiers == STATED).any():
+        # a tag alone is no better than what name and picture say all the more: a shopping bag before a shirt for "shopping"
+        is_better = found >= found[is_stated].max() + manifest.COVERAGE
+        tiers[is_better & (tiers == RELATED) & says_all(fits[opened.name_rows(ids)])] = STATED
     if any(len(some) for some in direct.values()):
         found += first_of_tiers(opened, parsed, ids, tiers)
     scores = scores_of_words(curve, found, tiers, are_known=parsed.wording.are_known)

@@ -91,10 +91,6 @@ class Speller:
         """Tell whether a word means something, here or anywhere, or may do so."""
         return self.is_usual(word) or self.is_name_or_tag(word) or self.could_be(word)
 
-    def is_written(self, word: str) -> bool:
-        """Tell whether a name, tag or category here holds a word in just this form."""
-        return word in self._n_names
-
     def correct(self, words: str) -> str | None:
         """Spell normalised words as they were probably meant; None where there is nothing to correct."""
         meant = {word: self._meant(word) or word for word in dict.fromkeys(words.split())}
@@ -324,7 +320,8 @@ def read_style(words: str, is_name: Callable[[str], bool], known: Collection[str
     """
     tokens = tokens_of(_STYLED.sub(lambda styled: asked_style(styled[1]), words))
     before, behind = (
-        sum(1 for _ in takewhile(_STYLES.__contains__, end[:_MOST_STYLES])) for end in (tokens, tokens[::-1])
+        sum(1 for _ in takewhile(styles.__contains__, end[:_MOST_STYLES]))
+        for end, styles in ((tokens, _STYLES), (tokens[::-1], _STYLES - {"line"}))  # a command line is no outline
     )
     cuts = sorted(product(range(before + 1), range(behind + 1)), key=sum) if before + behind else ()
     for must_be_name, (start, end) in product((True, False), cuts):
@@ -406,10 +403,8 @@ def read_words(
     name, style = typed, None
     if not is_name:
         typed, name, style = read_style(_without_filler(typed, is_name_or_tag), is_name_or_tag, styles)
-        name, plural = _singular(_without_filler(name, is_name_or_tag), is_name_or_tag), name
-        if name != plural and not speller.is_written(plural.split()[-1]):
-            typed = typed.removesuffix(plural) + name
-        spellings = (*(() if phrase.without else spellings), *(() if style else dict.fromkeys((typed, name))))
+        name = _singular(_without_filler(name, is_name_or_tag), is_name_or_tag)
+        spellings = (*(() if phrase.without else spellings), *(() if style else (typed,)))
     parts = tuple(filter(None, map(read, phrase.parts)))
     if len(parts) > 1:
         _, name, _ = read_style(" ".join(_NUMBER.sub("", part) for part in parts), is_name_or_tag, styles)
