@@ -71,7 +71,7 @@ def features(question: Question, ids: Ids, found: Retrieved | None = None) -> Ro
         rows["look"] = _cosines(opened.pictures, question.look, images, found.looks if found else None)
     if question.look is None and question.parsed is not None:
         rows["tier"] = _tiers(question, ids)
-        is_direct = rows["tier"] < RELATED
+        is_direct = rows["tier"] < STATED
         rows["set first"] = rows["set"] * is_direct
         rows["plain"] = is_direct & (known["states"] == NO_STYLE) & (not question.parsed.wording.style)
     if question.avoided.words:

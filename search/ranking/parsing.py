@@ -79,8 +79,9 @@ def parse_query(
     wording = read_words(said, opened.speller, is_name_or_tag=opened.is_name_or_tag, styles=styles)
     if said != text:
         wording = replace(wording, spellings=(*wording.spellings, normalise(text)))
-    if wording.spelled:
-        vector = _middle(opened.encoder.encode_many_words([wording.typed, wording.spelled]))
+    meant = wording.spelled or (wording.typed if wording.style or wording.parts else wording.name)
+    if meant != wording.typed:  # misspelt, or several of what is called by one: "keys" alone is near keyboards
+        vector = _middle(opened.encoder.encode_many_words([wording.typed, meant]))
     elif reading is not None and not wording.without and (reading.others or reading.is_english_too):
         vector = _middle_of_readings(opened, wording.typed, reading, normalise(text))
     elif vector is None or wording.typed != normalise(text):

@@ -19,7 +19,7 @@ from search.generation.backend import Ability, is_in
 from search.generation.facets import in_order
 from search.query import Filters, Window
 from search.ranking import retrieve
-from search.ranking.combine import ScoreCutoff, best_unseen, weigh
+from search.ranking.combine import ScoreCutoff, best_stated, best_unseen, weigh
 from search.ranking.features import Rows, features, of_keywords
 from search.ranking.order import (
     CHOSEN,
@@ -57,7 +57,7 @@ class Results:
         self._question, self._flat = question, window.flat
         self._only = question.opened.facets.select(filters)
         self._n_images = None if self._only is None or question.look is None else len(self._only.images())
-        self._n, self._beyond = retrieve.N_CANDIDATES, 0.0
+        self._n, self._beyond, self._stated = retrieve.N_CANDIDATES, 0.0, np.inf
         self._seen = np.empty(0, np.int64)
         """Icons that were looked at."""
         self._standing = self._seen
@@ -100,7 +100,8 @@ class Results:
         ids, row = np.array([icon]), self._first[self._first["icon"] == icon]
         if not len(row):
             found = retrieve.Retrieved(ids, np.zeros(1, bool), np.ones(1, bool))
-            row = weigh(self._question, features(self._question, ids, found), n_among=self._n_images)
+            rows = features(self._question, ids, found)
+            row = weigh(self._question, rows, n_among=self._n_images, stated=self._stated)
         return row, len(self.cutoff.hits(row)) > 0 and bool(self._may_answer(ids)[0])
 
     def has_seen(self, icon: int) -> bool:
@@ -133,11 +134,13 @@ class Results:
         is_new = ~is_in(self._seen, found.ids) & (found.fits | is_first)
         ids = found.ids[is_new]
         self._seen = np.sort(np.concatenate([self._seen, ids]))
-        self._beyond = best_unseen(question, found)
         if question.keywords is None:
-            rows = weigh(question, features(question, ids, found), n_among=self._n_images)
+            rows = features(question, ids, found)
+            self._stated = best_stated(rows, question.opened.manifest.calibration) if is_first else self._stated
+            rows = weigh(question, rows, n_among=self._n_images, stated=self._stated)
         else:
             rows = of_keywords(question, question.keywords, found)[is_new]
+        self._beyond = best_unseen(question, found, stated=self._stated)
         may_answer = ~self._is_own(ids)
         return rows, found.fits[is_new] & may_answer, found.is_first[is_new] & may_answer
 
