@@ -22,14 +22,11 @@ from search.ranking import retrieve
 from search.ranking.combine import ScoreCutoff, best_stated, best_unseen, weigh
 from search.ranking.features import Rows, features, of_keywords
 from search.ranking.order import (
-    CHOSEN,
-    MIXED_AMONG,
     before_variants,
     first_of_groups,
     firsts_of,
     grouped,
     groups_of,
-    mixed,
     ranked,
     replaced,
     stand_ins,
@@ -202,16 +199,12 @@ class Results:
 
 
 def hits_in_order(results: Results, question: Question, window: Window, n: int) -> Rows:
-    """The first `n` hits as they are shown, or more: mixed, or sorted. Mixed ones have no better score than before."""
+    """The first `n` hits as they are shown, or more; by relevance no hit has a better score than one before it."""
     opened = question.opened
     if window.sort != "relevance":
         hits = results.at_least(MOST_COUNTED)[:MOST_COUNTED]
         hits = hits[np.argsort(hits["icon"])]
         return hits[in_order(opened.facets, opened.snapshot, hits["icon"], window.sort)]
-    is_mixed = question.parsed is not None and not window.flat
-    hits = results.at_least(max(n, MIXED_AMONG) if is_mixed else n).copy()
-    if is_mixed:
-        of_sets = opened.facets.at(hits["icon"][:MIXED_AMONG])["set"]
-        hits = mixed(hits, np.where(question.sets.sources[of_sets] == CHOSEN, -1, of_sets))
+    hits = results.at_least(n).copy()
     hits["confidence"] = np.minimum.accumulate(hits["confidence"])
     return hits
