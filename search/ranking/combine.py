@@ -44,7 +44,7 @@ def weigh(question: Question, rows: Rows, *, n_among: int | None = None, stated:
         is_better = (rows["evidence"] >= stated + weights.WORDS) & says_all(rows["words"])
         rows["tier"][is_better & (rows["tier"] == RELATED)] = STATED
         cost = 0 if parsed.wording.are_known else weights.UNKNOWN_COST
-        logits = calibration.words.logits(rows["evidence"]) - cost + weights.CERTAINTY[rows["tier"]]
+        logits = calibration.words.logits(rows["evidence"]) - cost + weights.CERTAINTY * (rows["tier"] < RELATED)
         least = np.where(rows["tier"] < RELATED, np.float32(weights.GOOD_SCORE), 0)
         rows["score"] = rows["confidence"] = np.maximum(sigmoid(logits), least)
         return rows
@@ -68,7 +68,7 @@ def weigh_looks(rows: Rows, curves: CurveBySize, *, n_among: int | None) -> Rows
 def best_unseen(question: Question, found: Retrieved, *, stated: float) -> float:
     """The score of an icon as good as one can be that was not found, as far as the vectors are exact; 0: none is left.
 
-    It is as near as the last one, its name fits as well as one may and says the style, and its set stands first.
+    It is as near as the last one, in the style, its name fits as well as one may, and its set stands first.
     """
     if not found.has_unseen:
         return 0.0
@@ -78,7 +78,6 @@ def best_unseen(question: Question, found: Retrieved, *, stated: float) -> float
     row["vectors"] = found.cosines.beyond if found.cosines else 0
     row["look"] = found.looks.beyond if found.looks else 0
     row["words"] = found.words
-    row["says style"] = 1 if question.parsed and question.parsed.wording.style else 0
     row["set"] = question.sets.evidence.max(initial=0)
     return float(weigh(question, row, stated=stated)["score"][0])
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Tiers
 from indexer.languages.words import CERTAIN, asked_style, normalise
-from indexer.merging.facets import A_LOOK, NO_STYLE
+from indexer.merging.facets import NO_STYLE
 from indexer.merging.lexicon import says_all
 from indexer.merging.vector_index import Neighbours
 from search.generation.backend import VectorSearch, is_in
@@ -24,7 +24,6 @@ SIGNALS = {
     "set first": weights.SETS_FIRST,
     "plain": weights.PLAIN,
     "style": weights.STYLE,
-    "says style": weights.SAYS_STYLE,
     "parts": weights.PARTS,
     "left out": weights.WITHOUT,
 }
@@ -45,7 +44,7 @@ ROW = np.dtype(
 Rows = NDArray[np.void]
 _STYLES = CERTAIN | {"fill", "solid"}
 """Words that mean a style and no thing, of which a vector says nothing: most stars are near "filled"."""
-_EACH = 4
+_EACH = 16
 """One in so many candidates says how much like the query pictures usually are."""
 _AT_ONCE = 8_192
 """Vectors that are read back together: of a deep page a quarter of a million are, 400 MB in one piece."""
@@ -94,22 +93,19 @@ def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> 
         with_own = opened.facets.sets_saying(opened.lexicon, fits, tags_asked(opened, parsed))
         rows["drawn"] = np.where(np.isin(known["set"], with_own), 0, _drawn(opened, parsed, rows, names))
     if wording.synonyms:
-        share = np.float32(weights.SYNONYM * (weights.BESIDE_NAMED if says_all(fits).any() else 1))
-        gained = share * _synonyms(opened, parsed, ids, found)
+        gained = np.float32(weights.SYNONYM) * _synonyms(opened, parsed, ids, found)
         rows["synonyms"] = np.maximum(gained - np.float32(weights.WORDS) * rows["words"], 0)
     if wording.style:
         rows["style"] = opened.facets.lacks(ids, wording.style)
-        rows["says style"] = (rows["style"] < 1) & (known["states"] == A_LOOK)
     if len(parsed.parts) and len(ids):
         evidence = _evidence(opened, wording.parts, parsed.parts, ids, names)
-        # How far the worst part, by a soft minimum, lies below their mean.
-        rows["parts"] = -np.log(np.exp(-(evidence - evidence.mean(axis=0))).mean(axis=0))
+        rows["parts"] = evidence.min(axis=0) - evidence.mean(axis=0)
 
 
 def _evidence(opened: Opened, words: tuple[str, ...], vectors: Floats, ids: Ids, names: Ids) -> Floats:
     """Log-odds for some icons by each of some words alone, (words, icons)."""
     cosines = cosines_of(opened.icons, vectors, ids) / np.float32(opened.manifest.calibration.unit)
-    fits = np.stack([opened.lexicon.fits(one)[names] for one in words])
+    fits = np.stack([opened.lexicon.coverage(one)[names] for one in words])
     return np.asarray(cosines + np.float32(weights.WORDS) * fits, np.float32)
 
 

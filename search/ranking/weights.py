@@ -4,16 +4,12 @@ What a merge measures (what a cosine is worth, the curves from evidence to score
 `manifest.calibration`.
 """
 
-import numpy as np
-
 from indexer.merging.manifest import COVERAGE
 
 WORDS = COVERAGE
 """Of all words of a query standing in an icon's name; merges fit their curve with it."""
 STYLE = -4.0
 """Of lacking the style that was asked for: what does stands behind all that is as near."""
-SAYS_STYLE = 0.05
-"""Of stating it, beside others that only look so: "arrow-up-filled" is that icon, though "arrow-up" is filled too."""
 WITHOUT = -4.5
 """Of being all that was asked to leave out."""
 SETS_FIRST = 3.0
@@ -24,8 +20,6 @@ PLAIN = 0.3
 SYNONYM = 1.0
 """Of bearing a name of which most other sets say what is asked, instead of what its words say; times what the picture
 says of it."""
-BESIDE_NAMED = 0.5
-"""Of that, where a name here says all that is asked: "fishing rod" stays before the fish."""
 DRAWN, DRAWN_NEXT = -3.0, -0.6
 """Of being what is customarily drawn for what is meant, beside being asked for by name; of each further drawing."""
 PARTS = 0.7
@@ -38,8 +32,8 @@ SAMPLE = -0.5
 """What it costs to be a bundled sample: own sources come first."""
 PREFERRED = 1.0
 """What the most preferred set gains; each further one a tenth less."""
-CERTAINTY = np.array([3.0, 2.0, 1.0, 0.0], np.float32)
-"""That each tier adds to a score: an icon that is called so, named so or tagged so is right."""
+CERTAINTY = 2.0
+"""That being called so, named so or tagged so adds to a score: such an icon is right."""
 UNKNOWN_COST = 1.2
 """Lost where neither the library nor the encoder knows a word of the query: true of every made-up word, and of one in
 eight queries of the benchmark."""
