@@ -97,7 +97,7 @@ def question_of_words(opened: Opened, parsed: ParsedQuery) -> Question:
         opened=opened,
         sets=set_priority(opened, ()),
         parsed=parsed,
-        fits=opened.lexicon.fits(parsed.wording.name, is_guess=parsed.wording.spelled is not None),
+        fits=opened.lexicon.coverage(parsed.wording.name),
         picture_share=0.0,
     )
 
@@ -190,7 +190,7 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
             among.append(lexical)
             for drawing, vector in zip(parsed.wording.drawn, parsed.drawn, strict=True):
                 near, first = _near(question.opened, icons, vector, N_DRAWN, only, is_first=True)
-                named = question.opened.lexicon.fits(drawing)
+                named = question.opened.lexicon.coverage(drawing)
                 every += [first, facets.best_named(question.opened.lexicon, named, most=N_DRAWN)]
                 among.append(near.ids)
     if question.look is not None:
