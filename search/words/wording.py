@@ -409,7 +409,7 @@ def read_words(
     if len(parts) > 1:
         _, name, _ = read_style(" ".join(_NUMBER.sub("", part) for part in parts), is_name_or_tag, styles)
     drawn, synonyms = ((), ()) if len(parts) > 1 else (drawn_for(typed), names_for(typed))
-    spelled = None if drawn or synonyms else speller.correct(name)
+    spelled = None if drawn else speller.correct(name)
     return Wording(
         spellings=tuple(dict.fromkeys(spellings)),
         typed=typed,
