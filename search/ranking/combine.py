@@ -70,10 +70,9 @@ def best_unseen(question: Question, found: Retrieved, *, stated: float) -> float
 
     It is as near as the last one, in the style, its name fits as well as one may, and its set stands first.
     """
-    if not found.has_unseen:
-        return 0.0
-    if question.keywords is not None:
-        return 1.0
+    nears = [near.beyond for near in (found.cosines, found.looks) if near]
+    if question.keywords is not None or not np.isfinite(nears).all():  # what one of both has not found the other has
+        return float(found.is_cut)
     row = rows_of(np.zeros(1, np.int64))
     row["vectors"] = found.cosines.beyond if found.cosines else 0
     row["look"] = found.looks.beyond if found.looks else 0

@@ -44,8 +44,8 @@ ROW = np.dtype(
 Rows = NDArray[np.void]
 _STYLES = CERTAIN | {"fill", "solid"}
 """Words that mean a style and no thing, of which a vector says nothing: most stars are near "filled"."""
-_EACH = 16
-"""One in so many candidates says how much like the query pictures usually are."""
+_USUAL = 64
+"""Candidates, about, that say how much like the query pictures usually are."""
 _AT_ONCE = 8_192
 """Vectors that are read back together: of a deep page a quarter of a million are, 400 MB in one piece."""
 
@@ -87,7 +87,7 @@ def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> 
     assert parsed is not None and fits is not None
     wording, known, names = parsed.wording, opened.facets.at(ids), opened.name_rows(ids)
     rows["words"] = fits[names]
-    rows["set"] = question.sets.of(known["set"])
+    rows["set"] = question.sets.evidence[known["set"]]
     if len(parsed.drawn) and (found is None or found.is_first.any()):
         # Sets with an icon whose name or tag says all that is asked draw it so, whatever is customary.
         with_own = opened.facets.sets_saying(opened.lexicon, fits, tags_asked(opened, parsed))
@@ -116,9 +116,10 @@ def _synonyms(opened: Opened, parsed: ParsedQuery, ids: Ids, found: Retrieved | 
         places = is_in(np.sort(opened.snapshot.named(name)), ids)
         said[places] = np.maximum(said[places], np.float32(weight))
     if found is not None and said.any():
-        usual = ids[is_in(found.ids[found.is_first], ids)][::_EACH]
+        first = ids[is_in(found.ids[found.is_first], ids)]
+        usual = first[:: 1 + len(first) // _USUAL]
         cosines = cosines_of(opened.pictures, parsed.vector[None], opened.images_of(np.append(usual, ids[said > 0])))[0]
-        deviations = (cosines[len(usual) :] - cosines[: len(usual)].mean()) / cosines[: len(usual)].std()
+        deviations = (cosines[len(usual) :] - cosines[: len(usual)].mean()) / max(1e-6, cosines[: len(usual)].std())
         said[said > 0] *= np.clip(0.5 + deviations / 2, 0, 1)
     return said
 

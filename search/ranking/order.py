@@ -31,10 +31,6 @@ class SetPriority:
     sources: Ids
     """Which of several icons with one drawing is shown: `OF_SAMPLES`, `OWN` or `CHOSEN`, the greatest."""
 
-    def of(self, codes: Ids) -> Floats:
-        """Log-odds of some icons, by the codes of their sets."""
-        return np.asarray(self.evidence[codes], np.float32)
-
 
 def set_priority(opened: Opened, preferred: Iterable[str]) -> SetPriority:
     """How a library's sets stand for a user who prefers some, by key or title, best first.

@@ -59,7 +59,9 @@ class Results:
         """Icons that were looked at."""
         self._standing = self._seen
         """Hits, and those that are shown in their place."""
-        measure = partial(ScoreCutoff.of, min_score=window.min_score, is_never_empty=question.is_never_empty)
+        # Some icons are always nearest to one.
+        is_never_empty = question.own is not None and question.parsed is None
+        measure = partial(ScoreCutoff.of, min_score=window.min_score, is_never_empty=is_never_empty)
         first, fits, is_measured = self._look(self._n)
         self._first = first.copy()
         self.cutoff = measure(first[is_measured])
@@ -70,7 +72,7 @@ class Results:
         n_among = len(question.opened.facets) if self._only is None else len(self._only)
         hits = self._arranged(self._rows)
         while self._can_find_more and len(hits) <= MOST_COUNTED and n_among <= N_SURE:
-            self._rows = np.concatenate([self._rows, self._deeper(STEP * self._n)])
+            self._deeper(STEP * self._n)
             hits = self._arranged(self._rows)
         self.hits = self._with_preferred(hits)
         self.n = min(MOST_COUNTED, len(self.hits))
@@ -85,9 +87,7 @@ class Results:
             UnsupportedError: there may be as many, and the engine does not look so deep.
         """
         while self._can_find_more and len(self.hits) < n:
-            new = self._deeper(STEP * self._n)
-            self._rows = np.concatenate([self._rows, new])
-            self.hits = self._followed_by(new)
+            self.hits = self._followed_by(self._deeper(STEP * self._n))
         if self._has_more and len(self.hits) < n:
             self._question.opened.engine.require(Ability.DEEP)
         return self.hits
@@ -109,7 +109,7 @@ class Results:
         """Count how many hits each value of a filter would leave, over all hits among the `N_COUNTED` nearest icons."""
         opened = self._question.opened
         if self._can_find_more and self._n < N_COUNTED:
-            self._rows = np.concatenate([self._rows, self._deeper(N_COUNTED)])
+            self._deeper(N_COUNTED)
         ids = self._best_first(self._rows)["icon"]
         return opened.facets.count(ids, choose=None if self._flat else first_of_groups(*groups_of(opened, ids)))
 
@@ -144,7 +144,9 @@ class Results:
     def _deeper(self, n: int) -> Rows:
         """The hits among `n` that were not found before."""
         rows, fits, _ = self._look(n)
-        return self.cutoff.hits(rows[fits])
+        new = self.cutoff.hits(rows[fits])
+        self._rows = np.concatenate([self._rows, new])
+        return new
 
     def _is_own(self, ids: Ids) -> Mask:
         """Which of some icons are the one that is asked with, or stand for it."""

@@ -37,8 +37,6 @@ CERTAINTY = 2.0
 UNKNOWN_COST = 1.2
 """Lost where neither the library nor the encoder knows a word of the query: true of every made-up word, and of one in
 eight queries of the benchmark."""
-
-"""That a hit loses for each one of its set before it, and for how many at most."""
 BEST_SCORE = LEAST_SCORE = 0.1
 """Where not even the best hit reaches this score, the answer is empty; each hit has as much."""
 SHARE_OF_BEST = 0.25
