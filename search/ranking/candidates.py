@@ -221,8 +221,8 @@ def _spoken(opened: Opened, parsed: ParsedQuery, avoided: Avoided, scope: Search
     found = added_up(evidence_for(opened, parsed, fits, ids, similarities)) + evidence_against(opened, avoided, ids)
     tiers, curve = tiers_of(opened, ids, direct, avoided), opened.manifest.calibration.words
     if (is_stated := tiers == STATED).any():
-        # a tag alone is no better than what name and picture say all the more: a shopping bag before a shirt for "shopping"
-        is_better = found >= found[is_stated].max() + manifest.COVERAGE
+        # a shopping bag stands before a shirt that is tagged "shopping"
+        is_better = found >= found[is_stated].max() + manifest.BEYOND_TAGS
         tiers[is_better & (tiers == RELATED) & says_all(fits[opened.name_rows(ids)])] = STATED
     if any(len(some) for some in direct.values()):
         found += first_of_tiers(opened, parsed, ids, tiers)
