@@ -41,7 +41,7 @@ def weigh(question: Question, rows: Rows, *, n_among: int | None = None, stated:
         return weigh_looks(rows, calibration.pictures, n_among=n_among)
     if question.look is None:
         rows["similarity"], rows["evidence"] = rows["vectors"], added_up(rows, calibration)
-        is_better = (rows["evidence"] >= stated + weights.WORDS) & says_all(rows["words"])
+        is_better = (rows["evidence"] >= stated + weights.BEYOND_TAGS) & says_all(rows["words"])
         rows["tier"][is_better & (rows["tier"] == RELATED)] = STATED
         cost = 0 if parsed.wording.are_known else weights.UNKNOWN_COST
         logits = calibration.words.logits(rows["evidence"]) - cost + weights.CERTAINTY * (rows["tier"] < RELATED)

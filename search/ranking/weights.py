@@ -22,6 +22,9 @@ SYNONYM = 1.0
 says of it."""
 DRAWN, DRAWN_NEXT = -3.0, -0.6
 """Of being what is customarily drawn for what is meant, beside being asked for by name; of each further drawing."""
+BEYOND_TAGS = 2.0
+"""By which an icon whose name says all that is asked is better than all that state it as a tag, to stand among these:
+with 1.0 labels of Lucide's tags lose R@1 .024, with 1.75 .004."""
 PARTS = 0.7
 """Of each log-odd by which what is worst shown of a drawing's parts lies below their mean."""
 COMPLETE = 0.3

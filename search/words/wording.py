@@ -241,7 +241,7 @@ _NOT = (
     r"|saved|supported|sent|delivered|listed|rated)\b)\S)"
 )
 """Before a style or a thing; "do not disturb" and "page not found" are names."""
-_WITHOUT = rf"(?:with no|without|w/o|{'|'.join(WITHOUT)}(?! serif))"
+_WITHOUT = rf"(?:with no|without|w/o|(?:{'|'.join(WITHOUT)})(?! serif))"
 _LEAVING_OUT = re.compile(rf"[ ,] ?(?:{_WITHOUT}|no|except|excluding|{_NOT}) ", re.IGNORECASE)
 _SHAPE = r"(?:circle|square|box|frame|triangle|hexagon|diamond|shield|cloud|folder|heart|hand|bubble|window)\b"
 _JOINING = re.compile(
@@ -259,7 +259,7 @@ _SAID = tuple(
         (
             r"^(?:(?:please|hi|hello),? )*(?:(?:(?:i['\u2019]?m|i am|i)? ?(?:need|want|looking for|searching for"
             r"|would like)|(?:show|find|give) me|what(?:['\u2019]s| is)|is there|do you have) "
-            rf"(?:(?:{_ARTICLE})?{_PICTURE} )?|(?:{_ARTICLE})?{_PICTURE} )",
+            rf"(?:(?:{_ARTICLE})?{_PICTURE} )?|(?:{_ARTICLE})?{_PICTURE} )(?:{_ARTICLE})?",
             r"\1\2",
         ),
         (r"(?<=[^ ,])[ ,]{1,2}(?:please|thanks|thank you)[.!?]?$", ""),
