@@ -225,7 +225,7 @@ def _others(by: Answering, query: NamedQuery) -> tuple[Floats, Floats]:
     is_other = found_names != query.name
     if not is_other.any():
         return np.ones(1, np.float32), np.ones(1, np.float32)
-    return found.scores[is_other], by.lexicon.fits(query.words)[by.lexicon.rows(found_names[is_other])]
+    return found.scores[is_other], by.lexicon.coverage(query.words)[by.lexicon.rows(found_names[is_other])]
 
 
 def made_up_words(n: int, *, seed: int = 0) -> list[str]:

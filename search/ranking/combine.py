@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 
 from indexer.arrays import Floats
+from indexer.merging.lexicon import says_all
 from indexer.merging.manifest import TEMPERATURE, Calibration, CurveBySize, sigmoid
 from search.ranking import weights
 from search.ranking.features import SIGNALS, Rows, rows_of
@@ -19,8 +20,17 @@ def added_up(rows: Rows, calibration: Calibration) -> Floats:
     return np.asarray(sum(np.float32(weight) * rows[name] for name, weight in values.items()), np.float32)
 
 
-def weigh(question: Question, rows: Rows, *, n_among: int | None = None) -> Rows:
+def best_stated(rows: Rows, calibration: Calibration) -> float:
+    """Evidence of the best icon that a tag alone speaks for; infinity where there is none."""
+    evidence = added_up(rows[rows["tier"] == STATED], calibration)
+    return float(evidence.max()) if len(evidence) else np.inf
+
+
+def weigh(question: Question, rows: Rows, *, n_among: int | None = None, stated: float = np.inf) -> Rows:
     """Fill in what rows are worth; `n_among` is how many pictures a filter leaves, None for all.
+
+    A tag alone is no better than what name and picture say all the more than of the best one that is `stated`: a
+    shopping bag stands before a shirt for "shopping".
 
     Words and pictures have nothing in common but their curves, so what is added up are logits. Those of words are made
     as steep as those of pictures, which tell of the whole answer.
@@ -31,8 +41,10 @@ def weigh(question: Question, rows: Rows, *, n_among: int | None = None) -> Rows
         return weigh_looks(rows, calibration.pictures, n_among=n_among)
     if question.look is None:
         rows["similarity"], rows["evidence"] = rows["vectors"], added_up(rows, calibration)
+        is_better = (rows["evidence"] >= stated + weights.BEYOND_TAGS) & says_all(rows["words"])
+        rows["tier"][is_better & (rows["tier"] == RELATED)] = STATED
         cost = 0 if parsed.wording.are_known else weights.UNKNOWN_COST
-        logits = calibration.words.logits(rows["evidence"]) - cost + weights.CERTAINTY[rows["tier"]]
+        logits = calibration.words.logits(rows["evidence"]) - cost + weights.CERTAINTY * (rows["tier"] < RELATED)
         least = np.where(rows["tier"] < RELATED, np.float32(weights.GOOD_SCORE), 0)
         rows["score"] = rows["confidence"] = np.maximum(sigmoid(logits), least)
         return rows
@@ -53,22 +65,20 @@ def weigh_looks(rows: Rows, curves: CurveBySize, *, n_among: int | None) -> Rows
     return rows
 
 
-def best_unseen(question: Question, found: Retrieved) -> float:
+def best_unseen(question: Question, found: Retrieved, *, stated: float) -> float:
     """The score of an icon as good as one can be that was not found, as far as the vectors are exact; 0: none is left.
 
-    It is as near as the last one, its name fits as well as one may and says the style, and its set stands first.
+    It is as near as the last one, in the style, its name fits as well as one may, and its set stands first.
     """
-    if not found.has_unseen:
-        return 0.0
-    if question.keywords is not None:
-        return 1.0
+    nears = [near.beyond for near in (found.cosines, found.looks) if near]
+    if question.keywords is not None or not np.isfinite(nears).all():  # what one of both has not found the other has
+        return float(found.is_cut)
     row = rows_of(np.zeros(1, np.int64))
     row["vectors"] = found.cosines.beyond if found.cosines else 0
     row["look"] = found.looks.beyond if found.looks else 0
     row["words"] = found.words
-    row["says style"] = 1 if question.parsed and question.parsed.wording.style else 0
     row["set"] = question.sets.evidence.max(initial=0)
-    return float(weigh(question, row)["score"][0])
+    return float(weigh(question, row, stated=stated)["score"][0])
 
 
 @dataclass(frozen=True, slots=True)

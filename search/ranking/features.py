@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Tiers
 from indexer.languages.words import CERTAIN, asked_style, normalise
-from indexer.merging.facets import A_LOOK, NO_STYLE
+from indexer.merging.facets import NO_STYLE
 from indexer.merging.lexicon import says_all
 from indexer.merging.vector_index import Neighbours
 from search.generation.backend import VectorSearch, is_in
@@ -24,7 +24,6 @@ SIGNALS = {
     "set first": weights.SETS_FIRST,
     "plain": weights.PLAIN,
     "style": weights.STYLE,
-    "says style": weights.SAYS_STYLE,
     "parts": weights.PARTS,
     "left out": weights.WITHOUT,
 }
@@ -45,8 +44,8 @@ ROW = np.dtype(
 Rows = NDArray[np.void]
 _STYLES = CERTAIN | {"fill", "solid"}
 """Words that mean a style and no thing, of which a vector says nothing: most stars are near "filled"."""
-_EACH = 4
-"""One in so many candidates says how much like the query pictures usually are."""
+_USUAL = 64
+"""Candidates, about, that say how much like the query pictures usually are."""
 _AT_ONCE = 8_192
 """Vectors that are read back together: of a deep page a quarter of a million are, 400 MB in one piece."""
 
@@ -71,7 +70,7 @@ def features(question: Question, ids: Ids, found: Retrieved | None = None) -> Ro
         rows["look"] = _cosines(opened.pictures, question.look, images, found.looks if found else None)
     if question.look is None and question.parsed is not None:
         rows["tier"] = _tiers(question, ids)
-        is_direct = rows["tier"] < RELATED
+        is_direct = rows["tier"] < STATED
         rows["set first"] = rows["set"] * is_direct
         rows["plain"] = is_direct & (known["states"] == NO_STYLE) & (not question.parsed.wording.style)
     if question.avoided.words:
@@ -88,28 +87,25 @@ def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> 
     assert parsed is not None and fits is not None
     wording, known, names = parsed.wording, opened.facets.at(ids), opened.name_rows(ids)
     rows["words"] = fits[names]
-    rows["set"] = question.sets.of(known["set"])
+    rows["set"] = question.sets.evidence[known["set"]]
     if len(parsed.drawn) and (found is None or found.is_first.any()):
         # Sets with an icon whose name or tag says all that is asked draw it so, whatever is customary.
         with_own = opened.facets.sets_saying(opened.lexicon, fits, tags_asked(opened, parsed))
         rows["drawn"] = np.where(np.isin(known["set"], with_own), 0, _drawn(opened, parsed, rows, names))
     if wording.synonyms:
-        share = np.float32(weights.SYNONYM * (weights.BESIDE_NAMED if says_all(fits).any() else 1))
-        gained = share * _synonyms(opened, parsed, ids, found)
+        gained = np.float32(weights.SYNONYM) * _synonyms(opened, parsed, ids, found)
         rows["synonyms"] = np.maximum(gained - np.float32(weights.WORDS) * rows["words"], 0)
     if wording.style:
         rows["style"] = opened.facets.lacks(ids, wording.style)
-        rows["says style"] = (rows["style"] < 1) & (known["states"] == A_LOOK)
     if len(parsed.parts) and len(ids):
         evidence = _evidence(opened, wording.parts, parsed.parts, ids, names)
-        # How far the worst part, by a soft minimum, lies below their mean.
-        rows["parts"] = -np.log(np.exp(-(evidence - evidence.mean(axis=0))).mean(axis=0))
+        rows["parts"] = evidence.min(axis=0) - evidence.mean(axis=0)
 
 
 def _evidence(opened: Opened, words: tuple[str, ...], vectors: Floats, ids: Ids, names: Ids) -> Floats:
     """Log-odds for some icons by each of some words alone, (words, icons)."""
     cosines = cosines_of(opened.icons, vectors, ids) / np.float32(opened.manifest.calibration.unit)
-    fits = np.stack([opened.lexicon.fits(one)[names] for one in words])
+    fits = np.stack([opened.lexicon.coverage(one)[names] for one in words])
     return np.asarray(cosines + np.float32(weights.WORDS) * fits, np.float32)
 
 
@@ -120,9 +116,10 @@ def _synonyms(opened: Opened, parsed: ParsedQuery, ids: Ids, found: Retrieved | 
         places = is_in(np.sort(opened.snapshot.named(name)), ids)
         said[places] = np.maximum(said[places], np.float32(weight))
     if found is not None and said.any():
-        usual = ids[is_in(found.ids[found.is_first], ids)][::_EACH]
+        first = ids[is_in(found.ids[found.is_first], ids)]
+        usual = first[:: 1 + len(first) // _USUAL]
         cosines = cosines_of(opened.pictures, parsed.vector[None], opened.images_of(np.append(usual, ids[said > 0])))[0]
-        deviations = (cosines[len(usual) :] - cosines[: len(usual)].mean()) / cosines[: len(usual)].std()
+        deviations = (cosines[len(usual) :] - cosines[: len(usual)].mean()) / max(1e-6, cosines[: len(usual)].std())
         said[said > 0] *= np.clip(0.5 + deviations / 2, 0, 1)
     return said
 

@@ -1,4 +1,4 @@
-"""In which order icons stand, which of several stands for all, and how hits of several sets are mixed."""
+"""In which order icons stand and which of several stands for all."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -30,10 +30,6 @@ class SetPriority:
     """Log-odds, 0 for the set that stands best."""
     sources: Ids
     """Which of several icons with one drawing is shown: `OF_SAMPLES`, `OWN` or `CHOSEN`, the greatest."""
-
-    def of(self, codes: Ids) -> Floats:
-        """Log-odds of some icons, by the codes of their sets."""
-        return np.asarray(self.evidence[codes], np.float32)
 
 
 def set_priority(opened: Opened, preferred: Iterable[str]) -> SetPriority:
@@ -203,26 +199,3 @@ def order_of_sets(opened: Opened, sets: SetPriority, ids: Ids) -> tuple[Ids, Flo
     """What puts some icons into the order in which their sets stand, the last key first as `np.lexsort` wants it."""
     of_sets = opened.facets.at(ids)["set"]
     return ids, -sets.evidence[of_sets], -sets.sources[of_sets]
-
-
-MIXED, MIXED_AMONG = 10, 30
-"""The first hits, and the best ones that they are chosen among."""
-
-
-def mixed(rows: "Rows", sets: Ids) -> "Rows":
-    """Let the first hits come from more than one set: those of a set that is there already stand a little lower.
-
-    `rows` are hits, best first; `sets` a number for the set of each, -1 where it does not matter.
-    """
-    among, sets = rows[:MIXED_AMONG], sets[:MIXED_AMONG]
-    tiers, evidence = among["tier"].copy(), among["evidence"].copy()
-    n_before, rest = np.zeros(len(among)), np.ones(len(among), bool)
-    first: list[int] = []
-    for _ in range(min(MIXED, len(among))):
-        of_tier = rest & (tiers == tiers[rest.argmax()])
-        lower = weights.AGAIN * np.minimum(weights.MOST_AGAIN, n_before)
-        best = int(np.where(of_tier, evidence - lower, -np.inf).argmax())
-        first.append(best)
-        rest[best] = False
-        n_before += (sets == sets[best]) & (sets >= 0)
-    return np.concatenate([among[first], among[rest], rows[MIXED_AMONG:]])

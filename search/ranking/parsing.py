@@ -80,7 +80,10 @@ def parse_query(
     if said != text:
         wording = replace(wording, spellings=(*wording.spellings, normalise(text)))
     if wording.spelled:
-        vector = _middle(opened.encoder.encode_many_words([wording.typed, wording.spelled]))
+        vector = opened.encoder.encode_words(wording.spelled)
+    elif not (wording.style or wording.parts) and wording.name != wording.typed:
+        # Several of what is called by one: "keys" alone is near keyboards.
+        vector = _middle(opened.encoder.encode_many_words([wording.typed, wording.name]))
     elif reading is not None and not wording.without and (reading.others or reading.is_english_too):
         vector = _middle_of_readings(opened, wording.typed, reading, normalise(text))
     elif vector is None or wording.typed != normalise(text):
@@ -129,7 +132,7 @@ def _middle_of_readings(opened: Opened, typed: str, reading: Reading, text: str)
 
 
 def _middle(vectors: Floats) -> Floats:
-    """Direction between two vectors: a guess may be wrong, and what was typed may be none of the encoder's words."""
+    """Direction between some vectors."""
     middle = vectors.sum(axis=0)
     return np.asarray(middle / np.linalg.norm(middle), np.float32)
 

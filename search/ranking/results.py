@@ -19,17 +19,14 @@ from search.generation.backend import Ability, is_in
 from search.generation.facets import in_order
 from search.query import Filters, Window
 from search.ranking import retrieve
-from search.ranking.combine import ScoreCutoff, best_unseen, weigh
+from search.ranking.combine import ScoreCutoff, best_stated, best_unseen, weigh
 from search.ranking.features import Rows, features, of_keywords
 from search.ranking.order import (
-    CHOSEN,
-    MIXED_AMONG,
     before_variants,
     first_of_groups,
     firsts_of,
     grouped,
     groups_of,
-    mixed,
     ranked,
     replaced,
     stand_ins,
@@ -57,12 +54,14 @@ class Results:
         self._question, self._flat = question, window.flat
         self._only = question.opened.facets.select(filters)
         self._n_images = None if self._only is None or question.look is None else len(self._only.images())
-        self._n, self._beyond = retrieve.N_CANDIDATES, 0.0
+        self._n, self._beyond, self._stated = retrieve.N_CANDIDATES, 0.0, np.inf
         self._seen = np.empty(0, np.int64)
         """Icons that were looked at."""
         self._standing = self._seen
         """Hits, and those that are shown in their place."""
-        measure = partial(ScoreCutoff.of, min_score=window.min_score, is_never_empty=question.is_never_empty)
+        # Some icons are always nearest to one.
+        is_never_empty = question.own is not None and question.parsed is None
+        measure = partial(ScoreCutoff.of, min_score=window.min_score, is_never_empty=is_never_empty)
         first, fits, is_measured = self._look(self._n)
         self._first = first.copy()
         self.cutoff = measure(first[is_measured])
@@ -73,7 +72,7 @@ class Results:
         n_among = len(question.opened.facets) if self._only is None else len(self._only)
         hits = self._arranged(self._rows)
         while self._can_find_more and len(hits) <= MOST_COUNTED and n_among <= N_SURE:
-            self._rows = np.concatenate([self._rows, self._deeper(STEP * self._n)])
+            self._deeper(STEP * self._n)
             hits = self._arranged(self._rows)
         self.hits = self._with_preferred(hits)
         self.n = min(MOST_COUNTED, len(self.hits))
@@ -88,9 +87,7 @@ class Results:
             UnsupportedError: there may be as many, and the engine does not look so deep.
         """
         while self._can_find_more and len(self.hits) < n:
-            new = self._deeper(STEP * self._n)
-            self._rows = np.concatenate([self._rows, new])
-            self.hits = self._followed_by(new)
+            self.hits = self._followed_by(self._deeper(STEP * self._n))
         if self._has_more and len(self.hits) < n:
             self._question.opened.engine.require(Ability.DEEP)
         return self.hits
@@ -100,7 +97,8 @@ class Results:
         ids, row = np.array([icon]), self._first[self._first["icon"] == icon]
         if not len(row):
             found = retrieve.Retrieved(ids, np.zeros(1, bool), np.ones(1, bool))
-            row = weigh(self._question, features(self._question, ids, found), n_among=self._n_images)
+            rows = features(self._question, ids, found)
+            row = weigh(self._question, rows, n_among=self._n_images, stated=self._stated)
         return row, len(self.cutoff.hits(row)) > 0 and bool(self._may_answer(ids)[0])
 
     def has_seen(self, icon: int) -> bool:
@@ -111,7 +109,7 @@ class Results:
         """Count how many hits each value of a filter would leave, over all hits among the `N_COUNTED` nearest icons."""
         opened = self._question.opened
         if self._can_find_more and self._n < N_COUNTED:
-            self._rows = np.concatenate([self._rows, self._deeper(N_COUNTED)])
+            self._deeper(N_COUNTED)
         ids = self._best_first(self._rows)["icon"]
         return opened.facets.count(ids, choose=None if self._flat else first_of_groups(*groups_of(opened, ids)))
 
@@ -133,18 +131,22 @@ class Results:
         is_new = ~is_in(self._seen, found.ids) & (found.fits | is_first)
         ids = found.ids[is_new]
         self._seen = np.sort(np.concatenate([self._seen, ids]))
-        self._beyond = best_unseen(question, found)
         if question.keywords is None:
-            rows = weigh(question, features(question, ids, found), n_among=self._n_images)
+            rows = features(question, ids, found)
+            self._stated = best_stated(rows, question.opened.manifest.calibration) if is_first else self._stated
+            rows = weigh(question, rows, n_among=self._n_images, stated=self._stated)
         else:
             rows = of_keywords(question, question.keywords, found)[is_new]
+        self._beyond = best_unseen(question, found, stated=self._stated)
         may_answer = ~self._is_own(ids)
         return rows, found.fits[is_new] & may_answer, found.is_first[is_new] & may_answer
 
     def _deeper(self, n: int) -> Rows:
         """The hits among `n` that were not found before."""
         rows, fits, _ = self._look(n)
-        return self.cutoff.hits(rows[fits])
+        new = self.cutoff.hits(rows[fits])
+        self._rows = np.concatenate([self._rows, new])
+        return new
 
     def _is_own(self, ids: Ids) -> Mask:
         """Which of some icons are the one that is asked with, or stand for it."""
@@ -199,16 +201,12 @@ class Results:
 
 
 def hits_in_order(results: Results, question: Question, window: Window, n: int) -> Rows:
-    """The first `n` hits as they are shown, or more: mixed, or sorted. Mixed ones have no better score than before."""
+    """The first `n` hits as they are shown, or more; by relevance no hit has a better score than one before it."""
     opened = question.opened
     if window.sort != "relevance":
         hits = results.at_least(MOST_COUNTED)[:MOST_COUNTED]
         hits = hits[np.argsort(hits["icon"])]
         return hits[in_order(opened.facets, opened.snapshot, hits["icon"], window.sort)]
-    is_mixed = question.parsed is not None and not window.flat
-    hits = results.at_least(max(n, MIXED_AMONG) if is_mixed else n).copy()
-    if is_mixed:
-        of_sets = opened.facets.at(hits["icon"][:MIXED_AMONG])["set"]
-        hits = mixed(hits, np.where(question.sets.sources[of_sets] == CHOSEN, -1, of_sets))
+    hits = results.at_least(n).copy()
     hits["confidence"] = np.minimum.accumulate(hits["confidence"])
     return hits

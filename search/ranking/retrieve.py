@@ -26,8 +26,8 @@ _SIFTED = 8
 """Times as many names are looked at where a filter leaves some of them."""
 _LARGE = 4
 """Of a selection that holds one icon in so many, or more, those near are found among all that are near."""
-_N_REMEMBERED = 32
-"""Short lists of neighbours: who filters, or turns pages, asks for the same one again."""
+_N_REMEMBERED = 16
+"""Lists of neighbours: who filters, or turns pages, asks for the same one again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +51,6 @@ class Question:
     keywords: str | None = None
     own: int | None = None
     """Icon that is asked with, which does not answer; nor do its variants, where icons are grouped."""
-
-    @property
-    def is_never_empty(self) -> bool:
-        """Whether there is an answer in any case: some icons are always nearest to one."""
-        return self.own is not None and self.parsed is None
 
 
 def question_of(opened: Opened, query: Query) -> Question:
@@ -97,7 +92,7 @@ def question_of_words(opened: Opened, parsed: ParsedQuery) -> Question:
         opened=opened,
         sets=set_priority(opened, ()),
         parsed=parsed,
-        fits=opened.lexicon.fits(parsed.wording.name, is_guess=parsed.wording.spelled is not None),
+        fits=opened.lexicon.coverage(parsed.wording.name),
         picture_share=0.0,
     )
 
@@ -157,12 +152,6 @@ class Retrieved:
     is_cut: bool = False
     """Whether a keyword query has more."""
 
-    @property
-    def has_unseen(self) -> bool:
-        """Whether there may be others: of words and a picture, others that neither found."""
-        nears = [near for near in (self.cosines, self.looks) if near]
-        return self.is_cut or (bool(nears) and all(np.isfinite(near.beyond) for near in nears))
-
 
 def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bool) -> Retrieved:
     """Find the icons among which the best `n` are; where `is_first` also those that no filter would take away.
@@ -190,7 +179,7 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
             among.append(lexical)
             for drawing, vector in zip(parsed.wording.drawn, parsed.drawn, strict=True):
                 near, first = _near(question.opened, icons, vector, N_DRAWN, only, is_first=True)
-                named = question.opened.lexicon.fits(drawing)
+                named = question.opened.lexicon.coverage(drawing)
                 every += [first, facets.best_named(question.opened.lexicon, named, most=N_DRAWN)]
                 among.append(near.ids)
     if question.look is not None:
@@ -227,8 +216,6 @@ def _remembered_near(opened: Opened, vectors: VectorSearch, vector: Floats, n: i
     def search(_: int, content: bytes, n: int) -> Neighbours:
         return vectors.search(np.frombuffer(content, vector.dtype), k=n, is_rough=True)
 
-    if n > _LARGE * N_CANDIDATES:
-        return vectors.search(vector, k=n, is_rough=True)
     kept = opened.facets.keep(f"near {id(vectors)}", lambda: lru_cache(maxsize=_N_REMEMBERED)(search))
     return cast(Neighbours, kept(id(vectors), vector.tobytes(), n))
 

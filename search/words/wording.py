@@ -13,7 +13,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import permutations, product, takewhile
 from math import log
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import IconsError
@@ -31,15 +31,18 @@ _SMOOTHING = 0.1
 """Of each of 27 letters, with the end of a word."""
 
 
+_PLAIN = re.compile("[a-z]+")
+
+
+@dataclass(frozen=True)
 class Plausible:
     """Letter statistics of some words, counted once they are needed."""
 
-    def __init__(self, read_words: Callable[[], Iterable[str]]) -> None:
-        self._read_words = read_words
+    read_words: Callable[[], Iterable[str]]
 
     def reads_like_a_word(self, word: str) -> bool:
         """Tell whether a word could be one; of other scripts, signs and digits nothing is known, so they could."""
-        if len(word) <= _SHORT or not _is_plain(word) or not self._counted[0]:
+        if len(word) <= _SHORT or not _PLAIN.fullmatch(word) or not self._counted[0]:
             return True
         triples, pairs = self._counted
         own = _triples(word)
@@ -49,17 +52,12 @@ class Plausible:
     @cached_property
     def _counted(self) -> tuple[Counter[str], Counter[str]]:
         """How often three letters follow one another, and the first two of three."""
-        triples = Counter(triple for word in self._read_words() if _is_plain(word) for triple in _triples(word))
+        triples = Counter(triple for word in self.read_words() if _PLAIN.fullmatch(word) for triple in _triples(word))
         return triples, Counter(triple[:2] for triple in triples.elements())
 
 
-def _is_plain(word: str) -> bool:
-    return word.isascii() and word.isalpha() and word.islower()
-
-
 def _triples(word: str) -> list[str]:
-    marked = f"^^{word}$"
-    return [marked[place : place + 3] for place in range(len(word) + 1)]
+    return re.findall("(?=(...))", f"^^{word}$")
 
 
 _LONG = 8
@@ -92,10 +90,6 @@ class Speller:
     def knows(self, word: str) -> bool:
         """Tell whether a word means something, here or anywhere, or may do so."""
         return self.is_usual(word) or self.is_name_or_tag(word) or self.could_be(word)
-
-    def is_written(self, word: str) -> bool:
-        """Tell whether a name, tag or category here holds a word in just this form."""
-        return word in self._n_names
 
     def correct(self, words: str) -> str | None:
         """Spell normalised words as they were probably meant; None where there is nothing to correct."""
@@ -130,10 +124,10 @@ class Speller:
         if found:
             return min(found, key=lambda match: (match[1], -self._n_names[match[0]], match[0]))[0]
         cuts = [(word[:cut], word[cut:]) for cut in range(2, len(word) - 1)]
-        known = [pair for pair in cuts if all(part in self._n_names for part in pair)]
-        if not known:
-            return None
-        return " ".join(max(known, key=lambda pair: (min(self._n_names[part] for part in pair), pair)))
+        known = (pair for pair in cuts if all(part in self._n_names for part in pair))
+        return (
+            " ".join(max(known, key=lambda pair: (min(self._n_names[part] for part in pair), pair), default=())) or None
+        )
 
     @cached_property
     def _n_names(self) -> Mapping[str, int]:
@@ -151,31 +145,23 @@ def _slips_of(word: str) -> Iterator[str]:
 
 def drawn_for(words: str) -> tuple[str, ...]:
     """What is customarily drawn for some normalised words, the best first; nothing for what is no term."""
-    terms = _table("terms")
-    for spelling in (words, without_stopwords(words), re.sub(r"(\w{3,}[^s ])s\b", r"\1", words)):
-        if spelling in terms:
-            return tuple(terms[spelling])
-    return ()
+    spellings = (words, without_stopwords(words), re.sub(r"(\w{3,}[^s ])s\b", r"\1", words))
+    return tuple(next(filter(None, map(_table("terms").get, spellings)), ()))
 
 
 @cache
 def _table(name: str) -> Mapping[str, Any]:
     """A bundled table of words or signs."""
-    held: dict[str, Any] = json.loads((bundled("language") / f"{name}.json").read_text("utf-8"))
-    return held
+    return cast(Mapping[str, Any], json.loads((bundled("language") / f"{name}.json").read_text("utf-8")))
 
 
-@cache
-def _synonyms() -> Dictionary:
-    return Dictionary(bundled("language") / "synonyms.bin")
+_bundled = cache(Dictionary)
 
 
 def names_for(words: str) -> tuple[tuple[str, float], ...]:
     """Names of icons of which some normalised words are said, with weights from 1 down; none where nobody says them."""
-    for spelling in dict.fromkeys((words, without_stopwords(words))):
-        if meanings := _synonyms().meanings(spelling):
-            return meanings[0].terms
-    return ()
+    meanings = map(_bundled(bundled("language") / "synonyms.bin").meanings, (words, without_stopwords(words)))
+    return next((found[0].terms for found in meanings if found), ())
 
 
 _SEPARATING = frozenset(",.;:-_/\\|'\"`~()[]{}&+<>^")
@@ -250,10 +236,12 @@ MINUS = re.compile(r"(?<!\S)-(?=\w)(\S+)")
 WITHOUT = {"ohne": "de", "sans": "fr", "zonder": "nl", "senza": "it"}
 """Words of other languages that say "without" and nothing else, and their languages."""
 _ARTICLE = "(?:an?|the|any|its) "
-_NAMED = "to|found|allowed|available|equals?|disturb|enter|started|verified|saved|supported|sent|delivered|listed|rated"
-_NOT = rf"(?:but )?(?<!\bdo )(?<!\bdoes )not(?= (?!(?:{_NAMED})\b)\S)"
+_NOT = (
+    r"(?:but )?(?<!\bdo )(?<!\bdoes )not(?= (?!(?:to|found|allowed|available|equals?|disturb|enter|started|verified"
+    r"|saved|supported|sent|delivered|listed|rated)\b)\S)"
+)
 """Before a style or a thing; "do not disturb" and "page not found" are names."""
-_WITHOUT = rf"(?:with no|without|w/o|{'|'.join(WITHOUT)}(?! serif))"
+_WITHOUT = rf"(?:with no|without|w/o|(?:{'|'.join(WITHOUT)})(?! serif))"
 _LEAVING_OUT = re.compile(rf"[ ,] ?(?:{_WITHOUT}|no|except|excluding|{_NOT}) ", re.IGNORECASE)
 _SHAPE = r"(?:circle|square|box|frame|triangle|hexagon|diamond|shield|cloud|folder|heart|hand|bubble|window)\b"
 _JOINING = re.compile(
@@ -261,10 +249,6 @@ _JOINING = re.compile(
 )
 _OR = re.compile(r",|\b(?:or|nor|and)\b", re.IGNORECASE)
 _LEADING = re.compile(rf"^(?:(?:in|inside|with) )?(?:{_ARTICLE})?", re.IGNORECASE)
-_ASKING = (
-    r"(?:(?:i['\u2019]?m|i am|i)? ?(?:need|want|looking for|searching for|would like)|(?:show|find|give) me"
-    r"|what(?:['\u2019]s| is)|is there|do you have)"
-)
 _PICTURE = (
     rf"((?:(?:{'|'.join(_STYLES)}) )*)(?:icon|symbol|pictogram|logo|image|picture)s? "
     "(?:for|of|showing|meaning|(?:that|which) (?:means|shows|says|represents))"
@@ -273,7 +257,9 @@ _SAID = tuple(
     (re.compile(pattern, re.IGNORECASE), said)
     for pattern, said in (
         (
-            rf"^(?:(?:please|hi|hello),? )*(?:{_ASKING} (?:(?:{_ARTICLE})?{_PICTURE} )?|(?:{_ARTICLE})?{_PICTURE} )",
+            r"^(?:(?:please|hi|hello),? )*(?:(?:(?:i['\u2019]?m|i am|i)? ?(?:need|want|looking for|searching for"
+            r"|would like)|(?:show|find|give) me|what(?:['\u2019]s| is)|is there|do you have) "
+            rf"(?:(?:{_ARTICLE})?{_PICTURE} )?|(?:{_ARTICLE})?{_PICTURE} )(?:{_ARTICLE})?",
             r"\1\2",
         ),
         (r"(?<=[^ ,])[ ,]{1,2}(?:please|thanks|thank you)[.!?]?$", ""),
@@ -334,7 +320,8 @@ def read_style(words: str, is_name: Callable[[str], bool], known: Collection[str
     """
     tokens = tokens_of(_STYLED.sub(lambda styled: asked_style(styled[1]), words))
     before, behind = (
-        sum(1 for _ in takewhile(_STYLES.__contains__, end[:_MOST_STYLES])) for end in (tokens, tokens[::-1])
+        sum(1 for _ in takewhile(styles.__contains__, end[:_MOST_STYLES]))
+        for end, styles in ((tokens, _STYLES), (tokens[::-1], _STYLES - {"line"}))  # a command line is no outline
     )
     cuts = sorted(product(range(before + 1), range(behind + 1)), key=sum) if before + behind else ()
     for must_be_name, (start, end) in product((True, False), cuts):
@@ -363,7 +350,6 @@ MOST_LETTERS = 1_000
 """Of a query that are looked at: more than an encoder's context ever holds."""
 _CONTROLS = frozenset(["logo", "button", "toggle", "brand"])
 """What the icon is for, where the words before it are a name."""
-_ENDINGS = (("ies", "y"), ("es", ""), ("s", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,15 +403,13 @@ def read_words(
     name, style = typed, None
     if not is_name:
         typed, name, style = read_style(_without_filler(typed, is_name_or_tag), is_name_or_tag, styles)
-        name, plural = _singular(_without_filler(name, is_name_or_tag), is_name_or_tag), name
-        if name != plural and not speller.is_written(plural.split()[-1]):
-            typed = typed.removesuffix(plural) + name
-        spellings = (*(() if phrase.without else spellings), *(() if style else dict.fromkeys((typed, name))))
+        name = _singular(_without_filler(name, is_name_or_tag), is_name_or_tag)
+        spellings = (*(() if phrase.without else spellings), *(() if style else (typed,)))
     parts = tuple(filter(None, map(read, phrase.parts)))
     if len(parts) > 1:
         _, name, _ = read_style(" ".join(_NUMBER.sub("", part) for part in parts), is_name_or_tag, styles)
     drawn, synonyms = ((), ()) if len(parts) > 1 else (drawn_for(typed), names_for(typed))
-    spelled = None if drawn or synonyms else speller.correct(name)
+    spelled = None if drawn else speller.correct(name)
     return Wording(
         spellings=tuple(dict.fromkeys(spellings)),
         typed=typed,
@@ -450,10 +434,10 @@ def _without_filler(words: str, is_name: Callable[[str], bool]) -> str:
 
 def _singular(words: str, is_name: Callable[[str], bool]) -> str:
     """One of what is asked, where that alone is a name: the encoder takes "keys" for a keyboard."""
-    if is_name(words):
-        return words
-    ones = (words.removesuffix(many) + one for many, one in _ENDINGS if words.endswith(many))
-    return next(filter(is_name, ones), words)
+    ones = (
+        words.removesuffix(many) + one for many, one in (("ies", "y"), ("es", ""), ("s", "")) if words.endswith(many)
+    )
+    return next(filter(is_name, (words, *ones)), words)
 
 
 def read(text: str) -> str:

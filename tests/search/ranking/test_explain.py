@@ -134,8 +134,11 @@ def test_the_tier_is_how_directly_an_icon_answers(engine: SearchEngine, words: s
 
 def test_each_kind_of_evidence_is_told_where_it_says_something(engine: SearchEngine) -> None:
     filled, plain = (_explain(engine, "filled star", key).icon.evidence for key in ("lucide:star-filled", "mdi:star"))
-    assert (filled["says style"], filled["words"]) == (weights.SAYS_STYLE, weights.WORDS)
-    assert "style" not in filled and (plain["style"], plain["words"]) == (weights.STYLE, weights.WORDS)
+    assert (
+        "style" not in filled
+        and filled["words"] == weights.WORDS
+        and (plain["style"], plain["words"]) == (weights.STYLE, weights.WORDS)
+    )
     left_out = _explain(engine, "star", "lucide:star-filled", "filled").icon
     assert (left_out.evidence["left out"], left_out.tier) == (weights.WITHOUT, "related")
     assert _explain(engine, "bell with a plus", "lucide:plus").icon.evidence["parts"] < 0
@@ -159,7 +162,7 @@ def test_a_set_that_names_it_draws_it_so(engine: SearchEngine, opened: Opened) -
     def drawn(named: str) -> list[bool]:
         rows = rows_of(ids)
         rows["vectors"] = opened.icons.reconstruct(ids) @ asked.vector
-        words_of(replace(question_of_words(opened, asked), fits=opened.lexicon.fits(named)), rows)
+        words_of(replace(question_of_words(opened, asked), fits=opened.lexicon.coverage(named)), rows)
         return list((rows["drawn"] > 0).tolist())
 
     assert drawn("csat") == [True, True, True]
