@@ -4,7 +4,7 @@ Larger scores are better; minus infinity is "not ranked". They are worked out on
 picture, so that icons that share one are tied to the last bit.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -152,7 +152,7 @@ def _lacks_vectors(model: str, n_missing: int | None = None) -> LibraryError:
 
 
 class EngineRanker:
-    """The engine over one generation, as another encoder, other weights or fewer tags would have it."""
+    """The engine over one generation, as another encoder, other weights or no tags would have it."""
 
     def __init__(
         self, engine: SearchEngine, corpus: Corpus, vectors: CorpusVectors, weights: Weights, known: Tags
@@ -160,8 +160,8 @@ class EngineRanker:
         self._corpus = corpus
         opened = engine.with_generation(lambda opened: opened)
         is_its_own = (vectors.fingerprint, weights) == (opened.manifest.fingerprint, opened.manifest.weights)
-        if len(known.rows) < len(Tags.read(opened).rows):
-            opened, is_its_own = _stating(opened, corpus, known), False
+        if not len(known.rows) and len(Tags.read(opened).rows):
+            opened, is_its_own = _without_tags(opened, corpus), False
         self._engine = SearchEngine(
             engine.library, opened if is_its_own else _published(opened, corpus, vectors, weights, known)
         )
@@ -176,12 +176,9 @@ class EngineRanker:
 
         A hit stands for its variants, and for icons with its drawing.
         """
-        right, groups = question.right, self._corpus.group_rows
-        hits = self.hits(question.query.text, question.sets)
-        is_right = self._stands(hits, right)
-        counted = is_right[is_right | ~np.isin(hits, question.aside)]
-        missing = np.unique(groups[right[~self._stands(right, hits)]])
-        return np.append(np.flatnonzero(counted) + 1, np.full(len(missing), UNRANKED))
+        hits, right = self.hits(question.query.text, question.sets), question.right
+        missing = np.unique(self._corpus.group_rows[right[~self._stands(right, hits)]])
+        return np.append(np.flatnonzero(self._stands(hits, right)) + 1, np.full(len(missing), UNRANKED))
 
     def _stands(self, rows: Ids, others: Ids) -> Mask:
         """Which of some icons are variants of others, or drawn as one of them."""
@@ -189,21 +186,14 @@ class EngineRanker:
         return np.logical_or.reduce([np.isin(number[rows], number[others]) for number in numbers])
 
 
-def _stating(opened: Opened, corpus: Corpus, known: Tags) -> Opened:
-    """The same generation, as if its sources stated some tags alone: what its words say and filters know of them."""
-    tags: defaultdict[int, set[str]] = defaultdict(set)
-    for row, code in zip(corpus.name_rows[known.rows].tolist(), known.codes.tolist(), strict=True):
-        tags[row].add(known.words[code])
-    keywords = [
-        (name, corpus.words[name], " ; ".join(sorted(tags[row])), "")
-        for row, name in enumerate(corpus.name_ids.tolist())
-    ]
+def _without_tags(opened: Opened, corpus: Corpus) -> Opened:
+    """The same generation, as if its sources stated none: what its words say and filters know of them."""
+    names = [(name, corpus.words[name], "", "") for name in corpus.name_ids.tolist()]
     named = zip(corpus.name_ids[corpus.name_rows].tolist(), corpus.icon_ids.tolist(), strict=True)
-    lexicon = Lexicon.of_keywords(keywords, named)
-    of_names = (set(f"{words} {tag_words}".split()) for _, words, tag_words, _ in keywords)
-    vocabulary = Counter(word for words in of_names for word in words if len(word) > 1)
+    lexicon = Lexicon.of_keywords(names, named)
+    vocabulary = Counter(word for _, words, *_ in names for word in set(words.split()) if len(word) > 1)
     speller = Speller.of(lambda: vocabulary, lexicon, opened.encoder)
-    facets = opened.in_memory(Ability.EVALUATE).with_pairs("tag", np.stack([known.rows, known.codes]))
+    facets = opened.in_memory(Ability.EVALUATE).with_pairs("tag", np.empty((2, 0), np.int64))
     return replace(opened, lexicon=lexicon, speller=speller, facets=facets)
 
 
@@ -225,14 +215,13 @@ def _published(opened: Opened, corpus: Corpus, vectors: CorpusVectors, weights: 
         VectorIndex.build(ids, chunks, dim=dim, spec=FP16.spec(len(ids), dim=dim))
         for ids, chunks in ((corpus.icon_ids, every.fused(weights)), (corpus.image_ids, [vectors.images]))
     )
-    first_icons = np.unique(corpus.image_rows, return_index=True)[1]
     answering = Answering(
         icons=icons,
         pictures=pictures,
         lexicon=opened.lexicon,
         encoder=vectors.encoder,
         names=(corpus.icon_ids, corpus.name_ids[corpus.name_rows]),
-        drawings=(corpus.image_ids, opened.in_memory(Ability.EVALUATE).drawings[first_icons]),
+        drawings=(corpus.image_ids, opened.in_memory(Ability.EVALUATE).drawings[corpus.first_rows]),
     )
     names = [
         NamedQuery(corpus.words[int(corpus.name_ids[row])], vectors.names[row], int(corpus.name_ids[row]))

@@ -17,7 +17,7 @@ from indexer.arrays import Floats, Ids, Pixels
 from indexer.errors import RenderError, SourceError
 from indexer.rendering.render import draw
 from indexer.reports.figures import Ranks, right_ranks
-from search.evaluation.corpus import N_INSTEAD, Case, Corpus, Originals, Shown, as_rank, shown
+from search.evaluation.corpus import N_INSTEAD, Case, Corpus, Originals, as_rank
 from search.evaluation.rankers import ENCODED_AT_ONCE, CorpusVectors, in_blocks
 
 Layer = NDArray[np.float64]
@@ -67,13 +67,8 @@ def conditions() -> list[Condition]:
     return [*curves, *(Condition(USUAL_SIZE, (change,)) for change in CHANGES)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """Colours of one screenshot."""
-
-    ink: Colour | None
-    """None: the icon keeps its own colours."""
-    ground: Colour
+_Look = tuple[Colour | None, Colour]
+"""Ink and ground of one screenshot; an icon without ink keeps its own colours."""
 
 
 def take_screenshot(icon: Pixels, neighbours: Sequence[Pixels], condition: Condition, *, seed: Sequence[int]) -> bytes:
@@ -84,17 +79,17 @@ def take_screenshot(icon: Pixels, neighbours: Sequence[Pixels], condition: Condi
     random = {change: np.random.default_rng([*seed, number]) for number, change in enumerate(CHANGES)}
     changes, size = condition.changes, condition.size
     icon = _squared(icon, size)
-    look = _themed(icon, random["theme"]) if "theme" in changes else _plain(icon)
-    canvas = np.tile(look.ground, (3 * size, 3 * size, 1))  # the icon stands in the middle
+    ink, ground = _themed(icon, random["theme"]) if "theme" in changes else _plain(icon)
+    canvas = np.tile(ground, (3 * size, 3 * size, 1))  # the icon stands in the middle
     if "background" in changes:
-        canvas = _background(look.ground, 3 * size, random["background"])
-    _lay(canvas, icon, look.ink, top=size, left=size)
+        canvas = _background(ground, 3 * size, random["background"])
+    _lay(canvas, icon, ink, top=size, left=size)
     window = slice(size, -size), slice(size, -size)
     if "crop" in changes:
         # Up to 8 % of the icon's box are lost at each side, or up to 35 % beside it come along.
         left, top, right, bottom = (round(margin) for margin in random["crop"].uniform(-0.08, 0.35, 4) * size)
         window = slice(size - top, 2 * size + bottom), slice(size - left, 2 * size + right)
-        _lay_neighbours(canvas, [_squared(other, size) for other in neighbours], look, random["crop"])
+        _lay_neighbours(canvas, [_squared(other, size) for other in neighbours], ink, random["crop"])
     picture = Image.fromarray(canvas[window].clip(0, 255).round().astype(np.uint8))
     if "blur" in changes:
         picture = picture.filter(ImageFilter.GaussianBlur(random["blur"].uniform(0.4, 0.8)))
@@ -137,16 +132,16 @@ def _own_colour(icon: Pixels) -> Colour:
 
 def _plain(icon: Pixels) -> _Look:
     """The icon's own colours on white, or on black where white would swallow them."""
-    return _Look(None, WHITE if contrast(_own_colour(icon), WHITE) > 1.2 else BLACK)
+    return None, WHITE if contrast(_own_colour(icon), WHITE) > 1.2 else BLACK
 
 
 def _themed(icon: Pixels, random: np.random.Generator) -> _Look:
     """Light, dark or coloured. Icons of several colours keep them, on a ground that they show on."""
     ink, ground = _theme(random)
     if is_of_one_colour(icon):
-        return _Look(ink, ground)
+        return ink, ground
     own = _own_colour(icon)
-    return _Look(None, ground if contrast(own, ground) > 1.5 else max((WHITE, BLACK), key=lambda it: contrast(own, it)))
+    return None, ground if contrast(own, ground) > 1.5 else max((WHITE, BLACK), key=lambda it: contrast(own, it))
 
 
 def _theme(random: np.random.Generator) -> tuple[Colour, Colour]:
@@ -184,14 +179,16 @@ def _background(ground: Colour, side: int, random: np.random.Generator) -> Layer
     return layer
 
 
-def _lay_neighbours(canvas: Layer, neighbours: Sequence[Pixels], look: _Look, random: np.random.Generator) -> None:
+def _lay_neighbours(
+    canvas: Layer, neighbours: Sequence[Pixels], ink: Colour | None, random: np.random.Generator
+) -> None:
     """Put other icons before and behind, in a row or in a column, as toolbars and menus do."""
     size = len(canvas) // 3
     pitch = size + round(random.uniform(0.1, 0.4) * size)
     in_a_row = bool(random.integers(2))
     for neighbour, start in zip(neighbours, (size - pitch, size + pitch), strict=False):
         top, left = (size, start) if in_a_row else (start, size)
-        _lay(canvas, neighbour, look.ink if is_of_one_colour(neighbour) else None, top=top, left=left)
+        _lay(canvas, neighbour, ink if is_of_one_colour(neighbour) else None, top=top, left=left)
 
 
 def _lay(canvas: Layer, icon: Pixels, ink: Colour | None, *, top: int, left: int) -> None:
@@ -274,21 +271,21 @@ def worst_shots(
     shots: Shots, ranks: Sequence[Ranks], originals: Originals, vectors: CorpusVectors, condition: Condition, *, n: int
 ) -> list[Case]:
     """Show the `n` screenshots whose right picture stands lowest, the worst first."""
-    first = np.array([found[0] for found in ranks], np.int64)
+    first, first_rows = np.array([found[0] for found in ranks], np.int64), originals.corpus.first_rows
     cases = []
     for place in np.argsort(-first, kind="stable")[:n].tolist():
         picture = take(shots, place, condition)
         [scores] = _scores([picture], vectors)
         order = np.argsort(-scores, kind="stable")[: 10 * N_INSTEAD]
-        [icon] = originals.showing(shots.images[[place]])
+        right = originals.shown(first_rows[shots.images[[place]]], k=1)
         cases.append(
             Case(
-                query=icon.name,
+                query=right[0].name,
                 task=f"{TASK} {condition.label}",
                 rank=as_rank(int(first[place])),
                 n_right=len(shots.right[place]),
-                right=[Shown.of(icon)],
-                instead=shown(originals.showing(order), k=N_INSTEAD),
+                right=right,
+                instead=originals.shown(first_rows[order], k=N_INSTEAD),
                 picture=picture,
             )
         )
