@@ -81,4 +81,4 @@ def test_an_icon_is_found_by_what_other_sets_say_of_its_name(tagged: Library) ->
     engine = SearchEngine.open(tagged.root)
     said = engine.explain(Query(words="garbage"), engine.find("lucide-static:trash"))
     assert "trash" in said.synonyms
-    assert said.icon.evidence["synonyms"] == pytest.approx(weights.SYNONYM)
+    assert 0 < said.icon.evidence["synonyms"] < weights.SYNONYM  # as far as the picture says it, too
