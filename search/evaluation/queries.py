@@ -159,10 +159,11 @@ def find_answers(queries: Sequence[BenchmarkQuery], corpus: Corpus) -> Questions
     found = [(query, list(answers.questions(query))) for query in queries]
     asked, dropped = [one for _, of_query in found for one in of_query], [query for query, some in found if not some]
     if queries and not asked:
-        names, sets = answers.unknown, {word for query in queries for word in query.by_set}
-        what = "icon of this library bears any of the relevant names" if names else "set of this library is asked about"
-        some = ", ".join(f'"{name}"' for name in sorted(names or sets)[:5])
-        raise QueryFileError(f"no {what} ({some}, ...); is --library right?")
+        sets = {word for query in queries for word in query.by_set}
+        names = "no icon of this library bears any of the relevant names"
+        what = names if answers.unknown else "this library holds none of the sets that are asked about"
+        some = ", ".join(f'"{name}"' for name in sorted(answers.unknown or sets)[:5])
+        raise QueryFileError(f"{what} ({some}{', ...' if answers.unknown else ''}); is --library right?")
     return Questions(asked, dropped, sorted(answers.unknown))
 
 

@@ -183,7 +183,7 @@ class EngineRanker:
     def _stands(self, rows: Ids, others: Ids) -> Mask:
         """Which of some icons are variants of others, or drawn as one of them."""
         numbers = self._corpus.group_rows, self._corpus.drawing_rows
-        return np.logical_or.reduce([np.isin(number[rows], number[others]) for number in numbers])
+        return np.asarray(np.any([np.isin(number[rows], number[others]) for number in numbers], axis=0))
 
 
 def _without_tags(opened: Opened, corpus: Corpus) -> Opened:
@@ -256,8 +256,8 @@ class VectorRankers:
         names = (queries @ self._vectors.names.T)[:, self._corpus.name_rows]
         pictures = (queries @ self._vectors.images.T)[:, self._corpus.image_rows]
         seen = self._weights.picture * pictures + (1 - self._weights.picture) * names
-        share = self._weights.tags * self._means.any(axis=1)
-        fused = (1 - share) * seen + share * (queries @ self._means.T)
+        share = np.float32(self._weights.tags) * self._means.any(axis=1)
+        fused: Floats = (1 - share) * seen + share * (queries @ self._means.T)
         for scores in (pictures, fused):
             scores[:, ~self._vectors.has_image[self._corpus.image_rows]] = -np.inf
         return {"names": names, "pictures": pictures, "fused": fused}
