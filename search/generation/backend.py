@@ -295,7 +295,7 @@ class IconTable(ABC):
         looks = (*self._words_of_looks(), frozenset[str]())
         asked = frozenset(style.split()).intersection(*[frozenset().union(*looks)])
         lacking = [sum(1 if word in LOOKS else OF_CORNER for word in asked - look) for look in looks]
-        return np.array(lacking, np.float32)[self.at(ids)["look"]]
+        return np.asarray(np.array(lacking, np.float32)[self.at(ids)["look"]])
 
     def is_like(self, ids: Ids, style: str) -> Mask:
         """Which icons are in a style that is asked for: in its look, whatever the corners are, if it says one."""

@@ -267,7 +267,7 @@ _SAID = tuple(
             r" (?:with|that has|having) an? (?:\w+ )?(?:line|slash|stroke|bar) (?:through|across|over)(?: it| them)?$",
             " crossed out",
         ),
-        (rf" in (?:an? )?((?:(?:{'|'.join(_STYLES)}) ?\b)+)(?: {_OF_STYLE})?$", r" \1"),
+        (rf" in (?:an? )?((?:(?:{'|'.join(_STYLES)}) ?\b)+)(?: {_OF_STYLE})?$", r" \1 style"),
         (rf"(?<!\S)(?:un(?=filled|outlined)|non[ -]?|(?:not|no|{_WITHOUT}) )({'|'.join(_SURE)})(?= [^\s,])", r"-\1"),
         (rf"(?<!\S)({'|'.join(_SURE)}) off$", r"-\1"),
         (rf"^(?:{_WITHOUT}|no(?= {_SHAPE})) (\w+) (?=\S)", r"-\1 "),
@@ -409,7 +409,7 @@ def read_words(
     if len(parts) > 1:
         _, name, _ = read_style(" ".join(_NUMBER.sub("", part) for part in parts), is_name_or_tag, styles)
     drawn, synonyms = ((), ()) if len(parts) > 1 else (drawn_for(typed), names_for(typed))
-    spelled = None if drawn or synonyms else speller.correct(name)
+    spelled = None if drawn else speller.correct(name)
     return Wording(
         spellings=tuple(dict.fromkeys(spellings)),
         typed=typed,
