@@ -42,6 +42,27 @@ def rows_by_id(ids: Ids) -> Ids:
     return rows
 
 
+_BITS = 63
+"""Of a number that is 0 or more."""
+
+
+def firsts_of(numbers: Ids) -> Positions:
+    """For each of some numbers the place where it comes first.
+
+    Sorted together with their places they are sorted in a tenth of the time of a stable sort.
+    """
+    bits = len(numbers).bit_length()
+    if int(numbers.max(initial=0)).bit_length() + bits > _BITS:
+        numbers = np.unique(numbers, return_inverse=True)[1]
+    order = np.sort(numbers << bits | np.arange(len(numbers)))
+    places, in_order = order & (1 << bits) - 1, order >> bits
+    is_first = np.ones(len(numbers), bool)
+    np.not_equal(in_order[1:], in_order[:-1], out=is_first[1:])
+    firsts = np.empty(len(numbers), np.int64)
+    firsts[places] = places[is_first][np.cumsum(is_first) - 1]
+    return firsts
+
+
 class Numbers(dict[Value, int]):
     """Numbers different values as they are asked for: the first one is 0."""
 

@@ -19,9 +19,9 @@ from search.ranking import weights
 from search.ranking.features import SIGNALS, Rows
 from search.ranking.order import TIERS, first_of_groups, grouped, groups_of, set_priority
 from search.ranking.parsing import encode
-from search.ranking.results import Results, hits_in_order
+from search.ranking.results import Results
 from search.ranking.retrieve import Question, question_of
-from search.results import Answer, Explanation, FacetCount, Judged
+from search.results import MOST_COUNTED, Answer, Explanation, FacetCount, Judged
 
 
 def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> Answer:
@@ -31,7 +31,7 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
     window.refuse_deep()
     question = question_of(opened, query)
     results, parsed = Results(question, filters, window), question.parsed
-    hits = hits_in_order(results, question, window, window.offset + window.k)
+    hits = _in_order(results, question, window, window.offset + window.k)
     return Answer(
         hits=as_hits(opened, hits[window.offset : window.offset + window.k], question.sets, flat=window.flat),
         n_found=results.n,
@@ -41,6 +41,18 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
         read_as=parsed.read_as if parsed else None,
         is_doubtful=len(results.hits) > 0 and bool(results.hits["confidence"][0] < weights.GOOD_SCORE),
     )
+
+
+def _in_order(results: Results, question: Question, window: Window, n: int) -> Rows:
+    """The first `n` hits as they are shown, or more; by relevance no hit has a better score than one before it."""
+    opened = question.opened
+    if window.sort != "relevance":
+        hits = results.at_least(MOST_COUNTED)[:MOST_COUNTED]
+        hits = hits[np.argsort(hits["icon"])]
+        return hits[in_order(opened.facets, opened.snapshot, hits["icon"], window.sort)]
+    hits = results.at_least(n).copy()
+    hits["confidence"] = np.minimum.accumulate(hits["confidence"])
+    return hits
 
 
 N_REMEMBERED = 8
@@ -128,9 +140,9 @@ def explain(opened: Opened, query: Query, icon: int, filters: Filters, window: W
         raise IconsError("only a query of words alone can be explained")
     results = Results(question, filters, window)
     row, is_hit = results.judged(icon)
-    hits = hits_in_order(results, question, window, 1)
+    hits = _in_order(results, question, window, 1)
     while is_hit and not results.has_seen(icon) and len(hits) < MOST_HITS:
-        hits = hits_in_order(results, question, window, len(hits) + 1)
+        hits = _in_order(results, question, window, len(hits) + 1)
     wording = parsed.wording
     return Explanation(
         typed=wording.typed,

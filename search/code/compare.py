@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions
+from indexer.arrays import Floats, Ids, Mask, Positions, firsts_of
 from indexer.merging.facets import NO_STYLE
 from search.generation.backend import Ability, IconRow
 from search.generation.opened import Opened
 from search.query import Filters
 from search.ranking.combine import added_up
 from search.ranking.features import rows_of, words_of
-from search.ranking.order import firsts_of, stand_ins
+from search.ranking.order import stand_ins
 from search.ranking.parsing import parse_query
 from search.ranking.retrieve import question_of_words
 

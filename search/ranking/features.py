@@ -93,13 +93,15 @@ def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> 
         with_own = opened.facets.sets_saying(opened.lexicon, fits, tags_asked(opened, parsed))
         rows["drawn"] = np.where(np.isin(known["set"], with_own), 0, _drawn(opened, parsed, rows, names))
     if wording.synonyms:
-        gained = np.float32(weights.SYNONYM) * _synonyms(opened, parsed, ids, found)
+        share = np.float32(weights.SYNONYM * (weights.BESIDE_NAMED if says_all(fits).any() else 1))
+        gained = share * _synonyms(opened, parsed, ids, found)
         rows["synonyms"] = np.maximum(gained - np.float32(weights.WORDS) * rows["words"], 0)
     if wording.style:
         rows["style"] = opened.facets.lacks(ids, wording.style)
     if len(parsed.parts) and len(ids):
         evidence = _evidence(opened, wording.parts, parsed.parts, ids, names)
-        rows["parts"] = evidence.min(axis=0) - evidence.mean(axis=0)
+        # How far the worst part, by a soft minimum, lies below their mean.
+        rows["parts"] = -np.log(np.exp(evidence.mean(axis=0) - evidence).mean(axis=0))
 
 
 def _evidence(opened: Opened, words: tuple[str, ...], vectors: Floats, ids: Ids, names: Ids) -> Floats:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexer.arrays import Floats, Ids, Mask, Positions
+from indexer.arrays import Floats, Ids, Mask, Positions, firsts_of
 from indexer.library.bundled import bundled
 from indexer.sources.records import family
 from search.generation.backend import Choice
@@ -104,10 +104,6 @@ def _if_any(firsts: Positions, chosen: Mask) -> Mask:
     return chosen | ~has_any[firsts]
 
 
-_BITS = 63
-"""Of a number that is 0 or more."""
-
-
 def group_many(variants: Ids, drawings: Ids) -> Positions:
     """Keep the first of each variant group and of each drawing, in their order; numbers are 0 or more.
 
@@ -121,23 +117,6 @@ def group_many(variants: Ids, drawings: Ids) -> Positions:
         kept.append(rest[stays])
         rest = rest[~(stays[firsts[0]] | stays[firsts[1]])]
     return np.sort(np.concatenate(kept)) if kept else rest
-
-
-def firsts_of(numbers: Ids) -> Positions:
-    """For each of some numbers the place where it comes first.
-
-    Sorted together with their places they are sorted in a tenth of the time of a stable sort.
-    """
-    bits = len(numbers).bit_length()
-    if int(numbers.max(initial=0)).bit_length() + bits > _BITS:
-        numbers = np.unique(numbers, return_inverse=True)[1]
-    order = np.sort(numbers << bits | np.arange(len(numbers)))
-    places, in_order = order & (1 << bits) - 1, order >> bits
-    is_first = np.ones(len(numbers), bool)
-    np.not_equal(in_order[1:], in_order[:-1], out=is_first[1:])
-    firsts = np.empty(len(numbers), np.int64)
-    firsts[places] = places[is_first][np.cumsum(is_first) - 1]
-    return firsts
 
 
 def groups_of(opened: Opened, ids: Ids) -> tuple[Ids, Ids]:

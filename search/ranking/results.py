@@ -12,11 +12,10 @@ from functools import partial
 
 import numpy as np
 
-from indexer.arrays import Ids, Mask
+from indexer.arrays import Ids, Mask, firsts_of
 from indexer.languages.words import asked_style
 from indexer.merging.facets import NO_STYLE
 from search.generation.backend import Ability, is_in
-from search.generation.facets import in_order
 from search.query import Filters, Window
 from search.ranking import retrieve
 from search.ranking.combine import ScoreCutoff, best_stated, best_unseen, weigh
@@ -24,7 +23,6 @@ from search.ranking.features import Rows, features, of_keywords
 from search.ranking.order import (
     before_variants,
     first_of_groups,
-    firsts_of,
     grouped,
     groups_of,
     ranked,
@@ -198,15 +196,3 @@ class Results:
             hits = replaced(opened, self._question.sets, hits, variants, self._may_answer)
             self._standing = np.concatenate([self._standing, hits["icon"]])
         return hits
-
-
-def hits_in_order(results: Results, question: Question, window: Window, n: int) -> Rows:
-    """The first `n` hits as they are shown, or more; by relevance no hit has a better score than one before it."""
-    opened = question.opened
-    if window.sort != "relevance":
-        hits = results.at_least(MOST_COUNTED)[:MOST_COUNTED]
-        hits = hits[np.argsort(hits["icon"])]
-        return hits[in_order(opened.facets, opened.snapshot, hits["icon"], window.sort)]
-    hits = results.at_least(n).copy()
-    hits["confidence"] = np.minimum.accumulate(hits["confidence"])
-    return hits

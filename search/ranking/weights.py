@@ -20,6 +20,8 @@ PLAIN = 0.3
 SYNONYM = 1.0
 """Of bearing a name of which most other sets say what is asked, instead of what its words say; times what the picture
 says of it."""
+BESIDE_NAMED = 0.5
+"""Of that, where a name here says all that is asked: "fishing rod" stays before the fish."""
 DRAWN, DRAWN_NEXT = -3.0, -0.6
 """Of being what is customarily drawn for what is meant, beside being asked for by name; of each further drawing."""
 BEYOND_TAGS = 2.0

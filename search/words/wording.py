@@ -267,7 +267,7 @@ _SAID = tuple(
             r" (?:with|that has|having) an? (?:\w+ )?(?:line|slash|stroke|bar) (?:through|across|over)(?: it| them)?$",
             " crossed out",
         ),
-        (rf" in (?:an? )?((?:(?:{'|'.join(_STYLES)}) ?\b)+)(?: {_OF_STYLE})?$", r" \1"),
+        (rf" in (?:an? )?((?:(?:{'|'.join(_STYLES)}) ?\b)+)(?: {_OF_STYLE})?$", r" \1 style"),
         (rf"(?<!\S)(?:un(?=filled|outlined)|non[ -]?|(?:not|no|{_WITHOUT}) )({'|'.join(_SURE)})(?= [^\s,])", r"-\1"),
         (rf"(?<!\S)({'|'.join(_SURE)}) off$", r"-\1"),
         (rf"^(?:{_WITHOUT}|no(?= {_SHAPE})) (\w+) (?=\S)", r"-\1 "),
