@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions, firsts_of
+from indexer.arrays import Floats, Ids, Mask, Positions, Spread, firsts_of, spread_of
 from indexer.merging.facets import NO_STYLE
 from search.generation.backend import Ability, IconRow
 from search.generation.opened import Opened
@@ -96,25 +96,6 @@ def open_side(opened: Opened, key: str) -> Side:
 SPREADS = 1.75
 """Log-odds that a spread of the pictures' likeness counts where sources compete for one target."""
 _ROWS_AT_ONCE = 128
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Mean and deviation of the cosines of all pairs of two sets of vectors."""
-
-    mean: float
-    deviation: float
-
-    def of(self, cosines: Floats) -> Floats:
-        """Measure cosines in spreads."""
-        return np.asarray((cosines - np.float32(self.mean)) / np.float32(self.deviation), np.float32)
-
-
-def spread_of(left: Floats, right: Floats) -> Spread:
-    """Find it without the pairs: they may be fifty millions."""
-    mean = float(left.mean(axis=0, dtype=np.float64) @ right.mean(axis=0, dtype=np.float64))
-    square = float(np.sum((left.T @ left / len(left)) * (right.T @ right / len(right)), dtype=np.float64))
-    return Spread(mean, max(square - mean * mean, 1e-12) ** 0.5)
 
 
 @dataclass(frozen=True, slots=True)
