@@ -410,6 +410,8 @@ def read_words(
         _, name, _ = read_style(" ".join(_NUMBER.sub("", part) for part in parts), is_name_or_tag, styles)
     drawn, synonyms = ((), ()) if len(parts) > 1 else (drawn_for(typed), names_for(typed))
     spelled = None if drawn else speller.correct(name)
+    if synonyms and spelled and (name not in _slips_of(spelled) or name.count(" ") != spelled.count(" ")):
+        spelled = None  # other sets say it: "larder" is no ladder, "dowload" a download
     return Wording(
         spellings=tuple(dict.fromkeys(spellings)),
         typed=typed,
