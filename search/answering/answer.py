@@ -1,6 +1,7 @@
 """Answers: the hits of a query, or icons that are browsed; and why an icon stands where it stands."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import cast
 
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Ids
-from indexer.errors import IconsError
+from indexer.errors import IconsError, UnsupportedError
 from indexer.languages.words import normalise_tag
 from search.answering.details import as_hits, hits_of
 from search.generation.backend import Ability
@@ -140,9 +141,10 @@ def explain(opened: Opened, query: Query, icon: int, filters: Filters, window: W
         raise IconsError("only a query of words alone can be explained")
     results = Results(question, filters, window)
     row, is_hit = results.judged(icon)
+    with suppress(UnsupportedError):  # it may lie deeper than the engine looks
+        while is_hit and window.sort == "relevance" and not results.has_seen(icon) and len(results.hits) < MOST_HITS:
+            results.at_least(len(results.hits) + 1)
     hits = _in_order(results, question, window, 1)
-    while is_hit and not results.has_seen(icon) and len(hits) < MOST_HITS:
-        hits = _in_order(results, question, window, len(hits) + 1)
     wording = parsed.wording
     return Explanation(
         typed=wording.typed,
@@ -187,25 +189,20 @@ def _judge(question: Question, row: Rows, hits: Rows) -> Judged:
 
 def _shown(opened: Opened, results: Results, row: Rows, hits: Rows, *, is_hit: bool) -> str:
     """Whether an icon is a hit; of a hit what brought it to its place, else what keeps it from one."""
-    [icon], [score] = row["icon"].tolist(), row["score"].tolist()
-    if not is_hit and score >= results.cutoff.least:
-        return "not a hit: the filters leave it out"
-    if not is_hit and results.cutoff.best < weights.BEST_SCORE:
-        return f"not a hit: no icon has a score of {weights.BEST_SCORE}, the best one has {results.cutoff.best:.3f}"
-    if not is_hit:
-        return f"not a hit: its score {score:.3f} is below {results.cutoff.least:.3f}"
-    places = np.flatnonzero(hits["icon"] == icon)
-    if not len(places):
+    [icon], [score], cutoff = *(row[name].tolist() for name in ("icon", "score")), results.cutoff
+    for judged in hits["judged"][hits["icon"] == icon].tolist():
+        variants, _ = groups_of(opened, np.array([icon, judged]))
+        why = "its variant" if variants[0] == variants[1] else "which has its drawing, in a set that comes later"
+        return (
+            "a hit" if judged == icon else f"a hit, in the place of {hits_of(opened, np.array([judged]))[0].key}, {why}"
+        )
+    if is_hit:
         return _stood_for(opened, row, hits)
-    place, [judged] = int(places[0]), hits["judged"][places].tolist()
-    before = int(np.flatnonzero(results.hits["icon"] == icon)[0])
-    shares_name = groups_of(opened, np.array([icon]))[0] == groups_of(opened, np.array([judged]))[0]
-    why = "its variant" if shares_name[0] else "which has the same drawing, in a set that comes later"
-    said = [
-        "a hit",
-        *([f"in the place of {hits_of(opened, np.array([judged]))[0].key}, {why}"] if judged != icon else []),
-    ]
-    return "; ".join([*said, *([f"number {before + 1} by evidence alone"] if before != place else [])])
+    if score >= cutoff.least:
+        return "not a hit: the filters leave it out"
+    if cutoff.best < weights.BEST_SCORE:
+        return f"not a hit: no icon has a score of {weights.BEST_SCORE}, the best one has {cutoff.best:.3f}"
+    return f"not a hit: its score {score:.3f} is below {cutoff.least:.3f}"
 
 
 def _stood_for(opened: Opened, row: Rows, hits: Rows) -> str:

@@ -27,6 +27,7 @@ QUERIES = [
     Query(words="arr*", keyword=True),
     Query(icon=1),
     Query(words="round", icon=1),
+    Query(words="arrow left", prefer=("second",)),
 ]
 
 
@@ -94,8 +95,10 @@ def test_all_pages_together_hold_the_hits_that_each_of_them_counts(engine: Searc
         asked = [Window(k=30, offset=start, facets=start == 60) for start in range(0, 480, 30)]
         pages = [engine.ask(query, filters=filters, window=window) for window in asked]
         assert len({(page.n_found, page.is_more) for page in pages}) == 1
-        ids = [hit.id for page in pages for hit in page.hits]
-        assert len(ids) == len(set(ids)) == pages[0].n_found
+        hits = [hit for page in pages for hit in page.hits]
+        assert len({hit.id for hit in hits}) == len(hits) == pages[0].n_found
+        assert hits == engine.ask(query, filters=filters, window=Window(k=480)).hits
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
 @pytest.mark.usefixtures("first_look")
