@@ -167,7 +167,7 @@ def _left_out(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:
 def _cosines(stored: VectorSearch, vector: Floats, ids: Ids, near: Neighbours | None) -> Floats:
     """Cosines of what is stored of some ids with one vector; those of the nearest are known."""
     if near is None or not len(near.ids):
-        return cosines_of(stored, vector[None], ids)[0]
+        return np.asarray(cosines_of(stored, vector[None], ids)[0])
     order = np.argsort(near.ids)
     places = order[np.minimum(np.searchsorted(near.ids, ids, sorter=order), len(order) - 1)]
     cosines: Floats = near.scores[places]
