@@ -14,6 +14,7 @@ from indexer.catalog import questions
 from indexer.catalog.database import count_on, open_catalog, used_ids
 from indexer.catalog.scan import ScanTally, remember
 from indexer.catalog.scan import forget as forget_source
+from indexer.catalog.scan import move as move_source
 from indexer.catalog.scan import scan as scan_sources
 from indexer.embedding import sharing
 from indexer.embedding.exporting import export_missing, exporting
@@ -221,6 +222,16 @@ def forget(library: Library, location: Path) -> int:
         return forget_source(connection, location)
 
 
+def move(library: Library, old: Path, new: Path) -> int:
+    """Tell where a remembered source lies now; return how many icons it has.
+
+    Raises:
+        SourceError: the old place was never named, the new one was, or holds nothing that can be indexed.
+    """
+    with _writing(require(library)) as engine, engine.begin() as connection:
+        return move_source(connection, old, new)
+
+
 def _switch(engine: Engine, choice: ModelChoice) -> None:
     """Take an encoder that is there into use."""
     find_checkpoint(choice)
@@ -242,8 +253,10 @@ def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watc
         tally = scan_sources(
             engine, report=watcher.scanned, changed=changed, unread=unread_images(library.root / "vectors")
         )
-    if tally.kept and not tally.files and not any(kept.icons for kept in tally.kept):  # there is nothing to publish
-        raise SourceError(str(tally.kept[0]))
+    with engine.connect() as connection:
+        if not any(row["icons"] for row in questions.count_by_source(connection)):  # there is nothing to publish
+            for refused in (*tally.kept, *tally.empty):
+                raise SourceError(str(refused))
     return tally
 
 
@@ -252,7 +265,7 @@ def _refuse_forgotten(library: Library) -> NoReturn:
     samples, answers = bundled("samples/lucide-static"), library.current()
     until = f"; generation {answers} answers until then" if answers is not None else ""
     raise SourceError(
-        f'"{library.root}" has no source any more: all were forgotten. `icons index SOURCE` adds one, '
+        f'"{library.root}" has no source any more: all were forgotten or held no icons. `icons index SOURCE` adds one, '
         f'`icons index "{samples}"` the sample icons{until}'
     )
 

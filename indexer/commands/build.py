@@ -95,9 +95,9 @@ def index(
         lab = ctx.find_root().command.get_command(ctx, "lab")  # type: ignore[attr-defined]
         publish = lab.get_command(ctx, "publish")
         ctx.invoke(publish, library=library, address=address, sends_pictures=None, as_json=as_json)
-    for kept in outcome.kept:
-        say(f"Error: {kept}", err=True)
-    raise click.exceptions.Exit(2 if outcome.kept else 0)
+    for error in outcome.errors:
+        say(f"Error: {error}", err=True)
+    raise click.exceptions.Exit(2 if outcome.errors else 0)
 
 
 @click.command()

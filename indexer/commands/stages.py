@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from indexer import pipeline
-from indexer.catalog.scan import Kept, ScanTally
+from indexer.catalog.scan import ScanTally
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.embedding.rank_view import RankView
 from indexer.languages.dictionary import Dictionary
@@ -73,8 +73,8 @@ class Outcome:
     lines: Sequence[str]
     advice: str = ""
     """For people, on stderr."""
-    kept: Sequence[Kept] = ()
-    """Sources that were left as they were."""
+    errors: Sequence[object] = ()
+    """Sources that were left as they were, or hold no icons."""
 
 
 def _index(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
@@ -87,18 +87,18 @@ def _index(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
         f"{counts.found:,} icons: {shares}",
         _changes(scan),
         *_languages_read(scan),
-        *scan.empty,
+        *_others(scan),
         f"{state}; {summary.seconds:.1f} s; {library.root}",
     ]
     advice = "`icons status --failures` lists what failed and why" if counts.failed else ""
-    return Outcome(asdict(summary), lines, advice, scan.kept)
+    return Outcome(asdict(summary), lines, advice, (*scan.kept, *scan.empty))
 
 
 def _scan(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
     tally = pipeline.scan(library, options, view)
-    lines = [f"{tally.files:,} files: {_changes(tally)}", *_languages_read(tally), *tally.empty]
+    lines = [f"{tally.files:,} files: {_changes(tally)}", *_languages_read(tally), *_others(tally)]
     unread = f"{tally.broken:,} entries can't be read; `icons status --failures` lists them" if tally.broken else ""
-    return Outcome(asdict(tally), lines, unread, tally.kept)
+    return Outcome(asdict(tally), lines, unread, (*tally.kept, *tally.empty))
 
 
 def _plan(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
@@ -141,6 +141,11 @@ STAGES: Mapping[str | None, Callable[[Library, IndexOptions, Watcher], Outcome]]
 
 def _changes(tally: ScanTally) -> str:
     return f"icons: {tally.added:,} added, {tally.changed:,} changed, {tally.moved:,} moved, {tally.gone:,} gone"
+
+
+def _others(tally: ScanTally) -> Iterator[str]:
+    if tally.others:
+        yield f"not read: {', '.join(f'{n:,} {suffix}' for suffix, n in sorted(tally.others.items()))}"
 
 
 def _languages_read(tally: ScanTally) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Waits and tables in a terminal: a bar or a plain line now and then, tables as wide as it is."""
 
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
@@ -134,9 +135,13 @@ def patient(progress: Progress) -> Progress:
 
 
 def open_console() -> Console:
-    """Open stdout for tables; a pipe has no width, even if FORCE_COLOR colours it, and 80 columns would cut them."""
-    console = Console()
-    return console if console.file.isatty() else Console(width=200)
+    """Open stdout for tables; a pipe has no width, even if FORCE_COLOR colours it, and 80 columns would cut them.
+
+    NO_COLOR leaves out bold and dim, too, which rich would send on.
+    """
+    colours: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
+    console = Console(color_system=colours)
+    return console if console.file.isatty() else Console(width=200, color_system=colours)
 
 
 def plain(text: str) -> Text:
