@@ -77,6 +77,7 @@ def best_unseen(question: Question, found: Retrieved, *, stated: float) -> float
     row["vectors"] = found.cosines.beyond if found.cosines else 0
     row["look"] = found.looks.beyond if found.looks else 0
     row["words"] = found.words
+    row["says style"] = 1 if question.parsed and question.parsed.wording.style else 0
     row["set"] = question.sets.evidence.max(initial=0)
     return float(weigh(question, row, stated=stated)["score"][0])
 

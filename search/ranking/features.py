@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Tiers
 from indexer.languages.words import CERTAIN, asked_style, normalise
-from indexer.merging.facets import NO_STYLE
+from indexer.merging.facets import A_LOOK, NO_STYLE
 from indexer.merging.lexicon import says_all
 from indexer.merging.vector_index import Neighbours
 from search.generation.backend import VectorSearch, is_in
@@ -24,6 +24,7 @@ SIGNALS = {
     "set first": weights.SETS_FIRST,
     "plain": weights.PLAIN,
     "style": weights.STYLE,
+    "says style": weights.SAYS_STYLE,
     "parts": weights.PARTS,
     "left out": weights.WITHOUT,
 }
@@ -98,6 +99,7 @@ def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> 
         rows["synonyms"] = np.maximum(gained - np.float32(weights.WORDS) * rows["words"], 0)
     if wording.style:
         rows["style"] = opened.facets.lacks(ids, wording.style)
+        rows["says style"] = (rows["style"] < 1) & (known["states"] == A_LOOK)
     if len(parsed.parts) and len(ids):
         evidence = _evidence(opened, wording.parts, parsed.parts, ids, names)
         # How far the worst part, by a soft minimum, lies below their mean.

@@ -10,6 +10,8 @@ WORDS = COVERAGE
 """Of all words of a query standing in an icon's name; merges fit their curve with it."""
 STYLE = -4.0
 """Of lacking the style that was asked for: what does stands behind all that is as near."""
+SAYS_STYLE = 0.05
+"""Of stating it, beside others that only look so: "arrow-up-filled" is that icon, though "arrow-up" is filled too."""
 WITHOUT = -4.5
 """Of being all that was asked to leave out."""
 SETS_FIRST = 3.0
