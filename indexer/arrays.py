@@ -1,6 +1,7 @@
 """The arrays that travel between modules: one name for each kind of element; docstrings have the shapes."""
 
 from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -40,6 +41,52 @@ def rows_by_id(ids: Ids) -> Ids:
     rows = np.full(int(ids[-1]) + 1 if len(ids) else 0, -1, np.int64)
     rows[ids] = np.arange(len(ids))
     return rows
+
+
+_BITS = 63
+"""Of a number that is 0 or more."""
+
+
+def firsts_of(numbers: Ids) -> Positions:
+    """For each of some numbers the place where it comes first.
+
+    Sorted together with their places they are sorted in a tenth of the time of a stable sort.
+    """
+    bits = len(numbers).bit_length()
+    if int(numbers.max(initial=0)).bit_length() + bits > _BITS:
+        numbers = np.unique(numbers, return_inverse=True)[1]
+    order = np.sort(numbers << bits | np.arange(len(numbers)))
+    places, in_order = order & (1 << bits) - 1, order >> bits
+    is_first = np.ones(len(numbers), bool)
+    np.not_equal(in_order[1:], in_order[:-1], out=is_first[1:])
+    firsts = np.empty(len(numbers), np.int64)
+    firsts[places] = places[is_first][np.cumsum(is_first) - 1]
+    return firsts
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Mean and deviation of cosines: measured in spreads they are the same for any encoder and library."""
+
+    mean: Floats
+    deviation: Floats
+
+    def of(self, cosines: Floats) -> Floats:
+        """Measure cosines in spreads."""
+        return np.asarray((cosines - self.mean) / self.deviation, np.float32)
+
+
+def spread_of(left: Floats, right: Floats, *, of_each: bool = False) -> Spread:
+    """The spread of all pairs of two sets of vectors, found without the pairs: they may be fifty millions.
+
+    `of_each`: one for each on the right, over all on the left.
+    """
+    means = right @ left.mean(axis=0, dtype=np.float64)
+    squares = np.sum(right @ (left.T @ left / len(left)) * right, axis=1, dtype=np.float64)
+    if not of_each:
+        means, squares = means.mean(), squares.mean()
+    deviations = np.sqrt(np.maximum(squares - means * means, 1e-8))
+    return Spread(np.asarray(means, np.float32), np.asarray(deviations, np.float32))
 
 
 class Numbers(dict[Value, int]):

@@ -16,11 +16,12 @@ from indexer.errors import LibraryError, SourceError, UnknownSetError, Unreachab
 from indexer.library.folder import Generation, Library, LibraryElsewhere, library_at
 from indexer.library.preferences import known_preferences, read_preferences
 from indexer.merging.manifest import Manifest
+from search.answering.answer import answer, explain
+from search.answering.details import find_icon, hits_of, set_cards, show_icon
 from search.generation.opened import Opened, Source, source_of
 from search.pictures import look_up, showing
 from search.query import Filters, Query, Window, refuse_empty, refuse_late
-from search.ranking.answer import answer, explain
-from search.ranking.details import find_icon, hits_of, set_cards, show_icon
+from search.ranking.order import set_priority
 from search.results import Answer, Details, Explanation, FacetCount, Hit, SetCard
 from search.screens.results import AsKind, LocatedPicture
 
@@ -192,7 +193,7 @@ class SearchEngine:
         preferred = self._with_preferred(Query()).prefer or ()
 
         def locate(opened: Opened) -> LocatedPicture:
-            return locate_icons(opened, pixels, icon, options, opened.set_priority(preferred))
+            return locate_icons(opened, pixels, icon, options, set_priority(opened, preferred))
 
         return self.with_generation(locate)
 
@@ -238,15 +239,17 @@ class SearchEngine:
         """
         return self.with_generation(lambda opened: find_icon(opened, spelling))
 
-    def explain(self, query: Query, icon: int) -> Explanation:
-        """Tell why an icon stands where it stands in the answer to some words.
+    def explain(
+        self, query: Query, icon: int, *, filters: Filters = NO_FILTERS, window: Window = FIRST_HITS
+    ) -> Explanation:
+        """Tell why an icon stands where it stands among all hits of some words, whichever of them a window shows.
 
         Raises:
             IconsError: the query holds anything but words, or none.
             UnknownIconError: no icon has this id.
         """
         query = self._with_preferred(query)
-        return self.with_generation(lambda opened: explain(opened, query, icon))
+        return self.with_generation(lambda opened: explain(opened, query, icon, filters, window))
 
     def show(self, icon: int) -> Details:
         """Tell everything that the library knows of one icon.

@@ -153,13 +153,17 @@ class Judged:
     hit: Hit
     """Its score and similarity are those of this query."""
     rank: int | None
-    """Place among all icons that the answer looks at, each for itself; None where it looks at others."""
+    """Its place among the hits, from 1; None where it is none, or another one stands for it."""
     tier: str
     """How directly it answers: called, named, stated (a tag is the query), related."""
     cosines: Mapping[str, float]
     """With the query's vector: picture, name, tags where it states some, and all of them fused."""
+    features: Mapping[str, float]
+    """All that says something of it (`search.ranking.features`): vectors, words of the name, style, parts, ..."""
+    weights: Mapping[str, float]
+    """Log-odds that each of these is worth (`search.ranking.weights`)."""
     evidence: Mapping[str, float]
-    """Log-odds by what says it: vectors, words of the name, style, parts, what is left out."""
+    """Both multiplied; together what the icon is ranked by within its tier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +188,7 @@ class Explanation:
     first: Judged | None
     """None where the answer is empty."""
     shown: str
-    """Whether the icon is a hit, and if not, why."""
+    """Whether the icon is a hit, and which variant, drawing or other set moved it; if it is none, why."""
 
 
 @dataclass(frozen=True, slots=True)

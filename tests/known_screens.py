@@ -75,5 +75,5 @@ def build_known_library(folder: Path, model: Path) -> Library:
 
 def truths_of(subject: Subject, folder: Path) -> list[Truth]:
     """What a library knows of the screens."""
-    known = KnownIcons(subject.opened, subject.corpus)
+    known = KnownIcons(subject.corpus)
     return [known.truth(folder, screen) for screen in read_screens(folder)]

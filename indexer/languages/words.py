@@ -147,7 +147,11 @@ CORNERS = ("rounded", "sharp")
 _LOOK_OF = {**{look: look for look in LOOKS}, "twotone": "duotone", "linear": "outline"}
 _STRONGEST = ("duotone", "color", "filled", "outline")
 """Of two looks that are stated, the first here is what is seen: a duotone outline is a duotone."""
-_ASKED: dict[str, str | None] = {**STYLES, "twotone": "duotone", "regular": "outline"}
+_ASKED: dict[str, str | None] = {
+    **STYLES,
+    **dict.fromkeys(("regular", "hollow", "empty", "lined", "stroked", "umriss", "contorno", "contour"), "outline"),
+    **{"twotone": "duotone", "full": "filled", "filling": "filled"},
+}
 CERTAIN = frozenset(("filled", "outline", "outlined", "duotone", "twotone"))
 CERTAIN_ALONE = CERTAIN | {"rounded"}
 """In a set that has no `rounded` look, `square-rounded` is a shape; of a single name more is not known."""

@@ -127,7 +127,10 @@ def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDAr
         stated = [style for (style,) in connection.execute("SELECT style FROM icons ORDER BY id")]
         says = {style: A_LOOK if stated_look(style) else A_STYLE if style else NO_STYLE for style in set(stated)}
         rows["states"] = [says[style] for style in stated]
-        rows["look"] = _write_looks(connection, name_styles(stated, rows["set"], shown["ink"]))
+        borders = [name for (name,) in connection.execute("SELECT id FROM names WHERE words LIKE '% border%'")]
+        # Material's `round-star-border` is an outline among filled icons: borders look as other borders of their set do
+        sets = 2 * rows["set"] + np.isin(rows["name"], borders)
+        rows["look"] = _write_looks(connection, name_styles(stated, sets, shown["ink"]))
         np.save(generation.facets, rows)
         for kind, name in SEVERAL.items():
             np.save(getattr(generation, name), _write_several(connection, kind))

@@ -89,8 +89,6 @@ STOPWORDS = frozenset(
     ["a", "an", "the", "of", "that", "this", "these", "those", "its", "is", "are", "some", "someone", "something"]
 )
 """Words that say nothing of an icon, though icons of letters bear "a". Those that tell log in from log out count."""
-WHOLE = 0.5
-"""What it adds to full coverage that a name says nothing else, in any order."""
 _ALL = 0.999
 _LONGEST_NAME = 50
 _LISTS = ("names", "told", "icons")
@@ -206,18 +204,6 @@ class Lexicon:
                 covered[self.names.of(place)] += np.float32(weight / total)
                 covered[self.tagged.of(place)] += np.float32(STATED_SHARE * weight / total)
         return covered
-
-    def fits(self, words: str, *, is_guess: bool = False) -> Floats:
-        """Say how well each name fits some normalised words: coverage, and `WHOLE` for a name of these words alone.
-
-        A single word is such a name itself, unless the words are a guess at what was misspelt.
-        """
-        coverage, n_words = self.coverage(words), len(stems(without_stopwords(words)))
-        if n_words < 2 and not is_guess:
-            return coverage
-        full = np.flatnonzero(coverage > _ALL)
-        coverage[full[self._lengths[full] == n_words]] += np.float32(WHOLE)
-        return coverage
 
     def rows(self, name_ids: Ids) -> Ids:
         """Rows of some names."""

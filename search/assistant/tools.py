@@ -27,7 +27,7 @@ from search.drawings.write import write
 from search.engine import SearchEngine
 from search.pictures import MAX_BYTES, drawing, pixels_of, screenshot_of
 from search.query import MOST_WITHOUT, Filters, Query, Window
-from search.ranking.order import GOOD_SCORE
+from search.ranking.weights import GOOD_SCORE
 from search.results import Answer, Hit
 from search.screens.results import LocatedIcon
 

@@ -13,14 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions
+from indexer.arrays import Floats, Ids, Mask, Positions, Spread, firsts_of, spread_of
 from indexer.merging.facets import NO_STYLE
 from search.generation.backend import Ability, IconRow
 from search.generation.opened import Opened
 from search.query import Filters
-from search.ranking.candidates import added_up, evidence_for, name_fits
-from search.ranking.order import firsts_of, stand_ins
+from search.ranking.combine import added_up
+from search.ranking.features import rows_of, words_of
+from search.ranking.order import stand_ins
 from search.ranking.parsing import parse_query
+from search.ranking.retrieve import question_of_words
 
 _NAMES_AT_ONCE = 256
 
@@ -97,25 +99,6 @@ _ROWS_AT_ONCE = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
-    """Mean and deviation of the cosines of all pairs of two sets of vectors."""
-
-    mean: float
-    deviation: float
-
-    def of(self, cosines: Floats) -> Floats:
-        """Measure cosines in spreads."""
-        return np.asarray((cosines - np.float32(self.mean)) / np.float32(self.deviation), np.float32)
-
-
-def spread_of(left: Floats, right: Floats) -> Spread:
-    """Find it without the pairs: they may be fifty millions."""
-    mean = float(left.mean(axis=0, dtype=np.float64) @ right.mean(axis=0, dtype=np.float64))
-    square = float(np.sum((left.T @ left / len(left)) * (right.T @ right / len(right)), dtype=np.float64))
-    return Spread(mean, max(square - mean * mean, 1e-12) ** 0.5)
-
-
-@dataclass(frozen=True, slots=True)
 class Compared:
     """What speaks for each icon of the target set to stand for one source icon; (n targets,) each."""
 
@@ -168,7 +151,10 @@ class Target:
             # One product: on a busy machine the threads of a small one wait for each other longer than they compute.
             cosines = np.stack([one.vector for one in asked]) @ self.side.fused.T
             for one, of_one in zip(asked, cosines, strict=True):
-                yield added_up(evidence_for(self._opened, one, name_fits(self._opened, one), self.side.ids, of_one))
+                icons = rows_of(self.side.ids)
+                icons["vectors"] = of_one
+                words_of(question_of_words(self._opened, one), icons)
+                yield added_up(icons, self._opened.manifest.calibration)
 
 
 def _crowd(spread: Spread, sources: Floats, targets: Floats) -> NDArray[np.float32]:

@@ -38,7 +38,7 @@ _WITH_SCREENS = frozenset(("seed", "library", "as_json", "screens_from"))
     type=click.IntRange(0),
     default=500,
     show_default=True,
-    help="Tags of the library to ask for, in every regime; 0 for none.",
+    help="Tags of the library to ask for, in both regimes; 0 for none.",
 )
 @click.option(
     "--names",
@@ -82,10 +82,9 @@ def evaluate(
 ) -> None:
     """Measure how well icons are found: by what they mean, by how they look, and from screenshots.
 
-    Ranks all icons by keywords, by the vectors of names, pictures and tags, and of all, and as the engine does, and
-    tells how high the right ones stand, with 95 % intervals. What the library's tags add is seen in three regimes: none
-    of them known, half of them hidden and asked for, all known. docs/evaluation.md says how to write queries for a
-    library of your own.
+    Ranks all icons by the vectors of names, of pictures, and of all, asks the engine as people do, and tells how high
+    the right ones stand, with 95 % intervals. What the library's tags add is seen in two regimes: none of them known,
+    all known. docs/evaluation.md says how to write queries for a library of your own.
 
     \b
     Examples:

@@ -142,9 +142,7 @@ def search(  # noqa: PLR0913 - one option each
     if why is None:
         Answering(engine, " and ".join(asked) or "all icons", query, filters, window).show(**output)
         return
-    if filters != Filters():
-        raise click.UsageError("--why asks the whole library; leave out --set, --style, --licence and --only")
-    explanation = engine.explain(query, engine.find(why))
+    explanation = engine.explain(query, engine.find(why), filters=filters, window=window)
     if output["as_json"]:
         click.echo(json.dumps(asdict(explanation)))
     else:

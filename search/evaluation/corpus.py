@@ -1,6 +1,6 @@
 """Which icons an answer can be, and their original pictures."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from indexer.reports.figures import UNRANKED
 from indexer.sources.source import read_indexed
 from search.generation.backend import IconRow
 from search.generation.snapshot import Snapshot
-from search.ranking.order import group
+from search.ranking.order import group_many
 
 
 @dataclass(frozen=True)
@@ -71,32 +71,24 @@ class Corpus:
 
     def variants(self, rows: Ids) -> Ids:
         """Rows of all icons that are variants of some rows, those included; ascending."""
-        return _members(self._by["group"], self.group_rows[rows])
+        return np.flatnonzero(np.isin(self.group_rows, self.group_rows[rows]))
 
-    def showing(self, images: Ids) -> Ids:
-        """Rows of all icons that show some pictures, by their places in `image_ids`; ascending."""
-        return _members(self._by["image"], images)
+    def drawn_alike(self, rows: Ids) -> Ids:
+        """Rows of all icons that have the drawing of some rows, those included; ascending."""
+        return np.flatnonzero(np.isin(self.drawing_rows, self.drawing_rows[rows]))
 
-    def named(self, names: Ids) -> Ids:
-        """Rows of all icons that have some names, by their places in `name_ids`; ascending."""
-        return _members(self._by["name"], names)
+    def outside(self, sets: Collection[str]) -> Ids:
+        """Rows of the icons of all sets but some; none where no set is named."""
+        return np.flatnonzero([bool(sets) and key not in sets for key in self.sets])
+
+    def showing(self, image: int) -> Ids:
+        """Rows of all icons that show a picture, by its place in `image_ids`; ascending."""
+        return np.flatnonzero(self.image_rows == image)
 
     @cached_property
-    def _by(self) -> dict[str, tuple[Ids, Ids]]:
-        numbers = {"group": self.group_rows, "image": self.image_rows, "name": self.name_rows}
-        return {what: _sorted_by(rows) for what, rows in numbers.items()}
-
-
-def _sorted_by(numbers: Ids) -> tuple[Ids, Ids]:
-    """Rows in the order of their numbers, and where each number begins."""
-    order = np.argsort(numbers, kind="stable")
-    return order, np.searchsorted(numbers[order], np.arange(numbers.max(initial=-1) + 2))
-
-
-def _members(index: tuple[Ids, Ids], numbers: Ids) -> Ids:
-    order, starts = index
-    parts = [order[starts[number] : starts[number + 1]] for number in np.unique(numbers).tolist()]
-    return np.sort(np.concatenate(parts)) if parts else np.empty(0, np.int64)
+    def first_rows(self) -> Ids:
+        """Row of the first icon that shows each picture."""
+        return np.unique(self.image_rows, return_index=True)[1]
 
 
 class Originals:
@@ -104,24 +96,22 @@ class Originals:
 
     def __init__(self, snapshot: Snapshot, corpus: Corpus) -> None:
         self._snapshot = snapshot
-        self._corpus = corpus
+        self.corpus = corpus
 
-    def icons(self, rows: Iterable[int]) -> dict[int, IconRow]:
+    def icons(self, rows: Ids) -> list[IconRow]:
         """Read what the catalog says of some icons, by their rows."""
-        distinct = list(dict.fromkeys(rows))
-        ids = self._corpus.icon_ids[distinct]
-        candidates = self._snapshot.candidates(ids)
-        return {row: candidates[icon] for row, icon in zip(distinct, ids.tolist(), strict=True)}
+        ids = self.corpus.icon_ids[rows]
+        found = self._snapshot.candidates(ids)
+        return [found[icon] for icon in ids.tolist()]
 
-    def showing(self, images: Ids) -> list[IconRow]:
-        """Read of each picture the first icon that shows it, in that order."""
-        rows = [int(self._corpus.showing(np.array([image]))[0]) for image in images.tolist()]
-        icons = self.icons(rows)
-        return [icons[row] for row in rows]
+    def shown(self, rows: Ids, *, k: int) -> "list[Shown]":
+        """Show the first `k` hits of some rows, best first, as a search would: variants and equal drawings once."""
+        kept = group_many(self.corpus.group_rows[rows], self.corpus.drawing_rows[rows])[:k]
+        return [Shown.of(icon) for icon in self.icons(rows[kept])]
 
     def content_of(self, image_id: int) -> bytes:
         """Read the bytes of a picture by its id in the catalog; errors as `content`."""
-        return self.content(int(np.searchsorted(self._corpus.image_ids, image_id)))
+        return self.content(int(np.searchsorted(self.corpus.image_ids, image_id)))
 
     def content(self, image: int) -> bytes:
         """Read the bytes of a picture from its source. Pictures in ascending order are read fastest: set by set.
@@ -129,7 +119,7 @@ class Originals:
         Raises:
             SourceError: the source has gone, or holds another picture by now.
         """
-        [icon] = self.showing(np.array([image]))
+        [icon] = self.icons(self.corpus.first_rows[[image]])
         return read_indexed(icon.address(self._snapshot.digests([icon.image_id])[icon.image_id]))
 
 
@@ -167,12 +157,6 @@ class Case:
     """The first hits."""
     picture: bytes | None = None
     """The screenshot that was asked with."""
-
-
-def shown(icons: Sequence[IconRow], *, k: int) -> list[Shown]:
-    """Show the first `k` hits of some icons, best first."""
-    kept = group((((icon.set_id, icon.name_id), icon.image_id) for icon in icons), k=k)
-    return [Shown.of(icons[place]) for place in kept]
 
 
 def as_rank(rank: int) -> int | None:

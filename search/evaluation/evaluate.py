@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from indexer.arrays import Ids
 from indexer.errors import QueryFileError, SourceError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
@@ -20,14 +19,12 @@ from indexer.merging.manifest import Weights, made_up_words
 from indexer.reports.figures import Ranks, means, right_ranks
 from indexer.reports.terminal import Progress
 from search.engine import Query, SearchEngine, Window
-from search.evaluation.corpus import N_INSTEAD, Case, Corpus, Originals, Shown, as_rank, shown
-from search.evaluation.findings import EmptyRow, Evaluation, Row, measure
+from search.evaluation.corpus import N_INSTEAD, Case, Corpus, Originals, as_rank
+from search.evaluation.findings import ENGINE, EmptyRow, Evaluation, Row, measure
 from search.evaluation.queries import Question, Regime, Tags, find_answers, name_questions, read_queries, regimes
 from search.evaluation.rankers import (
     Contender,
     CorpusVectors,
-    KeywordRanker,
-    Rankers,
     VectorRankers,
     find_contenders,
     in_blocks,
@@ -45,7 +42,7 @@ from search.evaluation.screenshots import (
     worst_shots,
 )
 from search.generation.opened import open_current
-from search.ranking.order import BEST_SCORE, GOOD_SCORE
+from search.ranking.weights import BEST_SCORE, GOOD_SCORE
 from search.results import Hit
 
 N_WORST = 24
@@ -121,8 +118,8 @@ def evaluate(subject: Subject, options: EvaluateOptions, progress: Progress) -> 
         unknown=questions.unknown,
     )
     *others, own_regime = regimes(Tags.read(subject.opened), questions.asked, n_tags=options.n_tags, seed=options.seed)
-    names = name_questions(subject.corpus, n=options.n_names, seed=options.seed)
-    asked = [*others, replace(own_regime, questions=[*own_regime.questions, *names])]
+    own_names = name_questions(subject.corpus, n=options.n_names, seed=options.seed)
+    asked = [*others, replace(own_regime, questions=[*own_regime.questions, *own_names])]
     _Run(subject, [regime for regime in asked if regime.questions], options.n_screenshots, found, progress).compare()
     if options.n_scored and questions.asked:
         found.empty = measure_empty_answers(
@@ -144,11 +141,7 @@ class _Run:
     """The same for all encoders; chosen by the vectors of the first."""
 
     def compare(self) -> None:
-        """Ask keywords, then one encoder after the other, so that the vectors of one are in memory at a time."""
-        if not (self.regimes or self.n_screenshots):
-            return
-        for regime in self.regimes:
-            self._ask(KeywordRanker(self.subject.corpus, regime.known), regime, encoder=None)
+        """Ask one encoder after the other, so that the vectors of one are in memory at a time."""
         for contender in self.found.encoders:
             vectors = read_vectors_of(self.subject.library, contender, self.subject.corpus)
             for regime in self.regimes:
@@ -160,29 +153,23 @@ class _Run:
     def _ask_words(self, contender: Contender, vectors: CorpusVectors, regime: Regime) -> None:
         subject, found = self.subject, self.found
         weights = Weights(picture=found.picture_weight, tags=found.tag_weight)
-        rankers = VectorRankers(subject.opened, subject.corpus, vectors, weights, regime.known)
-        ranks = self._ask(rankers, regime, encoder=contender.label)
-        if not found.worst and regime is self.regimes[-1]:
-            found.worst = worst_cases(rankers, regime.questions, ranks, subject.originals, n=N_WORST)
-
-    def _ask(self, rankers: Rankers, regime: Regime, *, encoder: str | None) -> Mapping[str, Sequence[Ranks]]:
-        """Ask all questions of a regime, and add a row for each task and ranker."""
-        title = f"Asking {encoder or 'keywords'}, {regime.name} known"
-        n_icons = len(self.subject.corpus)
-        ranks = rank_answers(rankers, regime.questions, n_icons=n_icons, title=title, progress=self.progress)
+        rankers = VectorRankers(subject.engine, subject.corpus, vectors, weights, regime.known)
+        title = f"Asking {contender.label}, {regime.name} known"
+        ranks = rank_answers(rankers, regime.questions, subject.corpus, title=title, progress=self.progress)
         kinds: defaultdict[str, list[int]] = defaultdict(list)
         for place, question in enumerate(regime.questions):
             kinds[question.query.kind].append(place)
         for kind, places in kinds.items():
             for ranker, of_all in ranks.items():
-                figures = measure([of_all[place] for place in places], seed=self.found.seed)
-                self.found.rows.append(Row(kind, ranker, encoder, len(places), figures, regime=regime.name))
-        return ranks
+                figures = measure([of_all[place] for place in places], seed=found.seed)
+                found.rows.append(Row(kind, ranker, contender.label, len(places), figures, regime=regime.name))
+        if not found.worst and regime is self.regimes[-1]:
+            found.worst = worst_cases(rankers, regime.questions, ranks, subject.originals, n=N_WORST)
 
     def _ask_with_screenshots(self, contender: Contender, vectors: CorpusVectors) -> None:
         every, originals, seed = conditions(), self.subject.originals, self.found.seed
         shots = self.shots = self.shots or choose_shots(
-            self.subject.corpus, originals, vectors, n=self.n_screenshots, seed=seed, progress=self.progress
+            self.subject.corpus, originals, vectors, n=self.n_screenshots, seed=seed
         )
         self.found.n_unreadable = shots.unreadable
         if not len(shots):
@@ -197,21 +184,20 @@ class _Run:
 
 
 N_RIGHT_SHOWN = 3
-_LOOKED_AT = 200
-"""Icons of which the first hits are taken, after variants and equal pictures have become one hit."""
 
 
 def rank_answers(
-    rankers: Rankers, questions: Sequence[Question], *, n_icons: int, title: str, progress: Progress
+    rankers: VectorRankers, questions: Sequence[Question], corpus: Corpus, *, title: str, progress: Progress
 ) -> dict[str, list[Ranks]]:
     """Ask all questions; the ranks of each one's right answers, ascending, by ranker."""
     ranks: defaultdict[str, list[Ranks]] = defaultdict(list)
-    for block in in_blocks(len(questions), n_candidates=n_icons):
+    for block in in_blocks(len(questions), n_candidates=len(corpus)):
         part = questions[block]
         for ranker, scores in rankers.scores([question.query.text for question in part]).items():
             for row, question in zip(scores, part, strict=True):
-                row[question.aside] = -np.inf
+                row[corpus.outside(question.sets)] = -np.inf
                 ranks[ranker].append(right_ranks(row, question.right))
+        ranks[ENGINE] += map(rankers.engine.ranks, part)
         progress(title, block.stop, len(questions))
     return dict(ranks)
 
@@ -228,32 +214,23 @@ def worst_cases(
 
     Of those that the engine leaves without one, it is the order of the fused vectors that tells.
     """
-    first, by_vectors = (np.array([found[0] for found in ranks[name]], np.int64) for name in ("engine", "fused"))
+    first, by_vectors = (np.array([found[0] for found in ranks[name]], np.int64) for name in (ENGINE, "fused"))
     cases = []
     for place in np.lexsort((-by_vectors, -first))[:n].tolist():
         question = questions[place]
-        scores = rankers.scores([question.query.text])["engine"][0]
-        scores[question.aside] = -np.inf
-        right = question.right[np.argsort(-scores[question.right], kind="stable")]
-        order = np.argsort(-scores, kind="stable")
+        hits = rankers.engine.hits(question.query.text, question.sets)
+        right = np.concatenate([hits[np.isin(hits, question.right)], question.right])
         cases.append(
             Case(
                 query=question.query.text,
                 task=question.query.kind,
                 rank=as_rank(int(first[place])),
                 n_right=len(question.right),
-                right=first_hits(right, originals, k=N_RIGHT_SHOWN),
-                instead=first_hits(order[np.isfinite(scores[order])], originals, k=N_INSTEAD),
+                right=originals.shown(right, k=N_RIGHT_SHOWN),
+                instead=originals.shown(hits, k=N_INSTEAD),
             )
         )
     return cases
-
-
-def first_hits(rows: Ids, originals: Originals, *, k: int) -> list[Shown]:
-    """Show the first `k` hits of some rows, best first, as a search would: variants and equal pictures once."""
-    looked_at = rows[:_LOOKED_AT].tolist()
-    icons = originals.icons(looked_at)
-    return shown([icons[row] for row in looked_at], k=k)
 
 
 LIMITS = (0.05, BEST_SCORE, 0.15, 0.2, 0.25, 0.3, 0.4, GOOD_SCORE)
@@ -270,10 +247,14 @@ def measure_empty_answers(
 
     Of the former only those count that have a right icon among the first ten hits: the others have nothing to lose.
     """
+
+    def ask(text: str) -> Sequence[Hit]:
+        return engine.ask(Query(words=text), window=_HITS_LOOKED_AT).hits
+
     lot = np.sort(np.random.default_rng(seed).permutation(len(questions))[:n]).tolist()
     held_out = []
     for done, place in enumerate(lot, 1):
-        hits = _ask(engine, questions[place].query.text)
+        hits = ask(questions[place].query.text)
         if np.isin([hit.id for hit in hits], corpus.icon_ids[questions[place].right]).any():
             held_out.append(hits[0].score)
         progress("Asking for what is there", done, len(lot))
@@ -283,14 +264,10 @@ def measure_empty_answers(
     for kind, texts in ((OFF_TOPIC, off_topic), (MADE_UP, made_up)):
         scores = []
         for done, text in enumerate(texts, 1):
-            scores.append(max((hit.score for hit in _ask(engine, text)), default=0.0))
+            scores.append(max((hit.score for hit in ask(text)), default=0.0))
             progress(f"Asking what is {kind.partition(',')[0]}", done, len(texts))
         rows.append(_empty_row(kind, scores, is_answered=True, seed=seed))
     return rows
-
-
-def _ask(engine: SearchEngine, text: str) -> Sequence[Hit]:
-    return engine.ask(Query(words=text), window=_HITS_LOOKED_AT).hits
 
 
 def _empty_row(kind: str, best: Sequence[float], *, is_answered: bool, seed: int) -> EmptyRow:

@@ -11,14 +11,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, ClassVar, Self, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
-from indexer.arrays import Ids, Mask
+from indexer.arrays import Ids
 from indexer.errors import QueryFileError, SourceError
 from indexer.languages.words import normalise
 from indexer.library.named import read_text
@@ -102,10 +101,8 @@ class Question:
 
     query: BenchmarkQuery
     right: Ids
-    aside: Ids = field(default_factory=lambda: np.empty(0, np.int64))
-    """Rows that are neither right nor wrong."""
     sets: frozenset[str] = frozenset()
-    """Keys of the sets whose icons are right or wrong, where others are aside; none: all of the library."""
+    """Keys of the sets that are asked, where icons of others are neither right nor wrong; none: all of the library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +156,14 @@ def find_answers(queries: Sequence[BenchmarkQuery], corpus: Corpus) -> Questions
         QueryFileError: no query has an answer here.
     """
     answers = _Answers(queries, corpus)
-    asked, dropped = [], []
-    for query in queries:
-        questions = list(answers.questions(query))
-        asked += questions
-        if not questions:
-            dropped.append(query)
+    found = [(query, list(answers.questions(query))) for query in queries]
+    asked, dropped = [one for _, of_query in found for one in of_query], [query for query, some in found if not some]
     if queries and not asked:
-        raise QueryFileError(f"{_why_nothing(queries, answers.unknown)}; is --library right?")
+        sets = {word for query in queries for word in query.by_set}
+        names = "no icon of this library bears any of the relevant names"
+        what = names if answers.unknown else "this library holds none of the sets that are asked about"
+        some = ", ".join(f'"{name}"' for name in sorted(answers.unknown or sets)[:5])
+        raise QueryFileError(f"{what} ({some}{', ...' if answers.unknown else ''}); is --library right?")
     return Questions(asked, dropped, sorted(answers.unknown))
 
 
@@ -186,46 +183,26 @@ class _Answers:
         names = (name for query in queries for some in (query.relevant, *query.by_set.values()) for name in some)
         self._rows_by_name = _rows_by_name(set(map(normalise, names)), corpus)
         self._keys = frozenset(corpus.sets)
-        self._outside: dict[frozenset[str], Ids] = {}
 
     def questions(self, query: BenchmarkQuery) -> Iterator[Question]:
         """Ask a query of every set that it means, or of the whole library."""
         if not query.by_set:
-            right = self._rows(query.relevant, None if query.set is None else frozenset({query.set}))
+            right = self._rows(query.relevant, self._keys if query.set is None else frozenset({query.set}))
             if len(right):
                 yield Question(query, right)
         for word, names in query.by_set.items():
             keys = keys_of_set(word, self._keys)
-            right = self._rows(names, keys) if keys else np.empty(0, np.int64)
-            if len(right):
-                asked = replace(query, kind=f"{query.kind}, {word}", relevant=names, by_set={})
-                yield Question(asked, right, self._others(keys), keys)
+            if keys and len(right := self._rows(names, keys)):
+                yield Question(replace(query, kind=f"{query.kind}, {word}", relevant=names, by_set={}), right, keys)
 
-    def _rows(self, names: Iterable[str], keys: frozenset[str] | None) -> Ids:
-        """Rows of the icons of some sets, or of all, that bear some names, with their variants."""
-        rows = []
-        for name in names:
-            everywhere = self._rows_by_name[normalise(name)]
-            found = [row for row in everywhere if keys is None or self._corpus.sets[row] in keys]
-            rows += found
-            if not found:
-                self.unknown.add(name)
-        return self._corpus.variants(np.array(rows, np.int64))
-
-    def _others(self, keys: frozenset[str]) -> Ids:
-        """Rows of the icons of all sets but these."""
-        if keys not in self._outside:
-            outside = [row for row, key in enumerate(self._corpus.sets) if key not in keys]
-            self._outside[keys] = np.array(outside, np.int64)
-        return self._outside[keys]
-
-
-def _why_nothing(queries: Sequence[BenchmarkQuery], unknown: Iterable[str]) -> str:
-    names = ", ".join(f'"{name}"' for name in sorted(unknown)[:5])
-    if names:
-        return f"no icon of this library bears any of the relevant names ({names}, ...)"
-    sets = ", ".join(f'"{word}"' for word in sorted({word for query in queries for word in query.by_set})[:5])
-    return f"this library holds none of the sets that are asked about ({sets})"
+    def _rows(self, names: Iterable[str], keys: frozenset[str]) -> Ids:
+        """Rows of the icons of some sets that bear some names, with their variants."""
+        found = {
+            name: [row for row in self._rows_by_name[normalise(name)] if self._corpus.sets[row] in keys]
+            for name in names
+        }
+        self.unknown.update(name for name, rows in found.items() if not rows)
+        return self._corpus.variants(np.array([row for rows in found.values() for row in rows], np.int64))
 
 
 def _rows_by_name(names: set[str], corpus: Corpus) -> defaultdict[str, list[int]]:
@@ -237,12 +214,12 @@ def _rows_by_name(names: set[str], corpus: Corpus) -> defaultdict[str, list[int]
     return rows
 
 
-NO_TAGS, HALF, ALL_TAGS = "no tags", "half of the tags", "all tags"
+NO_TAGS, ALL_TAGS = "no tags", "all tags"
 TAG = "tag"
 """Kind of the questions that are a library's own tags."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Tags:
     """Which icon states which tag, a pair each, by icon."""
 
@@ -258,29 +235,6 @@ class Tags:
         rows, codes = in_english(opened.snapshot.path, opened.in_memory(Ability.EVALUATE).pairs("tag")).astype(np.int64)
         return cls(opened.facets.labels("tag").values, rows, codes)
 
-    def some(self, chosen: Mask) -> "Tags":
-        """Keep some of the pairs."""
-        return replace(self, rows=self.rows[chosen], codes=self.codes[chosen])
-
-    def stating(self, words: str) -> Ids:
-        """Rows of the icons that state a tag, ascending."""
-        return self._rows_of.get(words, np.empty(0, np.int64))
-
-    def half(self, *, seed: int) -> Mask:
-        """Choose the pairs that stay visible by lot: of an icon's tags half, of an odd number the smaller half."""
-        keys = np.random.default_rng(seed).random(len(self.rows))
-        order = np.lexsort((keys, self.rows))
-        places = np.empty(len(self.rows), np.int64)
-        places[order] = np.arange(len(self.rows)) - np.searchsorted(self.rows, self.rows)
-        return places < np.bincount(self.rows)[self.rows] // 2
-
-    @cached_property
-    def _rows_of(self) -> dict[str, Ids]:
-        order = np.argsort(self.codes, kind="stable")
-        codes, starts = np.unique(self.codes[order], return_index=True)
-        rows = np.split(self.rows[order], starts[1:])
-        return {self.words[code]: of_code for code, of_code in zip(codes.tolist(), rows, strict=False)}
-
 
 @dataclass(frozen=True, slots=True)
 class Regime:
@@ -292,33 +246,20 @@ class Regime:
 
 
 def regimes(tags: Tags, questions: Sequence[Question], *, n_tags: int, seed: int) -> Iterator[Regime]:
-    """Ask some questions, and `n_tags` of the library's own tags by lot, in every regime.
+    """Ask some questions, and `n_tags` of the library's own tags by lot, with no tags known, then with all.
 
-    The last one is that of the library itself, which has a single one where it has no tags.
+    The last regime is that of the library itself, which has a single one where it has no tags.
     """
     questions = [*questions, *_tag_questions(tags, n_tags, seed)]
-    yield Regime(NO_TAGS, tags.some(np.zeros(len(tags.rows), bool)), questions)
+    yield Regime(NO_TAGS, replace(tags, rows=tags.rows[:0], codes=tags.codes[:0]), questions)
     if len(tags.rows):
-        visible = tags.half(seed=seed)
-        known, hidden = tags.some(visible), tags.some(~visible)
-        yield Regime(HALF, known, [found for asked in questions if (found := _of_hidden(asked, known, hidden))])
         yield Regime(ALL_TAGS, tags, questions)
 
 
-def _of_hidden(question: Question, known: Tags, hidden: Tags) -> Question | None:
-    """Ask for the icons of which a tag was hidden; others that are right, or still state it, are not wrong."""
-    words = normalise(question.query.text)
-    right = np.intersect1d(question.right, hidden.stating(words))
-    others = np.union1d(question.aside, np.setdiff1d(question.right, right))
-    aside = np.union1d(others, known.stating(words))
-    return replace(question, right=right, aside=aside) if len(right) else None
-
-
 def _tag_questions(tags: Tags, n: int, seed: int) -> Iterator[Question]:
-    stated = np.unique(tags.codes)
-    for code in np.sort(np.random.default_rng(seed).permutation(stated)[:n]).tolist():
+    for code in np.sort(np.random.default_rng(seed).permutation(np.unique(tags.codes))[:n]).tolist():
         words = tags.words[code]
-        yield Question(BenchmarkQuery(words, TAG, (words,)), tags.stating(words))
+        yield Question(BenchmarkQuery(words, TAG, (words,)), tags.rows[tags.codes == code])
 
 
 AS_IT_IS, TURNED, SLIPPED = "name", "name, turned round", "name, misspelt"
@@ -334,7 +275,7 @@ def name_questions(corpus: Corpus, *, n: int, seed: int) -> Iterator[Question]:
     lot = np.random.default_rng(seed).permutation(len(corpus.name_ids))[:n]
     for row in sorted(lot.tolist()):
         words = corpus.words[int(corpus.name_ids[row])]
-        right = corpus.named(np.array([row]))
+        right = np.flatnonzero(corpus.name_rows == row)
         for kind, text in _ways_to_type(words, random.Random(f"{seed} {words}")):
             yield Question(BenchmarkQuery(text, kind, (words,)), right)
 

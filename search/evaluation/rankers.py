@@ -1,18 +1,17 @@
-"""In what order each ranker puts all icons, the engine among them.
+"""In what order vectors put all icons, and which hits the engine shows.
 
-Larger is better; minus infinity is "not ranked". Scores are worked out once a distinct name and a distinct picture, so
-that icons that share one are tied to the last bit.
+Larger scores are better; minus infinity is "not ranked". They are worked out once a distinct name and a distinct
+picture, so that icons that share one are tied to the last bit.
 """
 
-import sqlite3
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids
+from indexer.arrays import Floats, Ids, Mask
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.query_encoder import EncoderFacts, QueryEncoder, open_query_encoder, read_facts
 from indexer.errors import LibraryError, ModelError
@@ -25,17 +24,16 @@ from indexer.merging.lexicon import Lexicon
 from indexer.merging.manifest import N_ASKED, Answering, NamedQuery, Weights, calibrate, spread
 from indexer.merging.merge import TagVectors, Vectors
 from indexer.merging.vector_index import VectorIndex
+from indexer.reports.figures import DEPTH, UNRANKED, Ranks
+from search.engine import Filters, Query, SearchEngine, Window
 from search.evaluation.corpus import Corpus
-from search.evaluation.queries import Tags
+from search.evaluation.queries import Question, Tags
 from search.generation.backend import Ability
-from search.generation.facets import Chosen, FaissVectors
+from search.generation.facets import FaissVectors
 from search.generation.opened import Opened
-from search.query import Query
-from search.ranking.answer import N_CANDIDATES
-from search.ranking.candidates import SearchScope, by_words
-from search.ranking.order import least_score
-from search.ranking.parsing import parse_avoided, parse_query
 from search.words.wording import Speller
+
+_SEEN = Window(k=DEPTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,83 +152,76 @@ def _lacks_vectors(model: str, n_missing: int | None = None) -> LibraryError:
 
 
 class EngineRanker:
-    """The engine over one generation, as another encoder, other weights or fewer tags would have it."""
+    """The engine over one generation, as another encoder, other weights or no tags would have it."""
 
     def __init__(
-        self, opened: Opened, corpus: Corpus, vectors: CorpusVectors, weights: Weights, known: Tags | None = None
+        self, engine: SearchEngine, corpus: Corpus, vectors: CorpusVectors, weights: Weights, known: Tags
     ) -> None:
         self._corpus = corpus
-        is_seen = vectors.has_image[corpus.image_rows]
-        self._only = None if is_seen.all() else Chosen(corpus.icon_ids[is_seen])
+        opened = engine.with_generation(lambda opened: opened)
         is_its_own = (vectors.fingerprint, weights) == (opened.manifest.fingerprint, opened.manifest.weights)
-        every = Tags.read(opened)
-        if known is not None and len(known.rows) < len(every.rows):
-            opened, is_its_own = _stating(opened, corpus, known), False
-        self._opened = opened if is_its_own else _published(opened, corpus, vectors, weights, known or every)
+        if not len(known.rows) and len(Tags.read(opened).rows):
+            opened, is_its_own = _without_tags(opened, corpus), False
+        self._engine = SearchEngine(
+            engine.library, opened if is_its_own else _published(opened, corpus, vectors, weights, known)
+        )
 
-    def scores(self, texts: Sequence[str], vectors: Floats) -> Floats:
-        """Where each icon stands, 0 for the first, then -1 ..., (texts, icons); minus infinity for what is left out."""
-        return np.stack([self._of_icons(text, vector) for text, vector in zip(texts, vectors, strict=True)])
+    def hits(self, text: str, sets: Iterable[str] = ()) -> Ids:
+        """Rows of the first 50 hits that somebody sees who prefers no set, best first."""
+        found = self._engine.ask(Query(words=text, prefer=()), filters=Filters(sets=tuple(sets)), window=_SEEN)
+        return np.searchsorted(self._corpus.icon_ids, np.array([hit.id for hit in found.hits], np.int64))
 
-    def _of_icons(self, text: str, vector: Floats) -> Floats:
-        asked = parse_query(self._opened, text, vector=vector)
-        avoided = parse_avoided(self._opened, Query(words=text), asked)
-        found = by_words(self._opened, asked, avoided, SearchScope(N_CANDIDATES, self._only))
-        kept = np.flatnonzero(found.scores >= least_score(found.scores))
-        scores = np.full(len(self._corpus), -np.inf, np.float32)
-        ranked_by = np.stack([found.tiers[kept], -found.evidence[kept]])
-        places = np.unique(ranked_by, axis=1, return_inverse=True)[1].reshape(-1)
-        scores[np.searchsorted(self._corpus.icon_ids, found.ids[kept])] = -places
-        return scores
+    def ranks(self, question: Question) -> Ranks:
+        """Ranks of the hits that are right or stand for an icon that is, ascending; icons that none stands for follow.
+
+        A hit stands for its variants, and for icons with its drawing.
+        """
+        hits, right = self.hits(question.query.text, question.sets), question.right
+        missing = np.unique(self._corpus.group_rows[right[~self._stands(right, hits)]])
+        return np.append(np.flatnonzero(self._stands(hits, right)) + 1, np.full(len(missing), UNRANKED))
+
+    def _stands(self, rows: Ids, others: Ids) -> Mask:
+        """Which of some icons are variants of others, or drawn as one of them."""
+        numbers = self._corpus.group_rows, self._corpus.drawing_rows
+        return np.asarray(np.any([np.isin(number[rows], number[others]) for number in numbers], axis=0))
 
 
-def _stating(opened: Opened, corpus: Corpus, known: Tags) -> Opened:
-    """The same generation, as if its sources stated some tags alone: what its words say and filters know of them."""
-    tags: defaultdict[int, set[str]] = defaultdict(set)
-    for row, code in zip(corpus.name_rows[known.rows].tolist(), known.codes.tolist(), strict=True):
-        tags[row].add(known.words[code])
-    keywords = [
-        (name, corpus.words[name], " ; ".join(sorted(tags[row])), "")
-        for row, name in enumerate(corpus.name_ids.tolist())
-    ]
+def _without_tags(opened: Opened, corpus: Corpus) -> Opened:
+    """The same generation, as if its sources stated none: what its words say and filters know of them."""
+    names = [(name, corpus.words[name], "", "") for name in corpus.name_ids.tolist()]
     named = zip(corpus.name_ids[corpus.name_rows].tolist(), corpus.icon_ids.tolist(), strict=True)
-    lexicon = Lexicon.of_keywords(keywords, named)
-    of_names = (set(f"{words} {tag_words}".split()) for _, words, tag_words, _ in keywords)
-    vocabulary = Counter(word for words in of_names for word in words if len(word) > 1)
+    lexicon = Lexicon.of_keywords(names, named)
+    vocabulary = Counter(word for _, words, *_ in names for word in set(words.split()) if len(word) > 1)
     speller = Speller.of(lambda: vocabulary, lexicon, opened.encoder)
-    facets = opened.in_memory(Ability.EVALUATE).with_pairs("tag", np.stack([known.rows, known.codes]))
+    facets = opened.in_memory(Ability.EVALUATE).with_pairs("tag", np.empty((2, 0), np.int64))
     return replace(opened, lexicon=lexicon, speller=speller, facets=facets)
 
 
 def _published(opened: Opened, corpus: Corpus, vectors: CorpusVectors, weights: Weights, known: Tags) -> Opened:
     """The same generation, as a merge would make it of these vectors; its indexes are exact."""
-    is_seen = vectors.has_image[corpus.image_rows]
-    rows = np.flatnonzero(is_seen)
-    stated = is_seen[known.rows]
-    tags = TagVectors(vectors.tags, np.searchsorted(rows, known.rows[stated]), known.codes[stated])
-    seen = Vectors(
+    tags = TagVectors(vectors.tags, known.rows, known.codes)
+    every = Vectors(
         image_ids=corpus.image_ids,
         images=vectors.images,
         name_ids=corpus.name_ids,
         names=vectors.names,
-        icon_ids=corpus.icon_ids[rows],
-        image_rows=corpus.image_rows[rows],
-        name_rows=corpus.name_rows[rows],
+        icon_ids=corpus.icon_ids,
+        image_rows=corpus.image_rows,
+        name_rows=corpus.name_rows,
         tags=tags,
     )
-    dim, shown = vectors.images.shape[1], np.flatnonzero(vectors.has_image)
+    dim = vectors.images.shape[1]
     icons, pictures = (
         VectorIndex.build(ids, chunks, dim=dim, spec=FP16.spec(len(ids), dim=dim))
-        for ids, chunks in ((seen.icon_ids, seen.fused(weights)), (corpus.image_ids[shown], [vectors.images[shown]]))
+        for ids, chunks in ((corpus.icon_ids, every.fused(weights)), (corpus.image_ids, [vectors.images]))
     )
-    first_icons = np.unique(corpus.image_rows, return_index=True)[1]
     answering = Answering(
         icons=icons,
         pictures=pictures,
         lexicon=opened.lexicon,
         encoder=vectors.encoder,
-        names=(seen.icon_ids, corpus.name_ids[seen.name_rows]),
-        drawings=(corpus.image_ids[shown], opened.in_memory(Ability.EVALUATE).drawings[first_icons[shown]]),
+        names=(corpus.icon_ids, corpus.name_ids[corpus.name_rows]),
+        drawings=(corpus.image_ids, opened.in_memory(Ability.EVALUATE).drawings[corpus.first_rows]),
     )
     names = [
         NamedQuery(corpus.words[int(corpus.name_ids[row])], vectors.names[row], int(corpus.name_ids[row]))
@@ -244,82 +235,32 @@ def _published(opened: Opened, corpus: Corpus, vectors: CorpusVectors, weights: 
 
 SCORES_AT_ONCE = 8_000_000
 """Scores of one ranker in memory at a time: 32 MB."""
-
 ENCODED_AT_ONCE = 64
 
 
-class KeywordRanker:
-    """BM25 over the words of names and tags (SQLite FTS5); an icon that bears no word of the query is not ranked."""
-
-    def __init__(self, corpus: Corpus, known: Tags) -> None:
-        self._n = len(corpus)
-        self._connection = sqlite3.connect(":memory:")
-        self._connection.execute("CREATE VIRTUAL TABLE icons USING fts5 (name, tags, tokenize = 'porter unicode61')")
-        tags: defaultdict[int, list[str]] = defaultdict(list)
-        for row, code in zip(known.rows.tolist(), known.codes.tolist(), strict=True):
-            tags[row].append(known.words[code])
-        rows = (
-            (row, corpus.words[name], " ; ".join(tags[row]))
-            for row, name in enumerate(corpus.name_ids[corpus.name_rows].tolist())
-        )
-        self._connection.executemany("INSERT INTO icons (rowid, name, tags) VALUES (?, ?, ?)", rows)
-
-    def scores(self, texts: Sequence[str]) -> dict[str, Floats]:
-        """Score every icon by its BM25, a word of the name as three of tags."""
-        return {"keyword": np.stack([self._of_icons(text) for text in texts])}
-
-    def _of_icons(self, text: str) -> Floats:
-        scores = np.full(self._n, -np.inf, np.float32)
-        found = self._connection.execute(
-            "SELECT rowid, -bm25(icons, 3.0, 1.0) FROM icons WHERE icons MATCH ?", (any_word_of(text),)
-        ).fetchall()
-        if found:
-            rows, values = zip(*found, strict=True)
-            scores[list(rows)] = values
-        return scores
-
-
-def any_word_of(text: str) -> str:
-    """Spell a query for FTS5: any of its words, each quoted, since most signs are operators there."""
-    quoted = ('"' + word.replace('"', '""').replace("\0", "") + '"' for word in normalise(text).split())
-    return " OR ".join(quoted)
-
-
 class VectorRankers:
-    """Names, pictures and tags by inner product with the query's vector, their weighted sum, and the engine."""
+    """Names and pictures by inner product with the query's vector, and their weighted sum with tags; and the engine."""
 
     def __init__(
-        self, opened: Opened, corpus: Corpus, vectors: CorpusVectors, weights: Weights, known: Tags | None = None
+        self, engine: SearchEngine, corpus: Corpus, vectors: CorpusVectors, weights: Weights, known: Tags
     ) -> None:
         self._corpus = corpus
         self._vectors = vectors
         self._weights = weights
-        known = known or Tags.read(opened)
         self._means = TagVectors(vectors.tags, known.rows, known.codes).means(np.arange(len(corpus)))
-        self._is_tagged = self._means.any(axis=1)
-        self._engine = EngineRanker(opened, corpus, vectors, weights, known)
-        self._unseen = ~vectors.has_image[corpus.image_rows]
+        self.engine = EngineRanker(engine, corpus, vectors, weights, known)
 
     def scores(self, texts: Sequence[str]) -> dict[str, Floats]:
-        """Score every icon by its name, its picture and its tags, by all three, and by where the engine puts it."""
+        """Score every icon by its name, by its picture, and by these and its tags, (texts, icons) each."""
         queries = encode_texts(self._vectors.encoder, texts)
         names = (queries @ self._vectors.names.T)[:, self._corpus.name_rows]
         pictures = (queries @ self._vectors.images.T)[:, self._corpus.image_rows]
-        fused = self._weights.picture * pictures + (1 - self._weights.picture) * names
-        found = {"names": names, "pictures": pictures}
-        if self._is_tagged.any():
-            tags = queries @ self._means.T
-            share = self._weights.tags * self._is_tagged
-            fused = (1 - share) * fused + share * tags
-            tags[:, ~self._is_tagged] = -np.inf
-            found["tags"] = tags
+        seen = self._weights.picture * pictures + (1 - self._weights.picture) * names
+        share = np.float32(self._weights.tags) * self._means.any(axis=1)
+        fused: Floats = (1 - share) * seen + share * (queries @ self._means.T)
         for scores in (pictures, fused):
-            scores[:, self._unseen] = -np.inf
-        return {**found, "fused": fused, "engine": self._engine.scores(texts, queries)}
-
-
-Rankers = KeywordRanker | VectorRankers
-"""One or several rankers that answer a question together."""
+            scores[:, ~self._vectors.has_image[self._corpus.image_rows]] = -np.inf
+        return {"names": names, "pictures": pictures, "fused": fused}
 
 
 def encode_texts(encoder: QueryEncoder, texts: Sequence[str]) -> Floats:

@@ -7,7 +7,7 @@ from html import escape
 
 from indexer.errors import IconsError
 from indexer.rendering.render import draw
-from indexer.reports.figures import Bar, Chart, Curve, bar_chart, figure_html, line_chart, page, section, table_html
+from indexer.reports.figures import Bar, Curve, bar_chart, figure_html, line_chart, page, section, table_html
 from search.evaluation.corpus import Case, Shown
 from search.evaluation.findings import MEASURES, Evaluation, Row, headline
 from search.evaluation.screenshots import BAR, CHANGES, SIZES, USUAL_SIZE, Condition, png
@@ -18,7 +18,7 @@ ReadPicture = Callable[[int], bytes]
 CHARTED = ("R@10", "MRR@50")
 MAX_INLINE_BYTES = 16_000
 """Larger pictures are drawn anew: a page of two hundred photographs would not open."""
-_RANKER_COLOURS = {"keyword": 5, "names": 1, "pictures": 2, "tags": 4, "fused": 3, "engine": 0}
+_RANKER_COLOURS = {"names": 1, "pictures": 2, "fused": 3, "engine": 0}
 _CURVES = {(): "clean", BAR: "theme, background, blur", CHANGES: "all changes"}
 
 
@@ -57,8 +57,24 @@ def _screenshots(evaluation: Evaluation) -> Iterator[str]:
     rows = evaluation.of_screenshots()
     if not rows:
         return
-    charts = [*_curves(evaluation, rows), _changes(evaluation, rows)]
     several = len(evaluation.encoders) > 1
+    found = {(row.encoder, row.condition): row.figures["R@1"] for row in rows}
+    of_each = [(encoder.label, f", {encoder.label}" * several) for encoder in evaluation.encoders]
+    kinds = [(encoder, changes, f"{kind}{suffix}") for encoder, suffix in of_each for changes, kind in _CURVES.items()]
+    curves = [
+        Curve(label, [found[encoder, Condition(size, changes)] for size in SIZES], colour)
+        for colour, (encoder, changes, label) in enumerate(kinds)
+    ]
+    compared = [Condition(USUAL_SIZE, changes) for changes in ((), *((change,) for change in CHANGES), BAR, CHANGES)]
+    bars = [
+        Bar(f"{condition.name}{suffix}", found[encoder, condition], colour)
+        for condition in compared
+        for colour, (encoder, suffix) in enumerate(of_each)
+    ]
+    charts = [
+        line_chart("R@1 over size", curves, ticks=[f"{size} px" for size in SIZES], x_title="longer side of the icon"),
+        bar_chart(f"R@1 at {USUAL_SIZE} px, by what was done", bars),
+    ]
     labelled = [(f"{row.condition.label}{f', {row.encoder}' if several else ''}", row) for row in rows if row.condition]
     small = f"{rows[0].n_queries:,} icons, found by a picture of themselves"
     table = f"<details><summary>All figures</summary>{_table('screenshots', labelled)}</details>"
@@ -73,38 +89,6 @@ def _empty_answers(evaluation: Evaluation) -> Iterator[str]:
         "Share of queries", curves, ticks=list(evaluation.empty[0].figures), x_title="least score of the best hit"
     )
     yield section("empty answers", small="where a least score errs", charts=[chart])
-
-
-def _curves(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[Chart]:
-    """R@1 over sizes: one chart of all kinds for one encoder, or one chart a kind with all encoders in it."""
-    found = {(row.encoder, row.condition): row.figures["R@1"] for row in rows}
-    labels = [encoder.label for encoder in evaluation.encoders]
-    ticks = [f"{size} px" for size in SIZES]
-
-    def curve(encoder: str, changes: tuple[str, ...], label: str, colour: int) -> Curve:
-        return Curve(label, [found[encoder, Condition(size, changes)] for size in SIZES], colour)
-
-    if len(labels) == 1:
-        curves = [curve(labels[0], changes, label, n) for n, (changes, label) in enumerate(_CURVES.items())]
-        yield line_chart("R@1 over size", curves, ticks=ticks, x_title="longer side of the icon")
-        return
-    for changes, kind in _CURVES.items():
-        curves = [curve(label, changes, label, n) for n, label in enumerate(labels)]
-        yield line_chart(f"R@1 over size: {kind}", curves, ticks=ticks, x_title="longer side of the icon")
-
-
-def _changes(evaluation: Evaluation, rows: Sequence[Row]) -> Chart:
-    """R@1 at the usual size, by what was done."""
-    labels = [encoder.label for encoder in evaluation.encoders]
-    compared = [(), *((change,) for change in CHANGES), BAR, CHANGES]
-    found = {(row.encoder, row.condition): row.figures["R@1"] for row in rows}
-    bars = []
-    for changes in compared:
-        condition = Condition(USUAL_SIZE, changes)
-        for colour, label in enumerate(labels):
-            name = condition.name if len(labels) == 1 else f"{condition.name}, {label}"
-            bars.append(Bar(name, found[label, condition], colour))
-    return bar_chart(f"R@1 at {USUAL_SIZE} px, by what was done", bars)
 
 
 def _table(title: str, rows: Sequence[tuple[str, Row]], *, bold: bool = False) -> str:

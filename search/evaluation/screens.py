@@ -25,8 +25,8 @@ from indexer.screens.located import open_locator, seen_in
 from search.engine import Filters, SearchEngine
 from search.evaluation.corpus import Corpus, Shown
 from search.evaluation.evaluate import Subject
-from search.generation.backend import Ability
 from search.generation.opened import Opened, forgetful
+from search.ranking.order import set_priority
 from search.results import Hit
 from search.screens.locate import name_crops
 
@@ -124,11 +124,10 @@ class KnownIcons:
     Right are the icon, all that have its very drawing, and the variants of these: what no picture tells apart.
     """
 
-    def __init__(self, opened: Opened, corpus: Corpus) -> None:
+    def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
-        self._facets = opened.in_memory(Ability.EVALUATE)
-        names = zip(corpus.sets, corpus.names, strict=True)
-        self._rows = {f"{key}:{name}": row for row, (key, name) in reversed([*enumerate(names)])}
+        named = [*enumerate(zip(corpus.sets, corpus.names, strict=True))]
+        self._rows = {f"{key}:{name}": row for row, (key, name) in reversed(named)}
         self._found: dict[str, frozenset[int]] = {}
 
     def truth(self, folder: Path, screen: Screen) -> Truth:
@@ -139,8 +138,7 @@ class KnownIcons:
 
     def _find(self, key: str) -> frozenset[int]:
         rows = np.array([self._rows[key]] if key in self._rows else [], np.int64)
-        drawn = np.concatenate([rows, *self._facets.alike_rows(rows)])
-        return frozenset(self._corpus.icon_ids[self._corpus.variants(np.unique(drawn))].tolist())
+        return frozenset(self._corpus.icon_ids[self._corpus.variants(self._corpus.drawn_alike(rows))].tolist())
 
 
 LEAST_IOU = 0.5
@@ -241,7 +239,7 @@ def evaluate_screens(subject: Subject, folder: Path, progress: Progress, *, seed
         SourceError: there are no screens.
         IconsError: the detector can't be read.
     """
-    known = KnownIcons(subject.opened, subject.corpus)
+    known = KnownIcons(subject.corpus)
     truths = [known.truth(folder, screen) for screen in read_screens(folder)]
     locator, answers = open_locator(subject.manifest.fingerprint), []
     encoder = subject.engine.with_generation(lambda opened: forgetful(opened.encoder))
@@ -298,7 +296,7 @@ def name_vectors(engine: SearchEngine, vectors: Floats, *, sets: tuple[str, ...]
     """Name what the encoder sees as some vectors (n, dim)."""
 
     def ask(opened: Opened) -> list[list[Hit]]:
-        return name_crops(opened, vectors, Filters(sets=sets), opened.set_priority(()), k=N_NAMES, min_score=0)
+        return name_crops(opened, vectors, Filters(sets=sets), set_priority(opened, ()), k=N_NAMES, min_score=0)
 
     return [_name(hits) for hits in engine.with_generation(ask)]
 

@@ -17,9 +17,7 @@ from indexer.arrays import Floats, Ids, Pixels
 from indexer.errors import RenderError, SourceError
 from indexer.rendering.render import draw
 from indexer.reports.figures import Ranks, right_ranks
-from indexer.reports.terminal import Progress
-from indexer.sources.records import content_digest
-from search.evaluation.corpus import N_INSTEAD, Case, Corpus, Originals, Shown, as_rank, shown
+from search.evaluation.corpus import N_INSTEAD, Case, Corpus, Originals, as_rank
 from search.evaluation.rankers import ENCODED_AT_ONCE, CorpusVectors, in_blocks
 
 Layer = NDArray[np.float64]
@@ -69,13 +67,8 @@ def conditions() -> list[Condition]:
     return [*curves, *(Condition(USUAL_SIZE, (change,)) for change in CHANGES)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """Colours of one screenshot."""
-
-    ink: Colour | None
-    """None: the icon keeps its own colours."""
-    ground: Colour
+_Look = tuple[Colour | None, Colour]
+"""Ink and ground of one screenshot; an icon without ink keeps its own colours."""
 
 
 def take_screenshot(icon: Pixels, neighbours: Sequence[Pixels], condition: Condition, *, seed: Sequence[int]) -> bytes:
@@ -86,17 +79,17 @@ def take_screenshot(icon: Pixels, neighbours: Sequence[Pixels], condition: Condi
     random = {change: np.random.default_rng([*seed, number]) for number, change in enumerate(CHANGES)}
     changes, size = condition.changes, condition.size
     icon = _squared(icon, size)
-    look = _themed(icon, random["theme"]) if "theme" in changes else _plain(icon)
-    canvas = np.tile(look.ground, (3 * size, 3 * size, 1))  # the icon stands in the middle
+    ink, ground = _themed(icon, random["theme"]) if "theme" in changes else _plain(icon)
+    canvas = np.tile(ground, (3 * size, 3 * size, 1))  # the icon stands in the middle
     if "background" in changes:
-        canvas = _background(look.ground, 3 * size, random["background"])
-    _lay(canvas, icon, look.ink, top=size, left=size)
+        canvas = _background(ground, 3 * size, random["background"])
+    _lay(canvas, icon, ink, top=size, left=size)
     window = slice(size, -size), slice(size, -size)
     if "crop" in changes:
         # Up to 8 % of the icon's box are lost at each side, or up to 35 % beside it come along.
         left, top, right, bottom = (round(margin) for margin in random["crop"].uniform(-0.08, 0.35, 4) * size)
         window = slice(size - top, 2 * size + bottom), slice(size - left, 2 * size + right)
-        _lay_neighbours(canvas, [_squared(other, size) for other in neighbours], look, random["crop"])
+        _lay_neighbours(canvas, [_squared(other, size) for other in neighbours], ink, random["crop"])
     picture = Image.fromarray(canvas[window].clip(0, 255).round().astype(np.uint8))
     if "blur" in changes:
         picture = picture.filter(ImageFilter.GaussianBlur(random["blur"].uniform(0.4, 0.8)))
@@ -139,16 +132,16 @@ def _own_colour(icon: Pixels) -> Colour:
 
 def _plain(icon: Pixels) -> _Look:
     """The icon's own colours on white, or on black where white would swallow them."""
-    return _Look(None, WHITE if contrast(_own_colour(icon), WHITE) > 1.2 else BLACK)
+    return None, WHITE if contrast(_own_colour(icon), WHITE) > 1.2 else BLACK
 
 
 def _themed(icon: Pixels, random: np.random.Generator) -> _Look:
     """Light, dark or coloured. Icons of several colours keep them, on a ground that they show on."""
     ink, ground = _theme(random)
     if is_of_one_colour(icon):
-        return _Look(ink, ground)
+        return ink, ground
     own = _own_colour(icon)
-    return _Look(None, ground if contrast(own, ground) > 1.5 else max((WHITE, BLACK), key=lambda it: contrast(own, it)))
+    return None, ground if contrast(own, ground) > 1.5 else max((WHITE, BLACK), key=lambda it: contrast(own, it))
 
 
 def _theme(random: np.random.Generator) -> tuple[Colour, Colour]:
@@ -186,14 +179,16 @@ def _background(ground: Colour, side: int, random: np.random.Generator) -> Layer
     return layer
 
 
-def _lay_neighbours(canvas: Layer, neighbours: Sequence[Pixels], look: _Look, random: np.random.Generator) -> None:
+def _lay_neighbours(
+    canvas: Layer, neighbours: Sequence[Pixels], ink: Colour | None, random: np.random.Generator
+) -> None:
     """Put other icons before and behind, in a row or in a column, as toolbars and menus do."""
     size = len(canvas) // 3
     pitch = size + round(random.uniform(0.1, 0.4) * size)
     in_a_row = bool(random.integers(2))
     for neighbour, start in zip(neighbours, (size - pitch, size + pitch), strict=False):
         top, left = (size, start) if in_a_row else (start, size)
-        _lay(canvas, neighbour, look.ink if is_of_one_colour(neighbour) else None, top=top, left=left)
+        _lay(canvas, neighbour, ink if is_of_one_colour(neighbour) else None, top=top, left=left)
 
 
 def _lay(canvas: Layer, icon: Pixels, ink: Colour | None, *, top: int, left: int) -> None:
@@ -218,12 +213,6 @@ def _encoded(picture: Image.Image, kind: str, **options: int) -> bytes:
 
 
 TASK = "screenshot"
-IDENTITY_SIZE = 128
-"""Pixels at which two pictures are compared."""
-NEAR = 0.999
-"""Least cosine of pictures that can be equal: as vectors are kept in fp16, equal pixels give a little less than 1."""
-N_NEAR = 64
-"""At most so many are held against a picture; equal ones are the nearest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,44 +234,17 @@ class Shots:
         return len(self.images)
 
 
-def choose_shots(
-    corpus: Corpus, originals: Originals, vectors: CorpusVectors, *, n: int, seed: int, progress: Progress
-) -> Shots:
-    """Choose `n` pictures of a corpus by lot, all if it has fewer; `vectors` tell which others may be equal to them."""
+def choose_shots(corpus: Corpus, originals: Originals, vectors: CorpusVectors, *, n: int, seed: int) -> Shots:
+    """Choose `n` pictures of a corpus by lot, all if it has fewer; variants and equal drawings are right, too."""
     lot = np.random.default_rng(seed).permutation(np.flatnonzero(vectors.has_image))[:n]
     contents = {image: content for image in sorted(lot.tolist()) if (content := _content(originals, image)) is not None}
     images = np.fromiter(contents, np.int64)
-    equal = equal_pictures(images, originals, vectors, progress=progress)
     right = []
-    for image, others in zip(images.tolist(), equal, strict=True):
-        variants = corpus.variants(corpus.showing(np.array([image])))
-        right.append(np.union1d(corpus.image_rows[variants], others))
+    for image in images.tolist():
+        icons = corpus.showing(image)
+        right.append(np.unique(corpus.image_rows[np.union1d(corpus.variants(icons), corpus.drawn_alike(icons))]))
     seeds = [(seed, image) for image in corpus.image_ids[images].tolist()]
     return Shots(images, list(contents.values()), seeds, right, len(lot) - len(images))
-
-
-def equal_pictures(images: Ids, originals: Originals, vectors: CorpusVectors, *, progress: Progress) -> list[Ids]:
-    """For each picture those that are equal to it pixel by pixel, itself included; only those near to it are drawn."""
-    near = [_near(image, vectors) for image in images.tolist()]
-    to_draw = np.unique(np.concatenate([images, *near])).tolist()
-    digests = {}
-    for place, image in enumerate(to_draw, 1):
-        try:
-            digests[image] = content_digest(draw(originals.content(image), size=IDENTITY_SIZE).tobytes())
-        except (SourceError, RenderError):
-            digests[image] = f"{image} alone".encode()
-        progress("Looking for equal pictures", place, len(to_draw))
-    return [
-        np.array([other for other in others.tolist() if digests[other] == digests[image]])
-        for image, others in zip(images.tolist(), near, strict=True)
-    ]
-
-
-def _near(image: int, vectors: CorpusVectors) -> Ids:
-    likeness = vectors.images @ vectors.images[image]
-    likeness[image] = np.inf
-    near = np.flatnonzero(likeness >= NEAR)
-    return near[np.argsort(-likeness[near], kind="stable")][:N_NEAR]
 
 
 def take(shots: Shots, place: int, condition: Condition) -> bytes:
@@ -309,21 +271,21 @@ def worst_shots(
     shots: Shots, ranks: Sequence[Ranks], originals: Originals, vectors: CorpusVectors, condition: Condition, *, n: int
 ) -> list[Case]:
     """Show the `n` screenshots whose right picture stands lowest, the worst first."""
-    first = np.array([found[0] for found in ranks], np.int64)
+    first, first_rows = np.array([found[0] for found in ranks], np.int64), originals.corpus.first_rows
     cases = []
     for place in np.argsort(-first, kind="stable")[:n].tolist():
         picture = take(shots, place, condition)
         [scores] = _scores([picture], vectors)
         order = np.argsort(-scores, kind="stable")[: 10 * N_INSTEAD]
-        [icon] = originals.showing(shots.images[[place]])
+        right = originals.shown(first_rows[shots.images[[place]]], k=1)
         cases.append(
             Case(
-                query=icon.name,
+                query=right[0].name,
                 task=f"{TASK} {condition.label}",
                 rank=as_rank(int(first[place])),
                 n_right=len(shots.right[place]),
-                right=[Shown.of(icon)],
-                instead=shown(originals.showing(order), k=N_INSTEAD),
+                right=right,
+                instead=originals.shown(first_rows[order], k=N_INSTEAD),
                 picture=picture,
             )
         )

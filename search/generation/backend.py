@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.errors import IconsError, UnsupportedError
-from indexer.languages.words import LOOKS
+from indexer.languages.words import LOOKS, stated_look
 from indexer.library.traits import FLAGS
 from indexer.merging.facets import NONE, OF_LOOK, SEVERAL, compared
 from indexer.merging.lexicon import Lexicon
@@ -27,6 +27,9 @@ from indexer.sources.records import FAMILIES, PictureAddress, family
 from search.generation.labels import Labels, unknown
 from search.query import Filters, Sort
 from search.results import N_VALUES, FacetCount
+
+OF_CORNER = 0.25
+"""What corners and weights count, beside 1 for a look."""
 
 
 class Ability(Enum):
@@ -286,6 +289,17 @@ class IconTable(ABC):
     def in_style(self, ids: Ids, style: str) -> Mask:
         """Which icons have all words of a style, as `names.asked_style` spells it: "sharp filled" is "filled"."""
         return np.asarray(self._looks_in(style)[self.at(ids)["look"]])
+
+    def lacks(self, ids: Ids, style: str) -> Floats:
+        """What some icons lack of a style: 1 for its look, `OF_CORNER` for each other word that any icon here has."""
+        looks = (*self._words_of_looks(), frozenset[str]())
+        asked = frozenset(style.split()).intersection(*[frozenset().union(*looks)])
+        lacking = [sum(1 if word in LOOKS else OF_CORNER for word in asked - look) for look in looks]
+        return np.asarray(np.array(lacking, np.float32)[self.at(ids)["look"]])
+
+    def is_like(self, ids: Ids, style: str) -> Mask:
+        """Which icons are in a style that is asked for: in its look, whatever the corners are, if it says one."""
+        return self.lacks(ids, style) < (1 if stated_look(style) else OF_CORNER)
 
     def _looks_in(self, style: str) -> Mask:
         """Which looks, by code, have all words of a style; the last one stands for none."""

@@ -12,7 +12,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids
 from indexer.errors import IconsError, LibraryError, UnknownSetError
 from indexer.merging.facets import NONE, compared
 from indexer.sources.records import FAMILIES, family
@@ -113,29 +112,3 @@ def unknown(kind: str, value: object, near: Sequence[object]) -> str:
     if not near:
         return f'no {kind} "{value}" in this library: no icon of it states one'
     return f'no {kind} "{value}" in this library; near: {", ".join(map(str, near))}'
-
-
-COMPLETE = 0.3
-"""Log-odds by which the largest set stands before one of a single icon."""
-FREE = 0.1
-"""What a permissive licence adds."""
-SAMPLE = -0.5
-"""What it costs to be a bundled sample: own sources come first."""
-PREFERRED = 1.0
-"""What the most preferred set gains; each further one a tenth less."""
-STEP = 0.1
-OF_SAMPLES, OWN, CHOSEN = range(3)
-
-
-@dataclass(frozen=True, slots=True)
-class SetPriority:
-    """How sets stand, by code."""
-
-    evidence: Floats
-    """Log-odds, 0 for the set that stands best."""
-    sources: Ids
-    """Which of several icons with one drawing is shown: `OF_SAMPLES`, `OWN` or `CHOSEN`, the greatest."""
-
-    def of(self, codes: Ids) -> Floats:
-        """Log-odds of some icons, by the codes of their sets."""
-        return np.asarray(self.evidence[codes], np.float32)

@@ -17,26 +17,13 @@ from numpy.typing import NDArray
 from indexer.arrays import Floats, Ids
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder, read_facts
 from indexer.errors import IconsError, LibraryError, UnknownSetError
-from indexer.library.bundled import bundled
 from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library, LibraryElsewhere, require
 from indexer.merging.lexicon import Lexicon
 from indexer.merging.manifest import Manifest
-from indexer.sources.records import family
 from search.generation.backend import EMBEDDED, Ability, Engine, IconTable, VectorSearch
 from search.generation.facets import Facets, FaissVectors
-from search.generation.labels import (
-    CHOSEN,
-    COMPLETE,
-    FREE,
-    OF_SAMPLES,
-    OWN,
-    PREFERRED,
-    SAMPLE,
-    STEP,
-    Labels,
-    SetPriority,
-)
+from search.generation.labels import Labels
 from search.generation.snapshot import Snapshot
 from search.query import refuse_late
 from search.words.wording import Speller
@@ -141,35 +128,6 @@ class Opened:
     def is_name_or_tag(self, words: str) -> bool:
         """Tell whether an icon is called so or states it as a tag."""
         return len(self.snapshot.named(words)) > 0 or self.snapshot.tag_code(words) is not None
-
-    def set_priority(self, preferred: Sequence[str]) -> SetPriority:
-        """How the library's sets stand for a user who prefers some, by key or title, best first.
-
-        Raises:
-            IconsError: a preferred set is unknown here.
-        """
-        own: SetPriority = self.facets.keep("set priority", self._own_priority)
-        if not preferred:
-            return own
-        evidence, sources = own.evidence.copy(), own.sources.copy()
-        for place, name in enumerate(preferred):
-            for code in self.facets.labels("set").meant([name]):
-                evidence[code] += 0 if sources[code] == CHOSEN else PREFERRED * max(STEP, 1 - STEP * place)
-                sources[code] = CHOSEN
-        return SetPriority(evidence, sources)
-
-    def _own_priority(self) -> SetPriority:
-        """How sets stand by themselves."""
-        labels = self.facets.labels("set")
-        sizes = np.log1p(labels.n)
-        evidence = COMPLETE * sizes / max(1e-9, float(sizes.max(initial=0)))
-        about = {one.key: one for one in self.snapshot.sets()}
-        of_sets = [about[key] for key in labels.values]
-        is_sample = np.array([one.location.startswith(str(bundled("samples"))) for one in of_sets], bool)
-        evidence += FREE * np.array([family(one.licence) == "permissive" for one in of_sets], bool)
-        evidence += SAMPLE * is_sample
-        evidence -= evidence.max(initial=-np.inf)
-        return SetPriority(evidence.astype(np.float32), np.where(is_sample, OF_SAMPLES, OWN))
 
     def images_of(self, ids: Ids) -> Ids:
         """Pictures that some icons show."""

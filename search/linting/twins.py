@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats
+from indexer.arrays import Floats, spread_of
 from search.linting.findings import Group, Rule, Violation
 from search.linting.inspecting import GRID
 
@@ -182,15 +182,12 @@ def judge(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> tuple[NDAr
 
     Return the doubt about each, and the names that fit it best, (n, _N_SHOWN), the best first.
     """
-    # Mean and spread of a name's fit over all pictures, without the table of all fits.
-    means = pictures.mean(axis=0) @ texts.T
-    squares = pictures.T @ pictures / len(pictures)
-    spreads = np.sqrt(np.maximum(np.einsum("md,de,me->m", texts, squares, texts) - means**2, 1e-8))
+    naming = spread_of(pictures, texts, of_each=True)
     doubt, likely = np.empty(len(pictures)), np.empty((len(pictures), min(_N_SHOWN, len(texts))), np.int64)
     alike = _alike(pictures, texts, own)
     for start in range(0, len(pictures), _BLOCK):
         block = slice(start, start + _BLOCK)
-        fits = (pictures[block] @ texts.T - means) / spreads
+        fits = naming.of(pictures[block] @ texts.T)
         places = np.arange(len(fits))
         best = np.argsort(-fits, axis=1)[:, : likely.shape[1]]
         likely[block] = best
@@ -203,9 +200,7 @@ def _alike(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> NDArray[n
     icons_of: dict[int, list[int]] = defaultdict(list)
     for place, name in enumerate(own.tolist()):
         icons_of[name].append(place)
-    some = pictures[:: max(1, len(pictures) // 2000)]
-    cosines = some @ some.T
-    mean, spread = float(cosines.mean()), max(float(cosines.std()), 1e-4)
+    likeness = spread_of(pictures, pictures)
     nearest = np.empty((len(texts), min(_N_ALIKE, len(texts))), np.int64)
     for start in range(0, len(texts), _BLOCK):
         cosines = texts[start : start + _BLOCK] @ texts.T
@@ -214,7 +209,7 @@ def _alike(pictures: Floats, texts: Floats, own: NDArray[np.int64]) -> NDArray[n
     for place, name in enumerate(own.tolist()):
         others = [other for near in {name, *nearest[name].tolist()} for other in icons_of[near] if other != place]
         if others:
-            alike[place] = (float((pictures[others] @ pictures[place]).max()) - mean) / spread
+            alike[place] = likeness.of((pictures[others] @ pictures[place]).max())
     return alike
 
 

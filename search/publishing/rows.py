@@ -20,6 +20,8 @@ from indexer.library.traits import FLAGS
 from indexer.merging.facets import SEVERAL
 from indexer.merging.lexicon import Lexicon, Lists
 from indexer.merging.manifest import spread
+from search.answering.answer import browse_all
+from search.answering.details import set_facts
 from search.generation.backend import FIELDS, KINDS, Ability, Order
 from search.generation.facets import FacetRows, Facets, FaissVectors
 from search.generation.milvus.catalog import as_floats
@@ -42,8 +44,6 @@ from search.generation.milvus.table import Facts, order_key
 from search.generation.opened import Opened, open_generation
 from search.publishing.collections import held_numbers, vector_index
 from search.query import Filters, Sort
-from search.ranking.answer import browse_all
-from search.ranking.details import set_facts
 
 _ICONS = """
     SELECT icons.id, icons.set_id, icons.name, icons.size, COALESCE(icons.licence, sets.licence), files.source_id,

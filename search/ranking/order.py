@@ -1,41 +1,90 @@
-"""The order of candidates, and the score that their evidence is worth. Pure functions."""
+"""In which order icons stand and which of several stands for all."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexer.arrays import Floats, Ids, Mask, Positions, Tiers
-from indexer.merging.manifest import Curve, sigmoid
+from indexer.arrays import Floats, Ids, Mask, Positions, firsts_of
+from indexer.library.bundled import bundled
+from indexer.sources.records import family
+from search.generation.backend import Choice
+from search.generation.opened import Opened
+from search.ranking import weights
 
-MIXED, MIXED_AMONG = 10, 30
-"""The first hits, and the best ones that they are chosen among."""
-AGAIN, MOST_AGAIN = 0.3, 3
-"""Log-odds that a hit loses for each one of its set before it, and for how many at most."""
-_BITS = 63
-"""Of a number that is 0 or more."""
+if TYPE_CHECKING:
+    from search.ranking.features import Rows
+
+CALLED, NAMED, STATED, RELATED = range(4)
+"""Tiers: an icon that the query calls as code does, one whose name is the query, one with a tag that is, any other."""
+TIERS = ("called", "named", "stated", "related")
+OF_SAMPLES, OWN, CHOSEN = range(3)
 
 
-def rank(ids: Ids, evidence: Floats, tiers: Tiers) -> Positions:
-    """Order candidates best first: by tier, then by evidence; ties by id, so order is stable. Returns their places."""
-    return np.lexsort((ids, -evidence, tiers))
+@dataclass(frozen=True, slots=True)
+class SetPriority:
+    """How sets stand, by code."""
+
+    evidence: Floats
+    """Log-odds, 0 for the set that stands best."""
+    sources: Ids
+    """Which of several icons with one drawing is shown: `OF_SAMPLES`, `OWN` or `CHOSEN`, the greatest."""
 
 
-def mix(kept: Positions, tiers: Tiers, evidence: Floats, sets: Ids) -> Positions:
-    """Let the first hits come from more than one set: those of a set that is there already stand a little lower.
+def set_priority(opened: Opened, preferred: Iterable[str]) -> SetPriority:
+    """How a library's sets stand for a user who prefers some, by key or title, best first.
 
-    `kept` are places of hits, best first; `sets` a number for the set of each candidate, -1 where it does not matter.
+    Raises:
+        IconsError: a preferred set is unknown here.
     """
-    among = kept[:MIXED_AMONG]
-    of_tiers, of_sets = tiers[among], sets[among]
-    n_before, rest = np.zeros(len(among)), np.ones(len(among), bool)
-    first: list[int] = []
-    for _ in range(min(MIXED, len(among))):
-        of_tier = rest & (of_tiers == of_tiers[rest.argmax()])
-        best = int(np.where(of_tier, evidence[among] - AGAIN * np.minimum(MOST_AGAIN, n_before), -np.inf).argmax())
-        first.append(best)
-        rest[best] = False
-        n_before += (of_sets == of_sets[best]) & (of_sets >= 0)
-    return np.concatenate([among[first], among[rest], kept[MIXED_AMONG:]])
+    own: SetPriority = opened.facets.keep("set priority", lambda: _own_priority(opened))
+    evidence, sources = own.evidence.copy(), own.sources.copy()
+    for place, name in enumerate(preferred):
+        for code in opened.facets.labels("set").meant([name]):
+            evidence[code] += 0 if sources[code] == CHOSEN else weights.PREFERRED * max(0.1, 1 - place / 10)
+            sources[code] = CHOSEN
+    return SetPriority(evidence, sources)
+
+
+def _own_priority(opened: Opened) -> SetPriority:
+    """How sets stand by themselves."""
+    labels = opened.facets.labels("set")
+    sizes = np.log1p(labels.n)
+    about = {one.key: one for one in opened.snapshot.sets()}
+    of_sets = [about[key] for key in labels.values]
+    is_sample = np.array([one.location.startswith(str(bundled("samples"))) for one in of_sets], bool)
+    is_free = np.array([family(one.licence) == "permissive" for one in of_sets], bool)
+    size = sizes / max(1e-9, float(sizes.max(initial=0)))
+    evidence = weights.COMPLETE * size + weights.FREE * is_free + weights.SAMPLE * is_sample
+    evidence -= evidence.max(initial=-np.inf)
+    return SetPriority(evidence.astype(np.float32), np.where(is_sample, OF_SAMPLES, OWN))
+
+
+def ranked(rows: "Rows") -> "Rows":
+    """Rows best first: by tier, then by evidence; ties by id, so order is stable."""
+    return rows[np.lexsort((rows["icon"], -rows["evidence"], rows["tier"]))]
+
+
+_VERDICT = ["judged", "evidence", "score", "confidence"]
+
+
+def before_variants(rows: "Rows", variants: Ids, may_stand: Mask) -> "Rows":
+    """Put the best icon that may stand for its variants before all of them, unless they answer in an earlier tier.
+
+    Rows are best first. An icon that stands for others is judged as the best one is.
+    """
+    firsts = firsts_of(variants)
+    may = np.flatnonzero(may_stand)
+    chosen = places = np.arange(len(rows))
+    chosen = chosen.copy()
+    chosen[firsts[may][::-1]] = may[::-1]  # of several the last one written stays, which is the best
+    bests = np.flatnonzero((firsts == places) & (rows["tier"][chosen] == rows["tier"]))
+    stands = chosen[bests]
+    moved, is_behind, judged = places.copy(), np.ones(len(rows), bool), rows.copy()
+    moved[stands], is_behind[stands] = bests, False
+    judged[_VERDICT][stands] = rows[_VERDICT][bests]
+    return judged[np.lexsort((is_behind, moved))]
 
 
 def stand_ins(firsts: Positions, is_asked: Mask, is_plain: Mask) -> Mask:
@@ -55,46 +104,8 @@ def _if_any(firsts: Positions, chosen: Mask) -> Mask:
     return chosen | ~has_any[firsts]
 
 
-def before_variants(order: Positions, variants: Ids, may_stand: Mask, tiers: Tiers) -> tuple[Positions, Positions]:
-    """Put the best icon that may stand for its variants before all of them, unless they answer in an earlier tier.
-
-    Returns the new order, and for each place in it the candidate whose evidence counts there: of an icon that stands
-    for others that of the best one.
-    """
-    firsts = firsts_of(variants[order])
-    may = np.flatnonzero(may_stand[order])
-    chosen = np.arange(len(order))
-    chosen[firsts[may][::-1]] = may[::-1]  # of several the last one written stays, which is the best
-    bests = np.flatnonzero(firsts == np.arange(len(order)))
-    bests = bests[tiers[order[chosen[bests]]] == tiers[order[bests]]]
-    places, counted = np.arange(len(order), dtype=np.float64), order.copy()
-    counted[chosen[bests]] = order[bests]
-    places[chosen[bests]] = bests - 0.5
-    moved = np.argsort(places, kind="stable")
-    return order[moved], counted[moved]
-
-
-def group(keys: Iterable[tuple[Hashable, Hashable]], *, k: int | None = None) -> list[int]:
-    """Keep the best of each variant group and of each drawing, at most `k`, in their order.
-
-    `keys` are (group, drawing) of each candidate; returns the places of those kept.
-    """
-    kept: list[int] = []
-    groups: set[Hashable] = set()
-    drawings: set[Hashable] = set()
-    for place, (variants, drawing) in enumerate(keys):
-        if variants in groups or drawing in drawings:
-            continue
-        groups.add(variants)
-        drawings.add(drawing)
-        kept.append(place)
-        if len(kept) == k:
-            break
-    return kept
-
-
 def group_many(variants: Ids, drawings: Ids) -> Positions:
-    """Keep the same places as `group`, ascending; for many candidates; numbers are 0 or more.
+    """Keep the first of each variant group and of each drawing, in their order; numbers are 0 or more.
 
     In each round those stay that come first in their group and in their drawing, and take what shares either with them.
     """
@@ -108,59 +119,62 @@ def group_many(variants: Ids, drawings: Ids) -> Positions:
     return np.sort(np.concatenate(kept)) if kept else rest
 
 
-def firsts_of(numbers: Ids) -> Positions:
-    """For each of some numbers the place where it comes first.
+def groups_of(opened: Opened, ids: Ids) -> tuple[Ids, Ids]:
+    """A number for the variant group of each icon, and one for its drawing."""
+    rows = opened.facets.at(ids)
+    return opened.facets.variants(rows), rows["drawing"]
 
-    Sorted together with their places they are sorted in a tenth of the time of a stable sort.
+
+def grouped(opened: Opened, ids: Ids, *, flat: bool) -> Positions:
+    """Places of the hits among some icons: all of them, or the first one of each variant group and drawing."""
+    return np.arange(len(ids)) if flat else group_many(*groups_of(opened, ids))
+
+
+def first_of_groups(variants: Ids, drawings: Ids) -> Choice:
+    """Which pairs of a place among some icons and a code are hits: of those with the same code one of each group.
+
+    What is alone in both kinds of groups is a hit, whatever its code: most icons are.
     """
-    bits = len(numbers).bit_length()
-    if int(numbers.max(initial=0)).bit_length() + bits > _BITS:
-        numbers = np.unique(numbers, return_inverse=True)[1]
-    order = np.sort(numbers << bits | np.arange(len(numbers)))
-    places, in_order = order & (1 << bits) - 1, order >> bits
-    is_first = np.ones(len(numbers), bool)
-    np.not_equal(in_order[1:], in_order[:-1], out=is_first[1:])
-    firsts = np.empty(len(numbers), np.int64)
-    firsts[places] = places[is_first][np.cumsum(is_first) - 1]
-    return firsts
+    variants, drawings = (np.unique(numbers, return_inverse=True)[1] for numbers in (variants, drawings))
+    is_alone = (np.bincount(variants)[variants] == 1) & (np.bincount(drawings)[drawings] == 1)
+    bits = len(variants).bit_length()
+
+    def choose(places: Positions, codes: Ids) -> Positions:
+        is_hit = is_alone[places]
+        others = np.flatnonzero(~is_hit)
+        of_codes = codes[others].astype(np.int64) << bits
+        is_hit[others[group_many(of_codes | variants[places[others]], of_codes | drawings[places[others]])]] = True
+        return np.flatnonzero(is_hit)
+
+    return choose
 
 
-CALLED, NAMED, STATED, RELATED = range(4)
-"""Tiers: an icon that the query calls as code does, one whose name is the query, one with a tag that is, any other."""
-TIERS = ("called", "named", "stated", "related")
-CERTAINTY = np.array([3.0, 2.0, 1.0, 0.0], np.float32)
-"""Log-odds that each tier adds to what the vectors and words say."""
-UNKNOWN_COST = 1.2
-"""Log-odds lost where neither the library nor the encoder knows a word of the query: true of every made-up word, and of
-one in eight queries of the benchmark."""
-BEST_SCORE = 0.1
-"""Where not even the best hit reaches this score, the answer is empty."""
-LEAST_SCORE = 0.1
-SHARE_OF_BEST = 0.25
-"""Other hits of an answer have at least the former, and this share of the best one's score."""
-GOOD_SCORE = 0.5
-"""Where the best hit has less, nothing may be right: whoever shows the answer says so."""
+def replaced(
+    opened: Opened, sets: SetPriority, rows: "Rows", variants: Ids, may_answer: Callable[[Ids], Mask]
+) -> "Rows":
+    """Put the icon of a preferred set in the place of a hit with the same drawing, and an own one in that of a sample.
 
-
-def scores_of_words(curve: Curve, evidence: Floats, tiers: Tiers, *, are_known: bool) -> Floats:
-    """Score what words found, 0 to 1; no hit has a better score than one of a tier before its own.
-
-    What is called so, named so or tagged so is a good hit, however little the encoder knows of the words.
+    `variants` are those that hits stand for: none comes twice.
     """
-    scores = sigmoid(curve.logits(evidence) - (0 if are_known else UNKNOWN_COST) + CERTAINTY[tiers])
-    scores[tiers < RELATED] = np.maximum(scores[tiers < RELATED], GOOD_SCORE)
-    for tier in (STATED, NAMED, CALLED):
-        if (of_tier := tiers == tier).any():
-            scores[of_tier] = np.maximum(scores[of_tier], scores[tiers > tier].max(initial=0))
-    return scores
+    facets = opened.facets
+    sources = sets.sources[facets.at(rows["icon"])["set"]]
+    places = np.flatnonzero(sources < sets.sources.max(initial=0))
+    if not len(places):
+        return rows
+    alike = facets.alike(rows["icon"][places])
+    places, every = np.repeat(places, [len(some) for some in alike]), np.concatenate(alike)
+    known = facets.at(every)
+    better = np.flatnonzero((sets.sources[known["set"]] > sources[places]) & ~np.isin(facets.variants(known), variants))
+    better = better[may_answer(every[better])]
+    better = better[np.lexsort((*order_of_sets(opened, sets, every[better]), places[better]))]
+    for key in (places, facets.variants(known)):
+        better = better[firsts_of(key[better]) == np.arange(len(better))]
+    rows = rows.copy()
+    rows["icon"][places[better]] = every[better]
+    return rows
 
 
-def least_score(scores: Floats, *, is_never_empty: bool = False) -> float:
-    """Say from which score on a candidate is a hit, by the limits above; infinity where the answer is empty.
-
-    An answer that `is_never_empty` goes by the share of the best score alone.
-    """
-    best = float(scores.max(initial=0))
-    if is_never_empty:
-        return SHARE_OF_BEST * best
-    return max(LEAST_SCORE, SHARE_OF_BEST * best) if best >= BEST_SCORE else np.inf
+def order_of_sets(opened: Opened, sets: SetPriority, ids: Ids) -> tuple[Ids, Floats, Ids]:
+    """What puts some icons into the order in which their sets stand, the last key first as `np.lexsort` wants it."""
+    of_sets = opened.facets.at(ids)["set"]
+    return ids, -sets.evidence[of_sets], -sets.sources[of_sets]

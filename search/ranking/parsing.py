@@ -12,11 +12,11 @@ from indexer.languages.letters import language_of
 from indexer.languages.reading import Reading
 from indexer.languages.reading import read as read_language
 from indexer.languages.words import normalise
-from search.generation.labels import SetPriority
+from indexer.merging.facets import OF_LOOK
 from search.generation.opened import Opened
 from search.query import Query, ReadAs, ReadWord, refuse_many
 from search.words.codes import Code, read_code
-from search.words.wording import MINUS, MOST_LETTERS, Wording, read, read_words, spell_signs
+from search.words.wording import MINUS, MOST_LETTERS, WITHOUT, Wording, read, read_words, spell_signs
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,6 @@ class ParsedQuery:
     """(parts, dim) of what is joined, in the order of the wording."""
     drawn: Floats
     """(drawn, dim) of what is customarily drawn, in the order of the wording."""
-    sets: SetPriority
-    """How the library's sets stand for who asks."""
     reading: Reading | None
     """How it was read in English, where it is in another language."""
 
@@ -55,8 +53,8 @@ class Avoided:
     vectors: Floats
 
 
-_LEAVING_OUT = re.compile(r"(?<=\s)(without|not)(?=\s)", re.IGNORECASE)
-"""English words within a text of any language; "no" is not among them, which is Spanish and Portuguese."""
+_LEAVING_OUT = re.compile(rf"(?<=\s)(without|not|{'|'.join(WITHOUT)})(?=\s)(?! serif)", re.IGNORECASE)
+"""Words within a text of any language; "no" is not among them, which is Spanish and Portuguese."""
 OTHER_READINGS = 0.5
 """What another reading of a text in another language counts, times its own weight, beside 1 for the first."""
 NOTHING = Avoided((), np.empty((0, 0), np.float32))
@@ -66,41 +64,45 @@ def parse_query(
     opened: Opened,
     text: str,
     *,
-    prefer: Sequence[str] = (),
     languages: Sequence[str] = (),
     vector: Floats | None = None,
 ) -> ParsedQuery:
     """Read the words of a query; `vector` is that of the whole text where it is known already.
 
     Raises:
-        IconsError: there are none, or a set that is preferred is unknown.
+        IconsError: there are none.
     """
     code = _code_in(opened, text)
     reading, english = (None, text) if code else _read_in_english(text, languages)
     said = code.name if code else english
-    wording = read_words(said, opened.speller, is_name_or_tag=opened.is_name_or_tag)
+    styles = [style for kind in OF_LOOK for style in opened.facets.labels(kind).values]
+    wording = read_words(said, opened.speller, is_name_or_tag=opened.is_name_or_tag, styles=styles)
     if said != text:
         wording = replace(wording, spellings=(*wording.spellings, normalise(text)))
     if wording.spelled:
-        vector = _middle(opened.encoder.encode_many_words([wording.typed, wording.spelled]))
+        vector = opened.encoder.encode_words(wording.spelled)
+    elif not (wording.style or wording.parts) and wording.name != wording.typed:
+        # Several of what is called by one: "keys" alone is near keyboards.
+        vector = _middle(opened.encoder.encode_many_words([wording.typed, wording.name]))
     elif reading is not None and not wording.without and (reading.others or reading.is_english_too):
         vector = _middle_of_readings(opened, wording.typed, reading, normalise(text))
     elif vector is None or wording.typed != normalise(text):
         vector = opened.encoder.encode_words(wording.typed)
     parts, drawn = encode(opened, wording.parts), encode(opened, wording.drawn)
-    return ParsedQuery(wording, code, vector, parts, drawn, opened.set_priority(prefer), reading)
+    return ParsedQuery(wording, code, vector, parts, drawn, reading)
 
 
 def _read_in_english(text: str, languages: Sequence[str]) -> tuple[Reading | None, str]:
     """Read a text of another language, and put it into English; what a minus leaves out comes last."""
     shown, left_out = MINUS.sub(" ", text[:MOST_LETTERS]), MINUS.findall(text[:MOST_LETTERS])
     head, *rest = _LEAVING_OUT.split(shown)
-    reading = _reading_of(head, languages)
-    if reading is None:
+    reading, words = _reading_of(head, languages), [word.lower() for word in rest[::2]]
+    own = [reading.language] if reading else [WITHOUT[word] for word in words if word in WITHOUT][:1]
+    if not own:
         return None, text
-    own = (reading.language,)
-    parts = (f"{word} {_in_english(part.strip(), own)}" for word, part in zip(rest[::2], rest[1::2], strict=True))
-    said = [reading.english, *parts]
+    parts = (_in_english(part.strip(), own) for part in rest[1::2])
+    said = [reading.english if reading else head]
+    said += [f"{'not' if word == 'not' else 'without'} {part}" for word, part in zip(words, parts, strict=True)]
     said += ["-" + "-".join(_in_english(word, own).split()) for word in left_out]
     return reading, " ".join(map(str.strip, said))
 
@@ -130,7 +132,7 @@ def _middle_of_readings(opened: Opened, typed: str, reading: Reading, text: str)
 
 
 def _middle(vectors: Floats) -> Floats:
-    """Direction between two vectors: a guess may be wrong, and what was typed may be none of the encoder's words."""
+    """Direction between some vectors."""
     middle = vectors.sum(axis=0)
     return np.asarray(middle / np.linalg.norm(middle), np.float32)
 

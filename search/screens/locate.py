@@ -16,13 +16,13 @@ from indexer.rendering.screenshot import Screenshot, cut_out_pixels
 from indexer.reports.terminal import Progress
 from indexer.screens.boxes import Boxes, PictureKind, picture_kind
 from indexer.screens.located import NO_ICONS, LocatedIcons, open_locator
-from search.generation.labels import SetPriority
+from search.answering.details import as_hits
 from search.generation.opened import Opened, forgetful
 from search.pictures import MAX_BYTES, drawing, screenshot_of
 from search.query import Filters, refuse_late
-from search.ranking.candidates import Candidates, pictured
-from search.ranking.details import as_hits, groups_of, shown_for_all
-from search.ranking.order import group_many, least_score
+from search.ranking.combine import least_score, weigh_looks
+from search.ranking.features import Rows, rows_of
+from search.ranking.order import SetPriority, group_many, groups_of, ranked, replaced
 from search.results import Hit
 from search.screens.results import AsKind, Box, LocatedIcon, LocatedPicture
 
@@ -46,10 +46,9 @@ def name_crops(
         return [[] for _ in vectors]
     distinct, numbers = np.unique(vectors, axis=0, return_inverse=True)
     found = naming.named(distinct, k=k, min_score=min_score)
-    shown = [shown_for_all(opened, sets, hits, taken, naming.may_answer) for hits, taken in found]
-    joined = shown[0].changed(lambda name: np.concatenate([getattr(one, name) for one in shown]))
-    hits = as_hits(opened, joined, sets, flat=False)
-    ends = np.cumsum([len(one.ids) for one in shown]).tolist()
+    shown = [replaced(opened, sets, hits, taken, naming.may_answer) for hits, taken in found]
+    hits = as_hits(opened, np.concatenate(shown), sets, flat=False)
+    ends = np.cumsum([len(one) for one in shown]).tolist()
     named = [hits[start:end] for start, end in zip([0, *ends], ends, strict=False)]
     return [named[number] for number in numbers.reshape(-1).tolist()]
 
@@ -68,7 +67,7 @@ class _Naming:
         """Which of some icons the filters leave."""
         return np.ones(len(ids), bool) if self.icons is None else self.icons.has(ids)
 
-    def named(self, vectors: Floats, *, k: int, min_score: float | None) -> list[tuple[Candidates, Ids]]:
+    def named(self, vectors: Floats, *, k: int, min_score: float | None) -> list[tuple[Rows, Ids]]:
         """The hits of each vector, at most `k`, and the variant groups that they stand for."""
         opened, only, curve = self.opened, self.images, self.curves.every
         n = max(N_NEAREST, 4 * k)
@@ -76,17 +75,17 @@ class _Naming:
         best = [curve.scores(near.scores[:1]).max() for near in nears]
         if only is not None:
             nears = opened.pictures.search_many(vectors, k=n, only=only)
-        found: dict[int, tuple[Candidates, Ids]] = {}
+        found: dict[int, tuple[Rows, Ids]] = {}
         left = list(range(len(vectors)))
         while left:
             refuse_late()
             places, left = left, []
             for place, near, every in zip(places, nears, self._candidates(nears), strict=True):
                 least = _least(every, best[place], min_score)
-                hits = every.at(every.scores >= least).best_first()
-                variants, drawings = groups_of(opened, hits.ids)
+                hits = ranked(every[every["score"] >= least])
+                variants, drawings = groups_of(opened, hits["icon"])
                 kept = group_many(variants, drawings)[:k]
-                found[place] = hits.at(kept), variants[kept]
+                found[place] = hits[kept], variants[kept]
                 # There may be others than the nearest of a score or more.
                 reaches = not len(near.ids) or curve.scores(near.scores[-1:])[0] >= least
                 if len(kept) < k and n < _MOST_NEAREST and reaches and np.isfinite(near.beyond):
@@ -95,7 +94,7 @@ class _Naming:
             nears = opened.pictures.search_many(vectors[left], k=n, only=only) if left else []
         return [found[place] for place in range(len(vectors))]
 
-    def _candidates(self, nears: list[Neighbours]) -> list[Candidates]:
+    def _candidates(self, nears: list[Neighbours]) -> list[Rows]:
         """The icons that show what is near to each crop."""
         icons = self.opened.facets.showing(np.unique(np.concatenate([near.ids for near in nears])))
         if self.icons is not None:
@@ -109,16 +108,18 @@ class _Naming:
             starts, ends = np.searchsorted(images, near.ids), np.searchsorted(images, near.ids, side="right")
             counts = ends - starts
             rows = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-            found.append(pictured(near, icons[rows], images[rows], self.curves, n_among=n_among))
+            shown = rows_of(icons[rows])
+            shown["look"] = np.repeat(near.scores, counts)
+            found.append(weigh_looks(shown, self.curves, n_among=n_among))
         return found
 
 
-def _least(found: Candidates, best: float, min_score: float | None) -> float:
+def _least(found: Rows, best: float, min_score: float | None) -> float:
     """From which score on an icon is a hit: by the best of all icons, else by the best that the filters leave."""
     if min_score is not None:
         return min_score
-    least = least_score(np.array([best], np.float32))
-    return least if found.scores.max(initial=0) >= least else least_score(found.scores)
+    least, own = least_score(best), float(found["score"].max(initial=0))
+    return least if own >= least else least_score(own)
 
 
 @dataclass(frozen=True, slots=True)

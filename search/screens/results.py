@@ -8,7 +8,7 @@ import numpy as np
 
 from indexer.arrays import Floats
 from indexer.screens.boxes import PictureKind
-from search.ranking.order import GOOD_SCORE
+from search.ranking.weights import GOOD_SCORE
 from search.results import Hit
 
 AsKind = Literal["icon", "screen"]

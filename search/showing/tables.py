@@ -203,7 +203,11 @@ def _rows(icons: list[Judged]) -> Iterator[tuple[str, ...]]:
     for arm in dict.fromkeys(arm for icon in icons for arm in icon.cosines):
         yield f"{arm}, cosine", *(f"{icon.cosines[arm]:.3f}" if arm in icon.cosines else "" for icon in icons)
     for what in dict.fromkeys(what for icon in icons for what in icon.evidence):
-        yield f"{what}, log-odds", *(f"{icon.evidence[what]:+.2f}" if what in icon.evidence else "" for icon in icons)
+        yield f"{what}, log-odds", *(_weighed(icon, what) if what in icon.evidence else "" for icon in icons)
     yield "answers", *(_TIERS[icon.tier] for icon in icons)
     yield "score", *(f"{icon.hit.score:.2f}" for icon in icons)
-    yield "rank", *("beyond all that are looked at" if icon.rank is None else f"{icon.rank:,}" for icon in icons)
+    yield "rank", *("none of its own" if icon.rank is None else f"{icon.rank:,}" for icon in icons)
+
+
+def _weighed(icon: Judged, what: str) -> str:
+    return f"{icon.evidence[what]:+.2f} ({icon.features[what]:.2f} x {icon.weights[what]:.2f})"

@@ -44,17 +44,13 @@ class SetNames:
     def meant(self, name: str) -> Meant:
         """Sets that people mean: those of this key, else all whose key or title says it, spaces and hyphens aside."""
         folded = " ".join(name.lower().split())
-        if folded in self._by_key:
-            return self._by_key[folded]
         squashed = "".join(_WORD.findall(folded))
-        return tuple(code for code, runs in enumerate(self._runs) if squashed in runs)
+        return self._by_key.get(folded) or tuple(code for code, runs in enumerate(self._runs) if squashed in runs)
 
     def with_key(self, key: str) -> Meant | None:
         """Sets that a qualified name means: those of this key; None where it is no set's that is known."""
         folded = key.lower()
-        if folded in self._by_key:
-            return self._by_key[folded]
-        return self._saying(folded) if folded in WELL_KNOWN else None
+        return self._by_key.get(folded) or (self._saying(folded) if folded in WELL_KNOWN else None)
 
     def begun(self, name: str, code: Mapping[str, str]) -> Meant | None:
         """Sets that the beginning of a CSS class or component means: what that stands for, and a set of that key.
@@ -68,7 +64,7 @@ class SetNames:
 
     def _saying(self, words: str) -> Meant:
         asked = set(_WORD.findall(words))
-        return tuple(code for code, said in enumerate(self._words) if asked <= said)
+        return tuple(code for code, runs in enumerate(self._runs) if asked <= runs)
 
     @cached_property
     def _by_key(self) -> dict[str, Meant]:
@@ -77,10 +73,6 @@ class SetNames:
         for code, (key, _) in enumerate(self._named):
             codes[key] = (*codes.get(key, ()), code)
         return codes
-
-    @cached_property
-    def _words(self) -> list[frozenset[str]]:
-        return [frozenset(_WORD.findall(f"{key} {title}")) for key, title in self._named]
 
     @cached_property
     def _runs(self) -> list[frozenset[str]]:

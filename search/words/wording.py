@@ -8,16 +8,17 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, cached_property, lru_cache
+from itertools import permutations, product, takewhile
 from math import log
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import IconsError
 from indexer.languages.dictionary import Dictionary
-from indexer.languages.words import FILLERS, Affixes, asked_style, normalise, parse
+from indexer.languages.words import CORNERS, FILLERS, LOOKS, Tokens, asked_style, normalise, tokens_of
 from indexer.library.bundled import bundled
 from indexer.merging.lexicon import Lexicon, without_stopwords
 
@@ -25,45 +26,40 @@ LEAST = -3.0
 """Mean natural log-probability of a letter; a guess among 27 has -3.3. Of 2,043 words of Tabler's, Phosphor's, Carbon's
 and Material's tags that CLIP's tokenizer cuts, 90 % reach it; of 400 made-up words that can be spoken, 9 %."""
 _SHORT = 4
-"""Letters up to which a word may be an abbreviation."""
+"""Letters up to which a word may be an abbreviation; of fewer nearly everything is one letter away from something."""
 _SMOOTHING = 0.1
-_LETTERS = 27
-"""With the end of a word."""
+"""Of each of 27 letters, with the end of a word."""
 
 
+_PLAIN = re.compile("[a-z]+")
+
+
+@dataclass(frozen=True)
 class Plausible:
     """Letter statistics of some words, counted once they are needed."""
 
-    def __init__(self, read_words: Callable[[], Iterable[str]]) -> None:
-        self._read_words = read_words
+    read_words: Callable[[], Iterable[str]]
 
     def reads_like_a_word(self, word: str) -> bool:
         """Tell whether a word could be one; of other scripts, signs and digits nothing is known, so they could."""
-        if len(word) <= _SHORT or not _is_plain(word) or not self._counted[0]:
+        if len(word) <= _SHORT or not _PLAIN.fullmatch(word) or not self._counted[0]:
             return True
         triples, pairs = self._counted
         own = _triples(word)
-        chances = ((triples[one] + _SMOOTHING) / (pairs[one[:2]] + _SMOOTHING * _LETTERS) for one in own)
+        chances = ((triples[one] + _SMOOTHING) / (pairs[one[:2]] + _SMOOTHING * 27) for one in own)
         return sum(map(log, chances)) / len(own) >= LEAST
 
     @cached_property
     def _counted(self) -> tuple[Counter[str], Counter[str]]:
         """How often three letters follow one another, and the first two of three."""
-        triples = Counter(triple for word in self._read_words() if _is_plain(word) for triple in _triples(word))
+        triples = Counter(triple for word in self.read_words() if _PLAIN.fullmatch(word) for triple in _triples(word))
         return triples, Counter(triple[:2] for triple in triples.elements())
 
 
-def _is_plain(word: str) -> bool:
-    return word.isascii() and word.isalpha() and word.islower()
-
-
 def _triples(word: str) -> list[str]:
-    marked = f"^^{word}$"
-    return [marked[place : place + 3] for place in range(len(word) + 1)]
+    return re.findall("(?=(...))", f"^^{word}$")
 
 
-_SHORTEST = 4
-"""Of three letters nearly everything is one letter away from something."""
 _LONG = 8
 """From this length two slips are accepted instead of one."""
 _MUCH_RARER = 500
@@ -111,39 +107,31 @@ class Speller:
         that letter must be left out, doubled, or swapped with the next.
         """
         least = _MUCH_RARER * self._n_names.get(word, 1)
-        if len(word) < _SHORTEST or self._most_borne < least:
+        if len(word) < _SHORT:
             return None
         likely = [other for other, n in self._n_names.items() if n >= least and word in _slips_of(other)]
         return max(likely, key=lambda other: (self._n_names[other], other), default=None)
 
     def _nearest(self, word: str) -> str | None:
         """The known word with the fewest slips, of equal ones the most frequent; or two known words run together."""
-        if len(word) < _SHORTEST or not word.isalpha():
+        if len(word) < _SHORT or not word.isalpha():
             return None
         from rapidfuzz import process  # only where a word is unknown
         from rapidfuzz.distance import OSA
 
         slips = 2 if len(word) >= _LONG else 1
-        found = process.extract(word, self._terms, scorer=OSA.distance, score_cutoff=slips, limit=None)
+        found = process.extract(word, list(self._n_names), scorer=OSA.distance, score_cutoff=slips, limit=None)
         if found:
             return min(found, key=lambda match: (match[1], -self._n_names[match[0]], match[0]))[0]
         cuts = [(word[:cut], word[cut:]) for cut in range(2, len(word) - 1)]
-        known = [pair for pair in cuts if all(part in self._n_names for part in pair)]
-        if not known:
-            return None
-        return " ".join(max(known, key=lambda pair: (min(self._n_names[part] for part in pair), pair)))
+        known = (pair for pair in cuts if all(part in self._n_names for part in pair))
+        return (
+            " ".join(max(known, key=lambda pair: (min(self._n_names[part] for part in pair), pair), default=())) or None
+        )
 
     @cached_property
     def _n_names(self) -> Mapping[str, int]:
         return self.read_vocabulary()
-
-    @cached_property
-    def _most_borne(self) -> int:
-        return max(self._n_names.values(), default=0)
-
-    @cached_property
-    def _terms(self) -> list[str]:
-        return list(self._n_names)
 
 
 def _slips_of(word: str) -> Iterator[str]:
@@ -157,32 +145,23 @@ def _slips_of(word: str) -> Iterator[str]:
 
 def drawn_for(words: str) -> tuple[str, ...]:
     """What is customarily drawn for some normalised words, the best first; nothing for what is no term."""
-    terms = _table("terms")
-    singular = re.sub(r"(\w{3,}[^s ])s\b", r"\1", words)
-    for spelling in (words, without_stopwords(words), singular):
-        if spelling in terms:
-            return tuple(terms[spelling])
-    return ()
+    spellings = (words, without_stopwords(words), re.sub(r"(\w{3,}[^s ])s\b", r"\1", words))
+    return tuple(next(filter(None, map(_table("terms").get, spellings)), ()))
 
 
 @cache
 def _table(name: str) -> Mapping[str, Any]:
     """A bundled table of words or signs."""
-    held: dict[str, Any] = json.loads((bundled("language") / f"{name}.json").read_text("utf-8"))
-    return held
+    return cast(Mapping[str, Any], json.loads((bundled("language") / f"{name}.json").read_text("utf-8")))
 
 
-@cache
-def _synonyms() -> Dictionary:
-    return Dictionary(bundled("language") / "synonyms.bin")
+_bundled = cache(Dictionary)
 
 
 def names_for(words: str) -> tuple[tuple[str, float], ...]:
     """Names of icons of which some normalised words are said, with weights from 1 down; none where nobody says them."""
-    for spelling in dict.fromkeys((words, without_stopwords(words))):
-        if meanings := _synonyms().meanings(spelling):
-            return meanings[0].terms
-    return ()
+    meanings = map(_bundled(bundled("language") / "synonyms.bin").meanings, (words, without_stopwords(words)))
+    return next((found[0].terms for found in meanings if found), ())
 
 
 _SEPARATING = frozenset(",.;:-_/\\|'\"`~()[]{}&+<>^")
@@ -191,9 +170,7 @@ VARIANTS = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
 """Marks that choose how a sign is drawn: as text or picture, and colours of skin."""
 _REGION = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 """A flag: the two letters of a country."""
-_JOINER = "\u200d"
 _ARROWS = {"->": "right arrow", "-->": "right arrow", "=>": "right arrow", "<-": "left arrow", "<--": "left arrow"}
-_KINDS = ("So", "Sm", "Sc", "Sk", "Po")
 
 
 @lru_cache(maxsize=16)  # a query's language is read from what this gives, then its words are
@@ -205,7 +182,9 @@ def spell_signs(text: str) -> str:
     if text.isascii() and any(map(str.isalnum, text)) and not re.search(r"(?:^|\s)[^\w\s]+(?:\s|$)", text):
         return text
     has_words = any(map(str.isalnum, text))
-    tokens = _REGION.sub(lambda flag: f" flag {_letters(flag[0])} ", VARIANTS.sub("", text)).split()
+    tokens = _REGION.sub(
+        lambda flag: f" flag {''.join(chr(ord(sign) - 0x1F185) for sign in flag[0])} ", VARIANTS.sub("", text)
+    ).split()
     return " ".join(" ".join(_spell(token, has_words=has_words) for token in tokens).split())
 
 
@@ -216,15 +195,11 @@ def _spell(token: str, *, has_words: bool) -> str:
         if any(map(str.isalnum, token)) or (has_words and _SEPARATING.issuperset(token)):
             return token
         return " ".join(name_of(sign) for sign in dict.fromkeys(token))
-    if token in _table("signs") and not (has_words and _is_punctuation(token)):
+    if _is_said(token, has_words=has_words):
         return name_of(token)
-    signs = token.replace(_JOINER, " ") if any(map(_is_sign, token)) else token  # it joins letters, too
-    is_said = (_is_sign(sign) and not (has_words and _is_punctuation(sign)) for sign in signs)
-    return "".join(f" {name_of(sign)} " if said else sign for sign, said in zip(signs, is_said, strict=True))
-
-
-def _letters(region: str) -> str:
-    return "".join(chr(ord("a") + ord(sign) - 0x1F1E6) for sign in region)
+    are_said = [_is_said(sign, has_words=has_words) for sign in token]
+    signs = token.replace("\u200d", " ") if any(are_said) else token  # it joins letters, too
+    return "".join(f" {name_of(sign)} " if said else sign for sign, said in zip(signs, are_said, strict=True))
 
 
 def name_of(sign: str) -> str:
@@ -232,30 +207,79 @@ def name_of(sign: str) -> str:
     return str(_table("signs").get(sign) or unicodedata.name(sign, "").lower())
 
 
-def _is_sign(sign: str) -> bool:
-    return not sign.isascii() and (unicodedata.category(sign) in _KINDS or sign in _table("signs"))
-
-
-def _is_punctuation(sign: str) -> bool:
-    return len(sign) == 1 and unicodedata.category(sign).startswith("P")
+def _is_said(sign: str, *, has_words: bool) -> bool:
+    """Whether a sign is more than punctuation between words."""
+    kind = unicodedata.category(sign) if len(sign) == 1 else ""
+    is_sign = sign in _table("signs") or kind in ("So", "Sm", "Sc", "Sk", "Po")
+    return is_sign and not sign.isascii() and not (has_words and kind.startswith("P"))
 
 
 MOST_PARTS = 16
 """Of a drawing: each is held against every candidate. More are not taken apart."""
+_SURE = frozenset(
+    """
+    filled fill solid outline outlined lined stroked hollow duotone twotone colored coloured sharp rounded
+    umriss contorno
+    """.split()  # noqa: SIM905 (a list of them is twenty lines)
+)
+_LIKELY = frozenset(
+    ("line", "stroke", "linear", "empty", "full", "round", "thin", "light", "bold", "regular", "contour")
+)
+"""What is as often a thing or a part of a name: a style only before or behind what is a name without it."""
+_STYLES = _SURE | _LIKELY
+_MOST_STYLES = 4
+"""Of one icon, before and behind what it shows."""
+_OF_STYLE = "(?:style|styled|look|version|variant)"
+_STYLED = re.compile(rf"\b({'|'.join(_STYLES)}) {_OF_STYLE}\b")
 MINUS = re.compile(r"(?<!\S)-(?=\w)(\S+)")
 """Before a word that is to be left out."""
+WITHOUT = {"ohne": "de", "sans": "fr", "zonder": "nl", "senza": "it"}
+"""Words of other languages that say "without" and nothing else, and their languages."""
 _ARTICLE = "(?:an?|the|any|its) "
-_NAMED = "to|found|allowed|available|equals?|disturb|enter|started|verified|saved|supported|sent|delivered|listed|rated"
-_NOT = rf"(?:but )?(?<!\bdo )(?<!\bdoes )not(?= (?!(?:{_NAMED})\b)\S)"
+_NOT = (
+    r"(?:but )?(?<!\bdo )(?<!\bdoes )not(?= (?!(?:to|found|allowed|available|equals?|disturb|enter|started|verified"
+    r"|saved|supported|sent|delivered|listed|rated)\b)\S)"
+)
 """Before a style or a thing; "do not disturb" and "page not found" are names."""
-_LEAVING_OUT = re.compile(rf"[ ,] ?(?:with no|without|w/o|no|except|excluding|{_NOT}) ", re.IGNORECASE)
+_WITHOUT = rf"(?:with no|without|w/o|(?:{'|'.join(WITHOUT)})(?! serif))"
+_LEAVING_OUT = re.compile(rf"[ ,] ?(?:{_WITHOUT}|no|except|excluding|{_NOT}) ", re.IGNORECASE)
 _SHAPE = r"(?:circle|square|box|frame|triangle|hexagon|diamond|shield|cloud|folder|heart|hand|bubble|window)\b"
 _JOINING = re.compile(
     rf" (?:with|and|inside|within|containing|plus|w/|\+|&|in(?= (?:{_ARTICLE}|{_SHAPE}))) ", re.IGNORECASE
 )
 _OR = re.compile(r",|\b(?:or|nor|and)\b", re.IGNORECASE)
-_UNFILLED = re.compile(r"\b(?:unfilled|hollow|non-?filled) (?=\S)", re.IGNORECASE)
 _LEADING = re.compile(rf"^(?:(?:in|inside|with) )?(?:{_ARTICLE})?", re.IGNORECASE)
+_PICTURE = (
+    rf"((?:(?:{'|'.join(_STYLES)}) )*)(?:icon|symbol|pictogram|logo|image|picture)s? "
+    "(?:for|of|showing|meaning|(?:that|which) (?:means|shows|says|represents))"
+)
+_SAID = tuple(
+    (re.compile(pattern, re.IGNORECASE), said)
+    for pattern, said in (
+        (
+            r"^(?:(?:please|hi|hello),? )*(?:(?:(?:i['\u2019]?m|i am|i)? ?(?:need|want|looking for|searching for"
+            r"|would like)|(?:show|find|give) me|what(?:['\u2019]s| is)|is there|do you have) "
+            rf"(?:(?:{_ARTICLE})?{_PICTURE} )?|(?:{_ARTICLE})?{_PICTURE} )(?:{_ARTICLE})?",
+            r"\1\2",
+        ),
+        (r"(?<=[^ ,])[ ,]{1,2}(?:please|thanks|thank you)[.!?]?$", ""),
+        (
+            r" (?:with|that has|having) an? (?:\w+ )?(?:line|slash|stroke|bar) (?:through|across|over)(?: it| them)?$",
+            " crossed out",
+        ),
+        (rf" in (?:an? )?((?:(?:{'|'.join(_STYLES)}) ?\b)+)(?: {_OF_STYLE})?$", r" \1 style"),
+        (rf"(?<!\S)(?:un(?=filled|outlined)|non[ -]?|(?:not|no|{_WITHOUT}) )({'|'.join(_SURE)})(?= [^\s,])", r"-\1"),
+        (rf"(?<!\S)({'|'.join(_SURE)}) off$", r"-\1"),
+        (rf"^(?:{_WITHOUT}|no(?= {_SHAPE})) (\w+) (?=\S)", r"-\1 "),
+        (
+            rf"(?<=\S) (?:{_WITHOUT}|no) (?:signal|connection|internet|network|reception|service|sound|audio|access)$",
+            " off",
+        ),
+        (r"^(export|save|download|share|send|print|convert|open) as (?:an? )?(\S+)$", r"\2 \1 \2"),
+        (r"^(?:(.+) un(?:checked|ticked)|un(?:checked|ticked) (.+))$", r"blank \1\2 outline"),
+    )
+)
+"""How people say what names say shorter, and how."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,21 +291,20 @@ class Phrase:
     parts: tuple[str, ...]
     """What is joined, two or more; none where nothing is, or too much."""
     without: tuple[str, ...]
-    is_explicit: bool = False
-    """Whether a minus says what to leave out, which no name has."""
+    """What is to be left out."""
 
 
 def read_phrase(text: str) -> Phrase:
     """Take a text apart; a text that only leaves out is read as it stands."""
-    spaced = " ".join(MINUS.sub(" ", text).split())  # a pattern that begins with any number of spaces takes seconds
-    shown, *left_out = _LEAVING_OUT.split(_UNFILLED.sub("", spaced))
+    said = " ".join(text.split())  # a pattern that begins with any number of spaces takes seconds
+    for pattern, shorter in _SAID:
+        said = pattern.sub(shorter, said) or said
+    shown, *left_out = _LEAVING_OUT.split(" ".join(MINUS.sub(" ", said).split()))
     if not shown.strip(" ,"):
         return Phrase(text, (), ())
     parts = _apart(_JOINING, shown)
-    without = [*MINUS.findall(text), *("filled" for _ in _UNFILLED.findall(spaced))]
-    without += [*(word for phrase in left_out for word in _apart(_OR, phrase))]
-    is_explicit = MINUS.search(text) is not None
-    return Phrase(shown.strip(" ,"), parts if 1 < len(parts) <= MOST_PARTS else (), tuple(without), is_explicit)
+    without = [*MINUS.findall(said), *(word for phrase in left_out for word in _apart(_OR, phrase))]
+    return Phrase(shown.strip(" ,"), parts if 1 < len(parts) <= MOST_PARTS else (), tuple(without))
 
 
 def _apart(separator: re.Pattern[str], text: str) -> tuple[str, ...]:
@@ -289,18 +312,44 @@ def _apart(separator: re.Pattern[str], text: str) -> tuple[str, ...]:
     return tuple(filter(None, (_LEADING.sub("", part.strip(" ,")) for part in separator.split(text))))
 
 
+def read_style(words: str, is_name: Callable[[str], bool], known: Collection[str]) -> tuple[str, str, str | None]:
+    """Take styles off both ends of normalised words: "thin outline envelope" is an envelope in "thin outline".
+
+    "Light bulb", "line chart" and "empty battery" stay whole where these words are a name, in any order or as one word.
+    Returns what is meant, with the weight, which names say ("arrow bold"); what a name says; and the style.
+    """
+    tokens = tokens_of(_STYLED.sub(lambda styled: asked_style(styled[1]), words))
+    before, behind = (
+        sum(1 for _ in takewhile(styles.__contains__, end[:_MOST_STYLES]))
+        for end, styles in ((tokens, _STYLES), (tokens[::-1], _STYLES - {"line"}))  # a command line is no outline
+    )
+    cuts = sorted(product(range(before + 1), range(behind + 1)), key=sum) if before + behind else ()
+    for must_be_name, (start, end) in product((True, False), cuts):
+        behind_core = len(tokens) - end
+        core, styles = tokens[start:behind_core], (*tokens[:start], *tokens[behind_core:])
+        left = (*tokens[start:before], *tokens[len(tokens) - behind : behind_core])
+        name = _name_of(core, is_name) or ("" if must_be_name else " ".join(core))
+        if name and _SURE.isdisjoint(left):
+            style = asked_style(" ".join(styles))
+            weights = [word for word in styles if asked_style(word) not in (*LOOKS, *CORNERS)]
+            if set(style.split()).intersection(known):
+                return " ".join((*weights, *core)), name, style
+            break
+    return words, words, None
+
+
+def _name_of(core: Tokens, is_name: Callable[[str], bool]) -> str | None:
+    """A name of these words, in any order or as one."""
+    orders = map(" ".join, permutations(core)) if len(core) < _MOST_STYLES else (" ".join(core),)
+    return next(filter(is_name, (*orders, "".join(core))), None)
+
+
 _NUMBER = re.compile("^(?:one|two|three|four|five|several|many) (?=.)")
 """How many there are of a thing: seen, and rarely said by a name."""
 MOST_LETTERS = 1_000
 """Of a query that are looked at: more than an encoder's context ever holds."""
-
-_ASKED = Affixes(
-    styles=frozenset(("solid", "fill")),
-    leading_styles=frozenset(
-        ("filled", "solid", "outline", "outlined", "duotone", "twotone", "colored", "coloured", "sharp", "rounded")
-    ),
-)
-"""What people put before or behind what they look for; "line" and "color" are as often what is looked for."""
+_CONTROLS = frozenset(["logo", "button", "toggle", "brand"])
+"""What the icon is for, where the words before it are a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,10 +377,17 @@ class Wording:
     """Names of icons of which other sets say it, with weights from 1 down."""
 
 
-def read_words(text: str, speller: Speller, *, is_name_or_tag: Callable[[str], bool] = lambda _: False) -> Wording:
+def read_words(
+    text: str,
+    speller: Speller,
+    *,
+    is_name_or_tag: Callable[[str], bool] = lambda _: False,
+    styles: Collection[str] = (*LOOKS, *CORNERS),
+) -> Wording:
     """Read the words of a query; "home filled" and "solid home" ask for the name "home" in the style "filled".
 
-    A text that is a name or a tag here, as `is_name_or_tag` tells, is not taken apart.
+    A text that is a name or a tag here, as `is_name_or_tag` tells, is not taken apart; `styles` are those that icons
+    here have.
 
     Raises:
         IconsError: there are no words.
@@ -341,28 +397,28 @@ def read_words(text: str, speller: Speller, *, is_name_or_tag: Callable[[str], b
         raise IconsError('the query is empty; try `icons search "arrow"`')
     said = spell_signs(_cut(text.replace("\0", " ")))
     spellings = tuple(dict.fromkeys((literal, read(said) or literal)))
-    phrase = read_phrase(said)
-    is_name = not phrase.is_explicit and _says_more(phrase, spellings[-1]) and any(map(is_name_or_tag, spellings))
-    if is_name:
-        phrase = Phrase(said, (), ())
+    is_name = MINUS.search(said) is None and any(map(is_name_or_tag, spellings))
+    phrase = Phrase(said, (), ()) if is_name else read_phrase(said)
     typed = read(phrase.words) or literal
+    name, style = typed, None
     if not is_name:
-        typed = _without_filler(typed)
+        typed, name, style = read_style(_without_filler(typed, is_name_or_tag), is_name_or_tag, styles)
+        name = _singular(_without_filler(name, is_name_or_tag), is_name_or_tag)
+        spellings = (*(() if phrase.without else spellings), *(() if style else (typed,)))
     parts = tuple(filter(None, map(read, phrase.parts)))
-    shown = " ".join(_NUMBER.sub("", part) for part in parts) if len(parts) > 1 else typed
+    if len(parts) > 1:
+        _, name, _ = read_style(" ".join(_NUMBER.sub("", part) for part in parts), is_name_or_tag, styles)
     drawn, synonyms = ((), ()) if len(parts) > 1 else (drawn_for(typed), names_for(typed))
-    spelled = None if drawn or synonyms else speller.correct(shown)
-    whole = spelled or shown
-    # A style stands at the end as names have it, or at the start as people say it: "star filled", "filled star".
-    parsed = parse(whole, _ASKED)
-    style = None if is_name and not parse(whole).style else asked_style(parsed.style or "") or None
+    spelled = None if drawn else speller.correct(name)
+    if synonyms and spelled and (name not in _slips_of(spelled) or name.count(" ") != spelled.count(" ")):
+        spelled = None  # other sets say it: "larder" is no ladder, "dowload" a download
     return Wording(
-        spellings=spellings if is_name else tuple(dict.fromkeys((*spellings, typed)))[-1 if phrase.without else 0 :],
+        spellings=tuple(dict.fromkeys(spellings)),
         typed=typed,
-        name=parsed.words if style else whole,
+        name=spelled or name,
         style=style,
         spelled=spelled,
-        are_known=bool(drawn or synonyms) or any(map(speller.knows, without_stopwords(whole).split())),
+        are_known=bool(drawn or synonyms) or any(map(speller.knows, without_stopwords(spelled or name).split())),
         parts=parts if len(parts) > 1 else (),
         without=tuple(filter(None, map(read, phrase.without))),
         drawn=drawn,
@@ -370,19 +426,20 @@ def read_words(text: str, speller: Speller, *, is_name_or_tag: Callable[[str], b
     )
 
 
-def _says_more(phrase: Phrase, words: str) -> bool:
-    """Whether a text is read otherwise than as it stands, unless it is a name."""
-    first, *rest = words.split()
-    has_style = bool(rest) and first in _ASKED.leading_styles
-    return bool(phrase.parts or phrase.without) or has_style or (bool(rest) and rest[-1] in FILLERS)
-
-
-def _without_filler(words: str) -> str:
+def _without_filler(words: str, is_name: Callable[[str], bool]) -> str:
     """A "bell icon" is a bell."""
     first, *rest = words.split()
-    while rest and rest[-1] in FILLERS:
+    while rest and (rest[-1] in FILLERS or (rest[-1] in _CONTROLS and is_name(" ".join((first, *rest[:-1]))))):
         rest.pop()
     return " ".join((first, *rest))
+
+
+def _singular(words: str, is_name: Callable[[str], bool]) -> str:
+    """One of what is asked, where that alone is a name: the encoder takes "keys" for a keyboard."""
+    ones = (
+        words.removesuffix(many) + one for many, one in (("ies", "y"), ("es", ""), ("s", "")) if words.endswith(many)
+    )
+    return next(filter(is_name, (words, *ones)), words)
 
 
 def read(text: str) -> str:

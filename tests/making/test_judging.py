@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from PIL import Image
 
 from data.making.eval.described import ask_described, described, described_rows, read_described
-from data.making.eval.judged import JudgedRow, Judgement, ask_judged, read_judgements
+from data.making.eval.judged import JudgedRow, Judgement, ask_judged, first_rows, read_judgements
 from data.making.eval.pooling import join, main, read_answers, write_judgements
-from indexer.arrays import Floats
+from indexer.arrays import Floats, Ids
 from indexer.errors import QueryFileError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
@@ -37,7 +37,15 @@ def _judged(subject: Subject, lines: list[Judgement], *names: str) -> JudgedRow:
             scores[:, [subject.corpus.names.index(name) for name in names]] = -np.arange(len(names))
             return {"ordered": scores}
 
-    [row] = ask_judged(Ordered(), lines, subject.corpus, encoder="one", seed=0, progress=lambda *_: None)
+        @property
+        def engine(self) -> "Ordered":
+            return self
+
+        def hits(self, text: str) -> Ids:
+            return first_rows(self.scores([text])["ordered"][0], subject.corpus)
+
+    row, by_hits = ask_judged(Ordered(), lines, subject.corpus, encoder="one", seed=0, progress=lambda *_: None)
+    assert (by_hits.ranker, by_hits.figures, by_hits.unjudged) == ("engine", row.figures, row.unjudged)
     return row
 
 

@@ -25,9 +25,10 @@ from indexer.reports.figures import Figure, Scores, means, short, spell
 from indexer.reports.terminal import Progress, ProgressLine
 from search.evaluation.corpus import Corpus
 from search.evaluation.evaluate import Subject
-from search.evaluation.queries import Line, Words, read_lines
-from search.evaluation.rankers import Rankers, VectorRankers, find_contenders, in_blocks, read_vectors_of
-from search.ranking.order import group
+from search.evaluation.findings import ENGINE
+from search.evaluation.queries import Line, Tags, Words, read_lines
+from search.evaluation.rankers import VectorRankers, find_contenders, in_blocks, read_vectors_of
+from search.ranking.order import group_many
 
 N_FIRST = 5
 """Hits of each ranker that are judged."""
@@ -89,7 +90,7 @@ def read_judgements(file: Path) -> list[Judgement]:
 
 
 def ask_judged(
-    rankers: Rankers, judged: Sequence[Judgement], corpus: Corpus, *, encoder: str, seed: int, progress: Progress
+    rankers: VectorRankers, judged: Sequence[Judgement], corpus: Corpus, *, encoder: str, seed: int, progress: Progress
 ) -> list[JudgedRow]:
     """Ask all judged queries; a row for each ranker.
 
@@ -105,6 +106,8 @@ def ask_judged(
         for ranker, scores in rankers.scores([line.query for line in part]).items():
             for of_icons, of_line in zip(scores, gains, strict=True):
                 firsts[ranker].append(of_line[first_rows(of_icons, corpus, last=of_line)])
+        for line, of_line in zip(part, gains, strict=True):
+            firsts[ENGINE].append(of_line[rankers.engine.hits(line.query)[:N_FIRST]])
         progress("Asking what was judged", block.stop, len(judged))
     return [_row(ranker, encoder, gains, np.array(best), seed=seed) for ranker, gains in firsts.items()]
 
@@ -116,8 +119,7 @@ def first_rows(scores: Floats, corpus: Corpus, *, last: Floats | None = None) ->
     """
     order = np.argsort(-scores, kind="stable") if last is None else np.lexsort((np.nan_to_num(last), -scores))
     ranked = order[: np.isfinite(scores).sum()]
-    keys = zip(corpus.group_rows[ranked].tolist(), corpus.drawing_rows[ranked].tolist(), strict=True)
-    found: Ids = ranked[group(keys, k=N_FIRST)]
+    found: Ids = ranked[group_many(corpus.group_rows[ranked], corpus.drawing_rows[ranked])[:N_FIRST]]
     return found
 
 
@@ -136,13 +138,8 @@ def _gains(line: Judgement, by_name: Mapping[str, Sequence[int]], corpus: Corpus
     gains = np.full(len(corpus), np.nan, np.float32)
     for grade, gain in reversed(GAINS.items()):
         rows = [row for name in line.grades[grade] for row in by_name.get(normalise(name), ())]
-        gains[drawn_alike(corpus, np.array(rows, np.int64))] = gain
+        gains[corpus.drawn_alike(np.array(rows, np.int64))] = gain
     return gains
-
-
-def drawn_alike(corpus: Corpus, rows: Ids) -> Ids:
-    """Rows of all icons that have the drawing of some rows, those included; ascending."""
-    return np.flatnonzero(np.isin(corpus.drawing_rows, corpus.drawing_rows[rows]))
 
 
 def _best_gains(gains: Floats, corpus: Corpus) -> Floats:
@@ -179,7 +176,9 @@ def main(files: tuple[Path, ...], models: tuple[str, ...], seed: int, library: L
     with ProgressLine() as progress:
         for contender in find_contenders(library, models, in_use=subject.manifest.fingerprint):
             vectors = read_vectors_of(library, contender, subject.corpus)
-            rankers = VectorRankers(subject.opened, subject.corpus, vectors, subject.manifest.weights)
+            rankers = VectorRankers(
+                subject.engine, subject.corpus, vectors, subject.manifest.weights, Tags.read(subject.opened)
+            )
             rows += ask_judged(rankers, judged, subject.corpus, encoder=contender.label, seed=seed, progress=progress)
     for row in rows:
         figures = "  ".join(f"{name} {spell(one, with_interval=True)}" for name, one in row.figures.items())

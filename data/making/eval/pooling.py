@@ -21,8 +21,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 from pydantic import StrictInt, ValidationInfo, model_validator
 
-from data.making.eval.judged import GAINS, JudgedLine, Judgement, drawn_alike, first_rows, read_judgements
-from indexer.arrays import Floats, Ids
+from data.making.eval.judged import GAINS, N_FIRST, JudgedLine, Judgement, first_rows, read_judgements
+from indexer.arrays import Ids
 from indexer.commands.options import library_option
 from indexer.commands.program import IconsGroup
 from indexer.errors import IconsError, QueryFileError
@@ -33,10 +33,11 @@ from indexer.rendering.render import draw
 from indexer.reports.terminal import Progress, ProgressLine
 from search.evaluation.corpus import Corpus, Originals
 from search.evaluation.evaluate import Subject
-from search.evaluation.queries import Line, Question, check_line, find_answers, read_lines, read_queries
+from search.evaluation.queries import Line, Question, Tags, check_line, find_answers, read_lines, read_queries
 from search.evaluation.rankers import VectorRankers, find_contenders, in_blocks, read_vectors_of
 
-RANKERS = ("names", "pictures", "engine")
+RANKERS = ("names", "pictures")
+"""Asked beside the engine."""
 N_LABELLED = 3
 """Icons that the query file itself calls right, the best ranked by the engine, which are looked at as well."""
 
@@ -77,7 +78,7 @@ def _unjudged(rows: Ids, corpus: Corpus, known: Collection[str], order: random.R
     """Leave out what a grade of a known name says already, and what that of another icon will say; shuffle the rest."""
     names, new = set(known), []
     for row in rows.tolist():
-        if names.isdisjoint(normalise(corpus.names[other]) for other in drawn_alike(corpus, np.array([row]))):
+        if names.isdisjoint(normalise(corpus.names[other]) for other in corpus.drawn_alike(np.array([row]))):
             names.add(normalise(corpus.names[row]))
             new.append(row)
     order.shuffle(new)
@@ -100,21 +101,18 @@ def _first_hits(subject: Subject, questions: Sequence[Question], progress: Progr
     corpus, manifest = subject.corpus, subject.manifest
     [contender] = find_contenders(subject.library, (), in_use=manifest.fingerprint)
     vectors = read_vectors_of(subject.library, contender, corpus)
-    rankers = VectorRankers(subject.opened, corpus, vectors, manifest.weights)
+    rankers = VectorRankers(subject.engine, corpus, vectors, manifest.weights, Tags.read(subject.opened))
     for block in in_blocks(len(questions), n_candidates=len(corpus)):
         part = questions[block]
         scores = rankers.scores([question.query.text for question in part])
         for row, question in enumerate(part):
             for ranker in RANKERS:
-                scores[ranker][row, question.aside] = -np.inf
+                scores[ranker][row, corpus.outside(question.sets)] = -np.inf
             firsts = [first_rows(scores[ranker][row], corpus) for ranker in RANKERS]
-            yield np.unique(np.concatenate([*firsts, _labelled(question, scores["engine"][row])]))
+            hits = rankers.engine.hits(question.query.text, question.sets)
+            labelled = [*hits[np.isin(hits, question.right)].tolist(), *question.right.tolist()]
+            yield np.unique([*np.concatenate([*firsts, hits[:N_FIRST]]), *[*dict.fromkeys(labelled)][:N_LABELLED]])
         progress("Asking three rankers", block.stop, len(questions))
-
-
-def _labelled(question: Question, scores: Floats) -> Ids:
-    found: Ids = question.right[np.argsort(-scores[question.right], kind="stable")[:N_LABELLED]]
-    return found
 
 
 POOL = "pool.json"

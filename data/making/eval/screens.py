@@ -201,7 +201,7 @@ def compare(
         SourceError: there are no screens.
         IconsError: a detector can't be read.
     """
-    known = KnownIcons(subject.opened, subject.corpus)
+    known = KnownIcons(subject.corpus)
     truths = [known.truth(folder, screen) for screen in read_screens(folder)]
     contenders = [open_contender(name, subject.engine) for name in names]
     answers = ask(contenders, truths, subject.engine, progress)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from indexer.arrays import Ids
 from indexer.errors import QueryFileError
 from indexer.languages.dictionary import ENGLISH, Dictionary
 from indexer.library.bundled import bundled
@@ -22,8 +21,6 @@ from search.engine import Answer, Filters, Query, SearchEngine, Window
 from search.evaluation.corpus import N_INSTEAD, Corpus, as_rank
 from search.evaluation.evaluate import Subject
 from search.evaluation.queries import BenchmarkQuery, Question, find_answers, read_queries
-from search.generation.backend import Ability
-from search.generation.opened import Opened
 
 _WINDOW = Window(k=DEPTH)
 
@@ -54,13 +51,16 @@ class Translated:
 
 
 def ask_translated(
-    engine: SearchEngine, rights: "RightHits", questions: Sequence[Question], languages: Sequence[str], bar: Progress
+    engine: SearchEngine, corpus: Corpus, questions: Sequence[Question], languages: Sequence[str], bar: Progress
 ) -> list[Translated]:
-    """Ask all questions once in English, and twice in each of some languages that says them."""
+    """Ask all questions once in English, and twice in each of some languages that says them.
+
+    Right are icons of a right name, those with the very drawing of one, and all their variants.
+    """
     n_texts = sum(len(question.query.translations.keys() & set(languages)) for question in questions)
     found, done = [], 0
     for question in questions:
-        ask = _Asker(engine, question, rights.of(question))
+        ask = _Asker(engine, question, corpus)
         english = ask.rank(ask.answer(question.query.text, ENGLISH))
         answers = {}
         for language in languages:
@@ -72,27 +72,13 @@ def ask_translated(
     return found
 
 
-class RightHits:
-    """Which hits are right: icons of a right name, those with the very drawing of one, and all their variants."""
-
-    def __init__(self, opened: Opened, corpus: Corpus) -> None:
-        self._opened = opened
-        self._corpus = corpus
-
-    def of(self, question: Question) -> Ids:
-        """Ids of the icons that answer a question."""
-        drawn = np.concatenate(self._opened.in_memory(Ability.EVALUATE).alike_rows(question.right))
-        ids: Ids = self._corpus.icon_ids[self._corpus.variants(drawn)]
-        return ids
-
-
 class _Asker:
     """Asks one question."""
 
-    def __init__(self, engine: SearchEngine, question: Question, right: Ids) -> None:
+    def __init__(self, engine: SearchEngine, question: Question, corpus: Corpus) -> None:
         self._engine = engine
-        self._filters = Filters(sets=tuple(sorted(question.sets)) if len(question.aside) else ())
-        self._right = frozenset(right.tolist())
+        self._filters = Filters(sets=tuple(sorted(question.sets)))
+        self._right = frozenset(corpus.icon_ids[corpus.variants(corpus.drawn_alike(question.right))].tolist())
 
     def answer(self, text: str, *languages: str) -> Answer:
         query = Query(words=text, languages=languages, prefer=())
@@ -343,8 +329,7 @@ def evaluate_languages(subject: Subject, options: LanguageOptions, progress: Pro
     names = {code: name for code, name in Dictionary.bundled().languages.items() if code in said}
     if not names:
         raise QueryFileError(f"the dictionary has none of these languages: {', '.join(sorted(said))}")
-    rights = RightHits(subject.opened, subject.corpus)
-    asked = ask_translated(subject.engine, rights, questions.asked, list(names), progress)
+    asked = ask_translated(subject.engine, subject.corpus, questions.asked, list(names), progress)
     rows = list(language_rows(asked, names, seed=options.seed))
     return LanguageEvaluation(
         library=str(subject.library.root),

@@ -173,7 +173,6 @@ def test_a_source_that_has_gone_or_changed_stops_no_table_and_is_not_given_out(
         (["house", "--only", "animated=perhaps"], '"animated=perhaps" is none of '),
         (["house", "--only", "colour=red"], '"colour=red" is none of '),
         (["house", "--image", "shot.png", "--like", "own:house"], "--image and --like are two things to look like"),
-        (["house", "--why", "own:house", "--set", "own"], "--why asks the whole library"),
         (["house", "--sheet", "hits.pdf"], '"hits.pdf" ends neither in .html nor in .png'),
         (["house", "--sheet", "/proc/hits.png"], '"/proc/hits.png" can\'t be written'),
         (["--image", "/nowhere.png"], '"/nowhere.png" can\'t be read: No such file or directory'),

@@ -1,7 +1,6 @@
 """Query files are read strictly, their right answers are all the icons that they mean, and by set those of each set."""
 
 import json
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from search.evaluation.queries import (
     keys_of_set,
     read_queries,
 )
-from search.evaluation.rankers import any_word_of
 
 GOOD = '{"query": "up", "kind": "means", "relevant": ["arrow-up"]}'
 
@@ -96,16 +94,6 @@ def test_names_that_nothing_bears_are_listed_and_a_query_of_such_names_alone_is_
         find_answers([gone], corpus)
 
 
-@pytest.mark.parametrize(
-    "query", ["arrow-down", "c++", "AND OR", 'a"b', "foo:bar", "*", "!", "a\x00b", "->|", "(", "שלום"]
-)
-def test_keywords_are_quoted_so_that_no_sign_is_an_operator(query: str) -> None:
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE VIRTUAL TABLE names USING fts5 (words)")
-    assert connection.execute("SELECT * FROM names WHERE names MATCH ?", (any_word_of(query),)).fetchall() == []
-    connection.close()
-
-
 BY_SET = '{"query": "up", "kind": "concept", "relevant": {"icons": ["arrow-up"], "symbols": ["arrow-up", "dot"]}}'
 UP = BenchmarkQuery("up", "concept", (), by_set={"icons": ("arrow-up",), "symbols": ("arrow-up", "dot")})
 
@@ -137,8 +125,9 @@ def test_a_line_is_a_question_of_each_set_and_the_icons_of_others_are_aside(corp
     assert (here.query.text, here.query.relevant) == ("up", ("arrow-up",))
     assert _icons(corpus, here.right) == ["icons/arrow-up", "icons/arrow-up-filled"]
     assert _icons(corpus, there.right) == ["symbols/arrow-up", "symbols/dot"]
-    assert here.aside.tolist() == [row for row, key in enumerate(corpus.sets) if key == "symbols"]
-    assert there.aside.tolist() == [row for row, key in enumerate(corpus.sets) if key == "icons"]
+    assert corpus.outside(here.sets).tolist() == [row for row, key in enumerate(corpus.sets) if key == "symbols"]
+    assert corpus.outside(there.sets).tolist() == [row for row, key in enumerate(corpus.sets) if key == "icons"]
+    assert corpus.outside(frozenset()).tolist() == []
 
 
 def test_a_query_without_an_answer_in_any_set_is_dropped_and_its_names_are_listed(corpus: Corpus) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexer.arrays import Floats
+from indexer.arrays import Floats, spread_of
 from indexer.errors import IconsError
 from indexer.library.folder import Library
 from search.code.choices import COLUMNS, Choice, choose, read_choices, to_csv
-from search.code.compare import BY_BOTH, N_CANDIDATES, Side, best_of, open_side, spread_of
+from search.code.compare import BY_BOTH, N_CANDIDATES, Side, best_of, open_side
 from search.code.map import Mapped, Name, map_icons, source_names, source_sets, target_set
 from search.engine import SearchEngine
 
@@ -87,6 +87,10 @@ def test_the_spread_of_all_pairs_is_what_the_pairs_have() -> None:
     pairs = left @ right.T
     found = spread_of(left, right)
     assert (found.mean, found.deviation) == pytest.approx((float(pairs.mean()), float(pairs.std())), abs=1e-4)
+    of_each = spread_of(left, right, of_each=True)
+    assert of_each.mean == pytest.approx(pairs.mean(axis=0), abs=1e-4)
+    assert of_each.deviation == pytest.approx(pairs.std(axis=0), abs=1e-4)
+    assert of_each.of(pairs).std(axis=0) == pytest.approx(1, abs=1e-3)
 
 
 def test_names_are_of_the_set_that_is_given_beside(engine: SearchEngine) -> None:

@@ -10,7 +10,7 @@ from conftest import build_library
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from search.engine import Filters, Hit, Query, SearchEngine, Window
-from search.generation import opened
+from search.ranking import order
 from search.results import MOST_ALSO
 from search.showing.tables import also
 
@@ -40,7 +40,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Iterat
         copyfile(SAMPLES / "icons" / f"{name}.svg", samples / "icons" / f"{name}.svg")
     build_library(Library(place / "library"), tiny_model, [place / "icons.csv", samples])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opened, "bundled", lambda name: place / name)
+        patch.setattr(order, "bundled", lambda name: place / name)
         yield SearchEngine.open(place / "library")
 
 

@@ -3,6 +3,9 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise, product
+from random import Random
 
 import numpy as np
 import pytest
@@ -11,14 +14,14 @@ from click.testing import Result
 
 from indexer.errors import IconsError, UnknownIconError
 from indexer.library.folder import Library
-from indexer.merging import manifest
 from indexer.rendering.render import render
-from search.engine import Query, SearchEngine, Window
-from search.generation.labels import PREFERRED
+from search.engine import Filters, Query, SearchEngine, Window
 from search.generation.opened import Opened, open_current
-from search.ranking.candidates import SearchScope, by_words, evidence_for
-from search.ranking.order import SHARE_OF_BEST
-from search.ranking.parsing import parse_avoided, parse_query
+from search.ranking import weights
+from search.ranking.features import rows_of, words_of
+from search.ranking.order import TIERS
+from search.ranking.parsing import parse_query
+from search.ranking.retrieve import question_of_words
 from search.results import Explanation
 from search.showing.tables import understood
 
@@ -59,33 +62,46 @@ def test_cosines_are_those_of_the_vectors(engine: SearchEngine, opened: Opened) 
 
 @pytest.mark.parametrize("words", QUERIES)
 @pytest.mark.parametrize("prefer", [(), ("mdi", "map")])
-def test_evidence_adds_up_to_what_icons_are_ranked_by(
-    engine: SearchEngine, opened: Opened, words: str, prefer: tuple[str, ...]
+def test_evidence_is_what_features_weigh_and_ranks_within_tiers(
+    engine: SearchEngine, words: str, prefer: tuple[str, ...]
 ) -> None:
-    asked = parse_query(opened, words, prefer=prefer)
-    avoided = parse_avoided(opened, Query(words=words, without=("outline",)), asked)
-    found = by_words(opened, asked, avoided, SearchScope(1_000))
-    assert len(found.ids) == N_ICONS
-    of_icons = dict(zip(found.ids.tolist(), found.evidence.tolist(), strict=True))
-    for icon, log_odds in of_icons.items():
-        judged = engine.explain(Query(words=words, without=("outline",), prefer=prefer), icon).icon
-        assert sum(judged.evidence.values()) == pytest.approx(log_odds, abs=5e-3), judged.hit.key
+    query = Query(words=words, without=("outline",), prefer=prefer)
+    flat = Window(k=50, flat=True, min_score=0)
+    hits = engine.ask(query, window=flat).hits
+    judged = [engine.explain(query, hit.id, window=flat).icon for hit in hits]
+    for one in judged:
+        assert one.features.keys() == one.weights.keys() == one.evidence.keys()
+        for name, value in one.evidence.items():
+            assert one.features[name] * one.weights[name] == pytest.approx(value, abs=2e-3), name
+    order = [(TIERS.index(one.tier), -sum(one.evidence.values())) for one in judged]
+    assert len(order) == N_ICONS
+    for (tier, evidence), (next_tier, next_evidence) in pairwise(order):
+        assert tier < next_tier or (tier == next_tier and evidence <= next_evidence + 5e-3)
+
+
+WINDOWS = [
+    *({"flat": flat, "min_score": least} for flat in (True, False) for least in (None, 0, 0.4)),
+    {"sort": "name"},
+]
+FILTERS = (Filters(), Filters(sets=("mdi", "map")), Filters(styles=("outline",)))
 
 
 @pytest.mark.parametrize("words", QUERIES)
-def test_rank_score_and_what_is_shown_are_those_of_the_answer(engine: SearchEngine, words: str) -> None:
-    everything = engine.ask(Query(words=words), window=Window(k=50, flat=True, min_score=0)).hits
-    shown = {hit.id for hit in engine.ask(Query(words=words), window=Window(k=50, flat=True)).hits}
-    assert len(everything) == N_ICONS
-    for place, hit in enumerate(everything, start=1):
-        explanation = engine.explain(Query(words=words), hit.id)
-        assert (explanation.icon.rank, explanation.icon.hit.score) == (place, hit.score)
-        assert explanation.icon.hit.similarity == pytest.approx(hit.similarity, abs=2e-4)
-        assert (explanation.icon.tier in ("called", "named")) == hit.exact
-        assert (explanation.shown == "a hit") == (hit.id in shown)
-        assert (explanation.first is None) == (not shown)
-        if explanation.first:
-            assert (explanation.first.hit.id, explanation.first.rank) == (everything[0].id, 1)
+def test_place_score_and_first_are_those_of_the_answer(engine: SearchEngine, words: str) -> None:
+    random = Random(words)
+    for window, filters in random.sample([*product(WINDOWS, FILTERS)], 5):
+        prefer = random.choice([(), ("mdi",), ("map", "fa6-solid")])
+        query = Query(words=words, prefer=prefer, without=random.choice([(), ("filled",)]))
+        hits = engine.ask(query, filters=filters, window=Window(k=50, **window)).hits  # type: ignore[arg-type]
+        places = {hit.id: place for place, hit in enumerate(hits, start=1)}
+        asked = Window(k=1, offset=random.randrange(9), **window)  # type: ignore[arg-type]
+        for icon in range(1, N_ICONS + 1):
+            explanation = engine.explain(query, icon, filters=filters, window=asked)
+            assert explanation.icon.rank == places.get(icon), (query, filters, window, explanation.icon.hit.key)
+            assert explanation.shown.startswith("a hit") == (icon in places)
+            if icon in places:
+                assert explanation.icon.hit.score == hits[places[icon] - 1].score
+            assert (explanation.first and explanation.first.hit.id) == (hits[0].id if hits else None)
 
 
 def test_why_an_icon_is_no_hit_is_true(engine: SearchEngine) -> None:
@@ -93,7 +109,7 @@ def test_why_an_icon_is_no_hit_is_true(engine: SearchEngine) -> None:
     far = _explain(engine, "cigarette", everything[-1].key)
     matched = re.fullmatch(r"not a hit: its score (0\.[0-9]{3}) is below (0\.[0-9]{3})", far.shown)
     assert float(matched[1]) == pytest.approx(far.icon.hit.score, abs=1e-3)
-    assert float(matched[2]) == pytest.approx(SHARE_OF_BEST * everything[0].score, abs=1e-3)
+    assert float(matched[2]) == pytest.approx(weights.SHARE_OF_BEST * everything[0].score, abs=1e-3)
     assert far.icon.hit.score < float(matched[2])
     nothing = _explain(engine, "jrctpxwjv", "lucide:star")
     told = "not a hit: no icon has a score of 0.1, the best one has 0.0"
@@ -118,13 +134,17 @@ def test_the_tier_is_how_directly_an_icon_answers(engine: SearchEngine, words: s
 
 def test_each_kind_of_evidence_is_told_where_it_says_something(engine: SearchEngine) -> None:
     filled, plain = (_explain(engine, "filled star", key).icon.evidence for key in ("lucide:star-filled", "mdi:star"))
-    assert (filled["style"], filled["words"]) == (manifest.STYLE + manifest.SAYS_STYLE, manifest.COVERAGE)
-    assert "style" not in plain and plain["words"] == manifest.COVERAGE
+    assert (
+        "style" not in filled
+        and filled["words"] == weights.WORDS
+        and (plain["style"], plain["words"]) == (weights.STYLE, weights.WORDS)
+    )
     left_out = _explain(engine, "star", "lucide:star-filled", "filled").icon
-    assert (left_out.evidence["left out"], left_out.tier) == (manifest.WITHOUT, "related")
+    assert (left_out.evidence["left out"], left_out.tier) == (weights.WITHOUT, "related")
     assert _explain(engine, "bell with a plus", "lucide:plus").icon.evidence["parts"] < 0
     plain, chosen = (_explain(engine, "star", "mdi:star", prefer=sets).icon.evidence for sets in ((), ("mdi",)))
-    assert chosen["set"] - plain["set"] == pytest.approx((1 + manifest.SETS_FIRST) * PREFERRED, abs=1e-3)
+    assert chosen["set"] - plain["set"] == pytest.approx(weights.PREFERRED, abs=1e-3)
+    assert chosen["set first"] - plain["set first"] == pytest.approx(weights.SETS_FIRST * weights.PREFERRED, abs=1e-3)
     assert set(_explain(engine, "flag", "lucide:bell").icon.evidence) <= {"vectors", "set"}
 
 
@@ -138,10 +158,12 @@ def test_what_is_customarily_drawn_answers_where_no_name_does(engine: SearchEngi
 def test_a_set_that_names_it_draws_it_so(engine: SearchEngine, opened: Opened) -> None:
     asked = parse_query(opened, "csat")
     ids = np.array([engine.find(key) for key in ("lucide:star", "mdi:star", "fa6-solid:star")])
-    cosines = opened.icons.reconstruct(ids) @ asked.vector
 
     def drawn(named: str) -> list[bool]:
-        return (evidence_for(opened, asked, opened.lexicon.fits(named), ids, cosines)["drawn"] > 0).tolist()
+        rows = rows_of(ids)
+        rows["vectors"] = opened.icons.reconstruct(ids) @ asked.vector
+        words_of(replace(question_of_words(opened, asked), fits=opened.lexicon.coverage(named)), rows)
+        return list((rows["drawn"] > 0).tolist())
 
     assert drawn("csat") == [True, True, True]
     assert drawn("account") == [True, False, True]  # a name of mdi alone
@@ -150,7 +172,7 @@ def test_a_set_that_names_it_draws_it_so(engine: SearchEngine, opened: Opened) -
 def test_what_was_understood_is_told(engine: SearchEngine) -> None:
     explanation = _explain(engine, "filled satr with a plus, no circle", "lucide:star", "bell")
     assert list(understood(explanation)) == [
-        "asked: filled satr with a plus, perhaps filled star plus",
+        "asked: satr with a plus, perhaps star plus",
         "style: filled, of star plus",
         "parts: filled satr, plus",
         "left out: circle, bell",

@@ -1,75 +1,26 @@
-"""Candidates stand in order, sets are mixed, and scores tell good hits from less good ones."""
+"""Icons stand in order, and scores tell good hits from less good ones."""
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Tiers
-from indexer.merging.manifest import Curve
-from search.ranking.order import (
-    AGAIN,
-    BEST_SCORE,
-    LEAST_SCORE,
-    MIXED,
-    MIXED_AMONG,
-    NAMED,
-    RELATED,
-    SHARE_OF_BEST,
-    least_score,
-    mix,
-    rank,
-    scores_of_words,
-)
-
-
-def _mixed(evidence: list[float], sets: list[int], tiers: list[int] | None = None) -> list[int]:
-    places = np.arange(len(evidence))
-    of_tiers: Tiers = np.array(tiers or [RELATED] * len(evidence), np.int8)
-    values: Floats = np.array(evidence, np.float32)
-    return [int(place) for place in mix(places, of_tiers, values, np.array(sets))]
-
-
-def test_a_set_that_is_there_already_stands_a_little_lower() -> None:
-    assert _mixed([5.0, 4.9, 4.8, 4.7], [1, 1, 1, 2]) == [0, 3, 1, 2]
-    much = 5.0 - AGAIN - 0.1
-    assert _mixed([5.0, 4.9, much], [1, 1, 2]) == [0, 1, 2]
-
-
-def test_a_tier_is_never_left_for_another_set() -> None:
-    assert _mixed([5.0, 4.9, 9.0], [1, 1, 2], [NAMED, NAMED, RELATED]) == [0, 1, 2]
-
-
-def test_what_a_user_prefers_comes_as_often_as_it_will() -> None:
-    assert _mixed([5.0, 4.9, 4.85, 4.8], [-1, -1, -1, 2]) == [0, 1, 2, 3]
-
-
-def test_only_the_first_hits_are_mixed_and_none_is_lost() -> None:
-    n = MIXED_AMONG + 10
-    mixed = _mixed([5 - 0.001 * place for place in range(n)], [place // 8 for place in range(n)])
-    assert sorted(mixed) == list(range(n))
-    assert mixed[MIXED_AMONG:] == list(range(MIXED_AMONG, n))
-    assert len({place // 8 for place in mixed[:MIXED]}) == 4
-
-
-CURVE = Curve(slope=0.5, centre=10)
-
-
-def _scores(*evidence: float, tiers: tuple[int, ...] = (), are_known: bool = True) -> NDArray[np.float32]:
-    of_each = np.array(tiers or [RELATED] * len(evidence), np.int8)
-    return scores_of_words(CURVE, np.array(evidence, np.float32), of_each, are_known=are_known)
+from search.ranking.combine import ScoreCutoff, least_score
+from search.ranking.features import rows_of
+from search.ranking.order import ranked
+from search.ranking.weights import BEST_SCORE, LEAST_SCORE, SHARE_OF_BEST
 
 
 def test_scores_fall_in_the_order_of_the_answer_whatever_the_evidence() -> None:
     random = np.random.default_rng(0)
     for n in range(1, 60):
-        evidence, tiers = random.normal(10, 6, n).astype(np.float32), random.integers(0, 4, n).astype(np.int8)
-        order = rank(np.arange(n), evidence, tiers)
-        of_each = scores_of_words(CURVE, evidence, tiers, are_known=True)
-        best_after = np.maximum.accumulate(of_each[order][::-1])[::-1]
-        is_last_of_tier = np.diff(tiers[order], append=4) > 0
-        assert (np.diff(tiers[order]) >= 0).all()
+        rows = rows_of(np.arange(n))
+        rows["evidence"], rows["tier"] = random.normal(10, 6, n), random.integers(0, 4, n)
+        rows["score"] = random.random(n)
+        hits = ranked(ScoreCutoff.of(rows, 0, is_never_empty=False).hits(rows))
+        best_after = np.maximum.accumulate(hits["score"][::-1])[::-1]
+        is_last_of_tier = np.diff(hits["tier"], append=4) > 0
+        assert (np.diff(hits["tier"]) >= 0).all()
         for place in np.flatnonzero(is_last_of_tier[:-1]):
-            assert of_each[order][: place + 1].min() >= best_after[place + 1]
+            assert hits["score"][: place + 1].min() >= best_after[place + 1]
 
 
 @pytest.mark.parametrize(
@@ -84,4 +35,4 @@ def test_scores_fall_in_the_order_of_the_answer_whatever_the_evidence() -> None:
 )
 def test_an_answer_holds_what_is_good_enough(scores: list[float], is_never_empty: bool, kept: int) -> None:
     found = np.array(scores, np.float32)
-    assert (found >= least_score(found, is_never_empty=is_never_empty)).sum() == kept
+    assert (found >= least_score(max(scores, default=0), is_never_empty=is_never_empty)).sum() == kept

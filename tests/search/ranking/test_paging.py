@@ -1,6 +1,6 @@
 """Are counts the same on every page of an answer, and as many as a filter then leaves? Asked of real icons."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from shutil import copyfile
 
 import numpy as np
@@ -13,8 +13,8 @@ from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from search.engine import Filters, Query, SearchEngine, Window
 from search.generation.backend import FIELDS
-from search.ranking.details import first_of_groups
-from search.ranking.order import SHARE_OF_BEST, group, group_many
+from search.ranking.order import first_of_groups, group_many
+from search.ranking.weights import SHARE_OF_BEST
 from search.results import Answer
 
 SLOW = pytest.mark.slow
@@ -27,6 +27,7 @@ QUERIES = [
     Query(words="arr*", keyword=True),
     Query(icon=1),
     Query(words="round", icon=1),
+    Query(words="arrow left", prefer=("second",)),
 ]
 
 
@@ -55,7 +56,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
 @pytest.fixture(params=[pytest.param(2_500, marks=SLOW), 20])
 def first_look(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many candidates are asked for at first: more than there are, or so few that steps follow."""
-    monkeypatch.setattr("search.ranking.answer.N_CANDIDATES", request.param)
+    monkeypatch.setattr("search.ranking.retrieve.N_CANDIDATES", request.param)
     return int(request.param)
 
 
@@ -94,8 +95,10 @@ def test_all_pages_together_hold_the_hits_that_each_of_them_counts(engine: Searc
         asked = [Window(k=30, offset=start, facets=start == 60) for start in range(0, 480, 30)]
         pages = [engine.ask(query, filters=filters, window=window) for window in asked]
         assert len({(page.n_found, page.is_more) for page in pages}) == 1
-        ids = [hit.id for page in pages for hit in page.hits]
-        assert len(ids) == len(set(ids)) == pages[0].n_found
+        hits = [hit for page in pages for hit in page.hits]
+        assert len({hit.id for hit in hits}) == len(hits) == pages[0].n_found
+        assert hits == engine.ask(query, filters=filters, window=Window(k=480)).hits
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
 @pytest.mark.usefixtures("first_look")
@@ -104,7 +107,7 @@ def test_a_lower_bound_says_so_on_every_page_and_pages_go_on_beyond_it(
 ) -> None:
     whole = engine.ask(Query(words="arrow"), window=Window(k=1, min_score=0))
     assert not whole.is_more
-    monkeypatch.setattr("search.ranking.answer.MOST_COUNTED", 20)
+    monkeypatch.setattr("search.ranking.results.MOST_COUNTED", 20)
     windows = [Window(k=10, offset=start, min_score=0) for start in range(0, whole.n_found + 10, 10)]
     pages = [engine.ask(Query(words="arrow"), window=window) for window in windows]
     assert {(page.n_found, page.is_more, page.counted) for page in pages} == {(20, True, "20+")}
@@ -123,6 +126,17 @@ def test_a_filter_that_leaves_no_good_hit_shows_the_nearest_and_calls_them_doubt
                 assert answer.is_doubtful
                 n_near += 1
     assert n_near >= 1
+
+
+def group(pairs: Iterable[tuple[int, int]]) -> list[int]:
+    """The obvious way: the first of each group and of each drawing."""
+    kept: list[int] = []
+    seen: set[tuple[str, int]] = set()
+    for place, (variants, drawing) in enumerate(pairs):
+        if seen.isdisjoint({("group", variants), ("drawing", drawing)}):
+            kept.append(place)
+            seen |= {("group", variants), ("drawing", drawing)}
+    return kept
 
 
 def test_many_candidates_are_grouped_as_they_are_one_by_one() -> None:

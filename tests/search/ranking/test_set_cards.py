@@ -4,8 +4,8 @@ import pytest
 from called_icons import LUCIDE, MAP, MDI
 
 from indexer.library.folder import Library
+from search.answering.details import N_SAMPLED
 from search.engine import SearchEngine
-from search.ranking.details import N_SAMPLED
 
 
 @pytest.fixture(scope="module")

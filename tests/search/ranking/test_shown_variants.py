@@ -66,6 +66,28 @@ def test_a_style_that_is_asked_is_shown(engine: SearchEngine, words: str) -> Non
     assert _names(engine, Query(words=words))[0] == "bell-fill"
 
 
+@pytest.mark.parametrize(
+    ("words", "meaning", "suffixes"),
+    [
+        ("thin outline bell", "bell", ["-thin"]),
+        ("bell in thin line style", "bell", ["-thin"]),
+        ("hollow heart", "heart", ["", "-bold", "-light", "-thin"]),
+        ("line style trash icon", "trash", ["", "-light", "-thin"]),
+        ("filled stars please", "star", ["-fill"]),
+        ("i need a solid icon for a user", "user", ["-fill"]),
+        ("not outlined heart", "heart", ["-fill", "-bold"]),
+        ("unfilled heart", "heart", ["", "-light", "-thin"]),
+        ("phones", "phone", [""]),
+    ],
+)
+def test_of_sentences_the_thing_is_found_in_the_style_that_is_asked(
+    engine: SearchEngine, words: str, meaning: str, suffixes: list[str]
+) -> None:
+    hits = engine.ask(Query(words=words)).hits
+    assert hits[0].name in [f"{meaning}{suffix}" for suffix in suffixes]
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
 @pytest.mark.parametrize("words", ["bell bold", "bell-bold", "ph:bell-bold", "BellBold"])
 def test_a_name_that_states_its_weight_is_found_as_it_is_spelt(engine: SearchEngine, words: str) -> None:
     hit = engine.search(words)[0]

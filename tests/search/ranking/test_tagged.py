@@ -9,8 +9,8 @@ from conftest import build_library
 
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from indexer.merging import manifest
 from search.engine import Filters, Hit, Query, SearchEngine, Window
+from search.ranking import weights
 
 SAMPLES = bundled("samples/lucide-static")
 TAGS = {
@@ -81,4 +81,4 @@ def test_an_icon_is_found_by_what_other_sets_say_of_its_name(tagged: Library) ->
     engine = SearchEngine.open(tagged.root)
     said = engine.explain(Query(words="garbage"), engine.find("lucide-static:trash"))
     assert "trash" in said.synonyms
-    assert said.icon.evidence["synonyms"] == pytest.approx(manifest.SYNONYM)
+    assert 0 < said.icon.evidence["synonyms"] < weights.SYNONYM  # as far as the picture says it, too

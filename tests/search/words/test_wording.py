@@ -76,11 +76,91 @@ def test_a_minus_leaves_out_though_the_rest_is_a_name() -> None:
         ("star line", "star line", None),
         ("filled", "filled", None),
         ("star", "star", None),
+        ("thin outline envelope", "envelope", "thin outline"),
+        ("outlined round bell", "bell", "rounded outline"),
+        ("house rounded outline", "house", "rounded outline"),
+        ("sharp house filled", "house", "sharp filled"),
+        ("two tone home", "home", "duotone"),
+        ("hollow heart", "heart", "outline"),
+        ("bookmark filled icon", "bookmark", "filled"),
+        ("star in outline style", "star", "outline"),
+        ("line style trash can", "trash can", "outline"),
+        ("a filled icon of a star", "star", "filled"),
+        ("empty star", "star", "outline"),
+        ("stroke star", "star", "outline"),
+        ("full star", "star", "filled"),
+        ("empty box", "empty box", None),
+        ("line chart", "line chart", None),
+        ("light bulb", "light bulb", None),
+        ("full screen", "full screen", None),
+        ("command line", "command line", None),
+        ("filled traffic light", "traffic light", "filled"),
+        ("thin star", "thin star", None),
+        ("filled stars", "star", "filled"),
     ],
 )
-def test_a_style_is_taken_off_either_end(text: str, name: str, style: str | None) -> None:
-    wording = _read(text)
-    assert (wording.typed, wording.name, wording.style) == (text, name, style)
+def test_styles_are_taken_off_both_ends_unless_they_are_a_part_of_a_name(
+    text: str, name: str, style: str | None
+) -> None:
+    names = (
+        "star",
+        "bell",
+        "chart",
+        "bulb",
+        "screen",
+        "command",
+        "chart line",
+        "lightbulb",
+        "fullscreen",
+        "traffic light",
+    )
+    wording = _read(text, *names)
+    assert (wording.name, wording.style) == (name, style)
+    assert wording.style is None or not wording.spellings or text in wording.spellings
+
+
+def test_a_weight_is_a_style_where_icons_have_it_and_is_said_by_names_too() -> None:
+    wording = read_words("bold filled bell", SPELLER, styles=("filled", "bold"))
+    assert (wording.typed, wording.name, wording.style) == ("bold bell", "bell", "bold filled")
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("i need an icon for inviting a colleague", "inviting a colleague"),
+        ("I'm looking for a symbol that means settings", "settings"),
+        ("show me the pictogram of a dog, please", "dog"),
+        ("icon for bells", "bells"),
+        ("heart with a line through it", "heart crossed out"),
+        ("bell with a diagonal slash across", "bell crossed out"),
+        ("wifi with no signal", "wifi off"),
+        ("phone without sound", "phone off"),
+        ("export as pdf", "pdf export pdf"),
+        ("star logo", "star"),
+        ("bell button", "bell button"),
+        ("need", "need"),
+        ("image", "image"),
+        ("sound", "sound"),
+        ("no signal", "no signal"),
+    ],
+)
+def test_of_sentences_what_is_no_word_of_an_icon_is_left_out(text: str, typed: str) -> None:
+    wording = _read(text, "star")
+    assert (wording.typed, wording.without) == (typed, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "written"),
+    [
+        ("stars", "star", "stars"),
+        ("batteries", "battery", "batteries"),
+        ("boxes", "box", "boxes"),
+        ("keys", "keys", "keys"),
+    ],
+)
+def test_several_are_asked_beside_one_that_is_a_name(text: str, name: str, written: str) -> None:
+    wording = _read(text, "star", "battery", "box", "keyboard")
+    assert (wording.name, wording.typed, wording.spellings) == (name, written, (written,))
 
 
 def test_a_guess_stands_beside_what_was_typed() -> None:
@@ -180,6 +260,16 @@ def test_what_stands_between_words_joins_parts(text: str, parts: tuple[str, ...]
         ("BELL WITHOUT DOT", "BELL", ("DOT",)),
         ("bell\u00a0without\u00a0dot", "bell", ("dot",)),
         ("pizza without camera a", "pizza", ("camera a",)),
+        ("not outlined star", "star", ("outlined",)),
+        ("non-filled bell", "bell", ("filled",)),
+        ("no outline star", "star", ("outline",)),
+        ("unfilled star", "star", ("filled",)),
+        ("star outline off", "star", ("outline",)),
+        ("without circle check", "check", ("circle",)),
+        ("ohne Kreis Pfeil", "Pfeil", ("Kreis",)),
+        ("no circle check", "check", ("circle",)),
+        ("plus sans cercle", "plus", ("cercle",)),
+        ("arrow ohne circle", "arrow", ("circle",)),
     ],
 )
 def test_words_say_what_to_leave_out(text: str, words: str, without: tuple[str, ...]) -> None:
@@ -197,20 +287,33 @@ def test_words_say_what_to_leave_out(text: str, words: str, without: tuple[str, 
     ],
 )
 def test_a_minus_says_so_explicitly(text: str, words: str, without: tuple[str, ...]) -> None:
-    assert read_phrase(text) == Phrase(words, (), without, is_explicit=True)
+    assert read_phrase(text) == Phrase(words, (), without)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        *("no smoking", "no wifi", "without circle", "not filled", "not a bell", "-x", "no", "no, bell", "except"),
+        *(
+            "no smoking",
+            "no wifi",
+            "wifi off",
+            "no entry sign",
+            "comic sans serif",
+            "without circle",
+            "not filled",
+            "not a bell",
+            "-x",
+            "no",
+            "no, bell",
+            "except",
+        ),
         *("do not disturb", "page not found", "x-ray", "state-of-the-art", "file - pdf"),
         *("em -- dash", "arrow -", "bell without", "", " ", ",", "🔔", "日本語", "\u202ebell", "x\u0301" * 40),
     ],
 )
 def test_nothing_is_left_out_where_nothing_else_is_shown_or_a_name_says_so(text: str) -> None:
     phrase = read_phrase(text)
-    assert (phrase.parts, phrase.without, phrase.is_explicit) == ((), (), False)
+    assert (phrase.parts, phrase.without) == ((), ())
     assert phrase.words == text.strip() or phrase.words == text
 
 

@@ -2,57 +2,25 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from indexer.arrays import Floats, Ids, Mask, Positions
+from indexer.arrays import Ids, Positions
 from indexer.errors import UnknownIconError
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.words import normalise, unprinted
 from indexer.sources.records import family
-from search.generation.backend import Ability, Choice, IconRow, SetFacts, numbered_key
+from search.generation.backend import Ability, IconRow, SetFacts, numbered_key
 from search.generation.facets import Facets
-from search.generation.labels import SetPriority
 from search.generation.opened import Opened
 from search.generation.snapshot import Snapshot
 from search.query import refuse_broken, refuse_late
-from search.ranking.candidates import Candidates, all_related
-from search.ranking.order import NAMED, RELATED, group_many
+from search.ranking.features import Rows, rows_of
+from search.ranking.order import NAMED, SetPriority, grouped, groups_of, order_of_sets, set_priority
 from search.results import MOST_ALSO, Details, Hit, NameRead, SetCard
-
-
-def groups_of(opened: Opened, ids: Ids) -> tuple[Ids, Ids]:
-    """A number for the variant group of each icon, and one for its drawing."""
-    rows = opened.facets.at(ids)
-    return opened.facets.variants(rows), rows["drawing"]
-
-
-def grouped(opened: Opened, ids: Ids, *, flat: bool) -> Positions:
-    """Places of the hits among some icons: all of them, or the first one of each variant group and drawing."""
-    return np.arange(len(ids)) if flat else group_many(*groups_of(opened, ids))
-
-
-def first_of_groups(variants: Ids, drawings: Ids) -> Choice:
-    """Which pairs of a place among some icons and a code are hits: of those with the same code one of each group.
-
-    What is alone in both kinds of groups is a hit, whatever its code: most icons are.
-    """
-    variants, drawings = (np.unique(numbers, return_inverse=True)[1] for numbers in (variants, drawings))
-    is_alone = (np.bincount(variants)[variants] == 1) & (np.bincount(drawings)[drawings] == 1)
-    bits = len(variants).bit_length()
-
-    def choose(places: Positions, codes: Ids) -> Positions:
-        is_hit = is_alone[places]
-        others = np.flatnonzero(~is_hit)
-        of_codes = codes[others].astype(np.int64) << bits
-        is_hit[others[group_many(of_codes | variants[places[others]], of_codes | drawings[places[others]])]] = True
-        return np.flatnonzero(is_hit)
-
-    return choose
 
 
 def others_bearing(opened: Opened, sets: SetPriority, ids: Ids) -> list[Ids]:
@@ -62,42 +30,16 @@ def others_bearing(opened: Opened, sets: SetPriority, ids: Ids) -> list[Ids]:
     every = np.concatenate([ids[:0], *alike])
     is_other = facets.variants(facets.at(every)) != facets.variants(facets.at(ids))[of_hit]
     every, of_hit = every[is_other], of_hit[is_other]
-    order = np.lexsort((*_order_of_sets(opened, sets, every), of_hit))
+    order = np.lexsort((*order_of_sets(opened, sets, every), of_hit))
     return np.split(every[order], np.searchsorted(of_hit, np.arange(1, len(ids))))
-
-
-def shown_for_all(
-    opened: Opened, sets: SetPriority, hits: Candidates, taken: Ids, may_answer: Callable[[Ids], Mask]
-) -> Candidates:
-    """Put the icon of a preferred set in the place of a hit with the same drawing, and an own one in that of a sample.
-
-    `taken` are the variants that other hits stand for: none comes twice.
-    """
-    facets, ids, tiers = opened.facets, hits.ids.copy(), hits.tiers.copy()
-    sources = sets.sources[facets.at(ids)["set"]]
-    places = np.flatnonzero(sources < sets.sources.max(initial=0))
-    for place, alike in zip(places.tolist(), facets.alike(ids[places]), strict=True):
-        rows = facets.at(alike)
-        better = alike[(sets.sources[rows["set"]] > sources[place]) & ~np.isin(facets.variants(rows), taken)]
-        better = better[may_answer(better)]
-        for best in better[np.lexsort(_order_of_sets(opened, sets, better))][:1]:
-            ids[place], tiers[place] = best, RELATED
-            taken = np.append(taken, facets.variants(facets.at(np.array([best]))))
-    return replace(hits, ids=ids, tiers=tiers)
-
-
-def _order_of_sets(opened: Opened, sets: SetPriority, ids: Ids) -> tuple[Floats, Ids]:
-    """What puts some icons into the order in which their sets stand, the last key first as `np.lexsort` wants it."""
-    of_sets = opened.facets.at(ids)["set"]
-    return -sets.evidence[of_sets], -sets.sources[of_sets]
 
 
 _NUMBERED = re.compile("#[0-9]+$")
 
 
-def as_hits(opened: Opened, found: Candidates, sets: SetPriority, *, flat: bool) -> list[Hit]:
+def as_hits(opened: Opened, found: Rows, sets: SetPriority, *, flat: bool) -> list[Hit]:
     """Spell candidates as hits, in their order."""
-    ids = found.ids
+    ids = found["icon"]
     others = [ids[:0] for _ in ids] if flat else others_bearing(opened, sets, ids)
     also = [some[:MOST_ALSO] for some in others]
     icons = opened.snapshot.candidates(np.concatenate([ids, *also]))
@@ -107,11 +49,13 @@ def as_hits(opened: Opened, found: Candidates, sets: SetPriority, *, flat: bool)
     in_order = [icons[icon] for icon in ids.tolist()]
     digests = opened.snapshot.digests([icon.image_id for icon in in_order])
     rows = opened.facets.at(ids)
+    is_same = groups_of(opened, found["judged"])[0] == groups_of(opened, ids)[0]
+    is_exact = is_same & (found["tier"] <= NAMED)
     traits = zip(
         opened.facets.looks(rows),
         rows["coloured"].tolist(),
         rows["animated"].tolist(),
-        found.similarities.tolist(),
+        found["similarity"].tolist(),
         strict=True,
     )
     return [
@@ -132,9 +76,9 @@ def as_hits(opened: Opened, found: Candidates, sets: SetPriority, *, flat: bool)
             animated=_known(animated),
             path=_file_of(icon),
             member=icon.member,
-            score=round(float(found.confidence[place]), 4),
+            score=round(float(found["confidence"][place]), 4),
             similarity=None if np.isnan(similarity) else round(similarity, 4),
-            exact=bool(found.tiers[place] <= NAMED),
+            exact=bool(is_exact[place]),
             n_variants=1 if flat else len(variants[icon.set_id, icon.name_id]),
             also=tuple(keys[other] for other in also[place].tolist()),
             n_also=len(others[place]),
@@ -145,9 +89,9 @@ def as_hits(opened: Opened, found: Candidates, sets: SetPriority, *, flat: bool)
 
 def hits_of(opened: Opened, ids: Ids, *, sets: SetPriority | None = None, flat: bool = False) -> list[Hit]:
     """Spell some icons as hits that nobody looked for: their score is 1."""
-    ones, none = np.ones(len(ids), np.float32), np.full(len(ids), np.nan, np.float32)
-    found = Candidates(ids, all_related(ids), none, ones, ones, ones, beyond=0)
-    return as_hits(opened, found, sets or opened.set_priority(()), flat=flat)
+    rows = rows_of(ids)
+    rows["similarity"], rows["confidence"] = np.nan, 1
+    return as_hits(opened, rows, sets or set_priority(opened, ()), flat=flat)
 
 
 def _key(opened: Opened, icon: IconRow, variants: Sequence[tuple[int, str]]) -> str:

@@ -1,0 +1,197 @@
+"""The table that ranking goes by: a row for each icon, a column for each thing that may speak for it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.arrays import Floats, Ids, Tiers
+from indexer.languages.words import CERTAIN, asked_style, normalise
+from indexer.merging.facets import A_LOOK, NO_STYLE
+from indexer.merging.lexicon import says_all
+from indexer.merging.vector_index import Neighbours
+from search.generation.backend import VectorSearch, is_in
+from search.generation.opened import Opened
+from search.query import refuse_late
+from search.ranking import weights
+from search.ranking.order import CALLED, NAMED, RELATED, STATED
+from search.ranking.parsing import Avoided, ParsedQuery
+from search.ranking.retrieve import Question, Retrieved, tags_asked
+
+SIGNALS = {
+    "words": weights.WORDS,
+    "drawn": 1.0,
+    "synonyms": 1.0,
+    "set": 1.0,
+    "set first": weights.SETS_FIRST,
+    "plain": weights.PLAIN,
+    "style": weights.STYLE,
+    "says style": weights.SAYS_STYLE,
+    "parts": weights.PARTS,
+    "left out": weights.WITHOUT,
+}
+"""What may speak for an icon beside its vector, 0 for nothing, and what it weighs."""
+ROW = np.dtype(
+    [
+        ("icon", np.int64),
+        ("judged", np.int64),
+        ("tier", np.int8),
+        *((name, np.float32) for name in ("vectors", *SIGNALS, "look")),
+        *((name, np.float32) for name in ("similarity", "evidence", "score", "confidence")),
+    ],
+    align=True,
+)
+"""An icon, and the one that was judged in its place: another where it stands for its variants, or shows their drawing.
+"vectors" and "look" are cosines of what is meant and of how it looks; the last four are what all of it is worth
+(`combine.weigh`): a similarity for people, evidence to rank by, a score, and how sure people may be."""
+Rows = NDArray[np.void]
+_STYLES = CERTAIN | {"fill", "solid"}
+"""Words that mean a style and no thing, of which a vector says nothing: most stars are near "filled"."""
+_USUAL = 64
+"""Candidates, about, that say how much like the query pictures usually are."""
+_AT_ONCE = 8_192
+"""Vectors that are read back together: of a deep page a quarter of a million are, 400 MB in one piece."""
+
+
+def rows_of(ids: Ids) -> Rows:
+    """Rows for some icons, of which nothing is known yet."""
+    rows = np.zeros(len(ids), ROW)
+    rows["icon"] = rows["judged"] = ids
+    rows["tier"] = RELATED
+    return rows
+
+
+def features(question: Question, ids: Ids, found: Retrieved | None = None) -> Rows:
+    """Look at some icons; `found` knows some of their cosines already."""
+    opened, rows = question.opened, rows_of(ids)
+    known = opened.facets.at(ids)
+    if question.parsed is not None:
+        rows["vectors"] = _cosines(opened.icons, question.parsed.vector, ids, found.cosines if found else None)
+        words_of(question, rows, found)
+    if question.look is not None:
+        images = known["image"]
+        rows["look"] = _cosines(opened.pictures, question.look, images, found.looks if found else None)
+    if question.look is None and question.parsed is not None:
+        rows["tier"] = _tiers(question, ids)
+        is_direct = rows["tier"] < STATED
+        rows["set first"] = rows["set"] * is_direct
+        rows["plain"] = is_direct & (known["states"] == NO_STYLE) & (not question.parsed.wording.style)
+    if question.avoided.words:
+        rows["left out"] = _left_out(opened, question.avoided, ids)
+    return rows
+
+
+def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> None:
+    """Fill in what names, sets and styles of icons say, and how their drawings show parts.
+
+    Icons that are called or show what is customarily meant are all found at first: only these are held against it.
+    """
+    opened, parsed, fits, ids = question.opened, question.parsed, question.fits, rows["icon"]
+    assert parsed is not None and fits is not None
+    wording, known, names = parsed.wording, opened.facets.at(ids), opened.name_rows(ids)
+    rows["words"] = fits[names]
+    rows["set"] = question.sets.evidence[known["set"]]
+    if len(parsed.drawn) and (found is None or found.is_first.any()):
+        # Sets with an icon whose name or tag says all that is asked draw it so, whatever is customary.
+        with_own = opened.facets.sets_saying(opened.lexicon, fits, tags_asked(opened, parsed))
+        rows["drawn"] = np.where(np.isin(known["set"], with_own), 0, _drawn(opened, parsed, rows, names))
+    if wording.synonyms:
+        share = np.float32(weights.SYNONYM * (weights.BESIDE_NAMED if says_all(fits).any() else 1))
+        gained = share * _synonyms(opened, parsed, ids, found)
+        rows["synonyms"] = np.maximum(gained - np.float32(weights.WORDS) * rows["words"], 0)
+    if wording.style:
+        rows["style"] = opened.facets.lacks(ids, wording.style)
+        rows["says style"] = (rows["style"] < 1) & (known["states"] == A_LOOK)
+    if len(parsed.parts) and len(ids):
+        evidence = _evidence(opened, wording.parts, parsed.parts, ids, names)
+        # How far the worst part, by a soft minimum, lies below their mean.
+        rows["parts"] = -np.log(np.exp(evidence.mean(axis=0) - evidence).mean(axis=0))
+
+
+def _evidence(opened: Opened, words: tuple[str, ...], vectors: Floats, ids: Ids, names: Ids) -> Floats:
+    """Log-odds for some icons by each of some words alone, (words, icons)."""
+    cosines = cosines_of(opened.icons, vectors, ids) / np.float32(opened.manifest.calibration.unit)
+    fits = np.stack([opened.lexicon.coverage(one)[names] for one in words])
+    return np.asarray(cosines + np.float32(weights.WORDS) * fits, np.float32)
+
+
+def _synonyms(opened: Opened, parsed: ParsedQuery, ids: Ids, found: Retrieved | None) -> Floats:
+    """How much other sets say the query of the names of icons, as far as their pictures say it, too, 0 to 1."""
+    said = np.zeros(len(ids), np.float32)
+    for name, weight in parsed.wording.synonyms:
+        places = is_in(np.sort(opened.snapshot.named(name)), ids)
+        said[places] = np.maximum(said[places], np.float32(weight))
+    if found is not None and said.any():
+        first = ids[is_in(found.ids[found.is_first], ids)]
+        usual = first[:: 1 + len(first) // _USUAL]
+        cosines = cosines_of(opened.pictures, parsed.vector[None], opened.images_of(np.append(usual, ids[said > 0])))[0]
+        deviations = (cosines[len(usual) :] - cosines[: len(usual)].mean()) / max(1e-6, cosines[: len(usual)].std())
+        said[said > 0] *= np.clip(0.5 + deviations / 2, 0, 1)
+    return said
+
+
+def _drawn(opened: Opened, parsed: ParsedQuery, rows: Rows, names: Ids) -> Floats:
+    """Log-odds by which icons answer what is customarily drawn better than the words themselves."""
+    found = _evidence(opened, parsed.wording.drawn, parsed.drawn, rows["icon"], names)
+    unit = np.float32(opened.manifest.calibration.unit)
+    own = rows["vectors"] / unit + np.float32(weights.WORDS) * rows["words"]
+    costs = weights.DRAWN + weights.DRAWN_NEXT * np.arange(len(parsed.drawn), dtype=np.float32)
+    return np.asarray(np.maximum((found + costs[:, None]).max(axis=0) - own, 0), np.float32)
+
+
+def _tiers(question: Question, ids: Ids) -> Tiers:
+    """Tier of each icon; what bears what is to be left out in its name, or is in that style, is no direct answer.
+
+    Vectors alone don't tell: they find a calendar near "days", and a house near "building".
+    """
+    opened, tiers = question.opened, np.full(len(ids), RELATED, np.int8)
+    for tier, direct in ((STATED, question.direct[2]), (NAMED, question.direct[1]), (CALLED, question.direct[0])):
+        if len(direct):
+            tiers[is_in(np.sort(direct), ids)] = tier
+    for words in question.avoided.words:
+        tiers[opened.facets.in_style(ids, asked_style(words))] = RELATED
+        tiers[says_all(opened.lexicon.coverage(words)[opened.name_rows(ids)])] = RELATED
+    return tiers
+
+
+def _left_out(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:
+    """How much icons are what is to be left out, 0 to 1: by how good a hit of it each is, or by its style."""
+    most = np.zeros(len(ids), np.float32)
+    if not len(ids):
+        return most
+    evidence = _evidence(opened, avoided.words, avoided.vectors, ids, opened.name_rows(ids))
+    for words, of_words in zip(avoided.words, evidence, strict=True):
+        refuse_late()
+        if not _STYLES.issuperset(words.split()):
+            most = np.maximum(most, opened.manifest.calibration.words.scores(of_words))
+        most = np.maximum(most, opened.facets.in_style(ids, asked_style(words)))
+    return most
+
+
+def _cosines(stored: VectorSearch, vector: Floats, ids: Ids, near: Neighbours | None) -> Floats:
+    """Cosines of what is stored of some ids with one vector; those of the nearest are known."""
+    if near is None or not len(near.ids):
+        return np.asarray(cosines_of(stored, vector[None], ids)[0])
+    order = np.argsort(near.ids)
+    places = order[np.minimum(np.searchsorted(near.ids, ids, sorter=order), len(order) - 1)]
+    cosines: Floats = near.scores[places]
+    is_new = near.ids[places] != ids
+    cosines[is_new] = cosines_of(stored, vector[None], ids[is_new])[0]
+    return np.asarray(cosines)
+
+
+def cosines_of(stored: VectorSearch, vectors: Floats, ids: Ids) -> Floats:
+    """Cosines of some vectors, (m, dim), with those that are stored of some ids: (m, n)."""
+    found = np.empty((len(vectors), len(ids)), np.float32)
+    order = np.argsort(ids)  # as they lie on disk and in memory
+    for start in range(0, len(ids), _AT_ONCE):
+        some = order[start : start + _AT_ONCE]
+        found[:, some] = vectors @ stored.reconstruct(ids[some]).T
+    return found
+
+
+def of_keywords(question: Question, text: str, found: Retrieved) -> Rows:
+    """What matches a keyword query: each is right, and those that are called so come first."""
+    rows = rows_of(found.ids)
+    rows["tier"][np.isin(found.ids, question.opened.snapshot.named(normalise(text)))] = NAMED
+    rows["evidence"], rows["similarity"] = found.merits, np.nan
+    rows["score"] = rows["confidence"] = 1
+    return rows

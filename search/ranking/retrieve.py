@@ -1,0 +1,245 @@
+"""What is asked of a generation, and which of its icons could answer: near by a vector, or called or tagged so."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import cast
+
+import numpy as np
+
+from indexer.arrays import Floats, Ids, Mask, distinct
+from indexer.errors import IconsError
+from indexer.merging.vector_index import Neighbours
+from search.generation.backend import Ability, Selection, VectorSearch, is_in
+from search.generation.opened import Opened
+from search.query import Query, pasted_svg, refuse_late
+from search.ranking.order import SetPriority, set_priority
+from search.ranking.parsing import NOTHING, Avoided, ParsedQuery, icons_called, parse_avoided, parse_query
+from search.words.wording import read_keywords
+
+N_CANDIDATES = 1_000
+"""Icons that the vectors are asked for at first: what a refined index looks at in any case."""
+N_LEXICAL = 400
+"""Icons that names add to those that the vectors find; one in five where more are asked for."""
+N_DRAWN = 50
+"""Icons that each customary drawing adds by its vector, and as many by names."""
+_SIFTED = 8
+"""Times as many names are looked at where a filter leaves some of them."""
+_LARGE = 4
+"""Of a selection that holds one icon in so many, or more, those near are found among all that are near."""
+_N_REMEMBERED = 16
+"""Lists of neighbours: who filters, or turns pages, asks for the same one again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A query as a generation is asked, perhaps several times: deeper, or among fewer icons."""
+
+    opened: Opened
+    sets: SetPriority
+    """How the library's sets stand for who asks."""
+    parsed: ParsedQuery | None = None
+    """Its words."""
+    fits: Floats | None = None
+    """(names,) how well each name of the library fits the words."""
+    direct: tuple[Ids, Ids, Ids] = (np.empty(0, np.int64),) * 3
+    """The icons that the words call, name and state as a tag."""
+    avoided: Avoided = NOTHING
+    look: Floats | None = None
+    """Vector of the picture, or of the icon's, that is asked with."""
+    picture_share: float = 1.0
+    """What it counts beside words."""
+    keywords: str | None = None
+    own: int | None = None
+    """Icon that is asked with, which does not answer; nor do its variants, where icons are grouped."""
+
+
+def question_of(opened: Opened, query: Query) -> Question:
+    """Read a query, and encode it.
+
+    Raises:
+        IconsError: it asks what can't be.
+    """
+    sets = set_priority(opened, query.prefer or ())
+    if query.keyword:
+        if query.picture is not None or query.icon is not None or query.without:
+            raise IconsError("a keyword query takes words alone; write -word for what must not be there")
+        if not query.words.strip():
+            raise IconsError('the query is empty; try `icons search --keyword "arrow*"`')
+        opened.engine.require(Ability.KEYWORDS)
+        return Question(opened=opened, sets=sets, keywords=query.words)
+    if query.picture is None and (svg := pasted_svg(query.words)):
+        query = replace(query, words="", picture=svg)
+    look = _look_of(opened, query)
+    if look is not None and not query.words.strip():
+        avoided = parse_avoided(opened, query)
+        return Question(opened=opened, sets=sets, avoided=avoided, look=look, own=query.icon)
+    if not 0 <= query.picture_share <= 1:
+        raise IconsError(f'picture_share is "{query.picture_share}"; give a number from 0 to 1')
+    parsed = parse_query(opened, query.words, languages=query.languages)
+    question = replace(
+        question_of_words(opened, parsed),
+        sets=sets,
+        direct=direct_of(opened, parsed),
+        avoided=parse_avoided(opened, query, parsed),
+        own=query.icon,
+    )
+    return question if look is None else replace(question, look=look, picture_share=query.picture_share)
+
+
+def question_of_words(opened: Opened, parsed: ParsedQuery) -> Question:
+    """Ask for words alone, of a user who prefers no set."""
+    return Question(
+        opened=opened,
+        sets=set_priority(opened, ()),
+        parsed=parsed,
+        fits=opened.lexicon.coverage(parsed.wording.name),
+        picture_share=0.0,
+    )
+
+
+def _look_of(opened: Opened, query: Query) -> Floats | None:
+    """Vector of the picture that is asked with, or of an icon's; None where words alone are asked."""
+    if query.icon is not None:
+        if query.picture is not None:
+            raise IconsError("the query holds a picture and an icon; ask with one of them")
+        image = opened.snapshot.icon(query.icon).image_id
+        return np.asarray(opened.pictures.reconstruct(np.array([image]))[0])
+    if query.picture is None:
+        return None
+    if not isinstance(query.picture, bytes):
+        return opened.encoder.encode_picture(query.picture)
+    from indexer.rendering.screenshot import cut_out  # words need no decoder
+
+    return opened.encoder.encode_picture(cut_out(query.picture, size=opened.encoder.image_size))
+
+
+def direct_of(opened: Opened, parsed: ParsedQuery) -> tuple[Ids, Ids, Ids]:
+    """Icons that words lead to without any vector."""
+    wording, snapshot = parsed.wording, opened.snapshot
+    named = [np.empty(0, np.int64), *map(snapshot.named, wording.spellings)]
+    if wording.style and not wording.spelled:
+        of_name = snapshot.named(wording.name)
+        named.append(of_name[opened.facets.is_like(of_name, wording.style)])
+    stated = [np.empty(0, np.int64), *(opened.facets.stating(tag) for tag in tags_asked(opened, parsed))]
+    called = np.empty(0, np.int64) if parsed.code is None else icons_called(opened, parsed.code)
+    return called, np.concatenate(named), np.concatenate(stated)
+
+
+def tags_asked(opened: Opened, parsed: ParsedQuery) -> list[int]:
+    """Codes of the tags that are what is asked."""
+    tags = (opened.snapshot.tag_code(words) for words in parsed.wording.spellings)
+    return [tag for tag in tags if tag is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The icons that could answer."""
+
+    ids: Ids
+    """Ascending, each once."""
+    is_first: Mask
+    """Which of them are found at first, whatever is filtered: by these a query's scores are measured."""
+    fits: Mask
+    """Which of them the filters leave."""
+    cosines: Neighbours | None = None
+    """Of icons with the words, as far as they are known; `beyond` is the most that one may have which was not found."""
+    looks: Neighbours | None = None
+    """The same of pictures."""
+    words: float = 0.0
+    """How well a name may fit that was not found."""
+    merits: Floats | None = None
+    """Of a keyword query, (ids,)."""
+    is_cut: bool = False
+    """Whether a keyword query has more."""
+
+
+def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bool) -> Retrieved:
+    """Find the icons among which the best `n` are; where `is_first` also those that no filter would take away.
+
+    Raises:
+        IconsError: a keyword query only excludes.
+    """
+    refuse_late()
+    if question.keywords is not None:
+        return _retrieve_keywords(question, question.keywords, n, only)
+    every: list[Ids] = []
+    """Found whatever is filtered."""
+    among: list[Ids] = []
+    """Found among what the filters leave, and perhaps beside."""
+    cosines = looks = None
+    words = 0.0
+    facets, icons = question.opened.facets, question.opened.icons
+    if (parsed := question.parsed) is not None and question.fits is not None:
+        cosines, first = _near(question.opened, icons, parsed.vector, n, only, is_first=is_first)
+        every, among = [first], [cosines.ids]
+        if len(cosines.ids) < len(icons):
+            first, lexical, words = _best_named(question.opened, question.fits, n, only)
+            of_synonyms = [question.opened.snapshot.named(name) for name, _ in parsed.wording.synonyms]
+            every += [first, *question.direct, *of_synonyms]
+            among.append(lexical)
+            for drawing, vector in zip(parsed.wording.drawn, parsed.drawn, strict=True):
+                near, first = _near(question.opened, icons, vector, N_DRAWN, only, is_first=True)
+                named = question.opened.lexicon.coverage(drawing)
+                every += [first, facets.best_named(question.opened.lexicon, named, most=N_DRAWN)]
+                among.append(near.ids)
+    if question.look is not None:
+        images = None if only is None else only.images()
+        looks, first = _near(question.opened, question.opened.pictures, question.look, n, images, is_first=is_first)
+        every.append(facets.showing(first) if is_first else first[:0])
+        among.append(facets.showing(looks.ids))
+    of_all = distinct(np.concatenate(every))
+    ids = distinct(np.concatenate([of_all, *among]))
+    fits = np.ones(len(ids), bool) if only is None else only.has(ids)
+    return Retrieved(ids, is_in(of_all, ids) & is_first, fits, cosines, looks, words)
+
+
+def _near(
+    opened: Opened, vectors: VectorSearch, vector: Floats, n: int, only: Selection | None, *, is_first: bool
+) -> tuple[Neighbours, Ids]:
+    """What lies near to a vector among a selection, perhaps with more beside it; and what does so among all."""
+    share = 1.0 if only is None else max(1, len(only)) / max(1, len(vectors))
+    if share * _LARGE >= 1:
+        wide = min(round(n / share), vectors.most)
+        found = _remembered_near(opened, vectors, vector, wide)
+        return found, found.ids[np.argsort(-found.scores, kind="stable")[:n]] if share < 1 else found.ids
+    near = vectors.search(vector, k=n, only=only, is_rough=True)
+    if not is_first:
+        return near, near.ids[:0]
+    of_all = _remembered_near(opened, vectors, vector, n)
+    ids, places = np.unique(np.concatenate([near.ids, of_all.ids]), return_index=True)
+    return Neighbours(np.concatenate([near.scores, of_all.scores])[places], ids, near.beyond), of_all.ids
+
+
+def _remembered_near(opened: Opened, vectors: VectorSearch, vector: Floats, n: int) -> Neighbours:
+    """The nearest of all, which are asked for again by who filters or turns pages."""
+
+    def search(_: int, content: bytes, n: int) -> Neighbours:
+        return vectors.search(np.frombuffer(content, vector.dtype), k=n, is_rough=True)
+
+    kept = opened.facets.keep(f"near {id(vectors)}", lambda: lru_cache(maxsize=_N_REMEMBERED)(search))
+    return cast(Neighbours, kept(id(vectors), vector.tobytes(), n))
+
+
+def _best_named(opened: Opened, fits: Floats, n: int, only: Selection | None) -> tuple[Ids, Ids, float]:
+    """Icons whose names fit best, of all and of a selection; and how well one of it may fit that is none of them."""
+    most = max(N_LEXICAL, n // 5)
+    n_best = most if only is None else _SIFTED * most
+    best = opened.facets.best_named(opened.lexicon, fits, most=n_best)
+    lexical = best if only is None else best[only.has(best)]
+    is_cut = len(lexical) >= most or len(best) == n_best
+    last = lexical[most - 1 : most] if len(lexical) >= most else best[-1:]
+    return best[:most], lexical[:most], float(fits[opened.name_rows(last)].max(initial=0)) if is_cut else 0.0
+
+
+def _retrieve_keywords(question: Question, text: str, n: int, only: Selection | None) -> Retrieved:
+    """The icons whose names, tags and categories say all that a keyword query wants."""
+    opened = question.opened
+    match = read_keywords(text)
+    nothing = np.empty(0, np.int64), np.empty(0, np.float32)
+    names, merits = opened.snapshot.matching(match, most=n) if match else nothing
+    ids = np.sort(opened.lexicon.icons_of(names))
+    order = np.argsort(names)
+    held = opened.facets.at(ids)["name"] if len(ids) else ids
+    merits = merits[order][np.searchsorted(names[order], held)] if len(ids) else merits[:0]
+    fits = np.ones(len(ids), bool) if only is None else only.has(ids)
+    return Retrieved(ids, np.ones(len(ids), bool), fits, merits=merits, is_cut=len(names) == n)
