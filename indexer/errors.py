@@ -53,6 +53,10 @@ class EmbedError(IconsError):
     """An embedding that cannot begin or go on; blocks that were finished stay."""
 
 
+class NoRoomError(EmbedError, DeviceError):
+    """A device without room for an encoder, or for one picture."""
+
+
 class ShardError(IconsError):
     """A shard that is missing, damaged, or of another encoder."""
 

@@ -1,12 +1,14 @@
 """The stages of `icons index`, each runnable alone: scan -> embed -> merge. Readable in a minute."""
 
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
 from sqlalchemy import Engine
 
@@ -14,15 +16,17 @@ from indexer.catalog import questions
 from indexer.catalog.database import count_on, open_catalog, used_ids
 from indexer.catalog.scan import ScanTally, remember
 from indexer.catalog.scan import forget as forget_source
+from indexer.catalog.scan import move as move_source
 from indexer.catalog.scan import scan as scan_sources
 from indexer.embedding import sharing
-from indexer.embedding.exporting import export_missing, exporting
+from indexer.embedding.exporting import carrying, export_missing, pending_encoder
 from indexer.embedding.planning import EmbedOptions, choice_in_use, prepare
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.embedding.sharing import Collected
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.devices import Devices, Machine, choose_sooner, operations, parse_devices
 from indexer.encoders.graphs import keep_own_weights
-from indexer.errors import LibraryError, SourceError
+from indexer.errors import DeviceError, LibraryError, SourceError
 from indexer.languages.letters import AUTO
 from indexer.library.bundled import bundled
 from indexer.library.folder import Generation, Library, noted_changes, require
@@ -31,10 +35,7 @@ from indexer.library.shards import Coverage, read_coverage, unread_images
 from indexer.library.traits import Accounting
 from indexer.merging.manifest import WEIGHTS, answering_manifest
 from indexer.process import give_back_memory
-
-if TYPE_CHECKING:
-    from indexer.encoders.devices import Devices
-
+from indexer.reports.timings import TIMINGS
 
 Stage = Callable[[str], None]
 """Takes the title of a step that begins."""
@@ -112,6 +113,7 @@ def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSum
         counts, generation = _publish(library, engine, embedded.fingerprint, watcher.stage)
         if counts.missing:
             raise LibraryError(f"{counts.missing} icons have neither a vector nor a reason; run `icons index` again")
+        export_missing(library, choice_in_use(engine), stage=watcher.stage)
         summary = IndexSummary(
             scanned, embedded, counts, generation.number if generation else None, time.monotonic() - started
         )
@@ -125,6 +127,7 @@ def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSum
                     started_at=began_at,
                     seconds=round(summary.seconds),
                     fingerprint=embedded.fingerprint,
+                    timings=json.dumps(TIMINGS.rows()),
                 )
     return summary
 
@@ -165,10 +168,13 @@ def merge(library: Library, choice: ModelChoice | None, stage: Stage) -> Generat
     Returns None where the current generation says the same already.
     """
     with _writing(library) as engine:
-        fingerprint = find_checkpoint(choice or choice_in_use(engine)).fingerprint
-        _, generation = _publish(library, engine, fingerprint, stage)
+        chosen = choice or choice_in_use(engine)
+        with carrying(library, chosen, stage=stage):
+            pass
+        _, generation = _publish(library, engine, find_checkpoint(chosen).fingerprint, stage)
         if choice is not None:
             _switch(engine, choice)
+        export_missing(library, chosen, stage=stage)
         return generation
 
 
@@ -183,7 +189,6 @@ def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
         if options.work is not None:
             sharing.collect(options.work, library)
         plan = _prepare(library, engine, options)
-        export_missing(library, engine, ModelChoice.from_json(plan.model), stage=watcher.stage)
         if options.work is not None:
             watcher.stage(f"Putting the plan into {options.work}")
             sharing.put_plan(options.work, library, plan)
@@ -208,7 +213,7 @@ def collect(library: Library, work: str) -> Collected:
 def restore_encoder(library: Library, stage: Stage) -> bool:
     """Export the query encoder in use if it is missing; tell whether it was."""
     with _writing(require(library)) as engine:
-        return export_missing(library, engine, choice_in_use(engine), stage=stage)
+        return export_missing(library, choice_in_use(engine), stage=stage)
 
 
 def forget(library: Library, location: Path) -> int:
@@ -219,6 +224,16 @@ def forget(library: Library, location: Path) -> int:
     """
     with _writing(require(library)) as engine, engine.begin() as connection:
         return forget_source(connection, location)
+
+
+def move(library: Library, old: Path, new: Path) -> int:
+    """Tell where a remembered source lies now; return how many icons it has.
+
+    Raises:
+        SourceError: the old place was never named, the new one was, or holds nothing that can be indexed.
+    """
+    with _writing(require(library)) as engine, engine.begin() as connection:
+        return move_source(connection, old, new)
 
 
 def _switch(engine: Engine, choice: ModelChoice) -> None:
@@ -242,8 +257,10 @@ def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watc
         tally = scan_sources(
             engine, report=watcher.scanned, changed=changed, unread=unread_images(library.root / "vectors")
         )
-    if tally.kept and not tally.files and not any(kept.icons for kept in tally.kept):  # there is nothing to publish
-        raise SourceError(str(tally.kept[0]))
+    with engine.connect() as connection:
+        if not any(row["icons"] for row in questions.count_by_source(connection)):  # there is nothing to publish
+            for refused in (*tally.kept, *tally.empty):
+                raise SourceError(str(refused))
     return tally
 
 
@@ -252,7 +269,7 @@ def _refuse_forgotten(library: Library) -> NoReturn:
     samples, answers = bundled("samples/lucide-static"), library.current()
     until = f"; generation {answers} answers until then" if answers is not None else ""
     raise SourceError(
-        f'"{library.root}" has no source any more: all were forgotten. `icons index SOURCE` adds one, '
+        f'"{library.root}" has no source any more: all were forgotten or held no icons. `icons index SOURCE` adds one, '
         f'`icons index "{samples}"` the sample icons{until}'
     )
 
@@ -263,30 +280,16 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
         watcher.stage("Collecting what was embedded elsewhere")
         fingerprint = find_checkpoint(options.choice or choice_in_use(engine)).fingerprint
         before = _catch_up(library, options, options.work, fingerprint, watcher)
+    watcher.stage("Planning")
     plan = _prepare(library, engine, options)
     choice = ModelChoice.from_json(plan.model)
     keep_own_weights(find_checkpoint(choice), library.encoder(plan.fingerprint))
-    if not plan.n_blocks:
-        export_missing(library, engine, choice, stage=watcher.stage)
-    elif options.work is not None:
-        with exporting(library, engine, choice, beside_gpus=False, stage=watcher.stage):
+    with carrying(library, choice, stage=watcher.stage):
+        if plan.n_blocks and options.work is not None:
             sharing.put_plan(options.work, library, plan)
             _catch_up(library, options, options.work, plan.fingerprint, watcher)
-    else:
-        from indexer.embedding.embed import run_ranks
-
-        give_back_memory()
-        devices = _devices_of(plan, options)
-        beside_gpus = devices.device == "cuda"
-        with exporting(library, engine, choice, beside_gpus=beside_gpus, stage=watcher.stage):
-            watcher.stage("Embedding")
-            run_ranks(
-                library,
-                plan.fingerprint,
-                devices=devices,
-                watch=lambda ranks: watcher.embedded(plan, ranks),
-                give_up=watcher.give_up,
-            )
+        elif plan.n_blocks:
+            _embed_here(library, plan, _sooner(plan, options, watcher.stage), options, watcher)
     n_images, n_names = (before.n_images, before.n_names) if before else (0, 0)
     return EmbedTally(plan.fingerprint, n_images + plan.n_images, n_names + plan.n_names, time.monotonic() - started)
 
@@ -310,10 +313,44 @@ def _start_on_ray(options: IndexOptions, work: str) -> str | None:
     return start_on_ray(options.ray, work)
 
 
-def _devices_of(plan: Plan, options: IndexOptions) -> "Devices":
-    """Where a plan is embedded: int8 is a processor's, so a library that began so goes on so, beside a GPU as well."""
-    from indexer.encoders.devices import parse_devices
+def _embed_here(library: Library, plan: Plan, devices: Devices, options: IndexOptions, watcher: Watcher) -> None:
+    """Embed on devices of this machine; where "auto" chose a GPU that turns out to be broken or full, on the CPU."""
+    from indexer.embedding.embed import run_ranks
 
+    give_back_memory()
+    watcher.stage("Embedding")
+    try:
+        run_ranks(
+            library,
+            plan.fingerprint,
+            devices=devices,
+            watch=partial(watcher.embedded, plan),
+            give_up=watcher.give_up,
+        )
+    except DeviceError as error:
+        if options.devices != "auto" or devices.device == "cpu":
+            raise
+        watcher.stage(f"On the CPU: {error}")
+        _embed_here(library, plan, parse_devices("cpu"), options, watcher)
+
+
+def _sooner(plan: Plan, options: IndexOptions, stage: Stage) -> Devices:
+    """Choose where a plan is embedded; "auto" says why it takes what it takes, where there is a GPU."""
+    devices = _devices_of(plan, options)
+    if devices.why:
+        stage(f"{'On the CPU' if devices.device == 'cpu' else 'Not on all GPUs'}: {devices.why}")
+    if options.devices != "auto" or devices.device == "cpu":
+        return devices
+    of_each = operations(find_checkpoint(ModelChoice.from_json(plan.model)))
+    devices, line = choose_sooner(
+        devices, Machine.here(), n_images=plan.n_images, n_names=plan.n_names, of_each=of_each
+    )
+    stage(line)
+    return devices
+
+
+def _devices_of(plan: Plan, options: IndexOptions) -> Devices:
+    """Where a plan is embedded: int8 is a processor's, so a library that began so goes on so, beside a GPU as well."""
     return parse_devices("cpu" if (plan.options["device"] == "cpu" and options.devices == "auto") else options.devices)
 
 
@@ -349,4 +386,5 @@ def _publish(library: Library, engine: Engine, fingerprint: str, stage: Stage) -
         if published == (fingerprint, revision, WEIGHTS, counts):
             return counts, None
     give_back_memory()  # what embedding has used
-    return counts, merge_shards(library, engine, fingerprint=fingerprint, embedded=embedded, stage=stage)
+    merged = partial(merge_shards, library, engine, fingerprint=fingerprint, embedded=embedded, stage=stage)
+    return counts, merged(encoder=pending_encoder(library, fingerprint))

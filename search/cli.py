@@ -15,6 +15,15 @@ _MODULES = {
     **dict.fromkeys(("doctor", "rollback"), "search.publishing.commands"),
     **dict.fromkeys(("serve", "mcp", "completion", "config"), "search.commands.serve"),
 }
+_SECTIONS = {
+    "Find": ("search", "show", "locate", "usage"),
+    "Use": ("pick", "export", "check", "map", "lint"),
+    "Build": ("index", "sources", "status", "worker"),
+    "Serve": ("serve", "mcp"),
+    "Teach and measure": ("lab",),
+    "Look after": ("config", "doctor", "rollback", "completion"),
+}
+"""What people do, and with which commands."""
 _LAB = {
     "bench": "indexer.commands.bench",
     **dict.fromkeys(("finetune", "captions"), "indexer.commands.finetune"),
@@ -81,15 +90,21 @@ class _Commands(IconsGroup):
         return super().get_command(ctx, cmd_name)
 
 
-@click.group(cls=_Commands, modules=_MODULES, moved=_MOVED, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    modules=_MODULES,
+    moved=_MOVED,
+    sections=_SECTIONS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="icons")
 def main() -> None:
     """Find icons by what they mean or how they look, in any library, on your own machine.
 
     \b
-      icons index                    build a library from the bundled sample icons
-      icons index ~/design/icons     ... or from your own, which are remembered
-      icons search "arrow"           ask it
+      icons index                  build a library of sample icons
+      icons index ~/design/icons   ... or of your own
+      icons search "arrow"         ask it
     """
 
 

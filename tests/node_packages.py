@@ -4,7 +4,7 @@
 
     npm install --ignore-scripts --legacy-peer-deps lucide-react react-icons @lucide/{vue,svelte} \\
         @tabler/icons-{react,vue,svelte} @phosphor-icons/{react,vue} @heroicons/{react,vue} @mdi/{js,react} \\
-        @iconify/{react,vue,svelte,collections,utils} iconify-icon @unocss/{core,preset-icons} \\
+        @iconify/{react,vue,svelte,collections,json} iconify-icon @unocss/{core,preset-icons} \\
         @fortawesome/{react-fontawesome,fontawesome-svg-core} @fortawesome/free-{solid,regular,brands}-svg-icons \\
         @iconify-json/{lucide,tabler,ph,heroicons,mdi,logos,noto,flat-color-icons} \\
         @iconify-json/{fa,fa6,fa7}-{solid,regular,brands} typescript vue @vue/compiler-sfc svelte react react-dom \\

@@ -3,7 +3,7 @@
 The first holds names that sets and packages keep for old code, and exports that no name of a set tells. The second
 holds what the rules of `search.drawings.frameworks` get wrong. NODE_MODULES holds the packages that
 tests/node_packages.py lists, and for the first @iconify/json, `heroicons-1@npm:@heroicons/react@1`, and what
-`packages.MODULES` names.
+`data/references/code.toml` names.
 
     python -m data.making.exports references NODE_MODULES
     python -m data.making.exports snippets NODE_MODULES
@@ -22,8 +22,9 @@ import click
 from indexer.errors import SourceError
 from indexer.library.bundled import bundled
 from indexer.sources.iconify import resolve_icon
-from search.code.known import installed_exports
-from search.code.packages import MODULES, design_of, folded
+from search.code.files import installed_exports
+from search.code.packages import design_of, folded
+from search.code.packages import modules as known_modules
 from search.drawings import frameworks
 from search.drawings.drawn import NamedIcon
 from search.drawings.frameworks import FRAMEWORKS
@@ -128,8 +129,8 @@ def wrongly_spelt(module: str, sets: Sets, modules: Path) -> tuple[frozenset[str
 
     All of a module whose icons are of several sets: a library may lack one of these.
     """
-    folder, looks = str(modules.parent.absolute()), MODULES[module].looks
-    exported = installed_exports(folder, _FORMER.get(module, module)) - MODULES[module].others
+    folder, looks = str(modules.parent.absolute()), known_modules()[module].looks
+    exported = installed_exports(folder, _FORMER.get(module, module)) - known_modules()[module].others
     told, letters = (
         {look.spell(name) or "" for look in looks for name in sets.shown(look.set)},
         set(map(folded, exported)),
@@ -141,7 +142,7 @@ def wrongly_spelt(module: str, sets: Sets, modules: Path) -> tuple[frozenset[str
 
 def kept_by(module: str, sets: Sets, modules: Path) -> dict[str, str]:
     """Names that a module's set has, or had, beside those that all its versions show, each with the present one."""
-    looks, own = MODULES[module].looks, {look.set for look in MODULES[module].looks}
+    looks, own = known_modules()[module].looks, {look.set for look in known_modules()[module].looks}
     known = {folded(name): name for key in own for is_hidden in (True, False) for name in sets.names(key)[is_hidden]}
     shown = set().union(*(sets.names(key)[False] for key in own))
     said = json.loads(run_node(_ASK_ALIASES, module, modules=modules))
@@ -196,8 +197,8 @@ def references(modules: Path) -> None:
     sets, root = Sets(modules), modules.absolute()
     names = {key: dict.fromkeys(sets.names(key)[True], "") for key in sets.keys}
     for module in ALIASED:
-        names.setdefault(design_of(MODULES[module].looks[0].set), {}).update(kept_by(module, sets, root))
-    found = {module: wrongly_spelt(module, sets, root) for module in MODULES}
+        names.setdefault(design_of(known_modules()[module].looks[0].set), {}).update(kept_by(module, sets, root))
+    found = {module: wrongly_spelt(module, sets, root) for module in known_modules()}
     exports, absent = ({one: " ".join(sorted(both[n])) for one, both in found.items() if both[n]} for n in (0, 1))
     pairs = {key: (f"{old}={now}" if now else old for old, now in sorted(kept.items())) for key, kept in names.items()}
     plain = {"names": {key: " ".join(kept) for key, kept in sorted(pairs.items()) if names[key]}}

@@ -30,7 +30,8 @@ from indexer.embedding.distributed import Rank, process_group, run_as_rank
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import cpu_seconds, family
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.devices import HOST, use_device
+from indexer.encoders.devices import use_device
+from indexer.encoders.graphs import MANY, find_device
 from indexer.library.bundled import bundled
 from indexer.library.named import read_text
 from indexer.process import cores, prepare_for_batches, processor
@@ -54,12 +55,9 @@ _MOST_QUERIES = 1000
 
 def _opened(choice: str, options: EmbedOptions, pixels: Pixels) -> Any:
     """The product's device for many pictures, a context manager; `pixels` are what it will get."""
-    import torch
-
     from indexer.embedding.device import spec_of
-    from indexer.encoders.graphs import MANY
 
-    spec = spec_of(torch.device("cuda", 0) if options.device == "cuda" else HOST, options)
+    spec = spec_of(find_device("cuda:0" if options.device == "cuda" else "cpu"), options)
     return spec.load(find_checkpoint(ModelChoice.from_json(choice)), pixels, MANY)
 
 
@@ -71,7 +69,7 @@ def _ways(device: Any, size: int) -> Iterator[str]:
     device.batch_size = size
     yield "pass by pass"
     if is_gpu:
-        device.prepare(n_images=size, largest=size)
+        device.prepare(n_images=MANY, largest=size)
         yield "captured graphs"
 
 

@@ -65,12 +65,13 @@ class Options:
     def groups(self, table: Table, base: Config, *, kind: str, n_devices: int, most: Mapping[str, int]) -> Groups:
         """What is asked for, or the usual: each configuration can be measured here."""
         knobs.check(table, base, kind=kind, n_devices=n_devices)
-        if self.sweeps or self.is_grid:
-            groups = knobs.swept(table, base, self.sweeps, is_grid=self.is_grid)
-        else:
-            groups = knobs.usual_groups(
+        groups = (
+            knobs.swept(table, base, self.sweeps, is_grid=self.is_grid)
+            if self.sweeps or self.is_grid
+            else knobs.usual_groups(
                 table, base, kind=kind, n_devices=n_devices, is_thorough=self.is_thorough, most=most
             )
+        )
         for config in (config for _, configs in groups for config in configs):
             knobs.check(table, config, kind=kind, n_devices=n_devices)
         return groups
@@ -265,11 +266,13 @@ def bench_index(sources: Sequence[Path], *, options: Sequence[str], repeats: int
         with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
             ran = run_icons("index", str(source), "--library", f"{folder}/library", "--json", *options)
         counts = json.loads(ran.answer)["counts"]
-        beside = {"icons": counts["found"], "pictures": counts["embedded"]}
-        beside["pictures/s"] = counts["embedded"] / ran.seconds
-        for stage, (seconds, peak) in {"the whole": (ran.seconds, ran.peak_bytes), **ran.stages}.items():
-            row = rows.setdefault((source, stage), Row(str(source), stage))
-            more = beside if stage == "the whole" else {}
-            row.runs.append({"seconds": seconds, "peak memory, GB": peak / 1e9, **more})
+        beside = {
+            "icons": counts["found"],
+            "pictures": counts["embedded"],
+            "pictures/s": counts["embedded"] / ran.seconds,
+            "peak memory, GB": ran.peak_bytes / 1e9,
+        }
+        for stage, run in {"the whole": {"seconds": ran.seconds, **beside}, **ran.spans()}.items():
+            rows.setdefault((source, stage), Row(str(source), stage)).runs.append(run)
     report.rows, report.is_whole = list(rows.values()), True
     return report

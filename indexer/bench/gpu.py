@@ -1,10 +1,11 @@
-"""`icons lab bench gpu`: all that only a GPU shows, the most important first, in parts of some 25 seconds at most.
+"""`icons lab bench gpu`: all that only a GPU shows, the most important first, in parts of some 15 seconds.
 
 `report.json` in the folder holds what there is after each part. The same command goes on with the parts that are
 missing, then tries those again that have failed.
 """
 
 import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -14,9 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from indexer.bench import knobs
-from indexer.bench.compare import LIMIT_BATCHES, rows_of, usual_batch
+from indexer.bench.compare import rows_of, usual_batch
 from indexer.bench.knobs import EMBED, PLAIN, TRAIN, Config, turned
-from indexer.bench.processes import ask_alone, machine_cores
+from indexer.bench.processes import ask_alone, machine_cores, run_icons
 from indexer.bench.report import EACH, SAME, Report, Row, number
 from indexer.bench.runs import Bench, Lesson, Pictures, embed, gather, make_lesson, train
 from indexer.encoders.checkpoint import LOCAL, ModelChoice
@@ -32,7 +33,7 @@ N_PICTURES = {BUNDLED: 40_000, MIDDLE: 20_000, LARGE: 16_000}
 _MOST_PICTURES, _FEWER = 160_000, 4
 """For all devices together; a configuration gets so many times fewer than the base."""
 LEAST_COSINE, LEAST_OF_LIMIT, LEAST_CORES_BUSY = 0.999, 0.60, 0.97
-_SECONDS, _LIMIT_SECONDS = 25.0, 150.0
+_SECONDS, _LIMIT_SECONDS = 15.0, 100.0
 """What a part takes, roughly; and after what one of its processes is ended and named."""
 _PART = "part"
 
@@ -47,9 +48,9 @@ class Setting:
     models: tuple[str, ...] = (BUNDLED, LARGE, MIDDLE)
     n_pictures: int | None = None
     """Of an embedding; None: `N_PICTURES`."""
-    n_compared: int = 64
+    n_compared: int = 32
     """Pictures whose vectors are held against the CPU's."""
-    batches: tuple[int, ...] = LIMIT_BATCHES["cuda"]
+    batches: tuple[int, ...] = (64, 1024)
     steps: int = 10
     train_batch: int | None = None
 
@@ -77,15 +78,14 @@ def find_gpus(text: str) -> Devices:
         DeviceError: there is no GPU.
     """
     devices = parse_devices(text)
-    if devices.device == "cuda" or text != "auto":
-        if devices.visible is not None:
-            os.environ[MASK] = devices.visible
-        return devices
-    import torch
-
-    built = f"is built for CUDA {torch.version.cuda}" if torch.version.cuda else "is built without CUDA"
-    what = f"no GPU is here: torch {torch.__version__} {built} and sees none; look at `nvidia-smi`"
-    raise DeviceError(f"{what}, install a torch for its driver, or try all parts in small with --devices cpu")
+    if devices.device == "cpu" and text == "auto":
+        raise DeviceError(
+            f"no GPU can be used: {devices.why or 'no driver of one is here'}; look at `nvidia-smi`, or try all "
+            "parts in small with --devices cpu"
+        )
+    if devices.visible is not None:
+        os.environ[MASK] = devices.visible
+    return devices
 
 
 class Part(NamedTuple):
@@ -110,15 +110,23 @@ class Parts:
         is_gpu, n_devices, n_cores = setting.kind == "cuda", setting.n_devices, len(self.bench.cores)
         if is_gpu:
             yield self._alone("links", "links")
-        yield from self._of_model(first)
-        for model in others[:1]:
-            yield from self._of_model(model)
-            plain: dict[str, Any] = {"program": PLAIN, "workers": n_cores}
-            yield self._embed(model, **plain, batch=64, precision="fp32")
-            yield self._embed(model, **plain, batch=256, precision="bf16", pinned=is_gpu)
+        asked = {model: {"choice": setting.choice(model).to_json(), "kind": setting.kind} for model in setting.models}
+        precisions = ("bf16", "fp16") if is_gpu else ("auto",)
+        for model in setting.models:
+            if file := setting.choice(model).pretrained:
+                yield self._alone(f"weights {model}", "weights", file=file, model=model)
+            yield self._alone(f"parity {model}", "parity", precisions=precisions, n=setting.n_compared, **asked[model])
+        for model in setting.models:
+            yield self._alone(f"limit {model}", "limit", batches=setting.batches, **asked[model])
+        yield from (self._embed(model) for model in setting.models)
+        yield from (self._start(model) for model in (first, *others[:1]))
         usual = usual_batch(setting.kind, n_devices, choice=setting.choice(first), n_icons=2000)
         base = turned(TRAIN, {}, devices=n_devices, batch=setting.train_batch or usual)
         yield self._train(base, base)
+        for model in others[:1]:
+            plain = partial(self._embed, model, program=PLAIN, workers=n_cores)
+            yield plain(batch=64, precision="fp32")
+            yield plain(batch=256, precision="bf16", pinned=is_gpu)
         if n_devices > 1:
             for model, is_each in ((model, is_each) for model in (first, *others[:1]) for is_each in (True, False)):
                 for n in sorted({1, 2, 4, 8, n_devices} & set(range(1, n_devices + 1))):
@@ -126,73 +134,54 @@ class Parts:
                     yield self._embed(model, f"devices {model}{EACH if is_each else SAME}", n_pictures, devices=n)
             backend = "nccl" if is_gpu else "gloo"
             yield self._alone("all-reduce", "all-reduce", n_ranks=n_devices, kind=setting.kind, backend=backend)
-        yield from (self._embed(model, batch=size) for model in (first, *others[:1]) for size in setting.batches)
-        for model in others[1:]:
-            yield from self._of_model(model)
-        most = {"batch": setting.n(first) // _FEWER, "workers": n_cores}
-        ways = knobs.strategies({"devices": 1}, kind=setting.kind, n_devices=n_devices)
-        yield from (self._embed(first, **config) for config in [*self._varied(EMBED, {"devices": 1}, most), *ways])
-        yield from (self._train(config, base) for config in self._varied(TRAIN, base, {}))
-
-    def _varied(self, table: knobs.Table, base: Config, most: dict[str, int]) -> Iterator[Config]:
-        """Every configuration that `icons lab bench embed` or `train` would measure; in small, those of one group."""
-        kind, n = self.setting.kind, self.setting.n_devices
-        groups = knobs.usual_groups(table, base, kind=kind, n_devices=n, is_thorough=table is EMBED, most=most)
-        return (config for _, configs in (groups if kind == "cuda" else groups[:1]) for config in configs)
 
     def _alone(self, name: str, question: str, **parameters: Any) -> Part:
         return Part(name, partial(rows_of, name, question, limit=_LIMIT_SECONDS, **parameters))
 
-    def _of_model(self, model: str) -> Iterator[Part]:
-        setting, choice = self.setting, self.setting.choice(model)
-        if choice.pretrained:
-            yield self._alone(f"weights {model}", "weights", file=choice.pretrained, model=model)
-        asked = {"choice": choice.to_json(), "kind": setting.kind}
-        precisions, n = ("bf16", "fp16") if setting.kind == "cuda" else ("auto",), setting.n_compared
-        yield self._alone(f"parity {model}", "parity", precisions=precisions, n=n, **asked)
-        yield self._embed(model)
-        yield self._alone(f"limit {model}", "limit", batches=setting.batches, **asked)
+    def _start(self, model: str) -> Part:
+        """Embed the samples in a new library by `icons index`, whose own table says where the time goes."""
+        choice, devices = self.setting.choice(model), "1" if self.setting.kind == "cuda" else "cpu"
+        named = ["--model", choice.model, *(["--pretrained", choice.pretrained] if choice.pretrained else [])]
+
+        def measure() -> list[Row]:
+            with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
+                run_icons("index", "--only", "scan", "--library", folder)
+                how = ("--json", "--devices", devices, *named, "--library", folder)
+                ran = run_icons("index", "--only", "embed", *how, is_watched=False)
+            rows = [Row(f"start {model}", name, runs=[run]) for name, run in ran.spans().items()]
+            return [Row(f"start {model}", "the whole", runs=[{"seconds": ran.seconds}]), *rows]
+
+        return Part(f"start {model}", measure)
 
     def _embed(self, model: str, group: str = "", n: int = 0, **chosen: Any) -> Part:
         config, group = turned(EMBED, {"devices": 1}, **chosen), group or f"embed {model}"
         name = knobs.label(EMBED, config, [{"devices": 1}])
         n = n or self.setting.n(model) // (1 if name == "base" else _FEWER)
 
-        def measure() -> list[Row]:
-            some = replace(self.pictures.first(n), choice=self.setting.choice(model))
-            return [Row(group, name, dict(config), [embed(config, some, self.bench)])]
-
-        return Part(f"{group}: {name}", measure)
+        choose, row = partial(replace, choice=self.setting.choice(model)), Row(group, name, dict(config))
+        return Part(
+            f"{group}: {name}", lambda: [replace(row, runs=[embed(config, choose(self.pictures.first(n)), self.bench)])]
+        )
 
     def _train(self, config: Config, base: Config) -> Part:
-        name = knobs.label(TRAIN, config, [base])
-
-        def measure() -> list[Row]:
-            return [Row("training", name, dict(config), [train(config, self.lesson, self.bench)])]
-
-        return Part(f"training: {name}", measure)
+        row = Row("training", knobs.label(TRAIN, config, [base]), dict(config))
+        return Part(f"training: {row.name}", lambda: [replace(row, runs=[train(config, self.lesson, self.bench)])])
 
     @cached_property
     def pictures(self) -> Pictures:
         """What is embedded: enough for all parts."""
         most = max(self.setting.n(model) for model in self.setting.models) * self.setting.n_devices
-        folder = self.setting.out / "pictures"
-        make_folder(folder)
-        return gather(folder, None, choice=ModelChoice.bundled(), n=most)
+        return gather(self._folder("pictures"), None, choice=ModelChoice.bundled(), n=most)
 
     @cached_property
     def lesson(self) -> Lesson:
         """What is learnt from."""
-        setting, folder = self.setting, self.setting.out / "lesson"
-        make_folder(folder)
-        return make_lesson(
-            folder,
-            None,
-            choice=setting.choice(setting.models[0]),
-            kind=setting.kind,
-            steps=setting.steps,
-            bars=self.bars,
-        )
+        kind, steps, choice = self.setting.kind, self.setting.steps, self.setting.choice(self.setting.models[0])
+        return make_lesson(self._folder("lesson"), None, choice=choice, kind=kind, steps=steps, bars=self.bars)
+
+    def _folder(self, name: str) -> Path:
+        make_folder(self.setting.out / name)
+        return self.setting.out / name
 
 
 def chosen(parts: Sequence[Part], only: Sequence[str]) -> list[Part]:

@@ -4,7 +4,6 @@ What they report is read from their progress and answers; beside it stand the me
 machine was.
 """
 
-import itertools
 import json
 import os
 import re
@@ -12,21 +11,22 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 import psutil
 
+from indexer.bench.report import Run
 from indexer.embedding.distributed import Ranks
 from indexer.embedding.progress import family, proportional_bytes
 from indexer.encoders.devices import MASK, Devices, first_devices
 from indexer.errors import BenchError
 from indexer.process import cores, cpu_quota, cpu_seconds, named_as_starter
+from indexer.reports.timings import OWN
 
 _LOOK_SECONDS = 0.5
 _ICONS = "from indexer.process import end_with_starter as end; end(); from search.cli import main; main()"
@@ -145,21 +145,34 @@ def ask_alone(question: str, *, n_ranks: int = 1, limit: float = 300.0, **parame
             run_module("indexer.bench.alone", *arguments, devices=devices, folder=Path(name), limit=limit)
         except BenchError as error:
             errors.append({"error": str(error)})
-        lines = rows.read_text("utf-8").splitlines() if rows.is_file() else []
-        return [*map(json.loads, lines), *errors]
+        return [*map(json.loads, (rows.read_text("utf-8").splitlines() if rows.is_file() else [])), *errors]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Ran:
     """One command of `icons`, from its start to its end."""
 
     seconds: float
     answer: str
     """What it has printed."""
-    peak_bytes: int
-    """Of all its processes together, what they share counted once."""
-    stages: dict[str, tuple[float, int]] = field(default_factory=dict)
-    """Seconds and peak memory of each stage that it has named on the way."""
+    memory: Sequence[tuple[float, int]]
+    """Of all its processes together, what they share counted once, by seconds since its start."""
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most memory."""
+        return max((taken for _, taken in self.memory), default=0)
+
+    def spans(self) -> dict[str, Run]:
+        """What it says itself that it has spent its time on, with the most memory meanwhile; it was asked for JSON."""
+        found: dict[str, Run] = {}
+        for span in json.loads(self.answer)["timings"]:
+            start, seconds = span["start"], span["seconds"]
+            taken = [size for at, size in self.memory if start <= at <= start + seconds]
+            name = span["span"] if span["rank"] == OWN else f"rank {span['rank']}: {span['span']}"
+            found[name] = {"seconds": seconds, "start, s": start, "processor, s": span["processor_seconds"]}
+            found[name] |= {"peak memory, GB": max(taken) / 1e9} if taken else {}
+        return found
 
 
 def run_icons(*arguments: str, is_watched: bool = True) -> Ran:
@@ -168,36 +181,22 @@ def run_icons(*arguments: str, is_watched: bool = True) -> Ran:
     Raises:
         BenchError: it failed; its last words are in the message.
     """
-    began, said, peaks = time.perf_counter(), list[bytes](), dict[str, int]()
-    stages = [("Starting", began)]
-    command = [sys.executable, "-c", _ICONS, *arguments]
-    with tempfile.TemporaryFile() as answer, started(command, stdout=answer, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
-        listener = threading.Thread(target=_listen, args=(process.stderr, stages, said))
-        listener.start()
+    began, memory, command = time.perf_counter(), list[tuple[float, int]](), [sys.executable, "-c", _ICONS, *arguments]
+    with (
+        tempfile.TemporaryFile() as answer,
+        tempfile.TemporaryFile() as said,
+        started(command, stdout=answer, stderr=said) as process,
+    ):
         while is_watched and process.poll() is None:
-            stage, taken = stages[-1][0], proportional_bytes(family(process.pid))
-            peaks[stage] = max(peaks.get(stage, 0), taken)
+            memory.append((time.perf_counter() - began, proportional_bytes(family(process.pid))))
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_LOOK_SECONDS)
-        process.wait()
-        seconds = time.perf_counter() - began
-        listener.join()
-        if process.returncode:
-            raise BenchError(f"`icons {arguments[0]}` failed: {last_words(b''.join(said), process.returncode)}")
-        ran = Ran(seconds, os.pread(answer.fileno(), 10_000_000, 0).decode(), max(peaks.values(), default=0))
-    for (stage, at), (_, end) in itertools.pairwise([*stages, ("", began + seconds)]):
-        ran.stages[stage] = (ran.stages.get(stage, (0.0, 0))[0] + end - at, peaks.get(stage, 0))
-    return ran
-
-
-def _listen(stream: IO[bytes], stages: list[tuple[str, float]], said: list[bytes]) -> None:
-    """Note the stages that a command names on stderr: lines that begin at the margin."""
-    with stream:
-        for line in stream:
-            said.append(line)
-            if not line.startswith(b" ") and b":" not in line and line.strip():
-                stages.append((line.decode(errors="replace").strip(), time.perf_counter()))
+        code, seconds = process.wait(), time.perf_counter() - began
+        if code:
+            raise BenchError(
+                f"`icons {arguments[0]}` failed: {last_words(os.pread(said.fileno(), 10_000_000, 0), code)}"
+            )
+        return Ran(seconds, os.pread(answer.fileno(), 10_000_000, 0).decode(), memory)
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,12 +189,13 @@ runs = Table(
     Column("failed", Integer, nullable=False),
     Column("duplicate", Integer, nullable=False),
     Column("hidden", Integer, nullable=False),
+    Column("timings", Text, nullable=False, server_default="[]"),
     sqlite_autoincrement=True,
 )
-"""One line a published run: found = embedded + failed + duplicate."""
+"""One line a published run: found = embedded + failed + duplicate; `timings` are spans as JSON."""
 
 
-REVISION = "0002"
+REVISION = "0003"
 """Schema of the catalogs that this program writes: the newest revision in migrations/versions."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=5000", "temp_store=MEMORY")
 _VERSION_TABLE = """CREATE TABLE alembic_version (

@@ -22,11 +22,11 @@ from sqlalchemy import Connection, Engine, RowMapping, bindparam, delete, func, 
 from indexer.catalog import questions, writer
 from indexer.catalog.database import files, icons, problems, selecting, sets, sources, write_rows
 from indexer.catalog.questions import ReadSet
-from indexer.errors import SourceError
+from indexer.errors import SourceError, UnreachedError
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.letters import AUTO
 from indexer.library.stores import spelled, url_of
-from indexer.sources.records import FileScan, refuse_undecoded, to_text
+from indexer.sources.records import UNREAD, FileScan, refuse_undecoded, to_text
 from indexer.sources.source import Source, open_sources, why_empty
 
 _MANY = 1000
@@ -63,10 +63,12 @@ class ScanTally:
     broken: int = 0
     read: list[ReadSet] = field(default_factory=list)
     """Sets with names or tags in other languages."""
+    others: dict[str, int] = field(default_factory=dict)
+    """Drawings in formats that are not read, by suffix."""
     kept: list[Kept] = field(default_factory=list)
     """Sources that were left as they were."""
     empty: list[str] = field(default_factory=list)
-    """Which folders hold no pictures, and where some may be."""
+    """Which named places hold no icons, and where some may be: they are not remembered."""
 
 
 def remember(connection: Connection, location: Path, *, exclude: Sequence[str], names_language: str = AUTO) -> None:
@@ -97,6 +99,29 @@ def forget(connection: Connection, location: Path) -> int:
         raise SourceError(f'"{location}" is not a source of this library; `icons sources` lists them')
     questions.bump_revision(connection)
     return before - sum(_count_icons(connection).values())
+
+
+def move(connection: Connection, old: Path, new: Path) -> int:
+    """Tell where a remembered location lies now, so that its icons keep their ids and vectors; return how many.
+
+    Raises:
+        SourceError: the old one was never named, the new one was, or nothing that can be indexed is there.
+    """
+    before, after = _as_named_before(connection, old), _as_named_before(connection, new)
+    rows = connection.execute(select(sources).where(sources.c.named == before)).all()
+    if not rows:
+        raise SourceError(f'"{old}" is not a source of this library; `icons sources` lists them')
+    open_sources(Path(after), exclude=json.loads(rows[0].exclude))
+    places = {row.id: after + row.location.removeprefix(before) for row in rows}
+    is_there = (sources.c.named == after) | sources.c.location.in_([*places.values()])
+    if connection.scalar(select(func.count()).select_from(sources).where(is_there)):
+        raise SourceError(f'"{new}" is a source of this library already; `icons sources --forget "{new}"` drops it')
+    for source_id, place in places.items():
+        connection.execute(update(sources).where(sources.c.id == source_id).values(named=after, location=place))
+    there = files.c.source_id.in_([*places])
+    connection.execute(update(files).where(there).values(stamp=UNREAD))  # a set is called as its folder
+    questions.bump_revision(connection)
+    return sum(_count_icons(connection).get(source_id, 0) for source_id in places)
 
 
 def _forget_part(connection: Connection, location: Path) -> bool:
@@ -141,8 +166,6 @@ def scan(
                 run = _Scan(connection, report, suspect, dictionary, kept)
                 run.read()
                 if not (lost := run.finish()):
-                    if run.tally.empty and not run.tally.files:
-                        raise SourceError(run.tally.empty[0])
                     return run.tally
                 transaction.rollback()
             kept |= lost
@@ -217,15 +240,27 @@ class _Scan:
         for row in self.connection.execute(query.order_by(func.min(sources.c.id))).mappings().all():
             if row.named in self.kept:
                 continue
+            n_read, opened, refusal = self.tally.icons, [], None
             try:
-                for source in open_sources(Path(row.named), exclude=json.loads(row.exclude)):
+                opened = open_sources(Path(row.named), exclude=json.loads(row.exclude))
+                for source in opened:
                     self._read_source(source, row)
             except SourceError as error:
-                source_ids = self.connection.scalars(select(sources.c.id).where(sources.c.named == row.named)).all()
+                refusal = error
+            source_ids = self.connection.scalars(select(sources.c.id).where(sources.c.named == row.named)).all()
+            n_icons = sum(self.n_before.get(source_id, 0) for source_id in source_ids)
+            if n_icons == 0 and self.tally.icons == n_read and not isinstance(refusal, UnreachedError):
+                errors = [self.errors[source_id] for source_id in source_ids if source_id in self.errors]
+                self.tally.empty.append(str(refusal or why_empty(opened[0], *errors[:1])))
+                self.sources_seen.difference_update(source_ids)
+            elif refusal is not None:
                 self.sources_seen.update(source_ids)
-                n_icons = sum(self.n_before.get(source_id, 0) for source_id in source_ids)
+                reason = str(refusal)
+                if not (url_of(row.named) or Path(row.named).exists()):
+                    moved = shlex.join(("icons", "sources", "--move", row.named, "NEW"))
+                    reason = f'"{row.named}" is not there now (`{moved}` says where it is)'
                 command = shlex.join(("icons", "sources", "--forget", row.named))
-                self.lost[row.named] = Kept(row.named, n_icons, str(error), command)
+                self.lost[row.named] = Kept(row.named, n_icons, reason, command)
 
     def _read_source(self, source: Source, options: RowMapping) -> None:
         """Store what is new or changed in one source, and note what is gone from it."""
@@ -238,19 +273,18 @@ class _Scan:
         query = select(files.c.path, files.c.stamp, files.c.id).where(files.c.source_id == source_id)
         known = {row.path: row for row in self.connection.execute(query)}
         stamps = {path: row.stamp for path, row in known.items() if (location, path) not in self.suspect}
-        n_files = self.tally.files
         for batch in _batches(source.scan(stamps)):
             for scanned in batch:
                 known.pop(scanned.path, None)
                 if scanned.error is not None:
                     self.errors.setdefault(source_id, scanned.error)
-            self.tally.files += len(batch)
+            for suffix, n in Counter(scanned.other for scanned in batch if scanned.other).items():
+                self.tally.others[suffix] = self.tally.others.get(suffix, 0) + n
+            self.tally.files += sum(not scanned.other for scanned in batch)
             was_read = [scanned for scanned in batch if scanned.records is not None or scanned.error is not None]
             self._store(source_id, was_read)
             self.report(self.tally)
         self.gone_files += [row.id for row in known.values()]
-        if self.tally.files == n_files and (why := why_empty(source)):
-            self.tally.empty.append(why)
 
     def finish(self) -> dict[str, Kept]:
         """Settle moves, drop what is gone, name the icons of every touched set; or tell which sources are to be kept.

@@ -1,7 +1,6 @@
 """The commands `icons lab bench ...`: parse, call one function, print. Heavy imports stand inside."""
 
 import json
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -196,8 +195,7 @@ def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | 
     click.echo(json.dumps(report.to_json()) if as_json else "\n".join(report.facts))
     missing = len({part.name for part in every} - {row.setting["part"] for row in report.rows})
     click.echo(f"parts missing: {missing}; wrote {folder / 'report.html'} and report.json", err=True)
-    is_done = not missing and not report.failed and all(is_met for _, is_met in held)
-    raise click.exceptions.Exit(0 if is_done else 1)
+    raise click.exceptions.Exit(0 if (not missing and not report.failed and all(is_met for _, is_met in held)) else 1)
 
 
 @bench.command()
@@ -240,47 +238,7 @@ def search(library: Library, out: Path | None, as_json: bool, **options: Any) ->
     from indexer.bench.indexes import IndexOptions
     from indexer.bench.search import SearchOptions, bench_search
 
-    kinds = options.pop("kinds") or tuple(KINDS)
-    indexes = IndexOptions(kinds, options.pop("vectors"), options["seed"])
+    indexes = IndexOptions((options.pop("kinds") or tuple(KINDS)), options.pop("vectors"), options["seed"])
     with warnings_as_lines(), ProgressLine() as progress:
         report = bench_search(library, SearchOptions(**options, indexes=indexes), progress)
     _conclude(report, out, as_json=as_json)
-
-
-@bench.command()
-@click.option(
-    "--icons",
-    "sizes",
-    type=click.IntRange(1_000),
-    multiple=True,
-    default=(250_000, 1_000_000),
-    show_default=True,
-    metavar="N",
-    help="Of a drawn library. Repeatable: one for each.",
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False, writable=True),
-    default=Path("icons-scale"),
-    show_default=True,
-    help="Folder for the figures, and for what is built: some 3.5 GB a million icons.",
-)
-@click.option("--keep", is_flag=True, help="Leave what was built there.")
-@library_option
-@json_option
-def scale(library: Library, sizes: Sequence[int], out: Path, as_json: bool, **options: Any) -> None:
-    """Measure how time, memory and disk grow with the number of icons, from the scan to the page.
-
-    Draws sets as those of the library, with vectors of its clusters, and builds a library of each size. Only reads the
-    real one. Ended early, the same command goes on where it stopped. docs/scale.md says how to read the figures.
-
-    \b
-    Examples:
-      icons lab bench scale --icons 20000 --icons 100000
-      icons lab bench scale --icons 1000000 --icons 4000000 --icons 10000000 --out /data/scale
-    """
-    from indexer.bench.scale import bench_scale
-
-    with warnings_as_lines(), ProgressLine() as progress:
-        report = bench_scale(library, out, sizes, progress=progress, **options)
-    _conclude(report, out, as_json=as_json, has_charts=False)

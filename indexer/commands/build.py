@@ -34,6 +34,7 @@ _EMBED_OPTIONS = ("precision", "batch_size", "workers", "backend", "stall_limit"
 @names_language_option
 @embed_options
 @work_options
+@click.option("--timings", "shows_timings", is_flag=True, help="Then show what the time was spent on, by rank.")
 @click.option("--publish", "address", metavar="ADDRESS", help="Then send it to a server, as `icons lab publish` does.")
 @library_option
 @json_option
@@ -72,6 +73,11 @@ def index(
       icons index --only plan --work s3://bucket/work
       icons index --only collect --work s3://bucket/work && icons index --only merge
     """
+    import psutil
+
+    from indexer.reports.timings import HEAD, TIMINGS, lines
+
+    TIMINGS.begin_anew("Starting", at=psutil.Process().create_time())
     from indexer.commands.stages import STAGES, ProgressView
     from indexer.embedding.planning import EmbedOptions
     from indexer.pipeline import IndexOptions
@@ -84,20 +90,25 @@ def index(
         raise click.UsageError("--only collect needs --work: the folder or URL that workers share")
     if options["ray"] and not options["work"]:
         raise click.UsageError("--ray needs --work: a folder or URL that all nodes reach")
-    choice = model_choice(options.pop("model"), options.pop("pretrained"))
+    choice, shows_timings = model_choice(options.pop("model"), options.pop("pretrained")), options.pop("shows_timings")
     how = EmbedOptions(**{name: options.pop(name) for name in _EMBED_OPTIONS})
     with ProgressView(watch_devices=watch_devices) as view:
         outcome = STAGES[only](library, IndexOptions(choice=choice, embed=how, **options), view)
-    show(outcome.plain, outcome.lines, as_json=as_json)
+    spans = TIMINGS.rows()
+    show({**outcome.plain, "timings": spans}, outcome.lines, as_json=as_json)
+    if shows_timings and not as_json:
+        from indexer.reports.terminal import open_console, table_of
+
+        open_console().print(table_of(HEAD, lines(spans), n_left=2))
     if outcome.advice and not as_json:
         click.echo(outcome.advice, err=True)
     if address is not None:  # the command stands in `search`, which nothing here imports
         lab = ctx.find_root().command.get_command(ctx, "lab")  # type: ignore[attr-defined]
         publish = lab.get_command(ctx, "publish")
         ctx.invoke(publish, library=library, address=address, sends_pictures=None, as_json=as_json)
-    for kept in outcome.kept:
-        say(f"Error: {kept}", err=True)
-    raise click.exceptions.Exit(2 if outcome.kept else 0)
+    for error in outcome.errors:
+        say(f"Error: {error}", err=True)
+    raise click.exceptions.Exit(2 if outcome.errors else 0)
 
 
 @click.command()

@@ -43,10 +43,17 @@ def status(library: Library, lists_failures: bool, as_json: bool) -> None:
 
 @click.command()
 @click.option("--forget", type=click.Path(path_type=Path), metavar="PLACE", help="Drop this source and its icons.")
+@click.option(
+    "--move",
+    nargs=2,
+    type=click.Path(path_type=Path),
+    metavar="OLD NEW",
+    help="A source was moved or renamed; its icons keep their ids and vectors.",
+)
 @library_option
 @json_option
-def sources(library: Library, forget: Path | None, as_json: bool) -> None:
-    """List the remembered sources, or drop one.
+def sources(library: Library, forget: Path | None, move: tuple[Path, Path] | None, as_json: bool) -> None:
+    """List the remembered sources, drop one, or say where one lies now.
 
     PLACE may also be a part of a source: a package of a node_modules folder, or a file or folder inside. Files are not
     touched. What is still there of a part comes back with the next `icons index`.
@@ -55,6 +62,7 @@ def sources(library: Library, forget: Path | None, as_json: bool) -> None:
     Examples:
       icons sources
       icons sources --forget ~/design/old-icons && icons index
+      icons sources --move ~/design/icons ~/work/icons && icons index
       icons sources --forget node_modules/@mdi/svg && icons index     # after npm has removed it
     """
     if forget is not None:
@@ -63,6 +71,11 @@ def sources(library: Library, forget: Path | None, as_json: bool) -> None:
         n_icons = pipeline.forget(library, forget)
         dropped = f"{n_icons:,} icon{'s' if n_icons != 1 else ''} dropped"
         click.echo(f"{dropped}; `icons index` publishes the library without")
+        return
+    if move is not None:
+        from indexer import pipeline
+
+        click.echo(f"{pipeline.move(library, *move):,} icons lie in {move[1]} now; `icons index` publishes that")
         return
     for source in read_sources(library):
         line = f"{source['icons']:>9,} icons  {source['sets']:>4,} sets  {source['kind']:<10} {source['location']}"
@@ -122,7 +135,7 @@ def read_status(library: Library) -> dict[str, Any]:
         "generations": library.numbers(),
         "refused": refused,
         "looks": looks,
-        "last_run": dict(last) if last else None,
+        "last_run": {**last, "timings": json.loads(last["timings"])} if last else None,
         "bytes": bytes_on_disk(library.root),
     }
 

@@ -100,9 +100,8 @@ def _take_sources(ctx: click.Context, _: click.Parameter, sources: tuple[Path, .
     """Refuse what would hold for nothing. These options are eager, so they are known here."""
     for name, default in (("exclude", ()), ("names_language", AUTO)):
         if ctx.params.get(name, default) != default and not sources:
-            option = name.replace("_", "-")
             raise click.UsageError(
-                f"--{option} needs the SOURCES it holds for; `icons sources` lists the remembered ones"
+                f"--{name.replace('_', '-')} needs the SOURCES it holds for; `icons sources` lists the remembered ones"
             )
     return sources
 
@@ -174,7 +173,7 @@ embed_options = options(
     model_options,
     devices_option,
     click.option("--precision", type=PRECISIONS, default="auto", show_default=True, help="Of the forward pass."),
-    click.option("--batch-size", type=click.IntRange(1), help="Pictures at once; by default found by doubling."),
+    click.option("--batch-size", type=click.IntRange(1), help="Pictures at once; by default the first ones tell."),
     click.option(
         "--workers",
         type=click.IntRange(0),
@@ -241,5 +240,4 @@ def show(plain: Any, lines: Iterable[str], *, as_json: bool) -> None:
 def say_failures(failures: Iterable[dict[str, str]], *, as_json: bool) -> None:
     """Print files that could not be used, each with the reason, as lines or as JSON."""
     for failure in failures:
-        line = "\t".join(map(printable, (failure["file"], failure["reason"])))
-        click.echo(json.dumps(failure) if as_json else line)
+        click.echo(json.dumps(failure) if as_json else "\t".join(map(printable, (failure["file"], failure["reason"]))))

@@ -5,8 +5,9 @@ A person sees one line and an exit code; a trace for a defect alone.
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Any, TextIO
@@ -23,6 +24,10 @@ _OF_MEMORY = (
     "resource temporarily unavailable", "re-importing after a failed",
 )  # fmt: skip
 """What Python, the loader, torch, ONNX Runtime, FAISS and Rust say where memory or threads are not to be had."""
+
+
+_WHOLE = 500
+"""Letters of a sentence that are shown: all."""
 
 
 class _Refusal(click.ClickException):
@@ -52,15 +57,33 @@ class LazyGroup(click.Group):
 class IconsGroup(LazyGroup):
     """Ends with 2 for an error and 130 for Ctrl-C: 1 says that nothing was found."""
 
-    def __init__(self, *arguments: Any, moved: Mapping[str, str] | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        *arguments: Any,
+        moved: Mapping[str, str] | None = None,
+        sections: Mapping[str, Sequence[str]] | None = None,
+        **settings: Any,
+    ) -> None:
         self.moved = moved or {}
         """Commands, and options behind their command, that were renamed -> what does it now."""
+        self.sections = sections or {}
+        """Commands as the help lists them, by heading."""
         super().__init__(*arguments, **settings)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find a command; one that was renamed is answered with its new name."""
+        """Find a command; one that was renamed is answered with its new name, a slip with what was meant."""
         self._refuse_moved(args[0])
+        meant = get_close_matches(args[0], known := self.list_commands(ctx), n=1)
+        if meant and args[0] not in known:
+            raise click.UsageError(f'no command "{args[0]}"; did you mean `icons {meant[0]}`?', ctx)
         return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by what they are for, each with its first sentence."""
+        for title, names in self.sections.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl([(name, one.get_short_help_str(_WHOLE)) for name, one in commands if one])
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
         """Run as a program."""

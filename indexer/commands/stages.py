@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from indexer import pipeline
-from indexer.catalog.scan import Kept, ScanTally
+from indexer.catalog.scan import ScanTally
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.embedding.rank_view import RankView
 from indexer.languages.dictionary import Dictionary
@@ -16,12 +16,18 @@ from indexer.library.folder import Library
 from indexer.library.plans import Plan
 from indexer.pipeline import IndexOptions, Watcher
 from indexer.process import end_at_once
+from indexer.reports.timings import TIMINGS
 
 
 class ProgressView(RankView):
     """Shows the stages of a run; a `pipeline.Watcher`."""
 
     _has_pictures = False
+
+    def stage(self, title: str) -> None:
+        """Begin a step, whose time is taken under its name without what is behind a colon or comma."""
+        TIMINGS.step(title.partition(":")[0].partition(",")[0])
+        super().stage(title)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -37,6 +43,10 @@ class ProgressView(RankView):
 
     def embedded(self, plan: Plan, ranks: Sequence[EmbeddingProgress]) -> None:
         """Show names while there are no pictures yet, then pictures and how fast they go; and the devices."""
+        for number, rank in enumerate(ranks):
+            if rank.spans:
+                TIMINGS.keep(str(number), rank.spans)
+        self.waits_for = "; ".join(dict.fromkeys(rank.at for rank in ranks if not rank.finished))
         self._show_done(plan, ranks)
         self.look(ranks)
 
@@ -73,8 +83,8 @@ class Outcome:
     lines: Sequence[str]
     advice: str = ""
     """For people, on stderr."""
-    kept: Sequence[Kept] = ()
-    """Sources that were left as they were."""
+    errors: Sequence[object] = ()
+    """Sources that were left as they were, or hold no icons."""
 
 
 def _index(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
@@ -87,18 +97,18 @@ def _index(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
         f"{counts.found:,} icons: {shares}",
         _changes(scan),
         *_languages_read(scan),
-        *scan.empty,
+        *_others(scan),
         f"{state}; {summary.seconds:.1f} s; {library.root}",
     ]
     advice = "`icons status --failures` lists what failed and why" if counts.failed else ""
-    return Outcome(asdict(summary), lines, advice, scan.kept)
+    return Outcome(asdict(summary), lines, advice, (*scan.kept, *scan.empty))
 
 
 def _scan(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
     tally = pipeline.scan(library, options, view)
-    lines = [f"{tally.files:,} files: {_changes(tally)}", *_languages_read(tally), *tally.empty]
+    lines = [f"{tally.files:,} files: {_changes(tally)}", *_languages_read(tally), *_others(tally)]
     unread = f"{tally.broken:,} entries can't be read; `icons status --failures` lists them" if tally.broken else ""
-    return Outcome(asdict(tally), lines, unread, tally.kept)
+    return Outcome(asdict(tally), lines, unread, (*tally.kept, *tally.empty))
 
 
 def _plan(library: Library, options: IndexOptions, view: Watcher) -> Outcome:
@@ -141,6 +151,11 @@ STAGES: Mapping[str | None, Callable[[Library, IndexOptions, Watcher], Outcome]]
 
 def _changes(tally: ScanTally) -> str:
     return f"icons: {tally.added:,} added, {tally.changed:,} changed, {tally.moved:,} moved, {tally.gone:,} gone"
+
+
+def _others(tally: ScanTally) -> Iterator[str]:
+    if tally.others:
+        yield f"not read: {', '.join(f'{n:,} {suffix}' for suffix, n in sorted(tally.others.items()))}"
 
 
 def _languages_read(tally: ScanTally) -> Iterator[str]:

@@ -44,6 +44,7 @@ from indexer.process import (
     named_as_starter,
     prepare_for_batches,
 )
+from indexer.reports.timings import TIMINGS
 
 _POLL_SECONDS = 1.0
 _GRACE_SECONDS = 25.0
@@ -127,7 +128,10 @@ def _do_run(place: ObjectPlanStore, worker: Worker, check: Callable[[], None]) -
         worker.give_up(reason)
 
     def report() -> None:
+        progress.spans = tuple(TIMINGS.taken())
         place.report(name, progress)
+
+    TIMINGS.begin_anew()
 
     claims = Claims(place.claims, worker=name, lease_seconds=options.lease_seconds, beside=report)
     with watched(progress, limit=options.stall_limit, give_up=give_up), in_products_of(where, options), claims:

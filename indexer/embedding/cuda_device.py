@@ -5,22 +5,28 @@ host and none is waited for. Every batch has one shape, so that the passes can b
 is bound by the launches of its kernels otherwise.
 """
 
+import json
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import torch
+from platformdirs import user_cache_path
 from torch import Tensor
 
 from indexer.arrays import Halves, Pixels
-from indexer.embedding.device import Collect, Device, DeviceSpec, QueuedDevice
+from indexer.embedding.device import LARGEST, Collect, QueuedDevice
 from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.devices import use_device
-from indexer.encoders.graphs import load_encoder
+from indexer.encoders.graphs import MANY, find_device, load_encoder
 from indexer.encoders.torch_encoder import Encoder
+from indexer.library.durable import write_file
+from indexer.reports.timings import span
 
 
 @contextmanager
@@ -68,21 +74,26 @@ class _Place:
     graph: Any = None
 
 
-def cuda_spec(device: torch.device, options: EmbedOptions) -> DeviceSpec:
-    """A GPU of this machine."""
+CAPTURE_PAYS = 128
+"""Batches: a capture is some ten passes and their check, a graph saved 1.6 of 1.9 ms of a batch of small pictures."""
 
-    def load(checkpoint: Checkpoint, memory: Pixels | None, n_images: int) -> Device:
-        encoder = load_encoder(checkpoint, device=device, precision=options.precision, n_images=n_images)
-        assert isinstance(encoder, Encoder)
-        return CudaDevice(encoder, memory, batch_size=options.batch_size)
 
-    return DeviceSpec(True, options.batch_size, QueuedDevice.n_under_way, load)
+def load_on_gpu(checkpoint: Checkpoint, memory: Pixels | None, *, device: str, options: EmbedOptions) -> "CudaDevice":
+    """Put an encoder on a GPU; the cache folder tells what an earlier run has found to be good for both."""
+    encoder = load_encoder(checkpoint, device=find_device(device), precision=options.precision, n_images=MANY)
+    assert isinstance(encoder, Encoder)
+    named = (checkpoint.fingerprint, encoder.precision, torch.cuda.get_device_name(device), torch.__version__)
+    kept = user_cache_path("icons") / f"batch-{re.sub(r'[^A-Za-z0-9.]+', '-', ' '.join(named))}.json"
+    return CudaDevice(encoder, memory, batch_size=options.batch_size, kept=kept)
 
 
 class CudaDevice(QueuedDevice):
     """One GPU; a context manager. `memory` is that of the renderers: RGB, (n, size, size, 3)."""
 
-    def __init__(self, encoder: Encoder, memory: Pixels | None, *, batch_size: int | None) -> None:
+    def __init__(
+        self, encoder: Encoder, memory: Pixels | None, *, batch_size: int | None, kept: Path | None = None
+    ) -> None:
+        """`kept` is a file that remembers how many pictures go at once, and why the pass can't be captured."""
         use_device(encoder.device)
         super().__init__(encoder, name=str(encoder.device), batch_size=batch_size)
         self._encode = encoder.encode_on_device
@@ -92,6 +103,10 @@ class CudaDevice(QueuedDevice):
         self._failed_captures: list[Any] = []
         self._turn = 0
         self.not_captured: str | None = None
+        self._kept = kept
+        with suppress(OSError, ValueError, LookupError, TypeError):
+            found = json.loads(kept.read_bytes()) if kept else {}
+            self.known, self.not_captured = min(LARGEST, max(1, int(found["batch_size"]))), found["not_captured"]
         self.not_locked: str | None = None
         self._memory = memory
         self._closing = ExitStack()
@@ -108,11 +123,18 @@ class CudaDevice(QueuedDevice):
         captured = f"no graph was captured: {self.not_captured}" if self.not_captured else ""
         return "; ".join(filter(None, (captured, self.not_locked)))
 
-    def prepare(self, *, n_images: int, largest: int) -> None:
-        """Find out how many pictures go at once, and capture the pass for as many."""
-        super().prepare(n_images=n_images, largest=largest)
-        self.not_captured = self.capture()
-        self.busy_seconds = 0.0
+    def settle(self) -> None:
+        """Capture the pass for as many pictures as go at once, where a plan is so long that it pays; remember both."""
+        has_searched, busy = self.tries_sizes, self.busy_seconds
+        super().settle()
+        is_captured = any(place.graph is not None for place in self._places)
+        if self._n_images >= CAPTURE_PAYS * self.batch_size and not (is_captured or self.not_captured):
+            self.not_captured = self.capture()
+            self.busy_seconds = busy
+        if has_searched and self._kept is not None:
+            facts = {"batch_size": self.batch_size, "not_captured": self.not_captured}
+            with suppress(OSError):  # it is found anew then
+                write_file(self._kept, json.dumps(facts).encode())
 
     def halve(self) -> None:
         """Take half as many pictures at once, and capture the pass for as many where it was captured before."""
@@ -127,13 +149,6 @@ class CudaDevice(QueuedDevice):
         self._places.clear()
         self._turn = 0
         torch.cuda.empty_cache()
-
-    def sample(self, n: int) -> Pixels:
-        """Pixels to be tried: of the memory that batches come from, so that their copies take no longer than later.
-
-        What they show is of no account; renderers may be drawing it.
-        """
-        return super().sample(n) if self._memory is None or n > len(self._memory) else self._memory[:n]
 
     @torch.inference_mode()
     def enqueue(self, pixels: Pixels) -> Collect:
@@ -166,6 +181,7 @@ class CudaDevice(QueuedDevice):
 
         return collect
 
+    @span("capture")
     def capture(self) -> str | None:
         """Capture the pass of every place as a graph; say why not, where that is so."""
         reason: str | None = None

@@ -4,7 +4,6 @@ Batches are begun one after the other and their vectors collected later, so that
 one is written away.
 """
 
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,12 +17,13 @@ import numpy as np
 from indexer.arrays import Halves, Ids, Pixels
 from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import Checkpoint
-from indexer.encoders.devices import HOST
+from indexer.encoders.devices import HOST, context_opening
 from indexer.encoders.devices import Device as HostDevice
 from indexer.encoders.graphs import LoadedEncoder, is_no_room, load_encoder
-from indexer.errors import EmbedError
+from indexer.errors import NoRoomError
 from indexer.process import cores_of_rank
 from indexer.rendering.pool import CHUNK, RenderedChunk, RenderPool
+from indexer.reports.timings import span
 
 LARGEST = 2048
 """Pictures of a batch, at most."""
@@ -51,8 +51,7 @@ class Layout:
         """
         if batch_size is not None:
             n_chunks, rest = divmod(batch_size, CHUNK)
-            is_halved_evenly = not rest and n_chunks.bit_count() == 1
-            return cls(CHUNK, n_chunks) if is_halved_evenly else cls(batch_size, 1)
+            return cls(CHUNK, n_chunks) if (not rest and n_chunks.bit_count() == 1) else cls(batch_size, 1)
         n_pictures = min(LARGEST, _RING_BYTES // (_BATCHES_IN_RING * size * size * 3))
         return cls(CHUNK, 1 << max(0, (n_pictures // CHUNK).bit_length() - 1))
 
@@ -67,8 +66,7 @@ class Layout:
         n_batches = n_under_way + -(-n_drawn // self.most_chunks)
         pool = RenderPool(size=size, workers=workers, chunk=self.chunk, n_slots=n_batches * self.most_chunks)
         if fills and workers:
-            sent = max(pool.usual_ahead, workers * _SENT_AHEAD // self.chunk)
-            pool.ahead = min(pool.n_slots - pool.held, sent)
+            pool.ahead = min(pool.n_slots - pool.held, max(pool.usual_ahead, workers * _SENT_AHEAD // self.chunk))
         return pool
 
 
@@ -129,9 +127,9 @@ def encode_within_memory(encoder: LoadedEncoder, pixels: Pixels, *, device: str)
     return np.concatenate([encode_within_memory(encoder, half, device=device) for half in halves])
 
 
-def no_room(device: str, what: str) -> EmbedError:
+def no_room(device: str, what: str) -> NoRoomError:
     """Name what a device has no room for."""
-    return EmbedError(f'device "{device}" has no room for {what}; free its memory, or use --devices cpu')
+    return NoRoomError(f'device "{device}" has no room for {what}; free its memory, or use --devices cpu')
 
 
 ON_CPU = 64
@@ -157,6 +155,8 @@ class Device:
     """Time in which it has encoded pictures so far; None where nobody can tell."""
     remark = ""
     """Why it is slower than it could be; empty where it is not."""
+    tries_sizes = False
+    """Whether the next batches tell how many pictures go at once; they have to follow each other in memory."""
 
     def __init__(self, encoder: LoadedEncoder, *, name: str, batch_size: int) -> None:
         """`name` is shown: cpu, cuda:1; `batch_size` pictures go at once, fewer after the device had no room."""
@@ -179,9 +179,10 @@ class Device:
         while len(left):
             texts, done = [names[place] for place in left.tolist()], np.zeros(len(left), bool)
             try:
-                for rows, vectors in encoder.encode_text_batches(texts, batch_size=at_once):
-                    done[rows] = True
-                    yield left[rows], vectors
+                with span("names"):
+                    for rows, vectors in encoder.encode_text_batches(texts, batch_size=at_once):
+                        done[rows] = True
+                        yield left[rows], vectors
             except encoder.out_of_memory:
                 if at_once == 1:
                     raise no_room(self.name, "one name") from None
@@ -217,13 +218,15 @@ def encode_pipelined(device: Device, batches: Iterable[Batch]) -> Iterator[tuple
     The next is asked for once fewer are under way. What goes wrong with a batch is raised in its turn.
     """
     under_way: deque[tuple[Batch, Collect]] = deque()
-    for batch in batches:
-        under_way.append((batch, device.begin(batch)))
-        if len(under_way) == device.n_under_way:
-            first, collect = under_way.popleft()
+    with span("pictures"):
+        for batch in batches:
+            under_way.append((batch, device.begin(batch)))
+            if len(under_way) == device.n_under_way:
+                first, collect = under_way.popleft()
+                yield first, collect()
+        for first, collect in under_way:
             yield first, collect()
-    for first, collect in under_way:
-        yield first, collect()
+    device.tries_sizes = False
 
 
 def cpu_spec(options: EmbedOptions) -> DeviceSpec:
@@ -247,8 +250,7 @@ class CpuDevice(Device):
     def __init__(self, encoder: LoadedEncoder, *, batch_size: int, n_lanes: int) -> None:
         super().__init__(encoder, name="cpu", batch_size=batch_size)
         self.n_under_way = n_lanes
-        share = max(1, cores_of_rank() // n_lanes)
-        self._threads = ThreadPoolExecutor(n_lanes, "lane", encoder.take_threads, (share,))
+        self._threads = ThreadPoolExecutor(n_lanes, "lane", encoder.take_threads, (max(1, cores_of_rank() // n_lanes),))
 
     def __exit__(self, *_: object) -> None:
         self._threads.shutdown(cancel_futures=True)
@@ -264,10 +266,11 @@ class CpuDevice(Device):
 
 SMALLEST = 64
 LEAST_GAIN = 1.05
-"""A doubling that gives less than this is not worth its memory."""
+"""A batch twice as large that gives less than this is not worth its memory."""
 LONGEST_SECONDS = 0.5
 """Of one batch: who waits for the last one waits so long, and ranks end so far apart."""
-_COUNTED = 3
+_LEAST_BATCHES = 8
+"""Of a plan: with fewer, pictures would be drawn while nothing is encoded, then encoded while nothing is drawn."""
 
 
 class QueuedDevice(Device):
@@ -279,11 +282,13 @@ class QueuedDevice(Device):
 
     n_under_way = 2
     busy_seconds: float
+    known: int | None = None
+    """As many at once as an earlier run has found to be good."""
 
     def __init__(self, encoder: LoadedEncoder, *, name: str, batch_size: int | None) -> None:
         super().__init__(encoder, name=name, batch_size=batch_size or SMALLEST)
         self.busy_seconds = 0.0
-        self._has_size = batch_size is not None
+        self.tries_sizes, self._n_images, self._n_tried, self._rate = batch_size is None, 0, 0, 0.0
 
     def __exit__(self, *_: object) -> None:
         self.clear()
@@ -303,11 +308,8 @@ class QueuedDevice(Device):
         """Take half as many pictures at once from now on."""
         self.clear()
         self.batch_size //= 2
-
-    def sample(self, n: int) -> Pixels:
-        """Pixels of so many pictures to be tried, (n, size, size, 3)."""
-        side = self.encoder.image_size
-        return np.full((n, side, side, 3), 255, np.uint8)
+        self._n_tried, self._rate = 0, 0.0
+        self.tries_sizes &= self.batch_size > SMALLEST
 
     def begin(self, batch: Batch) -> Collect:
         """Enqueue a batch; where the device has no room for it, this one and all later ones go in smaller parts.
@@ -315,9 +317,11 @@ class QueuedDevice(Device):
         Raises:
             EmbedError: not even one picture fits.
         """
+        before = self.busy_seconds
         while True:
             try:
-                return self._begin(batch)
+                collect = self._begin(batch)
+                break
             except RuntimeError as error:
                 if not is_no_room(error):
                     raise
@@ -325,12 +329,43 @@ class QueuedDevice(Device):
                     raise no_room(self.name, "one picture") from None
             # Outside the handler, so that the failed batch's tensors are free.
             self.halve()
+        self._n_tried += 1
+        if not self.tries_sizes or self._n_tried % 2 or len(batch.pixels) != self.batch_size:
+            return collect
+        with span("finding batches"):
+            vectors = collect()
+        self._weigh(self.busy_seconds - before)
+        return lambda: vectors
 
     def prepare(self, *, n_images: int, largest: int) -> None:
-        """Find out how many pictures go at once, unless that is stated."""
-        if not self._has_size:
-            find_batch_size(self, n_images=n_images, largest=largest)
-        self.busy_seconds = 0.0
+        """Begin with as many pictures at once as may be, unless that is stated or known: the first batches tell."""
+        self._n_images, self.busy_seconds = n_images, 0.0
+        if self.tries_sizes:
+            while largest > max(SMALLEST, n_images // _LEAST_BATCHES):
+                largest //= 2
+            self.batch_size = min(largest, self.known or largest)
+            self.tries_sizes = not self.known and largest > SMALLEST
+        if not self.tries_sizes:
+            self.settle()
+
+    def settle(self) -> None:
+        """Stay with as many at once from now on, and get ready for that."""
+        self.tries_sizes = False
+
+    def _weigh(self, seconds: float) -> None:
+        """Take half as many pictures from now on, or go back to as many as before, by what this batch has taken.
+
+        It is never the first of its size, which loads libraries and chooses kernels. An even number of halves takes the
+        place of whole ones in the memory of the renderers, so a whole one may follow.
+        """
+        before, self._rate, self._n_tried = self._rate, self.batch_size / max(seconds, 1e-9), 0
+        self.clear()
+        if before > LEAST_GAIN * self._rate or self.batch_size <= SMALLEST:
+            self.batch_size *= 2 if before > LEAST_GAIN * self._rate else 1
+            self.settle()
+        else:
+            self._rate *= seconds <= LONGEST_SECONDS  # else it is out of the question, however fast
+            self.batch_size //= 2
 
     def _begin(self, batch: Batch) -> Collect:
         """Enqueue a batch, or, where batches have become larger than what goes at once, wait for part after part.
@@ -345,59 +380,6 @@ class QueuedDevice(Device):
         return lambda: vectors
 
 
-def find_batch_size(device: QueuedDevice, *, n_images: int, largest: int) -> None:
-    """Let a device choose its batch size: doubled from 64 until images/s no longer grow, on pictures of anything.
-
-    Each size runs once before it is timed: the first pass of a size loads libraries and chooses kernels.
-
-    Raises:
-        EmbedError: the device has no room even for one picture.
-    """
-    best_size, best_rate, size = 0, 0.0, min(SMALLEST, largest)
-    while size <= largest:
-        seconds = _seconds_if_it_fits(device, size)
-        if seconds is None or (best_size and size / seconds < LEAST_GAIN * best_rate):
-            break
-        best_size, best_rate = size, size / seconds
-        if size >= n_images or 2 * seconds > LONGEST_SECONDS:
-            break
-        size *= 2
-    while not best_size:
-        size //= 2
-        if not size:
-            raise no_room(device.name, "one picture")
-        best_size = size if _seconds_if_it_fits(device, size) is not None else 0
-    device.batch_size = best_size
-
-
-def _seconds_if_it_fits(device: QueuedDevice, size: int) -> float | None:
-    device.batch_size = size
-    try:
-        return _seconds_of_batch(device, size)
-    except RuntimeError as error:
-        if not is_no_room(error):
-            raise
-        return None
-    finally:
-        device.clear()
-
-
-def _seconds_of_batch(device: QueuedDevice, size: int) -> float:
-    """Seconds that a batch takes in a full queue, once the device has made room for all that are under way."""
-    pixels = device.sample(size)
-    for collect in [device.enqueue(pixels) for _ in range(device.n_under_way)]:
-        collect()
-    started = time.perf_counter()
-    under_way: deque[Collect] = deque()
-    for _ in range(_COUNTED):
-        if len(under_way) == device.n_under_way:
-            under_way.popleft()()
-        under_way.append(device.enqueue(pixels))
-    for collect in under_way:
-        collect()
-    return (time.perf_counter() - started) / _COUNTED
-
-
 def default_workers(n_images: int, *, is_fed: bool, asked: int | None = None) -> int:
     """Rendering processes of one rank, where none are asked for: its share of the cores, one for a handful of pictures.
 
@@ -410,19 +392,22 @@ def default_workers(n_images: int, *, is_fed: bool, asked: int | None = None) ->
 
 
 def spec_of(device: HostDevice, options: EmbedOptions) -> DeviceSpec:
-    """What is known of a device of this machine before an encoder is on it."""
+    """What is known of a device of this machine before an encoder is on it; torch is imported when one is loaded."""
     if device.type == "cpu":
         return cpu_spec(options)
-    import torch
 
-    from indexer.embedding.cuda_device import cuda_spec
+    def load(checkpoint: Checkpoint, memory: Pixels | None, _: int) -> Device:
+        with context_opening(device):
+            with span("imports"):
+                from indexer.embedding.cuda_device import load_on_gpu
+            return load_on_gpu(checkpoint, memory, device=str(device), options=options)
 
-    return cuda_spec(torch.device(str(device)), options)
+    return DeviceSpec(True, options.batch_size, QueuedDevice.n_under_way, load)
 
 
 def in_products_of(device: HostDevice, options: EmbedOptions) -> AbstractContextManager[None]:
-    """Have a GPU multiply as the precision says; a processor knows but one way."""
-    if device.type == "cpu":
+    """Have a GPU multiply exactly where that is asked for; a processor knows but one way."""
+    if device.type == "cpu" or options.precision != "fp32":
         return nullcontext()
     from indexer.encoders.torch_encoder import products_in
 

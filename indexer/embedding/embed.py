@@ -46,6 +46,7 @@ from indexer.library.durable import disk_error, make_folder
 from indexer.library.folder import Library
 from indexer.library.stores import FolderStore
 from indexer.process import prepare_for_batches
+from indexer.reports.timings import TIMINGS
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
@@ -123,6 +124,7 @@ def main(root: Path, fingerprint: str) -> None:
         def report(progress: EmbeddingProgress) -> None:
             if place.is_over():
                 raise EmbedError(OVER)
+            progress.spans = tuple(TIMINGS.taken())
             write_progress(place.run, progress)
 
         try:

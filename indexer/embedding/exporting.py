@@ -1,124 +1,145 @@
-"""Puts the query side of an encoder into the library, beside the ranks where that costs them nothing.
+"""Puts the query side of an encoder into the library: graphs beside the ranks, what torch has to trace after all else.
 
     python -m indexer.embedding.exporting --library DIR --choice JSON
 
-is the export as a process of its own: a GPU works while torch traces towers on the host.
+is the export as a process of its own, which says each of its steps in a line: torch holds Python's lock for long.
+Until it is done the library says that the encoder is served through torch, so that nothing waits for it.
 """
 
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
-from sqlalchemy import Engine
 
 from indexer.catalog import questions
-from indexer.catalog.database import open_catalog
-from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.graphs import N_SAMPLES, carry, check_answers, find_graphs, sample_pixels
+from indexer.catalog.database import read_catalog
+from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
+from indexer.encoders.graphs import N_SAMPLES, carry, find_graphs, sample_pixels
+from indexer.encoders.query_encoder import (
+    PENDING,
+    EncoderFacts,
+    QueryEncoder,
+    TorchQueryEncoder,
+    read_facts,
+    write_pending,
+)
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.process import end_with_starter, named_as_starter
+from indexer.reports.timings import span
 
 TITLE = "Preparing the query encoder"
-
-
-def export_missing(library: Library, engine: Engine, choice: ModelChoice, *, stage: Callable[[str], None]) -> bool:
-    """Put a query encoder that needs no torch into the library if it is not there; tell whether it was missing.
-
-    The graphs beside a model's weights are taken as they are: they were checked when they were made. Without such, both
-    towers are exported, and checked on the library's own words and known pictures.
-    """
-    is_missing = not _is_there(library, choice)
-    with exporting(library, engine, choice, beside_gpus=False, stage=stage):
-        return is_missing
+_LARGE, _FEW_SAMPLES = 128, 8
+"""Side in pixels from which on a picture takes so long that fewer are compared: 32 by ViT-L-14 take two cores 50 s."""
 
 
 @contextmanager
-def exporting(
-    library: Library, engine: Engine, choice: ModelChoice, *, beside_gpus: bool, stage: Callable[[str], None]
-) -> Iterator[None]:
-    """Do the same while the block runs, where that takes nothing from it, else before; what fails is raised behind it.
+def carrying(library: Library, choice: ModelChoice, *, stage: Callable[[str], None]) -> Iterator[None]:
+    """Put the graphs beside a model's weights into the library while the block runs; what fails is raised behind it.
 
-    Graphs are carried in a thread. Torch exports in a process of its own while GPUs embed; ranks on the host's cores
-    would only share them with it.
+    They were checked when they were made. An encoder without graphs is pending from then on: `export_missing` exports
+    it.
     """
-    if _is_there(library, choice):
-        yield
-        return
-    stage(TITLE)
     checkpoint = find_checkpoint(choice)
-    if graphs := find_graphs(checkpoint):
+    if _is_there(library, checkpoint):
+        yield
+    elif graphs := find_graphs(checkpoint):
+        stage(TITLE)
         with ThreadPoolExecutor(1, "export") as thread:
             carried = thread.submit(carry, graphs, library.encoder(checkpoint.fingerprint), choice=choice)
             yield
             carried.result()
-    elif beside_gpus:
-        with _export_apart(library, choice):
-            yield
     else:
-        _export(library, engine, choice)
         yield
+        write_pending(library.encoder(checkpoint.fingerprint), checkpoint, choice)
 
 
-def _is_there(library: Library, choice: ModelChoice) -> bool:
-    return (library.encoder(find_checkpoint(choice).fingerprint) / "encoder.json").is_file()
+def export_missing(library: Library, choice: ModelChoice, *, stage: Callable[[str], None]) -> bool:
+    """Put a query encoder that needs no torch into the library if there is none; tell whether that was so.
+
+    Both towers are exported, and checked on the library's own words and known pictures.
+    """
+    checkpoint = find_checkpoint(choice)
+    if _is_there(library, checkpoint):
+        return False
+    with carrying(library, choice, stage=stage):
+        pass
+    if not _is_there(library, checkpoint):
+        with span("export"):
+            _export_apart(library, choice, stage)
+    return True
 
 
-def _export(library: Library, engine: Engine, choice: ModelChoice) -> None:
+def pending_encoder(library: Library, fingerprint: str) -> QueryEncoder | None:
+    """What takes the place of an encoder whose export is pending; None where none is."""
+    facts = _facts(library, fingerprint)
+    return TorchQueryEncoder(facts) if facts and facts.reason == PENDING else None
+
+
+def _is_there(library: Library, checkpoint: Checkpoint) -> bool:
+    facts, folder = _facts(library, checkpoint.fingerprint), library.encoder(checkpoint.fingerprint)
+    return facts.reason != PENDING if facts else (folder / "encoder.json").is_file()
+
+
+def _facts(library: Library, fingerprint: str) -> EncoderFacts | None:
+    """What an encoder says of itself; None where it is not there, or damaged, as whoever opens it says."""
+    with suppress(OSError, ValueError):
+        return read_facts(library.encoder(fingerprint))
+    return None
+
+
+def _export_apart(library: Library, choice: ModelChoice, stage: Callable[[str], None]) -> None:
+    """Export in a process of its own, whose lines are steps; it ends where this one is interrupted."""
+    program = [sys.executable, "-P", "-m", "indexer.embedding.exporting"]
+    command, line = [*program, "--library", str(library.root), "--choice", choice.to_json()], "it begins"
+    environment = {**os.environ, **named_as_starter(), "PYTHONUNBUFFERED": "1"}
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    stage(TITLE)
+    with subprocess.Popen(command, env=environment, text=True, errors="replace", **streams) as process:  # type: ignore[call-overload]
+        try:
+            for line in filter(str.strip, process.stdout):
+                if line.startswith(TITLE):
+                    stage(line.strip())
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        raise EmbedError(
+            f"the query encoder could not be exported ({line.strip()}); searches go through torch meanwhile; run "
+            "`icons index` again"
+        )
+
+
+@click.command()
+@click.option("--library", "root", type=click.Path(path_type=Path), required=True, help="The library's folder.")
+@click.option("--choice", "text", required=True, help="A `ModelChoice` as JSON.")
+def main(root: Path, text: str) -> None:
+    """Export the encoder of a choice into a library, whose lock the starter of this process holds."""
+    end_with_starter()
+    click.echo(f"{TITLE}: loading its weights")
     import torch
 
     from indexer.encoders.export import export
     from indexer.encoders.torch_encoder import Encoder
 
+    library, choice = Library(root), ModelChoice.from_json(text)
     checkpoint = find_checkpoint(choice)
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
-    check_answers(encoder, checkpoint)
-    with engine.begin() as connection:
+    engine = read_catalog(library.catalog)
+    with engine.connect() as connection:
         ids = questions.name_ids(connection)[:N_SAMPLES]
         samples = [words for _, words in questions.words_of(connection, ids)] or ["icon"]
-    folder, pixels = library.encoder(checkpoint.fingerprint), sample_pixels(encoder.image_size)
-    export(encoder, folder, choice=choice, texts=samples, pixels=pixels)
-
-
-@contextmanager
-def _export_apart(library: Library, choice: ModelChoice) -> Iterator[None]:
-    """Export in a process of its own while the block runs; where the block fails, that process ends."""
-    program = [sys.executable, "-P", "-m", "indexer.embedding.exporting"]
-    command = [*program, "--library", str(library.root), "--choice", choice.to_json()]
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env={**os.environ, **named_as_starter()}
-        )
-        try:
-            yield
-            status = process.wait()
-        finally:
-            process.kill()
-            process.wait()
-        if status:
-            said.seek(0)
-            reason = (said.read().decode(errors="replace").strip().splitlines() or ["nothing"])[-1]
-            raise EmbedError(f"the query encoder could not be exported ({reason}); run `icons index` again")
-
-
-@click.command()
-@click.option("--library", "root", type=click.Path(path_type=Path), required=True, help="The library's folder.")
-@click.option("--choice", required=True, help="A `ModelChoice` as JSON.")
-def main(root: Path, choice: str) -> None:
-    """Export the encoder of a choice into a library, whose lock the starter of this process holds."""
-    end_with_starter()
-    library = Library(root)
-    engine = open_catalog(library.catalog)
-    try:
-        _export(library, engine, ModelChoice.from_json(choice))
-    finally:
-        engine.dispose()
+    engine.dispose()
+    n = N_SAMPLES if encoder.image_size < _LARGE else _FEW_SAMPLES
+    folder, pixels = library.encoder(checkpoint.fingerprint), sample_pixels(encoder.image_size, n=n)
+    export(
+        encoder, folder, choice=choice, texts=samples, pixels=pixels, step=lambda what: click.echo(f"{TITLE}: {what}")
+    )
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ class EmbedOptions:
     """auto, cpu, or cuda: one GPU a rank."""
     precision: AnyPrecision = "auto"
     batch_size: Size | None = None
-    """None: found by doubling."""
+    """None: the first batches tell."""
     workers: Annotated[int, range(1025)] | None = None
     """Rendering processes of a rank; None: its share of the cores, less one where it feeds a GPU."""
     backend: Literal["auto", "nccl", "gloo"] = "auto"

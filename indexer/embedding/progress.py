@@ -22,6 +22,7 @@ from indexer.encoders.devices import Device
 from indexer.library.durable import naming
 from indexer.library.foreign import from_json
 from indexer.process import cores_of_rank
+from indexer.reports.timings import Span
 
 
 @dataclass(slots=True)
@@ -168,6 +169,8 @@ class EmbeddingProgress(RankProgress):
     """Pictures that the device takes at once; 0 until that is known."""
     remark: str = ""
     """Why the device is slower than it could be, where it can say so."""
+    spans: tuple[Span, ...] = ()
+    """What a process of its own has spent its time on."""
 
 
 Progress = TypeVar("Progress", bound=RankProgress)

@@ -38,6 +38,7 @@ from indexer.library.traits import TRAITS
 from indexer.process import give_back_memory
 from indexer.rendering.pool import RenderedChunk, RenderPool
 from indexer.rendering.slots import Job
+from indexer.reports.timings import span
 from indexer.sources.records import PictureAddress
 from indexer.sources.source import why_unreachable
 
@@ -146,7 +147,8 @@ class ShardWriter:
         self.has_failed, place = True, self.queue.place  # until it is written
         if place.is_over():
             raise EmbedError(OVER)
-        place.write(block, name, pack_shard(shard, fingerprint=self.fingerprint, facts=self.facts))
+        with span("writing"):
+            place.write(block, name, pack_shard(shard, fingerprint=self.fingerprint, facts=self.facts))
         if name == shard_name(block):
             self.queue.mark_done(block)
         self.has_failed = False

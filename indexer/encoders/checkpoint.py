@@ -190,8 +190,7 @@ def _built_in(choice: ModelChoice) -> Checkpoint:
     weights = _absolute(choice.pretrained)
     if not weights.is_file():
         raise ModelError(f'no checkpoint at "{weights}"; give --pretrained FILE of model "{choice.model}"')
-    config = read_config(config_path)
-    return Checkpoint(f"{choice.model} {weights.name}", choice.model, str(weights), config, weights)
+    return Checkpoint(f"{choice.model} {weights.name}", choice.model, str(weights), read_config(config_path), weights)
 
 
 def _absolute(place: str | Path) -> Path:

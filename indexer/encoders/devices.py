@@ -1,13 +1,26 @@
-"""Where encoders run: `--devices` as people write it -> devices of this machine, one a process."""
+"""Where encoders run: `--devices` as people write it -> devices of this machine, one a process; which way is sooner.
 
+GPUs are found and looked at through their driver: torch, which takes seconds to import, is not asked.
+"""
+
+import ctypes
+import importlib.util
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from math import prod
+from pathlib import Path
+from typing import Any, Literal, Protocol, Self
 
+from indexer.encoders.checkpoint import Checkpoint
 from indexer.errors import DeviceError
-from indexer.process import may_have_gpu
+from indexer.process import computes_in_bf16, cores, may_have_gpu
+from indexer.reports.timings import span
 
 
 class Device(Protocol):
@@ -19,16 +32,47 @@ class Device(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
-    """The processor, for what needs no torch."""
+class Place:
+    """The processor, or a GPU by its number as CUDA counts, for what needs no torch yet."""
 
-    type: Literal["cpu"] = "cpu"
+    type: Literal["cpu", "cuda"] = "cpu"
+    number: int = 0
 
     def __str__(self) -> str:
-        return self.type
+        return self.type if self.type == "cpu" else f"cuda:{self.number}"
 
 
-HOST = Host()
+HOST = Place()
+
+
+@contextmanager
+def context_opening(device: Device) -> Iterator[None]:
+    """Have CUDA open its context on a GPU in a thread during the block: that takes as long as torch's other imports.
+
+    Raises:
+        DeviceError: it can't be used, which the block may have run into as well.
+    """
+    import torch
+
+    def open_context() -> None:
+        with span("context"):
+            torch.zeros(1, device=str(device))
+
+    with ThreadPoolExecutor(1, "context") as beside:
+        opened = beside.submit(open_context)
+        try:
+            yield
+            opened.result()
+        except RuntimeError as error:
+            if (cause := opened.exception()) is None:
+                raise
+            raise _unusable(device, cause) from error
+
+
+def _unusable(device: Device, error: BaseException) -> DeviceError:
+    reason = next(iter(str(error).splitlines()), type(error).__name__)
+    return DeviceError(f'"{device}" can\'t be used ({reason}); `nvidia-smi` says more, --devices cpu works without')
+
 
 MASK = "CUDA_VISIBLE_DEVICES"
 """GPUs that a process sees, by number or UUID; it counts them from 0 as they stand there."""
@@ -46,6 +90,8 @@ class Devices:
     """CUDA_VISIBLE_DEVICES for the ranks, where they are not to see all GPUs of the machine."""
     first: int = 0
     """Number of the first of the GPUs, as this process counts those that it sees."""
+    why: str = ""
+    """Why GPUs of this machine are left out, where "auto" leaves some out."""
 
     def own(self) -> str:
         """Name of the device of a single rank in this process, before it touches CUDA; it sees what it sees."""
@@ -62,11 +108,9 @@ def parse_devices(text: str) -> Devices:
     """
     if match := re.fullmatch(r"cpu(?::([1-9][0-9]{0,2}))?", text):
         return Devices("cpu", int(match[1] or 1))
-    if text == "auto" and not may_have_gpu():
-        return Devices("cpu", 1)
-    n_there = _count_gpus()
+    gpus = find_gpus()
     if text == "auto":
-        return Devices("cuda", n_there, os.environ.get(MASK)) if n_there else Devices("cpu", 1)
+        return replace((_gpus(gpus.free) if gpus.free else Devices("cpu", 1)), why=gpus.why if may_have_gpu() else "")
     if re.fullmatch(r"[1-9][0-9]{0,3}", text):
         numbers = list(range(int(text)))
     elif re.fullmatch(r"[0-9]{1,4}(,[0-9]{1,4})*,?", text) and "," in text:
@@ -75,10 +119,10 @@ def parse_devices(text: str) -> Devices:
         raise DeviceError(f'--devices "{text}" is not one of auto, cpu, cpu:2, a number of GPUs, or a list such as 0,2')
     if len(set(numbers)) != len(numbers):
         raise DeviceError(f'--devices "{text}" names a GPU twice')
-    if max(numbers) >= n_there:
-        mask = os.environ.get(MASK)
-        there = f"this machine has {n_there}" if mask is None else f'{MASK} "{mask}" shows {n_there}'
-        raise DeviceError(f'--devices "{text}" asks for GPU {max(numbers)}, {there}; try --devices cpu')
+    if max(numbers) >= gpus.n:
+        mask, why = os.environ.get(MASK), f", {gpus.why}" if gpus.why else ""
+        there = f"this machine has {gpus.n}" if mask is None else f'{MASK} "{mask}" shows {gpus.n}'
+        raise DeviceError(f'--devices "{text}" asks for GPU {max(numbers)}, {there}{why}; try --devices cpu')
     return _gpus(numbers)
 
 
@@ -92,10 +136,13 @@ def use_device(device: Device) -> None:
 
     A thread's GPU is number 0 at first, where whatever names no device would open a context of half a gigabyte.
     """
-    if device.type == "cuda":
+    if device.type == "cuda" and "torch" in sys.modules:  # else nothing has touched CUDA
         import torch
 
-        torch.cuda.set_device(torch.device(str(device)))
+        try:
+            torch.cuda.set_device(torch.device(str(device)))
+        except RuntimeError as error:
+            raise _unusable(device, error) from error
 
 
 def see_own_gpu(local: int) -> int:
@@ -119,12 +166,100 @@ def _mask() -> list[str] | None:
     return None if mask is None else [entry.strip() for entry in mask.split(",")]
 
 
-def _count_gpus() -> int:
-    """How many ranks could have a GPU of their own, or a part of one."""
+LEAST_FREE = 2e9
+"""Bytes of a GPU, below which "auto" leaves it alone: CUDA itself takes half a gigabyte."""
+_LISTED = Path("/proc/driver/nvidia/gpus")
+
+
+class _Memory(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_ulonglong) for name in ("total", "free", "used"))
+
+
+def ask_driver(entries: Sequence[str] | None) -> tuple[int, dict[str, float | str]] | None:
+    """Ask NVML, which comes with the driver, about some GPUs, or about all; None where a container leaves it out.
+
+    Returns the newest CUDA that the driver knows (its major version), and free bytes of each GPU by its number or UUID,
+    or why it does not tell them. NVML counts GPUs by their place in the machine, CUDA unlike ones the fastest first.
+
+    Raises:
+        DeviceError: the driver does not answer.
+    """
+    try:
+        nvml: Any = ctypes.CDLL("libnvidia-ml.so.1")
+    except OSError:
+        return None
+    nvml.nvmlErrorString.restype = ctypes.c_char_p
+    if error := nvml.nvmlInit_v2():
+        raise DeviceError(f"the driver does not answer: {nvml.nvmlErrorString(error).decode()}")
+    n, cuda, handle, memory, free = (
+        ctypes.c_uint(),
+        ctypes.c_int(),
+        ctypes.c_void_p(),
+        _Memory(),
+        dict[str, float | str](),
+    )
+    nvml.nvmlDeviceGetCount_v2(ctypes.byref(n))
+    nvml.nvmlSystemGetCudaDriverVersion_v2(ctypes.byref(cuda))
+    for entry in map(str, range(n.value)) if entries is None else entries:
+        by_number, by_uuid = nvml.nvmlDeviceGetHandleByIndex_v2, nvml.nvmlDeviceGetHandleByUUID
+        find = partial(by_number, int(entry)) if entry.isdecimal() else partial(by_uuid, entry.encode())
+        error = find(ctypes.byref(handle)) or nvml.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory))
+        free[entry] = nvml.nvmlErrorString(error).decode() if error else memory.free
+    return cuda.value // 1000, free
+
+
+@dataclass(frozen=True, slots=True)
+class Gpus:
+    """What this process sees: how many GPUs, or parts of some, the numbers of those that are free, why not all are."""
+
+    n: int = 0
+    free: tuple[int, ...] = ()
+    why: str = ""
+
+
+def find_gpus() -> Gpus:
+    """Find the GPUs that ranks could have, without torch where their driver tells of them."""
+    mask = _mask()
+    if not may_have_gpu():
+        return Gpus(why="no driver of a GPU is here")
+    if mask is not None and not any(re.match(r"\d|GPU-|MIG-", entry) for entry in mask[:1]):
+        return Gpus(why=f'{MASK} is "{",".join(mask)}"')
+    try:
+        answer = ask_driver(mask)
+    except DeviceError as error:
+        return Gpus(why=f"{error}; `nvidia-smi` says more")
+    if answer is None:
+        n = len([*_LISTED.iterdir()]) if _LISTED.is_dir() else _count_by_torch()
+        return Gpus(n := len(mask) if n and mask else n, tuple(range(n)))
+    if why := _misfit(answer[0]):
+        return Gpus(why=why)
+    whys = [_why_not(entry, of) for entry, of in answer[1].items()]
+    return Gpus(len(whys), tuple(n for n, why in enumerate(whys) if not why), "; ".join(filter(None, whys)))
+
+
+def _why_not(entry: str, free: float | str) -> str:
+    """Say why a GPU is left alone; nothing where it is not."""
+    said = f"does not answer: {free}" if isinstance(free, str) else f"has {free / 1e9:.1f} GB free"
+    return "" if not isinstance(free, str) and free >= LEAST_FREE else f'GPU "{entry}" {said}'
+
+
+def _count_by_torch() -> int:
+    """GPUs of other makers, and where a container shows neither their driver nor their names."""
     import torch
 
-    n, mask = torch.cuda.device_count(), _mask()
-    return len(mask) if n and mask and mask[0].startswith(_MIG) else n
+    return torch.cuda.device_count()
+
+
+def _misfit(cuda: int) -> str:
+    """Say why torch and a driver that knows a version of CUDA do not go together."""
+    spec = importlib.util.find_spec("torch")
+    text = Path(spec.origin).with_name("version.py").read_text("utf-8") if spec and spec.origin else ""
+    built = re.search(r"^cuda\b[^=]*= '(\d+)", text, re.MULTILINE)
+    if built is None:
+        return "torch is built without CUDA; https://pytorch.org says how to install another one"
+    if cuda < int(built[1]):
+        return f"the driver knows CUDA {cuda}, torch is built for {built[1]}; install a newer driver or another torch"
+    return ""
 
 
 def _gpus(numbers: Sequence[int]) -> Devices:
@@ -132,3 +267,61 @@ def _gpus(numbers: Sequence[int]) -> Devices:
     mask = _mask()
     visible = [str(number) if mask is None else mask[number] for number in numbers]
     return Devices("cuda", len(numbers), ",".join(visible), first=numbers[0])
+
+
+NAME_TOKENS = 8
+"""Of a name, about: towers see no more of one."""
+_PATCH = 16
+"""Of towers that have none: those of convolutions come to about the same."""
+
+
+def operations(checkpoint: Checkpoint) -> tuple[float, float]:
+    """About what a picture and a name take: two operations a weight, for each patch or token that it sees."""
+    from safetensors import SafetensorError, safe_open
+
+    sizes = {"visual.": checkpoint.weights.stat().st_size / 8, "": 0.0}  # of a pickle: in fp32, half of it
+    with suppress(SafetensorError), safe_open(checkpoint.weights, "numpy") as held:
+        shapes = {name: held.get_slice(name).get_shape() for name in held.keys() if "token_emb" not in name}  # noqa: SIM118
+        sizes = {start: sum(prod(of) for name, of in shapes.items() if name.startswith(start)) for start in sizes}
+    patch = checkpoint.config["model_cfg"]["vision_cfg"].get("patch_size") or _PATCH
+    n_patches = (checkpoint.image_size / patch) ** 2
+    return 2 * sizes["visual."] * n_patches, 2 * abs(sizes[""] - sizes["visual."]) * NAME_TOKENS
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What decides which way is sooner; docs/gpu.md says where each figure was measured."""
+
+    cores: int
+    draw_seconds: float = 0.0015
+    """Of a picture, on a core."""
+    core_rate: float = 1.0e11
+    """Operations a second of a core."""
+    core_start_seconds: float = 2.0
+    gpu_rate: float = 1.0e14
+    gpu_start_seconds: float = 15.0
+    """From the start of the work until a GPU gets its first batch."""
+
+    @classmethod
+    def here(cls) -> Self:
+        """This one; where cores compute in bf16 they are so much faster."""
+        return cls(cores(), core_rate=2.7e11) if computes_in_bf16() else cls(cores())
+
+
+def choose_sooner(
+    gpus: Devices, machine: Machine, *, n_images: int, n_names: int, of_each: tuple[float, float]
+) -> tuple[Devices, str]:
+    """Choose GPUs or the cores, whichever would be done first; say in a line which, and why.
+
+    `of_each` is what `operations` says. Cores draw the pictures of both.
+    """
+    drawn = n_images * machine.draw_seconds / machine.cores
+    computed = n_images * of_each[0] + n_names * of_each[1]
+    on_cores = machine.core_start_seconds + drawn + computed / (machine.core_rate * machine.cores)
+    on_gpus = machine.gpu_start_seconds + max(drawn, computed / (machine.gpu_rate * gpus.n))
+    what = f"{n_images:,} pictures" if n_images else f"{n_names:,} names"
+    if on_cores <= on_gpus:
+        start = f"a GPU starts in {machine.gpu_start_seconds:.0f} s, and would take {on_gpus:,.0f} s in all"
+        return Devices("cpu", 1), f"On the CPU: {what} take about {on_cores:,.0f} s there, {start}"
+    where = f"{gpus.n} GPUs" if gpus.n > 1 else "the GPU"
+    return gpus, f"On {where}: {what} take about {on_gpus:,.0f} s there, {on_cores:,.0f} s on the CPU"

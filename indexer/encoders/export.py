@@ -8,7 +8,7 @@
 import io
 import json
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -82,8 +82,7 @@ def traceable() -> Iterator[None]:
 def _parity(path: Path, inputs: Tensor, tower: nn.Module, whole: Tensor | None = None) -> float:
     """Least cosine between vectors of an exported tower and those of torch; `whole`: what torch sees instead."""
     found = Tower(path, threads=0).run(_INPUTS[path.stem], inputs.cpu().numpy())
-    expected = tower(inputs if whole is None else whole).cpu().numpy()
-    return float((found * expected).sum(axis=1).min())
+    return float((found * tower(inputs if whole is None else whole).cpu().numpy()).sum(axis=1).min())
 
 
 def _shape(tokenizer: Any, *, dim: int, image_size: int, **agreement: Any) -> Shape:
@@ -99,16 +98,24 @@ def _shape(tokenizer: Any, *, dim: int, image_size: int, **agreement: Any) -> Sh
 
 
 def export(
-    encoder: Encoder, folder: Path, *, choice: ModelChoice, texts: Sequence[str], pixels: NDArray[np.uint8]
+    encoder: Encoder,
+    folder: Path,
+    *,
+    choice: ModelChoice,
+    texts: Sequence[str],
+    pixels: NDArray[np.uint8],
+    step: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Export both towers to `folder`, checked on real `texts` and `pixels` (n, size, size, 3) of the library.
+
+    `step` is told what is done next.
 
     In `encoder.json`, `served` is "torch" where the export was not accepted, and `files` has the size in bytes and
     sha256 of every other file of the folder.
     """
-    with folder_aside(folder) as aside:
+    with folder_aside(folder, replace=True) as aside:
         try:
-            agreement = _export_towers(encoder, aside, texts=texts, pixels=pixels)
+            agreement = _export_towers(encoder, aside, texts=texts, pixels=pixels, step=step)
         except _REFUSALS as error:
             agreement = {"reason": str(error).strip().splitlines()[0]}
         files = {path.name: describe_file(path) for path in sorted(aside.iterdir())}
@@ -117,7 +124,7 @@ def export(
 
 
 def _export_towers(
-    encoder: Encoder, folder: Path, *, texts: Sequence[str], pixels: NDArray[np.uint8]
+    encoder: Encoder, folder: Path, *, texts: Sequence[str], pixels: NDArray[np.uint8], step: Callable[[str], None]
 ) -> dict[str, Any]:
     """Write a tokenizer and both ONNX files; return the least cosine of each with torch."""
     (folder / "tokenizer.json").write_text(_tokenizer(encoder.tokenizer).to_str(), "utf-8")
@@ -126,7 +133,9 @@ def _export_towers(
     for name, tower, inputs in (("text", encoder.text_tower, tokens), ("image", encoder.image_tower, pictures)):
         path, on_device = folder / f"{name}.onnx", inputs.to(encoder.device)
         try:
+            step(f"tracing the tower of {name}s")
             path.write_bytes(trace(tower, _INPUTS[path.stem], on_device))
+            step(f"comparing the tower of {name}s")
             found[f"{name}_parity"] = _parity(path, on_device, tower)
         except _REFUSALS as error:
             raise ValueError(f"the {name} tower does not export: {str(error).strip().splitlines()[0]}") from error
@@ -246,8 +255,7 @@ def _attend(
     heads = [part.reshape(part.shape[0], -1, module.num_heads, module.head_dim) for part in packed.chunk(3, dim=-1)]
     queries, keys, values = (part.transpose(1, 2) for part in heads)
     weights = (queries @ keys.transpose(2, 3) * module.head_dim**-0.5 + attn_mask).softmax(dim=-1)
-    attended = (weights @ values).transpose(1, 2).reshape(query.shape[0], -1, module.embed_dim)
-    return module.out_proj(attended), None
+    return module.out_proj((weights @ values).transpose(1, 2).reshape(query.shape[0], -1, module.embed_dim)), None
 
 
 _STORED = {"F16": TensorProto.FLOAT16, "F32": TensorProto.FLOAT, "F8_E4M3": TensorProto.UINT8}

@@ -10,14 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Halves, Ids, Pixels
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
-from indexer.encoders.devices import HOST, Device
+from indexer.encoders.devices import HOST, Device, Place
 from indexer.encoders.query_encoder import Shape, Tower, clip_tokenizer, write_facts
 from indexer.errors import ModelError, RenderError, SourceError
 from indexer.library.bundled import bundled
@@ -33,6 +33,7 @@ from indexer.library.durable import (
 )
 from indexer.library.foreign import Digest, parsed
 from indexer.process import computes_in_bf16, cores_of_rank
+from indexer.reports.timings import span
 from indexer.sources.records import read_regular
 
 FILE_NAME = "graphs.json"
@@ -91,7 +92,7 @@ def carry(graphs: Graphs, folder: Path, *, choice: ModelChoice) -> None:
     The weights are copied: whoever changes owner, mode or content of a library's files must not change the model's.
     """
     checkpoint = graphs.checkpoint
-    with folder_aside(folder) as aside:
+    with folder_aside(folder, replace=True) as aside:
         for name in ("text.onnx", "image.onnx"):  # queries are fp32
             copy_file(checkpoint.weights.with_name(name), aside / name)
         (aside / "tokenizer.json").write_text(clip_tokenizer().to_str(), "utf-8")
@@ -298,13 +299,15 @@ docs/log.md has the figures."""
 
 
 def find_device(name: str) -> Device:
-    """Turn "cpu" or "cuda:1" into a device that is there.
+    """Turn "cpu" or "cuda:1" into a device; whether a GPU is there, torch says once an encoder is loaded.
 
     Raises:
-        DeviceError: it is not.
+        DeviceError: no name of a device.
     """
     if name == "cpu":
         return HOST
+    if name.removeprefix("cuda:").isdecimal():
+        return Place("cuda", int(name.removeprefix("cuda:")))
     from indexer.encoders.torch_encoder import resolve_device
 
     return resolve_device(name)
@@ -326,16 +329,19 @@ def load_encoder(
     torchs_own = "bf16" if precision == "auto" and computes_in_bf16() else "fp32"
     are_few = n_images < TORCH_PAYS[torchs_own] * cores_of_rank()
     encoder: LoadedEncoder
-    if graphs and graphs.has_int8 and precision == "int8":
-        encoder = OnnxEncoder(graphs, precision="int8", threads=threads)
-    elif precision == "int8":
-        what = f'model "{checkpoint.name}" can\'t be embedded in int8 on "{device}"'
-        raise ModelError(f"{what}: that takes a processor, and a model with a graph for it")
-    elif graphs and precision in ("auto", "fp32") and are_few:
-        encoder = OnnxEncoder(graphs, precision="fp32", threads=threads)
+    if precision == "int8" and not (graphs and graphs.has_int8):
+        raise ModelError(
+            f'model "{checkpoint.name}" can\'t be embedded in int8 on "{device}": that takes a processor, and a model '
+            "with a graph for it"
+        )
+    if graphs and (precision == "int8" or (precision in ("auto", "fp32") and are_few)):
+        with span("weights"):
+            encoder = OnnxEncoder(graphs, precision="int8" if precision == "int8" else "fp32", threads=threads)
     else:
-        from indexer.encoders.torch_encoder import Encoder, resolve_device
-
-        encoder = Encoder(checkpoint, device=resolve_device(str(device)), precision=precision)
-    check_answers(encoder, checkpoint)
+        with span("imports"):
+            from indexer.encoders.torch_encoder import Encoder, resolve_device
+        with span("weights"):
+            encoder = Encoder(checkpoint, device=resolve_device(str(device)), precision=cast(Any, precision))
+    with span("checks"):
+        check_answers(encoder, checkpoint)
     return encoder

@@ -128,8 +128,7 @@ class Quantising:
         yield from quantised
         unit = of_input * scale
         bias = self._hold(f"{name}.bias", np.round(added / unit).astype(np.int32))
-        zero = self._hold(f"{name}.bias.zero", np.zeros(len(scale), np.int32))
-        by = [self._hold(f"{name}.bias.scale", unit), zero]
+        by = [self._hold(f"{name}.bias.scale", unit), self._hold(f"{name}.bias.zero", np.zeros(len(scale), np.int32))]
         yield helper.make_node("DequantizeLinear", [bias, *by], [f"{name}.bias.dq"], axis=0)
         changed.input[1:] = [f"{name}.dq", f"{name}.bias.dq"]
         changed.output[0] = norm.output[0]

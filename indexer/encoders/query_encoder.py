@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats
 from indexer.errors import LibraryError
-from indexer.library.durable import Files, from_signed, with_checksum
+from indexer.library.durable import Files, folder_aside, from_signed, with_checksum
 from indexer.library.foreign import Name, parsed
 
 if TYPE_CHECKING:
@@ -144,6 +144,23 @@ def write_facts(folder: Path, checkpoint: "Checkpoint", choice: "ModelChoice", s
     (folder / FILE_NAME).write_text(json.dumps(with_checksum(asdict(facts)), indent=2), "utf-8")
 
 
+PENDING = "its export is not there yet; `icons index` makes it"
+
+
+def write_pending(folder: Path, checkpoint: "Checkpoint", choice: "ModelChoice") -> None:
+    """Say of an encoder whose export comes later what there is to know of it."""
+    with folder_aside(folder, replace=True) as aside:
+        shape = Shape(
+            dim=checkpoint.config["model_cfg"]["embed_dim"],
+            image_size=checkpoint.image_size,
+            context_length=checkpoint.config["model_cfg"]["text_cfg"].get("context_length", 77),
+            start_token=0,
+            end_token=0,
+            reason=PENDING,
+        )
+        write_facts(aside, checkpoint, choice, shape, {})
+
+
 def read_facts(folder: Path) -> EncoderFacts:
     """Read what an encoder says of itself.
 
@@ -194,7 +211,7 @@ def open_query_encoder(folder: Path) -> QueryEncoder:
             f'query encoder "{folder}" can\'t be read ({error}); delete it and run `icons index`'
         ) from error
     warnings.warn(f"{facts.model} is served through torch, which is slow to start: {facts.reason}", stacklevel=2)
-    return _TorchQueryEncoder(facts)
+    return TorchQueryEncoder(facts)
 
 
 class OnnxQueryEncoder(QueryEncoder):
@@ -229,8 +246,8 @@ class OnnxQueryEncoder(QueryEncoder):
         return self._tower("image").run("pixels", pixels)
 
 
-class _TorchQueryEncoder(QueryEncoder):
-    """The same through the index side's encoder, for models that can't leave torch."""
+class TorchQueryEncoder(QueryEncoder):
+    """The same through the index side's encoder, for models that can't leave torch, or have not yet."""
 
     def __init__(self, facts: EncoderFacts) -> None:
         from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
@@ -243,18 +260,22 @@ class _TorchQueryEncoder(QueryEncoder):
         self.image_size = self._encoder.image_size
 
     def has_token(self, word: str) -> bool:
+        """Tell whether a word is one piece."""
         tokens = self._encoder.tokenizer([word, ""])
         return int((tokens[0] != tokens[1]).sum()) <= 2  # the word itself, and the end mark that it moved
 
     def whole_words(self) -> list[str]:
+        """List the words that are one piece."""
         tokenizer = self._encoder.tokenizer
         return _whole_words(tokenizer.encoder if hasattr(tokenizer, "encoder") else tokenizer.tokenizer.get_vocab())
 
     def encode_many_words(self, texts: Sequence[str]) -> Floats:
+        """Encode several texts of normalised words, (n, dim)."""
         tokens = self._encoder.tokenizer(list(texts))
         return np.asarray(self._encoder.encode_tokens(tokens).cpu().numpy(), dtype=np.float32)
 
     def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Floats:
+        """Encode uint8 pixels (n, size, size, 3), (n, dim)."""
         return np.asarray(self._encoder.encode_images(pixels), dtype=np.float32)
 
 

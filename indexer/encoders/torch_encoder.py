@@ -84,8 +84,7 @@ class TextTower(nn.Module):
     def encode_by_length(self, tokens: Tensor, *, at_once: int = 512) -> Tensor:
         """Encode a batch in parts of texts of about one length, so that one long text does not lengthen all."""
         order = (tokens != 0).sum(dim=1).argsort()
-        vectors = torch.cat([self.encode_short(tokens[rows]) for rows in torch.split(order, at_once)])
-        return vectors[order.argsort()]
+        return torch.cat([self.encode_short(tokens[rows]) for rows in torch.split(order, at_once)])[order.argsort()]
 
 
 def _names_to_cut(model: Any) -> tuple[str, str] | None:
@@ -169,8 +168,7 @@ class Encoder(LoadedEncoder):
     @torch.inference_mode()
     def encode_batch(self, tokens: Ids) -> Halves:
         """Encode tokens (n, length)."""
-        vectors = self.text_tower.encode_cut(torch.from_numpy(tokens).to(self.device))
-        return cast(Halves, vectors.half().cpu().numpy())
+        return cast(Halves, self.text_tower.encode_cut(torch.from_numpy(tokens).to(self.device)).half().cpu().numpy())
 
     def encode_tokens(self, tokens: Tensor) -> Tensor:
         """Encode tokens (n, context) as they are, all at once: unit vectors fp32 (n, dim), on the device."""

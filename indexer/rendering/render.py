@@ -131,8 +131,8 @@ def _codec(content: bytes) -> str | None:
         return "utf-16" if content.startswith(_UTF16_STARTS[:2]) else "utf-16-le" if content[0] else "utf-16-be"
     name = found[1].decode().lower() if (found := _ENCODING.match(content)) else "utf-8"
     with suppress(LookupError):
-        if name not in ("utf-8", "utf8", "us-ascii") and b"<?xml".decode(name, errors="replace") == "<?xml":
-            return name  # not UTF-16, though some say so
+        if name not in ("utf-8", "utf8", "us-ascii"):  # some say UTF-16 that are not
+            return name if b"<?xml".decode(name, errors="replace") == "<?xml" else "utf-8"
     return None
 
 

@@ -5,9 +5,10 @@ Variables with what the file declares for them, colours of CSS 4 and 5, conditio
 `calc()`, `:is()`, nested rules, animations by style sheets. Colours are mixed in sRGB, Display P3 is taken for it.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -22,7 +23,7 @@ from indexer.rendering.render import libvips
 _INSIDE = r"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*"
 _VARIABLE = re.compile(rf"\bvar\(\s*(--[^\s,()]+)\s*(?:,({_INSIDE}))?\)", re.IGNORECASE)
 _COLOUR = re.compile(rf"(?<![\w-])(?:(?:ok)?(?:lab|lch)|color(?:-mix)?|light-dark)\({_INSIDE}\)", re.IGNORECASE)
-_REFERENCE = re.compile(r"(?:(?<=url\(#)|(?<=\A#))[^)\s\"']+")
+_REFERENCE = re.compile(r"(?:(?<=url\(#)|(?<=url\([\"']#)|(?<=\A#))[^)\"']+")
 _ARGUMENT = re.compile(rf"(?:[^(),]|\({_INSIDE}\))+")
 _SHARE = re.compile(r"\A\s*([\d.]+)%\s|\s([\d.]+)%\s*\Z")
 _NO_LIGHT_SCREEN = re.compile(r"\b(?:print|speech|dark|reduce|more|active|landscape|min-[a-z-]+)\b", re.IGNORECASE)
@@ -36,8 +37,44 @@ _SPACES = {
 _MISSING = "inherit"
 """What a value is worth that lacks a variable."""
 _LONGEST, _DEEPEST, _MOST_RULES = 10_000, 250, 5000
-_Rule = tuple[list[str], list[tuple[str, str, bool]]]
-"""Selectors; and of each property name, value and whether it is important."""
+_DEEPEST_BRACKETS = 50
+
+
+class Declaration(NamedTuple):
+    """A property that a style states."""
+
+    name: str
+    value: str
+    is_important: bool
+    text: str
+    """As it stands in a style."""
+
+
+Rule = tuple[list[str], list[Declaration]]
+"""Selectors, and what is declared for what they choose."""
+
+
+def tokens(css: str | Sequence[Any]) -> Sequence[Any]:
+    """Read a style or a sheet; nothing where brackets are nested deeper than any is."""
+    tokens = tinycss2.parse_component_value_list(css) if isinstance(css, str) else css
+    level = tokens
+    for _ in range(_DEEPEST_BRACKETS):
+        level = [inner for one in level for inner in getattr(one, "content", getattr(one, "arguments", None)) or ()]
+    return () if level else tokens
+
+
+def declarations(style: str | Sequence[Any]) -> list[Declaration]:
+    """What a style attribute states, or the block of a rule."""
+    read = tinycss2.parse_blocks_contents(tokens(style), skip_comments=True, skip_whitespace=True)
+    found = []
+    for one in read:
+        value = tinycss2.serialize(one.value).rstrip() if one.type == "declaration" else ""
+        if value:
+            value = value if "'" in value else value.replace('"', "'")
+            name = one.name if one.name.startswith("--") else one.lower_name
+            text = f"{name}:{value}{'!important' if one.important else ''}"
+            found.append(Declaration(name, value.lstrip(), one.important, text))
+    return found
 
 
 def written_out(document: bytes) -> bytes:
@@ -57,20 +94,20 @@ def written_out(document: bytes) -> bytes:
         scopes = scopes[:1]
     for sheet in sheets:
         sheet.text = "".join(
-            f"{','.join(selector + only for selector in selectors)}{{{_written(declarations, scope)}}}"
+            f"{','.join(selector + only for selector in selectors)}{{{_written(own, scope)}}}"
             for scope, only in scopes
-            for selectors, declarations in (rules if sheet is sheets[0] else ())
+            for selectors, own in (rules if sheet is sheets[0] else ())
         )
     return ElementTree.tostring(root)
 
 
-def _rules(sheet: Any) -> Iterator[_Rule]:
+def _rules(sheet: str | Sequence[Any]) -> Iterator[Rule]:
     """Take the rules that hold on a light screen out of their conditions."""
     for node in tinycss2.parse_rule_list(sheet, skip_comments=True, skip_whitespace=True):
-        content, before = getattr(node, "content", None), tinycss2.serialize(getattr(node, "prelude", ()))
+        content, before = getattr(node, "content", None) or (), tinycss2.serialize(getattr(node, "prelude", ()))
         if node.type == "qualified-rule":
-            yield before.strip().split(","), _declarations(content)
-        elif content and _holds({"supports": "", "layer": "", "media": before}.get(node.lower_at_keyword, "print")):
+            yield before.strip().split(","), declarations(content)
+        elif content and _holds({"supports": before, "layer": "", "media": before}.get(node.lower_at_keyword, "print")):
             yield from _rules(content)
 
 
@@ -79,35 +116,27 @@ def _holds(media: str) -> bool:
     return any((_NO_LIGHT_SCREEN.search(query) is None) != ("not" in query.split()[:1]) for query in media.split(","))
 
 
-def _declarations(content: Any) -> list[tuple[str, str, bool]]:
-    parsed = tinycss2.parse_blocks_contents(content, skip_comments=True, skip_whitespace=True)
-    known = (node for node in parsed if node.type == "declaration")
-    return [(node.name, tinycss2.serialize(node.value).strip(), node.important) for node in known]
-
-
-def _write_elements(root: Element, rules: Sequence[_Rule]) -> list[tuple[Mapping[str, str], str]]:
+def _write_elements(root: Element, rules: Sequence[Rule]) -> list[tuple[Mapping[str, str], str]]:
     """Write the attributes of all elements out.
 
     Returns what variables are worth in places of the file, and how a selector is confined to the elements of each.
     """
     declared = [
-        (important, selector.count("#"), len(re.findall(r"[.:\[]", selector)), selector, name, value)
-        for selectors, declarations in rules
-        for name, value, important in declarations
-        if name.startswith(_INHERITED)
+        (one.is_important, weight(selector), selector, one)
+        for selectors, own in rules
+        for one in own
+        if one.name.startswith(_INHERITED)
         for selector in selectors
     ]
-    declared.sort(key=lambda one: one[:3])
+    declared.sort(key=lambda one: one[:2])
     scopes: dict[tuple[tuple[str, str], ...], int] = {}
     pending: list[tuple[Element, tuple[set[str], ...], Mapping[str, str]]] = [(root, (), {"color": "black"})]
     while pending:
         element, above, inherited = pending.pop()
-        classes = (f".{name}" for name in element.get("class", "").split())
-        names = {"*", element.tag.rpartition("}")[2], f"#{element.get('id')}", *classes, *(() if above else (":root",))}
-        path, inline = (*above, names), _declarations(element.get("style", ""))
+        path, inline = (*above, names_of(element, is_root=not above)), declarations(element.get("style", ""))
         values = {**inherited, "color": element.get("color", inherited["color"])}
-        values.update((name, value) for *_, selector, name, value in declared if _selects(selector, path))
-        values.update((name, value) for name, value, _ in inline if name.startswith(_INHERITED))
+        values.update((one.name, one.value) for *_, selector, one in declared if selects(selector, path))
+        values.update((one.name, one.value) for one in inline if one.name.startswith(_INHERITED))
         scope = {name: _value(value, values) for name, value in values.items()}
         _end_animations(element)
         for name, value in element.items():
@@ -123,11 +152,34 @@ _INHERITED = ("--", "color")
 """Beginnings of the properties that values may stand for."""
 
 
-def _selects(selector: str, path: Sequence[set[str]]) -> bool:
-    """Whether a selector fits the last element of a path from the root."""
-    *above, last = [set(_NAME.findall(part)) for part in selector.replace(">", " ").split()] or [{""}]
-    remaining = iter(path[:-1])
-    return last <= path[-1] and all(any(part <= names for names in remaining) for part in above)
+def names_of(element: Element, *, is_root: bool) -> set[str]:
+    """What plain selectors may call an element."""
+    classes = (f".{name}" for name in element.get("class", "").split())
+    return {"*", element.tag.rpartition("}")[2], f"#{element.get('id')}", *classes, *((":root",) if is_root else ())}
+
+
+@functools.lru_cache(4096)
+def _parts(selector: str) -> Sequence[tuple[bool, frozenset[str]]]:
+    """Of each part of a selector whether it is a child of the one before, and its names."""
+    parts = selector.replace(">", " >").replace("> ", ">").split()
+    return [(part[0] == ">", frozenset(_NAME.findall(part.lstrip(">")))) for part in parts]
+
+
+def weight(selector: str) -> tuple[int, int, int]:
+    """How much a selector counts: its ids, its classes and their like, its names of elements."""
+    names = [name for _, names in _parts(selector) for name in names]
+    return selector.count("#"), len(re.findall(r"[.:\[]", selector)), sum(name[0].isalpha() for name in names)
+
+
+def selects(selector: str, path: Sequence[set[str]]) -> bool:
+    """Whether a selector chooses the last element of a path from the root."""
+    places = {-1}
+    if not _parts(selector) or not _parts(selector)[-1][1] <= path[-1]:
+        return False
+    for is_child, names in _parts(selector):
+        first = min(places, default=len(path))
+        places = {at for at, own in enumerate(path) if names <= own and (at - 1 in places if is_child else at > first)}
+    return len(path) - 1 in places
 
 
 def _end_animations(element: Element) -> None:
@@ -137,11 +189,11 @@ def _end_animations(element: Element) -> None:
         element.set(one.get("attributeName", ""), one.get("to") or one.get("values", "").split(";")[-1].strip())
 
 
-def _written(declarations: Iterable[tuple[str, str, bool]], scope: Mapping[str, str]) -> str:
+def _written(declared: Iterable[Declaration], scope: Mapping[str, str]) -> str:
     return "".join(
-        f"{name}:{_value(value, scope)}{' !important' * important};"
-        for name, value, important in declarations
-        if not name.startswith("--")
+        f"{one.name}:{_value(one.value, scope)}{' !important' * one.is_important};"
+        for one in declared
+        if not one.name.startswith("--")
     )
 
 

@@ -257,8 +257,7 @@ def _axes(title: str, *, n_rows: int | None = None) -> Iterator[tuple[Chart, Any
     from matplotlib.figure import Figure as Sheet
 
     with mpl.rc_context(_LOOKS):
-        height = _HEIGHT if n_rows is None else 0.7 + _ROW * n_rows
-        sheet = Sheet(figsize=(_WIDTH, height), layout="constrained")
+        sheet = Sheet(figsize=(_WIDTH, (_HEIGHT if n_rows is None else 0.7 + _ROW * n_rows)), layout="constrained")
         axes = sheet.add_subplot()
         axes.set_title(title)
         yield Chart(title, sheet), axes

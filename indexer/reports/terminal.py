@@ -1,8 +1,10 @@
 """Waits and tables in a terminal: a bar or a plain line now and then, tables as wide as it is."""
 
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
+from threading import Event, Thread
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -17,8 +19,9 @@ from indexer.languages.words import printable
 Progress = Callable[[str, int, int], None]
 """Called with what is done, how much of it, and of how much."""
 _PATIENCE_SECONDS = 2.0
-QUIET_SECONDS = 10.0
-"""Between two plain lines where no terminal is watching."""
+QUIET_SECONDS = 4.0
+"""Between two plain lines where no terminal is watching: whoever reads them never wonders for longer than five."""
+_LOOK_SECONDS = 0.25
 _LEAST_SECONDS = 1.0
 """After which it is known how fast a step goes."""
 _WHOLE_RATE = 10
@@ -38,7 +41,14 @@ class _Lines(RichProgress):
 
 
 class Bars:
-    """One step of work after the other, each with its bar; a context manager."""
+    """One step of work after the other, each with its bar; a context manager.
+
+    Where no terminal is watching there are plain lines: of steps as they begin, how far they are, and, where that does
+    not change, what is waited for.
+    """
+
+    waits_for = ""
+    """What the step is at now; nothing: its title says it."""
 
     def __init__(self, *, estimate: bool = True) -> None:
         """`estimate`: guess the time left from what is done; else the remark of `advance` says it."""
@@ -57,16 +67,27 @@ class Bars:
             disable=not self.live,
         )
         self._task = self._bars.add_task("", total=None, remark="", visible=False)
-        self._noted_at = 0.0
+        self._title, self._progress, self._over, self._noted_at, self._began_at = "", "", Event(), 0.0, 0.0
 
     def __enter__(self) -> Self:
         self._bars.start()
+        if not self.live:
+            Thread(target=self._remind, name="reminder", daemon=True).start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._over.set()
         self._bars.stop()
+
+    def _remind(self) -> None:
+        """Say what is waited for, where nothing else is said."""
+        while not self._over.wait(_LOOK_SECONDS):
+            if self._title and time.monotonic() - self._noted_at >= QUIET_SECONDS:
+                self._noted_at = time.monotonic()
+                waited = f"{self.waits_for or self._title} ({self._noted_at - self._began_at:.0f} s)"
+                self.note("  " + ", ".join(filter(None, (self._progress, waited))))
 
     def beneath(self) -> Iterable[RenderableType]:
         """What else stands under the bar, on a terminal; asked several times a second."""
@@ -77,7 +98,8 @@ class Bars:
         self._bars.reset(self._task, description=title, total=None, remark="", visible=True)
         if not self.live:
             self.note(title)
-        self._noted_at = time.monotonic()
+        self._title, self._progress, self.waits_for = title, "", ""
+        self._noted_at = self._began_at = time.monotonic()
 
     def begin_anew(self) -> None:
         """Count the rest of a step by itself: the time left follows from that alone."""
@@ -92,10 +114,12 @@ class Bars:
         last.
         """
         self._bars.update(self._task, completed=done, total=total, remark=", ".join(filter(None, (unit, remark))))
-        if not self.live and (now or time.monotonic() - self._noted_at >= QUIET_SECONDS):
+        counted = f"{done:,} of {total:,}" if total else f"{done:,}"
+        before, self._progress = self._progress, ", ".join(filter(None, (f"{counted} {unit}".rstrip(), remark)))
+        is_due = self._progress != before and time.monotonic() - self._noted_at >= QUIET_SECONDS
+        if not self.live and (now or is_due):
             self._noted_at = time.monotonic()
-            counted = f"{done:,} of {total:,}" if total else f"{done:,}"
-            self.note("  " + ", ".join(filter(None, (f"{counted} {unit}".rstrip(), remark))))
+            self.note(f"  {self._progress}")
 
 
 class ProgressLine(Bars):
@@ -134,9 +158,13 @@ def patient(progress: Progress) -> Progress:
 
 
 def open_console() -> Console:
-    """Open stdout for tables; a pipe has no width, even if FORCE_COLOR colours it, and 80 columns would cut them."""
-    console = Console()
-    return console if console.file.isatty() else Console(width=200)
+    """Open stdout for tables; a pipe has no width, even if FORCE_COLOR colours it, and 80 columns would cut them.
+
+    NO_COLOR leaves out bold and dim, too, which rich would send on.
+    """
+    colours: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
+    console = Console(color_system=colours)
+    return console if console.file.isatty() else Console(width=200, color_system=colours)
 
 
 def plain(text: str) -> Text:

@@ -108,6 +108,10 @@ def _rules(lines: Iterable[str]) -> "GitIgnoreSpec":
 
 
 SUFFIXES = frozenset((".svg", ".svgz", ".png", ".webp", ".jpg", ".jpeg", ".gif", ".apng", ".bmp", ".ico"))
+_OTHERS = frozenset(
+    (".ai", ".avif", ".eps", ".fig", ".heic", ".jxl", ".lottie", ".pdf", ".psd", ".sketch", ".tif", ".tiff", ".xd")
+)
+"""Of drawings that are not read."""
 
 
 def find_pictures(
@@ -140,8 +144,12 @@ def find_pictures(
             is_link = entry.is_symlink()
             is_folder = os.path.isdir(entry.path) if is_link else entry.is_dir()  # noqa: PTH112 - or a link to itself
             child = f"{path}{entry.name}{'/' if is_folder else ''}"
-            may_hold_icons = is_folder or Path(entry.name).suffix.lower() in suffixes
-            if not may_hold_icons or rules.excludes(child):
+            suffix = "" if is_folder else Path(entry.name).suffix.lower()
+            is_other = suffix in _OTHERS and suffixes is SUFFIXES
+            if not (is_folder or suffix in suffixes or is_other) or rules.excludes(child):
+                continue
+            if is_other:
+                yield FileScan(to_text(child), UNREAD, other=suffix)
                 continue
             if is_link and (why_not := _outside(entry.path, inside_root)):
                 yield _unread(child, why_not)

@@ -418,6 +418,27 @@ def has_icons(package: Path) -> bool:
     return any(isinstance(picture, str) for picture in find_pictures(package, exclusion=_NO_ICONS, suffixes=_SVG))
 
 
+_DRAWN_IN = {
+    "@fortawesome/": "@fortawesome/fontawesome-free",
+    "@heroicons/": "heroicons",
+    "@mdi/": "@mdi/svg",
+    "@mui/icons-": "@material-design-icons/svg",
+    "@phosphor-icons/": "@phosphor-icons/core",
+    "@tabler/icons-": "@tabler/icons",
+    "lucide": "lucide-static",
+}
+"""Packages that hold an icon set as SVG, by how those begin that hold it as code."""
+
+
+def drawn_in(package: Path) -> str:
+    """Say which package has the pictures of one without; "" where it seems to have nothing of icons."""
+    name = str(_package_json(package).get("name"))
+    drawn = next((other for start, other in _DRAWN_IN.items() if name.startswith(start)), "")
+    if not drawn and "icon" not in name:
+        return ""
+    return f'"{name}" holds no pictures (its icons are code); `npm install {drawn or "@iconify/json"}` has them'
+
+
 _ZIPPED = re.compile(r"([@\w.-]+?)-npm-[^\s/\"]*\.zip")
 
 

@@ -77,8 +77,8 @@ class Record:
 class FileScan:
     """What one file of a source was found to hold.
 
-    Exactly one of three: `records` (new or changed), `error` (unreadable, with the reason),
-    or neither: its stamp equals the one already known, so it was not read again.
+    Exactly one of four: `records` (new or changed), `error` (unreadable, with the reason), `other` (a drawing in a
+    format that is not read), or none: its stamp equals the one already known, so it was not read again.
     """
 
     path: str
@@ -88,6 +88,8 @@ class FileScan:
     """Changes whenever the file, or metadata that its records depend on, may have changed."""
     records: tuple[Record, ...] | None = None
     error: str | None = None
+    other: str = ""
+    """Suffix of a drawing that is only counted."""
     skipped: int = 0
     """Entries that the file itself marks as hidden."""
     broken: tuple[tuple[str, str], ...] = ()

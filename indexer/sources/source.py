@@ -62,13 +62,18 @@ def open_sources(location: Path, *, exclude: Sequence[str] = ()) -> list[Source]
     return [_open(location, exclusion)]
 
 
-def why_empty(source: Source) -> str | None:
-    """Say of a folder in which no file was found what it lacks, and where its packages are; None of other kinds."""
-    if source.kind not in (_FOLDER, _NPM):
-        return None
+def why_empty(source: Source, error: str | None = None) -> str:
+    """Say of a source without icons what it lacks, or why nothing could be read; and where its icons may be."""
     packages = source.location / "node_modules"
-    hint = f'; "{packages}" may: give that' if packages.is_dir() else npm.why_zipped(source.location)
-    return f'"{source.location}" holds no pictures ({", ".join(sorted(SUFFIXES))}){hint}'
+    if error is not None:
+        return f'"{spelled(source.location)}" holds no icon that can be read: {error}'
+    if packages.is_dir():
+        hint = f'; "{packages}" may: give that'
+    elif source.kind == _NPM and (why := npm.drawn_in(source.location)):
+        return why
+    else:
+        hint = npm.why_zipped(source.location)
+    return f'"{spelled(source.location)}" holds no pictures ({", ".join(sorted(SUFFIXES))}){hint}'
 
 
 def read_picture(address: PictureAddress) -> bytes:

@@ -1,9 +1,8 @@
 """Whether every icon that a code names exists, and which of an own folder nobody names."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,12 @@ from urllib.parse import quote
 
 from indexer.errors import IconsError
 from indexer.reports.terminal import Progress
-from search.code.files import OwnIcons, Project, code_files, read_code
+from search.code.files import OwnIcons, Project, code_files
 from search.code.known import KnownIcons
-from search.code.names import scan
-from search.code.packages import OF_BRANDS, components_of, family_of
+from search.code.names import Scanned, scan, scan_file
+from search.code.packages import family_of, words
 from search.code.reading import Finding, Reference
 from search.code.syntax import kind_of
-from search.drawings.drawn import iconify_sets
 from search.engine import SearchEngine
 
 
@@ -72,19 +70,8 @@ def check(
     if not files:
         raise IconsError(f'"{places[0]}" holds no code; name the folder that your sources lie in')
     own = OwnIcons.below(icons, project=Project.around([*places, *filter(None, [icons])]))
-    not_read: dict[str, str] = {}
-
-    def texts() -> Iterator[tuple[str, str]]:
-        for number, path in enumerate(files, start=1):
-            try:
-                text = read_code(path)
-            except IconsError as error:
-                not_read[str(path)] = str(error)
-            else:
-                yield str(path), text
-                progress("Reading", number, len(files))
-
-    return _checked(engine, own, texts(), max_sets=max_sets, not_read=not_read)
+    scans = (scan_file(path, own.project) for path in files)
+    return _checked(engine, own, scans, max_sets=max_sets, progress=lambda n: progress("Reading", n, len(files)))
 
 
 def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
@@ -98,54 +85,54 @@ def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
     if kind_of(name) is None:
         raise IconsError(f'"{name}" is no file of code that is read; call it as App.tsx, index.html, style.css')
     own = OwnIcons((), Project.around([Path(name)]), is_placed=False)
-    return _checked(engine, own, [(name, text)], max_sets=None, not_read={})
+    scans = [scan(text, path=name, project=own.project)]
+    return _checked(engine, own, scans, max_sets=None, progress=lambda _: None)
 
 
 def _checked(
     engine: SearchEngine,
     own: OwnIcons,
-    texts: Iterable[tuple[str, str]],
+    scans: Iterable[Scanned],
     *,
     max_sets: int | None,
-    not_read: dict[str, str],
+    progress: Callable[[int], None],
 ) -> Checked:
-    known, n_files = KnownIcons(engine), 0
+    known, n_files, not_read, computed = KnownIcons(engine), 0, dict[str, str](), list[Reference]()
     looked_up: list[tuple[Reference, tuple[str, str] | None]] = []
-    computed: list[Reference] = []
-    for path, text in texts:
-        n_files += 1
-        own.note(text)
-        scanned = scan(text, path=path, own=partial(own.project.components_of, beside=Path(path).parent))
-        if scanned.problem:
-            not_read[path] = scanned.problem
+    for number, scanned in enumerate(scans, start=1):
+        n_files += scanned.is_read
+        own.note(scanned.text)
+        not_read |= {scanned.path: scanned.problem} if scanned.problem else {}
         for one in scanned.references:
             found = known.find(one) if one.set else None
             # What may be no icon counts where its package decides.
             if one.is_certain or not one.set or found or known.is_refuted(one):
                 looked_up.append((one, found))
         computed += scanned.computed
+        progress(number)
     references = [one for one, _ in looked_up]
     of_sets = [(one, found) for one, found in looked_up if one.set]
     of_icons = [one._replace(set=found[0], name=found[1]) if found else one for one, found in of_sets]
     unknown = Counter(known.lacking(one) for one, found in of_sets if not found and not known.has_set(one))
-    of_designs = [one for one in of_icons if one.set not in OF_BRANDS]
-    owned = own.findings(references) if own.project.folders else ()
+    by_family: dict[str, list[Reference]] = defaultdict(list)
+    for one in (one for one in of_icons if one.set not in words("brands")):
+        by_family[family_of(one.set)].append(one)
     findings = [
         *_missing([one for one, found in of_sets if not found], known),
-        *owned,
-        *_too_many(of_designs, max_sets),
+        *(own.findings(references) if own.project.folders else ()),
+        *_too_many(by_family, max_sets),
     ]
-    counted = Counter(one.set for one in of_icons)
-    files = Counter(key for key, _ in {(one.set, one.path) for one in of_icons})
-    families: dict[str, set[str]] = defaultdict(set)
-    for one in of_designs:
-        families[one.path].add(family_of(one.set))
+    counted, files = Counter(one.set for one in of_icons), {(one.set, one.path) for one in of_icons}
+    n_files_of = Counter(key for key, _ in files)
+    families: dict[str, list[str]] = defaultdict(list)
+    for path, family in sorted({(one.path, family) for family, ones in by_family.items() for one in ones}):
+        families[path].append(family)
     return Checked(
         n_files=n_files,
         n_references=len(references),
         findings=sorted(findings, key=lambda one: (one.path, one.line, one.column)),
-        sets=[SetUse(key, n, files[key], bool(known.set(key).own)) for key, n in counted.most_common()],
-        mixed={path: sorted(found) for path, found in families.items() if len(found) > 1},
+        sets=[SetUse(key, n, n_files_of[key], bool(known.set(key).own)) for key, n in counted.most_common()],
+        mixed={path: found for path, found in families.items() if len(found) > 1},
         computed=computed,
         unknown=dict(unknown.most_common()),
         renamed=[(one, now) for one, found in of_sets if found and (now := known.renamed(one))],
@@ -158,19 +145,15 @@ def _missing(references: Sequence[Reference], known: KnownIcons) -> Iterator[Fin
     for one in references:
         if known.has_set(one):
             near = known.nearest(one)
-            message = f'{one.set} has no icon "{one.name}"' + (f"; near: {near.text}" if near else "")
+            said = one.text if one.is_component else one.name
+            message = f'{one.set} has no icon "{said}"' + (f"; near: {near.text}" if near else "")
             yield Finding("no-icon", one.path, one.line, one.column, one.text, message, near)
 
 
-def _too_many(references: Sequence[Reference], most: int | None) -> Iterator[Finding]:
+def _too_many(by_family: Mapping[str, Sequence[Reference]], most: int | None) -> Iterator[Finding]:
     """One finding for each family of sets beyond those that are used most."""
-    if most is None:
-        return
-    by_family: dict[str, list[Reference]] = defaultdict(list)
-    for one in references:
-        by_family[family_of(one.set)].append(one)
     ranked = sorted(by_family.items(), key=lambda family: -len(family[1]))
-    for family, (first, *others) in ranked[most:]:
+    for family, (first, *others) in ranked[most:] if most is not None else ():
         message = f"{len(ranked)} sets are used, {most} may be: {family} {1 + len(others)} times"
         yield Finding("too-many-sets", first.path, first.line, first.column, first.text, message)
 
@@ -183,9 +166,7 @@ RULES: Mapping[str, str] = {
     "too-many-sets": "More sets of icons are used than may be.",
 }
 """By the kind of a finding."""
-_MOST_SHOWN = 5
 _OF_COMPUTED = ("path", "line", "column", "form", "text")
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"unused-file": "warning", "too-many-sets": "warning"}
 
 
@@ -202,18 +183,17 @@ def checked_sarif(checked: Checked, *, base: Path) -> dict[str, Any]:
         {"id": kind, "shortDescription": {"text": text}, "defaultConfiguration": {"level": _LEVELS.get(kind, "error")}}
         for kind, text in RULES.items()
     ]
-    driver = {"name": "icons", "version": version("icons"), "rules": rules}
-    results = [_result(finding, base) for finding in checked.findings]
-    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+    tool = {"driver": {"name": "icons", "version": version("icons"), "rules": rules}}
+    runs = [{"tool": tool, "results": [_result(finding, base) for finding in checked.findings]}]
+    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": runs}
 
 
 def _result(finding: Finding, base: Path) -> dict[str, Any]:
     path = Path(finding.path).absolute()
     uri = quote(path.relative_to(base).as_posix()) if path.is_relative_to(base) else path.as_uri()
-    place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
-    if finding.line:
-        end = finding.column + len(finding.text)
-        place["region"] = {"startLine": finding.line, "startColumn": finding.column, "endColumn": end}
+    end = finding.column + len(finding.text)
+    region = {"region": {"startLine": finding.line, "startColumn": finding.column, "endColumn": end}}
+    place = {"artifactLocation": {"uri": uri}} | (region if finding.line else {})
     return {
         "ruleId": finding.kind,
         "ruleIndex": list(RULES).index(finding.kind),
@@ -221,37 +201,3 @@ def _result(finding: Finding, base: Path) -> dict[str, Any]:
         "message": {"text": finding.message},
         "locations": [{"physicalLocation": place}],
     }
-
-
-def finding_lines(checked: Checked) -> list[str]:
-    """A line a finding, which begins as editors and terminals can follow it: path:line:column."""
-    places = (f"{one.path}:{one.line}:{one.column}" if one.line else one.path for one in checked.findings)
-    return [f"{place}: {one.message}" for place, one in zip(places, checked.findings, strict=True)]
-
-
-def remarks(checked: Checked) -> Iterator[str]:
-    """What a person should know beside the findings."""
-    for key, n in checked.unknown.items():
-        add = "`icons index node_modules` adds what your packages hold"
-        missing = f'set "{key}" is not in this library'
-        if components_of(key) and key not in iconify_sets():
-            missing, add = f'package "{key}" is not installed here', "`npm install` brings what it exports"
-        yield f"{missing}, {n:,} of its names not looked up; {add}"
-    yield from (f"{path}: not read: {why}" for path, why in checked.not_read.items())
-    computed = [f"{one.path}:{one.line}:{one.column}: {one.text}" for one in checked.computed]
-    mixed = [f"{path}: {', '.join(sets)}" for path, sets in checked.mixed.items()]
-    renamed = [f"{one.path}:{one.line}:{one.column}: {one.text}, now {now}" for one, now in checked.renamed]
-    lists = {
-        "known to the running program alone": computed,
-        "kept for old code": renamed,
-        "sets beside each other": mixed,
-    }
-    for title, lines in lists.items():
-        yield from [f"{title}: {len(lines):,}", *(f"  {line}" for line in lines[:_MOST_SHOWN])] if lines else []
-        if len(lines) > _MOST_SHOWN:
-            yield f"  ... and {len(lines) - _MOST_SHOWN:,} more; --json has all"
-    n_own = checked.n_references - sum(one.n for one in checked.sets)
-    used = ", ".join([*(f"{one.key} {one.n:,}" for one in checked.sets), *([f"own {n_own:,}"] if n_own else [])])
-    yield f"files: {checked.n_files:,}; names of icons: {checked.n_references:,}{f' ({used})' if used else ''}"
-    unread = f"; {len(checked.not_read):,} not read: mend that, or give --allow-unread" if checked.not_read else ""
-    yield f"{len(checked.findings) or 'nothing'} to be mended{unread}"

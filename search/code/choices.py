@@ -1,4 +1,4 @@
-"""A mapping to look at and to correct: CSV, one HTML page, a table in a terminal.
+"""A mapping to look at and to correct: CSV, one HTML page.
 
 A row is an icon and what stands for it. A row that is marked doubtful stays so; one whose mark was taken away, or whose
 target is another than was proposed, is what a person chose. An empty target says that nothing stands for it.
@@ -16,7 +16,6 @@ from typing import NamedTuple
 from indexer.errors import IconsError
 from indexer.languages.words import printable
 from indexer.library.named import read_list, text_of
-from indexer.reports.terminal import open_console, table_of
 from search.code.map import Candidate, IconMapping, Mapped, Name
 from search.engine import SearchEngine
 from search.showing.sheets import data_uri, shown
@@ -41,10 +40,9 @@ def to_csv(mapped: Mapped) -> str:
     rows = csv.writer(written, lineterminator="\n")
     rows.writerow(COLUMNS)
     for one in mapped.mappings:
-        keys = [candidate.name.key for candidate in one.candidates]
-        target, others = keys[0] if keys else "", " ".join(keys[1:])
-        doubt = _YES if one.is_doubtful else ""
-        rows.writerow([_in_cell(one.source.key), _in_cell(target), f"{one.probability:.2f}", doubt, _in_cell(others)])
+        target, *others = [candidate.name.key for candidate in one.candidates] or [""]
+        sure = f"{one.probability:.2f}", _YES if one.is_doubtful else ""
+        rows.writerow([_in_cell(one.source.key), _in_cell(target), *sure, _in_cell(" ".join(others))])
     return written.getvalue()
 
 
@@ -210,21 +208,3 @@ def _picture(image: int | None, pictures: Mapping[int, bytes]) -> str:
     content = None if image is None else pictures.get(image)
     drawn = f'<img alt="" loading="lazy" src="{data_uri(content)}">' if content is not None else "?"
     return f'<span class="picture">{drawn}</span>'
-
-
-_N_OTHERS = 3
-
-
-def print_mappings(mapped: Mapped) -> None:
-    """Print source, target and how sure that is; what else may stand for it where it is doubtful."""
-    rows = []
-    for one in mapped.mappings:
-        target = one.target.name.name if one.target else "-"
-        sure = "chosen" if one.is_chosen else f"{one.probability:.0%}{'?' if one.is_doubtful else ' '}"
-        remarks = ["by name alone"] if one.image is None and not one.is_chosen else []
-        others = [candidate.name.name for candidate in one.candidates[1:]] if one.is_doubtful else []
-        remarks += [", ".join(others[:_N_OTHERS])] if others else []
-        rows.append((one.source.key, target, sure, "; ".join(remarks)))
-    table = table_of(("icon", f"in {mapped.to}", "sure", "else"), rows, folded=(0, 1, 3))
-    table.columns[3].style = "dim"
-    open_console().print(table)

@@ -7,27 +7,19 @@ from typing import NamedTuple
 
 from indexer.errors import IconsError
 from search.code.map import Candidate
-from search.code.packages import package_of
+from search.code.packages import package_of, tables, words
 from search.code.places import CodeRead
 from search.code.syntax import Element, Import, Span
 from search.drawings.drawn import named_icon
 from search.drawings.frameworks import FRAMEWORKS, Export, exported, free_name
 from search.engine import SearchEngine
 
-_KINDS = ("react", "vue", "svelte")
-_OF_REACT = ("@mui/icons-material", "@material-ui/icons", "@ant-design/icons", "@tabler/icons")
-_DRAWN = ("@fortawesome/", "@mdi/")
-"""Scopes of packages that export drawings, which one component draws."""
-_BETWEEN = re.compile(r"[-/@]")
-
 
 def ecosystem(module: str) -> str | None:
     """What the components of a module are for: "react", "vue", "svelte"; None where it exports no such components."""
-    package = package_of(module)
-    words = _BETWEEN.split(package)
-    if "native" in words or package.startswith(_DRAWN):
-        return None
-    return "react" if package in _OF_REACT else next((kind for kind in _KINDS if kind in words), None)
+    package, parts = package_of(module), re.split("[-/@]", package_of(module))
+    kinds = ["react"] if package in words("of_react") else [one for one in ("react", "vue", "svelte") if one in parts]
+    return next(iter(kinds), None) if "native" not in parts and not package.startswith(words("drawn")) else None
 
 
 class Targets:
@@ -63,29 +55,12 @@ class Targets:
         return " ".join(f'{name}="{size}"' for name in re.findall(r"([\w-]+)=", look))
 
 
-class Drawer(NamedTuple):
-    """A component that draws each icon of its family."""
-
-    kind: str
-    """What it is a component for."""
-    attribute: str
-    """Which icon."""
-    sizes: Mapping[str, str]
-    """CSS lengths of what the attribute `size` says; by "" where there is none."""
-
-
-_AWESOME = {"": "1em", "2xs": ".625em", "xs": ".75em", "sm": ".875em", "lg": "1.25em", "xl": "1.5em", "2xl": "2em"}
-_AWESOME |= {f"{n}x": f"{n}em" for n in range(1, 11)}
-_OF_VUE = Drawer("vue", "icon", _AWESOME)
-_DRAWERS: Mapping[str, Drawer] = {
-    "@fortawesome/react-fontawesome": Drawer("react", "icon", _AWESOME),
-    "@fortawesome/vue-fontawesome": _OF_VUE,
-    "svelte-fa": Drawer("svelte", "icon", _AWESOME),
-    "@mdi/react": Drawer("react", "path", {"": "100%"} | {f"{n / 10:g}": f"{n * 0.15:g}rem" for n in range(1, 101)}),
+_SIZES = {
+    "icon": {"": "1em", "2xs": ".625em", "xs": ".75em", "sm": ".875em", "lg": "1.25em", "xl": "1.5em", "2xl": "2em"}
+    | {f"{n}x": f"{n}em" for n in range(1, 11)},
+    "path": {"": "100%"} | {f"{n / 10:g}": f"{n * 0.15:g}rem" for n in range(1, 101)},
 }
-"""By their modules."""
-_REGISTERED = {"font-awesome-icon": _OF_VUE, "FontAwesomeIcon": _OF_VUE}
-"""As an application of Vue may call it everywhere."""
+"""CSS lengths of what the attribute `size` says, by "" where there is none: by the attribute that says which icon."""
 _ITEM = r"""([A-Za-z_$][\w$]*|["'][\w -]+["']|\[\s*["']fa\w+["']\s*,\s*["'][\w-]+["']\s*\])(?:\s+as\s+\w+)?"""
 _VALUE = re.compile(rf"\s*(?:(.+)\?\s*{_ITEM}\s*:\s*)?{_ITEM}\s*", re.DOTALL)
 bare = partial(re.compile(r"^(?:v-bind)?:").sub, "")
@@ -95,17 +70,8 @@ _KEPT = re.compile(
     r"|@|v-(?:if|else|else-if|for|show|on)\b"
 )
 """Attributes that mean the same of every component."""
-_DROPPED = ("fixedWidth", "fixed-width", "fw")
-"""Icons of other sets are as wide as each other."""
-_CONDITIONS = {
-    ("react", True): ("{%s ? ", " : ", "}"),
-    ("react", False): ("(%s ? ", " : ", ")"),
-    ("svelte", False): ("{#if %s}", "{:else}", "{/if}"),
-}
-"""What stands around and between two components of which one is shown, by kind and whether others hold them."""
 _CHOSEN = "\0"
 """Stands for the expression that chooses a component of Vue."""
-_CALLED = ("default", "FontAwesomeIcon")
 _WORD = re.compile(r"[\w$]+")
 ALL_NAMES = "*"
 """Where any registered icon may be looked up."""
@@ -133,69 +99,71 @@ class Drawings:
     """The elements of one file that draw what is imported or registered, and what becomes of them."""
 
     def __init__(self, file: CodeRead, candidates: Mapping[int, Candidate], targets: Targets) -> None:
-        self._text, self._code, self._candidates, self._targets = file.text, file.code, candidates, targets
-        statements = (one for one in file.code.imports if one.form == "import" and not one.is_type)
+        self._text, self._code = file.scanned.text, file.scanned.code
+        self._candidates, self._targets = candidates, targets
+        is_vue = file.scanned.path.endswith(".vue")
+        statements = (one for one in self._code.imports if one.form == "import" and not one.is_type)
         imported = [(one, name) for one in statements for name in one.names]
         self._imports = {name.local: (one, name) for one, name in imported}
-        drawn = [(one, name) for one, name in imported if one.module.startswith((*_DRAWERS, *_DRAWN))]
-        drawers = {name.local: _DRAWERS[one.module] for one, name in drawn if name.name in _CALLED}
-        self._drawers = _REGISTERED | drawers if file.path.suffix == ".vue" else drawers
+        drawers = tables()["drawers"]
+        drawn = [(one, name) for one, name in imported if one.module.startswith((*drawers, *words("drawn")))]
+        called = {name.local: drawers[one.module] for one, name in drawn if name.name in words("drawers")}
+        # An application of Vue may call the component everywhere.
+        self._drawers = dict.fromkeys(("font-awesome-icon", "FontAwesomeIcon") if is_vue else (), "vue icon") | called
         self._objects = {name.local: name.start for _, name in drawn if name.start in candidates}
         self._libraries = [name.local for _, name in drawn if name.name == "library"]
-        beside = (drawn or imported) if "<script setup" in self._text else []
-        beside = beside if file.path.suffix == ".vue" else drawn
+        beside = drawn if not is_vue else (drawn or imported) if "<script setup" in self._text else []
         self.home: Import | None = min((one for one, _ in beside), key=lambda one: one.span, default=None)
         """The statement beside which components are imported."""
         layers = next((f"{name.name} puts icons upon each other" for _, name in drawn if "Layers" in name.name), "")
         self._why = layers if self.home else "no import here can take another"
-        elements = sorted((one for one in file.code.elements if one.name in self._drawers), key=lambda one: one.span)
-        self._plans = [self._plan(one, self._drawers[one.name]) for one in elements]
+        shown = (one for one in self._code.elements if one.name in self._drawers)
+        self._plans = [
+            self._plan(one, *self._drawers[one.name].split()) for one in sorted(shown, key=lambda one: one.span)
+        ]
         self.unknown = [one.span for one in self._plans if not one.icons]
         """Elements whose icon only the running program knows."""
         self.drawn = {start for one in self._plans for start in one.icons} | {*self._objects.values()}
         """Starts of all names that were looked at here."""
-        words = (word for found in self._adds() for word in _WORD.finditer(self._text, *found.span(1)))
-        self._registered = {word.start(): word[0] for word in words}
+        added = (word for found in self._adds() for word in _WORD.finditer(self._text, *found.span(1)))
+        self._registered = {word.start(): word[0] for word in added}
         self.refused = self._refuse()
         """Why what is named stays, by where."""
-        self.edits: dict[Span, str] = {}
-        self.gone: set[int] = set()
-        """Starts of the specifiers that nothing needs any more."""
-        self.added: list[tuple[str, str]] = []
-        """What is imported: the module, and what is written."""
+        self.edits, self.gone, self.added = dict[Span, str](), set[int](), list[tuple[str, str]]()
+        """What is written; starts of the specifiers that nothing needs any more; what is imported: from which module,
+        and how it is written.
+        """
 
-    def _plan(self, element: Element, drawer: Drawer) -> _Plan:
+    def _plan(self, element: Element, kind: str, attribute: str) -> _Plan:
         """See which icons an element shows, and whether a component could show them."""
-        text, (start, end), why, condition = self._text, element.span, self._why, ""
+        text, (start, end), why, condition, sizes = self._text, element.span, self._why, "", _SIZES[attribute]
         tags, edits = [(start + 1, start + 1 + len(element.name))], dict[Span, str]()
         icons: dict[int, tuple[Span, Export | str]] = {}
         spans = {bare(name): span for name, span in element.spans.items()}
         for name, (first, last) in spans.items():
             value = text[first:last].partition("=")[2]
             size = value.strip("\"'{} ") if name == "size" else ""
-            if name == drawer.attribute:
+            if name == attribute:
                 is_bound = value[:1] == "{" or not text.startswith(name, first)
                 condition, items = self._items(last - len(value) + is_bound, last - is_bound)
-                kind = drawer.kind
                 icons = {at: (item, self._targets.component(self._candidates[at], kind)) for at, item in items.items()}
-            elif name not in ("size", *_DROPPED):
+            elif name not in ("size", *words("dropped")):
                 why = why or ("" if _KEPT.match(name) else f'"{name}" is of {element.name} alone')
                 continue
-            elif size not in drawer.sizes:
+            elif size not in sizes:
                 why = why or f"its size is {value}"
-            is_sized = name == "size" or (name == drawer.attribute and "size" not in spans)
-            written = self._targets.sized(drawer.kind, drawer.sizes.get(size, "")) if is_sized else ""
-            if condition and name == drawer.attribute and drawer.kind == "vue":
-                written = f"{_CHOSEN} {written}".rstrip()
+            is_sized = name == "size" or (name == attribute and "size" not in spans)
+            written = self._targets.sized(kind, sizes.get(size, "")) if is_sized else ""
+            written = f"{_CHOSEN} {written}".rstrip() if condition and name == attribute and kind == "vue" else written
             edits[first if written else len(text[:first].rstrip()), last] = written
         if not text.endswith("/>", start, end):
             closed = re.compile(rf"\s*</({re.escape(element.name)})\s*>").match(text, end)
             tags, end = ([*tags, closed.span(1)], closed.end()) if closed else (tags, end)
             why = why if closed else why or "it holds something"
         exports = {one for _, one in icons.values()}
-        why = why or next((one for one in exports if isinstance(one, str)), "")
-        why = why or ("both of its icons would be one" if condition and len(exports) == 1 else "")
-        return _Plan((start, end), drawer.kind, element.is_child, icons, condition, tags, edits, why)
+        both = "both of its icons would be one" if condition and len(exports) == 1 else ""
+        why = why or next((one for one in exports if isinstance(one, str)), both)
+        return _Plan((start, end), kind, element.is_child, icons, condition, tags, edits, why)
 
     def _items(self, start: int, end: int) -> tuple[str, Mapping[int, Span]]:
         """The condition of an expression, and the icons that it may be, by the starts of what names them."""
@@ -227,11 +195,10 @@ class Drawings:
         shown = {item[0] for one in self._plans for item, _ in one.icons.values()}
         for name, start in self._objects.items():
             uses = self._uses(name)
-            if others := [at for at in uses if at not in shown and at not in self._registered]:
-                line = self._text.count("\n", 0, others[0]) + 1
-                refused[start] = f"line {line} uses it as a value"
-            elif not uses:
-                refused[start] = "no element shows it"
+            others = [at for at in uses if at not in shown and at not in self._registered]
+            line = self._text.count("\n", 0, others[0]) + 1 if others else 0
+            if others or not uses:
+                refused[start] = f"line {line} uses it as a value" if others else "no element shows it"
         n_before = -1
         while n_before != len(refused):
             n_before = len(refused)
@@ -276,7 +243,7 @@ class Drawings:
             self.edits |= edits | dict.fromkeys(one.tags, "component")
         else:
             start, end = one.span
-            before, between, behind = _CONDITIONS[one.kind, one.is_child]
+            before, between, behind = tables()["conditions"][one.kind + "-child" * one.is_child]
             shown = edited(self._text, changes[0], start, end)
             self.edits |= {(start, start): f"{before.replace('%s', one.condition)}{shown}{between}", **changes[1]}
             self.edits[end - 1, end] = f">{behind}"
@@ -314,6 +281,5 @@ def whole_line(text: str, span: Span) -> Span:
     start, end = span
     line = text.rfind("\n", 0, start) + 1
     behind = re.compile(r"[ \t]*(\r?\n|\Z)?").match(text, end)
-    if not text[line:start].strip() and behind:
-        return line, behind.end()
-    return line + len(text[line:start].rstrip()), end
+    is_all = behind and not text[line:start].strip()
+    return (line, behind.end()) if behind and is_all else (line + len(text[line:start].rstrip()), end)

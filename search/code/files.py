@@ -1,30 +1,27 @@
-"""Files of code below a place, and what lies in the project that they belong to: SVGs, sprites, a folder of icons."""
+"""Files of code below a place; modules, and what they export; SVGs and sprites of the project, a folder of icons."""
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
-from functools import cached_property
+from functools import cache, cached_property, lru_cache, partial
 from html import unescape
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote
 
 from indexer.errors import IconsError, SourceError
-from indexer.sources.folders import GITIGNORE, Exclusion
-from indexer.sources.records import read_regular
-from search.code.packages import MODULES, Components
+from indexer.library.foreign import parsed
+from indexer.sources.folders import Exclusion
+from indexer.sources.records import as_object, read_regular
+from search.code.packages import Components, modules, package_of, words
 from search.code.reading import Finding, Reference
-from search.code.syntax import kind_of, parse
+from search.code.syntax import Code, kind_of, parse
 
 MOST_BYTES = 2_000_000
 """Of one file; what is larger was written by a program."""
-LEFT_OUT = (
-    GITIGNORE, ".git/", ".yarn/", "node_modules/", "bower_components/", "dist/", "build/", ".next/", ".nuxt/",
-    ".output/", ".svelte-kit/", "coverage/", "__pycache__/", ".venv/", "*.min.js", "*.min.css", "package-lock.json",
-)  # fmt: skip
 
 
 def code_files(places: Sequence[Path]) -> Iterator[Path]:
@@ -33,15 +30,11 @@ def code_files(places: Sequence[Path]) -> Iterator[Path]:
     Raises:
         IconsError: a place is not there, or a named file is of no kind that is read.
     """
-    seen = set()
     for place in places:
-        for path in [place] if place.is_file() else files_below(place):
-            if kind_of(path.name) is None and not path.is_dir():
-                if path == place:
-                    raise IconsError(f'"{place}" is no file of code that is read; docs/checking.md lists the kinds')
-            elif path not in seen:
-                seen.add(path)
-                yield path
+        if place.is_file() and kind_of(place.name) is None:
+            raise IconsError(f'"{place}" is no file of code that is read; docs/checking.md lists the kinds')
+    found = (path for place in places for path in ([place] if place.is_file() else files_below(place)))
+    yield from dict.fromkeys(path for path in found if kind_of(path.name) or path.is_dir())
 
 
 def read_code(path: Path) -> str:
@@ -66,7 +59,7 @@ def files_below(place: Path) -> Iterator[Path]:
     """
     if not place.is_dir():
         raise IconsError(f'"{place}" is neither a folder nor a file; name the code to look at')
-    yield from _walk(place, "", Exclusion.of(LEFT_OUT))
+    yield from _walk(place, "", Exclusion.of(words("left_out")))
 
 
 def _walk(folder: Path, path: str, rules: Exclusion) -> Iterator[Path]:
@@ -85,14 +78,94 @@ def _walk(folder: Path, path: str, rules: Exclusion) -> Iterator[Path]:
             yield folder / entry.name
 
 
-_MARKS = (".git", "package.json", "pyproject.toml", "composer.json")
-"""What lies in the root of a project."""
+_MOST_BYTES_OF_MODULES = 20_000_000
+_MOST_FILES = 20_000
+_ENDS = (".d.ts", ".d.mts", ".d.cts", "/index.d.ts", ".ts", ".tsx", ".mjs", ".js", ".jsx")
+_ENDINGS = (*_ENDS, *(f"/index{end}" for end in (".ts", ".tsx", ".mjs", ".js", ".jsx")), "")
+_PASSES_ON = re.compile(rb"\bexport\s*\*")
+
+
+def file_of(path: str) -> Path | None:
+    """The script that a path is meant to lead to, which may lack an ending, or have that of what is built."""
+    stem = re.sub(r"\.[mc]?js$", "", path)
+    files = (Path(os.path.normpath(f"{stem}{ending}")) for ending in _ENDINGS)
+    return next((file for file in files if kind_of(file.name) == "script" and os.path.isfile(file)), None)  # noqa: PTH113  Path.is_file raises where a name is too long
+
+
+def exports_from(
+    entry: Path, *, find: Callable[[Path, str], Path | None], is_own: bool = False
+) -> tuple[frozenset[str], Sequence[str]]:
+    """Names that a file exports, with those of all that it passes on; and which modules among these were not found.
+
+    `find` tells the file of a module that is imported in a folder. Of the project's own files only those are parsed
+    that pass something on.
+    """
+    names, lost, found, seen = set[str](), list[str](), [entry], {entry}
+    for file in found:
+        folder = Path(os.path.realpath(file.parent))
+        try:
+            content = read_regular(file, limit=_MOST_BYTES_OF_MODULES, inside=None if is_own else str(folder))
+        except (OSError, SourceError):
+            lost.append(file.name)
+            continue
+        code = (
+            parse(content.decode(errors="replace"), file.name) if not is_own or _PASSES_ON.search(content) else Code()
+        )
+        names |= code.exports
+        lost += [file.name] if code.is_given_up else []
+        for module in {one.module: None for one in code.imports if one.form == "export" and one.whole == "*"}:
+            other = find(folder, module)
+            if other is None or len(seen) > _MOST_FILES:
+                lost.append(module)
+            elif other not in seen:
+                found.append(other)
+                seen.add(other)
+    return frozenset(names), lost
+
+
+def installed_exports(folder: str, module: str) -> frozenset[str]:
+    """What a module exports that code in a folder imports; nothing where it is not installed, or can't be read."""
+    entry = _entry(Path(folder), module)
+    return _exports_of_package(entry) if entry else frozenset()
+
+
+@lru_cache(maxsize=64)
+def _exports_of_package(entry: Path) -> frozenset[str]:
+    names, lost = exports_from(entry, find=_entry)
+    return frozenset() if lost else names  # a part of it would condemn the rest
+
+
+@lru_cache(maxsize=4096)
+def _entry(folder: Path, module: str) -> Path | None:
+    """The file of types of a module: what its package says, else what lies in its folder."""
+    if module.startswith("."):
+        return file_of(f"{folder}/{module}")
+    package = package_of(module)
+    roots = (above / "node_modules" / package for above in (folder, *folder.parents) if package)
+    root = next((root for root in roots if root.is_dir()), None)
+    if root is None:
+        return None
+    inner, facts = module.removeprefix(package).strip("/"), {}
+    with suppress(OSError, SourceError, ValueError):
+        facts = as_object(parsed(read_regular(root / "package.json", limit=_MOST_BYTES_OF_MODULES)))
+    stated = _stated(as_object(facts.get("exports")).get(f"./{inner}" if inner else "."))
+    stated += [facts.get(key) for key in ("types", "typings", "module", "main") if not inner]
+    paths = (f"{root}/{path}" for path in (*filter(None, stated), inner, f"{inner}/index".strip("/")))
+    files = sorted(filter(None, map(file_of, paths)), key=lambda file: ".d." not in file.name)
+    return next(iter(files), None)
+
+
+def _stated(said: object) -> list[object]:
+    """Paths in one entry of a package's `exports`, however its conditions are nested."""
+    if isinstance(said, dict):
+        return [path for value in said.values() for path in _stated(value)][:20]
+    return [said]
+
+
 _PUBLIC = ("", "public", "static", "assets", "src")
 """Folders that the `/` of an address may stand for."""
-_ENDINGS = ("", *(f"{stem}{end}" for stem in ("", "/index") for end in (".ts", ".tsx", ".js", ".jsx", ".mjs", ".d.ts")))
 _USUAL = (("@/", "src"), ("@/", "."), ("~/", "src"), ("~/", "."), ("$lib/", "src/lib"))
 """What aliases stand for where nothing is said."""
-_PASSES_ON = re.compile(r"\bexport\s*\*")
 _BEGINS = re.compile(r"(?:\.{0,2}/|[@~]/|\$lib/|\{[^{}]*\}/?)*")
 """What a bundler or the running program puts something in the place of."""
 _ID = re.compile(r"\bid\s*=\s*[\"'{]*([\w.:-]{1,200})")
@@ -100,25 +173,22 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _ID_OF_SVG = re.compile(r"(?<![\w:-])id\s*=\s*[\"']([^\"'<>]{1,200})[\"']")
 
 
-@dataclass
 class Project:
     """The folders of a project."""
 
-    folders: Sequence[Path]
-    """None where it is not known which they are."""
-    _read: dict[Path, frozenset[str] | None] = field(default_factory=dict)
-    _passed_on: dict[Path, Components | None] = field(default_factory=dict)
-    _modules: dict[tuple[Path, str], Path | None] = field(default_factory=dict)
-    _aliases: dict[Path, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders, self._roots = folders, [folder.resolve() for folder in folders]
+        """None where it is not known which they are."""
+        self.ids_of = cache(self._ids_of)
+        """The ids of an SVG; None where it can't be read, or is a font, which is called as one likes."""
+        self._aliases_of = cache(self._read_aliases)
+        self._file_of = cache(self._find_file)
+        self._passed_on = cache(partial(exports_from, find=self._file_of, is_own=True))
 
     @classmethod
     def around(cls, places: Sequence[Path]) -> "Project":
         """Find the projects that places belong to; a folder without any is one by itself."""
         return cls(tuple({found: None for place in places if (found := _root(place))}))
-
-    @cached_property
-    def _roots(self) -> Sequence[Path]:
-        return [folder.resolve() for folder in self.folders]
 
     @cached_property
     def _files(self) -> Sequence[Path]:
@@ -142,21 +212,17 @@ class Project:
     def ids(self) -> frozenset[str]:
         """The ids that its code gives, and those of its SVGs."""
         found: set[str] = set().union(*(self.ids_of(path) or () for path in self.svgs))
-        for path in self._files:
-            if kind_of(path.name):
-                with suppress(IconsError):
-                    found.update(_ID.findall(read_code(path)))
+        for path in (path for path in self._files if kind_of(path.name)):
+            with suppress(IconsError):
+                found.update(_ID.findall(read_code(path)))
         return frozenset(found)
 
-    def ids_of(self, svg: Path) -> frozenset[str] | None:
-        """The ids of an SVG; None where it can't be read, or is a font, which is called as one likes."""
-        if svg not in self._read:
-            try:
-                text = _COMMENT.sub("", read_code(svg))
-                self._read[svg] = None if "<font" in text else frozenset(_ID_OF_SVG.findall(text))
-            except IconsError:
-                self._read[svg] = None
-        return self._read[svg]
+    def _ids_of(self, svg: Path) -> frozenset[str] | None:
+        try:
+            text = _COMMENT.sub("", read_code(svg))
+        except IconsError:
+            return None
+        return None if "<font" in text else frozenset(_ID_OF_SVG.findall(text))
 
     def svgs_meant(self, address: str, *, beside: Path) -> Sequence[Path]:
         """The SVGs that code in the folder `beside` may mean.
@@ -165,18 +231,15 @@ class Project:
         stands for, only the server and the bundler know.
         """
         spellings = spellings_of(address)
-        for path in (path for one in spellings for path in self._led_to(one, beside)):
-            if os.path.isfile(path):  # noqa: PTH113  Path.is_file raises where a name is too long
-                return [path.resolve()]
+        led_to = (path for one in spellings for path in self.led_to(one, beside))
+        if there := next(filter(os.path.isfile, led_to), None):  # Path.is_file raises where a name is too long
+            return [there.resolve()]
         parts = Path(_BEGINS.sub("", spellings[-1], count=1)).parts
         alike = [path for path in self.svgs if parts and path.name == parts[-1]]
         return [path for path in alike if path.parts[-len(parts) :] == parts] or alike
 
-    def has_folder_of(self, address: str, beside: Path) -> bool:
-        """Whether the folder that an address leads to is one of the project: else another may serve it."""
-        return any(path.parent.is_dir() for path in self._led_to(address, beside))
-
-    def _led_to(self, address: str, beside: Path) -> Iterator[Path]:
+    def led_to(self, address: str, beside: Path) -> Iterator[Path]:
+        """Where an address may lead, from the code or from where the server looks."""
         if not address.startswith("/"):
             yield beside / address
         for folder in self._above(beside):
@@ -191,51 +254,30 @@ class Project:
 
     def components_of(self, module: str, beside: Path) -> Components | None:
         """What icons of a package a module of the project passes on, by `export * from "lucide-react"`."""
-        if (beside, module) not in self._modules:
-            file = next(filter(os.path.isfile, self._files_of(module, beside)), None)
-            self._modules[beside, module] = Path(file) if file else None
-        path = self._modules[beside, module]
-        if path and path not in self._passed_on:
-            self._passed_on[path] = None  # of modules that pass on each other
-            self._passed_on[path] = self._read_module(path)
-        return self._passed_on[path] if path else None
+        file = self._file_of(beside, module)
+        names, lost = self._passed_on(file) if file else ((), ())
+        components = next((modules()[one] for one in lost if one in modules()), None)
+        return replace(components, others=components.others.union(names)) if components else None
 
-    def _files_of(self, module: str, beside: Path) -> Iterator[str]:
-        """Files that a module may be: beside the code, or where its alias leads."""
+    def _find_file(self, beside: Path, module: str) -> Path | None:
+        """The file that a module is, if it is one of the project: beside the code, or where its alias leads."""
         stems = [os.path.join(beside, module)]  # noqa: PTH118  an address, as it stands
         if not module.startswith("."):
             aliases = (alias for folder in self._above(beside) for alias in self._aliases_of(folder))
             stems = [f"{to}{module.removeprefix(begin)}" for begin, to in aliases if module.startswith(begin)]
-        yield from (f"{os.path.normpath(stem)}{ending}" for stem in stems for ending in _ENDINGS)
+        return next(filter(None, map(file_of, stems if module not in modules() else ())), None)
 
-    def _aliases_of(self, folder: Path) -> Sequence[tuple[str, str]]:
+    def _read_aliases(self, folder: Path) -> Sequence[tuple[str, str]]:
         """What modules begin with and what it stands for, as a folder's tsconfig.json says, or as bundlers have it."""
-        if folder not in self._aliases:
-            found = [(begin, folder / inner) for begin, inner in _USUAL if (folder / inner).is_dir()]
-            for config in folder.glob("[jt]sconfig*.json"):
-                with suppress(IconsError):
-                    said = parse(read_code(config), config.name).texts
-                    bases = [folder / one.text for one in said if one.owner == "baseUrl"]
-                    base = next(iter(bases), folder)
-                    found[:0] = [
-                        (one.owner.rstrip("*"), base / one.text.rstrip("*")) for one in said if "/" in one.text
-                    ]
-                    found += [(f"{one.name}/", one) for base in bases for one in base.glob("*/")]
-            self._aliases[folder] = [(begin, f"{to}/" if begin.endswith("/") else str(to)) for begin, to in found]
-        return self._aliases[folder]
-
-    def _read_module(self, path: Path) -> Components | None:
-        try:
-            text = read_code(path)
-        except IconsError:
-            return None
-        if not _PASSES_ON.search(text):
-            return None
-        code = parse(text, path.name)
-        modules = [one.module for one in code.imports if one.form == "export" and one.whole]
-        found = (MODULES.get(module) or self.components_of(module, path.parent) for module in modules)
-        components = next(filter(None, found), None)
-        return replace(components, others=components.others | code.exports) if components else None
+        found = [(begin, folder / inner) for begin, inner in _USUAL if (folder / inner).is_dir()]
+        for config in folder.glob("[jt]sconfig*.json"):
+            with suppress(IconsError):
+                said = parse(read_code(config), config.name).texts
+                bases = [folder / one.text for one in said if one.owner == "baseUrl"]
+                base = next(iter(bases), folder)
+                found[:0] = [(one.owner.rstrip("*"), base / one.text.rstrip("*")) for one in said if "/" in one.text]
+                found += [(f"{one.name}/", one) for base in bases for one in base.glob("*/")]
+        return [(begin, f"{to}/" if begin.endswith("/") else str(to)) for begin, to in found]
 
 
 def spellings_of(address: str) -> Sequence[str]:
@@ -247,15 +289,13 @@ def spellings_of(address: str) -> Sequence[str]:
 def _root(place: Path) -> Path | None:
     """The folder above that is marked, else the place's own; the user's own is none, whatever lies there."""
     above = [folder for folder in (place.resolve(), *place.resolve().parents) if folder != Path.home()]
-    marked = next((folder for mark in _MARKS for folder in above if os.path.exists(folder / mark)), None)  # noqa: PTH110  no error where it may not be read
+    marked = next((folder for mark in words("root") for folder in above if os.path.exists(folder / mark)), None)  # noqa: PTH110  no error where it may not be read
     return marked or (place if place.is_dir() else place.parent if place.is_file() else None)
 
 
-_PREFIX = re.compile(r"^(?:icon|i|svg|sprite)[-_]")
 _ELSEWHERE = re.compile(r"[\w+.-]*:|//|[@~$!{<%]")
 """How an address begins that leads out of the project, or that only a bundler or the running program knows."""
 _NEAR = 75
-_WORD = re.compile(r"[\w-]{1,200}")
 
 
 @dataclass
@@ -285,7 +325,7 @@ class OwnIcons:
         """Keep what a text says, whether or not it is read as a name."""
         self.ids.update(_ID.findall(text))
         if self.files:
-            self.words.update(self._stems.intersection(_WORD.findall(text)))
+            self.words.update(self._stems.intersection(re.findall(r"[\w-]{1,200}", text)))
 
     @cached_property
     def _stems(self) -> frozenset[str]:
@@ -295,36 +335,38 @@ class OwnIcons:
         """Report which files and parts are missing, then which files nobody uses."""
         used: set[Path] = set()
         readers = {"file": self._missing_file, "module": self._missing_file, "sprite": self._missing_part}
-        for one in references:
-            if one.form in readers and (missing := readers[one.form](one, used)):
-                yield missing
-        for path in self.files:
-            if path.resolve() not in used and path.stem not in self.words:
-                yield Finding("unused-file", str(path), 0, 0, "", f'no code names "{path.name}"')
+        for one in (one for one in references if one.form in readers):
+            yield from readers[one.form](one, used)
+        unused = (path for path in self.files if path.resolve() not in used and path.stem not in self.words)
+        yield from (Finding("unused-file", str(path), 0, 0, "", f'no code names "{path.name}"') for path in unused)
 
-    def _missing_part(self, one: Reference, used: set[Path]) -> Finding | None:
-        """What of a sprite is not there; the file that it lies in is used, and so is one that a build makes it of."""
-        project, stems = self.project, (one.name, _PREFIX.sub("", one.name))
+    def _missing_part(self, one: Reference, used: set[Path]) -> Iterator[Finding]:
+        """What of a sprite is not there; the file that it lies in is used, and so is one that a build makes it of.
+
+        Where a build may make the file, or another serves it, nothing can be said.
+        """
+        project, stems, file = (
+            self.project,
+            (one.name, re.sub("^(?:icon|i|svg|sprite)[-_]", "", one.name)),
+            one.file.partition("?")[0],
+        )
         self.words.update(self._stems.intersection(stems))
-        if not one.file:
-            if one.name in self.ids or not project.stems.isdisjoint(stems) or one.name in project.ids:
-                return None
-            return _finding("no-part", one, f'no part "{one.name}" is defined in this code', self.ids | project.ids)
-        file = one.file.partition("?")[0]
-        files = project.svgs_meant(file, beside=Path(one.path).parent)
+        files = project.svgs_meant(file, beside=Path(one.path).parent) if one.file else ()
         used.update(path.resolve() for path in files)
-        if not files:  # where a build may make the file, or another serves it, nothing can be said
-            if _ELSEWHERE.match(file) or not file.lower().endswith(".svg") or not project.stems.isdisjoint(stems):
-                return None
-            names, message = {path.name for path in project.svgs}, f'there is no file "{one.file}"'
-            return _finding("no-file", one, message, names, shift=len(one.file) + len("#"))
-        ids = [project.ids_of(path) for path in files]
-        if any(found is None or one.name in found for found in ids):
-            return None
-        names = {name for found in ids for name in found or ()}
-        return _finding("no-part", one, f'"{one.file}" has no part "{one.name}"', names)
+        if files:
+            ids = [project.ids_of(path) for path in files]
+            if not any(found is None or one.name in found for found in ids):
+                names = {name for found in ids for name in found or ()}
+                yield _finding("no-part", one, f'"{one.file}" has no part "{one.name}"', names)
+        elif not one.file:
+            if one.name not in self.ids and project.stems.isdisjoint(stems) and one.name not in project.ids:
+                ids_here = self.ids | project.ids
+                yield _finding("no-part", one, f'no part "{one.name}" is defined in this code', ids_here)
+        elif not _ELSEWHERE.match(file) and file.lower().endswith(".svg") and project.stems.isdisjoint(stems):
+            names = {path.name for path in project.svgs}
+            yield _finding("no-file", one, f'there is no file "{one.file}"', names, shift=len(one.file) + len("#"))
 
-    def _missing_file(self, one: Reference, used: set[Path]) -> Finding | None:
+    def _missing_file(self, one: Reference, used: set[Path]) -> Iterator[Finding]:
         """A file that is not where its address leads.
 
         Where another's is named (of a package, of a server, or by an alias nobody here knows), nothing can be said, but
@@ -334,21 +376,17 @@ class OwnIcons:
         if "*" in one.name:  # a pattern, as bundlers take it
             last = one.name.rpartition("/")[2]
             used.update(path.resolve() for path in self.files if fnmatch(path.name, last))
-            return None
+            return
         files = self.project.svgs_meant(one.name, beside=folder)
         if one.form == "module" and self.is_placed:  # nothing else is meant than what lies there
             there = {(folder / spelling).resolve() for spelling in spellings_of(one.name)}
             files = [path for path in files if path in there]
         used.update(path.resolve() for path in files[:1])
-        if (
-            files
-            or not one.is_certain
-            or _ELSEWHERE.match(one.name)
-            or not self.project.has_folder_of(one.name, folder)
-        ):
-            return None
-        near = (folder / one.name).parent.glob("*.svg") if one.name.startswith(".") else self.project.svgs
-        return _finding("no-file", one, f'there is no file "{one.name}"', {path.name for path in near})
+        may_be_here = one.is_certain and not files and not _ELSEWHERE.match(one.name)
+        # Where no folder of the project is meant, another may serve it.
+        if may_be_here and any(path.parent.is_dir() for path in self.project.led_to(one.name, folder)):
+            near = (folder / one.name).parent.glob("*.svg") if one.name.startswith(".") else self.project.svgs
+            yield _finding("no-file", one, f'there is no file "{one.name}"', {path.name for path in near})
 
 
 def _finding(
@@ -357,10 +395,8 @@ def _finding(
     """Report a name that is not there, with the one of some names that is spelt most alike, if any."""
     from rapidfuzz import fuzz, process
 
-    wrong = (
-        one.name if kind == "no-part" else spellings_of(one.file or one.name)[-1].partition("?")[0].rpartition("/")[2]
-    )
+    file = spellings_of(one.file or one.name)[-1].partition("?")[0].rpartition("/")[2]
+    wrong = one.name if kind == "no-part" else file
     found = process.extractOne(wrong, sorted(names), scorer=fuzz.ratio, score_cutoff=_NEAR)
-    near = f"; near: {found[0]}" if found else ""
-    text = one.file if shift else one.text
-    return Finding(kind, one.path, one.line, one.column - shift, text, f"{message}{near}")
+    said = f"{message}; near: {found[0]}" if found else message
+    return Finding(kind, one.path, one.line, one.column - shift, one.file if shift else one.text, said)

@@ -2,103 +2,20 @@
 
 import json
 import os
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import cache, cached_property, lru_cache, partial
-from pathlib import Path
+from functools import cache, cached_property, partial
 from typing import Literal
 
-from indexer.errors import SourceError
 from indexer.library.bundled import bundled
-from indexer.library.foreign import parsed
-from indexer.sources.records import as_object, read_regular
-from search.code.packages import (
-    MODULES,
-    Look,
-    design_of,
-    folded,
-    package_of,
-    read_component,
-    spell_component,
-)
+from search.code.files import installed_exports
+from search.code.packages import Look, design_of, folded, modules, read_component, spell_component
 from search.code.reading import Nearest, Reference
-from search.code.syntax import kind_of, parse
 from search.drawings.drawn import packages_of
 from search.drawings.frameworks import FRAMEWORKS, exceptions
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window
 
-_MOST_BYTES = 20_000_000
-_MOST_FILES = 20_000
-_ENDINGS = (".d.ts", ".d.mts", ".d.cts", "/index.d.ts", ".ts", ".mjs", ".js", "/index.mjs", "/index.js", "")
-
-
-def _installed(reference: Reference) -> frozenset[str]:
-    """What the package that the project has installed exports; nothing where none is, or no component is named."""
-    folder = os.path.realpath(os.path.dirname(reference.path) or ".")  # noqa: PTH120
-    return installed_exports(folder, reference.module) if reference.is_component else frozenset()
-
-
-def installed_exports(folder: str, module: str) -> frozenset[str]:
-    """What a module exports that code in a folder imports; nothing where it is not installed, or can't be read."""
-    return _exports_from(_entry(folder, module))
-
-
-@lru_cache(maxsize=64)
-def _exports_from(entry: Path | None) -> frozenset[str]:
-    names, seen, pending = set[str](), {entry}, [entry]
-    while pending:
-        file = pending.pop()
-        if file is None or len(seen) > _MOST_FILES:
-            return frozenset()  # a part of it would condemn the rest
-        folder = os.path.realpath(file.parent)
-        try:
-            code = parse(read_regular(file, limit=_MOST_BYTES, inside=folder).decode(errors="replace"), file.name)
-        except (OSError, SourceError):
-            return frozenset()
-        names |= code.exports
-        modules = {one.module for one in code.imports if one.form == "export" and one.whole == "*"}
-        beside = {_file_of(Path(folder, one)) if one.startswith(".") else _entry(folder, one) for one in modules}
-        pending += [None] if code.is_given_up else list(beside - seen)
-        seen |= beside
-    return frozenset(names)
-
-
-@lru_cache(maxsize=4096)
-def _entry(folder: str, module: str) -> Path | None:
-    """The file of types of a package's module: what the package says, else what lies in its folder."""
-    package, here = package_of(module), Path(folder)
-    roots = (above / "node_modules" / package for above in (here, *here.parents) if package)
-    root = next((root for root in roots if root.is_dir()), None)
-    if root is None:
-        return None
-    inner, facts = module.removeprefix(package).strip("/"), {}
-    with suppress(OSError, SourceError, ValueError):
-        facts = as_object(parsed(read_regular(root / "package.json", limit=_MOST_BYTES)))
-    stated = _stated(as_object(facts.get("exports")).get(f"./{inner}" if inner else "."))
-    stated += [facts.get(key) for key in ("types", "typings", "module", "main") if not inner]
-    paths = (root / str(path) for path in (*filter(None, stated), inner, f"{inner}/index".strip("/")))
-    files = sorted(filter(None, map(_file_of, paths)), key=lambda file: ".d." not in file.name)
-    return next(iter(files), None)
-
-
-def _stated(said: object) -> list[object]:
-    """Paths in one entry of a package's `exports`, however its conditions are nested."""
-    if isinstance(said, dict):
-        return [path for value in said.values() for path in _stated(value)][:20]
-    return [said]
-
-
-def _file_of(path: Path) -> Path | None:
-    stem = re.sub(r"\.[mc]?js$", "", str(path))
-    files = (Path(os.path.normpath(f"{stem}{ending}")) for ending in _ENDINGS)
-    return next((file for file in files if kind_of(file.name) == "script" and file.is_file()), None)
-
-
-_LETTERS_A_SLIP = 5
-"""A slip of the keys for each so many letters, one at least, is taken for one."""
 _OF_ICONIFY = ("iconify", "unocss", "tailwind", "unplugin-icons")
 """Forms that name what Iconify has, and not what a package has beside it."""
 
@@ -122,8 +39,14 @@ def _kept(key: str) -> dict[str, str]:
 def _listed(kind: Literal["exports", "absent"], module: str) -> frozenset[str]:
     """Names of a module, or of one that is made of the same icons."""
     looks, written = _looks(module), _bundled()[kind]
-    alike = next((one for one in written if _looks(one) is looks), "")
+    alike = next((one for one in written if _looks(one) == looks), "")
     return frozenset(written.get(module if module in written else alike, "").split())
+
+
+def _installed(reference: Reference) -> frozenset[str]:
+    """What the package that the project has installed exports; nothing where none is, or no component is named."""
+    folder = os.path.realpath(os.path.dirname(reference.path) or ".")  # noqa: PTH120
+    return installed_exports(folder, reference.module) if reference.is_component else frozenset()
 
 
 class SetNames:
@@ -153,8 +76,7 @@ class SetNames:
 
     def present(self, name: str) -> str:
         """What the set calls an icon now."""
-        now = self.kept.get(name, "")
-        return now if now in self.names and name not in self.names else name
+        return now if (now := self.kept.get(name, "")) in self.names and name not in self.names else name
 
     def others(self, name: str) -> Sequence[str]:
         """All that an icon is or was called otherwise."""
@@ -191,9 +113,8 @@ class KnownIcons:
 
     def _exports(self, reference: Reference) -> frozenset[str]:
         """What may be imported from the module; nothing where no component is."""
-        if not reference.is_component:
-            return frozenset()
-        return _installed(reference) or frozenset(self._spelt(reference.module).values())
+        spelt = self._spelt(reference.module) if reference.is_component else {}
+        return _installed(reference) or frozenset(spelt.values())
 
     def _is_exported(self, reference: Reference) -> bool:
         known = _installed(reference) or self._spelt(reference.module)
@@ -211,7 +132,7 @@ class KnownIcons:
             return bool(_installed(reference) or (here and is_here))
         if here[:1] == [design_of(reference.set)] and _listed("exports", reference.module) and not is_here:
             return any(called for *_, called in sets) or self.is_refuted(reference)  # all that it exports is listed
-        return is_here and reference.module in MODULES
+        return is_here and reference.module in modules()
 
     def lacking(self, reference: Reference) -> str:
         """The first set that a text may mean and that is not here."""
@@ -219,9 +140,8 @@ class KnownIcons:
 
     def is_refuted(self, reference: Reference) -> bool:
         """Whether what may be no icon is one with a slip, or is nothing that the installed package exports."""
-        if not reference.is_component or self._is_exported(reference):
-            return False
-        return bool(_installed(reference) or slip_of(reference.text, sorted(self._exports(reference))))
+        exports = () if self._is_exported(reference) else self._exports(reference)
+        return bool(exports and (_installed(reference) or slip_of(reference.text, sorted(exports))))
 
     def find(self, reference: Reference) -> tuple[str, str] | None:
         """The icon that is named, as (set, name) with its present name there; None where there is none."""
@@ -242,29 +162,28 @@ class KnownIcons:
         """The icon that was probably meant, of the same set: by another of its names, by how it is spelt, else by its
         meaning; None where nothing comes near.
         """
-        is_component, exports = reference.is_component, self._exports(reference)
-        for key, known, name, called in self._sets(reference):
-            for other in known.others(called or name):
-                text = _rewritten(reference, key, other)
-                if text in exports or (not is_component and other in known.names):
-                    return Nearest(key, other, text, "name", 1.0)
-        if is_component and (slip := slip_of(reference.text, sorted(exports))):
-            (key, name), *others = read_component(_looks(reference.module), slip[0]) or [(reference.set, slip[0])]
-            meant = reference._replace(text=slip[0], set=key, name=name, others=tuple(others))
+        exports = self._exports(reference) if reference.is_component else None
+        return next((one for one in self._near(reference) if exports is None or one.text in exports), None)
+
+    def _near(self, reference: Reference) -> Iterator[Nearest]:
+        is_component, sets = reference.is_component, list(self._sets(reference))
+        for key, known, name, called in sets:
+            others = (other for other in known.others(called or name) if is_component or other in known.names)
+            yield from (Nearest(key, other, _rewritten(reference, key, other), "name", 1.0) for other in others)
+        if is_component and (slip := slip_of(reference.text, sorted(self._exports(reference)))):
+            (key, name), *others_meant = read_component(_looks(reference.module), slip[0]) or [(reference.set, slip[0])]
+            meant = reference._replace(text=slip[0], set=key, name=name, others=tuple(others_meant))
             score = 1 - slip[1] / max(len(reference.name), len(name))
-            return Nearest(*(self.find(meant) or (key, name)), slip[0], "name", score)
-        for key, known, name, _ in self._sets(reference):
-            if not is_component and (slip := slip_of(name, sorted(known.names))):
+            yield Nearest(*(self.find(meant) or (key, name)), slip[0], "name", score)
+        for key, known, name, _ in sets if not is_component else ():
+            if slip := slip_of(name, sorted(known.names)):
                 score = 1 - slip[1] / max(len(name), len(slip[0]))
-                return Nearest(key, slip[0], _rewritten(reference, key, slip[0]), "name", score)
+                yield Nearest(key, slip[0], _rewritten(reference, key, slip[0]), "name", score)
         key, name = next(((key, name) for key, name in reference.readings if self.set(key).own), ("", ""))
         said = (reference.text.replace("_", "-") if reference.form == "ligature" else name).replace("-", " ")
         filters, query = Filters(sets=tuple(self.set(key).own)), Query(words=said, prefer=())
         for hit in self._engine.ask(query, filters=filters, window=Window(k=5)).hits if key else ():
-            text = _rewritten(reference, key, hit.name)
-            if text in exports or not is_component:
-                return Nearest(key, hit.name, text, "meaning", hit.score)
-        return None
+            yield Nearest(key, hit.name, _rewritten(reference, key, hit.name), "meaning", hit.score)
 
 
 def slip_of(name: str, names: Sequence[str]) -> tuple[str, int] | None:
@@ -275,18 +194,15 @@ def slip_of(name: str, names: Sequence[str]) -> tuple[str, int] | None:
     from rapidfuzz import process
     from rapidfuzz.distance import OSA  # letters that have changed places are one slip
 
-    most = max(1, len(name) // _LETTERS_A_SLIP)
+    most = max(1, len(name) // 5)  # a slip for each five letters
     near = process.extract(name, names, scorer=OSA.distance, processor=str.lower, score_cutoff=most, limit=None)
-    if not near:
-        return None
     letters = Counter(name.lower())
-    found, slips, _ = min(near, key=lambda one: (one[1], (letters - Counter(one[0].lower())).total()))
-    return found, slips
+    nearest = min(near, key=lambda one: (one[1], (letters - Counter(one[0].lower())).total()), default=None)
+    return nearest and (nearest[0], int(nearest[1]))
 
 
 def _looks(module: str) -> Sequence[Look]:
-    components = MODULES.get(module)
-    return components.looks if components else ()
+    return modules()[module].looks if module in modules() else ()
 
 
 def _not_exported(module: str) -> frozenset[str]:

@@ -8,6 +8,8 @@ from indexer.errors import IconsError
 from indexer.languages.words import normalise
 from indexer.reports.terminal import Progress
 from search.code.compare import BY_BOTH, BY_WORDS, DOUBTFUL, Best, Target, best_of, evidence_of, open_side
+from search.code.known import KnownIcons
+from search.code.reading import Reference
 from search.drawings.drawn import iconify_sets
 from search.engine import SearchEngine
 from search.generation.opened import Opened
@@ -124,6 +126,10 @@ def target_set(engine: SearchEngine, name: str) -> str:
     return first
 
 
+_SHOWN = 20
+"""Names that no set has, in an error."""
+
+
 def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]) -> list[Name]:
     """The icons that are to be mapped, each once: those of a list, or all of some sets.
 
@@ -131,7 +137,7 @@ def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]
     these it is looked for by its words alone.
 
     Raises:
-        IconsError: there are none, too many, or one is of none of the sets.
+        IconsError: there are none, too many, or one is of none of the sets, or none that its set has.
     """
     if sets and not lines:
         return [name for key in sets for name in names_of_set(engine, key)]
@@ -141,16 +147,22 @@ def source_names(engine: SearchEngine, lines: Sequence[str], sets: Sequence[str]
         raise IconsError("no name to map; give some, as icons map home --from mdi --to lucide")
     if len(names) > MOST:
         raise IconsError(f"{len(names):,} names to map; give {MOST:,} or fewer")
+    known, unknown = KnownIcons(engine), []
+    for one in (one for one in names if one.set and known.set(one.set).own):
+        if one.name not in known.set(one.set).names and one.name not in known.set(one.set).kept:
+            near = known.nearest(Reference(0, 0, "iconify", *one, text=one.key))
+            unknown.append(f'{one.set} has no icon "{one.name}"' + (f" (near: {near.text})" if near else ""))
+    if unknown:
+        rest = f"; and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else ""
+        raise IconsError("; ".join(unknown[:_SHOWN]) + rest)
     return names
 
 
 def _read(line: str, sets: Sequence[str]) -> Name:
     key, colon, name = line.partition(":")
-    if not colon:
-        return Name(sets[0] if sets else "", line)
-    if sets and key not in sets:
+    if colon and sets and key not in sets:
         raise IconsError(f'"{line}" is of "{key}", and --from says "{sets[0]}"; leave --from out')
-    return Name(key, name)
+    return Name(key, name) if colon else Name(sets[0] if sets else "", line)
 
 
 def map_icons(engine: SearchEngine, sources: Sequence[Name], to: str, *, progress: Progress) -> Mapped:
@@ -208,5 +220,5 @@ def mapped_json(mapped: Mapped) -> dict[str, Any]:
         }
         for one in mapped.mappings
     ]
-    n_doubtful, n_without_picture = len(mapped.doubtful), len(mapped.without_picture)
-    return {"to": mapped.to, "icons": icons, "n_doubtful": n_doubtful, "n_without_picture": n_without_picture}
+    counts = {"n_doubtful": len(mapped.doubtful), "n_without_picture": len(mapped.without_picture)}
+    return {"to": mapped.to, "icons": icons, **counts}

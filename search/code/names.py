@@ -2,36 +2,60 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from html import unescape
+from pathlib import Path
 from typing import NamedTuple
 
-from search.code.packages import MODULES, Components, components_above, components_of, kebab, read_component
+from indexer.errors import IconsError
+from search.code.files import Project, read_code
+from search.code.packages import (
+    Components,
+    components_above,
+    components_of,
+    kebab,
+    modules,
+    read_component,
+    tables,
+    words,
+)
 from search.code.reading import Reference
-from search.code.syntax import Code, Import, Text, parse
+from search.code.syntax import CONTENT, Code, Import, Text, parse
 from search.drawings.drawn import iconify_sets
 
 
 class Scanned(NamedTuple):
-    """What one text names, by place."""
+    """What one file names, by place."""
 
+    path: str
+    text: str
     references: Sequence[Reference]
     computed: Sequence[Reference]
     """Places that name an icon which only the running program knows."""
     code: Code
     problem: str = ""
-    """Why a part of it was not read."""
+    """Why it, or a part of it, was not read."""
+    is_read: bool = True
 
 
-def scan(text: str, *, path: str, own: Callable[[str], Components | None] = lambda _: None) -> Scanned:
+def scan_file(path: Path, project: Project) -> Scanned:
+    """Read a file; one that can't be read names nothing."""
+    try:
+        text = read_code(path)
+    except IconsError as error:
+        return Scanned(str(path), "", (), (), Code(), str(error), is_read=False)
+    return scan(text, path=str(path), project=project)
+
+
+def scan(text: str, *, path: str, project: Project | None = None) -> Scanned:
     """Read a text; `path` says what it is, and is what references say of where they stand.
 
-    `own` says what icons a module of the project itself passes on.
+    Modules of the `project` may pass on what packages have.
     """
     code = parse(text, path)
-    unknown = {one.module for one in code.imports} - MODULES.keys()
-    found = list(names_in(code, {module: components for module in unknown if (components := own(module))}))
+    unknown = {one.module for one in code.imports} - modules().keys()
+    passed_on = {one: project.components_of(one, Path(path).parent) for one in unknown} if project else {}
+    found = list(names_in(code, passed_on))
     starts = [0, *(end.end() for end in re.finditer("\n", text))]
     is_test = bool(_TEST.search(path))
 
@@ -41,20 +65,19 @@ def scan(text: str, *, path: str, own: Callable[[str], Components | None] = lamb
         column = one.start - starts[line - 1] + 1
         return one._replace(path=path, line=line, column=column, text=written, is_certain=is_certain)
 
-    firsts = {one.start: one for one in reversed(found) if one.name}  # what was read first, as an import say
-    computed = sorted({one for one in found if not one.name})
-    problem = "reading it takes too long" if code.is_given_up else ""
-    if code.error is not None:
-        problem = f"line {bisect_right(starts, code.error)} is no valid code; what follows may not have been looked up"
-    references = [placed(firsts[start]) for start in sorted(firsts)]
-    return Scanned(references, list(map(placed, computed)), code, problem)
+    firsts = {one.start: placed(one) for one in reversed(found) if one.name}  # what was read first, as an import say
+    computed = [placed(one) for one in sorted({one for one in found if not one.name})]
+    line, is_wrong = bisect_right(starts, code.error or 0), code.error is not None
+    problem = f"line {line} is no valid code; what follows may not have been looked up" if is_wrong else ""
+    problem = problem or ("reading it takes too long" if code.is_given_up else "")
+    return Scanned(path, text, [firsts[start] for start in sorted(firsts)], computed, code, problem)
 
 
 _TEST = re.compile(r"(?:^|[/\\])(?:tests?|specs?|__tests__|__mocks__|fixtures?)[/\\]|\.(?:test|spec)\.\w+$")
 """Files whose strings and elements may be no names of icons, but examples of such."""
 
 
-def names_in(code: Code, own: Mapping[str, Components]) -> Iterator[Reference]:
+def names_in(code: Code, own: Mapping[str, Components | None]) -> Iterator[Reference]:
     """All names of icons; where two begin at one place, the first is what stands there."""
     for one in (one for one in code.imports if not one.is_type):
         components = own.get(one.module) or components_of(one.module)
@@ -67,15 +90,12 @@ def names_in(code: Code, own: Mapping[str, Components]) -> Iterator[Reference]:
             yield from _deep(one, part_of)
         if one.module.startswith(".") and (file := _FILE.fullmatch(one.module)):
             yield Reference(one.start + file.start(1), one.start + file.end(1), "module", name=file[1])
-    for member in code.members:
-        if components := own.get(member.module) or components_of(member.module):
-            if member.name:
-                yield from _component(member.start, member.name, components)
-            else:
-                yield Reference(member.start, member.end, components.form)
-    for text in code.contents:
+    for module, member, span in code.members:
+        if components := own.get(module) or components_of(module):
+            yield from _component(span[0], member, components) if member else [Reference(*span, components.form)]
+    for text in (*code.contents, *(one for one in code.texts if one.owner == CONTENT)):
         yield from _ligature(text)
-    called = {name.local: name.name for one in code.imports for name in one.names if name.name in _OF_ELEMENT}
+    called = {name.local: name.name for one in code.imports for name in one.names if _named_by(name.name)}
     for text in code.texts:
         original = called.get(text.element.name)
         yield from _in_string(text._replace(element=text.element._replace(name=original)) if original else text)
@@ -96,13 +116,11 @@ _HELPERS = re.compile(r"/(?:dynamic[\w-]*|icons-list|types|utils?)(?:\.\w+)*$")
 
 def _deep(one: Import, components: Components) -> Iterator[Reference]:
     """A module of one icon: `lucide-react/icons/bell`, `@mui/icons-material/Home`, `@heroicons/.../BellIcon`."""
-    word = _DEEP.search(one.module)
-    if word is None or _HELPERS.search(one.module):
-        return
-    start, name = one.start + word.start(1), word[1]
-    if name == name.lower():  # as files are called
+    word = None if _HELPERS.search(one.module) else _DEEP.search(one.module)
+    start, name = (one.start + word.start(1), word[1]) if word else (0, "")
+    if name and name == name.lower():  # as files are called
         yield Reference(start, start + len(name), components.form, components.looks[-1].set, name)
-    else:
+    elif name:
         yield from (found for found in _component(start, name, components) if found.is_certain)
 
 
@@ -113,53 +131,7 @@ _ICONIFY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*))--([a-z0-9]+(?>(?:-[a-z0-9
 _BEGUN = re.compile(r"(?:^|(?<=[:!]))i-[a-z0-9-]*[-:]\$$")
 """Of `i-mdi-${name}`, before the brace."""
 _NAME = re.compile(r"[a-z0-9]+(?>(?:-[a-z0-9]+)*)")
-_REMIX = re.compile(r"ri-.+-(?:line|fill)")
 _LONGEST = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Font:
-    """An icon font: classes that tell a set, and what the classes of icons begin with."""
-
-    begins: str
-    sets: Mapping[str, str]
-    """Class beside it -> set; "" where nothing else is needed."""
-    no_icons: frozenset[str] = frozenset()
-    """Of these classes that say how an icon is shown."""
-    ends: Mapping[str, str] = field(default_factory=dict)
-    """Class beside it -> what the icon's name ends with in its set."""
-
-
-_AWESOME = {
-    **dict.fromkeys(("fa-solid", "fas", "fa"), "fa6-solid"),
-    **dict.fromkeys(("fa-regular", "far"), "fa6-regular"),
-    **dict.fromkeys(("fa-brands", "fab"), "fa6-brands"),
-}
-_AWESOME_ELSE = frozenset((
-    "fa-solid", "fa-regular", "fa-brands", "fa-light", "fa-thin", "fa-duotone", "fa-sharp", "fa-classic", "fa-fw",
-    "fa-spin", "fa-pulse", "fa-border", "fa-inverse", "fa-stack", "fa-stack-1x", "fa-stack-2x", "fa-ul", "fa-li",
-    "fa-layers", "fa-beat", "fa-fade", "fa-bounce", "fa-flip", "fa-shake", "fa-beat-fade", "fa-spin-pulse",
-    "fa-spin-reverse", "fa-flip-horizontal", "fa-flip-vertical", "fa-flip-both", "fa-pull-left", "fa-pull-right",
-    "fa-width-auto", "fa-width-fixed", "fa-swap-opacity", "fa-rotate-by", "fa-rotate-90", "fa-rotate-180",
-    "fa-rotate-270", "fa-2xs", "fa-xs", "fa-sm", "fa-lg", "fa-xl", "fa-2xl", *(f"fa-{n}x" for n in range(1, 11)),
-))  # fmt: skip
-_MDI_ELSE = frozenset((
-    "mdi-set", "mdi-spin", "mdi-light", "mdi-dark", "mdi-inactive", "mdi-flip-h", "mdi-flip-v", "mdi-18px", "mdi-24px",
-    "mdi-36px", "mdi-48px", *(f"mdi-rotate-{turn}" for turn in (45, 90, 135, 180, 225, 270, 315)),
-))  # fmt: skip
-_PHOSPHOR_ENDS = {f"ph-{weight}": f"-{weight}" for weight in ("thin", "light", "bold", "fill", "duotone")}
-FONTS: tuple[Font, ...] = (
-    Font("fa-", _AWESOME, _AWESOME_ELSE),
-    Font("mdi-", {"mdi": "mdi"}, _MDI_ELSE),
-    Font("bi-", {"bi": "bi"}),
-    Font("ti-", {"ti": "tabler"}),
-    Font("ph-", dict.fromkeys(("ph", *_PHOSPHOR_ENDS), "ph"), frozenset(_PHOSPHOR_ENDS), _PHOSPHOR_ENDS),
-    Font("ri-", {"": "ri"}),
-    Font("bx-", {"bx": "bx"}, frozenset(("bx-spin", "bx-tada", "bx-xs", "bx-sm", "bx-md", "bx-lg", "bx-fw"))),
-    Font("bxs-", {"bx": "bxs"}),
-    Font("bxl-", {"bx": "bxl"}),
-    Font("codicon-", {"codicon": "codicon"}),
-)
 
 
 def also_of_font_awesome(key: str, name: str) -> tuple[tuple[str, str], ...]:
@@ -185,67 +157,58 @@ def _uno(start: int, token: str) -> Reference | None:
     """`hover:i-mdi-home`: the set is the longest beginning that is one, and may be a shorter one."""
     at = 0 if token.startswith("i-") else max(token.rfind(":i-"), token.rfind("!i-")) + 1
     found = _UNO.fullmatch(token, at)
-    if found is None:
-        return None
-    words = found[3].split("-") if found[3] else [found[1], found[2]]
-    parted = [("-".join(words[:n]), "-".join(words[n:])) for n in range(len(words) - 1, 0, -1)]
+    parts = [] if found is None else found[3].split("-") if found[3] else [found[1], found[2]]
+    parted = [("-".join(parts[:n]), "-".join(parts[n:])) for n in range(len(parts) - 1, 0, -1)]
     readings = [(key, name) for key, name in parted if key in iconify_sets()]
-    if not readings:
-        return None
-    (key, name), *others = readings
-    end = found.end(3) if found[3] else found.end(2)
-    return Reference(start + at, start + end, "unocss", key, name, tuple(others))
+    end = start + found.end(found.lastindex or 0) if found else start
+    return Reference(start + at, end, "unocss", *readings[0], tuple(readings[1:])) if readings else None
 
 
 def _tailwind(start: int, token: str, beside: set[str]) -> Reference | None:
     """`icon-[mdi--home]`, or `mdi--home` beside `iconify`."""
-    found = _TAILWIND.search(token)
-    if found is None and not beside.isdisjoint(("iconify", "iconify-color")):
-        found = _ICONIFY.fullmatch(token)
-    if found is None or found[1] not in iconify_sets():
-        return None
-    return Reference(start + found.start(1), start + found.end(2), "tailwind", found[1], found[2])
+    is_beside = not beside.isdisjoint(("iconify", "iconify-color"))
+    found = _TAILWIND.search(token) or (_ICONIFY.fullmatch(token) if is_beside else None)
+    key, name = (found[1], found[2]) if found and found[1] in iconify_sets() else ("", "")
+    return Reference(start + found.start(1), start + found.end(2), "tailwind", key, name) if found and key else None
 
 
 def _of_font(start: int, token: str, beside: set[str]) -> Reference | None:
-    font = next((font for font in FONTS if token.startswith(font.begins)), None)
-    if font is None or token in font.no_icons or (font.begins == "ri-" and not _REMIX.fullmatch(token)):
+    begins = next((one for one in tables()["fonts"] if token.startswith(one)), "-")
+    font, name = tables()["fonts"].get(begins, {}), token.removeprefix(begins)
+    sets = font.get("sets", {}).items()
+    key = next((key for classes, key in sets if not classes or not beside.isdisjoint(classes.split())), None)
+    ends = (one.removeprefix("ph") for one in font.get("ends", "").split() if one in beside)
+    is_icon = token not in font.get("no_icons", "").split() and (
+        begins != "ri-" or re.fullmatch("ri-.+-(?:line|fill)", token)
+    )
+    if key is None or not is_icon or not _NAME.fullmatch(name):
         return None
-    key = next((key for one, key in font.sets.items() if not one or one in beside), None)
-    end = next((end for one, end in font.ends.items() if one in beside), "")
-    name = token.removeprefix(font.begins)
-    if key is None or not _NAME.fullmatch(name):
-        return None
-    form = f"class {font.begins.rstrip('-')}"
-    return Reference(start, start + len(token), form, key, f"{name}{end}", also_of_font_awesome(key, name))
+    form, spelt = f"class {begins.rstrip('-')}", f"{name}{next(ends, '')}"
+    return Reference(start, start + len(token), form, key, spelt, also_of_font_awesome(key, name))
 
 
 _FONT = re.compile(r"\bmaterial-(icons|symbols)(?:-(outlined|rounded|round|sharp|two-tone))?\b")
-_WITHOUT_CLASS = ("mat-icon", "md-icon")
-"""Elements that are nothing but icons of this font."""
-_OTHER_FONTS = frozenset(("svgIcon", "fontIcon", "fontSet", "[svgIcon]", "[fontIcon]", "[fontSet]"))
-_SYMBOLS = {"rounded": "-rounded", "round": "-rounded", "sharp": "-sharp"}
-_ICONS = {"outlined": "outline", "round": "round", "rounded": "round", "sharp": "sharp", "two-tone": "twotone"}
-_LIGATURE = re.compile(r"[a-z0-9]+(?>(?:_[a-z0-9]+)*)")
 
 
 def _ligature(text: Text) -> Iterator[Reference]:
     """A word that Google's fonts draw as an icon."""
     name, attributes = text.element.name, text.element.attributes
     font = _FONT.search(attributes.get("class", "") or attributes.get("className", ""))
-    is_bare = name in _WITHOUT_CLASS and _OTHER_FONTS.isdisjoint(attributes)
-    if not is_bare and (font is None or name not in ("i", "span", *_WITHOUT_CLASS)):
-        return
-    if text.text.startswith("{"):
+    is_bare = name in words("ligatures") and attributes.keys().isdisjoint(words("not_ligatures"))
+    is_drawn = is_bare or (font is not None and name in ("i", "span", *words("ligatures")))
+    if is_drawn and text.text.startswith("{") and not re.search("[\"'`]", text.text):
         yield Reference(text.start, text.end, "ligature")
-    elif _LIGATURE.fullmatch(text.text):
+    elif is_drawn and re.fullmatch("[a-z0-9]+(?>(?:_[a-z0-9]+)*)", text.text):
         style = (font[2] or "") if font else ""
-        spelt, end = text.text.replace("_", "-"), _SYMBOLS.get(style, "")
+        spelt, end = text.text.replace("_", "-"), tables()["ends"]["symbols"].get(style, "")
         # This font draws outlines without a style; Iconify has one icon where an outline is the same.
         ends = dict.fromkeys((f"-outline{end}", end, "-outline", ""))
         readings = [("material-symbols", f"{spelt}{end}") for end in ends]
         if font is None or font[1] == "icons":
-            readings[:0] = [("ic", f"{_ICONS.get(style, 'baseline')}-{spelt}"), ("ic", f"baseline-{spelt}")]
+            readings[:0] = [
+                ("ic", f"{tables()['ends']['icons'].get(style, 'baseline')}-{spelt}"),
+                ("ic", f"baseline-{spelt}"),
+            ]
         yield Reference(text.start, text.end, "ligature", *readings[0], tuple(readings[1:]))
 
 
@@ -254,33 +217,20 @@ _COMPUTED_KEY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*)):[a-z0-9-]*+(?:\$\{|\
 _MODULE = re.compile(r"(?:~icons|virtual:icons)/([a-z0-9-]+)/([a-z0-9-]+)(?:\.\w+)?(?:\?.*)?")
 _SPRITE = re.compile(r"([^\n#]*)#([\w.:-]+)")
 _FILE = re.compile(r"(?:[^!]*loader[^!]*!)*([^\n\"`<>{}|?#]+\.svg)(?:[?#].*)?", re.IGNORECASE)
-_FILES = re.compile(r"[^\s,]+\.svg", re.IGNORECASE)
-_ADDRESSES = frozenset(("src", "href", "xlink:href", "xlinkHref", "data", "poster", "url"))
-"""Attributes whose values are files, and `url()`."""
-_COMMON = frozenset((
-    "carbon", "charm", "clarity", "codex", "feather", "flag", "foundation", "garden", "geo", "glyphs", "guidance",
-    "logos", "mage", "map", "memory", "nimbus", "option", "pixel", "prime", "quill", "solar", "stash", "streamline",
-    "subway", "token", "websymbol", "wordpress",
-))  # fmt: skip
-"""Sets whose keys are words of everyday code: "token:refresh"."""
-_SHORT = 3
 _PUT_TOGETHER = re.compile(r"\$\{|\{\{|\{[^}]*\}")
-_OF_ATTRIBUTE = {"data-lucide": "lucide", "data-feather": "feather"}
-_OF_ELEMENT = {
-    **dict.fromkeys(("ion-icon", "IonIcon"), ("ion-icon", "ion")),
-    **dict.fromkeys(("lucide-icon", "lucide-angular", "i-lucide", "DynamicIcon"), ("lucide-icon", "lucide")),
-}
-"""Elements whose attribute `name` names an icon: the form, and the set."""
 _PAIRED = ("fas", "far", "fab")
-_OF_AWESOME = ("FontAwesomeIcon", "font-awesome-icon", "fa-icon")
-"""Elements whose attribute `icon` names what Font Awesome's library has registered."""
+
+
+def _named_by(element: str) -> Sequence[str]:
+    """The form and the set of what the attribute `name` of an element names."""
+    return next((said.split() for names, said in tables()["elements"].items() if element in names.split()), ())
 
 
 def _in_string(text: Text) -> Iterator[Reference]:
     """Names in one string, in their order."""
     said, start, end = text.text, text.start, text.end
-    is_computed = bool(_PUT_TOGETHER.search(said))
-    owner = text.owner.lower()
+    is_computed, owner = bool(_PUT_TOGETHER.search(said)), text.owner.lower()
+    is_used = text.element.name == "use" and owner.endswith("href")  # a part of the page
     is_icon = ("icon" in owner and "class" not in owner) or (owner == "name" and "icon" in text.element.name.lower())
     if found := _attribute(text) or (_TOKEN.fullmatch(said) and _uno(start, said)):
         yield found
@@ -291,13 +241,13 @@ def _in_string(text: Text) -> Iterator[Reference]:
         yield Reference(start, end, "iconify")
     elif key := _MODULE.fullmatch(said):
         yield Reference(start + key.start(2), start + key.end(2), "unplugin-icons", key[1], key[2])
-    elif not is_computed and (part := _SPRITE.fullmatch(said)) and (_is_used(text) or part[1].lower().endswith(".svg")):
+    elif not is_computed and (part := _SPRITE.fullmatch(said)) and (is_used or part[1].lower().endswith(".svg")):
         yield Reference(start + part.start(2), start + part.end(2), "sprite", name=part[2], file=part[1])
     elif owner.endswith("srcset"):
-        for one in _FILES.finditer(said):
+        for one in re.finditer(r"[^\s,]+\.svg", said, re.IGNORECASE):
             yield Reference(start + one.start(), start + one.end(), "file", name=one[0])
     elif not is_computed and (file := _FILE.fullmatch(unescape(said))) and ":" not in file[1]:
-        is_address = (text.owner in _ADDRESSES or file[1].startswith(".")) and not text.is_example
+        is_address = (text.owner in words("addresses") or file[1].startswith(".")) and not text.is_example
         span = (start + file.start(1), start + file.end(1)) if "&" not in said else (start, end)
         yield Reference(*span, "file", name=file[1], is_certain=is_address)
     else:
@@ -309,21 +259,16 @@ def _attribute(text: Text) -> Reference | None:
     said, span = text.text, (text.start, text.end)
     if not _NAME.fullmatch(said):
         return None
-    if text.owner in _OF_ATTRIBUTE:
-        return Reference(*span, text.owner, _OF_ATTRIBUTE[text.owner], said)
-    if text.owner == "name" and text.element.name in _OF_ELEMENT:
-        return Reference(*span, *_OF_ELEMENT[text.element.name], said)
-    is_registered = text.owner == "icon" and text.element.name in _OF_AWESOME and said not in _PAIRED
+    if key := tables()["attributes"].get(text.owner):
+        return Reference(*span, text.owner, key, said)
+    if text.owner == "name" and (named := _named_by(text.element.name)):
+        return Reference(*span, named[0], named[1], said)
+    is_registered = text.owner == "icon" and text.element.name in words("registered") and said not in _PAIRED
     if text.before in _PAIRED or is_registered:
-        key = _AWESOME.get(text.before, "fa6-solid")
+        key = {"far": "fa6-regular", "fab": "fa6-brands"}.get(text.before, "fa6-solid")
         return Reference(*span, "pair", key, said, also_of_font_awesome(key, said))
     return None
 
 
-def _is_used(text: Text) -> bool:
-    """Whether a `use` shows it: a part of the page."""
-    return text.element.name == "use" and text.owner.endswith(("href", "Href"))
-
-
 def _is_common(prefix: str) -> bool:
-    return prefix in _COMMON or (len(prefix) <= _SHORT and prefix != "mdi")
+    return prefix in words("common") or (len(prefix) <= 3 and prefix != "mdi")

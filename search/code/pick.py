@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ MOST_NEEDS = 500
 """Of one list: each is a search, or six where a set is to be chosen."""
 LONGEST_NEED = 300
 """Letters."""
-_BULLET = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_BULLET = re.compile(r"\A(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 
 
 def read_needs(lines: Iterable[str]) -> list[str]:
@@ -31,24 +31,21 @@ def read_needs(lines: Iterable[str]) -> list[str]:
     Raises:
         IconsError: there is none, or there are too many, or one is too long.
     """
-    needs = []
-    for number, line in enumerate(lines, start=1):
-        text = line.strip().removeprefix("\ufeff")
-        if not text or text.startswith("#"):
-            continue
-        need = " ".join(_BULLET.sub("", text, count=1).split() if _BULLET.match(text) else text.split())
+    texts = [line.strip().removeprefix("\ufeff") for line in lines]
+    stated = [(number, text) for number, text in enumerate(texts, start=1) if text and not text.startswith("#")]
+    needs = [(number, " ".join(_BULLET.sub("", text).split())) for number, text in stated]
+    for number, need in needs:
         if len(need) > LONGEST_NEED:
             raise IconsError(
                 f'need {number:,} has {len(need):,} letters ("{printable(need[:40])} ..."); '
                 f"give {LONGEST_NEED} or fewer, a line a need"
             )
         refuse_broken(need)
-        needs.append(need)
-        if len(needs) > MOST_NEEDS:
-            raise IconsError(f"more than {MOST_NEEDS} needs; give them in several lists")
+    if len(needs) > MOST_NEEDS:
+        raise IconsError(f"more than {MOST_NEEDS} needs; give them in several lists")
     if not needs:
         raise IconsError('no needs; give them as arguments, or a line each on stdin: icons pick settings "log out"')
-    return needs
+    return [need for _, need in needs]
 
 
 _LOOKED_AT = 300
@@ -83,11 +80,10 @@ def choose_set(
     held = {count.value: count.title for count in engine.facets().get("set", ())}
     allowed = [key for key in served or held if key in held]
     n_others = len(allowed) - 1
-    if n_others == 0:
-        return ChosenSet(allowed[0], held[allowed[0]], "the only one that serves here", n_others)
-    for key in known_preferences(engine.library).sets:
-        if key in allowed:
-            return ChosenSet(key, held[key], "which you prefer", n_others)
+    liked = [key for key in known_preferences(engine.library).sets if key in allowed]
+    if liked or n_others == 0:
+        why = "which you prefer" if n_others else "the only one that serves here"
+        return ChosenSet((*liked, *allowed)[0], held[(*liked, *allowed)[0]], why, n_others)
     within = replace(filters, sets=tuple(allowed))
     answered = {}
     for done, key in enumerate(candidates := _candidates(engine, queries, within, progress), start=1):
@@ -108,10 +104,8 @@ def _candidates(engine: SearchEngine, queries: Sequence[Query], filters: Filters
     scores: dict[str, list[float]] = defaultdict(list)
     for done, query in enumerate(queries, start=1):
         found = engine.ask(query, filters=filters, window=Window(k=_LOOKED_AT, flat=True))
-        firsts = {hit.set: hit for hit in reversed(found.hits)}
-        for hit in found.hits:
-            if firsts[hit.set] is hit:
-                scores[hit.set].append(hit.score)
+        for hit in {hit.set: hit for hit in reversed(found.hits)}.values():
+            scores[hit.set].append(hit.score)
         progress("Choosing a set", done, len(queries))
     return sorted(scores, key=lambda key: _worth(scores[key]), reverse=True)[:_MOST_ASKED]
 
@@ -287,36 +281,9 @@ def picked_json(picked: Picked) -> dict[str, Any]:
     ]
     chosen = asdict(picked.set) if picked.set else None
     plain: dict[str, Any] = {"set": chosen, "needs": needs, "missing": list(picked.missing)}
-    if picked.framework:
-        plain["format"] = picked.framework.name
+    plain |= {"format": picked.framework.name} if picked.framework else {}
     if written := picked.written:
-        plain["code"] = written.remarked
-        plain |= {name: getattr(written.snippet, name) for name in ("imports", "uses", "install", "left_out")}
-        plain["refused"] = [{"need": need, "error": why} for need, why in written.refused]
+        code = {name: getattr(written.snippet, name) for name in ("imports", "uses", "install", "left_out")}
+        refused = [{"need": need, "error": why} for need, why in written.refused]
+        plain |= {"code": written.remarked, **code, "refused": refused}
     return plain
-
-
-def remarks(picked: Picked, *, is_chosen: bool) -> Iterator[str]:
-    """What a person should know beside the icons."""
-    if picked.set and picked.set.n_others:
-        yield f"set: {picked.set.key}, {picked.set.why}; --set KEY takes another"
-    for one in picked.picks:
-        if one.found.read_as:
-            yield f'"{one.need}": {one.found.read_as}'
-        if not one.hits:
-            yield f'nothing found for "{one.need}"; say it in other words, or give --min-score 0'
-        elif one.found.is_doubtful and is_chosen:
-            others = ", ".join(hit.key for hit in one.hits if hit != one.chosen)
-            yield f'no good match for "{one.need}"; also near: {others}'
-        if one.found.spelled:
-            yield f'"{one.need}": did you mean "{one.found.spelled}"?'
-
-
-def list_lines(picked: Picked) -> Iterator[str]:
-    """A block a need: numbers as --choose takes them, score, key."""
-    for one in picked.picks:
-        doubt = "  (no good match)" if one.found.is_doubtful and one.hits else "" if one.hits else "  (nothing found)"
-        yield f"{one.need}{doubt}"
-        for number, hit in enumerate(one.hits, start=1):
-            style = f"  {hit.style}" if hit.style else ""
-            yield f"  {number}  {hit.score:.2f}  {hit.key}{style}"

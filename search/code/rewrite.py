@@ -17,8 +17,8 @@ from indexer.reports.terminal import Progress
 from search.code.components import ALL_NAMES, Drawings, Targets, bare, edited, spelt, whole_line
 from search.code.files import read_code
 from search.code.map import Candidate, IconMapping, Mapped, Name
-from search.code.packages import package_of
-from search.code.places import COMPUTED, FATES, CodeNames, CodeRead, Fate, Place, place_of
+from search.code.packages import package_of, tables, words
+from search.code.places import COMPUTED, CodeRead, Fate, Place, place_of, unread
 from search.code.reading import Reference
 from search.code.syntax import Import, Span, Specifier
 from search.drawings.drawn import iconify_key
@@ -46,22 +46,15 @@ class Rewritten:
     packages: Sequence[str]
     """That the new imports need."""
 
-    def of(self, fate: Fate) -> Sequence[Place]:
-        """The places of one fate."""
-        return [one for one in self.places if one.fate == fate]
-
 
 def rewrite(
-    engine: SearchEngine, code: CodeNames, mapped: Mapped, *, also_doubtful: bool, progress: Progress
+    engine: SearchEngine, code: Sequence[CodeRead], mapped: Mapped, *, also_doubtful: bool, progress: Progress
 ) -> Rewritten:
     """Put stand-ins into the text of files; writes nothing."""
-    stands = {one.source: one for one in mapped.mappings}
-    targets = Targets(engine, mapped.to)
-    rewriters = [_Rewriter(one, targets, stands, also_doubtful=also_doubtful) for one in code.files]
+    stands, targets = {one.source: one for one in mapped.mappings}, Targets(engine, mapped.to)
+    rewriters = [_Rewriter(one, targets, stands, also_doubtful=also_doubtful) for one in code]
     looked_up = {key: where for one in rewriters for key, where in one.looked_up()}
-    changes: list[Change] = []
-    places: list[Place] = []
-    packages: set[str] = set()
+    changes, places, packages = list[Change](), list[Place](), set[str]()
     for number, one in enumerate(rewriters, start=1):
         one.rewrite(looked_up)
         found = [*one.places.values(), *one.file.left, *one.unknown]
@@ -69,31 +62,22 @@ def rewrite(
         packages |= one.packages
         if one.edits:
             n_changed = sum(place.fate == "changed" for place in found)
-            changes.append(Change(one.file.path, one.text, edited(one.text, one.edits), n_changed))
-        progress("Rewriting", number, len(code.files))
+            changes.append(Change(Path(one.path), one.text, edited(one.text, one.edits), n_changed))
+        progress("Rewriting", number, len(code))
     return Rewritten(changes, places, sorted(packages))
 
 
-_IMPORT = "import "
 _LOOKED_UP = ("pair", "class fa")
 """Forms that name what Font Awesome's library has registered."""
 _SCRIPT = re.compile(r"<script\b|^[ \t]*(?:```|~~~)", re.MULTILINE)
-_SEPARATORS = {"iconify": ":", "tailwind": "--", "unocss": "[:-]", "unplugin-icons": "/"}
-"""What stands between set and name, by the form of a reference."""
-_ALONE = frozenset((
-    "titleAccess", "classes", "sx", "htmlColor", "weight", "mirrored", "alt", "absoluteStrokeWidth", "twoToneColor",
-    "rotate", "spin",
-))  # fmt: skip
-"""Attributes of components of one family, which others do not take."""
-_OF_MATERIAL = _ALONE | {"color", "fontSize"}
-"""There they name colours and sizes of a theme."""
-_MATERIAL = ("@mui/icons-material", "@material-ui/icons")
 _WHY = {
+    "doubtful": "--mapping says it, --doubtful takes it",
+    "by hand": "--mapping says that nothing stands for it",
     "ligature": "a word that an icon font draws; the target has no such font here",
     "class": "a class of an icon font; the target has no such font here",
     "pair": "a pair of names that Font Awesome looks up",
 }
-"""Why a form is left to a person."""
+"""Why a form is left to a person, and why a fate is met."""
 
 
 class _Rewriter:
@@ -102,31 +86,26 @@ class _Rewriter:
     def __init__(
         self, file: CodeRead, targets: Targets, stands: Mapping[Name, IconMapping], *, also_doubtful: bool
     ) -> None:
-        self.file, self.text, self.targets = file, file.text, targets
-        self.edits: dict[Span, str] = {}
-        self.packages: set[str] = set()
-        self.places: dict[int, Place] = {}
-        """By where they start."""
-        self.candidates: dict[int, Candidate] = {}
-        """What shall stand in the place of names, by their starts."""
+        self.file, self.code, self.targets = file, file.scanned.code, targets
+        self.path, self.text = file.scanned.path, file.scanned.text
+        self.edits, self.packages = dict[Span, str](), set[str]()
+        self.places, self.candidates = dict[int, Place](), dict[int, Candidate]()
+        """What is found, and what shall stand in the place of names, by where they start."""
         for one, stand in ((one, stands[name]) for one, name in file.named):
+            is_left = stand.is_doubtful and not also_doubtful
+            fate: Fate = "doubtful" if is_left else "changed" if stand.target else "by hand"
             to = stand.target.name.key if stand.target else ""
-            why = "" if stand.target else "--mapping says that nothing stands for it"
-            place = Place(one, "by hand" if why else "changed", to, why, stand.source.key)
-            if stand.is_doubtful and not also_doubtful:
-                place = place._replace(fate="doubtful", why="--mapping says it, --doubtful takes it")
-            elif stand.target:
-                self.candidates[one.start] = stand.target
-            self.places[one.start] = place
+            self.places[one.start] = Place(one, fate, to, _WHY.get(fate, ""), stand.source.key)
+            self.candidates |= {one.start: stand.target} if stand.target and not is_left else {}
         self.drawings = Drawings(file, self.candidates, targets)
-        self.unknown = [place_of(file.path, file.text, span, COMPUTED) for span in self.drawings.unknown]
+        self.unknown = [place_of(file.scanned, span, COMPUTED) for span in self.drawings.unknown]
 
     def looked_up(self) -> Iterator[tuple[str, str]]:
         """Yield which registered icons are looked up by their names, and where."""
         left = self.drawings.drawn.intersection(self.candidates).difference(self.drawings.refused)
         by_name = [one for start, one in self.places.items() if start not in left and one.reference.form in _LOOKED_UP]
         for place in (*self.unknown, *by_name):
-            yield place.source or ALL_NAMES, f"{self.file.path}:{place.reference.line}"
+            yield place.source or ALL_NAMES, f"{self.path}:{place.reference.line}"
 
     def rewrite(self, looked_up: Mapping[str, str]) -> None:
         """Put what stands for icons in their places; what is looked up anywhere stays registered."""
@@ -138,11 +117,16 @@ class _Rewriter:
             self._refuse(start, why)
         candidates = {start: to for start, to in self.candidates.items() if start not in self.drawings.drawn}
         imported = {
-            start: to for start, to in candidates.items() if self.places[start].reference.form.startswith(_IMPORT)
+            start: to for start, to in candidates.items() if self.places[start].reference.form.startswith("import ")
         }
         for start in candidates.keys() - imported.keys():
             self._replace_string(self.places[start].reference, candidates[start])
         self._replace_imported(imported)
+        for start, place in self.places.items():
+            form = place.reference.form
+            is_drawn = form in _LOOKED_UP and self.path.endswith(".vue")
+            if place.fate == "doubtful" and form.startswith(("class ", "ligature")) and not is_drawn:
+                self._refuse(start, _WHY[form.partition(" ")[0]])
         for start in imported:
             is_of_whole = self.text[max(0, start - 1)] in ".\"'"
             self._refuse(start, "it is taken from a whole module" if is_of_whole else "it is loaded while running")
@@ -152,19 +136,18 @@ class _Rewriter:
 
     def _replace_imported(self, candidates: dict[int, Candidate]) -> None:
         """Rewrite statements, by the starts of what is replaced; what stands in none stays among these."""
-        statements = [one for one in self.file.code.imports if one.form in ("import", "export") and not one.is_type]
-        statements.sort(key=lambda one: one.span)
+        found = (one for one in self.code.imports if one.form in ("import", "export") and not one.is_type)
+        statements = sorted(found, key=lambda one: one.span)
         kept, moved = {}, []
         for one in statements:
             kept[one], taken = self._parted(one, candidates)
             moved += [(one, *export) for export in taken]
         moved += [(self.drawings.home, *export) for export in self.drawings.added if self.drawings.home]
         homes: dict[object, Import] = {}
+        added: dict[Import, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for one in statements:
             if any(name.name != "default" or one.form == "export" for name in kept[one]):
                 homes.setdefault(self._company(one, one.module), one)
-        added: dict[Import, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        for one in statements:
             if any(name.start in self.drawings.gone for name in one.names):
                 added[one] = added[one]
         for one, module, name in moved:
@@ -183,26 +166,24 @@ class _Rewriter:
         """Which names of a statement stay, and which are of another module: that, and how they are written there."""
         between = self.text[of.span[0] : of.start]
         kept, moved, done = [], [], set[int]()
+        own = {*words("alone_in_material" if package_of(of.module) in words("material") else "alone")}
         for name in (one for one in of.names if one.start not in self.drawings.gone):
             start = name.start
             if name.name == "default" and start not in candidates:  # a module of one icon is named by its path
                 start = next((start for start in range(of.start, of.end) if start in candidates), -1)
             target = candidates.get(start)
-            if target is None:
-                kept.append(name)
-                continue
-            done.add(start)  # a default may be exported by several names
-            shown = (map(bare, one.spans) for one in self.file.code.elements if one.name == name.local)
-            own = _OF_MATERIAL if package_of(of.module) in _MATERIAL else _ALONE
+            shown = (map(bare, one.spans) for one in self.code.elements if one.name == name.local)
             alone = sorted(own.intersection(chain.from_iterable(shown)))
-            export = self.targets.in_place_of(target, of.module)
+            export = self.targets.in_place_of(target, of.module) if target else ""
             if isinstance(export, Export) and (alone or "/*" in between or "//" in between):
                 export = f'"{alone[0]}" is of the old component alone' if alone else "a comment is among the names"
             if isinstance(export, Export):
                 moved.append((export.module, spelt(export, name.local)))
             else:
-                self._refuse(start, export)
                 kept.append(name)
+            if isinstance(export, str) and target:
+                self._refuse(start, export)
+            done |= {start} if target else set()  # a default may be exported by several names
         for start in done:
             del candidates[start]
         return kept, moved
@@ -213,24 +194,19 @@ class _Rewriter:
 
     def _write(self, of: Import, kept: Sequence[Specifier], added: Mapping[str, Sequence[str]]) -> None:
         """Write a statement with the names that it keeps, and others behind it for what other modules have."""
-        start, end = of.span
-        line = self.text.rfind("\n", 0, start) + 1
-        indent = self.text[line:start] if not self.text[line:start].strip() else ""
+        line = self.text.rfind("\n", 0, of.span[0]) + 1
+        indent = self.text[line : of.span[0]] if not self.text[line : of.span[0]].strip() else ""
         line_end = "\r\n" if "\r\n" in self.text else "\n"
         quote, tail = self.text[of.start - 1], self._tail(of)
         own = [self.text[slice(*name.span)] for name in kept if name.name != "default" or of.form == "export"]
         own += dict.fromkeys(added.get(of.module, ()))
         bound = [name.local for name in kept if name.name == "default" and of.form == "import"]
         bound += [f"* as {of.whole}"] if of.whole else []
+        others = [(module, [*dict.fromkeys(names)]) for module, names in added.items() if module != of.module]
         clauses = [(", ".join([*bound, *([self._braces(of, own, indent)] if own else [])]), of.module)]
-        clauses += [
-            (self._braces(of, list(dict.fromkeys(names)), indent), module)
-            for module, names in added.items()
-            if module != of.module
-        ]
+        clauses += [(self._braces(of, names, indent), module) for module, names in others]
         written = [f"{of.form} {names} from {quote}{module}{quote}{tail}" for names, module in clauses if names]
-        start, end = of.span if written else whole_line(self.text, of.span)
-        self.edits[start, end] = f"{line_end}{indent}".join(written)
+        self.edits[of.span if written else whole_line(self.text, of.span)] = f"{line_end}{indent}".join(written)
 
     def _braces(self, of: Import, names: Sequence[str], indent: str) -> str:
         """Names as the statement had them: on one line, or one a line."""
@@ -239,10 +215,8 @@ class _Rewriter:
         if "\n" not in inner or len(names) == 1:
             space = " " if inner[:1].isspace() else ""
             return f"{{{space}{', '.join(names)}{space}}}"
-        line_end = "\r\n" if "\r\n" in inner else "\n"
-        first = re.search(r"\n([ \t]*)\S", inner)
-        between = f",{line_end}{first[1] if first else '  '}"
-        comma = "," if inner.rstrip().endswith(",") else ""
+        line_end, first = "\r\n" if "\r\n" in inner else "\n", re.search(r"\n([ \t]*)\S", inner)
+        between, comma = f",{line_end}{first[1] if first else '  '}", "," if inner.rstrip().endswith(",") else ""
         return f"{{{between[1:]}{between.join(names)}{comma}{line_end}{indent}}}"
 
     def _replace_string(self, one: Reference, target: Candidate) -> None:
@@ -252,7 +226,9 @@ class _Rewriter:
             key = iconify_key(self.targets.icon(target))
         except IconsError:
             why, key = f"{target.name.key} has no key of Iconify", None
-        spelt_so = re.compile(f"{re.escape(one.set)}({_SEPARATORS.get(one.form, '(?!)')}){re.escape(one.name)}$")
+        spelt_so = re.compile(
+            f"{re.escape(one.set)}({tables()['separators'].get(one.form, '(?!)')}){re.escape(one.name)}$"
+        )
         named = spelt_so.search(self.text, one.end - len(one.set) - len("--") - len(one.name), one.end)
         if key and named and one.is_certain:
             self.edits[named.span()] = f"{key.prefix}{named[1]}{key.name}"
@@ -260,18 +236,14 @@ class _Rewriter:
             self._refuse(one.start, why if one.is_certain else "it may be something else than an icon")
 
 
-_NO_LINE_END = "\\ No newline at end of file\n"
-
-
 def diff_of(change: Change) -> Iterator[str]:
     """Yield the lines of a file's diff, each with its line end."""
-    path = change.path.absolute()
-    here = Path.cwd()
+    path, here = change.path.absolute(), Path.cwd()
     shown = (path.relative_to(here) if path.is_relative_to(here) else change.path).as_posix().lstrip("/")
     # Lines as `patch` counts them: ended by line feeds alone.
     before, after = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (change.before, change.after))
     for line in unified_diff(before, after, f"a/{shown}", f"b/{shown}"):
-        yield line if line.endswith("\n") else f"{line}\n{_NO_LINE_END}"
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
 def write_changes(changes: Sequence[Change]) -> list[tuple[Path, str]]:
@@ -304,7 +276,7 @@ def kept_as_it_is(rewritten: Rewritten, kept: Sequence[tuple[Path, str]]) -> Rew
     return replace(rewritten, places=places)
 
 
-def rewritten_json(rewritten: Rewritten, code: CodeNames) -> dict[str, Any]:
+def rewritten_json(rewritten: Rewritten, code: Sequence[CodeRead]) -> dict[str, Any]:
     """Spell it as one object, without the texts of the files."""
     plain = [(one, _place(one)) for one in rewritten.places]
     return {
@@ -315,30 +287,10 @@ def rewritten_json(rewritten: Rewritten, code: CodeNames) -> dict[str, Any]:
         "computed": [place for one, place in plain if one.why == COMPUTED],
         "packages": list(rewritten.packages),
         "n_found": len(plain),
-        "not_read": {str(path): why for path, why in code.unread},
+        "not_read": dict(unread(code)),
     }
 
 
 def _place(one: Place) -> dict[str, Any]:
     spelt = {name: getattr(one.reference, name) for name in ("path", "line", "column", "text")}
     return spelt | {"source": one.source or None, "target": one.to or None, "why": one.why}
-
-
-_MOST_SHOWN = 10
-"""Lines of each fate, unless all are asked for."""
-
-
-def place_lines(rewritten: Rewritten, *, is_written: bool, is_long: bool) -> Iterator[str]:
-    """Name the places that were found, and what becomes of them; the last line adds them up."""
-    words = {"changed": "changed" if is_written else "to change", "doubtful": "doubtful", "by hand": "not changed"}
-    counted = []
-    for fate in FATES:
-        places = rewritten.of(fate)
-        for place in places if is_long else places[:_MOST_SHOWN]:
-            one, to = place.reference, f", {place.to}" if place.to else ""
-            said = fate if fate != "changed" else words[fate]
-            yield f"{one.path}:{one.line}: {one.text}: {said}{to}{f': {place.why}' if place.why else ''}"
-        if len(places) > _MOST_SHOWN and not is_long:
-            yield f"... and {len(places) - _MOST_SHOWN:,} more {words[fate]}: --long"
-        counted.append(f"{len(places):,} {words[fate]}")
-    yield f"found: {len(rewritten.places):,} = {' + '.join(counted)}"

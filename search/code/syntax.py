@@ -8,7 +8,8 @@ import re
 import sys
 import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import PurePath
@@ -17,27 +18,21 @@ from typing import Literal, NamedTuple
 import tinycss2
 import tree_sitter_html
 import tree_sitter_typescript
-from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 Kind = Literal["script", "markup", "style", "data"]
-_SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
+Form = Literal["import", "export", "call", "mock"]
 _BRACED = (".svelte", ".astro", ".mdx", ".marko")
 """Markup in which `{...}` is an expression."""
-_PAGES = (".html", ".htm", ".xhtml", ".vue", ".md")
-_TEMPLATES = (
-    *(".php", ".twig", ".erb", ".ejs", ".hbs", ".njk", ".jinja", ".jinja2", ".j2", ".liquid", ".cshtml", ".razor"),
-    ".heex",
-)
-"""Markup around code of another language."""
 KINDS: Mapping[str, Kind] = {
-    **dict.fromkeys(_SCRIPTS, "script"),
-    **dict.fromkeys((*_BRACED, *_PAGES, *_TEMPLATES), "markup"),
+    **dict.fromkeys((".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts"), "script"),
+    **dict.fromkeys((*_BRACED, ".html", ".htm", ".xhtml", ".vue", ".md"), "markup"),
+    **dict.fromkeys((".php", ".twig", ".erb", ".ejs", ".hbs", ".njk", ".jinja", ".jinja2", ".j2"), "markup"),
+    **dict.fromkeys((".liquid", ".cshtml", ".razor", ".heex"), "markup"),
     **dict.fromkeys((".css", ".scss", ".sass", ".less", ".styl", ".pcss"), "style"),
     ".json": "data",
 }
 """By the end of a file's name."""
-_TYPED = (".ts", ".mts", ".cts")
-"""Where `<T>x` is a type, and no element."""
 _SECONDS = 4.0
 """That the parsers may take for one text: what grows with the square of it is hostile."""
 _DEEPEST = 3
@@ -58,6 +53,8 @@ class Element(NamedTuple):
 
 
 _NONE = Element("", {}, (0, 0), {})
+CONTENT = ">"
+"""Owner of strings that an element may hold as its text."""
 
 
 class Text(NamedTuple):
@@ -100,7 +97,7 @@ class Import(NamedTuple):
     module: str
     start: int
     """Of the module's name."""
-    form: Literal["import", "export", "call", "mock"]
+    form: Form
     span: tuple[int, int]
     """Of the whole statement, or of the call."""
     names: tuple[Specifier, ...] = ()
@@ -116,14 +113,10 @@ class Import(NamedTuple):
         return self.start + len(self.module)
 
 
-class Member(NamedTuple):
-    """`Icons.Bell`, `Icons["Bell"]`, `Icons[name]` of `import * as Icons`."""
-
-    module: str
-    name: str
-    """ "" where only the running program knows it."""
-    start: int
-    end: int
+Span = tuple[int, int]
+Member = tuple[str, str, Span]
+"""`Icons.Bell`, `Icons["Bell"]`, `Icons[name]` of `import * as Icons`: the module, the name, and where it stands; "" is
+what only the running program knows."""
 
 
 @dataclass
@@ -154,12 +147,9 @@ def kind_of(path: str) -> Kind | None:
 def parse(text: str, path: str) -> Code:
     """Read a text; the end of its path says what it is."""
     ascii_text = _FOREIGN.sub(lambda found: _STAND_INS.get(found[0]) or (" " if found[0].isspace() else "_"), text)
-    ascii_text = _IMPORTED_TYPE.sub(lambda found: "_" * len(found[0]), ascii_text)
-    reader = _Reader(ascii_text, text, PurePath(path).suffix.lower())
-    try:
-        reader.read()
-    except _TooLongError:
-        reader.code.is_given_up = True
+    source = _IMPORTED_TYPE.sub(lambda found: "_" * len(found[0]), ascii_text)
+    reader = _Reader(source, text, PurePath(path).suffix.lower())
+    reader.read()
     return reader.code
 
 
@@ -171,72 +161,78 @@ _IMPORTED_TYPE = re.compile(r"(?<=\btypeof )import\([^()\n]*\)|\bimport\([^()\n]
 _LINE_COMMENTS = re.compile(
     r"\"(?>(?:[^\"\\\n]|\\.)*)\"|'(?>(?:[^'\\\n]|\\.)*)'|url\([^)\n]*+\)|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?|(//[^\n]*+)"
 )
-_LINE_ENDS = re.compile(r"\r\n|[\n\r\f]")
 _FRONT = re.compile(r"\A\s*+---[ \t]*+\n(.*?\n)---[ \t]*+$", re.DOTALL | re.MULTILINE)
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*(\w+)?[^\n]*\n(.*?)(?:^ {0,3}\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _MODULE_CODE = re.compile(r"^(?:import|export)\s.*?(?:\n[ \t]*\n|\Z)", re.DOTALL | re.MULTILINE)
-_ENDS = {"{{": "}}", "{%": "%}", "<?": "?>", "<%": "%>", "${": "}"}
-_MARKS = re.compile(r"\{\{|\{%|<\?|<%|(?<![\w.])@[A-Za-z][\w.]{0,80}\(((?:[^()\n]|\([^()\n]*\)){0,400})\)")
-"""What code of templates begins with: of Vue, Angular, Handlebars, Jinja, PHP, ERB, Razor, Blade."""
-_MARKS_IN_STRINGS = re.compile(r"\$\{|\{\{")
-"""Of markup in a string of a script, which has read its substitutions already."""
-_RAW = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b[^>]*+>.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE)
-_BRACE = re.compile(
-    r"(?P<text>\"(?>(?:[^\"\\\n]|\\.)*)\"|'(?>(?:[^'\\\n]|\\.)*)'|`(?>(?:[^`\\]|\\.)*)`|/\*(?>(?:[^*]|\*(?!/))*)\*/)"
-    r"|[{}]",
-    re.DOTALL,
+_MARKS = re.compile(
+    r"\{\{((?>(?:[^{}]|\}(?!\})|\{(?!\{))*))\}\}"  # of Vue, Angular, Handlebars, Jinja
+    r"|\{%((?>(?:[^{%]|%(?!\})|\{(?!%))*))%\}"  # of Jinja, Liquid
+    r"|<\?((?>(?:[^?]|\?(?!>))*))(?:\?>|\Z)"  # of PHP
+    r"|<%((?>(?:[^<%]|%(?!>)|<(?!%))*))%>"  # of ERB
+    r"|(?<![\w.])@[A-Za-z][\w.]{0,80}\(((?:[^()\n]|\([^()\n]*\)){0,400})\)"  # of Razor, Blade
 )
-_OPENING = re.compile(r"\{")
+"""Code of templates, and what is an expression in it."""
+_MARKS_IN_STRINGS = re.compile(r"\$\{()(?>(?:[^$}]|\$(?!\{))*)\}|\{\{((?>(?:[^{}]|\}(?!\})|\{(?!\{))*))\}\}")
+"""Of markup in a string of a script, which has read its substitutions already."""
+_RAW = r"(?P<raw><!--.*?(?:-->|\Z)|<(?P<tag>script|style)\b[^>]*+>.*?(?:</(?P=tag)|\Z))"
+_TEXT = r"\"(?>(?:[^\"\\\n]|\\.)*)\"|'(?>(?:[^'\\\n]|\\.)*)'|`(?>(?:[^`\\]|\\.)*)`|/\*(?>(?:[^*]|\*(?!/))*)\*/"
+_OPENING = re.compile(rf"{_RAW}|\{{", re.DOTALL | re.IGNORECASE)
+_BRACE = re.compile(rf"{_RAW}|{_TEXT}|[{{}}]", re.DOTALL | re.IGNORECASE)
 _SIGIL = re.compile(r"\s*(?:[#:/@]\w*+(?:\s+if\b)?|\.\.\.)")
 """What a block of Svelte begins with."""
 _BOUND = re.compile(r"(?:v-bind|x-bind|bind)?:|v-(?!bind|on)|x-|[\[(*]")
 """How the name of an attribute begins whose value is an expression: of Vue, Alpine, Angular."""
-_BARE_NAME = re.compile(r"[\w-]+(?=[\])]*$)")
-_UTILITY = re.compile(r"(?:^|[:!])i-")
-_TAG = re.compile(r"<[A-Za-z]")
-_QUOTE = re.compile("[\"'`]")
-_MOCKS = frozenset(("mock", "doMock", "unmock", "requireActual", "importActual", "requireMock", "importMock"))
-_SCRIPT_NODES = (
-    *("string", "template_string", "array", "import_statement", "export_statement", "call_expression", "pair"),
-    *("variable_declarator", "assignment_expression", "public_field_definition", "member_expression"),
-    *("subscript_expression", "jsx_opening_element", "jsx_self_closing_element", "jsx_element", "ERROR", "comment"),
+_MOCKS = (".mock", ".doMock", ".unmock", ".requireActual", ".importActual", ".requireMock", ".importMock")
+_SCRIPT = (
+    "(string) @string (template_string) @string (array) @array (call_expression) @call (pair) @pair (comment) @comment"
+    " (import_statement) @statement (export_statement source: (_)) @statement (variable_declarator) @variable"
+    " (assignment_expression) @assignment (public_field_definition) @field"
+    " (member_expression object: (identifier)) @member (subscript_expression object: (identifier)) @member"
+    " (ERROR) @wrong (MISSING) @wrong (export_specifier name: (_) @exported !alias) (namespace_export (_) @exported)"
+    " (export_specifier alias: (_) @exported)"
+    " (export_statement declaration: (_ name: [(identifier) (type_identifier)] @exported))"
+    " (export_statement declaration: (_ (variable_declarator name: (identifier) @exported)))"
+    " (export_statement declaration: (ambient_declaration (_ name: [(identifier) (type_identifier)] @exported)))"
+    " (export_statement declaration: (ambient_declaration (_ (variable_declarator name: (identifier) @exported))))"
 )
-_MARKUP_NODES = ("start_tag", "self_closing_tag", "element", "script_element", "style_element")
+_QUERIES = {
+    "typescript": _SCRIPT,
+    "tsx": f"{_SCRIPT} (jsx_opening_element) @tag (jsx_self_closing_element) @tag (jsx_element) @element",
+    "html": "(start_tag) @tag (self_closing_tag) @tag (element) @element (script_element (raw_text) @script)"
+    " (style_element (raw_text) @style)",
+}
+"""What is looked for in a tree, by its grammar."""
 Grammar = Literal["tsx", "typescript", "html"]
 Nodes = Mapping[str, Sequence[Node]]
 """By their types."""
 _SETS = {
     "pair": ("key", "value"),
-    "variable_declarator": ("name", "value"),
-    "assignment_expression": ("left", "right"),
-    "public_field_definition": ("name", "value"),
-    "call_expression": ("function", "arguments"),
+    "variable": ("name", "value"),
+    "assignment": ("left", "right"),
+    "field": ("name", "value"),
+    "call": ("function", "arguments"),
 }
 """What gives values to names: the fields of the name and of the value."""
 _AROUND_VALUES = frozenset((
     "program", "expression_statement", "parenthesized_expression", "jsx_expression", "as_expression",
     "satisfies_expression", "non_null_expression", "array", "arguments",
 ))  # fmt: skip
-_NO_LINE_END = re.compile(r"[^\n]")
-Span = tuple[int, int]
+_CHOSEN_VALUES = {
+    **dict.fromkeys(("||", "??"), ("left", "right")),
+    **{"&&": ("right",), "ternary_expression": ("consequence", "alternative")},
+}
+"""Fields of what an expression may be, by its type, or by its operator."""
+_EVERYWHERE = (0, sys.maxsize)
 Owned = dict[int, tuple[str, Element]]
 """The attribute or name, and the element, by where a string begins that is a value of it."""
 
 
 @cache
 def _grammar(name: Grammar) -> tuple[Language, Query]:
-    nodes: tuple[str, ...] = _MARKUP_NODES
-    if name == "html":
-        language = Language(tree_sitter_html.language())
-    else:
-        language = Language(getattr(tree_sitter_typescript, f"language_{name}")())
-        nodes = tuple(one for one in _SCRIPT_NODES if name == "tsx" or not one.startswith("jsx"))
-    patterns = [f"({one}) @{one}" for one in nodes] + ["(MISSING) @ERROR"]
-    return language, Query(language, " ".join(patterns))
-
-
-class _TooLongError(Exception):
-    """A parser takes longer than it may."""
+    language = Language(
+        tree_sitter_html.language() if name == "html" else getattr(tree_sitter_typescript, f"language_{name}")()
+    )
+    return language, Query(language, _QUERIES[name])
 
 
 @dataclass
@@ -248,24 +244,29 @@ class _Reader:
     text: str
     suffix: str
     code: Code = field(default_factory=Code)
-    scripts: list[tuple[int, Nodes]] = field(default_factory=list)
-    """With the offsets that they begin at."""
-    tags: list[tuple[int, str]] = field(default_factory=list)
-    """Names of elements of markup."""
+    scripts: list["_Script"] = field(default_factory=list)
     until: float = field(default_factory=lambda: time.thread_time() + _SECONDS)
 
     def read(self) -> None:
         """Read all of it."""
-        match KINDS.get(self.suffix):
-            case "script":
-                self.program(0, len(self.source), is_whole=True)
-            case "data":
-                self.expression((0, len(self.source)))
-            case "style":
-                self.style(0, len(self.source))
-            case _:
-                self.page()
+        kind = KINDS.get(self.suffix)
+        if kind == "markup":
+            self.page()
+        else:
+            self.part(kind, 0, len(self.source), is_whole=True)
         self.find_members()
+
+    def part(self, kind: Kind | None, start: int, end: int, *, is_whole: bool = False) -> None:
+        """Read a part that is all of one kind."""
+        match kind:
+            case "script":
+                self.program(start, end, is_whole=is_whole)
+            case "data":
+                self.expression((start, end))
+            case "style":
+                self.style(start, end)
+            case "markup":
+                self.markup(self.source, start, end, depth=0)
 
     def page(self) -> None:
         """Read a file of markup, with the script at its head and the code in its fences."""
@@ -274,118 +275,60 @@ class _Reader:
             self.program(*front.span(1), is_whole=True)
             read.append(front.span())
         for fence in _FENCE.finditer(self.source) if self.suffix in (".md", ".mdx") else ():
-            self.fence(fence[2] or "", *fence.span(3))
+            n_before = len(self.code.texts)
+            self.part(KINDS.get(f".{fence[2]}") if fence[2] != "json" else None, *fence.span(3))
+            self.code.texts[n_before:] = [one._replace(is_example=True) for one in self.code.texts[n_before:]]
             read.append(fence.span())
         source = _masked(self.source, read)
-        if self.suffix in (".mdx", ".marko"):
-            statements = [found.span() for found in _MODULE_CODE.finditer(source)]
-            for span in statements:
-                self.program(*span)
-            source = _masked(source, statements)
+        statements = [one.span() for one in _MODULE_CODE.finditer(source)] if self.suffix in (".mdx", ".marko") else []
+        for span in statements:
+            self.program(*span)
+        source = _masked(source, statements)
         self.markup(source, 0, len(source), depth=0)
 
-    def fence(self, language: str, start: int, end: int) -> None:
-        """Read a block of code in a document."""
-        n_before = len(self.code.texts)
-        match KINDS.get(f".{language}"):
-            case "script":
-                self.program(start, end)
-            case "style":
-                self.style(start, end)
-            case "markup":
-                self.markup(self.source, start, end, depth=0)
-        self.code.texts[n_before:] = [one._replace(is_example=True) for one in self.code.texts[n_before:]]
-
-    def parse(self, name: Grammar, source: str) -> tuple[Tree, Nodes]:
-        """Parse a text; raises _TooLongError."""
+    def parse(self, name: Grammar, source: str) -> tuple[Node, Nodes]:
+        """Parse a text; what takes too long is given up, and nothing is found in it."""
         language, query = _grammar(name)
-        content = source.encode("ascii")
-
-        def part(offset: int, _: object) -> bytes:
-            return content[offset : offset + 65536]
-
+        content, parser = source.encode("ascii"), Parser(language)
         try:
-            tree = Parser(language).parse(part, progress_callback=lambda *_: time.thread_time() > self.until)
-        except ValueError as error:
-            raise _TooLongError from error
-        return tree, QueryCursor(query).captures(tree.root_node)
+            root = parser.parse(
+                lambda offset, _: content[offset : offset + 65536],
+                progress_callback=lambda *_: time.thread_time() > self.until,
+            ).root_node
+        except ValueError:
+            self.code.is_given_up = True
+            root = Parser(language).parse(b"").root_node
+        return root, QueryCursor(query).captures(root)
 
     def program(self, start: int, end: int, *, is_whole: bool = False) -> None:
         """Read a script; where it is whole, what no grammar understands is noted."""
         source = self.source[start:end]
-        name: Grammar = "typescript" if self.suffix in _TYPED else "tsx"
-        tree, nodes = self.parse(name, source)
-        if tree.root_node.has_error and name == "tsx":  # `<T>value`
+        name: Grammar = "typescript" if self.suffix in (".ts", ".mts", ".cts") else "tsx"  # there `<T>x` is a type
+        root, nodes = self.parse(name, source)
+        if root.has_error and name == "tsx":  # `<T>value`
             other, others = self.parse("typescript", source)
-            nodes = nodes if other.root_node.has_error else others
-        wrong = [node.start_byte for node in nodes.get("ERROR", ()) if _QUOTE.search(source, *node.byte_range)]
+            nodes = nodes if other.has_error else others
+        quoted = re.compile("[\"'`]")
+        wrong = [node.start_byte for node in nodes.get("wrong", ()) if quoted.search(source, *node.byte_range)]
         if is_whole and wrong and self.code.error is None:
             self.code.error = start + min(wrong)
-        self.script(start, nodes, owned={}, depth=0)
+        self.script(start, nodes, {}, depth=0)
 
     def expression(self, span: Span, *, owner: str = "", element: Element = _NONE, depth: int = 0) -> None:
         """Read an expression, which may be the value of something."""
-        tree, nodes = self.parse("tsx", f"({self.source[slice(*span)]})")
-        owned = {node.start_byte: (owner, element) for node in _values(tree.root_node)} if owner else {}
-        self.script(span[0] - 1, nodes, owned=owned, depth=depth)
+        root, nodes = self.parse("tsx", f"({self.source[slice(*span)]})")
+        owned = {node.start_byte: (owner, element) for node in _values(root)} if owner else {}
+        self.script(span[0] - 1, nodes, owned, depth=depth)
 
-    def script(self, base: int, nodes: Nodes, *, owned: Owned, depth: int) -> None:
+    def script(self, base: int, nodes: Nodes, owned: Owned, *, depth: int) -> None:
         """Take what a parsed script says; its text begins at `base`."""
-        self.scripts.append((base, nodes))
-        elements = {}
-        for tag in (*nodes.get("jsx_opening_element", ()), *nodes.get("jsx_self_closing_element", ())):
-            elements[tag.start_byte] = self.element(base, tag, owned)
-        for name, value in self.named_values(base, nodes):
-            for node in _values(value):
-                owned.setdefault(node.start_byte, (name, _NONE))
-        pairs = [node.named_children for node in nodes.get("array", ()) if node.named_child_count == 2]
-        before = {second.start_byte: self.written(base, first)[1:-1] for first, second in pairs}
-        for node in (*nodes.get("string", ()), *nodes.get("template_string", ())):
-            owner, element = owned.get(node.start_byte, ("", _NONE))
-            span = base + node.start_byte + 1, base + node.end_byte - 1
-            self.string(span, owner, element, before.get(node.start_byte, ""), depth)
-        for node in nodes.get("jsx_element", ()):
-            inner = [one for one in node.children[1:-1] if self.written(base, one).strip()]
-            if len(inner) == 1 and inner[0].type in ("jsx_text", "jsx_expression"):
-                self.content(base + inner[0].start_byte, base + inner[0].end_byte, elements[node.start_byte])
-        self.code.comments += [(base + one.start_byte, base + one.end_byte) for one in nodes.get("comment", ())]
-        self.code.imports += _Imports(self, base, nodes).found()
-
-    def written(self, base: int, node: Node) -> str:
-        """What a node says."""
-        return self.text[base + node.start_byte : base + node.end_byte]
-
-    def element(self, base: int, tag: Node, owned: Owned) -> Element:
-        """Take an element of JSX, and note which strings are values of its attributes."""
-        name = tag.child_by_field_name("name")
-        around = tag.parent if tag.type == "jsx_self_closing_element" or not tag.parent else tag.parent.parent
-        is_child = around is not None and around.type == "jsx_element"
-        span = base + tag.start_byte, base + tag.end_byte
-        element = Element(self.written(base, name) if name else "", {}, span, {}, is_child)
-        self.code.elements.append(element)
-        for one in tag.children_by_field_name("attribute"):
-            said = one.named_children[0] if one.type == "jsx_attribute" else one
-            element.spans[self.written(base, said)] = base + one.start_byte, base + one.end_byte
-            if one.type == "jsx_attribute":
-                key, *values = one.named_children
-                owner = self.written(base, key)
-                self.utility(base + key.start_byte, owner, element)
-                element.attributes[owner] = self.written(base, values[0])[1:-1] if values else ""
-                owned.update((node.start_byte, (owner, element)) for value in values for node in _values(value))
-        return element
-
-    def named_values(self, base: int, nodes: Nodes) -> Iterator[tuple[str, Node]]:
-        """Names of properties, variables and functions, with what they are set to or called with."""
-        for kind, (name_field, value_field) in _SETS.items():
-            for node in nodes.get(kind, ()):
-                name, value = node.child_by_field_name(name_field), node.child_by_field_name(value_field)
-                if name and value:
-                    yield self.written(base, name).strip("\"'"), value
+        self.scripts.append(_Script(self, base, nodes))
+        self.scripts[-1].read(owned, depth)
 
     def string(self, span: Span, owner: str, element: Element, before: str, depth: int) -> None:
         """Take a string; where it holds elements, these are read."""
         text = self.text[slice(*span)]
-        if depth < _DEEPEST and _TAG.search(text):
+        if depth < _DEEPEST and re.search("<[A-Za-z]", text):
             self.markup(self.source, *span, depth=depth + 1)
             return
         self.code.texts.append(Text(span[0], text, owner, element, before))
@@ -397,93 +340,78 @@ class _Reader:
         text = self.text[start:end]
         self.code.contents.append(Text(start + len(text) - len(text.lstrip()), text.strip(), element=element))
 
+    def attribute(self, name: Span, span: Span, element: Element) -> str:
+        """Take the name of an attribute, which may be a class of UnoCSS: `<div i-ri:home-line />`."""
+        said = self.text[slice(*name)]
+        element.spans[said] = span
+        if re.search("(?:^|[:!])i-", said):
+            self.code.texts.append(Text(name[0], said, element=element))
+        return said
+
     def markup(self, source: str, start: int, end: int, *, depth: int) -> None:
         """Read elements, with the scripts, styles and expressions in them."""
-        regions = list(self.regions(source, start, end))
+        regions = self.regions(source, start, end)
         masked = _masked(source[start:end], [(region[0] - start, region[1] - start) for region, _ in regions])
-        _, nodes = self.parse("html", masked)
-        inner = _Regions(dict(regions))
-        elements = {}
-        for tag in (*nodes.get("start_tag", ()), *nodes.get("self_closing_tag", ())):
-            elements[tag.start_byte] = self.tag(start, tag, inner, depth)
+        nodes = self.parse("html", masked)[1]
+        starts, owned = [region[0] for region, _ in regions], Owned()
+        elements = {tag.start_byte: self.tag(start, tag, starts, owned, depth) for tag in nodes.get("tag", ())}
         for node in nodes.get("element", ()):
             texts = [one for one in node.named_children[1:] if one.type not in ("end_tag", "comment")]
             if [one.type for one in texts] == ["text"]:
-                self.content(start + texts[0].start_byte, start + texts[0].end_byte, elements[node.start_byte])
-        for node in nodes.get("script_element", ()):
-            for raw in (one for one in node.named_children if one.type == "raw_text"):
-                self.program(start + raw.start_byte, start + raw.end_byte, is_whole=self.suffix in (".vue", ".svelte"))
-        for node in nodes.get("style_element", ()):
-            for raw in (one for one in node.named_children if one.type == "raw_text"):
-                self.style(start + raw.start_byte, start + raw.end_byte)
-        for inside in inner.left():
-            self.expression(inside, depth=depth)
+                first, last = start + texts[0].start_byte, start + texts[0].end_byte
+                self.content(first, last, elements[node.start_byte])
+                held = starts[bisect_left(starts, first) : bisect_left(starts, last)]
+                owned.update(dict.fromkeys(held, (CONTENT, elements[node.start_byte])))
+        is_whole = self.suffix in (".vue", ".svelte")
+        for raw in nodes.get("script", ()):
+            self.program(start + raw.start_byte, start + raw.end_byte, is_whole=is_whole)
+        for raw in nodes.get("style", ()):
+            self.style(start + raw.start_byte, start + raw.end_byte)
+        for (at, _), inside in regions:
+            owner, element = owned.get(at, ("", _NONE))
+            self.expression(inside, owner=owner, element=element, depth=depth)
 
-    def tag(self, base: int, tag: Node, inner: "_Regions", depth: int) -> Element:
-        """Take an element, with the values of its attributes."""
-        name, *attributes = [one for one in tag.named_children if one.type != "ERROR" and one.end_byte > one.start_byte]
-        element = Element(self.written(base, name), {}, (base + tag.start_byte, base + tag.end_byte), {})
+    def tag(self, base: int, tag: Node, regions: Sequence[int], owned: Owned, depth: int) -> Element:
+        """Take an element, with the values of its attributes: a string, an expression, or a string with some in it.
+
+        `regions`: where expressions begin; those in a value become `owned`.
+        """
+        name, *others = [one for one in tag.named_children if one.type != "ERROR" and one.end_byte > one.start_byte]
+        span = base + tag.start_byte, base + tag.end_byte
+        element = Element(self.text[base + name.start_byte : base + name.end_byte], {}, span, {})
         self.code.elements.append(element)
-        self.tags.append((base + name.start_byte, element.name))
-        for one in attributes:
-            if not one.named_children:
-                continue
+        for one in (one for one in others if one.named_children):
             key, *values = one.named_children
-            owner = self.written(base, key)
-            self.utility(base + key.start_byte, owner, element)
-            element.spans[owner] = base + one.start_byte, base + one.end_byte
-            value = values[0].named_children[0] if values and values[0].named_children else None
-            if values and values[0].type == "attribute_value":
-                value = values[0]
-            if value is not None:
-                element.attributes[owner] = self.written(base, value)
-                self.value((base + value.start_byte, base + value.end_byte), owner, element, inner, depth)
+            place = base + one.start_byte, base + one.end_byte
+            owner = self.attribute((base + key.start_byte, base + key.end_byte), place, element)
+            while values and values[0].type != "attribute_value":
+                values = values[0].named_children
+            if not values:
+                continue
+            span = base + values[0].start_byte, base + values[0].end_byte
+            element.attributes[owner] = self.text[slice(*span)]
+            bare = re.search(r"[\w-]+(?=[\])]*$)", owner)
+            meant = bare[0] if bare else owner
+            if _BOUND.match(owner):
+                self.expression(span, owner=meant, element=element, depth=depth)
+                continue
+            held = regions[bisect_left(regions, span[0] - 1) : bisect_left(regions, span[1])]
+            owned.update(dict.fromkeys(held, (meant, element)))
+            if self.source[span[0] - 1] != "{":
+                self.string(span, meant, element, "", depth=_DEEPEST)
         return element
 
-    def utility(self, start: int, name: str, element: Element) -> None:
-        """Take the name of an attribute that is a class of UnoCSS: `<div i-ri:home-line />`."""
-        if _UTILITY.search(name):
-            self.code.texts.append(Text(start, name, element=element))
-
-    def value(self, span: Span, owner: str, element: Element, inner: "_Regions", depth: int) -> None:
-        """Take the value of an attribute: a string, an expression, or a string with expressions in it."""
-        bare = _BARE_NAME.search(owner)
-        name = bare[0] if bare else owner
-        if _BOUND.match(owner):
-            self.expression(span, owner=name, element=element, depth=depth)
-            return
-        for inside in inner.taken(span[0] - 1, span[1]):
-            self.expression(inside, owner=name, element=element, depth=depth)
-        if self.source[span[0] - 1] != "{":
-            self.string(span, name, element, "", depth=_DEEPEST)
-
-    def regions(self, source: str, start: int, end: int) -> Iterator[tuple[Span, Span]]:
+    def regions(self, source: str, start: int, end: int) -> Sequence[tuple[Span, Span]]:
         """Find expressions in markup: each with its marks, and without."""
         if self.suffix in _BRACED:
-            for at, behind in _braced(source, start, end):
-                sigil = _SIGIL.match(source, at + 1, behind - 1)
-                yield (at, behind), (sigil.end() if sigil else at + 1, behind - 1)
-            return
+            return _braced(source, start, end)
         marks = _MARKS_IN_STRINGS if KINDS.get(self.suffix) == "script" else _MARKS
-        unended: set[str] = set()
-        while found := marks.search(source, start, end):
-            start, mark = found.end(), found[0]
-            if mark not in _ENDS:
-                yield found.span(), found.span(1)
-            elif mark not in unended:
-                inner, behind = found.end(), source.find(_ENDS[mark], found.end(), end)
-                if behind == -1 and mark == "<?":
-                    behind = end
-                if behind == -1:
-                    unended.add(mark)
-                    continue
-                start = min(end, behind + len(_ENDS[mark]))
-                yield (found.start(), start), (inner, inner if mark == "${" else behind)
+        return [(found.span(), found.span(found.lastindex or 0)) for found in marks.finditer(source, start, end)]
 
     def style(self, start: int, end: int) -> None:
         """Read the addresses and strings of a style sheet."""
         sheet = _LINE_COMMENTS.sub(lambda found: " " * len(found[0]) if found[1] else found[0], self.source[start:end])
-        lines = [0, *(found.end() for found in _LINE_ENDS.finditer(sheet))]
+        lines = [0, *(found.end() for found in re.finditer(r"\r\n|[\n\r\f]", sheet))]
         pending = tinycss2.parse_component_value_list(sheet, skip_comments=True)
         while pending:
             token = pending.pop()
@@ -496,249 +424,215 @@ class _Reader:
 
     def find_members(self) -> None:
         """Find what of modules is used by the names that the modules have here."""
-        wholes: dict[str, list[tuple[int, int, str]]] = {}
-        for one in sorted(self.code.imports, key=lambda one: one.scope or _EVERYWHERE):
-            if one.whole:
-                wholes.setdefault(one.whole, []).append((*(one.scope or _EVERYWHERE), one.module))
-        for base, nodes in self.scripts if wholes else ():
-            for node in (*nodes.get("member_expression", ()), *nodes.get("subscript_expression", ())):
-                whole = node.child_by_field_name("object")
-                at = base + node.start_byte
-                if whole and whole.type == "identifier" and (known := wholes.get(self.written(base, whole))):
-                    self.member(base, node, _module_at(known, at))
-        for at, name in self.tags if wholes else ():
-            whole_name, dot, member = name.partition(".")
-            if dot and whole_name in wholes:
-                start = at + len(whole_name) + 1
-                module = _module_at(wholes[whole_name], at)
-                self.code.members.append(Member(module, member, start, start + len(member)))
-
-    def member(self, base: int, node: Node, module: str) -> None:
-        """Take what is asked of a module."""
-        name, index = node.child_by_field_name("property"), node.child_by_field_name("index")
-        if name:
-            span = base + name.start_byte, base + name.end_byte
-        elif index and index.type == "string":
-            span = base + index.start_byte + 1, base + index.end_byte - 1
-        else:
-            self.code.members.append(Member(module, "", base + node.start_byte, base + node.end_byte))
-            return
-        self.code.members.append(Member(module, self.text[slice(*span)], *span))
-
-
-_EVERYWHERE = (0, sys.maxsize)
-_NESTED = 8
-"""Blocks in which one name stands for a module each."""
+        wholes: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+        for one in sorted((one for one in self.code.imports if one.whole), key=lambda one: one.scope or _EVERYWHERE):
+            wholes[one.whole].append((*(one.scope or _EVERYWHERE), one.module))
+        uses = [use for script in self.scripts for use in script.members(wholes)] if wholes else []
+        for tag in self.code.elements:
+            whole, dot, name = tag.name.partition(".")
+            start = tag.span[0] + len(f"<{whole}.")
+            uses += [(whole, True, (start, start + len(name)))] if dot and whole in wholes else []
+        for whole, is_named, span in uses:
+            module = _module_at(wholes[whole], span[0])
+            self.code.members.append((module, self.text[slice(*span)] if is_named else "", span))
 
 
 def _module_at(known: Sequence[tuple[int, int, str]], at: int) -> str:
     """The module that a name stands for at a place: the innermost block around it decides."""
     behind = bisect_right(known, (at, sys.maxsize, ""))
-    around = (one for one in reversed(known[max(0, behind - _NESTED) : behind]) if one[1] > at)
+    around = (one for one in reversed(known[max(0, behind - 8) : behind]) if one[1] > at)
     return next(around, known[0])[2]
 
 
-class _Regions:
-    """Expressions in markup, each taken once."""
-
-    def __init__(self, found: Mapping[Span, Span]) -> None:
-        self._inside = {span[0]: inside for span, inside in found.items()}
-        self._starts = sorted(self._inside)
-
-    def taken(self, start: int, end: int) -> Iterator[Span]:
-        """Take those that begin between two offsets."""
-        for at in self._starts[bisect_left(self._starts, start) : bisect_left(self._starts, end)]:
-            if at in self._inside:
-                yield self._inside.pop(at)
-
-    def left(self) -> Sequence[Span]:
-        """What nothing has taken."""
-        return list(self._inside.values())
-
-
 @dataclass
-class _Imports:
-    """Imports and exports among the nodes of a script."""
+class _Script:
+    """A parsed script in a text."""
 
     reader: _Reader
     base: int
+    """Where it begins."""
     nodes: Nodes
 
-    def found(self) -> Iterator[Import]:
-        """Read all forms of them."""
-        for node in (*self.nodes.get("import_statement", ()), *self.nodes.get("export_statement", ())):
-            yield from self._statement(node)
-        for node in self.nodes.get("call_expression", ()):
-            function, module = node.child_by_field_name("function"), self._argument(node)
-            name = function.child_by_field_name("property") if function else None
-            if module and function and self._text(function) in ("import", "require"):
-                yield self._loaded(node, module)
-            elif module and name and self._text(name) in _MOCKS:
-                yield self._import(module, "mock", node)
+    def span(self, node: Node) -> Span:
+        """Where a node stands."""
+        return self.base + node.start_byte, self.base + node.end_byte
 
-    def _text(self, node: Node) -> str:
-        return self.reader.written(self.base, node)
+    def said(self, node: Node | None) -> str:
+        """What stands there; "" for nothing."""
+        return self.reader.text[slice(*self.span(node))] if node else ""
 
-    def _statement(self, node: Node) -> Iterator[Import]:
-        module, form = node.child_by_field_name("source"), node.type.removesuffix("_statement")
-        children = node.named_children
-        required = next((one for one in children if one.type == "import_require_clause"), None)
-        if required and (module := required.child_by_field_name("source")):
-            yield self._import(module, "import", node, ([], self._text(required.named_children[0])))
-            return
+    def read(self, owned: Owned, depth: int) -> None:
+        """Take all that it says, but for members of modules."""
+        nodes, code = self.nodes, self.reader.code
+        elements = {tag.start_byte: self._element(tag, owned) for tag in nodes.get("tag", ())}
+        owned = {
+            node.start_byte: (name, _NONE) for name, value in self._named_values() for node in _values(value)
+        } | owned
+        for node in nodes.get("element", ()):
+            inner = [one for one in node.children[1:-1] if self.said(one).strip()]
+            if [one.type for one in inner] in (["jsx_text"], ["jsx_expression"]):
+                self.reader.content(*self.span(inner[0]), elements[node.start_byte])
+                owned |= {one.start_byte: (CONTENT, elements[node.start_byte]) for one in _values(inner[0])}
+        pairs = [node.named_children for node in nodes.get("array", ()) if node.named_child_count == 2]
+        before = {second.start_byte: self.said(first)[1:-1] for first, second in pairs}
+        for node in nodes.get("string", ()):
+            start, end = self.span(node)
+            owner, element = owned.get(node.start_byte, ("", _NONE))
+            self.reader.string((start + 1, end - 1), owner, element, before.get(node.start_byte, ""), depth)
+        code.comments += map(self.span, nodes.get("comment", ()))
+        code.exports.update(map(self.said, nodes.get("exported", ())))
+        code.imports += filter(None, map(self._statement, nodes.get("statement", ())))
+        code.imports += filter(None, map(self._call, nodes.get("call", ())))
+
+    def _element(self, tag: Node, owned: Owned) -> Element:
+        """Take an element of JSX, and note which strings are values of its attributes."""
+        around = tag.parent if tag.type == "jsx_self_closing_element" or not tag.parent else tag.parent.parent
+        is_child = around is not None and around.type == "jsx_element"
+        element = Element(self.said(tag.child_by_field_name("name")), {}, self.span(tag), {}, is_child)
+        self.reader.code.elements.append(element)
+        for one in tag.children_by_field_name("attribute"):
+            key, *values = one.named_children if one.type == "jsx_attribute" else [one]
+            owner = self.reader.attribute(self.span(key), self.span(one), element)
+            if key is not one:
+                element.attributes[owner] = self.said(values[0])[1:-1] if values else ""
+                owned.update((node.start_byte, (owner, element)) for value in values for node in _values(value))
+        return element
+
+    def _named_values(self) -> Iterator[tuple[str, Node | None]]:
+        """Names of properties, variables and functions, with what they are set to or called with."""
+        for kind, (name_field, value_field) in _SETS.items():
+            for node in self.nodes.get(kind, ()):
+                name, value = node.child_by_field_name(name_field), node.child_by_field_name(value_field)
+                yield self.said(name).strip("\"'"), value
+
+    def members(self, wholes: Container[str]) -> Iterator[tuple[str, bool, Span]]:
+        """Yield what is asked of some names: the name, whether the code says what, and where that stands."""
+        for node in self.nodes.get("member", ()):
+            whole, index = self.said(node.child_by_field_name("object")), node.child_by_field_name("index")
+            start, end = self.span(node.child_by_field_name("property") or index or node)
+            is_named = not index or index.type == "string"
+            if whole in wholes:
+                yield whole, is_named, (start + bool(index), end - bool(index)) if is_named else self.span(node)
+
+    def _statement(self, node: Node) -> Import | None:
+        """Read what an import or an export takes of a module."""
         names: list[Specifier] = []
-        whole = "*" if any(one.type == "*" for one in node.children) else ""
-        for clause in children:
-            if clause.type == "namespace_export":
-                whole = "*"
-                self.reader.code.exports.update(self._text(one) for one in clause.named_children)
-            elif clause.type == "export_clause":
-                names += map(self._named, clause.named_children)
-            elif clause.type == "import_clause":
-                for one in clause.named_children:
-                    if one.type == "identifier":
-                        names.append(Specifier("default", self._text(one), *self._span(one), False, self._span(one)))
-                    elif one.type == "namespace_import":
-                        whole = self._text(one.named_children[0])
-                    else:
-                        names += map(self._named, one.named_children)
-        if form == "export":
-            self.reader.code.exports.update(one.local for one in names)
-            self.reader.code.exports.update(self._declared(node))
-        if module:
-            is_type = any(one.type == "type" for one in node.children)
-            yield self._import(
-                module, "export" if form == "export" else "import", node, (names, whole), is_type=is_type
-            )
+        module, whole, is_type, pending = node.child_by_field_name("source"), "", False, [*node.children]
+        for one in pending:
+            match one.type:
+                case "import_clause" | "named_imports" | "export_clause":
+                    pending += one.named_children
+                case "import_require_clause":
+                    module, whole = one.child_by_field_name("source"), self.said(one.named_children[0])
+                case "namespace_import":
+                    whole = self.said(one.named_children[0])
+                case "namespace_export" | "*":
+                    whole = "*"
+                case "identifier":
+                    names.append(self._specifier(one)._replace(name="default"))
+                case "import_specifier" | "export_specifier":
+                    names.append(self._specifier(one))
+                case "type":
+                    is_type = True
+        form: Form = "export" if node.type == "export_statement" else "import"
+        return self._import(module, form, node, (names, whole), is_type=is_type) if module else None
 
-    def _declared(self, node: Node) -> Iterator[str]:
-        """Names of what is exported where it is declared."""
-        pending = [node.child_by_field_name("declaration")]
-        while pending:
-            declared = pending.pop()
-            if declared is None:
-                continue
-            name = declared.child_by_field_name("name")
-            if name and name.type in ("identifier", "type_identifier"):
-                yield self._text(name)
-            elif declared.type in ("ambient_declaration", "lexical_declaration", "variable_declaration"):
-                pending += declared.named_children
-
-    def _named(self, node: Node) -> Specifier:
-        """Read `type Bell as Ring`."""
-        name = node.child_by_field_name("name") or node
-        return self._specifier(node, name, node.child_by_field_name("alias") or name)
-
-    def _specifier(self, node: Node, name: Node, local: Node) -> Specifier:
+    def _specifier(self, node: Node) -> Specifier:
+        """Read `type Bell as Ring`, `Bell: Ring`, `Bell`."""
+        name = node.child_by_field_name("name") or node.child_by_field_name("key") or node
+        local = node.child_by_field_name("alias") or node.child_by_field_name("value") or name
         is_type = any(one.type == "type" for one in node.children)
-        return Specifier(self._text(name), self._text(local), *self._span(name), is_type, self._span(node))
+        return Specifier(self.said(name), self.said(local), *self.span(name), is_type, self.span(node))
 
-    def _pattern(self, name: Node) -> tuple[list[Specifier], str]:
+    def _pattern(self, node: Node | None) -> tuple[Sequence[Specifier], str]:
         """What `const { Bell, X: Close } =` and `const icons =` take."""
-        if name.type != "object_pattern":
-            return [], self._text(name) if name.type == "identifier" else ""
-        names = []
-        for one in name.named_children:
-            key, local = one.child_by_field_name("key"), one.child_by_field_name("value")
-            if key and local:
-                names.append(self._specifier(one, key, local))
-            elif one.type == "shorthand_property_identifier_pattern":
-                names.append(self._specifier(one, one, one))
-        return names, ""
+        if node and node.type == "object_pattern":
+            return [
+                self._specifier(one) for one in node.named_children if one.type.startswith(("pair_", "shorthand_"))
+            ], ""
+        return (), self.said(node) if node and node.type == "identifier" else ""
 
-    def _argument(self, node: Node) -> Node | None:
-        """The first argument of a call, where it is a string."""
-        arguments = node.child_by_field_name("arguments")
-        first = arguments.named_children[0] if arguments and arguments.named_children else None
-        return first if first and first.type == "string" else None
+    def _called(self, call: Node | None) -> tuple[str, Node | None]:
+        """What is called, or which method of it, and the first argument."""
+        function, arguments = (call and call.child_by_field_name(name) for name in ("function", "arguments"))
+        method = function and function.child_by_field_name("property")
+        name = self.said(function) if function and function.type in ("identifier", "import") else ""
+        first = next(iter(arguments.named_children if arguments else ()), None)
+        return f".{self.said(method)}" if method else name, first
 
-    def _loaded(self, node: Node, module: Node) -> Import:
-        """Read what is taken of a module: `const { Bell } = `, `(await import("x")).Bell`, `.then((m) => m.Bell)`."""
+    def _call(self, node: Node) -> Import | None:
+        """Read what is taken of a module while it runs: `const { Bell } = require("x")`, `(await import("x")).Bell`,
+        `import("x").then((m) => m.Bell)`.
+        """
+        name, module = self._called(node)
+        if not module or module.type != "string":
+            return None
+        if name not in ("import", "require"):
+            return self._import(module, "mock", node) if name in _MOCKS else None
         user = node.parent
         while user and user.type in ("await_expression", "parenthesized_expression", "as_expression"):
             user = user.parent
-        call = user.parent if user and user.type == "arguments" else None
-        asked = call.child_by_field_name("function") if call else None
-        mock = asked.child_by_field_name("property") if asked else None
-        if mock and self._text(mock) in _MOCKS:  # `vi.mock(import("x"))`
-            return self._import(module, "mock", node)
-        name = user.child_by_field_name("property" if user.type == "member_expression" else "name") if user else None
-        if not user or not name or user.type not in ("variable_declarator", "member_expression"):
-            return self._import(module, "call", node)
-        if user.type == "variable_declarator":
-            block = user.parent.parent if user.parent else None
-            scope = self._span(block) if block and block.type != "program" else None
-            return self._import(module, "call", user, self._pattern(name), scope=scope)
-        if self._text(name) != "then":
-            return self._import(module, "call", user, ([self._specifier(name, name, name)], ""))
-        arguments = user.parent.child_by_field_name("arguments") if user.parent else None
-        then = arguments.named_children[0] if arguments and arguments.named_children else node
-        parameter = then.child_by_field_name("parameter") or then.child_by_field_name("parameters")
-        while parameter and parameter.type in ("formal_parameters", "required_parameter"):
-            parameter = parameter.named_children[0] if parameter.named_children else None
-        return self._import(
-            module, "call", node, self._pattern(parameter) if parameter else ((), ""), scope=self._span(then)
-        )
-
-    def _span(self, node: Node) -> Span:
-        return self.base + node.start_byte, self.base + node.end_byte
+        around = user.parent if user else None
+        form: Form = "call"
+        used, taken, scope = node, self._pattern(None), None
+        match user.type if user else "":
+            case "arguments" if self._called(around)[0] in _MOCKS:  # `vi.mock(import("x"))`
+                form = "mock"
+            case "variable_declarator" if user:
+                used, taken, block = user, self._pattern(user.child_by_field_name("name")), around and around.parent
+                scope = self.span(block) if block and block.type != "program" else None
+            case "member_expression" if user and (asked := user.child_by_field_name("property")):
+                if self.said(asked) != "then":
+                    used, taken = user, ([self._specifier(asked)], "")
+                elif then := self._called(around)[1]:
+                    parameter = then.child_by_field_name("parameter") or then.child_by_field_name("parameters")
+                    while parameter and parameter.type in ("formal_parameters", "required_parameter"):
+                        parameter = next(iter(parameter.named_children), None)
+                    taken, scope = self._pattern(parameter), self.span(then)
+        return self._import(module, form, used, taken, scope=scope)
 
     def _import(
         self,
         module: Node,
-        form: Literal["import", "export", "call", "mock"],
+        form: Form,
         node: Node,
         taken: tuple[Sequence[Specifier], str] = ((), ""),
         *,
         scope: Span | None = None,
         is_type: bool = False,
     ) -> Import:
-        start = self.base + module.start_byte + 1
-        return Import(
-            self._text(module)[1:-1], start, form, self._span(node), tuple(taken[0]), taken[1], scope, is_type
-        )
+        name, start = self.said(module)[1:-1], self.base + module.start_byte + 1
+        return Import(name, start, form, self.span(node), tuple(taken[0]), taken[1], scope, is_type)
 
 
-def _values(node: Node) -> Iterator[Node]:
+def _values(node: Node | None) -> Iterator[Node]:
     """The strings that an expression may have as its value."""
-    pending = [node]
+    pending = [node] if node else []
     while pending:
         one = pending.pop()
+        operator = one.child_by_field_name("operator")
+        chosen = _CHOSEN_VALUES.get(operator.type if operator else one.type, ())
         if one.type in ("string", "template_string"):
             yield one
-        elif one.type == "ternary_expression":
-            pending += filter(None, (one.child_by_field_name(name) for name in ("consequence", "alternative")))
-        elif one.type == "binary_expression" and (operator := one.child_by_field_name("operator")):
-            sides = {"||": ("left", "right"), "??": ("left", "right"), "&&": ("right",)}.get(operator.type, ())
-            pending += filter(None, (one.child_by_field_name(name) for name in sides))
-        elif one.type in _AROUND_VALUES:
-            pending += one.named_children
+        pending += one.named_children if one.type in _AROUND_VALUES else ()
+        pending += filter(None, map(one.child_by_field_name, chosen))
 
 
-def _braced(source: str, start: int, end: int) -> Iterator[Span]:
-    """Find `{...}` outside of scripts, styles and comments, each with all that it holds."""
-    place = start
-    while place < end:
-        raw = _RAW.search(source, place, end)
-        yield from _braced_between(source, place, raw.start() if raw else end)
-        place = raw.end() if raw else end
-
-
-def _braced_between(source: str, place: int, end: int) -> Sequence[Span]:
-    opened: list[int] = []
-    closed: list[Span] = []
-    while place < end:
-        found = (_BRACE if opened else _OPENING).search(source, place, end)
-        if found is None:
-            break
-        place = found.end()
-        if found[0] == "{":
+def _braced(source: str, start: int, end: int) -> Sequence[tuple[Span, Span]]:
+    """Find `{...}` outside of scripts, styles and comments, each with all that it holds; and what is code of it."""
+    opened, closed = list[int](), list[tuple[Span, Span]]()
+    while found := (_BRACE if opened else _OPENING).search(source, start, end):
+        start = found.end()
+        if found["raw"]:
+            opened.clear()
+        elif found[0] == "{":
             opened.append(found.start())
         elif found[0] == "}":
-            start = opened.pop()
-            while closed and closed[-1][0] > start:
+            begun = opened.pop()
+            while closed and closed[-1][0][0] > begun:
                 closed.pop()
-            closed.append((start, place))
+            sigil = _SIGIL.match(source, begun + 1, start - 1)
+            closed.append(((begun, start), (sigil.end() if sigil else begun + 1, start - 1)))
     return closed
 
 
@@ -746,7 +640,7 @@ def _masked(source: str, spans: Sequence[Span]) -> str:
     """Put a word in the place of expressions, and a value in quotes where they are one."""
     parts, place = [], 0
     for start, end in spans:
-        word = _NO_LINE_END.sub("_", source[start:end])
+        word = re.sub(r"[^\n]", "_", source[start:end])
         is_value = source[max(0, start - 1) : start] == "=" and end - start > 1
         parts += [source[place:start], f'"{word[1:-1]}"' if is_value else word]
         place = end

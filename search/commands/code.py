@@ -3,9 +3,10 @@
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -28,6 +29,12 @@ from search.drawings.drawn import Look
 from search.drawings.frameworks import Framework
 from search.drawings.frameworks import framework as find_framework
 from search.query import Filters
+
+if TYPE_CHECKING:
+    from search.code.check import Checked
+    from search.code.map import Mapped
+    from search.code.pick import Picked
+    from search.code.rewrite import Rewritten
 
 
 @click.command()
@@ -67,17 +74,61 @@ def check(  # noqa: PLR0913 - one option each
       icons check . --sarif > icons.sarif
     """
     from search.code.check import check as look
-    from search.code.check import checked_json, checked_sarif, finding_lines, remarks
+    from search.code.check import checked_json, checked_sarif
 
     refuse_two(("--sarif", as_sarif), ("--json", as_json))
     engine = engine_of(library)
     with waiting() as progress:
         checked = look(engine, places, icons=icons, max_sets=max_sets, progress=progress)
     plain = checked_sarif(checked, base=Path.cwd()) if as_sarif else checked_json(checked)
-    show(plain, finding_lines(checked), as_json=as_json or as_sarif)
-    for line in () if as_json or as_sarif else remarks(checked):
+    show(plain, _finding_lines(checked), as_json=as_json or as_sarif)
+    for line in () if as_json or as_sarif else _remarks(checked):
         say(line, err=True)
     raise click.exceptions.Exit(1 if checked.findings or (checked.not_read and not allow_unread) else 0)
+
+
+_MOST_REMARKS = 5
+"""Lines of each kind."""
+
+
+def _finding_lines(checked: "Checked") -> list[str]:
+    """A line a finding, which begins as editors and terminals can follow it: path:line:column."""
+    places = (f"{one.path}:{one.line}:{one.column}" if one.line else one.path for one in checked.findings)
+    return [f"{place}: {one.message}" for place, one in zip(places, checked.findings, strict=True)]
+
+
+def _remarks(checked: "Checked") -> Iterator[str]:
+    """What a person should know beside the findings."""
+    from search.code.packages import components_of
+    from search.drawings.drawn import iconify_sets
+
+    for key, n in checked.unknown.items():
+        is_package = components_of(key) and key not in iconify_sets()
+        missing = f'package "{key}" is not installed here' if is_package else f'set "{key}" is not in this library'
+        adds = (
+            "`npm install` brings what it exports"
+            if is_package
+            else "`icons index node_modules` adds what your packages hold"
+        )
+        yield f"{missing}, {n:,} of its names not looked up; {adds}"
+    yield from (f"{path}: not read: {why}" for path, why in checked.not_read.items())
+    computed = [f"{one.path}:{one.line}:{one.column}: {one.text}" for one in checked.computed]
+    mixed = [f"{path}: {', '.join(sets)}" for path, sets in checked.mixed.items()]
+    renamed = [f"{one.path}:{one.line}:{one.column}: {one.text}, now {now}" for one, now in checked.renamed]
+    lists = {
+        "known to the running program alone": computed,
+        "kept for old code": renamed,
+        "sets beside each other": mixed,
+    }
+    for title, lines in lists.items():
+        yield from [f"{title}: {len(lines):,}", *(f"  {line}" for line in lines[:_MOST_REMARKS])] if lines else []
+        if len(lines) > _MOST_REMARKS:
+            yield f"  ... and {len(lines) - _MOST_REMARKS:,} more; --json has all"
+    n_own = checked.n_references - sum(one.n for one in checked.sets)
+    used = ", ".join([*(f"{one.key} {one.n:,}" for one in checked.sets), *([f"own {n_own:,}"] if n_own else [])])
+    yield f"files: {checked.n_files:,}; names of icons: {checked.n_references:,}{f' ({used})' if used else ''}"
+    unread = f"; {len(checked.not_read):,} not read: mend that, or give --allow-unread" if checked.not_read else ""
+    yield f"{len(checked.findings) or 'nothing'} to be mended{unread}"
 
 
 _MOST_BYTES = 8_000_000
@@ -126,48 +177,48 @@ def map(  # noqa: PLR0913 - one option each
       icons map src/ --to lucide
       icons map src/ --to lucide --mapping mapping.csv --write
     """
-    from search.code.choices import choose, mapping_page, print_mappings, read_choices, to_csv
+    from search.code.choices import choose, mapping_page, read_choices, to_csv
     from search.code.map import map_icons, mapped_json, source_names, source_sets, target_set
-    from search.code.places import read_names
-    from search.code.rewrite import diff_of, kept_as_it_is, place_lines, rewrite, rewritten_json, write_changes
+    from search.code.places import icons_named, read_names, unread
+    from search.code.rewrite import diff_of, kept_as_it_is, rewrite, rewritten_json, write_changes
 
+    refuse_two(("--json", as_json), ("--csv", as_csv))
     corrections = read_choices(choices) if choices else {}
     engine = engine_of(library)
     target, keys = target_set(engine, to), source_sets(engine, sources)
-    places = _places_of_code(names, file, is_written=is_written)
-    code = read_names(engine, places, sets=keys, to=target) if places else None
+    places = _places_of_code(names, file, is_written=is_written, may_be_word=bool(sources))
+    code = read_names(engine, places, sets=keys, to=target) if places else []
     listed = read_text(file, limit=_MOST_BYTES).splitlines() if file else []
-    named = code.names if code else source_names(engine, [*names, *listed], keys)
+    named = icons_named(code) if places else source_names(engine, [*names, *listed], keys)
     with waiting() as progress:
         mapped = choose(engine, map_icons(engine, named, target, progress=progress), corrections)
-        rewritten = rewrite(engine, code, mapped, also_doubtful=also_doubtful, progress=progress) if code else None
+        rewritten = rewrite(engine, code, mapped, also_doubtful=also_doubtful, progress=progress) if places else None
     if page:
         write_page(mapping_page(mapped, engine.pictures), page, option="--html")
     if as_json:
-        click.echo(
-            json.dumps(mapped_json(mapped) | ({"code": rewritten_json(rewritten, code)} if rewritten and code else {}))
-        )
+        of_code = {"code": rewritten_json(rewritten, code)} if rewritten else {}
+        click.echo(json.dumps(mapped_json(mapped) | of_code))
     elif as_csv:
         click.echo(to_csv(mapped), nl=False)
-    elif (
-        rewritten
-    ):  # as it is for programs, names that are no UTF-8 as well; on a terminal without what that would obey
+    elif rewritten:  # as it is for programs, names that are no UTF-8 as well; on a terminal without what that obeys
         for diff in ("".join(diff_of(change)) for change in rewritten.changes):
             is_shown = sys.stdout.isatty()
             click.echo(printable(diff, keep="\n\t") if is_shown else diff.encode(errors="surrogateescape"), nl=False)
     elif not page:
-        print_mappings(mapped)
+        _print_mappings(mapped)
     unseen = len(mapped.without_picture)
     by_name = f", {unseen:,} by name alone: the library has no picture of these" if unseen else ""
     summed = f"{len(mapped.mappings):,} mapped to {mapped.to}, {len(mapped.doubtful):,} of them doubtful{by_name}"
+    n_there = sum(one.n_of_target for one in code)
     none = f"no icon to map: the code names none{' of ' + ', '.join(keys) if keys else ''}"
+    none += f"; {n_there:,} of its names are of {mapped.to} already" if n_there else ""
     say(summed if mapped.mappings else none, err=True)
-    if code and rewritten:
+    if rewritten:
         kept = write_changes(rewritten.changes) if is_written else []
-        shown = place_lines(kept_as_it_is(rewritten, kept), is_written=is_written, is_long=is_long)
+        shown = _place_lines(kept_as_it_is(rewritten, kept), is_written=is_written, is_long=is_long)
         for line in shown if rewritten.places and not as_json else ():
             say(line, err=True)
-        for path, why in (*code.unread, *((path, f"is left as it is: {why}") for path, why in kept)):
+        for path, why in (*unread(code), *((path, f"is left as it is: {why}") for path, why in kept)):
             say(f'"{path}" {why}', err=True)
         left = {path for path, _ in kept}
         changed = [change.n_places for change in rewritten.changes if change.path not in left]
@@ -179,6 +230,46 @@ def map(  # noqa: PLR0913 - one option each
         raise click.exceptions.Exit(2 if kept else 0 if named else 1)
 
 
+_MOST_PLACES = 10
+"""Lines of each fate, unless all are asked for."""
+_MOST_OTHERS = 3
+
+
+def _place_lines(rewritten: "Rewritten", *, is_written: bool, is_long: bool) -> Iterator[str]:
+    """Name the places that were found, and what becomes of them; the last line adds them up."""
+    from search.code.places import FATES
+
+    words = {"changed": "changed" if is_written else "to change", "doubtful": "doubtful", "by hand": "not changed"}
+    counted = []
+    for fate in FATES:
+        places = [one for one in rewritten.places if one.fate == fate]
+        for place in places if is_long else places[:_MOST_PLACES]:
+            one, to = place.reference, f", {place.to}" if place.to else ""
+            said = fate if fate != "changed" else words[fate]
+            yield f"{one.path}:{one.line}: {one.text}: {said}{to}{f': {place.why}' if place.why else ''}"
+        if len(places) > _MOST_PLACES and not is_long:
+            yield f"... and {len(places) - _MOST_PLACES:,} more {words[fate]}: --long"
+        counted.append(f"{len(places):,} {words[fate]}")
+    yield f"found: {len(rewritten.places):,} = {' + '.join(counted)}"
+
+
+def _print_mappings(mapped: "Mapped") -> None:
+    """Print source, target and how sure that is; what else may stand for it where it is doubtful."""
+    from indexer.reports.terminal import open_console, table_of
+
+    rows = []
+    for one in mapped.mappings:
+        target = one.target.name.name if one.target else "-"
+        sure = "chosen" if one.is_chosen else f"{one.probability:.0%}{'?' if one.is_doubtful else ' '}"
+        remarks = ["by name alone"] if one.image is None and not one.is_chosen else []
+        others = [candidate.name.name for candidate in one.candidates[1:]] if one.is_doubtful else []
+        remarks += [", ".join(others[:_MOST_OTHERS])] if others else []
+        rows.append((one.source.key, target, sure, "; ".join(remarks)))
+    table = table_of(("icon", f"in {mapped.to}", "sure", "else"), rows, folded=(0, 1, 3))
+    table.columns[3].style = "dim"
+    open_console().print(table)
+
+
 def _is_path(name: str) -> bool:
     """Whether an argument can be no name of an icon."""
     from search.code.syntax import kind_of
@@ -186,7 +277,16 @@ def _is_path(name: str) -> bool:
     return ":" not in name and ("/" in name or "\\" in name or kind_of(name) is not None)
 
 
-def _places_of_code(names: Sequence[str], file: Path | None, *, is_written: bool) -> list[Path]:
+def _near_paths(name: str) -> list[str]:
+    """What lies there and is called alike; for a word, which may name an icon, a folder or code called much alike."""
+    from search.code.syntax import kind_of
+
+    beside = [one for one in Path(name).parent.glob("*") if _is_path(name) or one.is_dir() or kind_of(one.name)]
+    cutoff = 0.6 if _is_path(name) else 0.8
+    return get_close_matches(Path(name).name, [one.name for one in beside], n=1, cutoff=cutoff)
+
+
+def _places_of_code(names: Sequence[str], file: Path | None, *, is_written: bool, may_be_word: bool) -> list[Path]:
     """The arguments that are source code: all or none of them."""
     from search.code.syntax import kind_of
 
@@ -194,8 +294,10 @@ def _places_of_code(names: Sequence[str], file: Path | None, *, is_written: bool
     if places and (len(places) < len(names) or file):
         raise click.UsageError(f'"{places[0]}" is source code, and others are names; give one kind')
     lost = next((name for name in names if not places and _is_path(name)), None)
+    if not places and not lost and len(names) == 1 and not may_be_word and ":" not in names[0]:
+        lost = names[0] if _near_paths(names[0]) else None  # a word with a slip, as in "srcc"
     if lost:
-        near = get_close_matches(Path(lost).name, [one.name for one in Path(lost).parent.glob("*")], n=1)
+        near = _near_paths(lost)
         said = f'; near: "{Path(lost).with_name(near[0])}"' if near else ""
         raise click.UsageError(f'no file or folder "{lost}"{said}; name your sources, as icons map src --to lucide')
     if others := [place for place in places if place.is_file() and kind_of(place.name) is None]:
@@ -248,7 +350,7 @@ def pick(  # noqa: PLR0913 - one option each
       icons pick --choose "1 3 2" --format svg --colour navy < needs.txt
     """
     from indexer.library.preferences import known_preferences
-    from search.code.pick import MOST_SHOWN, Picking, list_lines, pick_icons, picked_json, read_needs, remarks
+    from search.code.pick import MOST_SHOWN, Picking, pick_icons, picked_json, read_needs
     from search.query import Query, Window
 
     refuse_two(("--first", first), ("--choose", choose is not None), what="two ways to choose")
@@ -263,13 +365,13 @@ def pick(  # noqa: PLR0913 - one option each
     engine = engine_of(library)
     with waiting() as progress:
         picked = pick_icons(engine, queries, how, progress=progress)
-    for line in () if as_json else remarks(picked, is_chosen=is_chosen):
+    for line in () if as_json else _remarks_on_picks(picked, is_chosen=is_chosen):
         say(line, err=True)
     if not as_json and picked.written and framework:
         print_written(picked.written, framework)
     else:
         keys = [one.chosen.key for one in picked.picks if one.chosen]
-        show(picked_json(picked), keys if is_chosen else list_lines(picked), as_json=as_json)
+        show(picked_json(picked), keys if is_chosen else _list_lines(picked), as_json=as_json)
     if not as_json and not is_chosen and any(one.hits for one in picked.picks):
         ones = " ".join("1" if one.hits else "0" for one in picked.picks)
         say(f'to take one of each: --first, or --choose "{ones}"; --format FORMAT writes code', err=True)
@@ -292,3 +394,29 @@ def _numbers(choose: str) -> Sequence[int]:
         if number not in _NUMBERS:
             raise click.BadParameter(f'"{number}" is none of 0, 1, 2, 3', param_hint="--choose")
     return [int(number) for number in numbers]
+
+
+def _remarks_on_picks(picked: "Picked", *, is_chosen: bool) -> Iterator[str]:
+    """What a person should know beside the icons."""
+    if picked.set and picked.set.n_others:
+        yield f"set: {picked.set.key}, {picked.set.why}; --set KEY takes another"
+    for one in picked.picks:
+        if one.found.read_as:
+            yield f'"{one.need}": {one.found.read_as}'
+        if not one.hits:
+            yield f'nothing found for "{one.need}"; say it in other words, or give --min-score 0'
+        elif one.found.is_doubtful and is_chosen:
+            others = ", ".join(hit.key for hit in one.hits if hit != one.chosen)
+            yield f'no good match for "{one.need}"; also near: {others}'
+        if one.found.spelled:
+            yield f'"{one.need}": did you mean "{one.found.spelled}"?'
+
+
+def _list_lines(picked: "Picked") -> Iterator[str]:
+    """A block a need: numbers as --choose takes them, score, key."""
+    for one in picked.picks:
+        doubt = "  (no good match)" if one.found.is_doubtful and one.hits else "" if one.hits else "  (nothing found)"
+        yield f"{one.need}{doubt}"
+        for number, hit in enumerate(one.hits, start=1):
+            style = f"  {hit.style}" if hit.style else ""
+            yield f"  {number}  {hit.score:.2f}  {hit.key}{style}"

@@ -73,11 +73,12 @@ def export(  # noqa: PLR0913 - one option each
       icons search arrow --json | icons export - --as sprite -o sprite.svg
       icons export --from settings.json --as iconify --prefix app -o app.json
     """
-    from search.drawings.export import Options, default_place, earlier_code_points, write_export
+    from search.drawings.export import Options, default_place, earlier_code_points, refuse_taken, write_export
     from search.drawings.export import export as export_icons
 
     collection = _collection(keys, file, name)
     place = out or default_place(collection, kind)
+    refuse_taken(place, replace=is_replaced)
     if is_replaced and not collection.code_points:
         collection = replace(collection, code_points=earlier_code_points(place))
     options = Options(look=look, prefix=prefix, skip_unreadable=skip_unreadable)
@@ -85,6 +86,9 @@ def export(  # noqa: PLR0913 - one option each
     with waiting() as progress:
         exported = export_icons(engine, collection, kind, options, progress=progress)
     written = write_export(exported, place, replace=is_replaced)
+    if len(written) == 2:  # one file, under a name of the user's, and its licences
+        remarks = (one.replace(f"{exported.main}#", f"{place.name}#") for one in exported.remarks)
+        exported = replace(exported, remarks=tuple(remarks))
     if as_json:
         facts = {name: getattr(exported, name) for name in ("kind", "name", "icons", "remarks", "licences")}
         left_out = [asdict(one) for one in exported.left_out]

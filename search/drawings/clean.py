@@ -14,10 +14,11 @@ from xml.etree import ElementTree
 
 from indexer.errors import IconsError, RenderError
 from indexer.rendering.render import svg_document
+from indexer.rendering.styles import Declaration, declarations, names_of, selects, weight
 from search.drawings.collection import unique
 from search.drawings.drawn import Look, NamedIcon, coloured, with_attribute
 from search.drawings.shapes import reshape
-from search.drawings.sheets import REACHING, Declaration, declarations, rules_of, safe_text, scoped
+from search.drawings.sheets import REACHING, rules_of, safe_text, scoped
 
 SVG = "http://www.w3.org/2000/svg"
 _SVG_NAME = f"{{{SVG}}}"
@@ -53,8 +54,8 @@ _ELEMENTS_KEPT, _ATTRIBUTES_KEPT = frozenset(_ELEMENTS.split()), frozenset(_ATTR
 _NOT_MOVED = frozenset(("href", "style", "id"))
 """Attributes that no animation may set."""
 _MOVING = ("attributeName", "by", "from", "to", "values")
-_WITH_ANY_TEXT = ("aria-", "data-")
-"""Attributes that hold any text, whatever follows in their names."""
+_WITH_ANY_TEXT = re.compile("aria-[a-z]+")
+"""Attributes that hold any text. Those of data- could be orders to scripts of the page."""
 _WITH_TEXT = frozenset(("text", "tspan", "textPath", "title", "desc", "style"))
 """Elements whose characters are drawn or read; between others they are indentation."""
 _OF_TEXT_ALONE = frozenset(("title", "desc", "style"))
@@ -138,7 +139,7 @@ def _is_kept(element: ElementTree.Element, depth: int) -> bool:
     element.attrib.clear()
     for name, value in attributes:
         plain = "href" if name == _XLINK_HREF else name
-        if plain in _ATTRIBUTES_KEPT or plain.startswith(_WITH_ANY_TEXT):
+        if plain in _ATTRIBUTES_KEPT or _WITH_ANY_TEXT.fullmatch(plain):
             held = _held(tag, plain, value.strip(), depth)
             if held and plain not in element.attrib:  # of two links the one without a namespace counts
                 element.set(plain, held)
@@ -159,7 +160,8 @@ def _held(tag: str, name: str, value: str, depth: int) -> str:
     if name == "style":
         own = (one for one in declarations(value) if not REACHING.search(one.text) and not _OBSOLETE.match(one.name))
         return ";".join(one.text for one in own)
-    return "" if REACHING.search(value) and name not in _TIMING and not name.startswith(_WITH_ANY_TEXT) else value
+    is_free = name in _TIMING or _WITH_ANY_TEXT.fullmatch(name)
+    return value if is_free or not REACHING.search(value) else ""
 
 
 def _picture(address: str, depth: int) -> str:
@@ -203,22 +205,14 @@ def set_apart(root: ElementTree.Element, *, name: str, is_alone: bool = False) -
         _name_parts(root, f"i{name}" if name[0].isdigit() else name)
 
 
-def _letters(name: str) -> str:
-    """Spell a name in letters, digits and _ alone, as every place takes it that may name an element."""
-    spelt = "".join(sign if sign.isascii() else f"{ord(sign):x}" for sign in name)
-    return re.sub(r"[^A-Za-z0-9_]+", "_", spelt)
-
-
-_NAME = re.compile(r":root|[.#]?-?[^\W\d][\w-]*+|\*")
-_SELECTOR = re.compile(rf"(?>(?:{_NAME.pattern})+)(?:[> ](?>(?:{_NAME.pattern})+))?")
-_Choice = tuple[list[frozenset[str]], bool, Sequence[Declaration]]
-"""A rule: what it asks of an element, behind what it asks of one around, and whether that is the next one."""
+_NAMES = r"(?>(?::root|[.#]?-?[^\W\d][\w-]*+|\*)+)"
+_SELECTOR = re.compile(rf"{_NAMES}(?:[> ]{_NAMES}){{0,5}}+")
 
 
 def _lay_rules(root: ElementTree.Element) -> None:
     """Write the rules of <style> into the elements that they choose; sheets stay where a rule does more than that.
 
-    A rule chooses by classes, ids and names of an element, and of one that it lies in. Sheets stay as well where many
+    A rule chooses by classes, ids and names of an element, and of those that it lies in. Sheets stay as well where many
     rules for many elements would take long, or become long.
     """
     sheets = [(parent, child) for parent in root.iter() for child in parent if child.tag == "style"]
@@ -227,10 +221,7 @@ def _lay_rules(root: ElementTree.Element) -> None:
     pairs = [(selector, declared) for selectors, declared in rules for selector in selectors]
     if not all(_SELECTOR.fullmatch(selector) for selector, _ in pairs) or len(pairs) > _MOST_SELECTORS:
         return
-    choices = [
-        ([frozenset(_NAME.findall(one)) for one in re.split("[> ]", selector)], ">" in selector, declared)
-        for selector, declared in sorted(pairs, key=lambda pair: _weight(pair[0]))
-    ]
+    choices = sorted(pairs, key=lambda pair: weight(pair[0]))
     laid, room = [], _MOST_LAID
     for element, declared, n_around in _chosen(root, [], choices):
         room -= len(choices) * (1 + n_around) + sum(len(one.text) for one in declared)
@@ -239,7 +230,7 @@ def _lay_rules(root: ElementTree.Element) -> None:
         laid.append((element, declared))
     for element, declared in laid:
         _lay(element, declared)
-    classes = {name for asked, _, _ in choices for names in asked for name in names}
+    classes = {name for selector, _ in choices for name in re.findall(r"\.[\w-]+", selector)}
     for parent in dict.fromkeys(parent for parent, _ in sheets):
         parent[:] = [child for child in parent if child.tag != "style"]
     for element in root.iter() if sheets else ():
@@ -248,27 +239,14 @@ def _lay_rules(root: ElementTree.Element) -> None:
             element.set("class", " ".join(rest))
 
 
-def _weight(selector: str) -> tuple[int, int, int]:
-    """How much a selector counts: its ids, its classes, its names of elements."""
-    names = _NAME.findall(selector)
-    return selector.count("#"), selector.count(".") + selector.count(":"), sum(name[0].isalpha() for name in names)
-
-
 def _chosen(
-    element: ElementTree.Element, around: list[set[str]], choices: Sequence[_Choice]
+    element: ElementTree.Element, around: list[set[str]], choices: Sequence[tuple[str, Sequence[Declaration]]]
 ) -> Iterator[tuple[ElementTree.Element, list[Declaration], int]]:
     """What is declared for an element and all in it; `around`: names of those that it lies in, which are counted."""
-    names = {"*", element.tag, f"#{element.get('id')}", *(f".{one}" for one in element.get("class", "").split())}
-    names |= set() if around else {":root"}
-    laid = [
-        one
-        for asked, is_child, declared in choices
-        if asked[-1] <= names and (not asked[1:] or any(asked[0] <= one for one in around[-is_child:]))
-        for one in declared
-    ]
-    yield element, laid, len(around)
+    path = [*around, names_of(element, is_root=not around)]
+    yield element, [one for selector, declared in choices if selects(selector, path) for one in declared], len(around)
     for child in element:
-        yield from _chosen(child, [*around, names], choices)
+        yield from _chosen(child, path, choices)
 
 
 def _lay(element: ElementTree.Element, declared: Sequence[Declaration]) -> None:
@@ -278,11 +256,18 @@ def _lay(element: ElementTree.Element, declared: Sequence[Declaration]) -> None:
         element.set("style", ";".join(one.text for one in in_order))
 
 
+_SIGNS = {"-": "_", ":": "__"}
+"""Of a key: no two keys are spelt alike."""
+
+
 def _name_parts(root: ElementTree.Element, name: str) -> None:
     """Put the icon's name before each id and what refers to one, and before what its sheets name."""
-    own, sheets = _letters(name), list(root.iter("style"))
+    own = "".join(sign if sign.isascii() and sign.isalnum() else _SIGNS.get(sign, f"_{ord(sign):x}") for sign in name)
+    sheets = list(root.iter("style"))
     ids = list(dict.fromkeys(filter(None, (element.get("id") for element in root.iter()))))
-    names = dict(zip(ids, unique([f"{own}__{_letters(old)}" for old in ids], between="_"), strict=True))
+    letters = ("".join(sign if sign.isascii() else f"{ord(sign):x}" for sign in old) for old in ids)
+    spelt = [f"{own}__{re.sub('[^A-Za-z0-9_]+', '_', one)}" for one in letters]
+    names = dict(zip(ids, unique(spelt, between="_"), strict=True))
     frames = {frame for sheet in sheets for frame in _FRAMES.findall(sheet.text or "")}
 
     def renamed(reference: str) -> str:

@@ -1,11 +1,11 @@
 """What is written as code: an icon by its name, its key, its drawing, and the look of the copy."""
 
-import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from indexer.errors import IconsError
 from indexer.library.bundled import bundled
@@ -20,7 +20,6 @@ COLOUR = r"^(#[0-9a-fA-F]{3,4}|#[0-9a-fA-F]{6}|#[0-9a-fA-F]{8}|[a-zA-Z]{3,20})$"
 WIDEST_STROKE = 100
 LARGEST = 10_000
 """Pixels of a copy."""
-_COLOUR = re.compile(COLOUR.removesuffix("$"))
 _CURRENT_COLOUR = re.compile(rb"\bcurrentColor\b", re.IGNORECASE)
 _FILL = re.compile(rb"\sfill\s*=|\bfill\s*:")
 
@@ -38,6 +37,12 @@ class NamedIcon:
     """Its picture as its source holds it, a bitmap too; None where nothing but the name is needed."""
     path: str = ""
     """The file that holds it: npm packages tell their icons of one name apart by folders alone."""
+
+
+def _is_colour(text: str) -> bool:
+    from tinycss2 import color5  # no command but those with a colour needs it
+
+    return re.search(COLOUR, text) is not None and text.isprintable() and color5.parse_color(text) is not None
 
 
 def named_icon(hit: "Hit", svg: bytes | None = None) -> NamedIcon:
@@ -59,15 +64,18 @@ class Look:
     """Of strokes: their ends and joins."""
 
     def __post_init__(self) -> None:
-        if self.colour is not None and not _COLOUR.fullmatch(self.colour):
-            raise IconsError(f'colour is "{self.colour}"; give a name or a number as CSS has them: navy, #08f')
-        width = self.stroke_width
-        if width is not None and not (math.isfinite(width) and 0 < width <= WIDEST_STROKE):
-            raise IconsError(f'stroke width is "{width}"; give a number above 0, {WIDEST_STROKE} at most')
-        if self.size is not None and not 0 < self.size <= LARGEST:
-            raise IconsError(f'size is "{self.size}"; give 1 to {LARGEST:,} pixels')
-        if self.corner is not None and self.corner not in CORNERS:
-            raise IconsError(f'corner is "{self.corner}"; give {" or ".join(CORNERS)}')
+        stated: tuple[tuple[str, Any, Callable[[Any], bool], str], ...] = (
+            ("colour", self.colour, _is_colour, "a name or a number as CSS has them: navy, #08f"),
+            (
+                *("stroke width", self.stroke_width, lambda width: 0 < width <= WIDEST_STROKE),
+                f"a number above 0, {WIDEST_STROKE} at most",
+            ),
+            ("size", self.size, lambda size: 0 < size <= LARGEST, f"1 to {LARGEST:,} pixels"),
+            ("corner", self.corner, CORNERS.__contains__, " or ".join(CORNERS)),
+        )
+        for name, value, is_right, what in stated:
+            if value is not None and not is_right(value):
+                raise IconsError(f'{name} is "{value}"; give {what}')
 
 
 AS_IT_IS = Look()

@@ -205,13 +205,15 @@ def write_export(exported: Exported, place: Path, *, replace: bool = False) -> l
     elif exported.main is not None and place.suffix.lower() == Path(exported.main).suffix:
         beside = place.with_name(f"{place.stem}.licences.md")
         files = {place: exported.files[exported.main], beside: exported.files[LICENCES]}
+    elif place.suffix.lower() in (".svg", ".json"):
+        how = ", or --prefix" if exported.kind == "iconify" else ""
+        raise ExportError(f'"{place}" can\'t hold all of this {exported.kind}; choose a folder with --out{how}')
     else:
         return _write_folder(exported.files, place, replace=replace)
     for path in files:
         if path.is_dir():
             raise ExportError(f'"{path}" is a folder; choose another --out')
-        if path.is_file() and not replace:
-            raise _taken(path)
+        refuse_taken(path, replace=replace)
     for path, content in files.items():
         write_result(path, content, option="--out")
     return list(files)
@@ -237,7 +239,7 @@ def _write_folder(files: Mapping[str, bytes], place: Path, *, replace: bool) -> 
     """Write all files or none; an earlier folder goes only when the new one is whole. A link to it stays."""
     try:
         put_back(Path(os.path.realpath(place)))
-        _refuse_taken(place, replace=replace)
+        _refuse_foreign(place, replace=replace)
         with folder_aside(Path(os.path.realpath(place)), replace=True) as aside:
             for name, content in files.items():
                 write_file(aside / name, content)
@@ -246,16 +248,19 @@ def _write_folder(files: Mapping[str, bytes], place: Path, *, replace: bool) -> 
     return [place / name for name in sorted(files)]
 
 
-def _refuse_taken(place: Path, *, replace: bool) -> None:
+def refuse_taken(place: Path, *, replace: bool) -> None:
+    """Refuse a place where something lies that is not to be replaced."""
+    if not replace and os.path.lexists(place) and not (place.is_dir() and not any(place.iterdir())):
+        raise ExportError(f'"{place}" is there already; choose another --out, or --replace what an export wrote there')
+
+
+def _refuse_foreign(place: Path, *, replace: bool) -> None:
     """Refuse a place where something lies that is not an earlier export, whole and with nothing beside it."""
     if Path.cwd().is_relative_to(os.path.realpath(place)):
         raise ExportError(f'"{place}" is the working directory, or above it; name a folder in it with --out')
-    if not os.path.lexists(place) or (place.is_dir() and not any(place.iterdir())):
-        return
-    if not place.is_dir():
+    if os.path.lexists(place) and not place.is_dir():
         raise ExportError(f'"{place}" is a file; choose another --out')
-    if not replace:
-        raise _taken(place)
+    refuse_taken(place, replace=replace)
     try:
         own = from_plain(_Written, parsed(read_regular(place / COLLECTION, limit=MAX_BYTES)), ignores_others=True).files
     except (OSError, SourceError, ValueError):
@@ -265,7 +270,3 @@ def _refuse_taken(place: Path, *, replace: bool) -> None:
         name, kind = str(path.relative_to(place)), path.lstat().st_mode
         if not (stat.S_ISREG(kind) and name in own) and not (stat.S_ISDIR(kind) and name in folders):
             raise ExportError(f'"{place}" holds "{name}", which no export wrote; take it away, or choose another --out')
-
-
-def _taken(place: Path) -> ExportError:
-    return ExportError(f'"{place}" is there already; choose another --out, or --replace what an export wrote there')

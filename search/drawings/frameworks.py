@@ -196,8 +196,8 @@ def framework(name: str) -> Framework:
 
 GLOBALS = frozenset((
     "Array", "Boolean", "Date", "Error", "File", "Function", "History", "Image", "Infinity", "Link", "Map", "Math",
-    "Navigation", "Notification", "Number", "Object", "Option", "Proxy", "Range", "Screen", "Set", "String", "Symbol",
-    "Text", "Touch", "Worker",
+    "Navigation", "Notification", "Number", "Object", "Option", "Proxy", "Range", "SVGProps", "Screen", "Set", "String",
+    "Symbol", "Text", "Touch", "Worker",
 ))  # fmt: skip
 """What a script would miss if an icon took its name: such an icon is called MapIcon."""
 _BETWEEN = re.compile(r"[^A-Za-z0-9]+")

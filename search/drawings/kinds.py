@@ -57,6 +57,7 @@ def read_chosen(
     """
     ids, left_out, remarks = _find(engine, keys, progress)
     hits = dict(zip(ids, engine.hits(list(ids)), strict=True))
+    remarks += [f'"{key}" is "{hits[icon].key}"' for icon, key in ids.items() if ":" not in key]
     contents: dict[int, tuple[bytes, bool]] = {}
     # Icons of one file beside each other: it is opened once.
     for n, icon in enumerate(sorted(hits, key=lambda icon: hits[icon].path), start=1):
@@ -98,7 +99,7 @@ def _find(
 
 
 def keys_of(left_out: Sequence[LeftOut]) -> str:
-    """Name the first few."""
+    """Name the first few; reasons may name files of this machine."""
     named = ", ".join(one.key for one in left_out[:_SHOWN])
     return f"{named} and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else named
 
@@ -134,16 +135,6 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
-    """An icon as one shape, in units of its own box, y downwards."""
-
-    path: str
-    """As SVG writes it: M, L, Q, C and Z, absolute."""
-    colour: str | None
-    """Its own, which a font does not keep; None where it leaves that open."""
-
-
-@dataclass(frozen=True, slots=True)
 class Drawing:
     """One icon, cleaned and taken apart. Its ids begin with its name, so that no other icon of an export has them."""
 
@@ -154,8 +145,10 @@ class Drawing:
     body: list[Element]
     sides: tuple[str, str] | None
     """Width and height, where its root states them."""
-    outline: Outline | None = None
-    """Of a glyph."""
+    outline: str = ""
+    """Of a glyph, in units of its box, y downwards, as SVG writes it: M, L, Q, C and Z, absolute."""
+    colour: str | None = None
+    """Of a glyph: its own, which a font does not keep; None where it leaves that open."""
 
 
 def drawings(icons: Iterable[Chosen], look: Look, *, shared: bool) -> tuple[list[Drawing], list[LeftOut]]:
@@ -273,7 +266,15 @@ def _symbol(one: Drawing) -> str:
     of_whole = {name: value for name, value in one.attributes.items() if name in _OF_WHOLE}
     stated = {"id": one.icon.name, "viewBox": str(one.box)}
     stated |= {name: value for name, value in one.attributes.items() if name not in _OF_WHOLE}
-    return written(element("symbol", stated, [element("g", of_whole, one.body)] if of_whole else one.body), XML)
+    return written(element("symbol", stated, _grouped(one, of_whole)), XML)
+
+
+def _grouped(one: Drawing, attributes: Mapping[str, str]) -> list[Element]:
+    """What stands in a drawing, inside a group that says what its root said; a root turns around its middle."""
+    box, all_said = one.box, " ".join((*attributes, attributes.get("style", "")))
+    middle = {"transform-origin": f"{spell(box.left + box.width / 2)} {spell(box.top + box.height / 2)}"}
+    said = {**middle, **attributes} if "transform" in all_said else attributes
+    return [element("g", said, one.body)] if said else one.body
 
 
 _SIDE = 16
@@ -322,8 +323,7 @@ def _info(prefix: str, total: int, terms: Sequence[SetTerms]) -> dict[str, Any]:
 def _icon(drawing: Drawing) -> dict[str, Any]:
     """An icon as Iconify holds it: what stands in its SVG, and its box."""
     attributes = {name: value for name, value in drawing.attributes.items() if name != "preserveAspectRatio"}
-    body = [element("g", attributes, drawing.body)] if attributes else drawing.body
-    box = drawing.box
+    body, box = _grouped(drawing, attributes), drawing.box
     stated = {"left": (box.left, 0), "top": (box.top, 0), "width": (box.width, _SIDE), "height": (box.height, _SIDE)}
     numbers = {name: json.loads(spell(value)) for name, (value, usual) in stated.items() if value != usual}
     return {"body": "".join(written(one, XML) for one in body), **numbers}
@@ -373,7 +373,7 @@ _PROPERTIES = (
 def make_react(material: Material) -> Made:
     """Write the package's sources; `npm install && npm run build` makes the rest."""
     name, drawn = material.prefix or material.name, material.drawn
-    components = unique([capitals(one.icon.name) for one in drawn], between="_")
+    _, *components = unique(["IconProps", *(capitals(one.icon.name) for one in drawn)], between="_")
     index = ['export type { IconProps } from "./types.js";']
     index += [
         f'export {{ {own} }} from "./icons/{one.icon.name}.js";' for one, own in zip(drawn, components, strict=True)

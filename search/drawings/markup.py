@@ -9,15 +9,17 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from indexer.errors import IconsError
+from indexer.rendering.styles import declarations
 from search.drawings.clean import SVG, clean_tree, set_apart
 from search.drawings.collection import plain_name
 from search.drawings.drawn import Look, NamedIcon
 from search.drawings.frameworks import capitals, free_name
 from search.drawings.shapes import box_of, path_data
-from search.drawings.sheets import declarations
 
-_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
-_BRACES = {"{": "&#123;", "}": "&#125;"}
+_ESCAPES = {
+    **{"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"},
+    **{"'": "&#39;", "{": "&#123;", "}": "&#125;"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +59,15 @@ def _content(parent: ElementTree.Element, markup: Markup, indent: int | None) ->
     return ("" if indent is None else "\n").join(parts)
 
 
-def _escaper(more: Mapping[str, str]) -> Callable[[str], str]:
-    """Escape a value between quotes, and what else a language reads there; what no XML may hold, its parser refuses."""
-    table = {ord(sign): escape for sign, escape in {**_ESCAPES, **more}.items()}
+def _escaper(signs: str) -> Callable[[str], str]:
+    """Escape the signs that mean something there; what no XML may hold, its parser refuses."""
+    table = {ord(sign): _ESCAPES[sign] for sign in signs}
     return lambda text: text.translate(table)
 
 
-_between_quotes, _between_apostrophes, _in_svelte = _escaper({}), _escaper({"'": "&#39;"}), _escaper(_BRACES)
-
-
-def _xml_text(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _svelte_text(text: str) -> str:
-    return _xml_text(text).replace("{", _BRACES["{"]).replace("}", _BRACES["}"])
+_xml_text, _svelte_text = _escaper("&<>"), _escaper("&<>{}")
+_between_quotes, _between_apostrophes = _escaper('&<>"\n\t\r'), _escaper("&<>\"'\n\t\r")
+_in_svelte = _escaper('&<>"\n\t\r{}')
 
 
 XML = Markup(lambda name, value: f'{name}="{_between_quotes(value)}"', _xml_text, _xml_text)
@@ -179,7 +175,7 @@ _IN_URI = " =:/,;'"
 _FIRST = ("xmlns", "width", "height", "viewBox", "fill", "stroke", "stroke-width", "stroke-linecap", "stroke-linejoin")
 _OPEN_PAINTS = frozenset(("", "none", "currentcolor", "inherit", "transparent"))
 _PAINTS = ("fill", "stroke", "color", "stop-color", "flood-color", "lighting-color")
-_DECLARED_PAINT = re.compile(rf"(?:^|[;{{])\s*(?:{'|'.join(_PAINTS)})\s*:\s*([^;}}]+)")
+_PAINT = re.compile(rf'(?<![\w-])(?:{"|".join(_PAINTS)})\s*[:=]\s*"?\s*(?:url\([^)]*\)\s*)?([^;"}}]*)')
 _COLOURFUL = frozenset(("image", "linearGradient", "radialGradient", "pattern", "filter"))
 
 
@@ -243,17 +239,8 @@ def has_own_colours(root: ElementTree.Element) -> bool:
     """Tell whether a drawing has more than one colour, or one that it does not leave open, black aside."""
     if any(one.tag in _COLOURFUL or one.get("attributeName") in _PAINTS for one in root.iter()):
         return True
-    paints = {paint.strip().lower() for element in root.iter() for paint in _paints(element)}
+    paints = {paint.strip().lower() for paint in _PAINT.findall(written(root, XML))}
     return bool(paints - _OPEN_PAINTS - {"black", "#000", "#000000"})
-
-
-def _paints(element: ElementTree.Element) -> list[str]:
-    stated = [element.get(name, "none") for name in _PAINTS]
-    sheet = (element.text or "") if element.tag == "style" else element.get("style", "")
-    return [
-        paint.rpartition(")")[2].strip() if paint.startswith("url(") else paint
-        for paint in (*stated, *_DECLARED_PAINT.findall(sheet))
-    ]
 
 
 def _beside_others(icon: NamedIcon, look: Look) -> ElementTree.Element:

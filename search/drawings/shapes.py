@@ -2,12 +2,12 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from xml.etree import ElementTree
 
 from indexer.errors import IconsError
+from indexer.rendering.styles import declarations
 from search.drawings.drawn import Look
-from search.drawings.sheets import declarations
 
 _SHAPES = frozenset(("path", "circle", "ellipse", "rect", "line", "polyline", "polygon"))
 _GROUPS = frozenset(("svg", "g", "a"))
@@ -17,6 +17,9 @@ _REACHING = ("transform", "filter", "mask", "clip-path")
 _LENGTH = re.compile(r"\s*([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?)(?:px)?\s*", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[\s,]+")
 _SPACE = re.compile(r"\s+")
+_NUMBERS = ("x", "y", "width", "height", "rx", "ry", "cx", "cy", "r", "x1", "y1", "x2", "y2")
+_SIDES = {"circle": ("r",), "ellipse": ("rx", "ry"), "rect": ("width", "height")}
+"""What of a shape makes it nothing where it is 0."""
 
 
 def path_data(root: ElementTree.Element, *, key: str) -> list[str]:
@@ -49,41 +52,16 @@ def _shapes(element: ElementTree.Element, inherited: Mapping[str, str], key: str
 
 
 def _data(element: ElementTree.Element, key: str) -> str:
-    def of(name: str) -> float:
-        return _read(element.get(name, "0"), key)
-
-    match element.tag:
-        case "path":
-            return _SPACE.sub(" ", element.get("d", "")).strip()
-        case "circle" | "ellipse":
-            wide, high = (of("r"), of("r")) if element.tag == "circle" else (of("rx"), of("ry"))
-            # Two arcs, from the right and back, as SVG defines the equivalent path of an ellipse.
-            arc = f"a{wide:.6g} {high:.6g} 0 1 1"
-            start = f"M{of('cx') + wide:.6g} {of('cy'):.6g}"
-            return f"{start}{arc} {-2 * wide:.6g} 0{arc} {2 * wide:.6g} 0z" if wide > 0 and high > 0 else ""
-        case "rect":
-            rounded = {name: of(name) for name in ("rx", "ry") if element.get(name, "auto") != "auto"}
-            return _rect(of("x"), of("y"), of("width"), of("height"), rounded)
-        case "line":
-            return f"M{of('x1'):.6g} {of('y1'):.6g}L{of('x2'):.6g} {of('y2'):.6g}"
-    numbers = [_read(part, key) for part in _SEPARATOR.split(element.get("points", "").strip()) if part]
-    points = "L".join(f"{x:.6g} {y:.6g}" for x, y in zip(numbers[::2], numbers[1::2], strict=False))
-    return f"M{points}{'z' if element.tag == 'polygon' else ''}" if points else ""
-
-
-def _rect(x: float, y: float, width: float, height: float, rounded: Mapping[str, float]) -> str:
-    if width <= 0 or height <= 0:
+    if element.tag == "path":
+        return _SPACE.sub(" ", element.get("d", "")).strip()
+    numbers = {name: _read(element.attrib[name], key) for name in _NUMBERS if element.get(name, "auto") != "auto"}
+    points = {"points": element.get("points", "").strip()} if element.tag.startswith("poly") else {}
+    is_nothing = min((numbers.get(side, 0) for side in _SIDES.get(element.tag, ())), default=1) <= 0
+    if is_nothing or not all(points.values()):
         return ""
-    wide = min(rounded.get("rx", rounded.get("ry", 0)), width / 2)
-    high = min(rounded.get("ry", rounded.get("rx", 0)), height / 2)
-    if wide <= 0 or high <= 0:
-        return f"M{x:.6g} {y:.6g}h{width:.6g}v{height:.6g}h{-width:.6g}z"
-    arc = f"a{wide:.6g} {high:.6g} 0 0 1"
-    across, down = width - 2 * wide, height - 2 * high
-    return (
-        f"M{x + wide:.6g} {y:.6g}h{across:.6g}{arc} {wide:.6g} {high:.6g}v{down:.6g}{arc} {-wide:.6g} {high:.6g}"
-        f"h{-across:.6g}{arc} {-wide:.6g} {-high:.6g}v{-down:.6g}{arc} {wide:.6g} {-high:.6g}z"
-    )
+    from search.drawings.web_font import path_of
+
+    return path_of(element.tag, {name: f"{number:.6g}" for name, number in numbers.items()} | points)
 
 
 def _read(text: str, key: str) -> float:
@@ -93,11 +71,9 @@ def _read(text: str, key: str) -> float:
     return float(number[1])
 
 
-_DECLARED = re.compile(r"(^|;)(\s*)stroke-width\s*:([^;]+)")
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:px)?")
 ENDS = {"round": ("round", "round"), "sharp": ("square", "miter")}
 """Caps and joins. Square caps: a dot is a stroke without length, of which butt caps would leave nothing."""
-_CORNERS = re.compile(r"(^|;)\s*stroke-line(cap|join)\s*:[^;]*")
 
 
 def reshape(root: ElementTree.Element, look: Look) -> None:
@@ -139,32 +115,32 @@ def _widen(root: ElementTree.Element, width: float) -> None:
     if not widest:
         root.set("stroke-width", f"{width:g}")
         return
-    factor = width / widest
 
     def wider(value: str) -> str:
         number = _NUMBER.fullmatch(value.strip())
-        return f"{float(number[1]) * factor:.4g}" if number else value
+        return f"{float(number[1]) * width / widest:.4g}" if number else value
 
-    for element in root.iter():
-        if (own := element.get("stroke-width")) is not None:
-            element.set("stroke-width", wider(own))
-        if style := element.get("style"):
-            changed = _DECLARED.sub(lambda found: f"{found[1]}{found[2]}stroke-width:{wider(found[3].strip())}", style)
-            element.set("style", changed)
+    _restate(root, "stroke-width", wider)
 
 
 def _end(root: ElementTree.Element, corner: str) -> None:
-    cap, join = ENDS[corner]
+    for name, end in zip(("stroke-linecap", "stroke-linejoin"), ENDS[corner], strict=True):
+        _restate(root, name, lambda _: "")
+        root.set(name, end)
+
+
+def _restate(root: ElementTree.Element, name: str, change: Callable[[str], str]) -> None:
+    """Change what elements state of a property, as an attribute or in a style; "" takes it away."""
     for element in root.iter():
-        element.attrib.pop("stroke-linecap", None)
-        element.attrib.pop("stroke-linejoin", None)
-        if style := element.get("style"):
-            element.set("style", _CORNERS.sub("", style).lstrip("; "))
-    root.set("stroke-linecap", cap)
-    root.set("stroke-linejoin", join)
+        own = [one for one in declarations(element.get("style", "")) if one.name != name or change(one.value)]
+        style = ";".join(f"{name}:{change(one.value)}" if one.name == name else one.text for one in own)
+        stated = {"style": style, name: change(element.get(name, ""))}
+        for attribute in stated.keys() & element.attrib.keys():
+            element.set(attribute, stated[attribute])
+            if not stated[attribute]:
+                element.attrib.pop(attribute)
 
 
 def _stated(element: ElementTree.Element, name: str) -> str | None:
     """What an element states by itself, in its style or as an attribute."""
-    stated = {one.name: one.value for one in declarations(element.get("style", ""))}
-    return stated.get(name, element.get(name))
+    return {one.name: one.value for one in declarations(element.get("style", ""))}.get(name, element.get(name))

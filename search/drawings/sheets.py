@@ -2,57 +2,21 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import tinycss2
 
+from indexer.rendering.styles import Rule, declarations, tokens
+
 REACHING = re.compile(
-    r"\\|@import|url\s*\((?!\s*[\"']?#)|(?:src|image|image-set|cross-fade|element|paint)\s*\(", re.IGNORECASE
+    r"\\|@import|url\s*\((?!\s*[\"']?#)|(?:src|image|image-set|cross-fade|element|paint)\s*\(|(?<![\w-])position(?![\w-])",
+    re.IGNORECASE,
 )
-"""In styles and paints: what lies elsewhere, and signs that could hide it."""
+"""In styles and paints: what lies elsewhere, and signs that could hide it; what would lay a drawing over the page."""
 _GROUPS = frozenset(("media", "supports", "layer", "container"))
-_DEEPEST = 50
-"""Brackets in each other."""
 _ON_SCREENS = frozenset(("", "all", "screen", "only screen"))
 _FRAMES_NAME = re.compile(r"[\"']?([\w-]+)[\"']?")
 _ELSEWHERE = frozenset(("print", "speech", "tty", "tv", "projection", "handheld", "braille", "embossed", "aural"))
-
-
-class Declaration(NamedTuple):
-    """A property that a style states."""
-
-    name: str
-    value: str
-    is_important: bool
-    text: str
-    """As it stands in a style."""
-
-
-Rule = tuple[list[str], list[Declaration]]
-"""Selectors, and what is declared for what they choose."""
-
-
-def _tokens(css: str | Sequence[Any]) -> Sequence[Any]:
-    """Read a style or a sheet; nothing where brackets are nested deeper than any is."""
-    tokens = tinycss2.parse_component_value_list(css) if isinstance(css, str) else css
-    level = tokens
-    for _ in range(_DEEPEST):
-        level = [inner for one in level for inner in getattr(one, "content", getattr(one, "arguments", None)) or ()]
-    return () if level else tokens
-
-
-def declarations(style: str | Sequence[Any]) -> list[Declaration]:
-    """What a style attribute states, or the block of a rule."""
-    read = tinycss2.parse_blocks_contents(_tokens(style), skip_comments=True, skip_whitespace=True)
-    found = []
-    for one in read:
-        value = tinycss2.serialize(one.value).rstrip() if one.type == "declaration" else ""
-        if value:
-            value = value if "'" in value else value.replace('"', "'")
-            name = one.name if one.name.startswith("--") else one.lower_name
-            text = f"{name}:{value}{'!important' if one.important else ''}"
-            found.append(Declaration(name, value.lstrip(), one.important, text))
-    return found
 
 
 def rules_of(sheet: str | Sequence[Any], *, media: str = "") -> Iterator[Rule]:
@@ -60,8 +24,9 @@ def rules_of(sheet: str | Sequence[Any], *, media: str = "") -> Iterator[Rule]:
     kinds = {kind.strip().lower() for kind in media.split(",")}
     if kinds <= _ELSEWHERE:
         return
-    for rule in tinycss2.parse_stylesheet(_tokens(sheet), skip_comments=True, skip_whitespace=True):
-        if rule.type == "qualified-rule" and kinds & _ON_SCREENS:
+    for rule in tinycss2.parse_stylesheet(tokens(sheet), skip_comments=True, skip_whitespace=True):
+        is_plain = rule.type == "qualified-rule" and all(one.type != "{} block" for one in rule.content)
+        if is_plain and kinds & _ON_SCREENS:
             prelude = " ".join(tinycss2.serialize(rule.prelude).split())
             yield re.sub(r" ?([,>]) ?", r"\1", prelude).split(","), declarations(rule.content)
         elif rule.type == "at-rule" and rule.lower_at_keyword == "media" and kinds & _ON_SCREENS:
@@ -85,7 +50,7 @@ def scoped(sheet: str | Sequence[Any], *, own: str, renamed: Callable[[str], str
     Rules inside rules and at-rules that would hold for the page, as @font-face and @scope, are left out.
     """
     parts, scope = [], f".{own}"
-    for rule in tinycss2.parse_stylesheet(_tokens(sheet), skip_comments=True, skip_whitespace=True):
+    for rule in tinycss2.parse_stylesheet(tokens(sheet), skip_comments=True, skip_whitespace=True):
         if rule.type == "error" or rule.content is None:
             continue
         prelude = tinycss2.serialize([one for one in rule.prelude if one.type != "comment"])

@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import Element
 
 from fontTools.fontBuilder import FontBuilder
 from fontTools.misc.timeTools import timestampSinceEpoch
@@ -23,7 +24,7 @@ from fontTools.pens.ttGlyphPen import TTGlyphPen
 from fontTools.svgLib.path import parse_path
 from fontTools.ttLib import TTFont
 from fontTools.ttLib.tables._g_l_y_f import Glyph
-from picosvg.svg import SVG
+from picosvg.svg import SVG, from_element
 from picosvg.svg_pathops import union
 from picosvg.svg_transform import Affine2D
 from picosvg.svg_types import SVGPath
@@ -32,7 +33,7 @@ from indexer.errors import ExportError, RenderError
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import draw
 from search.drawings.collection import PRIVATE_USE
-from search.drawings.kinds import Chosen, Drawing, LeftOut, Made, Material, Outline, names_of, whole_svg
+from search.drawings.kinds import Chosen, Drawing, LeftOut, Made, Material, names_of, whole_svg
 from search.drawings.licences import gallery, notice
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def make_font(material: Material, points: Mapping[str, int]) -> Made:
     page = gallery(name, use=use, tiles=tiles, stylesheet=f"{name}.css")
     files = {f"{name}.woff2": woff2, f"{name}.ttf": truetype, f"{name}.css": css.encode(), "icons.html": page}
     remarks = [f"use: {use} with {name}.css; icons.html shows all"]
-    coloured = [one.icon.key for one in material.drawn if one.outline and one.outline.colour]
+    coloured = [one.icon.key for one in material.drawn if one.colour]
     if coloured:
         n_lost = "1 icon loses its colour" if len(coloured) == 1 else f"{len(coloured):,} icons lose their colour"
         remarks.append(f'{n_lost}, as "{coloured[0]}": a font takes that of the text')
@@ -114,10 +115,9 @@ def _font(drawn: Sequence[Drawing], points: Mapping[str, int], *, name: str, cop
 
 def _glyph(one: Drawing) -> Glyph:
     """Draw an outline in a font's units, y upwards, the foot of its box on the baseline."""
-    assert one.outline is not None
     box, scale, pen = one.box, EM / one.box.height, TTGlyphPen(None)
     place = Transform(scale, 0, 0, -scale, -box.left * scale, (box.top + box.height) * scale)
-    parse_path(one.outline.path, TransformPen(Cu2QuPen(pen, _CURVE_ERROR), place))
+    parse_path(one.outline, TransformPen(Cu2QuPen(pen, _CURVE_ERROR), place))
     return pen.glyph()
 
 
@@ -135,6 +135,7 @@ def _css(icons: Sequence[Chosen], points: Mapping[str, int], *, name: str, stamp
 
 _WIDEST = 16
 """Times its height; a glyph's coordinates have 16 bits."""
+_SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
 _NOT_DRAWN = frozenset(("title", "desc", "metadata", "animate", "animateTransform", "animateMotion", "set"))
 _NOT_IN_A_FONT = frozenset(("mask", "filter", "pattern", "text", "image", "style", "symbol", "switch", "svg"))
@@ -155,13 +156,13 @@ def outlined(drawn: Sequence[Drawing], progress: "Progress") -> tuple[list[Drawi
         for n, one in enumerate(drawn, start=1):
             progress("finding outlines", n, len(drawn))
             try:
-                found.append(replace(one, outline=_outline(one, pool)))
+                found.append(_outline(one, pool))
             except RenderError as error:
                 left_out.append(LeftOut(one.icon.key, str(error)))
     return found, left_out
 
 
-def _outline(drawing: Drawing, pool: DrawPool) -> Outline:
+def _outline(drawing: Drawing, pool: DrawPool) -> Drawing:
     """Find the outline of an icon.
 
     Raises:
@@ -182,7 +183,7 @@ def _outline(drawing: Drawing, pool: DrawPool) -> Outline:
         kind = "a gradient" if len(paints) == 1 else f"{len(paints)} colours"
         raise RenderError(f"has {kind}; a font has one colour")
     [paint] = paints
-    return Outline(answer["path"], None if paint == "currentcolor" else paint)
+    return replace(drawing, outline=answer["path"], colour=None if paint == "currentcolor" else paint)
 
 
 def _still(drawing: Drawing) -> Drawing:
@@ -280,6 +281,11 @@ def _united(paths: list[Any], *, scale: float) -> str:
     large = [path.apply_transform(Affine2D(scale, 0, 0, scale, 0, 0)).as_cmd_seq() for path in paths]
     united = SVGPath.from_commands(union(large, ["nonzero"] * len(large)))
     return str(united.apply_transform(Affine2D(1 / scale, 0, 0, 1 / scale, 0, 0)).round_floats(_DIGITS).d)
+
+
+def path_of(tag: str, attributes: dict[str, str]) -> str:
+    """Write a shape as a path."""
+    return str(from_element(Element(f"{{{_SVG}}}{tag}", attributes)).as_path().d)
 
 
 def _drawn(path: str, box: Sequence[float]) -> bytes:

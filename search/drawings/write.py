@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 
 from indexer.errors import IconsError
+from search.drawings.collection import unique
 from search.drawings.drawn import Look, NamedIcon, iconify_key
 from search.drawings.frameworks import Export, Framework, exported, local_names
 from search.drawings.licences import HYPHENS
@@ -28,14 +28,8 @@ class Snippet:
     """What of the look this framework can't state, by the names of its fields."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """Before it is put together."""
-
-    imports: Sequence[str]
-    uses: Sequence[str]
-    packages: Sequence[str] = ()
-    left_out: tuple[str, ...] = ()
+_Written = tuple[Sequence[str], Sequence[str], Sequence[str], tuple[str, ...]]
+"""Imports, uses, packages of npm, and what of the look could not be stated."""
 
 
 def write(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> Snippet:
@@ -53,12 +47,12 @@ def write(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> Snipp
                 f'"{icon.key}" is not of {framework.sets[0]}, the set of {framework.name}; --format @iconify/react '
                 "takes every set of Iconify, --format react, vue, svelte or svg any drawing"
             )
-    done = _WRITERS[framework.form](icons, framework, look)
-    imports = "\n".join(done.imports)
-    remarks = [icon.key for icon in icons] if _needs_parting(done.uses, framework) else None
-    code = laid_out(imports, done.uses, framework, remarks=remarks)
-    install = f"npm install {' '.join(done.packages)}" if done.packages else None
-    return Snippet(code, imports, tuple(done.uses), install, done.left_out)
+    import_lines, uses, packages, left_out = _WRITERS[framework.form](icons, framework, look)
+    imports = "\n".join(import_lines)
+    remarks = [icon.key for icon in icons] if _needs_parting(uses, framework) else None
+    code = laid_out(imports, uses, framework, remarks=remarks)
+    install = f"npm install {' '.join(packages)}" if packages else None
+    return Snippet(code, imports, tuple(uses), install, left_out)
 
 
 def laid_out(
@@ -114,7 +108,7 @@ def _components(icons: Sequence[NamedIcon], framework: Framework, look: Look) ->
     stated, left_out = _stated(framework, look)
     weights = (f'weight="{one.weight}"' if one.weight else "" for one in exports)
     uses = [_element(name, weight, *stated) for name, weight in zip(local_names(exports), weights, strict=True)]
-    return _Written(_imported(exports), uses, framework.packages, left_out)
+    return _imported(exports), uses, framework.packages, left_out
 
 
 def _element(*parts: str, end: str = " />") -> str:
@@ -129,19 +123,19 @@ def _exported(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _
     uses = [_element(f"{head}={{{name}}}", *stated) for name in local_names(exports)]
     modules = dict.fromkeys(one.module for one in exports)
     packages = dict.fromkeys((*framework.packages, *modules))
-    return _Written([_component_import(framework), *_imported(exports)], uses, [*packages], left_out)
+    return [_component_import(framework), *_imported(exports)], uses, [*packages], left_out
 
 
 def _keys(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
     """A component that takes the key, or, without one, the key alone."""
     if not framework.component:
-        return _Written([], [icon.key for icon in icons])
+        return [], [icon.key for icon in icons], [], ()
     stated, left_out = _stated(framework, look)
     head = f"{framework.component} {framework.attribute}"
     is_element = framework.language == "html"  # which no slash ends
     end = f"></{framework.component}>" if is_element else " />"
     uses = [_element(f'{head}="{iconify_key(icon)}"', *stated, end=end) for icon in icons]
-    return _Written([_component_import(framework)], uses, framework.packages, left_out)
+    return [_component_import(framework)], uses, framework.packages, left_out
 
 
 def _classes(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
@@ -151,24 +145,20 @@ def _classes(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _W
     style = f' style="{"; ".join(stated)}"' if stated else ""
     uses = [f'<span class="i-{key.prefix}{":" if "-" in key.prefix else "-"}{key.name}"{style}></span>' for key in keys]
     sets = dict.fromkeys(f"@iconify-json/{key.prefix}" for key in keys)
-    return _Written([], uses, [*framework.packages, *sets], left_out)
+    return [], uses, [*framework.packages, *sets], left_out
 
 
 def _drawn(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
     uses = [DRAWINGS[framework.name](icon, look) for icon in _with_distinct_names(icons)]
-    return _Written([REACT_IMPORT] if framework.name == "react" else [], uses)
+    return [REACT_IMPORT] if framework.name == "react" else [], uses, [], ()
 
 
 def _with_distinct_names(icons: Sequence[NamedIcon]) -> list[NamedIcon]:
     """Give other names to icons that would be called as another one before them: BellFilled2, .icon-bell-2."""
-    names: dict[str, str] = {}
-    taken: set[str] = set()
-    for icon in icons:
-        if icon.key not in names:
-            numbered = (icon.name if number == 1 else f"{icon.name}-{number}" for number in count(1))
-            names[icon.key] = next(name for name in numbered if slug(name) not in taken)
-            taken.add(slug(names[icon.key]))
-    return [replace(icon, name=names[icon.key]) for icon in icons]
+    names = {icon.key: icon.name for icon in icons}
+    slugs = [slug(name) for name in names.values()]
+    ends = {key: new.removeprefix(old) for key, old, new in zip(names, slugs, unique(slugs), strict=True)}
+    return [replace(icon, name=f"{icon.name}{ends[icon.key]}") for icon in icons]
 
 
 _WRITERS: Mapping[str, Callable[[Sequence[NamedIcon], Framework, Look], _Written]] = {

@@ -11,8 +11,9 @@ from xml.parsers import expat
 
 from indexer.errors import RenderError
 from indexer.rendering.render import svg_document
-from search.drawings.sheets import Declaration, rules_of
-from search.drawings.sheets import declarations as all_declarations
+from indexer.rendering.styles import Declaration
+from indexer.rendering.styles import declarations as all_declarations
+from search.drawings.sheets import rules_of
 
 SVG = "http://www.w3.org/2000/svg"
 _MOST_ELEMENTS = 20_000

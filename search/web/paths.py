@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
+from indexer.sources.records import shown
 from search.drawings.collection import Collection
 from search.drawings.drawn import Corner, Look
 from search.drawings.export import Kind, Options
@@ -68,9 +69,25 @@ def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Refusal, "description": _WHEN[status]} for status in statuses}
 
 
+def refuse_unknown(request: Request) -> None:
+    """Refuse a parameter that a path does not take: it may be a slip.
+
+    Raises:
+        HTTPException: it has one.
+    """
+    described = request.app.openapi()["paths"][request.scope["route"].path_format][request.method.lower()]
+    known = [one["name"] for one in described.get("parameters", ()) if one["in"] == "query"]
+    for name, value in request.query_params.items():
+        if name not in known:
+            takes = ", ".join(sorted(known)) or "none"
+            raise HTTPException(422, f'{shown(name)} is "{shown(value)}": no parameter of this path; it takes {takes}')
+
+
 def new_router(*, is_open: bool = False) -> APIRouter:
-    """A router whose paths declare what any of them may answer; an open one wants no token."""
-    return APIRouter(responses=errors(*(status for status in _ALWAYS if not (is_open and status == 401))))
+    """A router whose paths declare what any of them may answer; an open one wants no token and takes any parameter."""
+    if is_open:
+        return APIRouter(responses=errors(*(status for status in _ALWAYS if status != 401)))
+    return APIRouter(responses=errors(*_ALWAYS), dependencies=[Depends(refuse_unknown)])
 
 
 def service_of(request: Request) -> Service:

@@ -11,21 +11,25 @@ import base64
 import hashlib
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, Self
-from xml.parsers import expat
-from xml.sax.saxutils import escape, quoteattr
+from xml.etree.ElementTree import Element
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.errors import LibraryError, RenderError
+from indexer.errors import IconsError, LibraryError, RenderError
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import svg_document
 from indexer.screens.files import UsageFolder
-from search.drawings.drawn import coloured
+from search.drawings.clean import clean_tree, set_apart
+from search.drawings.drawn import AS_IT_IS, NamedIcon, coloured
+from search.drawings.kinds import element
+from search.drawings.markup import XML
+from search.drawings.markup import written as spelt
+from search.drawings.shapes import box_of
 from search.engine import SearchEngine
 from search.generation.opened import state_of
 from search.pictures import digest_of
@@ -38,25 +42,13 @@ from search.web.connections import Gate
 _HEAD = (
     b'<svg xmlns="http://www.w3.org/2000/svg"><style>:root>svg{display:none}:root>svg:target{display:inline}</style>'
 )
-_SHAPES = frozenset(["g", "path", "circle", "ellipse", "rect", "line", "polyline", "polygon", "title", "desc"])
-_FOUND_BY_ID = frozenset(
-    ["defs", "linearGradient", "radialGradient", "stop", "clipPath", "mask", "pattern", "symbol", "use", "filter"]
+_TAG = re.compile(rb"<(?!/)([^\s/>]*)")
+_BESIDE_OTHERS = re.compile(
+    rb"svg|g|path|circle|ellipse|rect|line|polyline|polygon|title|desc|defs|linearGradient|radialGradient|stop|clipPath"
+    rb"|mask|pattern|symbol|use|filter|fe(?!Image)[A-Z][A-Za-z]+|\?xml|!--.*"
 )
-_OF_FILTER = re.compile("fe(?!Image)[A-Z][A-Za-z]+")
-_OF_ROOT = re.compile(
-    r"xmlns(:\w+)?|version|viewBox|width|height|x|y|fill(-\w+)?|stroke(-\w+)?|role|aria-\w+|id|class|data-[\w-]+"
-)
-_NAMES = re.compile(r"id|class|data-[\w-]+")
-_LEFT_OUT = re.compile(rf"x|y|width|height|{_NAMES.pattern}")
-"""Of a root: its layer has a place and a name of its own."""
-_VIEW = re.compile(r"\s*[-+.\de]+[\s,]+[-+.\de]+[\s,]+(\d+(?:\.\d+)?)[\s,]+(\d+(?:\.\d+)?)\s*")
-"""A viewBox: its width and height."""
-_NOT_SHARED = re.compile(r"id|href|(?!xmlns:).*:.*")
-_REACHING = re.compile(r"url|var|[@\\<>&]", re.IGNORECASE)
-"""In the value of an attribute: what may mean something else beside other icons."""
-_ID = r"[\w.:-]+"
-_LINKS = ("href", "xlink:href")
-_TO_ID = re.compile(rf"url\(\s*([\"']?)#({_ID})\1\s*\)")
+"""What icons of one document are made of, by the beginnings of what stands in angles."""
+_OF_ROOT = re.compile(r"version|viewBox|width|height|x|y|fill(-\w+)?|stroke(-\w+)?|role|aria-\w+|id|class")
 
 
 def svg_text(content: bytes, *, colour: str | None = None) -> bytes | None:
@@ -82,13 +74,11 @@ def fitting(pictures: Iterable[tuple[str, bytes]]) -> tuple[dict[str, bytes], in
     room, n_too_many = MOST_STACKED, 0
     for name, content in pictures:
         document = svg_text(content)
-        if document is None:
-            continue
-        if len(document) > room:
-            n_too_many += 1
-            continue
-        documents[name] = document
-        room -= len(document)
+        if document is not None and len(document) <= room:
+            documents[name] = document
+            room -= len(document)
+        else:
+            n_too_many += document is not None
     return documents, n_too_many
 
 
@@ -99,100 +89,33 @@ def stacked(pictures: Mapping[str, bytes]) -> bytes:
 
 
 def _layer(layer: str, document: bytes) -> bytes:
-    plain = _shared(document, layer)
-    if plain is None:
+    root = _shared(document, layer)
+    box = None if root is None else box_of({"viewBox": root.get("viewBox", "")})
+    if root is None or box is None:
         address = b"data:image/svg+xml;base64," + base64.b64encode(document)
         return b'<svg id="%b"><image width="100%%" height="100%%" href="%b"/></svg>' % (layer.encode(), address)
-    root, inside = plain
-    kept = {name: value for name, value in root.items() if not _LEFT_OUT.fullmatch(name)} | _placed(root["viewBox"])
-    attributes = "".join(f" {name}={quoteattr(value)}" for name, value in kept.items())
-    return b'<svg id="%b"%b%b' % (layer.encode(), attributes.encode(), inside)
+    return spelt(element("svg", {"id": ""} | root.attrib | {"id": layer} | _placed(box), root), XML).encode()
 
 
-def _placed(view: str) -> dict[str, str]:
+def _placed(box: Sequence[float]) -> dict[str, str]:
     """Where a layer stands in a square stack: in the middle, and no larger than its viewBox, which clips it."""
-    found = _VIEW.fullmatch(view)
-    assert found is not None  # whose root is plain has one
-    width, height = float(found[1]), float(found[2])
-    wide, high = (100 * side / max(width, height) for side in (width, height))
+    wide, high = (100 * side / max(box[2:]) for side in box[2:])
     sides = {"x": (100 - wide) / 2, "y": (100 - high) / 2, "width": wide, "height": high}
     return {name: f"{share:g}%" for name, share in sides.items()}
 
 
-class _NotPlainError(Exception):
-    """Something of an SVG could reach another one, or be reached."""
-
-
-def _shared(document: bytes, layer: str) -> tuple[dict[str, str], bytes] | None:
-    """The root's attributes and what follows them, if an SVG is well-formed and nothing in it reaches another one.
-
-    Each id begins with the name of its layer. Classes are nobody's there: no style names them.
-    """
-    root: dict[str, str] = {}
-    written = []
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        if not root:
-            _check_root(name, attributes)
-            root.update(attributes)
-            written.append(">")
-        elif name in _SHAPES or name in _FOUND_BY_ID or _OF_FILTER.fullmatch(name):
-            spelled = [_of_layer(layer, attribute, value) for attribute, value in attributes.items()]
-            written.append(f"<{' '.join([name, *spelled])}>")
-        else:
-            raise _NotPlainError
-
-    parser = _parser(start)
-    parser.EndElementHandler = lambda name: written.append(f"</{name}>")
-    parser.CharacterDataHandler = lambda text: written.append(escape(text))
-    try:
-        parser.Parse(document, True)
-    except (expat.ExpatError, _NotPlainError):
+def _shared(document: bytes, layer: str) -> Element | None:
+    """The drawing with names of its own, if it is nothing but shapes that look alike beside others."""
+    if b"\\" in document or not all(map(_BESIDE_OTHERS.fullmatch, _TAG.findall(document))):
         return None
-    return None if len(written) == len([">", "</svg>"]) else (root, "".join(written).encode())
-
-
-def _of_layer(layer: str, name: str, value: str) -> str:
-    """Write an attribute; what it refers to is of this layer."""
-    if name == "id" and re.fullmatch(_ID, value):
-        value = f"{layer}-{value}"
-    elif name in _LINKS and re.fullmatch(f"#{_ID}", value):
-        name, value = "href", f"#{layer}-{value[1:]}"
-    elif _NOT_SHARED.fullmatch(name) or _may_reach(name, _TO_ID.sub("", value)):
-        raise _NotPlainError
-    else:
-        value = _TO_ID.sub(lambda link: f"url(#{layer}-{link[2]})", value)
-    return f"{name}={quoteattr(value)}"
-
-
-def _may_reach(name: str, value: str) -> bool:
-    return _REACHING.search(value) is not None and _NAMES.fullmatch(name) is None
-
-
-def _parser(start: Callable[[str, dict[str, str]], None]) -> expat.XMLParserType:
-    """A parser that refuses whatever could mean something else where it stands."""
-    parser = expat.ParserCreate("utf-8")
-    parser.StartElementHandler = start
-    parser.XmlDeclHandler = _check_declaration
-    parser.StartDoctypeDeclHandler = parser.StartCdataSectionHandler = parser.ProcessingInstructionHandler = _refuse
-    return parser
-
-
-def _check_root(name: str, attributes: Mapping[str, str]) -> None:
-    view = _VIEW.fullmatch(attributes.get("viewBox", ""))
-    if name != "svg" or view is None or not all(map(_OF_ROOT.fullmatch, attributes)):
-        raise _NotPlainError
-    if not float(view[1]) or not float(view[2]):
-        raise _NotPlainError
-
-
-def _check_declaration(_version: str, encoding: str | None, _standalone: int) -> None:
-    if (encoding or "utf-8").lower() != "utf-8":
-        raise _NotPlainError
-
-
-def _refuse(*_: object) -> None:
-    raise _NotPlainError
+    try:
+        root = clean_tree(NamedIcon(layer, "", layer, document), AS_IT_IS)
+    except IconsError:
+        return None
+    if not len(root) or not all(map(_OF_ROOT.fullmatch, root.attrib)):
+        return None
+    set_apart(root, name=layer)
+    return root
 
 
 _DRAWING_ID = re.compile("[0-9]{1,18}")

@@ -42,7 +42,7 @@ from indexer.screens.files import UsageFolder
 
 MODES = {"count": 0, "error": 1, "full": 2, "kill": 3}
 QUERIES = ("dot a", "dot d", "arrow", "new")
-CLOCK = ("started_at", "seconds", "generation")
+CLOCK = ("started_at", "seconds", "generation", "timings")
 """Columns that differ between equal runs; a crash may cost a number of a generation."""
 RANDOM_ID = "'key': 'library'"
 """A setting that differs between equal libraries."""

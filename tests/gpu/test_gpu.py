@@ -20,10 +20,12 @@ import torch
 
 from indexer.bench.alone import encode_all
 from indexer.bench.gpu import Parts, Setting, tiny
+from indexer.bench.knobs import EMBED, TRAIN, parse_setting
 from indexer.bench.report import Row
 from indexer.embedding.cuda_device import CudaDevice, page_locked
 from indexer.embedding.device import Batch
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.graphs import MANY
 from indexer.encoders.torch_encoder import Encoder
 from indexer.rendering.slots import Settings, Slots, shared_memory
 from indexer.reports.terminal import Bars
@@ -42,9 +44,19 @@ def setting(tmp_path: Path) -> Setting:
 
 
 def measured(setting: Setting, name: str) -> list[Row]:
-    """Rows of one part of `icons lab bench gpu`."""
+    """Rows of one part of `icons lab bench gpu`, or of what is turned in one: "embed bundled: precision=fp32"."""
+    of, _, chosen = name.partition(": ")
+    table = TRAIN if of == "training" else EMBED
+    config = dict(parse_setting(table, text) for text in chosen.split(", ") if "=" in text)
     with Bars() as bars:
-        (part,) = (part for part in Parts(setting, bars).all() if part.name == name)
+        parts = Parts(setting, bars)
+        if config and table is TRAIN:
+            base = {"devices": setting.n_devices, "batch": setting.train_batch}
+            part = parts._train({**base, **config}, base)
+        elif config:
+            part = parts._embed("bundled", **config)
+        else:
+            (part,) = (part for part in parts.all() if part.name == name)
         rows = part.measure()
     assert [row.error for row in rows] == [None] * len(rows)
     return rows
@@ -106,7 +118,7 @@ def test_batches_under_way_are_never_overwritten(shared: Any, has_graphs: bool) 
     with opened(shared, batch_size=32) as device:
         one_by_one = np.concatenate([device.enqueue(shared[at : at + 32])() for at in range(0, 512, 32)])
         if has_graphs:
-            device.prepare(n_images=512, largest=32)
+            device.prepare(n_images=MANY, largest=32)
             assert device.not_captured is None
         for _ in range(5):
             assert cosines(encode_all(device, in_batches(shared)), one_by_one.astype(np.float32)).min() > 0.9999
@@ -138,9 +150,10 @@ def test_batches_are_halved_where_there_is_no_room(shared: Any) -> None:
 def test_a_batch_size_is_found_and_its_graphs_are_captured(shared: Any) -> None:
     with opened(shared, batch_size=None) as device:
         device.prepare(n_images=100_000, largest=512)
-        assert device.batch_size in (64, 128, 256, 512) and (device.not_captured, device.busy_seconds) == (None, 0.0)
-        encode_all(device, in_batches(shared))
-        assert device.busy_seconds > 0.0
+        while device.tries_sizes:
+            encode_all(device, [shared[: device.batch_size]])
+        assert device.batch_size in (64, 128, 256, 512) and device.not_captured is None and device.busy_seconds > 0.0
+        assert all(place.graph is not None for place in device._places)
 
 
 WAYS = ["precision=fp32", "precision=fp16", "program=plain", "program=plain, pinned=on"]

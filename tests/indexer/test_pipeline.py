@@ -19,8 +19,9 @@ from indexer.catalog import questions
 from indexer.catalog.database import open_catalog
 from indexer.commands.library import read_failures, read_sources, read_status
 from indexer.embedding.planning import EmbedOptions
+from indexer.encoders import devices
 from indexer.encoders.checkpoint import ModelChoice
-from indexer.errors import IconsError, LibraryError
+from indexer.errors import DeviceError, IconsError, LibraryError
 from indexer.library.durable import describe_file, with_checksum
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, embed, forget, index, merge, scan
@@ -285,6 +286,34 @@ def test_a_model_that_does_not_load_leaves_the_old_generation_answering(
         build(model=broken)
     assert library.current() == 1
     assert build().generation is None
+
+
+@pytest.mark.skipif(Path("/proc/driver/nvidia").exists(), reason="plays a GPU that torch does not find")
+@pytest.mark.parametrize(
+    ("free", "says"),
+    [
+        (
+            80e9,
+            ["On the GPU: 11 pictures take about", 'On the CPU: "cuda:0" can\'t be used ('],
+        ),
+        (1e9, ['On the CPU: GPU "0" has 1.0 GB free']),
+        ("GPU is lost", ['On the CPU: GPU "0" does not answer: GPU is lost']),
+    ],
+)
+def test_auto_goes_on_with_the_cpu_where_a_gpu_turns_out_to_be_broken_or_full(
+    build: Build, icon_folder: Path, monkeypatch: pytest.MonkeyPatch, free: object, says: list[str]
+) -> None:
+    monkeypatch.setattr(devices, "may_have_gpu", lambda: True)
+    monkeypatch.setattr(devices, "ask_driver", lambda _: (99, {"0": free}))
+    monkeypatch.setattr(devices.Machine, "here", lambda: devices.Machine(1, gpu_start_seconds=0.0))
+    watcher = Silent()
+    monkeypatch.setattr("conftest.Silent", lambda: watcher)
+    assert build(icon_folder, devices="auto").embed.images == 11
+    told = [stage for stage in watcher.stages if stage.startswith("On the ")]
+    assert [line.startswith(start) for line, start in zip(told, says, strict=True)] == [True] * len(says), told
+    if free == 80e9:
+        with pytest.raises(DeviceError, match=r"can't be used \(.*\); `nvidia-smi` says more, --devices cpu works"):
+            build(icon_folder, into=Library(icon_folder.parent / "other"), devices="1")
 
 
 def test_a_file_that_changed_since_the_scan_fails_and_the_next_run_mends_it(

@@ -267,6 +267,8 @@ addEventListener("keydown", (event) => {
     words.select();
   } else if (event.key === "Escape" && !event.defaultPrevented && !find(":popover-open:not(#toast), :modal:not(#detail)")) {
     escape(event);
+  } else if (detail.dialog.contains(event.target) && !inField && !event.ctrlKey && !event.metaKey && !event.altKey && detail.icon) {
+    ({ c: grid.copy, x: grid.choose, s: grid.star })[event.key.toLowerCase()]?.(detail.icon);
   }
 });
 

@@ -87,8 +87,10 @@ def test_a_whole_indexing_is_timed_by_stage(icon_folder: Path, tiny_model: Path)
     assert result.exit_code == 0, result.output
     [whole, *stages] = _rows(result)[str(icon_folder)]
     assert (whole["runs"][0]["icons"], whole["runs"][0]["pictures"]) == (12, 11)
-    assert {"Starting", "Looking at sources", "Embedding"} <= {stage["name"] for stage in stages}
-    assert sum(stage["runs"][0]["seconds"] for stage in stages) == pytest.approx(whole["runs"][0]["seconds"])
+    found = {stage["name"]: stage["runs"][0]["seconds"] for stage in stages}
+    assert {"Starting", "Looking at sources", "Embedding", "names", "pictures", "writing", "export"} <= found.keys()
+    steps = sum(seconds for name, seconds in found.items() if name[0].isupper())
+    assert 0.7 < steps / whole["runs"][0]["seconds"] <= 1, "steps follow each other"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """`icons lab bench gpu`: its parts and their order, how it goes on, and its goals; on the CPU, in small."""
 
+import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -9,7 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from indexer.bench import gpu
-from indexer.bench.gpu import Part, Parts, Setting, bench_gpu, chosen, find_gpus, goals
+from indexer.bench.gpu import Part, Parts, Setting, bench_gpu, chosen, find_gpus, goals, tiny
+from indexer.bench.processes import Ran
 from indexer.bench.report import Report, Row
 from indexer.errors import BenchError, DeviceError
 from indexer.reports.terminal import Bars
@@ -25,17 +27,37 @@ def _names(**facts: Any) -> list[str]:
 
 def test_the_most_important_comes_first_and_everything_once() -> None:
     one, two = _names(), _names(n_devices=2)
-    assert one[:11] == [
-        *("links", "parity bundled", "embed bundled: base", "limit bundled"),
-        *("weights ViT-L-14", "parity ViT-L-14", "embed ViT-L-14: base", "limit ViT-L-14"),
-        "embed ViT-L-14: program=plain, batch=64, workers=2, precision=fp32",
-        "embed ViT-L-14: program=plain, batch=256, workers=2, precision=bf16, pinned=on",
-        "training: base",
+    models, plain = ("bundled", "ViT-L-14", "ViT-B-32"), "embed ViT-L-14: program=plain, batch"
+    assert one == [
+        *("links", "parity bundled", "weights ViT-L-14", "parity ViT-L-14", "weights ViT-B-32", "parity ViT-B-32"),
+        *(f"limit {model}" for model in models),
+        *(f"embed {model}: base" for model in models),
+        *("start bundled", "start ViT-L-14", "training: base"),
+        f"{plain}=64, workers=2, precision=fp32",
+        f"{plain}=256, workers=2, precision=bf16, pinned=on",
     ]
-    assert len(two) == len(set(two))
+    assert (len(two), len({*one} - {*two})) == (len(set(two)), 0)
+    assert two[-1] == "all-reduce"
     assert two.index("training: base") < two.index("devices bundled, as much for each: devices=2")
-    assert set(two) - set(one) >= {"all-reduce", "training: strategy=fsdp", "training: nccl_algo=Ring"}
-    assert set(one) - {"embed bundled: workers=2"} <= set(two)
+
+
+def test_a_start_is_read_from_the_commands_own_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = [{"rank": "main", "span": name, "start": 1.0, "seconds": 2.0, "processor_seconds": 0.5} for name in "ab"]
+    asked = list[tuple[str, ...]]()
+
+    def run(*arguments: str, is_watched: bool = True) -> Ran:
+        asked.append(arguments[:3])
+        return Ran(7.0, json.dumps({"timings": ran}), [(1.5, 2_000_000_000)])
+
+    monkeypatch.setattr(gpu, "run_icons", run)
+    with Bars() as bars:
+        (part,) = (part for part in Parts(tiny(tmp_path), bars).all() if part.name == "start bundled")
+    figures = {"seconds": 2.0, "start, s": 1.0, "processor, s": 0.5, "peak memory, GB": 2.0}
+    assert [(row.name, row.runs) for row in part.measure()] == [
+        ("the whole", [{"seconds": 7.0}]),
+        *((name, [figures]) for name in "ab"),
+    ]
+    assert asked == [("index", "--only", "scan"), ("index", "--only", "embed")]
 
 
 def test_parts_are_chosen_by_how_their_names_begin() -> None:
@@ -121,8 +143,8 @@ def test_goals_are_met_or_missed() -> None:
 
 
 def test_without_a_gpu_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("indexer.encoders.devices._count_gpus", lambda: 0)
-    with pytest.raises(DeviceError, match=r"no GPU is here: torch .* sees none; look at `nvidia-smi`"):
+    monkeypatch.setattr("indexer.encoders.devices.may_have_gpu", lambda: False)
+    with pytest.raises(DeviceError, match="no GPU can be used: no driver of one is here; look at `nvidia-smi`"):
         find_gpus("auto")
     done = CliRunner().invoke(main, ["lab", "bench", "gpu", "--out", str(tmp_path / "out")])
     assert "try all parts in small with --devices cpu" in done.output

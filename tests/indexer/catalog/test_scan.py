@@ -9,7 +9,7 @@ from sqlalchemy import Engine, select
 
 from indexer.catalog import questions
 from indexer.catalog.database import files, icons, names, open_catalog, sets, sources
-from indexer.catalog.scan import _MANY, ScanTally, forget, remember, scan
+from indexer.catalog.scan import _MANY, ScanTally, forget, move, remember, scan
 from indexer.errors import SourceError
 
 
@@ -71,10 +71,41 @@ def test_a_renamed_a_moved_and_a_changed_icon_keep_their_ids(engine: Engine, ico
     assert [old == new for old, new in zip(before["dot-c"], after["dot-c"], strict=True)] == [True, False, True]
 
 
-def test_a_folder_without_pictures_is_refused_where_nothing_else_is_known(engine: Engine, tmp_path: Path) -> None:
-    (tmp_path / "none").mkdir()
-    with pytest.raises(SourceError, match='none" holds no pictures'):
-        _index(engine, tmp_path / "none")
+@pytest.mark.parametrize("name", ["none", "none.csv", "lucide-react"])
+def test_a_place_without_icons_is_told_and_not_remembered(engine: Engine, icon_folder: Path, name: str) -> None:
+    _index(engine, icon_folder)
+    place = icon_folder.parent / name
+    if name == "none.csv":
+        place.write_text("name,tags\nbell,alarm\n")
+    else:
+        place.mkdir()
+    if name == "lucide-react":
+        (place / "package.json").write_text('{"name": "lucide-react"}')
+    [why] = _index(engine, place).empty
+    hints = {
+        "none": f'"{place}" holds no pictures (.apng, ',
+        "none.csv": f'"{place}" holds no icon that can be read: no column "file_path"',
+        "lucide-react": '"lucide-react" holds no pictures (its icons are code); `npm install lucide-static` has them',
+    }
+    assert why.startswith(hints[name])
+    assert ([row[4] for row in _rows(engine)["sources"]], scan(engine).empty) == ([str(icon_folder)], [])
+
+
+def test_a_source_that_was_moved_keeps_ids_and_takes_its_new_name(engine: Engine, icon_folder: Path) -> None:
+    _index(engine, icon_folder)
+    before = _icons(engine)
+    there = icon_folder.rename(icon_folder.with_name("elsewhere"))
+    (there / "new.svg").write_text(disc(20, 20))
+    assert f"`icons sources --move {icon_folder} NEW`" in scan(engine).kept[0].reason
+    with engine.begin() as connection:
+        assert move(connection, icon_folder, there) == 12
+    tally = scan(engine)
+    assert (tally.added, tally.changed, tally.gone, tally.kept) == (1, 12, 0, [])
+    assert ({name: _icons(engine)[name] for name in before}, len(_rows(engine)["sets"])) == (before, 1)
+    refusals = {(icon_folder, there): "is not a source", (there, there): "already", (there, icon_folder): "not exist"}
+    for (old, new), said in refusals.items():
+        with engine.begin() as connection, pytest.raises(SourceError, match=said):
+            move(connection, old, new)
 
 
 def test_a_gone_icon_leaves_and_its_id_is_never_given_again(engine: Engine, icon_folder: Path) -> None:
@@ -104,7 +135,7 @@ def _rows(engine: Engine) -> dict[str, list[tuple[object, ...]]]:
 
 LOSSES: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "its files": ("icons", lambda place: [path.unlink() for path in place.iterdir()], "had 2 icons and has none now"),
-    "its folder": ("icons", shutil.rmtree, "does not exist"),
+    "its folder": ("icons", shutil.rmtree, "is not there now"),
     "its mount": ("icons", lambda place: (shutil.rmtree(place), place.mkdir()), "had 2 icons and has none now"),
     "its rows": ("list.csv", lambda place: place.write_text("file_path\n"), "had 2 icons and has none now"),
     "its bytes": ("list.csv", lambda place: place.write_text(""), 'has none now (no column "file_path"'),
@@ -207,12 +238,9 @@ def test_icons_that_moved_to_another_source_keep_their_ids_and_are_not_lost(
     _index(engine, icon_folder)
     before = _icons(engine)
     (tmp_path / "other").mkdir()
-    assert [why.partition(" (")[0] for why in _index(engine, tmp_path / "other").empty] == [
-        f'"{tmp_path / "other"}" holds no pictures'
-    ]
     for path in icon_folder.iterdir():
         path.rename(tmp_path / "other" / path.name)
-    tally = scan(engine)
+    tally = _index(engine, tmp_path / "other")
     assert (tally.moved, tally.gone, tally.kept, _icons(engine)) == (12, 0, [], before)
 
 

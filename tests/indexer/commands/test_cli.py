@@ -85,7 +85,7 @@ def test_stages_run_alone_do_together_what_index_does(library: Library, icon_fol
     planned = _run(library, "index", "--only", "plan", *options)
     assert "torchrun" in planned.stdout and planned.stdout.count("\n") == 1
     assert "11 pictures and " in _run(library, "index", "--only", "embed", *options).stdout
-    assert json.loads(_run(library, "index", "--only", "merge", *options[:2], "--json").stdout) == {"generation": 1}
+    assert json.loads(_run(library, "index", "--only", "merge", *options[:2], "--json").stdout)["generation"] == 1
 
 
 def test_paths_of_a_model_are_kept_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,6 +130,7 @@ def test_searching_imports_no_torch_and_help_imports_nothing_heavy(
         (["index", "--exclude", "drafts/"], "--exclude needs the SOURCES"),
         (["index", "--batch-size", "0"], "0 is not in the range"),
         (["index", "--only", "embed", "--backend", "mpi"], "'mpi'"),
+        (["serch", "arrow"], 'no command "serch"; did you mean `icons search`?'),
         (["status"], "no library at"),
         (["status", "--failures"], "no library at"),
         (["sources"], "no library at"),
@@ -163,7 +164,7 @@ def test_status_failures_and_sources_speak_to_people_and_programs(
     assert _run(library, "sources").stdout == ""
     again = _run(library, "index")  # nothing comes back by itself
     assert (again.exit_code, again.stdout) == (2, "")
-    assert "has no source any more: all were forgotten. `icons index SOURCE` adds one" in again.stderr
+    assert "has no source any more: all were forgotten or held no icons. `icons index SOURCE` adds one" in again.stderr
     assert again.stderr.rstrip().endswith("generation 1 answers until then")
 
 

@@ -19,6 +19,7 @@ from indexer.embedding import cuda_device
 from indexer.embedding.cuda_device import CudaDevice
 from indexer.embedding.device import Batch
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.graphs import MANY
 from indexer.encoders.torch_encoder import Encoder
 
 
@@ -132,7 +133,7 @@ def test_batches_are_encoded_with_graphs_and_without(cuda: Cuda, encoder: Encode
     with CudaDevice(encoder, None, batch_size=4) as device:
         _assert_encoded(device, encoder)
         device.clear()
-        device.prepare(n_images=12, largest=64)
+        device.prepare(n_images=MANY, largest=64)
         assert device.not_captured is None
         _assert_encoded(device, encoder)
         assert sum(place.graph.n_replays for place in device._places) == 2 + 3
@@ -142,7 +143,7 @@ def test_batches_are_encoded_with_graphs_and_without(cuda: Cuda, encoder: Encode
 def test_a_pass_that_cannot_be_captured_says_why_and_goes_without(cuda: Cuda, encoder: Encoder) -> None:
     cuda.fails = "a copy from the host\nat line 3"
     with CudaDevice(encoder, None, batch_size=4) as device:
-        device.prepare(n_images=12, largest=64)
+        device.prepare(n_images=MANY, largest=64)
         assert (device.not_captured, len(device._failed_captures)) == ("a copy from the host", 1), "torch asks it again"
         _assert_encoded(device, encoder)
 
@@ -157,7 +158,7 @@ def test_graphs_that_differ_are_left(cuda: Cuda, encoder: Encoder, monkeypatch: 
 def test_who_collects_keeps_nothing_of_the_device(cuda: Cuda, encoder: Encoder) -> None:
     """The place of a batch that is under way is given back where a later one finds no room."""
     with CudaDevice(encoder, None, batch_size=4) as device:
-        device.prepare(n_images=12, largest=64)
+        device.prepare(n_images=MANY, largest=64)
         pixels = _pixels(4)
         collect = device.enqueue(pixels)
         assert not any(isinstance(cell.cell_contents, cuda_device._Place) for cell in collect.__closure__ or ())
@@ -204,8 +205,31 @@ def test_what_cannot_be_locked_is_copied_all_the_same(cuda: Cuda, encoder: Encod
     assert "release" not in cuda.said
 
 
-def test_sizes_are_tried_on_the_memory_that_batches_come_from(cuda: Cuda, encoder: Encoder) -> None:
+def test_the_renderers_memory_is_locked_while_the_device_is_there(cuda: Cuda, encoder: Encoder) -> None:
     memory = _pixels(8)
-    with CudaDevice(encoder, memory, batch_size=4) as device:
-        assert (np.shares_memory(device.sample(8), memory), device.sample(16).shape) == (True, (16, 32, 32, 3))
-    assert (cuda.said[0], cuda.said[-1]) == (f"lock {memory.nbytes}", "release")
+    with CudaDevice(encoder, memory, batch_size=4):
+        assert cuda.said == [f"lock {memory.nbytes}"]
+    assert cuda.said[-1] == "release"
+
+
+def test_what_was_found_is_kept_and_capturing_waits_until_it_pays(cuda: Cuda, encoder: Encoder, tmp_path: Path) -> None:
+    kept, pixels = tmp_path / "batch.json", _pixels(128)
+    for n_batches in (1, 4):  # of one nothing is learnt
+        assert not kept.exists()
+        device = CudaDevice(encoder, None, batch_size=None, kept=kept)
+        device.prepare(n_images=1024, largest=128)
+        for _ in range(n_batches):
+            device.begin(Batch((), pixels[: device.batch_size], pixels[: device.batch_size]))
+        device.tries_sizes = False
+        assert (device.batch_size, cuda.pools) == (128, []), "of 8 batches"
+    for n_images, n_captured in ((1024, 0), (128 * 128, 2)):
+        with CudaDevice(encoder, None, batch_size=None, kept=kept) as device:
+            device.prepare(n_images=n_images, largest=128)
+            assert (device.batch_size, len(cuda.pools)) == (128, n_captured)
+    kept.write_text('{"batch_size": 64, "not_captured": "a copy from the host"}')
+    with CudaDevice(encoder, None, batch_size=None, kept=kept) as device:
+        device.prepare(n_images=MANY, largest=128)
+        assert (device.remark, len(cuda.pools)) == ("no graph was captured: a copy from the host", 2)
+    kept.write_text("[]")
+    with CudaDevice(encoder, None, batch_size=None, kept=kept) as device:
+        assert device.known is None

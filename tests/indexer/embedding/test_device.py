@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from indexer.embedding.device import (
     QueuedDevice,
     default_workers,
     encode_pipelined,
-    find_batch_size,
     in_batches,
 )
 from indexer.encoders.graphs import LoadedEncoder
@@ -170,35 +170,54 @@ def test_a_cpu_without_room_encodes_halves() -> None:
 class Timed(Queue):
     """Takes a fixed time for a batch and some for each picture; the first batch of a size takes a second more."""
 
-    def __init__(self, now: list[float], *, fixed: float, each: float, room: int = 1 << 30) -> None:
+    def __init__(self, *, fixed: float, each: float, room: int = 1 << 30) -> None:
         super().__init__(Means(), room=room)
-        self.now, self.fixed, self.each = now, fixed, each
+        self.fixed, self.each = fixed, each
 
     def enqueue(self, pixels: Pixels) -> Collect:
         super().enqueue(pixels)
-        self.now[0] += self.fixed + self.each * len(pixels) + (self.enqueued.count(len(pixels)) == 1)
+        self.busy_seconds += self.fixed + self.each * len(pixels) + (self.enqueued.count(len(pixels)) == 1)
         return lambda: np.zeros((len(pixels), 1), np.float16)
 
 
 @pytest.mark.parametrize(
     ("fixed", "each", "room", "n_images", "expected"),
     [
-        (0.001, 0.0, 1 << 30, 10_000, 2048),  # bound by launches: as many as may be
-        (0.001, 1e-4, 1 << 30, 10_000, 128),  # 64: .0074 s, 128: .0138, a gain of 7 %; 256: .0266, of 4 %
-        (0.0, 0.01, 1 << 30, 10_000, 64),  # twice as many would take more than half a second
-        (0.001, 0.0, 300, 10_000, 256),
-        (0.001, 0.0, 5, 10_000, 4),
-        (0.001, 0.0, 1 << 30, 100, 128),
+        (0.001, 0.0, 1 << 30, 100_000, 2048),  # bound by launches: as many as may be
+        (0.001, 1e-4, 1 << 30, 100_000, 128),  # 64: .0074 s, 128: .0138, a gain of 7 %; 256: .0266, of 4 %
+        (0.0, 0.01, 1 << 30, 100_000, 64),  # twice as many would take more than half a second
+        (0.001, 0.0, 300, 100_000, 256),
+        (0.001, 0.0, 5, 100_000, 4),
+        (0.001, 0.0, 1 << 30, 1_000, 64),  # eight batches at least
+        (0.001, 0.0, 1 << 30, 5_000, 512),
     ],
 )
-def test_the_batch_size_is_doubled_while_that_pays(
-    monkeypatch: pytest.MonkeyPatch, fixed: float, each: float, room: int, n_images: int, expected: int
+def test_the_first_batches_tell_how_many_pictures_go_at_once(
+    fixed: float, each: float, room: int, n_images: int, expected: int
 ) -> None:
-    now = [0.0]
-    monkeypatch.setattr("indexer.embedding.device.time.perf_counter", lambda: now[0])
-    device = Timed(now, fixed=fixed, each=each, room=room)
-    find_batch_size(device, n_images=n_images, largest=2048)
+    """Whole batches lie side by side in the circle of slots, whatever sizes were tried and however blocks end."""
+    device = Timed(fixed=fixed, each=each, room=room)
+    device.prepare(n_images=n_images, largest=2048)
+    most = device.batch_size // CHUNK
+    chunks = [chunk for n in (40, 5, 7, 300) for chunk in chunks_of(range(CHUNK * n - 9), size=CHUNK, n_slots=4096)]
+    memory = chunks[0].memory
+    circle = (
+        replace(chunk, place=slice(at % (4 * most) * CHUNK, at % (4 * most) * CHUNK + len(chunk.ids)), memory=memory)
+        for at, chunk in enumerate(chunks)
+    )
+    for batch in in_batches(circle, chunk=CHUNK, n_chunks=lambda: max(1, device.batch_size // CHUNK)):
+        assert len(batch.filled) == len(batch.chunks) * CHUNK or batch.chunks[-1] is chunks[-1], "it lies in one piece"
+        device.begin(batch)
     assert device.batch_size == expected
+
+
+def test_what_an_earlier_run_has_found_is_taken() -> None:
+    device = Timed(fixed=0.001, each=0.0)
+    device.known = 256
+    for n_images, expected in ((100_000, 256), (1_000, 64)):
+        device.tries_sizes = True
+        device.prepare(n_images=n_images, largest=2048)
+        assert (device.batch_size, device.tries_sizes) == (expected, False)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,20 @@
 """`--devices` counts the GPUs that CUDA_VISIBLE_DEVICES shows, and a rank gets the entry that was meant."""
 
 import os
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 import torch.distributed as dist
 
 from indexer.embedding.distributed import Rank, Ranks, process_group
-from indexer.encoders.devices import Devices, first_devices, parse_devices
+from indexer.encoders import devices
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.devices import Devices, Machine, choose_sooner, first_devices, operations, parse_devices
 from indexer.errors import DeviceError
 
 MASK = "CUDA_VISIBLE_DEVICES"
@@ -16,10 +22,15 @@ UUIDS = "GPU-5ee1, GPU-0c3b,GPU-9d00"
 PARTS = "MIG-77aa,MIG-88bb"
 
 
-def see(monkeypatch: pytest.MonkeyPatch, n: int, mask: str | None) -> None:
-    """Have CUDA show `n` GPUs under a mask."""
-    monkeypatch.setattr("indexer.encoders.devices.may_have_gpu", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: n)
+def see(monkeypatch: pytest.MonkeyPatch, n: int, mask: str | None, *, cuda: int = 99, **free: Any) -> None:
+    """Have a driver tell of `n` GPUs of 80 GB, but those that are named otherwise ("gpu3"), under a mask."""
+
+    def ask(entries: Sequence[str] | None) -> tuple[int, dict[str, Any]]:
+        shown = map(str, range(n)) if entries is None else entries
+        return cuda, {entry: free.get(f"gpu{entry}", 80e9) for entry in shown}
+
+    monkeypatch.setattr(devices, "may_have_gpu", lambda: True)
+    monkeypatch.setattr(devices, "ask_driver", ask)
     monkeypatch.delenv(MASK, raising=False)
     if mask is not None:
         monkeypatch.setenv(MASK, mask)
@@ -41,7 +52,7 @@ def test_devices_that_are_not_there_are_named(text: str) -> None:
 @pytest.mark.parametrize(
     ("mask", "n", "text", "expected"),
     [
-        (None, 4, "auto", Devices("cuda", 4)),
+        (None, 4, "auto", Devices("cuda", 4, "0,1,2,3")),
         (None, 4, "2", Devices("cuda", 2, "0,1")),
         (None, 4, "3,1", Devices("cuda", 2, "3,1", first=3)),
         ("4,5,6,7", 4, "auto", Devices("cuda", 4, "4,5,6,7")),
@@ -51,8 +62,7 @@ def test_devices_that_are_not_there_are_named(text: str) -> None:
         (UUIDS, 3, "2,1", Devices("cuda", 2, "GPU-9d00,GPU-0c3b", first=2)),
         (PARTS, 1, "2", Devices("cuda", 2, PARTS)),
         (PARTS, 1, "auto", Devices("cuda", 2, PARTS)),
-        ("", 0, "auto", Devices("cpu", 1)),
-        (PARTS, 0, "auto", Devices("cpu", 1)),
+        ("", 1, "auto", Devices("cpu", 1, why='CUDA_VISIBLE_DEVICES is ""')),
     ],
 )
 def test_gpus_are_those_that_the_mask_shows(
@@ -66,6 +76,82 @@ def test_a_gpu_beyond_the_mask_is_refused_with_the_mask(monkeypatch: pytest.Monk
     see(monkeypatch, 2, "4,5")
     with pytest.raises(DeviceError, match='asks for GPU 2, CUDA_VISIBLE_DEVICES "4,5" shows 2'):
         parse_devices("3")
+
+
+@pytest.mark.parametrize(
+    ("played", "auto", "refusal"),
+    [
+        ({"mask": ""}, Devices("cpu", 1), 'CUDA_VISIBLE_DEVICES "" shows 0, CUDA_VISIBLE_DEVICES is ""'),
+        ({"mask": "-1"}, Devices("cpu", 1), 'CUDA_VISIBLE_DEVICES is "-1"'),
+        ({"cuda": 9}, Devices("cpu", 1), r"the driver knows CUDA 9, torch is built for \d+; install"),
+        ({"gpu0": 1e9}, Devices("cpu", 1), None),
+        ({"gpu0": "GPU is lost"}, Devices("cpu", 1), None),
+        ({"n": 3, "gpu1": 1e9}, Devices("cuda", 2, "0,2"), None),
+    ],
+)
+def test_a_gpu_that_can_not_be_used_is_left_out_and_named(
+    monkeypatch: pytest.MonkeyPatch, played: dict[str, Any], auto: Devices, refusal: str | None
+) -> None:
+    see(monkeypatch, **{"n": 1, "mask": None, **played})
+    found = parse_devices("auto")
+    assert replace(found, why="") == auto and found.why
+    if refusal is None:  # who names it may try
+        assert parse_devices("1") == Devices("cuda", 1, "0")
+        assert re.fullmatch(r'GPU "\d" (has 1.0 GB free|does not answer: GPU is lost)', found.why)
+    else:
+        with pytest.raises(DeviceError, match=f"{refusal}.*; try --devices cpu"):
+            parse_devices("1")
+
+
+def test_a_driver_that_does_not_answer_says_so_and_others_are_asked_through_torch(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail(_: object) -> None:
+        raise DeviceError("the driver does not answer: Driver/library version mismatch")
+
+    see(monkeypatch, 1, None)
+    monkeypatch.setattr(devices, "ask_driver", fail)
+    assert parse_devices("auto").why.endswith("version mismatch; `nvidia-smi` says more")
+    monkeypatch.setattr(devices, "ask_driver", lambda _: None)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert parse_devices("auto") == Devices("cuda", 2, "0,1")
+    monkeypatch.setattr(devices, "_LISTED", tmp_path)
+    (tmp_path / "0000:01:00.0").mkdir()
+    assert parse_devices("auto") == Devices("cuda", 1, "0")
+
+
+BUNDLED, LARGE = (1.6e8, 5.2e7), (1.56e11, 1.4e9)
+"""Operations of a picture and a name: the bundled model's, and ViT-L-14's."""
+
+
+@pytest.mark.parametrize(
+    ("n_images", "of_each", "machine", "n_gpus", "expected"),
+    [
+        (2_176, BUNDLED, Machine(16), 1, "On the CPU: 2,176 pictures take about 2 s there, a GPU starts in 15 s"),
+        (2_176, LARGE, Machine(16), 1, "On the GPU: 2,176 pictures take about 18 s there, 215 s on the CPU"),
+        (50_000, BUNDLED, Machine(16), 1, "On the CPU: 50,000 pictures"),
+        (400_000, BUNDLED, Machine(16), 1, "On the GPU: 400,000 pictures"),
+        (400_000, BUNDLED, Machine(64), 1, "On the CPU"),
+        (2_176, BUNDLED, Machine(16, gpu_start_seconds=1), 1, "On the GPU"),
+        (20, LARGE, Machine(16), 1, "On the CPU: 20 pictures"),
+        (2_000, LARGE, Machine(16, core_rate=4e12), 1, "On the CPU"),
+        (400_000, LARGE, Machine(64), 8, "On 8 GPUs: 400,000 pictures take about 93 s there"),
+        (0, BUNDLED, Machine(2), 1, "On the CPU: 500 names"),
+    ],
+)
+def test_auto_takes_the_way_that_is_done_sooner(
+    n_images: int, of_each: tuple[float, float], machine: Machine, n_gpus: int, expected: str
+) -> None:
+    gpus = Devices("cuda", n_gpus)
+    chosen, line = choose_sooner(gpus, machine, n_images=n_images, n_names=n_images // 2 or 500, of_each=of_each)
+    assert line.startswith(expected)
+    assert chosen == (Devices("cpu", 1) if "On the CPU" in line else gpus)
+
+
+def test_operations_are_those_of_the_towers(tiny_model: Path) -> None:
+    found = operations(find_checkpoint(ModelChoice.bundled()))
+    assert found == pytest.approx(BUNDLED, rel=0.05), "resnet10t at 64 px has .185 GFLOP, by torch's counter"
+    assert 0 < operations(find_checkpoint(ModelChoice(f"local-dir:{tiny_model}")))[0] < found[0]
 
 
 def test_a_single_rank_in_this_process_counts_as_this_process_does(monkeypatch: pytest.MonkeyPatch) -> None:

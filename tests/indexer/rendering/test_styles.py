@@ -49,6 +49,9 @@ def middle(body: str, *, root: str = "") -> list[int]:
         ("@media (prefers-color-scheme:dark){.a{--x:green}} .a{fill:var(--x,red)}", "", RED),
         ("svg{fill:green} .a{fill:red} rect.a{fill:var(--missing)}", "", GREEN),
         ("svg{fill:green}", 'fill="var(--missing)"', GREEN),
+        ("svg{--x:green} svg>.b{--x:red} g>.a{--x:red} svg > .a{fill:var(--x)}", "", GREEN),
+        (".a{--x:green} g>.a{--x:red} .a{fill:var(--x)}", "", GREEN),
+        ("@supports not (fill:red){.a{fill:red}} .a{stroke:none} svg{fill:green} @layer a{}", "", GREEN),
         ("svg{--x:green} @layer a{.a{fill:var(--x)}} @supports (fill:red){rect.a{fill:red}}", "", RED),
     ],
 )
@@ -60,7 +63,8 @@ def test_a_variable_is_worth_what_the_file_says_else_what_stands_beside_it(
 
 def test_an_id_may_be_referred_to_by_its_signs_in_percent() -> None:
     body = '<linearGradient id="\u00e9"><stop stop-color="red"/></linearGradient><g id="\u00fc">{}</g>'
-    assert middle(body.format(SQUARE.format('fill="url(#%C3%A9)"'))) == RED
+    for attribute in ('fill="url(#%C3%A9)"', 'style="fill:url(&quot;#%C3%A9&quot;)"'):
+        assert middle(body.format(SQUARE.format(attribute))) == RED
     unused = body.format(SQUARE.format('fill="red"'))
     assert middle(f'<defs>{unused}</defs><use href="#%C3%BC"/>') == RED
 

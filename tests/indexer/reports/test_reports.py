@@ -153,6 +153,7 @@ def test_plain_lines_tell_the_rate_and_the_time_left_once_they_can_be_told(
     now = 100.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     monkeypatch.setattr(terminal, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(terminal, "_LOOK_SECONDS", 600.0)
     with ProgressLine() as progress:
         progress("Asking", 100, 4100)
         now = 140.0

@@ -66,6 +66,12 @@ def test_every_picture_is_found_once_in_order(tmp_path: Path) -> None:
     assert " ".join(paths(tmp_path)) == "a/b/c.svgz a/z.PNG b.svg c.webp d.jpg e.jpeg f.gif g.apng h.bmp i.ICO"
 
 
+def test_drawings_in_other_formats_are_counted_and_not_read(tmp_path: Path) -> None:
+    write(tmp_path, "b.svg", "c.ai", "deep/d.HEIC", "notes.txt", "out/e.pdf")
+    found = {one.path: (one.other, one.records is None) for one in scan(tmp_path, exclude=("out/",))}
+    assert found == {"b.svg": ("", False), "c.ai": (".ai", True), "deep/d.HEIC": (".heic", True)}
+
+
 def test_an_icon_carries_its_name_its_set_and_what_folders_say(tmp_path: Path) -> None:
     root = write(tmp_path / "acme", "24px/filled/arrow-right.svg")
     record = only(root)

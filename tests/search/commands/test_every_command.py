@@ -27,7 +27,6 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "lab bench embed": [],
     "lab bench gpu": [],
     "lab bench index": ["icons"],
-    "lab bench scale": [],
     "lab bench search": [],
     "lab bench train": [],
     "lab captions": ["icons"],

@@ -17,9 +17,10 @@ def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_icons_go_into_a_zip_named_after_the_collection(run: Run, tmp_path: Path) -> None:
-    done = run("export", "own:house", "other:logo", "--name", "My page")
+    done = run("export", "own:house", "logo", "--name", "My page")
     assert (done.exit_code, done.stdout) == (0, ""), done.output
     assert done.stderr.splitlines() == [
+        '"logo" is "other:logo"',
         "other (GPL-3.0-only): its icons may put what you build with them under their licence",
         "2 icons; 2 sets; 1 copyleft",
         "wrote my-page.zip",
@@ -35,11 +36,12 @@ def test_icons_go_into_a_zip_named_after_the_collection(run: Run, tmp_path: Path
 
 def test_hits_on_stdin_become_a_sprite(run: Run, tmp_path: Path) -> None:
     hits = run("search", "house", "--json", "--min-score", "0", "-k", "2").stdout
-    done = run("export", "-", "--as", "sprite", "-o", "img/sprite.svg", given=hits)
+    done = run("export", "-", "--as", "sprite", "-o", "img/signs.svg", given=hits)
     assert done.exit_code == 0, done.output
-    sprite = (tmp_path / "img" / "sprite.svg").read_text()
+    sprite = (tmp_path / "img" / "signs.svg").read_text()
     assert 'id="own-house"' in sprite and 'id="other-house"' in sprite
-    assert done.stderr.splitlines()[-2:] == ["wrote img/sprite.svg", "wrote img/sprite.licences.md"]
+    assert '<use href="signs.svg#' in done.stderr
+    assert done.stderr.splitlines()[-2:] == ["wrote img/signs.svg", "wrote img/signs.licences.md"]
 
 
 def test_a_collection_is_exported_again_into_its_folder_and_keeps_its_code_points(run: Run, tmp_path: Path) -> None:
@@ -155,6 +157,12 @@ def test_what_can_not_be_exported_is_refused_or_left_out_with_the_reason(run: Ru
     ("arguments", "given", "reason"),
     [
         ((), None, "name icons, as lucide:bell"),
+        (("own:nothing", "-o", "x.json"), None, '"x.json" is there already; choose another --out'),
+        (
+            *(("own:house", "other:house", "--as", "iconify", "-o", "y.json"), None),
+            '"y.json" can\'t hold all of this iconify; choose a folder with --out, or --prefix',
+        ),
+        (("own:house", "--colour", "colour"), None, 'colour is "colour"; give a name or a number'),
         (("own:house", "--from", "x.json"), None, "two ways to name icons"),
         (("-",), "", "the collection is empty"),
         (("-",), '{"icons": [3]}', '"icons.0.key" may not be 3'),

@@ -66,14 +66,14 @@ def test_code_is_shown_as_a_diff_first_and_written_when_told(map_icons: Map, cho
     assert "places changed: 2; files: 1" in done.stderr
     assert '"lucide:bell"' in (folder / "a.tsx").read_text()
     again = map_icons(str(folder), "--write")
-    assert again.exit_code == 1 and "no icon to map" in again.stderr
+    assert again.exit_code == 1 and "no icon to map: the code names none; 2 of its names are of lucide" in again.stderr
 
 
 def test_of_many_places_the_first_are_shown_unless_all_are_asked_for(map_icons: Map, tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text('<i class="fa-solid fa-bell"></i>\n' * 12)
     some, whole = (map_icons(str(tmp_path), *more).stderr.splitlines() for more in ((), ("--long",)))
-    assert "... and 2 more doubtful: --long" in some and len(whole) == len(some) + 1
-    assert "found: 12 = 0 to change + 12 doubtful + 0 not changed" in whole
+    assert "... and 2 more not changed: --long" in some and len(whole) == len(some) + 1
+    assert "found: 12 = 0 to change + 0 doubtful + 12 not changed" in whole
 
 
 @pytest.mark.parametrize(
@@ -92,13 +92,17 @@ def test_of_many_places_the_first_are_shown_unless_all_are_asked_for(map_icons: 
         ((".", "bell"), '"." is source code, and others are names; give one kind'),
         (("nams/",), 'no file or folder "nams/"; near: "names"'),
         (("App.tsx",), 'no file or folder "App.tsx"; name your sources, as icons map src --to lucide'),
+        (("srcc",), 'no file or folder "srcc"; near: "src"'),
+        (("mdi:hoem", "mdi:houze"), 'mdi has no icon "hoem" (near: mdi:home); mdi has no icon "houze"'),
+        (("mdi:home", "--json", "--csv"), "two forms of output"),
     ],
 )
 def test_what_can_not_be_mapped_is_an_error(
     map_icons: Map, arguments: tuple[str, ...], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("names.txt", "names"):
+    for name in ("names.txt", "names", "src/a.ts"):
+        Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text("bell\n")
     done = map_icons(*arguments)
     assert done.exit_code == 2 and why in done.stderr

@@ -50,6 +50,7 @@ ROWS = (  # name, set, licence, what is drawn
     ),
     ("ghost", "shared", "GPL-3.0-only", '<path d="M4 4h16v16H4z" opacity=".4"/><path d="M8 8h8v8H8z"/>'),
     ("blue", "shared", "CC-BY-NC-4.0", '<path d="M4 4h16v16H4z" fill="#00f"/>'),
+    ("turned", "shared", "MIT", '<path d="M4 4h16v9H4z"/>'),
     ("hole", "shared", "CC-BY-NC-4.0", '<path fill-rule="evenodd" d="M2 2h20v20H2zM8 8h8v8H8z"/>'),
     (
         *("trap", "traps", ""),
@@ -67,7 +68,8 @@ def write_sources(root: Path) -> list[Path]:
     folder.mkdir(parents=True)
     rows = []
     for number, (name, own_set, licence, body) in enumerate(ROWS):
-        svg = drawn(body).replace("<svg ", '<svg xmlns:xlink="http://www.w3.org/1999/xlink" ')
+        turn = ' transform="rotate(45)"' if name == "turned" else ""
+        svg = drawn(body).replace("<svg ", f'<svg xmlns:xlink="http://www.w3.org/1999/xlink"{turn} ')
         (folder / f"{number}.svg").write_text(svg)
         rows.append({"file_path": f"{number}.svg", "name": name, "set": own_set, "licence": licence})
     Image.new("RGB", (48, 48), "red").save(folder / "logo.png")
@@ -119,10 +121,3 @@ def library_of_many(once: Once, tiny_model: Path) -> Path:
 @pytest.fixture(scope="package")
 def engine(library_of_many: Path) -> SearchEngine:
     return SearchEngine.open(library_of_many)
-
-
-@pytest.fixture(scope="package")
-def lucide(engine: SearchEngine, library_of_many: Path) -> tuple[str, ...]:
-    """Keys of the icons of Lucide."""
-    files = sorted((library_of_many.parent / "lucide-static" / "icons").glob("*.svg"))
-    return tuple(f"lucide-static:{file.stem}" for file in files)

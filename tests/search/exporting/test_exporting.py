@@ -16,6 +16,7 @@ from indexer.library.folder import Library
 from indexer.rendering.render import draw
 from indexer.sources.records import FAMILIES, TERMS, needs_credit, read_licence_file
 from search.drawings.collection import Collection, collected, plain_name, read_collection, unique
+from search.drawings.drawn import Look
 from search.drawings.export import KINDS, Kind, Options, export
 from search.drawings.licences import licences_summed_up
 from search.drawings.markup import component_name, slug
@@ -214,9 +215,11 @@ def test_names_are_safe_and_unique_whatever_they_were() -> None:
     assert all(re.fullmatch(r"[a-z][a-z0-9-]*", name) and len(name) <= 110 for name in names)
     assert len(set(names)) == len(names)
     assert unique(["a", "a", "a-2", "a"]) == ["a", "a-3", "a-2", "a-4"]
-    plain = {"con": "icon-con", "": "icon", "\u00c9toile 2": "etoile-2", "3d": "icon-3d", "a \u2013 +": "a"}
-    plain |= {"設定": "u8a2d-u5b9a", "设置": "u8bbe-u7f6e", "arrow-左": "arrow-u5de6", "🏠": "house-building"}
-    plain |= {"дом": "dom", "ホーム": "homu", "설정": "seoljeong", "ሰላም": "u1230-u120b-u121d"}
+    plain = {
+        **{"con": "icon-con", "": "icon", "\u00c9toile 2": "etoile-2", "3d": "icon-3d", "a \u2013 +": "a"},
+        **{"設定": "u8a2d-u5b9a", "设置": "u8bbe-u7f6e", "arrow-左": "arrow-u5de6", "🏠": "house-building"},
+        **{"дом": "dom", "ホーム": "homu", "설정": "seoljeong", "ሰላም": "u1230-u120b-u121d"},
+    }
     assert {text: plain_name(text) for text in plain} == plain
     assert (slug("设置"), component_name("设置"), slug("+")) == ("u8bbe-u7f6e", "U8bbeU7f6e", "icon")
     assert len(set(unique(["icon"] * 10_000))) == 10_000
@@ -281,3 +284,23 @@ def test_a_key_with_a_number_is_no_comment() -> None:
 def test_what_is_no_collection_is_refused_with_the_reason(text: bytes, reason: str) -> None:
     with pytest.raises(ExportError, match=reason):
         read_collection(text, name="file")
+
+
+def test_components_take_the_size_and_the_stroke_that_were_asked_for(engine: SearchEngine) -> None:
+    options = Options(look=Look(size=20, stroke_width=1.5, colour="#08f"))
+    exported = export(engine, Collection("x", ("lucide-static:bell",)), "react", options)
+    source = exported.files["src/icons/lucide-static-bell.tsx"].decode()
+    parts = ("({ size = 20, ...props }, ref)", 'strokeWidth="1.5"', 'stroke="#08f"', "role", "{...props}")
+    assert [part for part in parts if part not in source] == []
+
+
+def test_what_the_root_of_an_icon_says_stays_on_its_symbol(engine: SearchEngine) -> None:
+    two = Collection("x", ("lucide-static:bell", "shared:turned"))
+    sprite = export(engine, two, "sprite").files["sprite.svg"].decode()
+    *_, bell, turned = ElementTree.fromstring(sprite)
+    assert bell.attrib == {
+        **{"id": "lucide-static-bell", "viewBox": "0 0 24 24", "fill": "none", "stroke": "currentColor"},
+        **{"stroke-width": "2", "stroke-linecap": "round", "stroke-linejoin": "round"},
+    }
+    assert turned[0].attrib == {"transform-origin": "12 12", "transform": "rotate(45)"}
+    assert "lucide-static icons, ISC License" in sprite[: sprite.index("<symbol")]

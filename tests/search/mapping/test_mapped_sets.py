@@ -14,7 +14,7 @@ from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from search.code.map import map_icons
-from search.code.places import read_names
+from search.code.places import icons_named, read_names
 from search.code.rewrite import rewrite, write_changes
 from search.drawings.frameworks import capitals
 from search.engine import SearchEngine
@@ -69,7 +69,7 @@ def test_code_that_was_moved_compiles_and_is_left_alone_the_next_time(
     assert _compiled(tmp_path, modules) == ""
     for n_changes in (1, 0):
         code = read_names(engine, [tmp_path / "icons.tsx"], sets=[], to="lucide")
-        mapped = map_icons(engine, code.names, "lucide", progress=lambda *_: None)
+        mapped = map_icons(engine, icons_named(code), "lucide", progress=lambda *_: None)
         found = rewrite(engine, code, mapped, also_doubtful=True, progress=lambda *_: None)
         assert (len(found.changes), write_changes(found.changes)) == (n_changes, [])
         assert _compiled(tmp_path, modules) == ""

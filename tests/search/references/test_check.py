@@ -24,8 +24,8 @@ const menu = [{ icon: "mdi:hoem-outline" }];
 export const Menu = () => <i className="p-2 i-lucide-bel fa-solid fa-hose" />;
 """
 FOUND_BAD = [
-    'Bad.tsx:1:10: lucide has no icon "arrow-rigth"; near: ArrowRight',
-    'Bad.tsx:1:22: lucide has no icon "cigarette-of"; near: CigaretteOff',
+    'Bad.tsx:1:10: lucide has no icon "ArrowRigth"; near: ArrowRight',
+    'Bad.tsx:1:22: lucide has no icon "CigaretteOf"; near: CigaretteOff',
     'Bad.tsx:2:24: mdi has no icon "hoem-outline"; near: mdi:home-outline',
     'Bad.tsx:3:45: lucide has no icon "bel"; near: i-lucide-bell',
     'Bad.tsx:3:67: fa6-solid has no icon "hose"; near: fa-house',
@@ -74,19 +74,19 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
     "no slip, but near by meaning": (
         *({"a.ts": 'import { NoSmoking } from "lucide-react"; const a = { icon: "fa6-solid:person" }'}, ()),
         (
-            'a.ts:1:10: lucide has no icon "no-smoking"; near: CigaretteOff',
+            'a.ts:1:10: lucide has no icon "NoSmoking"; near: CigaretteOff',
             'a.ts:1:62: fa6-solid has no icon "person"; near: fa6-solid:user',
         ),
         "",
     ),
     "a component spelt otherwise": (
         *({"a.ts": 'import { Arrowright, ArrowRightIcon, LucideArrowRight } from "lucide-react"'}, ()),
-        *(('a.ts:1:10: lucide has no icon "arrowright"; near: ArrowRight',), ""),
+        *(('a.ts:1:10: lucide has no icon "Arrowright"; near: ArrowRight',), ""),
     ),
     "the installed package decides": (
         {**INSTALLED, "a.ts": 'import { Bell, BellIcon, Filter, Brandnew, Star, Flter } from "lucide-react"'},
         (),
-        ('a.ts:1:44: lucide has no icon "star"; near: Bell', 'a.ts:1:50: lucide has no icon "flter"; near: Filter'),
+        ('a.ts:1:44: lucide has no icon "Star"; near: Bell', 'a.ts:1:50: lucide has no icon "Flter"; near: Filter'),
         "",
     ),
     "names that a set keeps for old code": (
@@ -97,7 +97,7 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
         },
         (),
         (
-            'a.tsx:1:27: fa6-solid has no icon "hoome"; near: faHome',
+            'a.tsx:1:27: fa6-solid has no icon "faHoome"; near: faHome',
             'b.html:1:48: fa6-solid has no icon "home"; near: fa6-solid:house',
         ),
         "kept for old code: 2\n  a.tsx:1:10: faHome, now faHouse\n  b.html:1:15: fa-home, now fa-house\n",
@@ -105,8 +105,8 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
     "a set beside it that the library lacks": (
         *({"a.ts": 'import { FaGithub, FaRegFutbol, FaRegNothing, FaHoouse, FaHome } from "react-icons/fa6"'}, ()),
         (
-            'a.ts:1:47: fa6-solid has no icon "hoouse"; near: FaHouse',
-            'a.ts:1:57: fa6-solid has no icon "home"; near: FaHouse',
+            'a.ts:1:47: fa6-solid has no icon "FaHoouse"; near: FaHouse',
+            'a.ts:1:57: fa6-solid has no icon "FaHome"; near: FaHouse',
         ),
         'set "fa6-regular" is not in this library, 1 of its names not looked up; `icons index',
     ),
@@ -115,7 +115,7 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
         'package "@acme/icons" is not installed here, 3 of its names not looked up; `npm install`',
     ),
     "a package that no table knows, installed": (
-        *({**ACME, "a.ts": _UNKNOWN}, (), ('a.ts:1:16: @acme/icons has no icon "clok"; near: Clock',)),
+        *({**ACME, "a.ts": _UNKNOWN}, (), ('a.ts:1:16: @acme/icons has no icon "Clok"; near: Clock',)),
         'package "@acme/icons" is not installed here, 1 of its names not looked up',
     ),
     "a package that can't be read to its end": (
@@ -129,14 +129,14 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
     "an installed version that has former names": (
         *({**OLDER, "a.ts": 'import { House, HouseIcon, Home } from "lucide-react"'}, ()),
         (
-            'a.ts:1:10: lucide has no icon "house"; near: Home',
-            'a.ts:1:17: lucide has no icon "house"; near: HomeIcon',
+            'a.ts:1:10: lucide has no icon "House"; near: Home',
+            'a.ts:1:17: lucide has no icon "HouseIcon"; near: HomeIcon',
         ),
         "names of icons: 3 (lucide 3)",
     ),
     "capitals are the package's": (
         *({**OLDER, "a.ts": 'import { GitHubLogoIcon, GithubLogoIcon } from "@radix-ui/react-icons"'}, ()),
-        *(('a.ts:1:26: radix-icons has no icon "github-logo"; near: GitHubLogoIcon',), ""),
+        *(('a.ts:1:26: radix-icons has no icon "GithubLogoIcon"; near: GitHubLogoIcon',), ""),
     ),
     "packages as they were called": (
         {
@@ -223,10 +223,10 @@ PROJECTS: Mapping[str, tuple[Files, Sequence[str], Sequence[str], str]] = {  # f
         },
         (),
         (
-            'src/a.tsx:1:10: lucide has no icon "bel"; near: Bell',
-            'src/a.tsx:2:10: lucide has no icon "hom"; near: Home',
-            'src/a.tsx:2:80: lucide has no icon "stra"; near: Star',
-            'src/a.tsx:3:14: lucide has no icon "hom"; near: Home',
+            'src/a.tsx:1:10: lucide has no icon "Bel"; near: Bell',
+            'src/a.tsx:2:10: lucide has no icon "Hom"; near: Home',
+            'src/a.tsx:2:80: lucide has no icon "Stra"; near: Star',
+            'src/a.tsx:3:14: lucide has no icon "Hom"; near: Home',
         ),
         "",
     ),
@@ -307,7 +307,7 @@ def test_json_has_counts_places_and_how_near_the_nearest_is(check: Run) -> None:
     nearest = {"set": "lucide", "name": "arrow-right", "text": "ArrowRight", "by": "name", "score": score}
     assert plain["findings"][0] == {
         **{"kind": "no-icon", "path": "Bad.tsx", "line": 1, "column": 10, "text": "ArrowRigth", "nearest": nearest},
-        "message": 'lucide has no icon "arrow-rigth"; near: ArrowRight',
+        "message": 'lucide has no icon "ArrowRigth"; near: ArrowRight',
     }
 
 

@@ -13,7 +13,7 @@ import pytest
 from indexer.library.folder import Library
 from search.code.choices import Choice, choose
 from search.code.map import map_icons
-from search.code.places import read_names
+from search.code.places import icons_named, read_names
 from search.code.rewrite import Rewritten, diff_of, write_changes
 from search.code.rewrite import rewrite as rewrite_code
 from search.engine import SearchEngine
@@ -212,7 +212,7 @@ def rewrite(engine: SearchEngine, tmp_path: Path) -> Rewrite:
         for name, text in files.items():
             (tmp_path / name).write_bytes(text.encode())
         code = read_names(engine, [tmp_path], sets=["fa6-solid", "mdi", "map"], to="lucide")
-        mapped = map_icons(engine, code.names, "lucide", progress=lambda *_: None)
+        mapped = map_icons(engine, icons_named(code), "lucide", progress=lambda *_: None)
         choices = {source: Choice(target, is_doubtful=False) for source, target in stands.items()}
         chosen = choose(engine, mapped, choices)
         return rewrite_code(engine, code, chosen, also_doubtful=also_doubtful, progress=lambda *_: None)
@@ -242,7 +242,7 @@ def test_what_is_not_safe_is_left_to_a_person(rewrite: Rewrite, code: str) -> No
 def test_doubtful_ones_stay_unless_they_are_asked_for(rewrite: Rewrite) -> None:
     code = {"a.ts": 'x("mdi:account"); y("mdi:home");'}
     found = rewrite(code)
-    assert [one.source for one in found.of("doubtful")] == ["mdi:account"]
+    assert [one.source for one in found.places if one.fate == "doubtful"] == ["mdi:account"]
     assert found.changes[0].after.startswith('x("mdi:account"); y("lucide:home")')
     forced = rewrite(code, also_doubtful=True)
     assert "mdi:" not in forced.changes[0].after and forced.changes[0].n_places == 2
@@ -251,7 +251,7 @@ def test_doubtful_ones_stay_unless_they_are_asked_for(rewrite: Rewrite) -> None:
 def test_a_word_that_may_be_no_icon_and_one_that_nothing_stands_for_stay(rewrite: Rewrite) -> None:
     assert rewrite({"a.ts": HOME}, stands={"mdi:home": ""}).changes == []
     found = rewrite({"a.ts": 'emit("map:home"); x({ icon: "map:pin" });'}, also_doubtful=True)
-    assert [one.reference.text for one in found.of("by hand")] == ["map:home"]
+    assert [one.reference.text for one in found.places if one.fate == "by hand"] == ["map:home"]
     assert found.changes[0].after.startswith('emit("map:home"); x({ icon: "lucide:')
 
 

@@ -58,6 +58,7 @@ def test_where_nothing_is_to_be_drawn_the_terminal_is_not_asked(
     code, shown = in_terminal(*house(asked, *options), answers=KITTY, **how)
     assert code == 0 and "house" in shown
     assert not any(sign in shown for sign in ("\x1b_G", "▀", "\x1b[c", "Traceback"))
+    assert "NO_COLOR" not in how or "\x1b[" not in shown
 
 
 def test_kitty_gets_the_pixels_that_were_indexed(asked: Path) -> None:

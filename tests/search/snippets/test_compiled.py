@@ -28,7 +28,13 @@ _CONFIG = {
     },
     "include": ["*.tsx", "*.jsx"],
 }
+_ATTACK = "</script></style></template>{{ a }}{@html b}`${c}`\\ &quot; &apos; &#10; --> ]]&gt; */".replace("<", "&lt;")
 HARD = (
+    drawing(
+        f'<title id="{_ATTACK}">{_ATTACK}</title><path class="{_ATTACK}" aria-label="{_ATTACK}" '
+        f'style="--a:&quot;}}{{&lt;/style>&quot;" fill="{_ATTACK}" d="M0 0"/>',
+        name="SVGProps",
+    ),
     drawing("<text>{{ a }} {b} `${c}` &lt;/template&gt; ]]&gt;</text>", name="text"),
     drawing('<g style="--a:1;mix-blend-mode:multiply"><path style="fill:red" d="M0 0"/></g>', name="style"),
     drawing('<mask id="m" mask-type="alpha"/><path transform-origin="1 1" stroke-linejoin="arcs" d=""/>', name="mask"),

@@ -158,6 +158,12 @@ def test_many_drawings_in_one_text_say_where_each_begins(name: str) -> None:
     assert asked == both.replace("lucide:bell", "alarm").replace("lucide:star", "rating")
 
 
+def test_ids_of_no_two_keys_are_the_same() -> None:
+    svg = drawing('<path id="a" d=""/>').svg
+    keys = ("a-b:c", "a_b:c", "a:b-c", "a:b_c", "a.b:c", "a:b:c")
+    assert len({of("html", NamedIcon(key, "", "x", svg)).code for key in keys}) == len(keys)
+
+
 def test_drawings_of_one_name_are_told_apart() -> None:
     two = drawing("<path d='M0 0h1'/>", name="bell"), NamedIcon("a:bell", "a", "Bell", sample("bell").svg)
     first, second = of("react", *two).uses
@@ -220,10 +226,10 @@ _COLOURED = drawing('<path fill="#f00" d="M0 0h9v9z"/>')
         (
             *("html", _SUN),
             (
-                'id="own_sun__g"',
-                'href="#own_sun__g"',
-                'style="fill:url(#own_sun__g);opacity:.5"',
-                'aria-labelledby="own_sun__t"',
+                'id="own__sun__g"',
+                'href="#own__sun__g"',
+                'style="fill:url(#own__sun__g);opacity:.5"',
+                'aria-labelledby="own__sun__t"',
             ),
             ("<style", "class=", "aria-hidden"),
         ),
@@ -240,13 +246,13 @@ _COLOURED = drawing('<path fill="#f00" d="M0 0h9v9z"/>')
         (
             "html",
             _LETTERS,
-            ('id="own_drawn__6e1053d8_1"', "url(#own_drawn__6e1053d8_1)", "url(#own_drawn__e9_b)"),
+            ('id="own__drawn__6e1053d8_1"', "url(#own__drawn__6e1053d8_1)", "url(#own__drawn__e9_b)"),
             ("%",),
         ),
         (
             "html",
             _STEPS,
-            ('begin="0s;own_drawn__back_1.end+.1s"', 'begin="own_drawn__a_b.end"', 'attributeName="fill"'),
+            ('begin="0s;own__drawn__back_1.end+.1s"', 'begin="own__drawn__a_b.end"', 'attributeName="fill"'),
             (),
         ),
         ("html", _ATTRIBUTES, ('paint-order="stroke"', 'transform-box="fill-box"', 'mask-type="alpha"'), ("onload",)),
@@ -261,10 +267,36 @@ _COLOURED = drawing('<path fill="#f00" d="M0 0h9v9z"/>')
         (
             "html",
             _SHEET,
-            ("@keyframes own_drawn__k", ".a&gt;path:where(.own_drawn,.own_drawn *){", 'class="own_drawn"'),
+            ("@keyframes own__drawn__k", ".a&gt;path:where(.own__drawn,.own__drawn *){", 'class="own__drawn"'),
             (),
         ),
-        ("svg", _SHEET, ("@keyframes k{", ".a&gt;path{"), ("own_drawn",)),
+        (
+            *(
+                "html",
+                drawing("<style>g .a>path{fill:red}g>path{fill:blue}</style><g><a class='a'><path d=''/></a></g>"),
+            ),
+            ('<path style="fill:red" />',),
+            ("<style", "blue"),
+        ),
+        (
+            *("html", drawing("<style>.a{fill:red;.b{fill:blue}}</style><g class='a'><path class='b' d=''/></g>")),
+            ("<style",),
+            ('style="fill:red"',),
+        ),
+        (
+            *(
+                "html",
+                drawing('<style>svg{position:fixed}</style><path style="POSITION:fixed;fill:red" data-a="b" d=""/>'),
+            ),
+            ('style="fill:red"',),
+            ("fixed", "data-"),
+        ),
+        (
+            *("jsx", drawing('<path aria-label="a" aria-a.b="c" d=""/>')),
+            ('aria-label="a"',),
+            ("a.b",),
+        ),
+        ("svg", _SHEET, ("@keyframes k{", ".a&gt;path{"), ("own__drawn",)),
         ("css", drawing('<path d="M0 0" style="color:#c00;fill:currentColor"/>'), ("background: url(",), ("mask",)),
         (
             "html",
@@ -295,16 +327,17 @@ def test_path_data_is_that_of_every_shape() -> None:
         '<path fill="none" d="M0 0h24v24H0z"/><path d=" M1 1\n h2 "/><circle cx="5" cy="5" r="2"/>'
         '<rect x="1" y="2" width="6" height="4" rx="1"/><rect width="2" height="3"/><line x1="1" y1="2" x2="3" y2="4"/>'
         '<polygon points="0,0 1,0 1,1"/><polyline points="0 0 2 2"/><ellipse rx="2" ry="1"/><circle r="0"/>'
+        '<polygon points=" "/>'
     )
     assert of("path", drawing(shapes)).code.split("\n") == [
         "M1 1 h2",
-        "M7 5a2 2 0 1 1 -4 0a2 2 0 1 1 4 0z",
-        "M2 2h4a1 1 0 0 1 1 1v2a1 1 0 0 1 -1 1h-4a1 1 0 0 1 -1 -1v-2a1 1 0 0 1 1 -1z",
-        "M0 0h2v3h-2z",
-        "M1 2L3 4",
-        "M0 0L1 0L1 1z",
-        "M0 0L2 2",
-        "M2 0a2 1 0 1 1 -4 0a2 1 0 1 1 4 0z",
+        "M7,5 A2 2 0 1 1 3,5 A2 2 0 1 1 7,5 Z",
+        "M2,2 H6 A1 1 0 0 1 7,3 V5 A1 1 0 0 1 6,6 H2 A1 1 0 0 1 1,5 V3 A1 1 0 0 1 2,2 Z",
+        "M0,0 H2 V3 H0 V0 Z",
+        "M1,2 L3,4",
+        "M0,0 1,0 1,1 Z",
+        "M0 0 2 2",
+        "M2,0 A2 1 0 1 1 -2,0 A2 1 0 1 1 2,0 Z",
     ]
     assert of("path", sample("bell")).code.startswith(_BELL_PATHS)
 
@@ -357,7 +390,8 @@ def test_a_framework_that_is_none_names_near_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [{"colour": 'red"/>'}, {"colour": "red\n"}, {"size": 0}, {"stroke_width": float("nan")}]
+    "given",
+    [{"colour": 'red"/>'}, {"colour": "red\n"}, {"colour": "nonsense"}, {"size": 0}, {"stroke_width": float("nan")}],
 )
 def test_a_look_that_could_mean_more_is_refused(given: dict[str, object]) -> None:
     with pytest.raises(IconsError, match=f"{next(iter(given)).replace('_', ' ')} is "):

@@ -1,12 +1,15 @@
 // What is known of one icon, and how does it leave the page? The panel beside the grid; over it on a phone.
 
 import { show } from "../api.js";
-import { make, symbol } from "../elements.js";
+import { make, say, symbol } from "../elements.js";
 import { frame } from "../results/grid.js";
+import { save } from "../tray/exporting.js";
 import { chosen, starred } from "../tray/store.js";
+import { isRestyled } from "../view/look.js";
 import { Code } from "./code.js";
 import { copyText } from "./copying.js";
 import { facts, link } from "./facts.js";
+import { pngOf, svgIn } from "./files.js";
 import { alike, fill } from "./similar.js";
 import { fillUsed } from "./used.js";
 
@@ -73,6 +76,7 @@ export class Detail {
   /** The look of copies has changed. */
   relook() {
     if (this.id !== null) this.code.write();
+    if (this.original) this.original.hidden = !isRestyled(this.look());
   }
 
   #unfold() {
@@ -143,16 +147,25 @@ export class Detail {
     this.dialog.querySelector(".star")?.setAttribute("aria-pressed", String(starred.has(icon.key)));
   }
 
+  /** Files of what is shown; in another look also the SVG as it is stored. */
   #downloads(icon) {
     const size = make("select", { "aria-label": "Size of the PNG", "data-key": "px" }, PNG_SIZES.map((px) => make("option", { value: px, textContent: `${px} px`, selected: px === 256 })));
-    const link = make("a", { className: "button", download: `${slug(icon.name)}.png`, "data-key": "png" }, symbol("download"), "PNG");
-    const aim = () => { link.href = sized(icon.png_url, { size: size.value, colour: this.look().colour }); };
-    size.addEventListener("change", aim);
-    link.addEventListener("pointerenter", aim); // the colour may be another by now
-    link.addEventListener("focus", aim);
-    aim();
-    const svg = icon.svg_url && make("a", { className: "button", href: icon.svg_url, download: `${slug(icon.name)}.svg`, "data-key": "svg" }, symbol("download"), "SVG");
-    return make("div", { className: "downloads", role: "group", "aria-label": "Download" }, svg, link, size);
+    const button = (kind, text, href) => make("a", { className: "button", href, download: `${slug(icon.name)}.${kind}`, "data-key": text.toLowerCase() }, symbol("download"), text);
+    const png = button("png", "PNG", sized(icon.png_url, 256));
+    size.addEventListener("change", () => { png.href = sized(icon.png_url, size.value); });
+    if (!icon.svg_url) return make("div", { className: "downloads", role: "group", "aria-label": "Download" }, png, size);
+    const [svg, original] = [button("svg", "SVG", icon.svg_url), button("svg", "Original", icon.svg_url)];
+    original.title = "The SVG as it is stored";
+    const inLook = (link, write) => link.addEventListener("click", (event) => {
+      if (!isRestyled(this.look())) return;
+      event.preventDefault();
+      write(this.look()).then((blob) => save(blob, link.download)).catch((error) => say(error.message));
+    });
+    inLook(svg, (look) => svgIn(icon.key, look));
+    inLook(png, async (look) => pngOf(await svgIn(icon.key, { ...look, size: Number(size.value) }), Number(size.value)));
+    this.original = original;
+    original.hidden = !isRestyled(this.look());
+    return make("div", { className: "downloads", role: "group", "aria-label": "Download" }, svg, original, png, size);
   }
 
   /** What each part of the search says of the icon, beside the one that comes first; asked for when it is opened. */
@@ -190,10 +203,9 @@ export class Detail {
   }
 }
 
-/** A picture's address with a size and a colour of its PNG. */
-function sized(url, { size, colour }) {
+/** The address of a PNG of some size. */
+function sized(url, size) {
   const address = new URL(url, document.baseURI);
   address.searchParams.set("size", size);
-  if (colour) address.searchParams.set("color", colour);
   return address.href;
 }

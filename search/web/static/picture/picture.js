@@ -2,15 +2,19 @@
 
 const LONGEST = 160; // pixels: more than twice what the encoder looks at
 const MOST_BYTES = 40e6;
+const LONGEST_END = 65_536; // bytes in which a PNG says that it ends, and what some programs put behind that
 const MOST_SENT = 9e6; // bytes of a whole picture: a server takes ten million unless told
 const SENT_AS_IT_IS = ["image/png", "image/jpeg", "image/webp"];
 
 /** Read a picture file. Throws an Error that can be shown. */
 export async function read(file) {
   if (file.size > MOST_BYTES) throw new Error(`“${file.name}” has ${Math.round(file.size / 1e6)} MB; 40 MB at most.`);
-  return load(file).catch(() => {
-    throw new Error(`“${file.name || "What you pasted"}” is not a picture that this browser can read.`);
+  const name = `“${file.name || "What you pasted"}”`;
+  const image = await load(file).catch(() => {
+    throw new Error(`${name} is not a picture that this browser can read.`);
   });
+  if (file.type === "image/png" && !(await file.slice(-LONGEST_END).text()).includes("IEND")) throw new Error(`${name} is cut off: its end is missing.`); // a browser shows the part
+  return image;
 }
 
 /** Width and height of an image or a canvas; of an SVG that states none, what it is drawn at. */

@@ -7,7 +7,7 @@ const SLOP = 10; // pixels that a finger may move while it presses
 const ACTIONS = [ // name, drawing, what it says, its key
   ["choose", "check", (name) => `Choose ${name}`, "X"],
   ["star", "star", (name) => `Star ${name}`, "S"],
-  ["copy", "copy", (name) => `Copy ${name} as SVG`, "C"],
+  ["copy", "copy", (name) => `Copy ${name}`, "C"],
 ];
 
 /** One bar for all tiles of a list: sixty of their own would make each answer slower. `hitOf(cell)`, `marksOf(key)` tell of a

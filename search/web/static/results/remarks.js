@@ -56,7 +56,7 @@ export class Remarks {
     if (state.keyword) tries.push(make("li", {}, make("button", { type: "button", className: "link", textContent: "Search by meaning, not by keywords", onclick: () => this.change({ keyword: false }) })));
     else if (state.q) tries.push(make("li", {}, "Say what it looks like (“a cup with steam”), or use a more common word."));
     if (!asks(state)) return make("div", { className: "nothing" }, make("h2", { textContent: "No icon is left by these filters" }), make("ul", {}, tries));
-    tries.push(make("li", {}, "Paste or drop a picture of what you have in mind."));
+    tries.push(make("li", {}, state.picture ? "Crop the picture closer to the icon, or say in words what it is." : "Paste or drop a picture of what you have in mind."));
     if (state.min_score !== 0 && !state.keyword) {
       tries.push(make("li", {}, make("button", { type: "button", className: "link", textContent: "Show the nearest icons anyway", onclick: () => this.change({ min_score: 0 }) })));
     }

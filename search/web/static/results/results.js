@@ -1,6 +1,6 @@
 // What does a query find, and what do filters alone leave? Asks, drops what was asked before, and says honestly how it went.
 
-import { search, svgsFound } from "../api.js";
+import { health, search, svgsFound } from "../api.js";
 import { announce, find, make, PAUSE_MS, plural, whenIdle } from "../elements.js";
 import { asks, browses, PAGE, question } from "../state.js";
 import { expectPictures } from "./pictures.js";
@@ -10,6 +10,7 @@ const MOST_AT_ONCE = 1000;
 const FOLDED_PAGE = 120; // names that many sets share: sixty hits may be one stack
 const LARGEST_PAGE = 240;
 const ENOUGH = 24; // tiles: about a screen
+const AWAY_MS = 3000; // between looks at whether a server is back
 
 /** Whether hits are what something holds, not what was looked for. */
 const isAmong = (state) => state.collection !== null || (state.screen !== null && state.frame === null);
@@ -132,7 +133,8 @@ export class Search {
 
   /** Say what went wrong; what was found before stays where the server is to blame, as it may be back in a moment. */
   #refuse(error) {
-    const stays = (error.status === 0 || error.status >= 500) && this.grid.hits.size > 0;
+    const mayPass = !(error.status > 0 && error.status < 500);
+    const stays = mayPass && this.grid.hits.size > 0;
     if (!stays) {
       this.grid.show([]);
       find("#summary").textContent = "";
@@ -140,8 +142,18 @@ export class Search {
     this.shown = 0;
     this.more.hidden = true;
     find("#notice").replaceChildren(make("div", { className: "nothing" }, make("h2", { textContent: "That did not work" }),
-      make("p", { textContent: error.message }), stays && make("p", { textContent: "The icons below are those found before." }), make("button", { type: "button", className: "button", textContent: "Try again", onclick: () => this.again() })));
+      make("p", { textContent: error.message }), stays && make("p", { textContent: "The icons below are those found before." }), mayPass && make("button", { type: "button", className: "button", textContent: "Try again", onclick: () => this.again() })));
     announce(error.message, { afterMs: 0 });
+    if (error.status === 0) this.#await(this.asking.signal);
+  }
+
+  /** Ask again once the server is back. */
+  async #await(signal) {
+    while (!signal.aborted) {
+      await new Promise((resolve) => { setTimeout(resolve, AWAY_MS); });
+      if (await health().catch(() => null)) break;
+    }
+    if (!signal.aborted) this.again();
   }
 
   /** Also where the end is near already: an observer tells of changes, and once of what is so when it begins. */
@@ -151,7 +163,7 @@ export class Search {
   }
 
   async #next({ byItself = false } = {}) {
-    if (this.more.hidden || this.more.disabled || this.asking.signal.aborted) return;
+    if (!this.grid.hits.size || this.more.hidden || this.more.disabled || this.asking.signal.aborted) return;
     this.more.disabled = true;
     const { signal } = this.asking;
     try {

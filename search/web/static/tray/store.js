@@ -1,5 +1,7 @@
 // Which icons are chosen, which are starred? Kept in the browser, the same in all of its tabs.
 
+import { say } from "../elements.js";
+
 const MOST = 500; // icons of one list, as many as the server writes at once; of 5 MB that a browser keeps they take 0.2
 const KEY = /^[^\s:][^:]{0,199}:\S.{0,299}$/u; // "lucide:bell"
 const TEXTS = ["digest", "name", "set", "set_title", "style", "svg_url", "png_url", "licence", "licence_family"];
@@ -29,18 +31,21 @@ export function read(name) {
   }
 }
 
-/** Whether there was room. */
+let isSaid = false;
+
+/** Tells whether there was room; the first time that there is none, the page says so. */
 export function write(name, value) {
   try {
     localStorage.setItem(name, JSON.stringify(value));
     return true;
   } catch {
+    if (!isSaid) say("Your browser keeps nothing for this page: what you choose lasts until it is closed.");
+    isSaid = true;
     return false;
   }
 }
 
-/** Icons in the order in which they were taken. Says "change" when it changes, here or in another tab, "unsaved" where the
- *  browser has no room for it. */
+/** Icons in the order in which they were taken. Says "change" when it changes, here or in another tab. */
 export class IconList extends EventTarget {
   #place;
   #icons = new Map();
@@ -105,9 +110,8 @@ export class IconList extends EventTarget {
   }
 
   #save() {
-    const isKept = write(this.#place, this.all());
+    write(this.#place, this.all());
     this.dispatchEvent(new Event("change"));
-    if (!isKept) this.dispatchEvent(new Event("unsaved"));
   }
 }
 

@@ -31,7 +31,6 @@ export class Tray {
         this.export, button("Save", "folder-plus", () => this.#save(), { title: "Save as collection", "aria-label": "Save as collection" }),
         button("Clear", "x", () => this.#clear(), { className: "act last", title: "Choose none", "aria-label": "Clear" })));
     chosen.addEventListener("change", () => this.#show());
-    chosen.addEventListener("unsaved", () => say("The browser has no room to keep these; they last until the page is closed."));
     new ResizeObserver(() => this.#measure()).observe(bar);
     this.#show();
     whenIdle(() => refresh(chosen).catch((error) => say(error.message)));

@@ -1,10 +1,11 @@
 """Tiles and the panel of one icon: what they tell, copy and download, the look they have, where an icon is used."""
 
 import re
-import struct
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 from site_of_icons import PHONE, RED, SAMPLES, Open, click, expect_centre, requests_of, shows, tile
 
@@ -84,18 +85,43 @@ def test_the_format_is_remembered_for_icons_that_it_serves(open_page: Open) -> N
     shows(page, {"#toast": "Copied bell as Lucide for React"})
 
 
-@pytest.mark.slow
-def test_downloads_are_the_stored_svg_and_a_png_of_the_chosen_size(open_page: Open, tmp_path: "Path") -> None:
-    page = open_icon(open_page, "heart", "heart")
+@pytest.mark.parametrize("look", ["", "&colour=%23d7263d&stroke=1&joins=sharp"])
+def test_downloads_are_what_is_shown_or_the_stored_svg(open_page: Open, tmp_path: "Path", look: str) -> None:
+    page = open_icon(open_page, f"heart{look}", "heart")
     group = page.get_by_role("group", name="Download")
     group.get_by_label("Size of the PNG").select_option("96")
-    for kind in ("SVG", "PNG"):
+    stored = (SAMPLES / "icons" / "heart.svg").read_text().strip()
+    for kind in ("SVG", "PNG", *(["Original"] if look else [])):
         with page.expect_download() as download:
             group.get_by_role("link", name=kind).click()
         download.value.save_as(tmp_path / kind)
-    assert download.value.suggested_filename == "heart.png"
-    assert (tmp_path / "SVG").read_bytes().strip() == (SAMPLES / "icons" / "heart.svg").read_bytes().strip()
-    assert struct.unpack(">8s8xII", (tmp_path / "PNG").read_bytes()[:24]) == (b"\x89PNG\r\n\x1a\n", 96, 96)
+        assert download.value.suggested_filename == f"heart.{'png' if kind == 'PNG' else 'svg'}"
+    drawn = (tmp_path / "SVG").read_text()
+    assert [part in drawn for part in ("#d7263d", 'stroke-width="1"', "miter")] == [bool(look)] * 3
+    assert (tmp_path / ("Original" if look else "SVG")).read_text().strip() == stored
+    with Image.open(tmp_path / "PNG") as png:
+        pixels = np.asarray(png.convert("RGBA"))
+    inks = np.unique(pixels[pixels[..., 3] == 255], axis=0).tolist()
+    assert (pixels.shape, inks) == ((96, 96, 4), [[0xD7, 0x26, 0x3D, 255]] if look else [[0, 0, 0, 255]])
+
+
+def test_keys_of_a_tile_do_the_same_in_the_panel(open_page: Open) -> None:
+    page = open_icon(open_page, "heart", "heart")
+    page.locator("#detail .primary").press("x")
+    shows(page, {"#detail .choose span": "Chosen"})
+    page.locator("#detail .primary").press("s")
+    expect(page.locator("#detail .star")).to_have_attribute("aria-pressed", "true")
+    page.locator("#detail .primary").press("c")
+    shows(page, {"#toast": re.compile("^Copied heart as ")})
+
+
+def test_a_browser_that_keeps_nothing_is_told_of_at_once(open_page: Open) -> None:
+    page = open_icon(open_page, "heart", "heart")
+    page.evaluate(
+        "() => { Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); } }"
+    )
+    page.locator("#detail .star").click()
+    shows(page, {"#toast": re.compile("keeps nothing for this page")})
 
 
 def test_no_script_of_an_icon_ever_runs(open_page: Open) -> None:
@@ -137,7 +163,7 @@ def test_a_tile_that_is_pointed_at_offers_to_choose_star_and_copy(open_page: Ope
     expect(page.get_by_role("button", name="Choose heart")).to_have_attribute("aria-pressed", "true")
     assert page.evaluate(KEPT) == [["heart"], ["heart"]]
     shows(page, {"#detail": False})
-    click(page, "Copy heart as SVG")
+    click(page, "Copy heart")
     shows(page, {"#toast": re.compile("Copied heart")})
     page.locator("#words").hover()
     shows(page, {"#grid .actions": 0, "#grid .mark.chosen, #grid .mark.starred": 2})

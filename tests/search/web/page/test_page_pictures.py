@@ -96,10 +96,13 @@ def test_a_dropped_picture_is_in_the_address_where_no_server_sees_it(page: "Page
     assert "#picture" not in page.url
 
 
-@pytest.mark.slow
-def test_a_file_that_is_no_picture_is_refused_by_name(page: "Page") -> None:
+def test_a_file_that_is_no_picture_or_a_part_of_one_is_refused_by_name(page: "Page") -> None:
     page.evaluate(DROP, ["table.csv", "a,b,c"])
     shows(page, {"#toast": "“table.csv” is not a picture that this browser can read.", "#start": True})
+    page.evaluate(DRAW, SHOT)
+    page.evaluate("() => { drawn = drawn.slice(0, drawn.size - 200); }")
+    page.evaluate(DROP, ["part.png", None])
+    shows(page, {"#toast": "“part.png” is cut off: its end is missing.", "#start": True})
 
 
 def cut_screen(page: "Page") -> None:

@@ -120,8 +120,7 @@ def test_a_misspelt_word_gets_a_suggestion_and_what_is_only_nearest_is_called_so
     shows(page, {"#grid .name": "arrow-left"})
 
 
-@pytest.mark.slow
-def test_a_server_that_is_gone_is_said_and_tried_again(open_page: Open) -> None:
+def test_a_server_that_is_gone_is_said_and_asked_again_once_it_is_back(open_page: Open) -> None:
     page = open_page("/?q=heart", forgives="ERR_INTERNET_DISCONNECTED")
     shows(page, {"#grid .name": "heart"})
     page.context.set_offline(True)
@@ -129,7 +128,6 @@ def test_a_server_that_is_gone_is_said_and_tried_again(open_page: Open) -> None:
     told = re.compile("The server does not answer. Is `icons serve` still running?".replace("?", r"\?"))
     shows(page, {".nothing": told, "#grid .name": "heart", "#summary": re.compile("“heart”")})  # what was found stays
     page.context.set_offline(False)
-    click(page, "Try again")
     shows(page, {"#grid .name": "bell"})
 
 

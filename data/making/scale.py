@@ -1,4 +1,6 @@
-"""`icons lab bench scale`: how time, memory and disk grow with the number of icons, from the scan to the page.
+"""How time, memory and disk grow with the number of icons, from the scan to the page.
+
+    python -m data.making.scale --icons 1000000 --icons 4000000 --icons 10000000 --out /data/scale
 
 A library of any size is drawn from a real one: its sets again and again, with names of which some words are others',
 and vectors moved a little, so that clusters are as crowded as real ones. `icons index --only` scan, plan and merge
@@ -19,20 +21,22 @@ from shutil import copytree, rmtree
 from typing import Any, NamedTuple, cast
 from zlib import crc32
 
+import click
 import numpy as np
 
 from indexer.arrays import Halves, Ids
 from indexer.bench.indexes import nearest_likeness, perturb
 from indexer.bench.processes import ask_alone, run_icons, serving
-from indexer.bench.report import Report, Row
+from indexer.bench.report import Report, Row, show, write
 from indexer.bench.search import PAGE_HITS, Client, ask_catalog, choose_texts, first_hits, read_manifest, timed
+from indexer.commands.options import json_option, library_option
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import LibraryError
 from indexer.library.durable import bytes_on_disk, write_file
 from indexer.library.folder import Library
 from indexer.library.plans import Block, read_blocks, read_plan
 from indexer.library.shards import Shard, read_traits, read_vectors, shard_name, write_shard
-from indexer.reports.terminal import Progress
+from indexer.reports.terminal import Progress, ProgressLine
 
 LEAST_ICONS = 100
 """Below which there are no clusters to draw from."""
@@ -233,8 +237,8 @@ class Place:
 
     def _run(self, step: str, *arguments: str) -> Figures:
         """Run a command over the library: its seconds, memory and stages, and what lies on disk after it."""
-        ran = run_icons(*arguments, "--library", str(self.library.root))
-        stages = {f"{step}: {stage}, s": seconds for stage, (seconds, _) in ran.stages.items()}
+        ran = run_icons(*arguments, "--json", "--library", str(self.library.root))
+        stages = {f"{step}: {stage}, s": run["seconds"] for stage, run in ran.spans().items()}
         figures = {f"{step}, memory": ran.peak_bytes, "library, disk": bytes_on_disk(self.library.root)}
         return {f"{step}, s": ran.seconds, **(stages if len(stages) > 2 else {}), **figures}
 
@@ -280,7 +284,7 @@ def bench_scale(real: Library, out: Path, sizes: Sequence[int], *, keep: bool, p
             measured.setdefault(n, {}).update(json.loads(file.read_text()))
         for left in () if keep else ("sets", "library"):
             rmtree(place.folder / left, ignore_errors=True)
-    report = Report(command="icons lab bench scale", main="", facts=[f"drawn from {drawn_from}"], is_whole=True)
+    report = Report(command="python -m data.making.scale", main="", facts=[f"drawn from {drawn_from}"], is_whole=True)
     report.machine, report.rows = ask_alone("machine")[0], list(growth(measured))
     return report
 
@@ -301,3 +305,23 @@ def exponent(values: Mapping[int, float]) -> float | None:
         return None
     slope, _ = np.polyfit(np.log(list(values)), np.log(list(values.values())), 1)
     return round(float(slope), 2)
+
+
+@click.command()
+@click.option(
+    "--icons", "sizes", type=click.IntRange(1_000), multiple=True, default=(250_000, 1_000_000), show_default=True
+)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=Path("icons-scale"), show_default=True)
+@click.option("--keep", is_flag=True, help="Leave what was built there: some 3.5 GB a million icons.")
+@library_option
+@json_option
+def main(library: Library, sizes: Sequence[int], out: Path, keep: bool, as_json: bool) -> None:
+    """Draw sets as those of a library, with vectors of its clusters, build a library of each size, and ask it."""
+    with ProgressLine() as progress:
+        report = bench_scale(library, out, sizes, keep=keep, progress=progress)
+    click.echo(json.dumps(report.to_json())) if as_json else show(report)
+    write(report, out, has_charts=False)
+
+
+if __name__ == "__main__":
+    main()
