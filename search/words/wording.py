@@ -427,9 +427,13 @@ def read_words(
 
 
 def _without_filler(words: str, is_name: Callable[[str], bool]) -> str:
-    """A "bell icon" is a bell."""
+    """A "bell icon" is a bell; a "radio button", which is drawn in ways of its own, no radio."""
     first, *rest = words.split()
-    while rest and (rest[-1] in FILLERS or (rest[-1] in _CONTROLS and is_name(" ".join((first, *rest[:-1]))))):
+    while (
+        rest
+        and not drawn_for(" ".join((first, *rest)))
+        and (rest[-1] in FILLERS or (rest[-1] in _CONTROLS and is_name(" ".join((first, *rest[:-1])))))
+    ):
         rest.pop()
     return " ".join((first, *rest))
 

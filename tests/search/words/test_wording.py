@@ -8,6 +8,7 @@ import pytest
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import IconsError
 from indexer.merging.manifest import made_up_words
+from search.words import wording
 from search.words.wording import (
     MOST_LETTERS,
     MOST_PARTS,
@@ -564,3 +565,8 @@ def test_few_made_up_words_that_can_be_spoken_pass(plausible: Plausible) -> None
 )
 def test_of_short_words_digits_signs_and_other_scripts_nothing_is_known(plausible: Plausible, word: str) -> None:
     assert plausible.reads_like_a_word(word)
+
+
+@pytest.mark.parametrize(("typed", "name"), [("radio button", "radio button"), ("play button", "play")])
+def test_a_control_is_cut_off_unless_it_is_drawn_in_ways_of_its_own(typed: str, name: str) -> None:
+    assert wording._without_filler(typed, lambda _: True) == name
