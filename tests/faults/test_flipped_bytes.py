@@ -47,6 +47,7 @@ FILES = (
     "vectors/*/images-*.safetensors",
     "vectors/*/names-*.safetensors",
     "work/*/plan.jsonl",
+    "work/*/runs/*/workers/rank-0.json",
 )
 
 
