@@ -191,13 +191,9 @@ def ask_driver(entries: Sequence[str] | None) -> tuple[int, dict[str, float | st
     nvml.nvmlErrorString.restype = ctypes.c_char_p
     if error := nvml.nvmlInit_v2():
         raise DeviceError(f"the driver does not answer: {nvml.nvmlErrorString(error).decode()}")
-    n, cuda, handle, memory, free = (
-        ctypes.c_uint(),
-        ctypes.c_int(),
-        ctypes.c_void_p(),
-        _Memory(),
-        dict[str, float | str](),
-    )
+    n, cuda = ctypes.c_uint(), ctypes.c_int()
+    handle, memory = ctypes.c_void_p(), _Memory()
+    free: dict[str, float | str] = {}
     nvml.nvmlDeviceGetCount_v2(ctypes.byref(n))
     nvml.nvmlSystemGetCudaDriverVersion_v2(ctypes.byref(cuda))
     for entry in map(str, range(n.value)) if entries is None else entries:
@@ -229,8 +225,9 @@ def find_gpus() -> Gpus:
     except DeviceError as error:
         return Gpus(why=f"{error}; `nvidia-smi` says more")
     if answer is None:
-        n = len([*_LISTED.iterdir()]) if _LISTED.is_dir() else _count_by_torch()
-        return Gpus(n := len(mask) if n and mask else n, tuple(range(n)))
+        n_there = len([*_LISTED.iterdir()]) if _LISTED.is_dir() else _count_by_torch()
+        n = len(mask) if n_there and mask else n_there
+        return Gpus(n, tuple(range(n)))
     if why := _misfit(answer[0]):
         return Gpus(why=why)
     whys = [_why_not(entry, of) for entry, of in answer[1].items()]

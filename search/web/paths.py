@@ -69,7 +69,7 @@ def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Refusal, "description": _WHEN[status]} for status in statuses}
 
 
-def refuse_unknown(request: Request) -> None:
+async def refuse_unknown(request: Request) -> None:  # of one thread: FastAPI describes itself once, and not to two
     """Refuse a parameter that a path does not take: it may be a slip.
 
     Raises:

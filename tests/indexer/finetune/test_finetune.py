@@ -208,7 +208,8 @@ def test_a_new_model_begins_with_random_weights_by_its_config(icons: Path, start
 def test_settings_for_torch_come_before_torch_is_loaded() -> None:
     told = "import sys, indexer.process as it; it.prepare_for_batches = lambda: sys.exit(3 + ('torch' in sys.modules))"
     command = f"{told}; from search.cli import main; main(['lab', 'finetune', 'x', '--out', 'y'])"
-    assert start_process(command=command).wait() == 3
+    with start_process(command=command) as process:
+        assert process.wait() == 3
 
 
 @pytest.mark.slow
