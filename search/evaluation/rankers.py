@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids
+from indexer.arrays import Floats, Ids, Mask
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.query_encoder import EncoderFacts, QueryEncoder, open_query_encoder, read_facts
 from indexer.errors import LibraryError, ModelError
@@ -172,14 +172,18 @@ class EngineRanker:
         return np.searchsorted(self._corpus.icon_ids, np.array([hit.id for hit in found.hits], np.int64))
 
     def ranks(self, question: Question) -> Ranks:
-        """Ranks of the hits that are right, or variants of one that is, ascending; right icons without follow.
+        """Ranks of the hits that are right or stand for an icon that is, ascending; icons that none stands for follow.
 
-        An equal drawing under another name is wrong, as for the exact rankers, although it is told beside the hit.
+        A hit stands for its variants, and for icons with its drawing.
         """
-        groups = self._corpus.group_rows
-        hits, right = groups[self.hits(question.query.text, question.sets)], np.unique(groups[question.right])
-        missing = np.setdiff1d(right, hits)
-        return np.append(np.flatnonzero(np.isin(hits, right)) + 1, np.full(len(missing), UNRANKED))
+        hits, right = self.hits(question.query.text, question.sets), question.right
+        missing = np.unique(self._corpus.group_rows[right[~self._stands(right, hits)]])
+        return np.append(np.flatnonzero(self._stands(hits, right)) + 1, np.full(len(missing), UNRANKED))
+
+    def _stands(self, rows: Ids, others: Ids) -> Mask:
+        """Which of some icons are variants of others, or drawn as one of them."""
+        numbers = self._corpus.group_rows, self._corpus.drawing_rows
+        return np.asarray(np.any([np.isin(number[rows], number[others]) for number in numbers], axis=0))
 
 
 def _without_tags(opened: Opened, corpus: Corpus) -> Opened:
