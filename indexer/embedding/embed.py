@@ -12,17 +12,16 @@ import os
 import re
 import secrets
 import shlex
-import shutil
 import signal
 import socket
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 
 import click
@@ -114,18 +113,17 @@ def embed_here(
         if not place.is_shared and (found := overseer.look(progress)):
             raise EmbedError(f"{found} ({RERUN})")
 
-    folder = place.folder if isinstance(place, LibraryPlanStore) else Path(tempfile.mkdtemp(prefix="icons-embed-"))
-    with Ranks(
-        *_program(place),
-        *("--device", devices.device),
-        devices=devices,
-        folder=folder,
-        grace_seconds=25.0 if place.is_shared else GRACE_SECONDS,  # less than the 30 that Kubernetes gives
-    ) as ranks:
+    own: AbstractContextManager[Path | str] = (
+        nullcontext(place.folder) if isinstance(place, LibraryPlanStore) else TemporaryDirectory(prefix="icons-embed-")
+    )
+    grace_seconds = 25.0 if place.is_shared else GRACE_SECONDS  # less than the 30 that Kubernetes gives
+    program = [*_program(place), "--device", devices.device]
+    with (
+        own as folder,
+        Ranks(*program, devices=devices, folder=Path(folder), grace_seconds=grace_seconds) as ranks,
+    ):
         if cause := ranks.follow(look):
             raise EmbedError(f"{cause} ({RERUN})")
-    if place.is_shared:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def work_here(work: str, devices: Devices, *, show: Show, give_up: Callable[[str], None]) -> None:
