@@ -92,6 +92,11 @@ class Report:
         return facts | self.facts
 
 
+def note(kind: Subject, message: str, path: Path | None = None) -> Finding:
+    """What a person should know, and what needs no mending."""
+    return Finding(kind, message, is_fault=False, path=path)
+
+
 def checked(kind: Subject, path: Path, check: Callable[[], object], called: str = "") -> Iterator[Finding]:
     """What a check of a file or folder finds, or that a reader refuses it; any other error says that it is damaged."""
     try:
@@ -101,8 +106,7 @@ def checked(kind: Subject, path: Path, check: Callable[[], object], called: str 
     except IconsError as error:
         yield Finding(kind, str(error), path=path)
     except _DAMAGES as error:
-        what = called or f'"{path}"'
-        yield Finding(kind, f"{what} can't be read ({error})", path=path)
+        yield Finding(kind, (called or f'"{path}"') + f" can't be read ({error})", path=path)
 
 
 def read_whole(
@@ -113,8 +117,10 @@ def read_whole(
         manifest = read(generation)
     except IconsError as error:
         return None, [Finding(kind, str(error), path=generation.folder)]
-    differs = differences(generation.folder, manifest.files, sums=True)
-    damaged = [Finding(kind, f'"{path}" {how}', path=generation.folder) for path, how in differs]
+    damaged = [
+        Finding(kind, f'"{path}" {how}', path=generation.folder)
+        for path, how in differences(generation.folder, manifest.files, sums=True)
+    ]
     return None if damaged else manifest, damaged
 
 
@@ -124,12 +130,13 @@ def check_stores(library: Library) -> Iterator[Finding]:
     yield from _check_pointer(library)
     yield from checked("preferences", library.preferences, partial(read_preferences, library))
     if library.is_being_written():
-        what = "another `icons` process writes this library now; what it has not finished is not judged"
-        yield Finding("leftover", what, is_fault=False)
+        yield note(
+            "leftover", "another `icons` process writes this library now; what it has not finished is not judged"
+        )
     else:
         for path in library.leftovers():
-            what = f'"{path}" was left by a process that was killed; the next `icons index` deletes it'
-            yield Finding("leftover", what, is_fault=False, path=path)
+            how = "was left by a process that was killed; the next `icons index` deletes it"
+            yield note("leftover", f'"{path}" {how}', path)
 
 
 def _check_catalog(library: Library) -> Iterator[Finding]:
@@ -140,43 +147,42 @@ def _check_catalog(library: Library) -> Iterator[Finding]:
         return
     with closing(connect_to_read(path)) as connection:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if not tables and library.numbers():
-            yield Finding("catalog", f'"{path}" is empty, and there are generations', path=path)
-        elif not tables:
-            yield Finding("catalog", "nothing is indexed yet; `icons index SOURCE` does it", is_fault=False)
         if not tables:
+            is_new = note("catalog", "nothing is indexed yet; `icons index SOURCE` does it")
+            is_lost = Finding("catalog", f'"{path}" is empty, and there are generations', path=path)
+            yield is_lost if library.numbers() else is_new
             return
         yield from _check_schema(connection, path, tables)
-        complaints = [row[0] for row in connection.execute("PRAGMA integrity_check(3)")]
+        (complaint,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         n_lost = len(connection.execute("PRAGMA foreign_key_check").fetchall())
-    if complaints != ["ok"]:
-        yield Finding("catalog", f'"{path}" is damaged: {complaints[0]}', path=path)
+    if complaint != "ok":
+        yield Finding("catalog", f'"{path}" is damaged: {complaint}', path=path)
     elif n_lost:
         yield Finding("catalog", f'"{path}" holds {n_lost} rows that refer to nothing', path=path)
 
 
 def _check_schema(connection: sqlite3.Connection, path: Path, tables: set[str]) -> Iterator[Finding]:
-    found = None
-    if "alembic_version" in tables:
-        (found,) = connection.execute("SELECT version_num FROM alembic_version").fetchone() or (None,)
+    of_alembic = {"alembic_version"} & tables and connection.execute(
+        "SELECT version_num FROM alembic_version"
+    ).fetchone()
+    found = of_alembic[0] if of_alembic else None
     if found != REVISION:
-        newer = found is not None and found > REVISION
-        advice = "`pip install --upgrade icons` reads it" if newer else "`icons index` brings it there"
+        is_newer = found is not None and found > REVISION
+        advice = "`pip install --upgrade icons` reads it" if is_newer else "`icons index` brings it there"
         yield Finding("schema", f'"{path}" has schema "{found}", this program needs "{REVISION}"; {advice}', path=path)
         return
     for table in metadata.tables.values():  # names of columns are bytes of the file, too, that may change by themselves
         there = {name for _, name, *_ in connection.execute(f'PRAGMA table_info("{table.name}")')}
-        if missing := sorted({column.name for column in table.columns} - there):
-            yield Finding("catalog", f'"{path}" is damaged: {table.name}.{missing[0]} is missing', path=path)
+        for missing in sorted({column.name for column in table.columns} - there)[:1]:
+            yield Finding("catalog", f'"{path}" is damaged: {table.name}.{missing} is missing', path=path)
 
 
 def _check_pointer(library: Library) -> Iterator[Finding]:
     """Whether the pointer names a generation that is there."""
     pointer, current, numbers = library.pointer, library.current(), library.numbers()
     if current is not None:
-        for number in (one for one in numbers if one > current):
-            what = f"generation {number} is newer than {current}, which answers: rolled back, or never published"
-            yield Finding("pointer", what, is_fault=False)
+        how = f"is newer than {current}, which answers: rolled back, or never published"
+        yield from (note("pointer", f"generation {number} {how}") for number in numbers if number > current)
     elif pointer.exists():
         try:
             text = pointer.read_bytes()[:40].decode("ascii", errors="replace").strip()
@@ -185,12 +191,12 @@ def _check_pointer(library: Library) -> Iterator[Finding]:
             said = f"can't be read ({error.strerror})"
         yield Finding("pointer", f'"{pointer}" {said}', path=pointer)
     elif not numbers:
-        yield Finding("pointer", "nothing is published yet; `icons index` does it", is_fault=False)
+        yield note("pointer", "nothing is published yet; `icons index` does it")
     elif _has_published(library):
         yield Finding("pointer", f'"{pointer}" is missing, there are generations', path=pointer)
     else:
-        what = f"generation {numbers[0]} is whole and answers, but the first run has not come to its end"
-        yield Finding("pointer", f"{what}; `icons index` brings it there", is_fault=False)
+        how = "is whole and answers, but the first run has not come to its end; `icons index` brings it there"
+        yield note("pointer", f"generation {numbers[0]} {how}")
 
 
 def _has_published(library: Library) -> bool:
@@ -247,8 +253,8 @@ def _check_failures(library: Library, folder: Path) -> Iterator[Finding]:
         known = connection.execute("SELECT image_id FROM failures WHERE fingerprint = ?", (folder.name,))
         n_unexplained = len(failed.keys() - {image for (image,) in known})
     if n_unexplained:
-        what = f"{n_unexplained} pictures failed, and the catalog does not say why; `icons index` brings that in"
-        yield Finding("failures", what, is_fault=False)
+        how = "failed, and the catalog does not say why; `icons index` brings that in"
+        yield note("failures", f"{n_unexplained} pictures {how}")
 
 
 def _check_encoder(folder: Path, called: str) -> Iterator[Finding]:

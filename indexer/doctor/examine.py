@@ -11,6 +11,7 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -30,6 +31,7 @@ from indexer.doctor.checks import (
     check_vectors,
     checked,
     contents_of,
+    note,
     read_whole,
     whole_shards,
 )
@@ -68,7 +70,7 @@ def check_generation(library: Library, generation: Generation, *, answers: bool)
         return
     for path in generation.folder.iterdir():
         if path.name not in (*manifest.files, generation.manifest.name):
-            yield Finding("leftover", f'"{path}" belongs to no generation', is_fault=False, path=path)
+            yield note("leftover", f'"{path}" belongs to no generation', path)
     if _is_of_another_library(library, generation, manifest):
         yield Finding("generation", f"{_called(generation)} belongs to another library", path=generation.folder)
         return
@@ -106,10 +108,8 @@ def _compare_catalog(library: Library, generation: Generation, manifest: Manifes
             known, found = (query.format(db=db) for db in ("snapshot", "main"))
             (n,) = connection.execute(f"SELECT COUNT(*) FROM ({known} EXCEPT {found})").fetchone()
             if n:
-                what_differs = (
-                    f'"{library.catalog}" says of {n} {what} what {_called(generation)}, made from it, does not say'
-                )
-                yield Finding("catalog", what_differs, path=library.catalog)
+                how = f"says of {n} {what} what {_called(generation)}, made from it, does not say"
+                yield Finding("catalog", f'"{library.catalog}" {how}', path=library.catalog)
 
 
 def _is_of_another_library(library: Library, generation: Generation, manifest: Manifest) -> bool:
@@ -133,35 +133,32 @@ def _compare(library: Library, generation: Generation, manifest: Manifest, *, an
     pictures = VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)
     icons = VectorIndex.open(generation.icons, spec=manifest.icons.spec)
     rows = read_rows(generation.catalog)
-    image_ids = distinct(rows[:, 1])
-    claims = [
-        ("pictures.faiss", pictures.ids, image_ids, manifest.pictures.n),
-        ("icons.faiss", icons.ids, rows[:, 0], manifest.icons.n),
-        ("facets.npy", read_array(generation.facets)["icon"], rows[:, 0], manifest.icons.n),
+    image_ids, called = distinct(rows[:, 1]), _called(generation)
+    differs = [
+        f"{name} of {called} holds {len(found)} ids, its catalog {len(expected)} others"
+        for name, found, expected, n in (
+            ("pictures.faiss", pictures.ids, image_ids, manifest.pictures.n),
+            ("icons.faiss", icons.ids, rows[:, 0], manifest.icons.n),
+            ("facets.npy", read_array(generation.facets)["icon"], rows[:, 0], manifest.icons.n),
+        )
+        if n != len(expected) or not np.array_equal(found, expected)
     ]
-    differs = False
-    for name, found, expected, n in claims:
-        if n != len(expected) or not np.array_equal(found, expected):
-            differs = True
-            what = f"{name} of {_called(generation)} holds {len(found)} ids, its catalog {len(expected)} others"
-            yield Finding("generation", what, path=generation.folder)
     if manifest.counts.embedded != len(image_ids):
-        what = f"{_called(generation)} says {manifest.counts.embedded} pictures, its catalog {len(image_ids)}"
-        yield Finding("generation", what, path=generation.folder)
+        differs.append(f"{called} says {manifest.counts.embedded} pictures, its catalog {len(image_ids)}")
+    yield from (Finding("generation", what, path=generation.folder) for what in differs)
     if differs:
         return
     try:
         vectors = gather(generation, rows, library.vectors(manifest.fingerprint), fingerprint=manifest.fingerprint)
     except ShardError as error:
-        what = f"{_called(generation)} can't be held against its vectors: {error}"
-        yield Finding("vectors", what, is_fault=answers)
+        yield Finding("vectors", f"{called} can't be held against its vectors: {error}", is_fault=answers)
         return
     wrong = list(_compare_vectors(generation, pictures, icons, vectors, manifest))
     shards = whole_shards(library, manifest.fingerprint) if wrong else ()
     n_unknown = sum(shard.contents is None for shard in shards)
+    unknown = f"which are right can't be told, as {n_unknown} shards do not say what they hold"
     for what in wrong:
         if n_unknown:
-            unknown = f"which are right can't be told, as {n_unknown} shards do not say what they hold"
             yield Finding("vectors", f"{what}; {unknown}", is_fault=answers)
         else:
             yield Finding("generation", what, path=generation.folder)
@@ -176,11 +173,10 @@ def _compare_vectors(
     ):
         if "fp16" not in index.spec:
             continue  # codes that lose something can't be compared
-        start, wrong = 0, 0
+        start = wrong = 0
         for chunk in chunks:
-            stored = index.reconstruct(ids[start : start + len(chunk)])
+            stored = index.reconstruct(ids[start : (start := start + len(chunk))])
             wrong += int((np.abs(stored - chunk).max(axis=1) > TOLERANCE).sum())
-            start += len(chunk)
         if wrong:
             yield f"{wrong} vectors in {name} of {_called(generation)} are not those of the shards"
 
@@ -212,20 +208,22 @@ def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple
     """Embed up to `n` pictures and `n` names of a generation again, evenly spaced, and compare them with the shards."""
     fingerprint = Manifest.read(generation).fingerprint
     with closing(connect_to_read(generation.catalog)) as connection:
-        pictures, names = (_spaced(connection.execute(query).fetchall(), n) for query in (_FIRST_ICONS, _NAMES))
+        pictures, names = (
+            [rows[place] for place in spread(len(rows), n).tolist()]
+            for rows in (connection.execute(query).fetchall() for query in (_FIRST_ICONS, _NAMES))
+        )
     try:
         ids, cosines = _compare_with_shards(library, fingerprint, pictures, names)
     except (IconsError, OSError, ValueError) as error:
         nothing = {"n_pictures": 0, "n_names": 0, "n_changed": 0, "least_cosine": None}
-        return nothing, [Finding("sample", f"no sample was compared: {error}", is_fault=False)]
-    n_changed, least = len(pictures) - len(ids), min(cosines, default=None)
-    found = []
+        return nothing, [note("sample", f"no sample was compared: {error}")]
+    n_changed, least, found = len(pictures) - len(ids), min(cosines, default=None), []
     if n_changed:
-        what = f"{n_changed} sampled pictures are no longer as they were indexed; `icons index` looks again"
-        found.append(Finding("sample", what, is_fault=False))
+        how = "are no longer as they were indexed; `icons index` looks again"
+        found.append(note("sample", f"{n_changed} sampled pictures {how}"))
     if least is not None and least < LEAST_COSINE:
-        what = f"a vector of the sample differs from the same made again: cosine {least:.4f}"
-        found.append(Finding("sample", f"{what}; delete the shards of this encoder and run `icons index`"))
+        how = f"cosine {least:.4f}; delete the shards of this encoder and run `icons index`"
+        found.append(Finding("sample", f"a vector of the sample differs from the same made again: {how}"))
     return {"n_pictures": len(ids), "n_names": len(names), "n_changed": n_changed, "least_cosine": least}, found
 
 
@@ -272,11 +270,6 @@ def _draw_and_encode(
                 ids.append(chunk.ids)
                 vectors.append(encode(chunk.pixels.copy()))
     return np.concatenate(ids), np.concatenate(vectors) if vectors else np.empty((0, 0))
-
-
-def _spaced(rows: Sequence[Any], n: int) -> Sequence[Any]:
-    """Take up to `n` rows, evenly spaced, the first and the last among them."""
-    return [rows[place] for place in spread(len(rows), n).tolist()]
 
 
 def examine(library: Library, *, sample: int = 16, stage: Stage = lambda _: None) -> Report:
@@ -332,9 +325,7 @@ def repair(library: Library, *, sample: int, stage: Stage) -> Report:
     found = examine(library, sample=0, stage=stage).findings
     stage("Repairing")
     done = list(_mend(require(library), [finding for finding in found if finding.is_fault], stage))
-    report = examine(library, sample=sample, stage=stage)
-    report.repairs = done
-    return report
+    return replace(examine(library, sample=sample, stage=stage), repairs=done)
 
 
 def _mend(library: Library, faults: list[Finding], stage: Stage) -> Iterator[str]:

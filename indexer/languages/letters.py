@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from itertools import product, takewhile
+from itertools import groupby, product, takewhile
 
 _ELISION = re.compile(r"(?<!\w)(?:l|d|qu|jusqu|lorsqu|puisqu|dell|nell|all|dall|sull|un|quest)['\u2019](?=\w)")
 """An article or preposition that French, Italian and Catalan write in one with the word behind it."""
@@ -154,16 +154,13 @@ def known_pieces(word: str, is_known: Callable[[str], bool]) -> Iterator[str]:
 
 def cut(run: str, is_known: Callable[[str], bool]) -> list[str]:
     """Cut a run without spaces into known pieces and single characters: the fewest of the latter, then of all."""
-    best: list[tuple[int, int, int]] = [(0, 0, 0)]
+    best: list[tuple[int, int, int, tuple[str, ...]]] = [(0, 0, 0, ())]
     for end in range(1, len(run) + 1):
         starts = [(start, is_known(run[start:end])) for start in range(max(0, end - LONGEST), end)]
-        ways = ((best[at][0] + (not known), best[at][1] + 1, at) for at, known in starts if known or at == end - 1)
-        best.append(min(ways))
-    found, at = list[str](), len(run)
-    while at:
-        found.append(run[best[at][2] : at])
-        at = best[at][2]
-    return found[::-1]
+        ways = ((*best[at][:2], at, known) for at, known in starts if known or at == end - 1)
+        n_unknown, n_pieces, start = min((n + (not known), n_pieces + 1, at) for n, n_pieces, at, known in ways)
+        best.append((n_unknown, n_pieces, start, (*best[start][3], run[start:end])))
+    return [*best[-1][3]]
 
 
 _LEAST_STEM, _STEM_SHARE, _LONGEST_ENDING = 4, 0.6, 3
@@ -192,23 +189,17 @@ def split(word: str, is_known: Callable[[str], bool], *, shortest: int) -> list[
     return best[len(word)] if 1 < len(best.get(len(word), ())) <= _MOST_PARTS else []
 
 
-def n_shared(word: str, other: str) -> int:
-    """How many letters two words begin with alike."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, other, strict=False)))
+def n_alike(word: str, other: str, *, is_strict: bool) -> int:
+    """How many letters two words begin with alike where they differ by no more than their endings, else 0.
 
-
-def is_like(word: str, other: str) -> bool:
-    """Tell whether two words differ by no more than their endings."""
-    shared = n_shared(word, other)
-    is_long = shared >= max(_LEAST_STEM, round(_STEM_SHARE * len(word)))
-    return is_long and " " not in other and max(len(word), len(other)) - shared <= _LONGEST_ENDING
-
-
-def is_form(word: str, other: str) -> bool:
-    """Tell whether two words are alike enough to be one, and neither of them a brand: "flagge" and "flagg"."""
-    shared = n_shared(word, other)
+    With `is_strict` neither of them can be a brand: "flagge" and "flagg".
+    """
+    alike = (one == another for one, another in zip(word, other, strict=False))
+    shared = sum(takewhile(bool, alike))
     n_differing = max(len(word), len(other)) - shared
-    return n_differing <= 1 or (n_differing == _LONGEST_ENDING_OF_A_NAME and shared >= _LONG_STEM)
+    longest = (_LONGEST_ENDING_OF_A_NAME if shared >= _LONG_STEM else 1) if is_strict else _LONGEST_ENDING
+    is_stem = shared >= max(_LEAST_STEM, round(_STEM_SHARE * len(word))) and " " not in other
+    return shared if is_stem and n_differing <= longest else 0
 
 
 MARK = "~"
@@ -242,8 +233,7 @@ def letters(word: str) -> str:
 
 def consonants(latin: str) -> str:
     """The classes of the consonants of a word in Latin letters."""
-    classes = [letter for letter in _classed(latin) if letter not in _VOWELS]
-    return "".join(name for place, name in enumerate(classes) if place == 0 or name != classes[place - 1])
+    return "".join(name for name, _ in groupby(letter for letter in _classed(latin) if letter not in _VOWELS))
 
 
 def _classed(latin: str) -> str:

@@ -15,13 +15,11 @@ from indexer.languages.letters import (
     cut,
     fold,
     is_accented,
-    is_form,
-    is_like,
     is_unspaced,
     key_of,
     known_pieces,
     may_be_of,
-    n_shared,
+    n_alike,
     respelled,
     runs,
     sounding_like,
@@ -58,16 +56,11 @@ def identify(dictionary: Dictionary, words: Typed, preferred: Sequence[str]) -> 
     A text of English words is of another language where that is `preferred` first and knows all of them.
     """
     keys = [key for _, key in words]
-    if not keys:
-        return None, False
     own = preferred[0] if preferred else ENGLISH
     has_english = is_english(dictionary, keys)
     if has_english and own != ENGLISH and all(knows(dictionary, own, key) for key in keys):
         return own, True
-    composed = ((unicodedata.normalize("NFC", word.strip(MARKS)), key) for word, key in words)
-    # The words whose accents a fold has taken: "Bär" is no bar.
-    accented = {key: word for word, key in composed if key.isascii() and any(map(is_accented, word))}
-    known = letters_known(dictionary, keys, accented=accented)
+    known = letters_known(dictionary, keys, accented=_accented(words))
     # More than one odd word in an English text: "two bent arrows, one above".
     is_much = not all(map(str.isascii, keys)) or max(known.values(), default=0) * _LEAST_SHARE >= sum(map(len, keys))
     if known and (preferred or is_much):
@@ -76,6 +69,12 @@ def identify(dictionary: Dictionary, words: Typed, preferred: Sequence[str]) -> 
         return min(known, key=lambda code: (-share[code], order.index(code))), True
     foreign = [code for code in preferred if code != ENGLISH]
     return foreign[0] if foreign and not has_english else None, False
+
+
+def _accented(words: Typed) -> dict[str, str]:
+    """The words whose accents a fold has taken, by what it left: "Bär" is no bar."""
+    composed = ((unicodedata.normalize("NFC", word.strip(MARKS)), key) for word, key in words)
+    return {key: word for word, key in composed if key.isascii() and any(map(is_accented, word))}
 
 
 def letters_known(
@@ -101,14 +100,11 @@ def tells_nothing(word: str) -> bool:
 
 def languages_of(dictionary: Dictionary, key: str) -> frozenset[str]:
     """Codes of the languages that know a folded word or phrase; those of umlauts also where these are two letters."""
-    known = _speaking(dictionary, key)
-    if not known and key.isascii():
-        known = frozenset[str]().union(*(_speaking(dictionary, spelt) & IN_TWO_LETTERS for spelt in respelled(key)))
-    return known - {ANY}
-
-
-def _speaking(dictionary: Dictionary, key: str) -> frozenset[str]:
-    return frozenset(code for meaning in dictionary.meanings(key) if meaning.terms for code in meaning.languages)
+    for spelt, writing in ((key, None), *((it, IN_TWO_LETTERS) for it in respelled(key) if key.isascii())):
+        speaking = (meaning.languages for meaning in dictionary.meanings(spelt) if meaning.terms)
+        if known := frozenset[str]().union(*speaking) & (writing or dictionary.languages.keys()) - {ANY}:
+            return known
+    return frozenset()
 
 
 def _rough_pieces(dictionary: Dictionary, words: Sequence[str]) -> Iterator[str]:
@@ -134,6 +130,10 @@ _N_SOUNDS = 3
 _LEAST_WEIGHT = 0.25
 """Of another reading, beside 1 for the first."""
 _SHORTEST_PART, _SHORTEST_SURE_PART = 3, 4
+_MOST_OF_IT = 0.55
+"""Of a compound's letters, which its known parts must hold."""
+_COMPOUNDING = frozenset(("af", "da", "de", "et", "fi", "hu", "is", "ko", "nl", "no", "sv"))
+"""Languages that write words in one that belong together; in others that is a slip."""
 _ARTICLES = {"ar": ("ال", "لل", "وال", "بال"), "he": ("ה",)}
 """What is written in one with the word behind it."""
 FUNCTION_WORDS = frozenset(
@@ -172,11 +172,13 @@ def read(dictionary: Dictionary, text: str, *, preferred: Sequence[str] = ()) ->
     count. A word of English is one of another language only where the user reads that first, or accents say so.
     """
     typed = words_of(text)
+    if not typed:
+        return None
     language, is_known = identify(dictionary, typed, [code for code in preferred if code in dictionary.languages])
     has_english = is_english(dictionary, [key for _, key in typed])
-    if language is None and not has_english and any(_sounds(dictionary, key) for _, key in typed):
+    if language is None and (_accented(typed) if has_english else any(_sounds(dictionary, key) for _, key in typed)):
         language = ANY
-    if not typed or language is None:
+    if language is None:
         return None
     return _read_as(dictionary, typed, language, is_english_too=has_english, is_strict=not is_known)
 
@@ -215,12 +217,12 @@ def _read_as(
     words = [key for _, key in typed]
     spelled = [word.strip(MARKS) if word.count(" ") == fold(word).count(" ") else key for word, key in typed]
     pieces = tuple(_pieces(dictionary, words, spelled, language, is_strict=is_strict))
-    if not any(piece.terms for piece in pieces):
+    if not any(piece.terms for piece in pieces) and not (is_english_too and _accented(typed)):
         return None
     english, *others = _ways_to_say(pieces)
-    if english[0] == " ".join(words):
+    if english[0] == " ".join(words) and not _accented(typed):
         return None
-    return Reading(language, pieces, english[0], tuple(others), is_english_too)
+    return Reading(language, pieces, english[0], tuple(others), is_english_too and not _accented(typed))
 
 
 def _terms(dictionary: Dictionary, language: str, key: str) -> tuple[tuple[str, float], ...]:
@@ -259,16 +261,33 @@ def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_strict: bo
     elif (sounds := _sounds(dictionary, word)) and sounds[0][1] >= _SURE_SOUND:
         yield Segment(word, sounds)
     else:
-        spellings = (word, *respelled(word)) if language in IN_TWO_LETTERS else (word,)
-        compounds = (
-            split(spelling, lambda part: bool(_terms(dictionary, language, part)), shortest=shortest)
-            for spelling in spellings
-        )
-        if parts := next(filter(None, compounds), None):
+        parts = _compound(dictionary, word, language, shortest=shortest) if language in _COMPOUNDING else []
+        if not parts and (like := _stem_mate(dictionary, word, language, is_strict=is_strict)):
+            yield Segment(word, _terms(dictionary, language, like))
+        elif parts := parts or _begun(dictionary, word, language, is_strict=is_strict):
             yield from (Segment(part, _terms(dictionary, language, part)) for part in parts)
         else:
-            like = _stem_mate(dictionary, word, language, is_strict=is_strict)
-            yield Segment(word, _terms(dictionary, language, like) if like else sounds)
+            yield Segment(word, sounds)
+
+
+def _compound(dictionary: Dictionary, word: str, language: str, *, shortest: int) -> list[str]:
+    """The known parts that a word was put together from."""
+    spellings = (word, *respelled(word)) if language in IN_TWO_LETTERS else (word,)
+    ways = (split(it, lambda part: bool(_terms(dictionary, language, part)), shortest=shortest) for it in spellings)
+    return next(filter(None, ways), [])
+
+
+def _begun(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> list[str]:
+    """The known parts of a compound of two, of which one may be unknown, if they hold most of its letters."""
+    if language not in _COMPOUNDING or is_unspaced(word):
+        return []
+    ways = list[tuple[int, list[str]]]()
+    for at in range(_SHORTEST_SURE_PART, len(word) - _SHORTEST_PART):
+        head = next((it for it in (word[:at], word[: at - 1]) if _terms(dictionary, language, it)), "")
+        tail = _stem_mate(dictionary, word[at:], language, is_strict=True) or ""
+        ways.append((len(head) + len(tail and word[at:]), [*filter(None, (head, tail))]))
+    n_letters, parts = max(ways, default=(0, []))
+    return parts if n_letters >= len(word) * (1 if is_strict else _MOST_OF_IT) else []
 
 
 def _cut(dictionary: Dictionary, run: str, language: str) -> list[str]:
@@ -309,20 +328,20 @@ def _terms_as_spelt(dictionary: Dictionary, word: str, language: str) -> tuple[t
 
 def _stem_mate(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> str | None:
     """The known word that shares most of its beginning with a word, where only endings differ."""
-    alike = (key for key in dictionary.neighbours(word) if is_like(word, key))
-    if is_strict and word.isascii():  # brands are Latin
-        alike = (key for key in alike if is_form(word, key))
-    mates = [(-n_shared(word, key), len(key), key) for key in alike if _terms(dictionary, language, key)]
+    is_strict = is_strict and word.isascii()  # brands are Latin
+    alike = ((n_alike(word, key, is_strict=is_strict), key) for key in dictionary.neighbours(word))
+    mates = [(-n, len(key), key) for n, key in alike if n and _terms(dictionary, language, key)]
     return min(mates)[2] if mates else None
 
 
 def _ways_to_say(pieces: Sequence[Segment]) -> list[tuple[str, float]]:
     """Put the likeliest terms together, then each piece's next ones beside the likeliest of all others."""
-    says_nothing = [bool(piece.terms) and {*piece.terms[0][0].split()} <= FUNCTION_WORDS for piece in pieces]
-    meaningful = [piece for piece, is_empty in zip(pieces, says_nothing, strict=True) if not is_empty] or pieces
-    best = [piece.terms[0][0] if piece.terms else piece.text for piece in meaningful]
+    said = [(piece.terms[0][0] if piece.terms else fold(piece.text), piece) for piece in pieces]
+    is_empty = [bool(piece.terms) and {*words.split()} <= FUNCTION_WORDS for words, piece in said]
+    meaningful = [one for one, empty in zip(said, is_empty, strict=True) if one[0].isascii() and not empty] or said
+    best = [words for words, _ in meaningful]
     ways = {" ".join(best): 1.0}
-    for place, piece in enumerate(meaningful):
+    for place, (_, piece) in enumerate(meaningful):
         for term, weight in piece.terms[1:]:
             said = " ".join([*best[:place], term, *best[place + 1 :]])
             if weight >= _LEAST_WEIGHT:

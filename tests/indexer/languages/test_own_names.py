@@ -7,17 +7,18 @@ import pytest
 
 from data.making.language.writing import write_dictionary
 from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning
-from indexer.languages.own_names import NOTHING, EnglishName, Judge, SetReader, Spoken
+from indexer.languages.own_names import NOTHING, EnglishName, SetReader, Spoken, alone, spoken
 from indexer.languages.words import parse
 from indexer.library.bundled import bundled
 
+BUNDLED = Dictionary.bundled()
 GERMAN = ["pfeil", "einstellungen", "benutzer", "ordner", "suche", "drucker", "glocke", "stern", "herz", "wolke"]
 FRENCH = ["fleche", "parametres", "dossier", "recherche", "cloche", "etoile", "nuage", "coeur", "imprimante", "porte"]
 ENGLISH_NAMES = ["arrow", "settings", "user", "folder", "search", "printer", "bell", "star", "heart", "cloud", "gift"]
 
 
 @pytest.fixture
-def judge(tmp_path: Path) -> Judge:
+def some(tmp_path: Path) -> Dictionary:
     of_german = dict.fromkeys(GERMAN, "German") | {"gift": "poison", "silo": "silo", "设": "set"}
     keys = {word: [Meaning(frozenset(("de",)), ((english, 1.0),))] for word, english in of_german.items()}
     for word in (*FRENCH, "stern"):
@@ -25,11 +26,11 @@ def judge(tmp_path: Path) -> Judge:
     for word in (*ENGLISH_NAMES, "left"):
         keys.setdefault(word, []).append(Meaning(frozenset((ENGLISH,)), ()))
     write_dictionary(tmp_path / "words.bin", keys, names={"de": "German", "fr": "French", ENGLISH: "English"})
-    return Judge(Dictionary(tmp_path / "words.bin"))
+    return Dictionary(tmp_path / "words.bin")
 
 
 @pytest.mark.parametrize(
-    ("names", "spoken"),
+    ("names", "languages"),
     [
         *((names, NOTHING) for names in (ENGLISH_NAMES, [], ["24", "-"])),
         ([*GERMAN, *ENGLISH_NAMES[:4]], Spoken(("de",), are_first=True)),
@@ -41,27 +42,26 @@ def judge(tmp_path: Path) -> Judge:
     ],
 )
 def test_a_set_is_in_the_languages_of_most_of_its_names_and_one_alone_if_all_of_it_is_known(
-    judge: Judge, names: list[str], spoken: Spoken
+    some: Dictionary, names: list[str], languages: Spoken
 ) -> None:
-    assert judge.spoken(names) == spoken
+    assert spoken(some, names) == languages
 
 
 @pytest.mark.parametrize(("text", "languages"), [("pfeil", ()), ("设", ("de",)), ("gìft", ()), ("étoile", ("fr",))])
 def test_beside_a_set_of_others_only_letters_beyond_ascii_are_looked_at(
-    judge: Judge, text: str, languages: tuple[str, ...]
+    some: Dictionary, text: str, languages: tuple[str, ...]
 ) -> None:
-    assert judge.alone(text) == languages
+    assert alone(some, text) == languages
 
 
 def test_no_set_of_the_bundled_icons_is_taken_for_another_language() -> None:
-    judge = Judge(Dictionary.bundled())
     icons = bundled("samples/lucide-static/icons")
     names = sorted(parse(path.stem).words for path in icons.glob("*.svg"))
     assert len(names) > 2_000
-    assert judge.spoken(names) == NOTHING
+    assert spoken(BUNDLED, names) == NOTHING
     few = (names[at : at + size] for size in (1, 3, 5, 10, 30) for at in range(0, 2_000, size))
-    assert [some for some in few if judge.spoken(some) != NOTHING] == []
-    assert not any(map(judge.alone, names))
+    assert [some for some in few if spoken(BUNDLED, some) != NOTHING] == []
+    assert not any(alone(BUNDLED, name) for name in names)
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,9 @@ def test_no_set_of_the_bundled_icons_is_taken_for_another_language() -> None:
     [["chat", "gift", "die", "pin", "menu", "pays"], ["slack figma"], ["café"], ["jalapeño", "piñata"]],
 )
 def test_usual_english_names_are_english_even_in_a_small_set(names: list[str]) -> None:
-    assert Judge(Dictionary.bundled()).spoken(names) == NOTHING
+    assert spoken(BUNDLED, names) == NOTHING
 
 
-BUNDLED = Dictionary.bundled()
 GERMAN_SET = [
     "pfeil links",
     "einstellungen",
@@ -86,7 +85,7 @@ GERMAN_SET = [
 
 
 def reader(names: Sequence[str], tags: Sequence[str] = (), *, language: str = "auto") -> SetReader:
-    return SetReader(BUNDLED, Judge(BUNDLED), language=language, names=names, tags=tags)
+    return SetReader(BUNDLED, language=language, names=names, tags=tags)
 
 
 def words_of(name: str, names: Sequence[str], *, language: str = "auto") -> str | None:
