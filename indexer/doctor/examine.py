@@ -263,13 +263,11 @@ def _draw_and_encode(
     from indexer.rendering.slots import Job
     from indexer.sources.records import PictureAddress
 
-    ids, vectors = [np.empty(0, np.int64)], []
+    jobs = [Job(image, PictureAddress(*address)) for image, *address in pictures]
     with RenderPool(size=size, workers=1, chunk=CHUNK) as pool:
-        for chunk in pool.render([[Job(image, PictureAddress(*address)) for image, *address in pictures]]):
-            if len(chunk.ids):
-                ids.append(chunk.ids)
-                vectors.append(encode(chunk.pixels.copy()))
-    return np.concatenate(ids), np.concatenate(vectors) if vectors else np.empty((0, 0))
+        drawn = [(chunk.ids, encode(chunk.pixels.copy())) for chunk in pool.render([jobs]) if len(chunk.ids)]
+    ids, vectors = zip(*drawn, strict=True) if drawn else ([np.empty(0, np.int64)], [np.empty((0, 0))])
+    return np.concatenate(ids), np.concatenate(vectors)
 
 
 def examine(library: Library, *, sample: int = 16, stage: Stage = lambda _: None) -> Report:

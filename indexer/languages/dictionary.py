@@ -34,6 +34,10 @@ ENGLISH, ANY = "en", "mul"
 BASE, FIRST_DIGIT = 240, 16
 
 
+def _key_of(line: bytes) -> str:
+    return line.partition(b"\t")[0].decode()
+
+
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """What some languages mean by a key."""
@@ -94,25 +98,21 @@ class Dictionary:
         start = key.encode() + b"\t"
         lines = self._block(self._block_of(start))
         place = bisect_left(lines, start)
-        if place == len(lines) or not lines[place].startswith(start):
-            return ()
-        return tuple(self._groups(lines[place][len(start) :]))
+        found = (line[len(start) :] for line in lines[place : place + 1] if line.startswith(start))
+        return tuple(meaning for line in found for meaning in self._groups(line))
 
     def __iter__(self) -> Iterator[str]:
         """All keys, in their order."""
-        for number in range(len(self._firsts)):
-            for line in self._block(number):
-                yield line.partition(b"\t")[0].decode()
+        return (_key_of(line) for number in range(len(self._firsts)) for line in self._block(number))
 
-    def neighbours(self, key: str, *, n: int = 12) -> Iterator[str]:
+    def neighbours(self, key: str, *, n: int = 12) -> list[str]:
         """Up to `n` keys before a key and as many after it, in their order: those that begin like it are among them."""
         start = key.encode() + b"\t"
         number = self._block_of(start)
         numbers = range(max(0, number - 1), min(len(self._firsts), number + 2))
         lines = [line for number in numbers for line in self._block(number)]
         place = bisect_left(lines, start)
-        for line in lines[max(0, place - n) : place + n]:
-            yield line.partition(b"\t")[0].decode()
+        return [*map(_key_of, lines[max(0, place - n) : place + n])]
 
     def _block_of(self, start: bytes) -> int:
         return max(0, bisect_right(self._firsts, start[:-1]) - 1)

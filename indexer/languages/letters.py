@@ -208,7 +208,7 @@ LEAST_CLASSES = 2
 _BY_CLASS = 0.9
 """What it counts that two words are alike once their consonants are compared by class, beside 1 for their letters."""
 _VOWELS = "aeiou"
-_SKIPPED = frozenset(("small", "capital", "final", "short", "long", "mkhedruli", "chillu"))
+_SKIPPED = frozenset(("letter", "small", "capital", "final", "short", "long", "mkhedruli", "chillu"))
 _SPECIAL = {"alef": "a", "ain": "a", "ayin": "a", "ie": "e", "yeh": "i", "yod": "i"}
 _NASALS = frozenset(("anusvara", "candrabindu"))
 _ABUGIDAS = frozenset(
@@ -272,28 +272,34 @@ def sounding_like(word: str, candidates: Iterable[str]) -> Iterator[tuple[str, f
 @lru_cache(maxsize=1024)
 def _sound(char: str) -> str:
     """How a letter sounds, by its name in Unicode."""
-    script, *words = unicodedata.name(char, "").lower().split() or [""]
-    if "syllable" in words:
-        return words[-1] if script == "hangul" else ""
-    if not _NASALS.isdisjoint(words):
-        return "n"
-    if words[:2] == ["vowel", "sign"]:
-        return words[2][:1] if words[2][0] in _VOWELS else ""
-    if words[:1] == ["character"]:
-        return "" if words[1] in ("sara", "mai", "vowel") else _leading(words[1])
-    named = [part for part in words if part not in _SKIPPED and part != "letter"]
-    return _of_letter(script, named[0]) if words[:1] in (["letter"], ["small"]) and named else ""
+    match unicodedata.name(char, "").lower().split():
+        case ["hangul", "syllable", *_, said]:
+            return said
+        case [_, *words] if not _NASALS.isdisjoint(words) and "syllable" not in words:
+            return "n"
+        case [_, "vowel", "sign", said, *_] if said[0] in _VOWELS:
+            return said[0]
+        case [_, "character", said, *_] if said not in ("sara", "mai", "vowel"):
+            return _leading(said)
+        case [script, "letter" | "small", *words] if "syllable" not in words and (
+            named := [word for word in words if word not in _SKIPPED]
+        ):
+            return _of_letter(script, named[0])
+    return ""
 
 
 def _of_letter(script: str, name: str) -> str:
-    if name in _SPECIAL:
-        return _SPECIAL[name]
-    if script in ("katakana", "hiragana"):
-        return name
-    if script in _ABUGIDAS:
-        return name[0] if name[0] in _VOWELS else name.removesuffix("a")
-    if script == "cyrillic" and (name in ("hard", "soft") or (len(name) == 2 and name[0] == "e")):
-        return name[1] if len(name) == 2 else ""
+    match script:
+        case _ if name in _SPECIAL:
+            return _SPECIAL[name]
+        case "katakana" | "hiragana":
+            return name
+        case "cyrillic" if name in ("hard", "soft"):
+            return ""
+        case "cyrillic" if len(name) == 2 and name[0] == "e":
+            return name[1]
+        case _ if script in _ABUGIDAS and name[0] not in _VOWELS:
+            return name.removesuffix("a")
     return name[0] if name[0] in _VOWELS else _leading(name)
 
 

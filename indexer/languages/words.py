@@ -24,6 +24,7 @@ _SEPARATOR = re.compile(r"[-_ .:/]")
 _APOSTROPHE = re.compile(r"(?<=\w)['\u2019](?=\w)")
 _CHUNK = re.compile(r"[^\s+#]+(?:[+#]+(?![^\s+#]))?")
 """Signs at the end of a word are part of it: c++, c#, google+."""
+_VARIANTS = frozenset(map(chr, range(0xFE00, 0xFE10)))
 _NOT_A_WORD = re.compile(r"[^A-Za-z0-9+#]")
 _CAMEL = re.compile(
     r"(?<=[a-z])(?<!\b[ie])(?=[A-Z])"  # arrow|Left, but i-Phone stays whole
@@ -46,12 +47,9 @@ def split(text: str) -> list[str]:
     text = _APOSTROPHE.sub("", text)
     if not text.islower():
         text = _BRANDS.sub(lambda match: match.group().capitalize(), text)
-    if text.isascii():
-        chunks = _CHUNK.findall(_NOT_A_WORD.sub(" ", text))
-        pieces = [piece for chunk in chunks for piece in ((chunk,) if chunk.islower() else _CAMEL.split(chunk))]
-        return [token for piece in pieces for token in _numbers_apart(piece)]
-    chunks = _CHUNK.findall(_words_only(unicodedata.normalize("NFKC", text)))
-    pieces = [piece for chunk in chunks for piece in _humps_apart(chunk)]
+    apart = _CAMEL.split if text.isascii() else _humps_apart
+    chunks = _CHUNK.findall(_words_only(text))
+    pieces = [piece for chunk in chunks for piece in ((chunk,) if chunk.islower() else apart(chunk))]
     return [unicodedata.normalize("NFKC", token) for piece in pieces for token in _numbers_apart(piece)]
 
 
@@ -60,10 +58,8 @@ def normalise(text: str) -> str:
     return " ".join(split(text)) or "".join(unicodedata.normalize("NFKC", text).lower().split())
 
 
-@lru_cache(maxsize=1 << 16)
-def normalise_tag(tag: str) -> str:
-    """Spell a tag as `normalise` does; remembered, since icons of a set share most of their tags."""
-    return normalise(tag)
+normalise_tag = lru_cache(maxsize=1 << 16)(normalise)
+"""Remembered, since icons of a set share most of their tags."""
 
 
 def _numbers_apart(piece: str) -> Tokens:
@@ -84,12 +80,13 @@ def _numbers_apart(piece: str) -> Tokens:
 
 def _words_only(text: str) -> str:
     """Blank what is neither letter, digit nor + or #; marks belong to the letter before them."""
-    kept = []
-    for sign in text:
-        kind = unicodedata.category(sign)
-        is_word = kind[0] in "LN" or sign in "+#" or (kind in ("Mn", "Mc") and not "\ufe00" <= sign <= "\ufe0f")
-        kept.append(sign if is_word else " ")
-    return "".join(kept)
+    if text.isascii():
+        return _NOT_A_WORD.sub(" ", text)
+    signs = ((sign, unicodedata.category(sign)) for sign in unicodedata.normalize("NFKC", text))
+    return "".join(
+        sign if kind[0] in "LN" or sign in "+#" or (kind in ("Mn", "Mc") and sign not in _VARIANTS) else " "
+        for sign, kind in signs
+    )
 
 
 def _humps_apart(chunk: str) -> list[str]:
@@ -174,8 +171,7 @@ def canonical_style(text: str | None) -> tuple[str | None, int | None]:
 
 def stated_look(styles: str | None) -> str | None:
     """Find the look among styles that are stated: "sharp twotone" -> "duotone"."""
-    stated = {_LOOK_OF.get(style) for style in (styles or "").split()}
-    return next(filter(stated.__contains__, _STRONGEST), None)
+    return min(filter(None, map(_LOOK_OF.get, (styles or "").split())), key=_STRONGEST.index, default=None)
 
 
 def with_look(styles: str | None, look: str | None) -> str | None:
@@ -203,8 +199,7 @@ def tokens_of(name: str) -> Tokens:
     """Cut a name into tokens: no @2x, two-tone as one, 24x24 as 24. Remembered, since a set is looked at twice."""
     tokens = tuple(split(_SCALE.sub("", name) if "@" in name else name))
     if "tone" in tokens:
-        joined = " ".join(tokens).replace("two tone", "twotone").replace("duo tone", "duotone")
-        tokens = tuple(joined.split(" "))
+        tokens = tuple(" ".join(tokens).replace("two tone", "twotone").replace("duo tone", "duotone").split(" "))
     if "x" in name and _SQUARE.search(name):
         tokens = tuple(
             match[1] if (match := _SQUARE.fullmatch(token)) and as_size(match[1]) else token for token in tokens
@@ -219,14 +214,12 @@ def as_size(token: str) -> int | None:
 
 def look_length(row: Tokens) -> int:
     """Count the tokens from the front that can be styles and sizes; at least one token is left over."""
-    may_be = (token in STYLES or token in UNITS or token.isdigit() for token in row[:-1])
-    return sum(takewhile(bool, may_be))
+    return sum(takewhile(bool, (token in STYLES or token in UNITS or token.isdigit() for token in row[:-1])))
 
 
 def join_styles(styles: Iterable[str | None]) -> str | None:
     """Write several styles as one, each once, in a fixed order."""
-    distinct = dict.fromkeys(style for style in styles if style)
-    return " ".join(sorted(distinct, key=lambda style: _RANK.get(style, 0))) or None
+    return " ".join(sorted(dict.fromkeys(filter(None, styles)), key=lambda style: _RANK.get(style, 0))) or None
 
 
 _MEANINGS = frozenset(
@@ -427,8 +420,8 @@ def _is_style(word: str, taken: list[str], affixes: Affixes, *, doubtful: frozen
         return False
     if affixes.is_sized is None:
         return word in CERTAIN_ALONE or word in doubtful or word in affixes.styles
-    is_known = word in CERTAIN or word in affixes.styles
-    return is_known and all(frozenset((word, other)) in affixes.style_pairs for other in taken)
+    is_paired = all(frozenset((word, other)) in affixes.style_pairs for other in taken)
+    return is_paired and (word in CERTAIN or word in affixes.styles)
 
 
 def _is_size(token: str, is_sized: bool | None, *, glued: frozenset[str]) -> bool:

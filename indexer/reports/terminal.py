@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from threading import Event, Thread
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 from rich.table import Table
@@ -28,18 +29,6 @@ _WHOLE_RATE = 10
 """A second; slower ones have a digit more."""
 
 
-class _Lines(RichProgress):
-    """A bar, and what stands under it."""
-
-    def __init__(self, beneath: Callable[[], Iterable[RenderableType]], *columns: Any, **options: Any) -> None:
-        self._beneath = beneath
-        super().__init__(*columns, **options)
-
-    def get_renderables(self) -> Iterable[RenderableType]:
-        yield from super().get_renderables()
-        yield from self._beneath()
-
-
 class Bars:
     """One step of work after the other, each with its bar; a context manager.
 
@@ -54,8 +43,7 @@ class Bars:
         """`estimate`: guess the time left from what is done; else the remark of `advance` says it."""
         self._console = Console(stderr=True)
         self.live = self._console.file.isatty()
-        self._bars = _Lines(
-            self.beneath,
+        self._bars = RichProgress(
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -63,15 +51,21 @@ class Bars:
             TextColumn("{task.fields[remark]}", markup=False),
             *([TimeRemainingColumn()] if estimate else []),
             console=self._console,
+            disable=True,  # drawn with what stands under it
+        )
+        self._shown = Live(
+            get_renderable=lambda: Group(self._bars.get_renderable(), *self.beneath()),
+            console=self._console,
+            refresh_per_second=10,
             transient=True,
-            disable=not self.live,
         )
         self._task = self._bars.add_task("", total=None, remark="", visible=False)
         self._title, self._progress, self._over, self._noted_at, self._began_at = "", "", Event(), 0.0, 0.0
 
     def __enter__(self) -> Self:
-        self._bars.start()
-        if not self.live:
+        if self.live:
+            self._shown.start()
+        else:
             Thread(target=self._remind, name="reminder", daemon=True).start()
         return self
 
@@ -79,7 +73,7 @@ class Bars:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._over.set()
-        self._bars.stop()
+        self._shown.stop()
 
     def _remind(self) -> None:
         """Say what is waited for, where nothing else is said."""
@@ -143,18 +137,13 @@ class ProgressLine(Bars):
         if rate <= 0:
             return ""
         left = "" if self.live else f", {timedelta(seconds=round((total - done) / rate))} left"
-        return f"{rate:,.0f}/s{left}" if rate >= _WHOLE_RATE else f"{rate:.1f}/s{left}"
+        return f"{rate:,.{0 if rate >= _WHOLE_RATE else 1}f}/s{left}"
 
 
 def patient(progress: Progress) -> Progress:
     """Show nothing of what takes no longer than a person waits without asking."""
-    began = time.monotonic()
-
-    def show(title: str, done: int, total: int) -> None:
-        if time.monotonic() - began >= _PATIENCE_SECONDS:
-            progress(title, done, total)
-
-    return show
+    ends_at = time.monotonic() + _PATIENCE_SECONDS
+    return lambda *state: progress(*state) if time.monotonic() >= ends_at else None
 
 
 def open_console() -> Console:

@@ -26,7 +26,6 @@ from indexer.reports.figures import (
     line_chart,
     means,
     right_ranks,
-    shares,
 )
 from indexer.reports.terminal import ProgressLine
 from search.evaluation.findings import average_precision, measure, ndcg
@@ -99,13 +98,13 @@ def test_what_is_not_ranked_adds_nothing_and_a_perfect_order_is_1() -> None:
 def test_a_share_is_the_ratio_of_two_means_over_the_same_draws() -> None:
     english = {"R@1": np.array([1.0, 1.0, 1.0, 0.0]), "R@10": np.ones(4)}
     own = {"R@1": np.array([1.0, 0.0, 0.0, 0.0]), "R@10": np.array([1.0, 1.0, 1.0, 0.0])}
-    found = shares(own, of=english, seed=3)
+    found = means(own, of=english, seed=3)
     assert (found["R@1"].value, found["R@10"].value) == (0.3333, 0.75)
     drawn = np.random.default_rng(3).integers(4, size=(1000, 4))
     ratios = own["R@1"][drawn].mean(axis=1) / np.maximum(english["R@1"][drawn].mean(axis=1), 1e-9)
     assert [found["R@1"].low, found["R@1"].high] == pytest.approx(np.percentile(ratios, (2.5, 97.5)), abs=1e-4)
-    assert shares(english, of=english)["R@10"] == Figure(1.0, 1.0, 1.0)
-    assert shares(own, of=dict.fromkeys(own, np.zeros(4)))["R@1"] == Figure(0.0, 0.0, 0.0)
+    assert means(english, of=english)["R@10"] == Figure(1.0, 1.0, 1.0)
+    assert means(own, of=dict.fromkeys(own, np.zeros(4)))["R@1"] == Figure(0.0, 0.0, 0.0)
 
 
 RIGHT = Figure(0.5, 0.4, 0.7)
