@@ -1,10 +1,9 @@
 """Texts in any language, read in English with a dictionary: which language one is in, and what it says."""
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from types import MappingProxyType
+from itertools import groupby, pairwise
 
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary
 from indexer.languages.letters import (
@@ -41,13 +40,9 @@ Typed = Sequence[tuple[str, str]]
 
 
 def words_of(text: str) -> list[tuple[str, str]]:
-    """The words of a text as they are typed, and folded."""
-    return [(word, key) for word in text.split() for key in fold(word).split()][:MOST_WORDS]
-
-
-def is_english(dictionary: Dictionary, words: Sequence[str]) -> bool:
-    """Tell whether all words are English, whatever else they are."""
-    return all(knows(dictionary, ENGLISH, word) for word in words)
+    """The words of a text as they are typed where that is one word, and folded."""
+    folded = [(unicodedata.normalize("NFC", word.strip(MARKS)), fold(word).split()) for word in text.split()]
+    return [(word if len(keys) == 1 else key, key) for word, keys in folded for key in keys][:MOST_WORDS]
 
 
 def identify(dictionary: Dictionary, words: Typed, preferred: Sequence[str]) -> tuple[str | None, bool]:
@@ -57,10 +52,10 @@ def identify(dictionary: Dictionary, words: Typed, preferred: Sequence[str]) -> 
     """
     keys = [key for _, key in words]
     own = preferred[0] if preferred else ENGLISH
-    has_english = is_english(dictionary, keys)
-    if has_english and own != ENGLISH and all(knows(dictionary, own, key) for key in keys):
+    has_english = knows(dictionary, ENGLISH, *keys)
+    if has_english and own != ENGLISH and knows(dictionary, own, *keys):
         return own, True
-    known = letters_known(dictionary, keys, accented=_accented(words))
+    known = letters_known(dictionary, words)
     # More than one odd word in an English text: "two bent arrows, one above".
     is_much = not all(map(str.isascii, keys)) or max(known.values(), default=0) * _LEAST_SHARE >= sum(map(len, keys))
     if known and (preferred or is_much):
@@ -73,24 +68,23 @@ def identify(dictionary: Dictionary, words: Typed, preferred: Sequence[str]) -> 
 
 def _accented(words: Typed) -> dict[str, str]:
     """The words whose accents a fold has taken, by what it left: "Bär" is no bar."""
-    composed = ((unicodedata.normalize("NFC", word.strip(MARKS)), key) for word, key in words)
-    return {key: word for word, key in composed if key.isascii() and any(map(is_accented, word))}
+    return {key: word for word, key in words if key.isascii() and any(map(is_accented, word))}
 
 
-def letters_known(
-    dictionary: Dictionary, words: Sequence[str], *, accented: Mapping[str, str] = MappingProxyType({})
-) -> dict[str, int]:
+def letters_known(dictionary: Dictionary, words: Typed) -> dict[str, int]:
     """How many letters of some words each language knows that English does not, or would not write so."""
-    known: dict[str, int] = {}
-    for piece in _rough_pieces(dictionary, words):
-        parts = piece.split()
-        spelt = [accented[part] for part in parts if part in accented]
-        if (tells_nothing(piece) or is_english(dictionary, parts)) and not spelt:
-            continue
-        for code in languages_of(dictionary, piece) - {ENGLISH}:
-            if all(may_be_of(code, word) for word in spelt):
-                known[code] = known.get(code, 0) + len(piece)
-    return known
+    known, accented = dict[str, int](), _accented(words)
+    for word, after in pairwise([*(key for _, key in words), ""]):
+        # Words, phrases of two, and known pieces of runs without spaces.
+        for piece in (
+            *known_pieces(word, lambda part: bool(dictionary.meanings(part))),
+            *[f"{word} {after}"][: len(after)],
+        ):
+            spelt = [accented[part] for part in piece.split() if part in accented]
+            if spelt or not (tells_nothing(piece) or knows(dictionary, ENGLISH, *piece.split())):
+                for code in languages_of(dictionary, piece) - {ENGLISH}:
+                    known[code] = known.get(code, 0) + len(piece) * all(may_be_of(code, it) for it in spelt)
+    return {code: n for code, n in known.items() if n}
 
 
 def tells_nothing(word: str) -> bool:
@@ -107,17 +101,9 @@ def languages_of(dictionary: Dictionary, key: str) -> frozenset[str]:
     return frozenset()
 
 
-def _rough_pieces(dictionary: Dictionary, words: Sequence[str]) -> Iterator[str]:
-    """Words, phrases of two, and known pieces of runs without spaces."""
-    for word, after in zip(words, [*words[1:], ""], strict=True):
-        yield from known_pieces(word, lambda part: bool(dictionary.meanings(part)))
-        if after:
-            yield f"{word} {after}"
-
-
-def knows(dictionary: Dictionary, language: str, key: str) -> bool:
-    """Tell whether a language has a folded word or phrase, or English a word."""
-    return any(language in meaning.languages for meaning in dictionary.meanings(key))
+def knows(dictionary: Dictionary, language: str, *keys: str) -> bool:
+    """Tell whether a language has all of some folded words or phrases, or English words."""
+    return all(any(language in meaning.languages for meaning in dictionary.meanings(key)) for key in keys)
 
 
 LONGEST_PHRASE = 5
@@ -172,14 +158,10 @@ def read(dictionary: Dictionary, text: str, *, preferred: Sequence[str] = ()) ->
     count. A word of English is one of another language only where the user reads that first, or accents say so.
     """
     typed = words_of(text)
-    if not typed:
-        return None
     language, is_known = identify(dictionary, typed, [code for code in preferred if code in dictionary.languages])
-    has_english = is_english(dictionary, [key for _, key in typed])
+    has_english = knows(dictionary, ENGLISH, *(key for _, key in typed))
     if language is None and (_accented(typed) if has_english else any(_sounds(dictionary, key) for _, key in typed)):
         language = ANY
-    if language is None:
-        return None
     return _read_as(dictionary, typed, language, is_english_too=has_english, is_strict=not is_known)
 
 
@@ -192,60 +174,55 @@ def read_in(dictionary: Dictionary, text: str, languages: Sequence[str], *, are_
     """
     typed = words_of(text)
     words = [key for _, key in typed]
-    if not words or not languages:
-        return None
-    if has_english := is_english(dictionary, words):
-        fitting = [code for code in languages if all(knows(dictionary, code, word) for word in words)]
-        language = fitting[0] if are_first and fitting else None
+    if has_english := knows(dictionary, ENGLISH, *words):
+        language = next((code for code in languages if are_first and knows(dictionary, code, *words)), None)
     else:
-        known = letters_known(dictionary, words)
-        language = max(languages, key=lambda code: known.get(code, 0))
-    if language is None:
-        return None
+        known = letters_known(dictionary, typed)
+        language = max(languages, key=lambda code: known.get(code, 0), default=None)
     return _read_as(dictionary, typed, language, is_english_too=has_english, is_strict=True)
 
 
 def _read_as(
     dictionary: Dictionary,
     typed: Typed,
-    language: str,
+    language: str | None,
     *,
     is_english_too: bool,
     is_strict: bool,
 ) -> Reading | None:
     """Read words in one language; None where it knows none of them, or they say the same in English."""
-    words = [key for _, key in typed]
-    spelled = [word.strip(MARKS) if word.count(" ") == fold(word).count(" ") else key for word, key in typed]
-    pieces = tuple(_pieces(dictionary, words, spelled, language, is_strict=is_strict))
-    if not any(piece.terms for piece in pieces) and not (is_english_too and _accented(typed)):
+    if language is None:
+        return None
+    pieces, is_accented_english = (
+        tuple(_pieces(dictionary, typed, language, is_strict=is_strict)),
+        bool(_accented(typed)),
+    )
+    if not any(piece.terms for piece in pieces) and not (is_english_too and is_accented_english):
         return None
     english, *others = _ways_to_say(pieces)
-    if english[0] == " ".join(words) and not _accented(typed):
+    if english[0] == " ".join(key for _, key in typed) and not is_accented_english:
         return None
-    return Reading(language, pieces, english[0], tuple(others), is_english_too and not _accented(typed))
+    return Reading(language, pieces, english[0], tuple(others), is_english_too and not is_accented_english)
 
 
 def _terms(dictionary: Dictionary, language: str, key: str) -> tuple[tuple[str, float], ...]:
     """What a language means by a key; nothing where it does not know it."""
-    meant = [(code, found) for code in (language, ANY) for found in dictionary.meanings(key)]
+    meant = ((code, found) for code in (language, ANY) for found in dictionary.meanings(key))
     return next((found.terms for code, found in meant if code in found.languages and found.terms), ())
 
 
-def _pieces(
-    dictionary: Dictionary, words: Sequence[str], spelled: Sequence[str], language: str, *, is_strict: bool
-) -> Iterator[Segment]:
+def _pieces(dictionary: Dictionary, typed: Typed, language: str, *, is_strict: bool) -> Iterator[Segment]:
     """Read words in one language, the longest phrases first."""
-    at = 0
-    while at < len(words):
-        for n in range(min(LONGEST_PHRASE, len(words) - at), 0, -1):
-            if terms := _terms(dictionary, language, " ".join(words[at : at + n])):
-                yield Segment(" ".join(spelled[at : at + n]), terms)
+    while typed:
+        for n in range(min(LONGEST_PHRASE, len(typed)), 0, -1):
+            if terms := _terms(dictionary, language, " ".join(key for _, key in typed[:n])):
+                yield Segment(" ".join(word for word, _ in typed[:n]), terms)
                 break
         else:
-            n = 1
-            for part in _parts_of(dictionary, words[at], language, is_strict=is_strict):
-                yield replace(part, text=spelled[at]) if part.text == words[at] else part
-        at += n
+            [(word, key), *_] = typed
+            for part in _parts_of(dictionary, key, language, is_strict=is_strict):
+                yield replace(part, text=word) if part.text == key else part
+        typed = typed[n:]
 
 
 def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> Iterator[Segment]:
