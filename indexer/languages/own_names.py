@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from indexer.languages.dictionary import ENGLISH, Dictionary
@@ -16,7 +16,13 @@ _SHARE, _BEYOND = 0.2, 1.5
 _MOST_ASKED = 1_000
 """Of a set's texts, evenly spaced in their order: more of them tell no more."""
 _LEAST_ALONE = 2
-"""ASCII words of the only name of a set: one may be English that the dictionary does not know, as "brief"."""
+"""ASCII words of the only name of a set: one may be English that the dictionary does not know, as "brief". And names
+that speak other languages, for a set to be a mixed one."""
+_MIXED, _BRANDS = 0.03, 0.3
+"""Least share of a mixed set's names that speak other languages, and most of those that nobody knows: of 213 sets of
+Iconify that are not of brands alone none is mixed."""
+_LEAST_MIXED = 4
+"""Letters of a name that is read alone in a mixed set."""
 
 Voice = frozenset[str]
 """Codes of the languages that a word or text may be of; none where nobody knows it, English alone where that does."""
@@ -31,6 +37,8 @@ class Spoken:
     """ISO 639 codes of the languages beside English, that of most texts first."""
     are_first: bool = False
     """Whether more texts are in them than in English: a word of both is theirs."""
+    mixed: tuple[str, ...] = ()
+    """Languages of which some texts are and that are not spoken by enough of them, that of most texts first."""
 
 
 NOTHING = Spoken()
@@ -49,24 +57,39 @@ def spoken(dictionary: Dictionary, texts: Iterable[str]) -> Spoken:
     return Spoken(languages, are_first=True) if languages else NOTHING
 
 
-def alone(dictionary: Dictionary, text: str) -> tuple[str, ...]:
-    """Languages of a text that none of its set's explains: it must hold letters beyond ASCII, and be known wholly.
+def alone(dictionary: Dictionary, text: str, mixed: Sequence[str] = ()) -> tuple[str, ...]:
+    """Languages of a text that none of its set's explains: it must be known wholly, and hold letters beyond ASCII where
+    its set is not `mixed`; the languages of that come first.
 
     Of 116,388 names of English sets, that leaves none to be misread; ASCII alone would leave 544.
     """
-    return () if text.isascii() else _of_all(dictionary, list(_words(dictionary, text)))
+    words = list(_words(dictionary, text))
+    if mixed:
+        words = [word for word in words if not (tells_nothing(word) or voice_of(dictionary, word) == _OF_ENGLISH)]
+    is_told = not text.isascii() or (mixed and len(text) >= _LEAST_MIXED)
+    known = _of_all(dictionary, words) if is_told else ()
+    return tuple(sorted(known, key=lambda code: mixed.index(code) if code in mixed else len(mixed)))
+
+
+def is_unread(dictionary: Dictionary, text: str) -> bool:
+    """Tell whether a text holds a word that nobody knows."""
+    return any(not (tells_nothing(word) or voice_of(dictionary, word)) for word in _words(dictionary, text))
 
 
 def _elected(dictionary: Dictionary, voices: Sequence[Voice]) -> Spoken:
     """Elect the language of most texts as long as there are enough, each time among those that are left."""
-    order, rest, elected = list(dictionary.languages), voices, list[str]()
+    order, rest, elected, mixed = list(dictionary.languages), voices, list[str](), list[str]()
     while counts := Counter(code for voice in rest if voice != _OF_ENGLISH for code in voice):
         best = min(counts, key=lambda code: (-counts[code], order.index(code)))
         if counts[best] < min(len(voices), _SHARE * len(voices) + _BEYOND):
+            mixed = sorted(counts, key=lambda code: (-counts[code], order.index(code)))
             break
         elected.append(best)
         rest = [voice for voice in rest if best not in voice]
-    return Spoken(tuple(elected), are_first=len(voices) - len(rest) > (voices.count(_OF_ENGLISH) if elected else 0))
+    n_foreign = sum(1 for voice in rest if voice and voice != _OF_ENGLISH)
+    is_mixed = n_foreign >= max(_LEAST_ALONE, _MIXED * len(voices)) and voices.count(Voice()) <= _BRANDS * len(voices)
+    are_first = len(voices) - len(rest) > (voices.count(_OF_ENGLISH) if elected else 0)
+    return Spoken(tuple(elected), are_first, tuple(mixed if is_mixed else ()))
 
 
 def _of_all(dictionary: Dictionary, words: Sequence[str]) -> tuple[str, ...]:
@@ -103,7 +126,7 @@ def voice_of(dictionary: Dictionary, word: str) -> Voice:
     return languages_of(dictionary, word).difference(*(one.languages for one in meanings if word in dict(one.terms)))
 
 
-RECIPE = 1
+RECIPE = 2
 """Version of the rules by which names and tags are read: those that others have read are read anew."""
 _AT_ENDS = re.compile("^(?:(?:{0}) )+|(?: (?:{0}))+$".format("|".join(sorted(FILLERS | {"btn"}))))
 """Words that say no more than that this is an icon."""
@@ -132,7 +155,7 @@ class SetReader:
             self._of_names, of_tags = spoken(dictionary, names), spoken(dictionary, tags)
             # Tags may be in the languages of the names, too, however few these are.
             languages = tuple(dict.fromkeys((*of_tags.languages, *self._of_names.languages)))
-            self._of_tags = Spoken(languages, of_tags.are_first)
+            self._of_tags = replace(of_tags, languages=languages)
         self._read_tag = cache(self._read_english)
 
     def name(self, words: str) -> EnglishName | None:
@@ -165,7 +188,7 @@ class SetReader:
         return None if reading is not None and normalise(reading.english) == normalise(tag) else reading
 
     def _read(self, text: str, spoken: Spoken) -> Reading | None:
-        of_it = alone(self._dictionary, text) if self._is_judged else ()
+        of_it = alone(self._dictionary, text, spoken.mixed) if self._is_judged else ()
         read = (
             read_in(self._dictionary, text, languages, are_first=are_first)
             for languages, are_first in ((spoken.languages, spoken.are_first), (of_it, False))

@@ -3,7 +3,7 @@
 import json
 import lzma
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from data.making.language.writing import SOUNDS, group_by_sound, write_dictionar
 from indexer.errors import SourceError
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary, Meaning
 from indexer.languages.letters import fold
+from indexer.languages.reading import FUNCTION_WORDS
 from indexer.library.bundled import bundled
 from indexer.reports.terminal import ProgressLine
 
@@ -37,6 +38,17 @@ _LONGEST = 48
 _SAME = 0.5
 """Weight of each other's first term from which on two languages mean the same by a key."""
 _N_TERMS_OF_ANY = 3
+_ENDINGS = {
+    "de": ("e", "n", "en", "er", "s"),
+    "es": ("s", "es"),
+    "fr": ("s", "x"),
+    "pt": ("s", "es"),
+    "ru": ("\u0438", "\u044b", "\u0430", "\u044f", "\u043e\u0432"),
+}
+"""Of usual forms of a word."""
+_RUSSIAN_ENDS = "\u0430\u043e\u044f\u044c\u0439\u0435"
+_SHORTEST, _SHORT = 3, 5
+"""Letters of a word whose forms are listed, since stems have four at least."""
 _OF_WRITTEN, _BESIDE_WRITTEN = 0.8, 0.4
 """Weights: of a written word's next term beside the one before, and of what sources say beside what is written."""
 
@@ -115,8 +127,8 @@ def written_words() -> Written:
 
 
 def write_in(keys: dict[str, list[Meaning]], written: Written) -> None:
-    """Put written words before what sources say that a language means by them."""
-    for (code, key), terms in written.items():
+    """Put written words, and their usual forms, before what sources say that a language means by them."""
+    for (code, key), terms in [*_forms(keys, written), *written.items()]:
         meant = {term: _OF_WRITTEN**place for place, term in enumerate(terms)}
         kept = list[Meaning]()
         for meaning in keys.get(key, ()):
@@ -126,6 +138,18 @@ def write_in(keys: dict[str, list[Meaning]], written: Written) -> None:
                 kept.append(Meaning(meaning.languages - {code}, meaning.terms))
         keys[key] = kept
         _add(kept, code, tuple(meant.items())[:N_TERMS])
+
+
+def _forms(keys: Mapping[str, Sequence[Meaning]], written: Written) -> Iterator[tuple[tuple[str, str], Sequence[str]]]:
+    """Forms of the written words that a search would not find by their stem: of short ones, and misread ones."""
+    for (code, key), terms in written.items():
+        stem = key[:-1] if code == "ru" and key[-1:] in _RUSSIAN_ENDS else key
+        for form in (
+            stem + ending for ending in _ENDINGS.get(code, ()) if key.isalpha() and terms[0] not in FUNCTION_WORDS
+        ):
+            is_misread = any({code, ANY} & meaning.languages for meaning in keys.get(form, ()))
+            if (code, form) not in written and len(key) >= _SHORTEST and (is_misread or len(key) < _SHORT):
+                yield (code, form), terms
 
 
 def write_in_again(out: Path) -> int:
