@@ -135,8 +135,11 @@ def check_stores(library: Library) -> Iterator[Finding]:
         )
     else:
         for path in library.leftovers():
-            how = "was left by a process that was killed; the next `icons index` deletes it"
-            yield note("leftover", f'"{path}" {how}', path)
+            yield note(
+                "leftover",
+                f'"{path}" was left by a process that was killed; the next `icons index` deletes it',
+                path,
+            )
 
 
 def _check_catalog(library: Library) -> Iterator[Finding]:
@@ -148,9 +151,10 @@ def _check_catalog(library: Library) -> Iterator[Finding]:
     with closing(connect_to_read(path)) as connection:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if not tables:
-            is_new = note("catalog", "nothing is indexed yet; `icons index SOURCE` does it")
-            is_lost = Finding("catalog", f'"{path}" is empty, and there are generations', path=path)
-            yield is_lost if library.numbers() else is_new
+            if library.numbers():
+                yield Finding("catalog", f'"{path}" is empty, and there are generations', path=path)
+            else:
+                yield note("catalog", "nothing is indexed yet; `icons index SOURCE` does it")
             return
         yield from _check_schema(connection, path, tables)
         (complaint,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
@@ -181,8 +185,14 @@ def _check_pointer(library: Library) -> Iterator[Finding]:
     """Whether the pointer names a generation that is there."""
     pointer, current, numbers = library.pointer, library.current(), library.numbers()
     if current is not None:
-        how = f"is newer than {current}, which answers: rolled back, or never published"
-        yield from (note("pointer", f"generation {number} {how}") for number in numbers if number > current)
+        yield from (
+            note(
+                "pointer",
+                f"generation {number} is newer than {current}, which answers: rolled back, or never published",
+            )
+            for number in numbers
+            if number > current
+        )
     elif pointer.exists():
         try:
             text = pointer.read_bytes()[:40].decode("ascii", errors="replace").strip()
@@ -195,8 +205,11 @@ def _check_pointer(library: Library) -> Iterator[Finding]:
     elif _has_published(library):
         yield Finding("pointer", f'"{pointer}" is missing, there are generations', path=pointer)
     else:
-        how = "is whole and answers, but the first run has not come to its end; `icons index` brings it there"
-        yield note("pointer", f"generation {numbers[0]} {how}")
+        yield note(
+            "pointer",
+            f"generation {numbers[0]} is whole and answers, but the first run has not come to its end; "
+            "`icons index` brings it there",
+        )
 
 
 def _has_published(library: Library) -> bool:
@@ -238,8 +251,7 @@ def check_vectors(library: Library, catalog: Path) -> Iterator[Finding]:
 def _check_shard(path: Path, contents: dict[Kind, Contents]) -> Iterator[Finding]:
     """Whether a shard matches its receipt, holds unit vectors, and is of this library."""
     shard = read_shard(path, fingerprint=path.parent.name)
-    lengths = np.linalg.norm(shard.vectors.astype(np.float32), axis=1)
-    n_wrong = int((~(np.abs(lengths - 1) < UNIT)).sum())
+    n_wrong = int((~(np.abs(np.linalg.norm(shard.vectors.astype(np.float32), axis=1) - 1) < UNIT)).sum())
     if n_wrong:
         yield Finding("shard", f'{n_wrong} vectors of shard "{path}" are not of length one', path=path)
     elif shard.kind in contents and (n_others := count_others(shard, contents[shard.kind])):
@@ -253,8 +265,10 @@ def _check_failures(library: Library, folder: Path) -> Iterator[Finding]:
         known = connection.execute("SELECT image_id FROM failures WHERE fingerprint = ?", (folder.name,))
         n_unexplained = len(failed.keys() - {image for (image,) in known})
     if n_unexplained:
-        how = "failed, and the catalog does not say why; `icons index` brings that in"
-        yield note("failures", f"{n_unexplained} pictures {how}")
+        yield note(
+            "failures",
+            f"{n_unexplained} pictures failed, and the catalog does not say why; `icons index` brings that in",
+        )
 
 
 def _check_encoder(folder: Path, called: str) -> Iterator[Finding]:

@@ -74,13 +74,21 @@ def check_generation(library: Library, generation: Generation, *, answers: bool)
     if _is_of_another_library(library, generation, manifest):
         yield Finding("generation", f"{_called(generation)} belongs to another library", path=generation.folder)
         return
-    compare = partial(_compare, library, generation, manifest, answers=answers)
-    yield from checked("generation", generation.folder, compare, _called(generation))
+    yield from checked(
+        "generation",
+        generation.folder,
+        partial(_compare, library, generation, manifest, answers=answers),
+        _called(generation),
+    )
     if answers:
         yield from checked("catalog", library.catalog, partial(_compare_catalog, library, generation, manifest))
     if not (library.encoder(manifest.fingerprint) / "encoder.json").is_file():
-        what = f'the query encoder "{manifest.fingerprint}" of {_called(generation)} is missing'
-        yield Finding("encoder", what, is_fault=answers, path=library.encoder(manifest.fingerprint))
+        yield Finding(
+            "encoder",
+            f'the query encoder "{manifest.fingerprint}" of {_called(generation)} is missing',
+            is_fault=answers,
+            path=library.encoder(manifest.fingerprint),
+        )
 
 
 _FOR_EVER = {
@@ -108,8 +116,11 @@ def _compare_catalog(library: Library, generation: Generation, manifest: Manifes
             known, found = (query.format(db=db) for db in ("snapshot", "main"))
             (n,) = connection.execute(f"SELECT COUNT(*) FROM ({known} EXCEPT {found})").fetchone()
             if n:
-                how = f"says of {n} {what} what {_called(generation)}, made from it, does not say"
-                yield Finding("catalog", f'"{library.catalog}" {how}', path=library.catalog)
+                yield Finding(
+                    "catalog",
+                    f'"{library.catalog}" says of {n} {what} what {_called(generation)}, made from it, does not say',
+                    path=library.catalog,
+                )
 
 
 def _is_of_another_library(library: Library, generation: Generation, manifest: Manifest) -> bool:
@@ -154,8 +165,7 @@ def _compare(library: Library, generation: Generation, manifest: Manifest, *, an
         yield Finding("vectors", f"{called} can't be held against its vectors: {error}", is_fault=answers)
         return
     wrong = list(_compare_vectors(generation, pictures, icons, vectors, manifest))
-    shards = whole_shards(library, manifest.fingerprint) if wrong else ()
-    n_unknown = sum(shard.contents is None for shard in shards)
+    n_unknown = sum(shard.contents is None for shard in whole_shards(library, manifest.fingerprint) if wrong)
     unknown = f"which are right can't be told, as {n_unknown} shards do not say what they hold"
     for what in wrong:
         if n_unknown:
@@ -219,11 +229,14 @@ def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple
         return nothing, [note("sample", f"no sample was compared: {error}")]
     n_changed, least, found = len(pictures) - len(ids), min(cosines, default=None), []
     if n_changed:
-        how = "are no longer as they were indexed; `icons index` looks again"
-        found.append(note("sample", f"{n_changed} sampled pictures {how}"))
+        found.append(
+            note(
+                "sample", f"{n_changed} sampled pictures are no longer as they were indexed; `icons index` looks again"
+            )
+        )
     if least is not None and least < LEAST_COSINE:
-        how = f"cosine {least:.4f}; delete the shards of this encoder and run `icons index`"
-        found.append(Finding("sample", f"a vector of the sample differs from the same made again: {how}"))
+        differs = f"a vector of the sample differs from the same made again: cosine {least:.4f}"
+        found.append(Finding("sample", f"{differs}; delete the shards of this encoder and run `icons index`"))
     return {"n_pictures": len(ids), "n_names": len(names), "n_changed": n_changed, "least_cosine": least}, found
 
 
@@ -289,10 +302,10 @@ def examine(library: Library, *, sample: int = 16, stage: Stage = lambda _: None
     stage("Looking at vectors and encoders")
     at_fault = {finding.path for finding in found if finding.is_fault}
     whole = (one for one in map(library.generation, library.numbers()) if one.folder not in at_fault)
-    catalog = next((one.catalog for one in whole), library.catalog)  # the checksum of a snapshot vouches for it
-    found += check_vectors(library, catalog)
-    faults = {finding.kind for finding in found if finding.is_fault}
-    if sample and current is not None and faults.isdisjoint(("generation", "encoder", "shard")):
+    # The checksum of a snapshot vouches for it.
+    found += check_vectors(library, next((one.catalog for one in whole), library.catalog))
+    can_embed = not any(finding.is_fault and finding.kind in ("generation", "encoder", "shard") for finding in found)
+    if sample and current is not None and can_embed:
         stage("Embedding a sample again")
         report.facts["sample"], differences = compare_sample(library, library.generation(current), n=sample)
         found += differences
@@ -410,9 +423,8 @@ def _as_catalog(generation: Generation, used: dict[str, int]) -> bytes:
             "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY sql LIKE '%VIRTUAL%' DESC"
         )
         for (name,) in tables.fetchall():
-            there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone()
-            if there and name not in own and not name.startswith("sqlite_"):
-                connection.execute(f'DROP TABLE "{name}"')
+            if name not in own and not name.startswith("sqlite_"):
+                connection.execute(f'DROP TABLE IF EXISTS "{name}"')
         connection.execute("UPDATE files SET stamp = ''")
         count_on(connection, used)
         connection.commit()
@@ -425,13 +437,10 @@ def _rebuild(library: Library, stage: Stage, kinds: Set[str]) -> Iterator[str]:
         usage = UsageFolder(library)
         if "usage" in kinds and answering_usage(usage) is None:  # a whole one knows what a shard has lost
             manifest = republish(library)
-            number, n = manifest.number, manifest.counts.indexed
-            yield f"built generation {number} of screenshots: {n} screens; it answers"
+            yield f"built generation {manifest.number} of screenshots: {manifest.counts.indexed} screens; it answers"
         if "encoder" in kinds and restore_encoder(library, stage):
             yield "wrote the query encoder anew"
-        is_stale = "generation" in kinds and "shard" not in kinds
-        built = merge(library, None, stage) if is_stale else None
-        if built is not None:
+        if "generation" in kinds and "shard" not in kinds and (built := merge(library, None, stage)) is not None:
             yield f"built generation {built.number} from the vectors; it answers"
     except IconsError as error:
         yield f"could not make everything again: {error}"

@@ -169,9 +169,12 @@ def table_of(
     """
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0), show_header=any(head))
     for number, column in enumerate(head):
-        is_text, folds = number < n_left or number in folded, number in folded
-        justify: Literal["left", "right"] = "left" if is_text else "right"
-        table.add_column(column, justify=justify, no_wrap=not folds, overflow="fold" if folds else "ellipsis")
+        table.add_column(
+            column,
+            justify="left" if number < n_left or number in folded else "right",
+            no_wrap=number not in folded,
+            overflow="fold" if number in folded else "ellipsis",
+        )
     for row in rows:
         table.add_row(*map(plain, row))
     return table
