@@ -165,7 +165,7 @@ def _compare(library: Library, generation: Generation, manifest: Manifest, *, an
         yield Finding("vectors", f"{called} can't be held against its vectors: {error}", is_fault=answers)
         return
     wrong = list(_compare_vectors(generation, pictures, icons, vectors, manifest))
-    n_unknown = sum(shard.contents is None for shard in whole_shards(library, manifest.fingerprint) if wrong)
+    n_unknown = sum(shard.contents is None for shard in (whole_shards(library, manifest.fingerprint) if wrong else ()))
     unknown = f"which are right can't be told, as {n_unknown} shards do not say what they hold"
     for what in wrong:
         if n_unknown:

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from itertools import groupby, product, takewhile
+from itertools import groupby, islice, product, takewhile
 
 _ELISION = re.compile(r"(?<!\w)(?:l|d|qu|jusqu|lorsqu|puisqu|dell|nell|all|dall|sull|un|quest)['\u2019](?=\w)")
 """An article or preposition that French, Italian and Catalan write in one with the word behind it."""
@@ -51,8 +51,7 @@ def respelled(word: str) -> Iterator[str]:
     parts = _TWO_LETTERS.split(word)
     if 1 < len(parts) <= 2 * _MOST_IN_TWO + 1 and len(word) >= _SHORTEST_IN_TWO:
         ways = product(*((part, part[0]) if place % 2 else (part,) for place, part in enumerate(parts)))
-        next(ways)  # as it stands
-        yield from map("".join, ways)
+        yield from map("".join, islice(ways, 1, None))  # the first is as it stands
 
 
 AUTO = "auto"
@@ -176,13 +175,12 @@ def split(word: str, is_known: Callable[[str], bool], *, shortest: int) -> list[
     """Split a word that was put together from known parts, as few as there can be, three at most; [] if it was not."""
     if len(word) > _LONGEST_COMPOUND:
         return []
-    shortest = 1 if "\uac00" <= word[0] <= "\ud7a3" else shortest
+    shortest, links = (1, ("",)) if "\uac00" <= word[0] <= "\ud7a3" else (shortest, _LINKS)
     best: dict[int, list[str]] = {0: []}
     for end in range(shortest, len(word) + 1):
         for start in [start for start in best if end - start >= shortest]:
             part = word[start:end]
-            links = _LINKS if part.isascii() and end < len(word) else ("",)
-            cores = (part.removesuffix(link) for link in links if part.endswith(link))
+            cores = (part.removesuffix(link) for link in (links if end < len(word) else ("",)) if part.endswith(link))
             core = next((core for core in cores if len(core) >= shortest and is_known(core)), None)
             if core and (end not in best or len(best[start]) + 1 < len(best[end])):
                 best[end] = [*best[start], core]

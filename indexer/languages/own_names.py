@@ -63,12 +63,11 @@ def alone(dictionary: Dictionary, text: str, mixed: Sequence[str] = ()) -> tuple
 
     Of 116,388 names of English sets, that leaves none to be misread; ASCII alone would leave 544.
     """
-    words = list(_words(dictionary, text))
-    if mixed:
-        words = [word for word in words if not (tells_nothing(word) or voice_of(dictionary, word) == _OF_ENGLISH)]
-    is_told = not text.isascii() or (mixed and len(text) >= _LEAST_MIXED)
-    known = _of_all(dictionary, words) if is_told else ()
-    return tuple(sorted(known, key=lambda code: mixed.index(code) if code in mixed else len(mixed)))
+    if text.isascii() and (not mixed or len(text) < _LEAST_MIXED):
+        return ()
+    plain = (_OF_ENGLISH, Voice()) if mixed else ()
+    words = [word for word in _words(dictionary, text) if voice_of(dictionary, word) not in plain]
+    return tuple(sorted(_of_all(dictionary, words), key=[*mixed, *dictionary.languages].index))
 
 
 def is_unread(dictionary: Dictionary, text: str) -> bool:
@@ -78,18 +77,18 @@ def is_unread(dictionary: Dictionary, text: str) -> bool:
 
 def _elected(dictionary: Dictionary, voices: Sequence[Voice]) -> Spoken:
     """Elect the language of most texts as long as there are enough, each time among those that are left."""
-    order, rest, elected, mixed = list(dictionary.languages), voices, list[str](), list[str]()
+    order, rest, elected = list(dictionary.languages), voices, list[str]()
     while counts := Counter(code for voice in rest if voice != _OF_ENGLISH for code in voice):
         best = min(counts, key=lambda code: (-counts[code], order.index(code)))
         if counts[best] < min(len(voices), _SHARE * len(voices) + _BEYOND):
-            mixed = sorted(counts, key=lambda code: (-counts[code], order.index(code)))
             break
         elected.append(best)
         rest = [voice for voice in rest if best not in voice]
     n_foreign = sum(1 for voice in rest if voice and voice != _OF_ENGLISH)
     is_mixed = n_foreign >= max(_LEAST_ALONE, _MIXED * len(voices)) and voices.count(Voice()) <= _BRANDS * len(voices)
     are_first = len(voices) - len(rest) > (voices.count(_OF_ENGLISH) if elected else 0)
-    return Spoken(tuple(elected), are_first, tuple(mixed if is_mixed else ()))
+    mixed = sorted(counts, key=lambda code: (-counts[code], order.index(code))) if is_mixed else ()
+    return Spoken(tuple(elected), are_first, tuple(mixed))
 
 
 def _of_all(dictionary: Dictionary, words: Sequence[str]) -> tuple[str, ...]:
@@ -164,11 +163,10 @@ class SetReader:
         if reading is None:
             return None
         read = _plain(reading.english)
-        others = [*([words] if reading.is_english_too else ()), *(_plain(other).words for other, _ in reading.others)]
-        distinct = tuple(other for other in dict.fromkeys(others) if other != read.words)
-        if read.words == words and not distinct:
-            return None
-        return EnglishName(read.words, read.style, reading.language, distinct)
+        own = [words] if reading.is_english_too else []
+        _, *others = dict.fromkeys((read.words, *own, *(_plain(other).words for other, _ in reading.others)))
+        is_same = read.words == words and not others
+        return None if is_same else EnglishName(read.words, read.style, reading.language, tuple(others))
 
     def tags(self, tags: Sequence[str]) -> tuple[tuple[str, ...], frozenset[str]]:
         """Read the tags of an icon: all of them in English, and the languages that they were read in, if any."""
@@ -188,12 +186,10 @@ class SetReader:
         return None if reading is not None and normalise(reading.english) == normalise(tag) else reading
 
     def _read(self, text: str, spoken: Spoken) -> Reading | None:
-        of_it = alone(self._dictionary, text, spoken.mixed) if self._is_judged else ()
-        read = (
-            read_in(self._dictionary, text, languages, are_first=are_first)
-            for languages, are_first in ((spoken.languages, spoken.are_first), (of_it, False))
-        )
-        return next(filter(None, read), None)
+        reading = read_in(self._dictionary, text, spoken.languages, are_first=spoken.are_first)
+        if reading is not None or not self._is_judged:
+            return reading
+        return read_in(self._dictionary, text, alone(self._dictionary, text, spoken.mixed), are_first=False)
 
 
 def _plain(english: str) -> Name:

@@ -62,8 +62,7 @@ def identify(dictionary: Dictionary, words: Typed, preferred: Sequence[str]) -> 
         order = list(dict.fromkeys((*preferred, *dictionary.languages)))
         share = {code: n * (_OF_USER if code in preferred else 1) for code, n in known.items()}
         return min(known, key=lambda code: (-share[code], order.index(code))), True
-    foreign = [code for code in preferred if code != ENGLISH]
-    return foreign[0] if foreign and not has_english else None, False
+    return next((code for code in preferred if code != ENGLISH and not has_english), None), False
 
 
 def _accented(words: Typed) -> dict[str, str]:
@@ -227,7 +226,6 @@ def _pieces(dictionary: Dictionary, typed: Typed, language: str, *, is_strict: b
 
 def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> Iterator[Segment]:
     """Read a word that the language does not know as it is: its pieces, its parts, or a word that begins like it."""
-    shortest = _SHORTEST_SURE_PART if is_strict else _SHORTEST_PART
     if any(map(is_unspaced, word)):
         for run in runs(word):
             yield from _joined(dictionary, _cut(dictionary, run, language), language)
@@ -238,7 +236,7 @@ def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_strict: bo
     elif (sounds := _sounds(dictionary, word)) and sounds[0][1] >= _SURE_SOUND:
         yield Segment(word, sounds)
     else:
-        parts = _compound(dictionary, word, language, shortest=shortest) if language in _COMPOUNDING else []
+        parts = _compound(dictionary, word, language, is_strict=is_strict) if language in _COMPOUNDING else []
         if not parts and (like := _stem_mate(dictionary, word, language, is_strict=is_strict)):
             yield Segment(word, _terms(dictionary, language, like))
         elif parts := parts or _begun(dictionary, word, language, is_strict=is_strict):
@@ -247,16 +245,17 @@ def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_strict: bo
             yield Segment(word, sounds)
 
 
-def _compound(dictionary: Dictionary, word: str, language: str, *, shortest: int) -> list[str]:
+def _compound(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> list[str]:
     """The known parts that a word was put together from."""
     spellings = (word, *respelled(word)) if language in IN_TWO_LETTERS else (word,)
+    shortest = _SHORTEST_SURE_PART if is_strict else _SHORTEST_PART
     ways = (split(it, lambda part: bool(_terms(dictionary, language, part)), shortest=shortest) for it in spellings)
     return next(filter(None, ways), [])
 
 
 def _begun(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> list[str]:
     """The known parts of a compound of two, of which one may be unknown, if they hold most of its letters."""
-    if language not in _COMPOUNDING or is_unspaced(word):
+    if language not in _COMPOUNDING:
         return []
     ways = list[tuple[int, list[str]]]()
     for at in range(_SHORTEST_SURE_PART, len(word) - _SHORTEST_PART):
@@ -269,13 +268,10 @@ def _begun(dictionary: Dictionary, word: str, language: str, *, is_strict: bool)
 
 def _cut(dictionary: Dictionary, run: str, language: str) -> list[str]:
     """Cut a run where words of the language end; a loanword in shreds that sounds like an English word stays whole."""
-    if not is_unspaced(run):
-        return [run]
-    parts = cut(run, lambda part: bool(_terms(dictionary, language, part)))
-    if LOANWORD.fullmatch(run) and any(len(part) < _SHORTEST_PART for part in parts if part != LONG_VOWEL):
-        sounds = _sounds(dictionary, run)
-        return [run] if sounds and sounds[0][1] >= _SURE_SOUND else parts
-    return parts
+    parts = cut(run, lambda part: bool(_terms(dictionary, language, part))) if is_unspaced(run) else [run]
+    is_shredded = any(len(part) < _SHORTEST_PART for part in parts if part != LONG_VOWEL)
+    sounds = _sounds(dictionary, run) if is_shredded and LOANWORD.fullmatch(run) else ()
+    return [run] if sounds and sounds[0][1] >= _SURE_SOUND else parts
 
 
 def _sounds(dictionary: Dictionary, word: str) -> tuple[tuple[str, float], ...]:

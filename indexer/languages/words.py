@@ -165,8 +165,8 @@ def canonical_style(text: str | None) -> tuple[str | None, int | None]:
     """Read a style in a source's own words, and the size in it: "24 Filled" -> ("filled", 24)."""
     tokens = [token for token in tokens_of(text or "") if token not in UNITS]
     sizes = [size for token in tokens if (size := as_size(token))]
-    styles = [STYLES.get(token, token) for token in tokens if as_size(token) is None]
-    return join_styles(styles), (sizes[-1] if sizes else None)
+    styles = join_styles(STYLES.get(token, token) for token in tokens if as_size(token) is None)
+    return styles, (sizes[-1] if sizes else None)
 
 
 def stated_look(styles: str | None) -> str | None:
@@ -183,15 +183,14 @@ def with_look(styles: str | None, look: str | None) -> str | None:
 def asked_style(text: str) -> str:
     """Read styles as a person asks for them, whose "regular" is an outline: "Sharp solid" -> "sharp filled"."""
     styles = [_ASKED.get(token, token) for token in tokens_of(text.lower().replace("-", " "))]
-    is_flat_colour = "flat" in styles and "color" in styles
-    return join_styles(style for style in styles if not (is_flat_colour and style == "flat")) or ""
+    return join_styles(style for style in styles if not ("color" in styles and style == "flat")) or ""
 
 
 def path_hints(parts: Sequence[str]) -> tuple[str | None, int | None]:
     """Read style and size off folder names that say nothing else: ("24px", "filled") -> ("filled", 24)."""
     plain = STYLES.keys() | UNITS | FILLERS
-    looks = [part for part in parts if all(token in plain or as_size(token) for token in tokens_of(part))]
-    return canonical_style(" ".join(token for part in looks for token in tokens_of(part) if token not in FILLERS))
+    looks = [rows for rows in map(tokens_of, parts) if all(token in plain or as_size(token) for token in rows)]
+    return canonical_style(" ".join(token for row in looks for token in row if token not in FILLERS))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -373,7 +372,7 @@ def parse(name: str, affixes: Affixes = UNKNOWN, *, style: str | None = None, si
     stated, stated_size = canonical_style(style)
     core = without(without(tokens_of(name), affixes.prefixes)[::-1], affixes.suffixes)[::-1]
     words, styles, found = _peel(core, affixes, name=name, stated=stated)
-    styles = [*(stated.split() if stated else ()), *styles]
+    styles = [*(stated or "").split(), *styles]
     return Name(" ".join(words) or normalise(name) or "unnamed", join_styles(styles), size or stated_size or found)
 
 

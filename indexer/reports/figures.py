@@ -334,8 +334,8 @@ def _html(text: str) -> str:
 
 def figure_html(figure: Figure, *, is_best: bool = False) -> Html:
     """Lay out a share in a table, its interval beneath it."""
-    marked = "<b>{}</b>" if is_best else "{}"
-    return Html(f"{marked.format(short(figure.value))}<small>{short(figure.low)}-{short(figure.high)}</small>")
+    mark, end = ("<b>", "</b>") if is_best else ("", "")
+    return Html(f"{mark}{short(figure.value)}{end}<small>{short(figure.low)}-{short(figure.high)}</small>")
 
 
 def check_page(path: Path) -> None:
