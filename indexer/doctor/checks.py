@@ -88,8 +88,8 @@ class Report:
             {"kind": one.kind, "fault": one.is_fault, "message": one.message, "path": one.path and str(one.path)}
             for one in self.findings
         ]
-        facts = {"library": self.library, "sound": self.is_sound, "findings": findings, "repairs": self.repairs}
-        return facts | self.facts
+        told = {"library": self.library, "sound": self.is_sound, "findings": findings, "repairs": self.repairs}
+        return told | self.facts
 
 
 def note(kind: Subject, message: str, path: Path | None = None) -> Finding:
@@ -100,9 +100,7 @@ def note(kind: Subject, message: str, path: Path | None = None) -> Finding:
 def checked(kind: Subject, path: Path, check: Callable[[], object], called: str = "") -> Iterator[Finding]:
     """What a check of a file or folder finds, or that a reader refuses it; any other error says that it is damaged."""
     try:
-        found = check()
-        if isinstance(found, Iterator):
-            yield from found
+        yield from found if isinstance(found := check(), Iterator) else ()
     except IconsError as error:
         yield Finding(kind, str(error), path=path)
     except _DAMAGES as error:
@@ -166,13 +164,12 @@ def _check_catalog(library: Library) -> Iterator[Finding]:
 
 
 def _check_schema(connection: sqlite3.Connection, path: Path, tables: set[str]) -> Iterator[Finding]:
-    of_alembic = {"alembic_version"} & tables and connection.execute(
-        "SELECT version_num FROM alembic_version"
-    ).fetchone()
-    found = of_alembic[0] if of_alembic else None
+    query = "SELECT version_num FROM alembic_version" if "alembic_version" in tables else "SELECT NULL"
+    (found,) = connection.execute(query).fetchone() or (None,)
     if found != REVISION:
-        is_newer = found is not None and found > REVISION
-        advice = "`pip install --upgrade icons` reads it" if is_newer else "`icons index` brings it there"
+        advice = (
+            "`pip install --upgrade icons` reads it" if (found or "") > REVISION else "`icons index` brings it there"
+        )
         yield Finding("schema", f'"{path}" has schema "{found}", this program needs "{REVISION}"; {advice}', path=path)
         return
     for table in metadata.tables.values():  # names of columns are bytes of the file, too, that may change by themselves
@@ -214,11 +211,9 @@ def _check_pointer(library: Library) -> Iterator[Finding]:
 
 def _has_published(library: Library) -> bool:
     """Whether the catalog tells of a run that came to its end; one that can't be read may have."""
-    try:
-        with closing(connect_to_read(library.catalog)) as connection:
-            return connection.execute("SELECT 1 FROM runs").fetchone() is not None
-    except sqlite3.Error:
-        return True
+    with suppress(sqlite3.Error), closing(connect_to_read(library.catalog)) as connection:
+        return connection.execute("SELECT 1 FROM runs").fetchone() is not None
+    return True
 
 
 def contents_of(catalog: Path) -> dict[Kind, Contents]:

@@ -68,9 +68,11 @@ def check_generation(library: Library, generation: Generation, *, answers: bool)
     yield from damaged
     if manifest is None:
         return
-    for path in generation.folder.iterdir():
-        if path.name not in (*manifest.files, generation.manifest.name):
-            yield note("leftover", f'"{path}" belongs to no generation', path)
+    yield from (
+        note("leftover", f'"{path}" belongs to no generation', path)
+        for path in generation.folder.iterdir()
+        if path.name not in (*manifest.files, generation.manifest.name)
+    )
     if _is_of_another_library(library, generation, manifest):
         yield Finding("generation", f"{_called(generation)} belongs to another library", path=generation.folder)
         return
@@ -225,8 +227,10 @@ def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple
     try:
         ids, cosines = _compare_with_shards(library, fingerprint, pictures, names)
     except (IconsError, OSError, ValueError) as error:
-        nothing = {"n_pictures": 0, "n_names": 0, "n_changed": 0, "least_cosine": None}
-        return nothing, [note("sample", f"no sample was compared: {error}")]
+        return (
+            {"n_pictures": 0, "n_names": 0, "n_changed": 0, "least_cosine": None},
+            [note("sample", f"no sample was compared: {error}")],
+        )
     n_changed, least, found = len(pictures) - len(ids), min(cosines, default=None), []
     if n_changed:
         found.append(
@@ -254,12 +258,9 @@ def _compare_with_shards(
     precision: AnyPrecision = "int8" if "int8" in precisions(folder) else "fp32"
     encoder = load_encoder(checkpoint, device=HOST, precision=precision, n_images=len(pictures))
     ids, drawn = _draw_and_encode(pictures, encoder.encode_images, size=encoder.image_size)
-    named = np.array([number for number, _ in names], np.int64)
+    said = encoder.encode_texts([words for _, words in names]) if names else drawn
     cosines = []
-    for kind, some, made in (
-        ("images", ids, drawn),
-        ("names", named, encoder.encode_texts([words for _, words in names]) if names else drawn),
-    ):
+    for kind, some, made in (("images", ids, drawn), ("names", np.array([number for number, _ in names]), said)):
         if len(some):
             stored, filled = read_vectors(folder, KINDS[kind], some, fingerprint=fingerprint)
             if not filled.all():
@@ -291,10 +292,9 @@ def examine(library: Library, *, sample: int = 16, stage: Stage = lambda _: None
     """
     report = Report(str(require(library).root), _facts(library))
     found = report.findings
-    stage("Looking at the catalog")
-    found += check_stores(library)
-    stage("Looking at screenshots")
-    found += check_screenshots(library)
+    for place, check in (("the catalog", check_stores), ("screenshots", check_screenshots)):
+        stage(f"Looking at {place}")
+        found += check(library)
     current = library.current()
     for number in library.numbers():
         stage(f"Looking at generation {number}")
@@ -312,11 +312,13 @@ def examine(library: Library, *, sample: int = 16, stage: Stage = lambda _: None
     return report
 
 
+_PACKAGES = ("icons", "faiss-cpu", "numpy", "onnxruntime", "torch", "open_clip_torch", "pyvips")
+
+
 def _facts(library: Library) -> dict[str, Any]:
-    packages = ("icons", "faiss-cpu", "numpy", "onnxruntime", "torch", "open_clip_torch", "pyvips")
-    versions = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
     return {
-        "versions": versions | {package: version(package) for package in packages},
+        "versions": {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
+        | {package: version(package) for package in _PACKAGES},
         "schema": REVISION,
         "format": SNAPSHOT,
         "generation": library.current(),

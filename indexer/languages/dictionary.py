@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -67,9 +68,9 @@ class Dictionary:
         Raises:
             ValueError: the file is of another format, or not whole.
         """
-        at = len(MAGIC) + 4
-        end = at + int.from_bytes(self._bytes[len(MAGIC) : at], "little")
-        header = json.loads(self._bytes[at:end])
+        begin = len(MAGIC) + 4
+        end = begin + int.from_bytes(self._bytes[len(MAGIC) : begin], "little")
+        header = json.loads(self._bytes[begin:end])
         if header["format"] != FORMAT:
             raise ValueError(f'format "{header["format"]}", this program reads "{FORMAT}"')
         self.languages: Mapping[str, str] = header["languages"]
@@ -109,8 +110,8 @@ class Dictionary:
         """Up to `n` keys before a key and as many after it, in their order: those that begin like it are among them."""
         start = key.encode() + b"\t"
         number = self._block_of(start)
-        numbers = range(max(0, number - 1), min(len(self._firsts), number + 2))
-        lines = [line for number in numbers for line in self._block(number)]
+        around = range(len(self._firsts))[max(0, number - 1) : number + 2]
+        lines = [line for number in around for line in self._block(number)]
         place = bisect_left(lines, start)
         return [*map(_key_of, lines[max(0, place - n) : place + n])]
 
@@ -118,19 +119,19 @@ class Dictionary:
         return max(0, bisect_right(self._firsts, start[:-1]) - 1)
 
     def _read_block(self, number: int) -> list[bytes]:
-        inflate = zlib.decompressobj(-15, zdict=self._common)
-        return inflate.decompress(self._bytes[self._ends[number] : self._ends[number + 1]]).split(b"\n")
+        packed = self._bytes[self._ends[number] : self._ends[number + 1]]
+        return zlib.decompressobj(-15, zdict=self._common).decompress(packed).split(b"\n")
 
     def _groups(self, line: bytes) -> Iterator[Meaning]:
-        digits = [byte - FIRST_DIGIT for byte in line]
-        at = 0
-        while at < len(digits):
-            after = at + 1 + digits[at]
-            languages = frozenset(self._codes[number] for number in digits[at + 1 : after])
-            at, end = after + 1, after + 1 + 3 * digits[after]
-            terms = (digits[place : place + 3] for place in range(at, end, 3))
-            yield Meaning(languages, tuple((self._terms[a * BASE + b], w / HEAVIEST) for a, b, w in terms))
-            at = end
+        digits = (byte - FIRST_DIGIT for byte in line)
+        for n_languages in digits:
+            languages = frozenset(self._codes[number] for number in islice(digits, n_languages))
+            terms = islice(digits, 3 * next(digits))
+            read = (
+                (self._terms[high * BASE + low], weight / HEAVIEST)
+                for high, low, weight in zip(*[terms] * 3, strict=True)
+            )
+            yield Meaning(languages, tuple(read))
 
     @classmethod
     @cache

@@ -4,11 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 
 from indexer.languages.dictionary import ENGLISH, Dictionary
-from indexer.languages.letters import AUTO, fold, is_unspaced, known_pieces
-from indexer.languages.reading import Reading, languages_of, read_in, tells_nothing
+from indexer.languages.letters import AUTO, fold, known_pieces
+from indexer.languages.reading import OF_ENGLISH, SHORT, Reading, Voice, read_in, voice_of
 from indexer.languages.words import FILLERS, Name, normalise, parse
 
 _SHARE, _BEYOND = 0.2, 1.5
@@ -23,10 +23,6 @@ _MIXED, _BRANDS = 0.03, 0.3
 Iconify that are not of brands alone none is mixed."""
 _LEAST_MIXED = 4
 """Letters of a name that is read alone in a mixed set."""
-
-Voice = frozenset[str]
-"""Codes of the languages that a word or text may be of; none where nobody knows it, English alone where that does."""
-_OF_ENGLISH: Voice = frozenset((ENGLISH,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +61,28 @@ def alone(dictionary: Dictionary, text: str, mixed: Sequence[str] = ()) -> tuple
     """
     if text.isascii() and (not mixed or len(text) < _LEAST_MIXED):
         return ()
-    plain = (_OF_ENGLISH, Voice()) if mixed else ()
+    plain = (OF_ENGLISH, Voice()) if mixed else ()
     words = [word for word in _words(dictionary, text) if voice_of(dictionary, word) not in plain]
     return tuple(sorted(_of_all(dictionary, words), key=[*mixed, *dictionary.languages].index))
 
 
 def is_unread(dictionary: Dictionary, text: str) -> bool:
     """Tell whether a text holds a word that nobody knows."""
-    return any(not (tells_nothing(word) or voice_of(dictionary, word)) for word in _words(dictionary, text))
+    return any(len(word) > SHORT and not voice_of(dictionary, word) for word in _words(dictionary, text))
 
 
 def _elected(dictionary: Dictionary, voices: Sequence[Voice]) -> Spoken:
     """Elect the language of most texts as long as there are enough, each time among those that are left."""
     order, rest, elected = list(dictionary.languages), voices, list[str]()
-    while counts := Counter(code for voice in rest if voice != _OF_ENGLISH for code in voice):
+    while counts := Counter(code for voice in rest if voice != OF_ENGLISH for code in voice):
         best = min(counts, key=lambda code: (-counts[code], order.index(code)))
         if counts[best] < min(len(voices), _SHARE * len(voices) + _BEYOND):
             break
         elected.append(best)
         rest = [voice for voice in rest if best not in voice]
-    n_foreign = sum(1 for voice in rest if voice and voice != _OF_ENGLISH)
+    n_foreign = sum(1 for voice in rest if voice and voice != OF_ENGLISH)
     is_mixed = n_foreign >= max(_LEAST_ALONE, _MIXED * len(voices)) and voices.count(Voice()) <= _BRANDS * len(voices)
-    are_first = len(voices) - len(rest) > (voices.count(_OF_ENGLISH) if elected else 0)
+    are_first = len(voices) - len(rest) > (voices.count(OF_ENGLISH) if elected else 0)
     mixed = sorted(counts, key=lambda code: (-counts[code], order.index(code))) if is_mixed else ()
     return Spoken(tuple(elected), are_first, tuple(mixed))
 
@@ -101,28 +97,14 @@ def _of_all(dictionary: Dictionary, words: Sequence[str]) -> tuple[str, ...]:
 def _words(dictionary: Dictionary, text: str) -> Iterator[str]:
     """Words of a text that hold letters, and known pieces of runs without spaces."""
     for word in fold(text).split():
-        pieces = known_pieces(word, lambda piece: bool(voice_of(dictionary, piece)))
-        yield from (piece for piece in pieces if any(map(str.isalpha, piece)))
+        for piece in known_pieces(word, lambda piece: bool(voice_of(dictionary, piece))):
+            yield from [piece] if any(map(str.isalpha, piece)) else ()
 
 
 def _voice(dictionary: Dictionary, words: Sequence[str]) -> Voice:
     """What some words are of together: English where it knows all of them, else what knows any that it does not."""
-    foreign = [voice for word in words if (voice := voice_of(dictionary, word)) != _OF_ENGLISH]
-    return frozenset[str]().union(*foreign) if foreign else _OF_ENGLISH
-
-
-@lru_cache(maxsize=1 << 16)
-def voice_of(dictionary: Dictionary, word: str) -> Voice:
-    """What a word is of; remembered, as sets share most of theirs.
-
-    A word that a language takes over as it is, and does not translate, says nothing for it.
-    """
-    meanings = dictionary.meanings(word)
-    if any(ENGLISH in meaning.languages for meaning in meanings):
-        return _OF_ENGLISH
-    if (len(word) == 1 and not is_unspaced(word)) or tells_nothing(word):
-        return Voice()
-    return languages_of(dictionary, word).difference(*(one.languages for one in meanings if word in dict(one.terms)))
+    foreign = [voice for word in words if (voice := voice_of(dictionary, word)) != OF_ENGLISH]
+    return frozenset[str]().union(*foreign) if foreign else OF_ENGLISH
 
 
 RECIPE = 2

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby, pairwise
 
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary
@@ -27,7 +28,7 @@ from indexer.languages.letters import (
 
 MOST_WORDS = 24
 """Of a text that are read: an encoder's context holds no more."""
-_SHORT = 2
+SHORT = 2
 """Latin letters of a word that tells no language: every such pair is a word somewhere."""
 MARKS = ".,:;!?\"'()"
 """Around a word."""
@@ -80,15 +81,28 @@ def letters_known(dictionary: Dictionary, words: Typed) -> dict[str, int]:
             *[f"{word} {after}"][: len(after)],
         ):
             spelt = [accented[part] for part in piece.split() if part in accented]
-            if spelt or not (tells_nothing(piece) or knows(dictionary, ENGLISH, *piece.split())):
-                for code in languages_of(dictionary, piece) - {ENGLISH}:
-                    known[code] = known.get(code, 0) + len(piece) * all(may_be_of(code, it) for it in spelt)
+            for code in (languages_of if spelt else voice_of)(dictionary, piece) - OF_ENGLISH:
+                known[code] = known.get(code, 0) + len(piece) * all(may_be_of(code, it) for it in spelt)
     return {code: n for code, n in known.items() if n}
 
 
-def tells_nothing(word: str) -> bool:
-    """Tell whether a folded word is too short to be of any language."""
-    return word.isascii() and len(word) <= _SHORT
+Voice = frozenset[str]
+"""Codes of the languages that a word or text may be of; none where nobody knows it, English alone where that does."""
+OF_ENGLISH: Voice = frozenset((ENGLISH,))
+
+
+@lru_cache(maxsize=1 << 16)
+def voice_of(dictionary: Dictionary, key: str) -> Voice:
+    """What a folded word or phrase is of; remembered, as sets share most of theirs.
+
+    One that a language takes over as it is, and does not translate, says nothing for it; nor does one of few letters.
+    """
+    if knows(dictionary, ENGLISH, *key.split()):
+        return OF_ENGLISH
+    if len(key) <= (SHORT if key.isascii() else 0 if is_unspaced(key) else 1):
+        return Voice()
+    taken_over = (meaning.languages for meaning in dictionary.meanings(key) if key in dict(meaning.terms))
+    return languages_of(dictionary, key).difference(*taken_over)
 
 
 def languages_of(dictionary: Dictionary, key: str) -> frozenset[str]:
@@ -310,8 +324,11 @@ def _stem_mate(dictionary: Dictionary, word: str, language: str, *, is_strict: b
 def _ways_to_say(pieces: Sequence[Segment]) -> list[tuple[str, float]]:
     """Put the likeliest terms together, then each piece's next ones beside the likeliest of all others."""
     said = [(piece.terms[0][0] if piece.terms else fold(piece.text), piece) for piece in pieces]
-    is_empty = [bool(piece.terms) and {*words.split()} <= FUNCTION_WORDS for words, piece in said]
-    meaningful = [one for one, empty in zip(said, is_empty, strict=True) if one[0].isascii() and not empty] or said
+    meaningful = [
+        (words, piece)
+        for words, piece in said
+        if words.isascii() and not (piece.terms and {*words.split()} <= FUNCTION_WORDS)
+    ] or said
     best = [words for words, _ in meaningful]
     ways = {" ".join(best): 1.0}
     for place, (_, piece) in enumerate(meaningful):

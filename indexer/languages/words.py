@@ -110,9 +110,10 @@ def printable(text: str, *, keep: str = "") -> str:
     """
     if text.isprintable():
         return text
-    harmless = _HARMLESS | {*keep}
     return "".join(
-        sign if sign.isprintable() or sign in harmless else sign.encode("unicode_escape").decode("ascii")
+        sign
+        if sign.isprintable() or sign in _HARMLESS or sign in keep
+        else sign.encode("unicode_escape").decode("ascii")
         for sign in text
     )
 
@@ -189,7 +190,7 @@ def asked_style(text: str) -> str:
 def path_hints(parts: Sequence[str]) -> tuple[str | None, int | None]:
     """Read style and size off folder names that say nothing else: ("24px", "filled") -> ("filled", 24)."""
     plain = STYLES.keys() | UNITS | FILLERS
-    looks = [rows for rows in map(tokens_of, parts) if all(token in plain or as_size(token) for token in rows)]
+    looks = (row for row in map(tokens_of, parts) if all(token in plain or as_size(token) for token in row))
     return canonical_style(" ".join(token for row in looks for token in row if token not in FILLERS))
 
 
@@ -351,8 +352,7 @@ def _learn_sized(rows: list[Tokens]) -> bool:
     for row in rows:
         length = look_length(row)
         sizes_of[row[length:]].update(size for token in row[:length] if (size := as_size(token)))
-    n_sized = sum(1 for sizes in sizes_of.values() if sizes)
-    return n_sized >= len(sizes_of) / 5 and len(set().union(*sizes_of.values())) <= 16
+    return sum(map(bool, sizes_of.values())) >= len(sizes_of) / 5 and len(set().union(*sizes_of.values())) <= 16
 
 
 _GLUED = re.compile(r"[a-z]([0-9]{2,3})(?![0-9a-z])")

@@ -197,8 +197,8 @@ def bar_chart(title: str, bars: Sequence[Bar], *, written: Written = short) -> C
         axes.grid(visible=False, axis="y")
         axes.margins(x=0.15)
         for row, bar in enumerate(bars):
-            text, end = written(bar.figure.value), (bar.figure.high, row)
-            axes.annotate(text, end, xytext=(6, 0), textcoords="offset points", va="center")
+            end = (bar.figure.high, row)
+            axes.annotate(written(bar.figure.value), end, xytext=(6, 0), textcoords="offset points", va="center")
         axes.barh(range(len(bars)), values, 0.55, color=[COLOURS[bar.colour % len(COLOURS)] for bar in bars])
         around = np.array([(bar.figure.value - bar.figure.low, bar.figure.high - bar.figure.value) for bar in bars]).T
         axes.errorbar(values, range(len(bars)), xerr=around, fmt="none", ecolor=_TEXT, elinewidth=1, capsize=3)
@@ -224,8 +224,14 @@ def line_chart(
             looks: dict[str, Any] = {"ls": "--", "lw": 1.2} if curve.is_ideal else {"marker": "o", "markersize": 4}
             axes.plot(values, color=colour, label=f"{curve.label} {written(values[-1])}", **looks)
             if not curve.is_ideal:
-                band = [figure.low for figure in curve.figures], [figure.high for figure in curve.figures]
-                axes.fill_between(range(len(values)), *band, color=colour, alpha=0.16, linewidth=0)
+                axes.fill_between(
+                    range(len(values)),
+                    [figure.low for figure in curve.figures],
+                    [figure.high for figure in curve.figures],
+                    color=colour,
+                    alpha=0.16,
+                    linewidth=0,
+                )
         axes.set_xticks(range(len(ticks)), ticks)
         axes.set_xlabel(x_title)
         axes.set_ylim(0.0, high)
@@ -348,8 +354,7 @@ def check_page(path: Path) -> None:
         if goes_aside(path):
             folder = Path(os.path.realpath(path)).parent
             folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
+            tempfile.TemporaryFile(dir=folder).close()
         elif not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:

@@ -108,8 +108,8 @@ class Bars:
         last.
         """
         self._bars.update(self._task, completed=done, total=total, remark=", ".join(filter(None, (unit, remark))))
-        counted = f"{done:,} of {total:,}" if total else f"{done:,}"
-        before, self._progress = self._progress, ", ".join(filter(None, (f"{counted} {unit}".rstrip(), remark)))
+        counted = f"{done:,}{f' of {total:,}' if total else ''} {unit}".rstrip()
+        before, self._progress = self._progress, ", ".join(filter(None, (counted, remark)))
         is_due = self._progress != before and time.monotonic() - self._noted_at >= QUIET_SECONDS
         if not self.live and (now or is_due):
             self._noted_at = time.monotonic()
@@ -119,21 +119,20 @@ class Bars:
 class ProgressLine(Bars):
     """A `Progress`; tells how fast it goes, and in plain lines how long it will take."""
 
-    _title = ""
-    _began: tuple[float, int] = (0.0, 0)
-    """When the step was first reported, and what was done by then."""
+    _first_done = 0
+    """What was done when the step was first reported."""
 
     def __call__(self, title: str, done: int, total: int) -> None:
         """Show it; another title begins another step."""
         if title != self._title:
-            self._title, self._began = title, (time.monotonic(), done)
+            self._first_done = done
             self.stage(title)
         self.advance(done, total, self._pace(done, total))
 
     def _pace(self, done: int, total: int) -> str:
         """Say how fast a step goes, once that is known."""
-        seconds = time.monotonic() - self._began[0]
-        rate = (done - self._began[1]) / seconds if seconds >= _LEAST_SECONDS else 0.0
+        seconds = time.monotonic() - self._began_at
+        rate = (done - self._first_done) / seconds if seconds >= _LEAST_SECONDS else 0.0
         if rate <= 0:
             return ""
         left = "" if self.live else f", {timedelta(seconds=round((total - done) / rate))} left"
