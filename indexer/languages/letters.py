@@ -72,8 +72,7 @@ def is_locale(text: str) -> bool:
 
 def language_of(locale: str) -> str:
     """ISO 639 code of a locale, as files and folders are called by it."""
-    code = re.split(r"[-_@.]", locale, maxsplit=1)[0].lower()
-    return _SAME.get(code, code)
+    return _SAME.get(code := re.split(r"[-_@.]", locale, maxsplit=1)[0].lower(), code)
 
 
 _LETTERS_OF = {

@@ -48,9 +48,8 @@ def spoken(dictionary: Dictionary, texts: Iterable[str]) -> Spoken:
     if len(worded) != 1:
         return _elected(dictionary, [_voice(dictionary, words) for _, words in worded])
     [(text, words)] = worded
-    is_enough = len(words) >= _LEAST_ALONE or not text.isascii()
-    languages = _of_all(dictionary, words)[:1] if is_enough else ()
-    return Spoken(languages, are_first=True) if languages else NOTHING
+    languages = _of_all(dictionary, words)[:1] if len(words) >= _LEAST_ALONE or not text.isascii() else ()
+    return Spoken(languages, are_first=bool(languages))
 
 
 def alone(dictionary: Dictionary, text: str, mixed: Sequence[str] = ()) -> tuple[str, ...]:
@@ -89,8 +88,7 @@ def _elected(dictionary: Dictionary, voices: Sequence[Voice]) -> Spoken:
 
 def _of_all(dictionary: Dictionary, words: Sequence[str]) -> tuple[str, ...]:
     """Languages that know each of some words, where English knows none."""
-    voices = [voice_of(dictionary, word) for word in words]
-    known = frozenset.intersection(*voices) if voices else Voice()
+    known = frozenset.intersection(*(voice_of(dictionary, word) for word in words)) if words else Voice()
     return () if ENGLISH in known else tuple(sorted(known, key=list(dictionary.languages).index))
 
 

@@ -333,8 +333,8 @@ def _ways_to_say(pieces: Sequence[Segment]) -> list[tuple[str, float]]:
     ways = {" ".join(best): 1.0}
     for place, (_, piece) in enumerate(meaningful):
         for term, weight in piece.terms[1:]:
-            said = " ".join([*best[:place], term, *best[place + 1 :]])
+            other = " ".join([*best[:place], term, *best[place + 1 :]])
             if weight >= _LEAST_WEIGHT:
-                ways[said] = max(weight, ways.get(said, 0.0))
+                ways[other] = max(weight, ways.get(other, 0.0))
     first, *others = ways.items()
     return [first, *sorted(others, key=lambda way: -way[1])[:N_OTHERS]]

@@ -94,8 +94,8 @@ def _humps_apart(chunk: str) -> list[str]:
     shadow = "".join(
         "A" if sign.isupper() else "a" if sign.islower() else "0" if sign.isdigit() else "~" for sign in chunk
     )
-    cuts = [0, *(match.start() for match in _CAMEL.finditer(shadow)), len(chunk)]
-    return [chunk[start:end] for start, end in pairwise(cuts)]
+    cuts = (match.start() for match in _CAMEL.finditer(shadow))
+    return [chunk[start:end] for start, end in pairwise([0, *cuts, len(chunk)])]
 
 
 _ESCAPED = re.compile(r"\\(?:[nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U000[0-9a-f]{5}|U0010[0-9a-f]{4})")

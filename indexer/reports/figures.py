@@ -197,8 +197,13 @@ def bar_chart(title: str, bars: Sequence[Bar], *, written: Written = short) -> C
         axes.grid(visible=False, axis="y")
         axes.margins(x=0.15)
         for row, bar in enumerate(bars):
-            end = (bar.figure.high, row)
-            axes.annotate(written(bar.figure.value), end, xytext=(6, 0), textcoords="offset points", va="center")
+            axes.annotate(
+                written(bar.figure.value),
+                (bar.figure.high, row),
+                xytext=(6, 0),
+                textcoords="offset points",
+                va="center",
+            )
         axes.barh(range(len(bars)), values, 0.55, color=[COLOURS[bar.colour % len(COLOURS)] for bar in bars])
         around = np.array([(bar.figure.value - bar.figure.low, bar.figure.high - bar.figure.value) for bar in bars]).T
         axes.errorbar(values, range(len(bars)), xerr=around, fmt="none", ecolor=_TEXT, elinewidth=1, capsize=3)

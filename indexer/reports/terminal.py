@@ -53,7 +53,7 @@ class Bars:
             console=self._console,
             disable=True,  # drawn with what stands under it
         )
-        self._shown = Live(
+        self._drawn = Live(
             get_renderable=lambda: Group(self._bars.get_renderable(), *self.beneath()),
             console=self._console,
             refresh_per_second=10,
@@ -64,7 +64,7 @@ class Bars:
 
     def __enter__(self) -> Self:
         if self.live:
-            self._shown.start()
+            self._drawn.start()
         else:
             Thread(target=self._remind, name="reminder", daemon=True).start()
         return self
@@ -73,15 +73,17 @@ class Bars:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._over.set()
-        self._shown.stop()
+        self._drawn.stop()
 
     def _remind(self) -> None:
         """Say what is waited for, where nothing else is said."""
         while not self._over.wait(_LOOK_SECONDS):
             if self._title and time.monotonic() - self._noted_at >= QUIET_SECONDS:
                 self._noted_at = time.monotonic()
-                waited = f"{self.waits_for or self._title} ({self._noted_at - self._began_at:.0f} s)"
-                self.note("  " + ", ".join(filter(None, (self._progress, waited))))
+                self.note(
+                    "  " + f"{self._progress}, ".removeprefix(", ") + f"{self.waits_for or self._title} "
+                    f"({self._noted_at - self._began_at:.0f} s)"
+                )
 
     def beneath(self) -> Iterable[RenderableType]:
         """What else stands under the bar, on a terminal; asked several times a second."""
