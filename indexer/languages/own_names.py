@@ -60,9 +60,9 @@ def alone(dictionary: Dictionary, text: str, mixed: Sequence[str] = ()) -> tuple
     """
     if text.isascii() and (not mixed or len(text) < _LEAST_MIXED):
         return ()
-    plain = (OF_ENGLISH, Voice()) if mixed else ()
-    words = [word for word in _words(dictionary, text) if voice_of(dictionary, word) not in plain]
-    return tuple(sorted(_of_all(dictionary, words), key=[*mixed, *dictionary.languages].index))
+    voices = [(word, voice_of(dictionary, word)) for word in _words(dictionary, text)]
+    telling = [word for word, voice in voices if not mixed or (voice != OF_ENGLISH and (voice or len(word) > SHORT))]
+    return tuple(sorted(_of_all(dictionary, telling), key=[*mixed, *dictionary.languages].index))
 
 
 def is_unread(dictionary: Dictionary, text: str) -> bool:

@@ -251,7 +251,7 @@ def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_strict: bo
         yield Segment(word, sounds)
     else:
         parts = _compound(dictionary, word, language, is_strict=is_strict) if language in _COMPOUNDING else []
-        if not parts and (like := _stem_mate(dictionary, word, language, is_strict=is_strict)):
+        if not parts and (like := _stem_mate(dictionary, word, language, is_strict=is_strict and word.isascii())):
             yield Segment(word, _terms(dictionary, language, like))
         elif parts := parts or _begun(dictionary, word, language, is_strict=is_strict):
             yield from (Segment(part, _terms(dictionary, language, part)) for part in parts)
@@ -307,15 +307,16 @@ def _joined(dictionary: Dictionary, parts: Sequence[str], language: str) -> Iter
 
 
 def _terms_as_spelt(dictionary: Dictionary, word: str, language: str) -> tuple[tuple[str, float], ...]:
-    """What a language means by a word without its article, or with umlauts for two letters."""
+    """What a language means by a word without its article, with umlauts for two letters, or in another form."""
     bare = (word.removeprefix(article) for article in _ARTICLES.get(language, ()) if word.startswith(article))
-    spellings = (*bare, word, *(respelled(word) if language in IN_TWO_LETTERS else ()))
+    # A form of a word in another script is surer than how it sounds; brands are Latin.
+    form = None if word.isascii() else _stem_mate(dictionary, word, language, is_strict=True)
+    spellings = (*bare, word, *(respelled(word) if language in IN_TWO_LETTERS else ()), form or word)
     return next((terms for spelling in spellings if (terms := _terms(dictionary, language, spelling))), ())
 
 
 def _stem_mate(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> str | None:
     """The known word that shares most of its beginning with a word, where only endings differ."""
-    is_strict = is_strict and word.isascii()  # brands are Latin
     alike = ((n_alike(word, key, is_strict=is_strict), key) for key in dictionary.neighbours(word))
     mates = [(-n, len(key), key) for n, key in alike if n and _terms(dictionary, language, key)]
     return min(mates)[2] if mates else None
