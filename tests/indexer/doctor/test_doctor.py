@@ -437,12 +437,13 @@ def _boxes(folder: UsageFolder) -> list[list[float]]:
     return UsageIndex.open(folder.library.root).corners.tolist()
 
 
-SLOW = [
-    pytest.param(name, marks=pytest.mark.slow) for name in ("places.jsonl", "drawings.faiss", "crops.bin", "CURRENT")
-]
-
-
-@pytest.mark.parametrize("name", ["boxes.safetensors", "manifest.json", *SLOW])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("boxes.safetensors", "manifest.json"),
+        *(pytest.param(name, marks=SLOW) for name in ("places.jsonl", "drawings.faiss", "crops.bin", "CURRENT")),
+    ],
+)
 def test_a_damaged_generation_is_built_again_from_the_shards(folder: UsageFolder, name: str) -> None:
     before = _boxes(folder)
     assert _examined(folder) == []
