@@ -63,8 +63,8 @@ def texts(engine: Engine) -> dict[str, int]:
 
 
 def test_a_german_folder_is_called_in_english_and_keeps_its_own_words(engine: Engine, folder: Path) -> None:
-    draw(folder, GERMAN)
-    assert index(engine, folder).read == [ReadSet("icons", {"de": 8}, ())]
+    draw(folder, [*GERMAN, "xqvzrt"])
+    assert index(engine, folder).read == [ReadSet("icons", {"de": 8}, (), ("xqvzrt",))]
     expected = {
         "pfeil-links": ("arrow left", "pfeil links", "de"),
         "Benutzer_hinzufügen": ("user add", "benutzer hinzufügen", "de"),
