@@ -1,7 +1,8 @@
 """What a catalog knows: settings, counts, what still needs a vector, what failed and why."""
 
 import secrets
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -173,19 +174,29 @@ class ReadSet:
     """ISO 639 code -> how many of its names are in that language, most first."""
     tags: tuple[str, ...]
     """Codes of the languages that its tags are in."""
+    unread: tuple[str, ...] = ()
+    """Its names of which nobody knows a word, in their order."""
 
 
-def read_sets(connection: Connection) -> list[ReadSet]:
-    """List the sets with names or tags in other languages."""
+def read_sets(connection: Connection, is_unread: Callable[[str], bool] = lambda _: False) -> list[ReadSet]:
+    """List the sets with names or tags in other languages, or with names beyond ASCII of which nobody knows a word."""
     n_names = func.count(names.c.id.distinct())
     of_sets = select(icons.c.set_id, names.c.language, n_names).select_from(names.join(icons)).where(names.c.own != "")
     counted = of_sets.group_by(icons.c.set_id, names.c.language).order_by(-n_names, names.c.language)
     counts: dict[int, dict[str, int]] = {}
     for number, language, n in connection.execute(counted):
         counts.setdefault(number, {})[language] = n
+    may_be_unread = sets.c.id.in_(list(counts)) | icons.c.name.op("GLOB")("*[^ -~]*")
+    of_icons = select(icons.c.set_id, icons.c.name).distinct().select_from(icons.join(names).join(sets))
+    unread = defaultdict[int, list[str]](list)
+    for row in connection.execute(of_icons.where(names.c.own == "", may_be_unread).order_by(icons.c.name)):
+        unread[row.set_id] += [row.name] * is_unread(row.name)
     found = connection.execute(select(sets.c.id, sets.c.key, sets.c.tag_languages).order_by(sets.c.id))
-    read = (ReadSet(row.key, counts.get(row.id, {}), tuple(row.tag_languages.split())) for row in found)
-    return [one for one in read if one.names or one.tags]
+    read = (
+        ReadSet(row.key, counts.get(row.id, {}), tuple(row.tag_languages.split()), tuple(unread[row.id]))
+        for row in found
+    )
+    return [one for one in read if one.names or one.tags or one.unread]
 
 
 def store_run(connection: Connection, counts: Accounting, **facts: str | int) -> None:

@@ -25,6 +25,8 @@ from indexer.catalog.questions import ReadSet
 from indexer.errors import SourceError, UnreachedError
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.letters import AUTO
+from indexer.languages.own_names import is_unread
+from indexer.languages.words import normalise
 from indexer.library.stores import spelled, url_of
 from indexer.sources.records import UNREAD, FileScan, refuse_undecoded, to_text
 from indexer.sources.source import Source, open_sources, why_empty
@@ -306,7 +308,7 @@ class _Scan:
         is_renamed = [namer.name(set_id) for set_id in to_name]
         tally = self.tally
         tally.broken = self.connection.execute(select(func.count()).select_from(problems)).scalar_one()
-        tally.read = questions.read_sets(self.connection)
+        tally.read = questions.read_sets(self.connection, lambda name: is_unread(self.dictionary, normalise(name)))
         if tally.added or tally.changed or tally.moved or tally.gone or self.has_changed_sets or any(is_renamed):
             questions.bump_revision(self.connection)
         return {}

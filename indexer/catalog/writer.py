@@ -12,7 +12,7 @@ from sqlalchemy import Column, Connection, Row, Select, bindparam, delete, selec
 
 from indexer.catalog.database import files, icons, images, names, problems, selecting, sets, sources, write_rows
 from indexer.languages.dictionary import Dictionary
-from indexer.languages.own_names import RECIPE, Judge, SetReader
+from indexer.languages.own_names import RECIPE, SetReader
 from indexer.languages.words import Name, common_affixes, normalise_tag, parse
 from indexer.sources.records import FileScan, IconSet, Record
 
@@ -101,7 +101,6 @@ class Namer:
     def __init__(self, connection: Connection, dictionary: Dictionary) -> None:
         self._connection = connection
         self._dictionary = dictionary
-        self._judge = Judge(dictionary)
 
     def read_otherwise(self) -> set[int]:
         """Ids of the sets that were read by other rules, another dictionary, or in another language than is stated."""
@@ -141,7 +140,6 @@ class Namer:
         tags = [[tag for stated in row.tags.split("\n") if (tag := normalise_tag(stated))] for row in rows]
         reader = SetReader(
             self._dictionary,
-            self._judge,
             language=language,
             names=(name.words for name in parsed),
             tags=(tag for some in tags for tag in some),

@@ -163,11 +163,18 @@ def _others(tally: ScanTally) -> Iterator[str]:
         yield f"not read: {', '.join(f'{n:,} {suffix}' for suffix, n in sorted(tally.others.items()))}"
 
 
+_FEW = 5
+"""Examples of names that nobody reads."""
+
+
 def _languages_read(tally: ScanTally) -> Iterator[str]:
     """Name the sets that were not read as English, so that nobody wonders how their icons are found."""
     languages = Dictionary.bundled().languages
     for read in tally.read:
         names = ", ".join(f"{languages.get(code, code)} ({n:,})" for code, n in read.names.items())
         tags = ", ".join(languages.get(code, code) for code in read.tags)
+        unread = (
+            f"{len(read.unread):,} not read: {', '.join([*read.unread[:_FEW], *['...'] * (len(read.unread) > _FEW)])}"
+        )
         parts = [f"names read as {names}"] * bool(names) + [f"tags read as {tags}"] * bool(tags)
-        yield f"{read.set}: {'; '.join(parts)}"
+        yield f"{read.set}: {'; '.join([*parts, *[unread] * bool(read.unread)])}"

@@ -88,21 +88,23 @@ class Report:
             {"kind": one.kind, "fault": one.is_fault, "message": one.message, "path": one.path and str(one.path)}
             for one in self.findings
         ]
-        facts = {"library": self.library, "sound": self.is_sound, "findings": findings, "repairs": self.repairs}
-        return facts | self.facts
+        told = {"library": self.library, "sound": self.is_sound, "findings": findings, "repairs": self.repairs}
+        return told | self.facts
+
+
+def note(kind: Subject, message: str, path: Path | None = None) -> Finding:
+    """What a person should know, and what needs no mending."""
+    return Finding(kind, message, is_fault=False, path=path)
 
 
 def checked(kind: Subject, path: Path, check: Callable[[], object], called: str = "") -> Iterator[Finding]:
     """What a check of a file or folder finds, or that a reader refuses it; any other error says that it is damaged."""
     try:
-        found = check()
-        if isinstance(found, Iterator):
-            yield from found
+        yield from found if isinstance(found := check(), Iterator) else ()
     except IconsError as error:
         yield Finding(kind, str(error), path=path)
     except _DAMAGES as error:
-        what = called or f'"{path}"'
-        yield Finding(kind, f"{what} can't be read ({error})", path=path)
+        yield Finding(kind, (called or f'"{path}"') + f" can't be read ({error})", path=path)
 
 
 def read_whole(
@@ -113,8 +115,10 @@ def read_whole(
         manifest = read(generation)
     except IconsError as error:
         return None, [Finding(kind, str(error), path=generation.folder)]
-    differs = differences(generation.folder, manifest.files, sums=True)
-    damaged = [Finding(kind, f'"{path}" {how}', path=generation.folder) for path, how in differs]
+    damaged = [
+        Finding(kind, f'"{path}" {how}', path=generation.folder)
+        for path, how in differences(generation.folder, manifest.files, sums=True)
+    ]
     return None if damaged else manifest, damaged
 
 
@@ -124,12 +128,16 @@ def check_stores(library: Library) -> Iterator[Finding]:
     yield from _check_pointer(library)
     yield from checked("preferences", library.preferences, partial(read_preferences, library))
     if library.is_being_written():
-        what = "another `icons` process writes this library now; what it has not finished is not judged"
-        yield Finding("leftover", what, is_fault=False)
+        yield note(
+            "leftover", "another `icons` process writes this library now; what it has not finished is not judged"
+        )
     else:
         for path in library.leftovers():
-            what = f'"{path}" was left by a process that was killed; the next `icons index` deletes it'
-            yield Finding("leftover", what, is_fault=False, path=path)
+            yield note(
+                "leftover",
+                f'"{path}" was left by a process that was killed; the next `icons index` deletes it',
+                path,
+            )
 
 
 def _check_catalog(library: Library) -> Iterator[Finding]:
@@ -140,43 +148,48 @@ def _check_catalog(library: Library) -> Iterator[Finding]:
         return
     with closing(connect_to_read(path)) as connection:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if not tables and library.numbers():
-            yield Finding("catalog", f'"{path}" is empty, and there are generations', path=path)
-        elif not tables:
-            yield Finding("catalog", "nothing is indexed yet; `icons index SOURCE` does it", is_fault=False)
         if not tables:
+            if library.numbers():
+                yield Finding("catalog", f'"{path}" is empty, and there are generations', path=path)
+            else:
+                yield note("catalog", "nothing is indexed yet; `icons index SOURCE` does it")
             return
         yield from _check_schema(connection, path, tables)
-        complaints = [row[0] for row in connection.execute("PRAGMA integrity_check(3)")]
+        (complaint,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         n_lost = len(connection.execute("PRAGMA foreign_key_check").fetchall())
-    if complaints != ["ok"]:
-        yield Finding("catalog", f'"{path}" is damaged: {complaints[0]}', path=path)
+    if complaint != "ok":
+        yield Finding("catalog", f'"{path}" is damaged: {complaint}', path=path)
     elif n_lost:
         yield Finding("catalog", f'"{path}" holds {n_lost} rows that refer to nothing', path=path)
 
 
 def _check_schema(connection: sqlite3.Connection, path: Path, tables: set[str]) -> Iterator[Finding]:
-    found = None
-    if "alembic_version" in tables:
-        (found,) = connection.execute("SELECT version_num FROM alembic_version").fetchone() or (None,)
+    query = "SELECT version_num FROM alembic_version" if "alembic_version" in tables else "SELECT NULL"
+    (found,) = connection.execute(query).fetchone() or (None,)
     if found != REVISION:
-        newer = found is not None and found > REVISION
-        advice = "`pip install --upgrade icons` reads it" if newer else "`icons index` brings it there"
+        advice = (
+            "`pip install --upgrade icons` reads it" if (found or "") > REVISION else "`icons index` brings it there"
+        )
         yield Finding("schema", f'"{path}" has schema "{found}", this program needs "{REVISION}"; {advice}', path=path)
         return
     for table in metadata.tables.values():  # names of columns are bytes of the file, too, that may change by themselves
         there = {name for _, name, *_ in connection.execute(f'PRAGMA table_info("{table.name}")')}
-        if missing := sorted({column.name for column in table.columns} - there):
-            yield Finding("catalog", f'"{path}" is damaged: {table.name}.{missing[0]} is missing', path=path)
+        for missing in sorted({column.name for column in table.columns} - there)[:1]:
+            yield Finding("catalog", f'"{path}" is damaged: {table.name}.{missing} is missing', path=path)
 
 
 def _check_pointer(library: Library) -> Iterator[Finding]:
     """Whether the pointer names a generation that is there."""
     pointer, current, numbers = library.pointer, library.current(), library.numbers()
     if current is not None:
-        for number in (one for one in numbers if one > current):
-            what = f"generation {number} is newer than {current}, which answers: rolled back, or never published"
-            yield Finding("pointer", what, is_fault=False)
+        yield from (
+            note(
+                "pointer",
+                f"generation {number} is newer than {current}, which answers: rolled back, or never published",
+            )
+            for number in numbers
+            if number > current
+        )
     elif pointer.exists():
         try:
             text = pointer.read_bytes()[:40].decode("ascii", errors="replace").strip()
@@ -185,21 +198,22 @@ def _check_pointer(library: Library) -> Iterator[Finding]:
             said = f"can't be read ({error.strerror})"
         yield Finding("pointer", f'"{pointer}" {said}', path=pointer)
     elif not numbers:
-        yield Finding("pointer", "nothing is published yet; `icons index` does it", is_fault=False)
+        yield note("pointer", "nothing is published yet; `icons index` does it")
     elif _has_published(library):
         yield Finding("pointer", f'"{pointer}" is missing, there are generations', path=pointer)
     else:
-        what = f"generation {numbers[0]} is whole and answers, but the first run has not come to its end"
-        yield Finding("pointer", f"{what}; `icons index` brings it there", is_fault=False)
+        yield note(
+            "pointer",
+            f"generation {numbers[0]} is whole and answers, but the first run has not come to its end; "
+            "`icons index` brings it there",
+        )
 
 
 def _has_published(library: Library) -> bool:
     """Whether the catalog tells of a run that came to its end; one that can't be read may have."""
-    try:
-        with closing(connect_to_read(library.catalog)) as connection:
-            return connection.execute("SELECT 1 FROM runs").fetchone() is not None
-    except sqlite3.Error:
-        return True
+    with suppress(sqlite3.Error), closing(connect_to_read(library.catalog)) as connection:
+        return connection.execute("SELECT 1 FROM runs").fetchone() is not None
+    return True
 
 
 def contents_of(catalog: Path) -> dict[Kind, Contents]:
@@ -232,8 +246,7 @@ def check_vectors(library: Library, catalog: Path) -> Iterator[Finding]:
 def _check_shard(path: Path, contents: dict[Kind, Contents]) -> Iterator[Finding]:
     """Whether a shard matches its receipt, holds unit vectors, and is of this library."""
     shard = read_shard(path, fingerprint=path.parent.name)
-    lengths = np.linalg.norm(shard.vectors.astype(np.float32), axis=1)
-    n_wrong = int((~(np.abs(lengths - 1) < UNIT)).sum())
+    n_wrong = int((~(np.abs(np.linalg.norm(shard.vectors.astype(np.float32), axis=1) - 1) < UNIT)).sum())
     if n_wrong:
         yield Finding("shard", f'{n_wrong} vectors of shard "{path}" are not of length one', path=path)
     elif shard.kind in contents and (n_others := count_others(shard, contents[shard.kind])):
@@ -247,8 +260,10 @@ def _check_failures(library: Library, folder: Path) -> Iterator[Finding]:
         known = connection.execute("SELECT image_id FROM failures WHERE fingerprint = ?", (folder.name,))
         n_unexplained = len(failed.keys() - {image for (image,) in known})
     if n_unexplained:
-        what = f"{n_unexplained} pictures failed, and the catalog does not say why; `icons index` brings that in"
-        yield Finding("failures", what, is_fault=False)
+        yield note(
+            "failures",
+            f"{n_unexplained} pictures failed, and the catalog does not say why; `icons index` brings that in",
+        )
 
 
 def _check_encoder(folder: Path, called: str) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -30,6 +31,7 @@ from indexer.doctor.checks import (
     check_vectors,
     checked,
     contents_of,
+    note,
     read_whole,
     whole_shards,
 )
@@ -66,19 +68,29 @@ def check_generation(library: Library, generation: Generation, *, answers: bool)
     yield from damaged
     if manifest is None:
         return
-    for path in generation.folder.iterdir():
-        if path.name not in (*manifest.files, generation.manifest.name):
-            yield Finding("leftover", f'"{path}" belongs to no generation', is_fault=False, path=path)
+    yield from (
+        note("leftover", f'"{path}" belongs to no generation', path)
+        for path in generation.folder.iterdir()
+        if path.name not in (*manifest.files, generation.manifest.name)
+    )
     if _is_of_another_library(library, generation, manifest):
         yield Finding("generation", f"{_called(generation)} belongs to another library", path=generation.folder)
         return
-    compare = partial(_compare, library, generation, manifest, answers=answers)
-    yield from checked("generation", generation.folder, compare, _called(generation))
+    yield from checked(
+        "generation",
+        generation.folder,
+        partial(_compare, library, generation, manifest, answers=answers),
+        _called(generation),
+    )
     if answers:
         yield from checked("catalog", library.catalog, partial(_compare_catalog, library, generation, manifest))
     if not (library.encoder(manifest.fingerprint) / "encoder.json").is_file():
-        what = f'the query encoder "{manifest.fingerprint}" of {_called(generation)} is missing'
-        yield Finding("encoder", what, is_fault=answers, path=library.encoder(manifest.fingerprint))
+        yield Finding(
+            "encoder",
+            f'the query encoder "{manifest.fingerprint}" of {_called(generation)} is missing',
+            is_fault=answers,
+            path=library.encoder(manifest.fingerprint),
+        )
 
 
 _FOR_EVER = {
@@ -106,10 +118,11 @@ def _compare_catalog(library: Library, generation: Generation, manifest: Manifes
             known, found = (query.format(db=db) for db in ("snapshot", "main"))
             (n,) = connection.execute(f"SELECT COUNT(*) FROM ({known} EXCEPT {found})").fetchone()
             if n:
-                what_differs = (
-                    f'"{library.catalog}" says of {n} {what} what {_called(generation)}, made from it, does not say'
+                yield Finding(
+                    "catalog",
+                    f'"{library.catalog}" says of {n} {what} what {_called(generation)}, made from it, does not say',
+                    path=library.catalog,
                 )
-                yield Finding("catalog", what_differs, path=library.catalog)
 
 
 def _is_of_another_library(library: Library, generation: Generation, manifest: Manifest) -> bool:
@@ -133,35 +146,31 @@ def _compare(library: Library, generation: Generation, manifest: Manifest, *, an
     pictures = VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)
     icons = VectorIndex.open(generation.icons, spec=manifest.icons.spec)
     rows = read_rows(generation.catalog)
-    image_ids = distinct(rows[:, 1])
-    claims = [
-        ("pictures.faiss", pictures.ids, image_ids, manifest.pictures.n),
-        ("icons.faiss", icons.ids, rows[:, 0], manifest.icons.n),
-        ("facets.npy", read_array(generation.facets)["icon"], rows[:, 0], manifest.icons.n),
+    image_ids, called = distinct(rows[:, 1]), _called(generation)
+    differs = [
+        f"{name} of {called} holds {len(found)} ids, its catalog {len(expected)} others"
+        for name, found, expected, n in (
+            ("pictures.faiss", pictures.ids, image_ids, manifest.pictures.n),
+            ("icons.faiss", icons.ids, rows[:, 0], manifest.icons.n),
+            ("facets.npy", read_array(generation.facets)["icon"], rows[:, 0], manifest.icons.n),
+        )
+        if n != len(expected) or not np.array_equal(found, expected)
     ]
-    differs = False
-    for name, found, expected, n in claims:
-        if n != len(expected) or not np.array_equal(found, expected):
-            differs = True
-            what = f"{name} of {_called(generation)} holds {len(found)} ids, its catalog {len(expected)} others"
-            yield Finding("generation", what, path=generation.folder)
     if manifest.counts.embedded != len(image_ids):
-        what = f"{_called(generation)} says {manifest.counts.embedded} pictures, its catalog {len(image_ids)}"
-        yield Finding("generation", what, path=generation.folder)
+        differs.append(f"{called} says {manifest.counts.embedded} pictures, its catalog {len(image_ids)}")
+    yield from (Finding("generation", what, path=generation.folder) for what in differs)
     if differs:
         return
     try:
         vectors = gather(generation, rows, library.vectors(manifest.fingerprint), fingerprint=manifest.fingerprint)
     except ShardError as error:
-        what = f"{_called(generation)} can't be held against its vectors: {error}"
-        yield Finding("vectors", what, is_fault=answers)
+        yield Finding("vectors", f"{called} can't be held against its vectors: {error}", is_fault=answers)
         return
     wrong = list(_compare_vectors(generation, pictures, icons, vectors, manifest))
-    shards = whole_shards(library, manifest.fingerprint) if wrong else ()
-    n_unknown = sum(shard.contents is None for shard in shards)
+    n_unknown = sum(shard.contents is None for shard in (whole_shards(library, manifest.fingerprint) if wrong else ()))
+    unknown = f"which are right can't be told, as {n_unknown} shards do not say what they hold"
     for what in wrong:
         if n_unknown:
-            unknown = f"which are right can't be told, as {n_unknown} shards do not say what they hold"
             yield Finding("vectors", f"{what}; {unknown}", is_fault=answers)
         else:
             yield Finding("generation", what, path=generation.folder)
@@ -176,11 +185,10 @@ def _compare_vectors(
     ):
         if "fp16" not in index.spec:
             continue  # codes that lose something can't be compared
-        start, wrong = 0, 0
+        start = wrong = 0
         for chunk in chunks:
-            stored = index.reconstruct(ids[start : start + len(chunk)])
+            stored = index.reconstruct(ids[start : (start := start + len(chunk))])
             wrong += int((np.abs(stored - chunk).max(axis=1) > TOLERANCE).sum())
-            start += len(chunk)
         if wrong:
             yield f"{wrong} vectors in {name} of {_called(generation)} are not those of the shards"
 
@@ -212,20 +220,27 @@ def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple
     """Embed up to `n` pictures and `n` names of a generation again, evenly spaced, and compare them with the shards."""
     fingerprint = Manifest.read(generation).fingerprint
     with closing(connect_to_read(generation.catalog)) as connection:
-        pictures, names = (_spaced(connection.execute(query).fetchall(), n) for query in (_FIRST_ICONS, _NAMES))
+        pictures, names = (
+            [rows[place] for place in spread(len(rows), n).tolist()]
+            for rows in (connection.execute(query).fetchall() for query in (_FIRST_ICONS, _NAMES))
+        )
     try:
         ids, cosines = _compare_with_shards(library, fingerprint, pictures, names)
     except (IconsError, OSError, ValueError) as error:
-        nothing = {"n_pictures": 0, "n_names": 0, "n_changed": 0, "least_cosine": None}
-        return nothing, [Finding("sample", f"no sample was compared: {error}", is_fault=False)]
-    n_changed, least = len(pictures) - len(ids), min(cosines, default=None)
-    found = []
+        return (
+            {"n_pictures": 0, "n_names": 0, "n_changed": 0, "least_cosine": None},
+            [note("sample", f"no sample was compared: {error}")],
+        )
+    n_changed, least, found = len(pictures) - len(ids), min(cosines, default=None), []
     if n_changed:
-        what = f"{n_changed} sampled pictures are no longer as they were indexed; `icons index` looks again"
-        found.append(Finding("sample", what, is_fault=False))
+        found.append(
+            note(
+                "sample", f"{n_changed} sampled pictures are no longer as they were indexed; `icons index` looks again"
+            )
+        )
     if least is not None and least < LEAST_COSINE:
-        what = f"a vector of the sample differs from the same made again: cosine {least:.4f}"
-        found.append(Finding("sample", f"{what}; delete the shards of this encoder and run `icons index`"))
+        differs = f"a vector of the sample differs from the same made again: cosine {least:.4f}"
+        found.append(Finding("sample", f"{differs}; delete the shards of this encoder and run `icons index`"))
     return {"n_pictures": len(ids), "n_names": len(names), "n_changed": n_changed, "least_cosine": least}, found
 
 
@@ -243,12 +258,9 @@ def _compare_with_shards(
     precision: AnyPrecision = "int8" if "int8" in precisions(folder) else "fp32"
     encoder = load_encoder(checkpoint, device=HOST, precision=precision, n_images=len(pictures))
     ids, drawn = _draw_and_encode(pictures, encoder.encode_images, size=encoder.image_size)
-    named = np.array([number for number, _ in names], np.int64)
+    said = encoder.encode_texts([words for _, words in names]) if names else drawn
     cosines = []
-    for kind, some, made in (
-        ("images", ids, drawn),
-        ("names", named, encoder.encode_texts([words for _, words in names]) if names else drawn),
-    ):
+    for kind, some, made in (("images", ids, drawn), ("names", np.array([number for number, _ in names]), said)):
         if len(some):
             stored, filled = read_vectors(folder, KINDS[kind], some, fingerprint=fingerprint)
             if not filled.all():
@@ -265,18 +277,11 @@ def _draw_and_encode(
     from indexer.rendering.slots import Job
     from indexer.sources.records import PictureAddress
 
-    ids, vectors = [np.empty(0, np.int64)], []
+    jobs = [Job(image, PictureAddress(*address)) for image, *address in pictures]
     with RenderPool(size=size, workers=1, chunk=CHUNK) as pool:
-        for chunk in pool.render([[Job(image, PictureAddress(*address)) for image, *address in pictures]]):
-            if len(chunk.ids):
-                ids.append(chunk.ids)
-                vectors.append(encode(chunk.pixels.copy()))
-    return np.concatenate(ids), np.concatenate(vectors) if vectors else np.empty((0, 0))
-
-
-def _spaced(rows: Sequence[Any], n: int) -> Sequence[Any]:
-    """Take up to `n` rows, evenly spaced, the first and the last among them."""
-    return [rows[place] for place in spread(len(rows), n).tolist()]
+        drawn = [(chunk.ids, encode(chunk.pixels.copy())) for chunk in pool.render([jobs]) if len(chunk.ids)]
+    ids, vectors = zip(*drawn, strict=True) if drawn else ([np.empty(0, np.int64)], [np.empty((0, 0))])
+    return np.concatenate(ids), np.concatenate(vectors)
 
 
 def examine(library: Library, *, sample: int = 16, stage: Stage = lambda _: None) -> Report:
@@ -287,10 +292,9 @@ def examine(library: Library, *, sample: int = 16, stage: Stage = lambda _: None
     """
     report = Report(str(require(library).root), _facts(library))
     found = report.findings
-    stage("Looking at the catalog")
-    found += check_stores(library)
-    stage("Looking at screenshots")
-    found += check_screenshots(library)
+    for place, check in (("the catalog", check_stores), ("screenshots", check_screenshots)):
+        stage(f"Looking at {place}")
+        found += check(library)
     current = library.current()
     for number in library.numbers():
         stage(f"Looking at generation {number}")
@@ -298,21 +302,23 @@ def examine(library: Library, *, sample: int = 16, stage: Stage = lambda _: None
     stage("Looking at vectors and encoders")
     at_fault = {finding.path for finding in found if finding.is_fault}
     whole = (one for one in map(library.generation, library.numbers()) if one.folder not in at_fault)
-    catalog = next((one.catalog for one in whole), library.catalog)  # the checksum of a snapshot vouches for it
-    found += check_vectors(library, catalog)
-    faults = {finding.kind for finding in found if finding.is_fault}
-    if sample and current is not None and faults.isdisjoint(("generation", "encoder", "shard")):
+    # The checksum of a snapshot vouches for it.
+    found += check_vectors(library, next((one.catalog for one in whole), library.catalog))
+    can_embed = not any(finding.is_fault and finding.kind in ("generation", "encoder", "shard") for finding in found)
+    if sample and current is not None and can_embed:
         stage("Embedding a sample again")
         report.facts["sample"], differences = compare_sample(library, library.generation(current), n=sample)
         found += differences
     return report
 
 
+_PACKAGES = ("icons", "faiss-cpu", "numpy", "onnxruntime", "torch", "open_clip_torch", "pyvips")
+
+
 def _facts(library: Library) -> dict[str, Any]:
-    packages = ("icons", "faiss-cpu", "numpy", "onnxruntime", "torch", "open_clip_torch", "pyvips")
-    versions = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
     return {
-        "versions": versions | {package: version(package) for package in packages},
+        "versions": {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
+        | {package: version(package) for package in _PACKAGES},
         "schema": REVISION,
         "format": SNAPSHOT,
         "generation": library.current(),
@@ -332,9 +338,7 @@ def repair(library: Library, *, sample: int, stage: Stage) -> Report:
     found = examine(library, sample=0, stage=stage).findings
     stage("Repairing")
     done = list(_mend(require(library), [finding for finding in found if finding.is_fault], stage))
-    report = examine(library, sample=sample, stage=stage)
-    report.repairs = done
-    return report
+    return replace(examine(library, sample=sample, stage=stage), repairs=done)
 
 
 def _mend(library: Library, faults: list[Finding], stage: Stage) -> Iterator[str]:
@@ -421,9 +425,8 @@ def _as_catalog(generation: Generation, used: dict[str, int]) -> bytes:
             "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY sql LIKE '%VIRTUAL%' DESC"
         )
         for (name,) in tables.fetchall():
-            there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone()
-            if there and name not in own and not name.startswith("sqlite_"):
-                connection.execute(f'DROP TABLE "{name}"')
+            if name not in own and not name.startswith("sqlite_"):
+                connection.execute(f'DROP TABLE IF EXISTS "{name}"')
         connection.execute("UPDATE files SET stamp = ''")
         count_on(connection, used)
         connection.commit()
@@ -436,13 +439,10 @@ def _rebuild(library: Library, stage: Stage, kinds: Set[str]) -> Iterator[str]:
         usage = UsageFolder(library)
         if "usage" in kinds and answering_usage(usage) is None:  # a whole one knows what a shard has lost
             manifest = republish(library)
-            number, n = manifest.number, manifest.counts.indexed
-            yield f"built generation {number} of screenshots: {n} screens; it answers"
+            yield f"built generation {manifest.number} of screenshots: {manifest.counts.indexed} screens; it answers"
         if "encoder" in kinds and restore_encoder(library, stage):
             yield "wrote the query encoder anew"
-        is_stale = "generation" in kinds and "shard" not in kinds
-        built = merge(library, None, stage) if is_stale else None
-        if built is not None:
+        if "generation" in kinds and "shard" not in kinds and (built := merge(library, None, stage)) is not None:
             yield f"built generation {built.number} from the vectors; it answers"
     except IconsError as error:
         yield f"could not make everything again: {error}"

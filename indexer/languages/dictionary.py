@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -32,6 +33,10 @@ HEAVIEST = 15
 ENGLISH, ANY = "en", "mul"
 """Codes of English, and of words whose language nobody has said."""
 BASE, FIRST_DIGIT = 240, 16
+
+
+def _key_of(line: bytes) -> str:
+    return line.partition(b"\t")[0].decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +68,9 @@ class Dictionary:
         Raises:
             ValueError: the file is of another format, or not whole.
         """
-        at = len(MAGIC) + 4
-        end = at + int.from_bytes(self._bytes[len(MAGIC) : at], "little")
-        header = json.loads(self._bytes[at:end])
+        begin = len(MAGIC) + 4
+        end = begin + int.from_bytes(self._bytes[len(MAGIC) : begin], "little")
+        header = json.loads(self._bytes[begin:end])
         if header["format"] != FORMAT:
             raise ValueError(f'format "{header["format"]}", this program reads "{FORMAT}"')
         self.languages: Mapping[str, str] = header["languages"]
@@ -94,43 +99,39 @@ class Dictionary:
         start = key.encode() + b"\t"
         lines = self._block(self._block_of(start))
         place = bisect_left(lines, start)
-        if place == len(lines) or not lines[place].startswith(start):
-            return ()
-        return tuple(self._groups(lines[place][len(start) :]))
+        found = (line[len(start) :] for line in lines[place : place + 1] if line.startswith(start))
+        return tuple(meaning for line in found for meaning in self._groups(line))
 
     def __iter__(self) -> Iterator[str]:
         """All keys, in their order."""
-        for number in range(len(self._firsts)):
-            for line in self._block(number):
-                yield line.partition(b"\t")[0].decode()
+        return (_key_of(line) for number in range(len(self._firsts)) for line in self._block(number))
 
-    def neighbours(self, key: str, *, n: int = 12) -> Iterator[str]:
+    def neighbours(self, key: str, *, n: int = 12) -> list[str]:
         """Up to `n` keys before a key and as many after it, in their order: those that begin like it are among them."""
         start = key.encode() + b"\t"
         number = self._block_of(start)
-        numbers = range(max(0, number - 1), min(len(self._firsts), number + 2))
-        lines = [line for number in numbers for line in self._block(number)]
+        around = range(len(self._firsts))[max(0, number - 1) : number + 2]
+        lines = [line for number in around for line in self._block(number)]
         place = bisect_left(lines, start)
-        for line in lines[max(0, place - n) : place + n]:
-            yield line.partition(b"\t")[0].decode()
+        return [*map(_key_of, lines[max(0, place - n) : place + n])]
 
     def _block_of(self, start: bytes) -> int:
         return max(0, bisect_right(self._firsts, start[:-1]) - 1)
 
     def _read_block(self, number: int) -> list[bytes]:
-        inflate = zlib.decompressobj(-15, zdict=self._common)
-        return inflate.decompress(self._bytes[self._ends[number] : self._ends[number + 1]]).split(b"\n")
+        packed = self._bytes[self._ends[number] : self._ends[number + 1]]
+        return zlib.decompressobj(-15, zdict=self._common).decompress(packed).split(b"\n")
 
     def _groups(self, line: bytes) -> Iterator[Meaning]:
-        digits = [byte - FIRST_DIGIT for byte in line]
-        at = 0
-        while at < len(digits):
-            after = at + 1 + digits[at]
-            languages = frozenset(self._codes[number] for number in digits[at + 1 : after])
-            at, end = after + 1, after + 1 + 3 * digits[after]
-            terms = (digits[place : place + 3] for place in range(at, end, 3))
-            yield Meaning(languages, tuple((self._terms[a * BASE + b], w / HEAVIEST) for a, b, w in terms))
-            at = end
+        digits = (byte - FIRST_DIGIT for byte in line)
+        for n_languages in digits:
+            languages = frozenset(self._codes[number] for number in islice(digits, n_languages))
+            terms = islice(digits, 3 * next(digits))
+            read = (
+                (self._terms[high * BASE + low], weight / HEAVIEST)
+                for high, low, weight in zip(*[terms] * 3, strict=True)
+            )
+            yield Meaning(languages, tuple(read))
 
     @classmethod
     @cache

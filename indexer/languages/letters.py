@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from itertools import product, takewhile
+from itertools import groupby, islice, product, takewhile
 
 _ELISION = re.compile(r"(?<!\w)(?:l|d|qu|jusqu|lorsqu|puisqu|dell|nell|all|dall|sull|un|quest)['\u2019](?=\w)")
 """An article or preposition that French, Italian and Catalan write in one with the word behind it."""
@@ -51,8 +51,7 @@ def respelled(word: str) -> Iterator[str]:
     parts = _TWO_LETTERS.split(word)
     if 1 < len(parts) <= 2 * _MOST_IN_TWO + 1 and len(word) >= _SHORTEST_IN_TWO:
         ways = product(*((part, part[0]) if place % 2 else (part,) for place, part in enumerate(parts)))
-        next(ways)  # as it stands
-        yield from map("".join, ways)
+        yield from map("".join, islice(ways, 1, None))  # the first is as it stands
 
 
 AUTO = "auto"
@@ -73,8 +72,7 @@ def is_locale(text: str) -> bool:
 
 def language_of(locale: str) -> str:
     """ISO 639 code of a locale, as files and folders are called by it."""
-    code = re.split(r"[-_@.]", locale, maxsplit=1)[0].lower()
-    return _SAME.get(code, code)
+    return _SAME.get(code := re.split(r"[-_@.]", locale, maxsplit=1)[0].lower(), code)
 
 
 _LETTERS_OF = {
@@ -154,16 +152,13 @@ def known_pieces(word: str, is_known: Callable[[str], bool]) -> Iterator[str]:
 
 def cut(run: str, is_known: Callable[[str], bool]) -> list[str]:
     """Cut a run without spaces into known pieces and single characters: the fewest of the latter, then of all."""
-    best: list[tuple[int, int, int]] = [(0, 0, 0)]
+    best: list[tuple[int, int, int, tuple[str, ...]]] = [(0, 0, 0, ())]
     for end in range(1, len(run) + 1):
         starts = [(start, is_known(run[start:end])) for start in range(max(0, end - LONGEST), end)]
-        ways = ((best[at][0] + (not known), best[at][1] + 1, at) for at, known in starts if known or at == end - 1)
-        best.append(min(ways))
-    found, at = list[str](), len(run)
-    while at:
-        found.append(run[best[at][2] : at])
-        at = best[at][2]
-    return found[::-1]
+        ways = ((*best[at][:2], at, known) for at, known in starts if known or at == end - 1)
+        n_unknown, n_pieces, start = min((n + (not known), n_pieces + 1, at) for n, n_pieces, at, known in ways)
+        best.append((n_unknown, n_pieces, start, (*best[start][3], run[start:end])))
+    return [*best[-1][3]]
 
 
 _LEAST_STEM, _STEM_SHARE, _LONGEST_ENDING = 4, 0.6, 3
@@ -179,36 +174,29 @@ def split(word: str, is_known: Callable[[str], bool], *, shortest: int) -> list[
     """Split a word that was put together from known parts, as few as there can be, three at most; [] if it was not."""
     if len(word) > _LONGEST_COMPOUND:
         return []
-    shortest = 1 if "\uac00" <= word[0] <= "\ud7a3" else shortest
+    shortest, links = (1, ("",)) if "\uac00" <= word[0] <= "\ud7a3" else (shortest, _LINKS)
     best: dict[int, list[str]] = {0: []}
     for end in range(shortest, len(word) + 1):
         for start in [start for start in best if end - start >= shortest]:
             part = word[start:end]
-            links = _LINKS if part.isascii() and end < len(word) else ("",)
-            cores = (part.removesuffix(link) for link in links if part.endswith(link))
+            cores = (part.removesuffix(link) for link in (links if end < len(word) else ("",)) if part.endswith(link))
             core = next((core for core in cores if len(core) >= shortest and is_known(core)), None)
             if core and (end not in best or len(best[start]) + 1 < len(best[end])):
                 best[end] = [*best[start], core]
     return best[len(word)] if 1 < len(best.get(len(word), ())) <= _MOST_PARTS else []
 
 
-def n_shared(word: str, other: str) -> int:
-    """How many letters two words begin with alike."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, other, strict=False)))
+def n_alike(word: str, other: str, *, is_strict: bool) -> int:
+    """How many letters two words begin with alike where they differ by no more than their endings, else 0.
 
-
-def is_like(word: str, other: str) -> bool:
-    """Tell whether two words differ by no more than their endings."""
-    shared = n_shared(word, other)
-    is_long = shared >= max(_LEAST_STEM, round(_STEM_SHARE * len(word)))
-    return is_long and " " not in other and max(len(word), len(other)) - shared <= _LONGEST_ENDING
-
-
-def is_form(word: str, other: str) -> bool:
-    """Tell whether two words are alike enough to be one, and neither of them a brand: "flagge" and "flagg"."""
-    shared = n_shared(word, other)
+    With `is_strict` neither of them can be a brand: "flagge" and "flagg".
+    """
+    alike = (one == another for one, another in zip(word, other, strict=False))
+    shared = sum(takewhile(bool, alike))
     n_differing = max(len(word), len(other)) - shared
-    return n_differing <= 1 or (n_differing == _LONGEST_ENDING_OF_A_NAME and shared >= _LONG_STEM)
+    longest = (_LONGEST_ENDING_OF_A_NAME if shared >= _LONG_STEM else 1) if is_strict else _LONGEST_ENDING
+    is_stem = shared >= max(_LEAST_STEM, round(_STEM_SHARE * len(word))) and " " not in other
+    return shared if is_stem and n_differing <= longest else 0
 
 
 MARK = "~"
@@ -217,7 +205,7 @@ LEAST_CLASSES = 2
 _BY_CLASS = 0.9
 """What it counts that two words are alike once their consonants are compared by class, beside 1 for their letters."""
 _VOWELS = "aeiou"
-_SKIPPED = frozenset(("small", "capital", "final", "short", "long", "mkhedruli", "chillu"))
+_SKIPPED = frozenset(("letter", "small", "capital", "final", "short", "long", "mkhedruli", "chillu"))
 _SPECIAL = {"alef": "a", "ain": "a", "ayin": "a", "ie": "e", "yeh": "i", "yod": "i"}
 _NASALS = frozenset(("anusvara", "candrabindu"))
 _ABUGIDAS = frozenset(
@@ -242,8 +230,7 @@ def letters(word: str) -> str:
 
 def consonants(latin: str) -> str:
     """The classes of the consonants of a word in Latin letters."""
-    classes = [letter for letter in _classed(latin) if letter not in _VOWELS]
-    return "".join(name for place, name in enumerate(classes) if place == 0 or name != classes[place - 1])
+    return "".join(name for name, _ in groupby(letter for letter in _classed(latin) if letter not in _VOWELS))
 
 
 def _classed(latin: str) -> str:
@@ -282,28 +269,34 @@ def sounding_like(word: str, candidates: Iterable[str]) -> Iterator[tuple[str, f
 @lru_cache(maxsize=1024)
 def _sound(char: str) -> str:
     """How a letter sounds, by its name in Unicode."""
-    script, *words = unicodedata.name(char, "").lower().split() or [""]
-    if "syllable" in words:
-        return words[-1] if script == "hangul" else ""
-    if not _NASALS.isdisjoint(words):
-        return "n"
-    if words[:2] == ["vowel", "sign"]:
-        return words[2][:1] if words[2][0] in _VOWELS else ""
-    if words[:1] == ["character"]:
-        return "" if words[1] in ("sara", "mai", "vowel") else _leading(words[1])
-    named = [part for part in words if part not in _SKIPPED and part != "letter"]
-    return _of_letter(script, named[0]) if words[:1] in (["letter"], ["small"]) and named else ""
+    match unicodedata.name(char, "").lower().split():
+        case ["hangul", "syllable", *_, said]:
+            return said
+        case [_, *words] if not _NASALS.isdisjoint(words) and "syllable" not in words:
+            return "n"
+        case [_, "vowel", "sign", said, *_] if said[0] in _VOWELS:
+            return said[0]
+        case [_, "character", said, *_] if said not in ("sara", "mai", "vowel"):
+            return _leading(said)
+        case [script, "letter" | "small", *words] if "syllable" not in words and (
+            named := [word for word in words if word not in _SKIPPED]
+        ):
+            return _of_letter(script, named[0])
+    return ""
 
 
 def _of_letter(script: str, name: str) -> str:
-    if name in _SPECIAL:
-        return _SPECIAL[name]
-    if script in ("katakana", "hiragana"):
-        return name
-    if script in _ABUGIDAS:
-        return name[0] if name[0] in _VOWELS else name.removesuffix("a")
-    if script == "cyrillic" and (name in ("hard", "soft") or (len(name) == 2 and name[0] == "e")):
-        return name[1] if len(name) == 2 else ""
+    match script:
+        case _ if name in _SPECIAL:
+            return _SPECIAL[name]
+        case "katakana" | "hiragana":
+            return name
+        case "cyrillic" if name in ("hard", "soft"):
+            return ""
+        case "cyrillic" if len(name) == 2 and name[0] == "e":
+            return name[1]
+        case _ if script in _ABUGIDAS and name[0] not in _VOWELS:
+            return name.removesuffix("a")
     return name[0] if name[0] in _VOWELS else _leading(name)
 
 

@@ -1,10 +1,10 @@
 """Texts in any language, read in English with a dictionary: which language one is in, and what it says."""
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from types import MappingProxyType
+from functools import lru_cache
+from itertools import groupby, pairwise
 
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary
 from indexer.languages.letters import (
@@ -15,13 +15,11 @@ from indexer.languages.letters import (
     cut,
     fold,
     is_accented,
-    is_form,
-    is_like,
     is_unspaced,
     key_of,
     known_pieces,
     may_be_of,
-    n_shared,
+    n_alike,
     respelled,
     runs,
     sounding_like,
@@ -30,7 +28,7 @@ from indexer.languages.letters import (
 
 MOST_WORDS = 24
 """Of a text that are read: an encoder's context holds no more."""
-_SHORT = 2
+SHORT = 2
 """Latin letters of a word that tells no language: every such pair is a word somewhere."""
 MARKS = ".,:;!?\"'()"
 """Around a word."""
@@ -43,13 +41,9 @@ Typed = Sequence[tuple[str, str]]
 
 
 def words_of(text: str) -> list[tuple[str, str]]:
-    """The words of a text as they are typed, and folded."""
-    return [(word, key) for word in text.split() for key in fold(word).split()][:MOST_WORDS]
-
-
-def is_english(dictionary: Dictionary, words: Sequence[str]) -> bool:
-    """Tell whether all words are English, whatever else they are."""
-    return all(knows(dictionary, ENGLISH, word) for word in words)
+    """The words of a text as they are typed where that is one word, and folded."""
+    folded = [(unicodedata.normalize("NFC", word.strip(MARKS)), fold(word).split()) for word in text.split()]
+    return [(word if len(keys) == 1 else key, key) for word, keys in folded for key in keys][:MOST_WORDS]
 
 
 def identify(dictionary: Dictionary, words: Typed, preferred: Sequence[str]) -> tuple[str | None, bool]:
@@ -58,70 +52,71 @@ def identify(dictionary: Dictionary, words: Typed, preferred: Sequence[str]) -> 
     A text of English words is of another language where that is `preferred` first and knows all of them.
     """
     keys = [key for _, key in words]
-    if not keys:
-        return None, False
     own = preferred[0] if preferred else ENGLISH
-    has_english = is_english(dictionary, keys)
-    if has_english and own != ENGLISH and all(knows(dictionary, own, key) for key in keys):
+    has_english = knows(dictionary, ENGLISH, *keys)
+    if has_english and own != ENGLISH and knows(dictionary, own, *keys):
         return own, True
-    composed = ((unicodedata.normalize("NFC", word.strip(MARKS)), key) for word, key in words)
-    # The words whose accents a fold has taken: "Bär" is no bar.
-    accented = {key: word for word, key in composed if key.isascii() and any(map(is_accented, word))}
-    known = letters_known(dictionary, keys, accented=accented)
+    known = letters_known(dictionary, words)
     # More than one odd word in an English text: "two bent arrows, one above".
     is_much = not all(map(str.isascii, keys)) or max(known.values(), default=0) * _LEAST_SHARE >= sum(map(len, keys))
     if known and (preferred or is_much):
         order = list(dict.fromkeys((*preferred, *dictionary.languages)))
         share = {code: n * (_OF_USER if code in preferred else 1) for code, n in known.items()}
         return min(known, key=lambda code: (-share[code], order.index(code))), True
-    foreign = [code for code in preferred if code != ENGLISH]
-    return foreign[0] if foreign and not has_english else None, False
+    return next((code for code in preferred if code != ENGLISH and not has_english), None), False
 
 
-def letters_known(
-    dictionary: Dictionary, words: Sequence[str], *, accented: Mapping[str, str] = MappingProxyType({})
-) -> dict[str, int]:
+def _accented(words: Typed) -> dict[str, str]:
+    """The words whose accents a fold has taken, by what it left: "Bär" is no bar."""
+    return {key: word for word, key in words if key.isascii() and any(map(is_accented, word))}
+
+
+def letters_known(dictionary: Dictionary, words: Typed) -> dict[str, int]:
     """How many letters of some words each language knows that English does not, or would not write so."""
-    known: dict[str, int] = {}
-    for piece in _rough_pieces(dictionary, words):
-        parts = piece.split()
-        spelt = [accented[part] for part in parts if part in accented]
-        if (tells_nothing(piece) or is_english(dictionary, parts)) and not spelt:
-            continue
-        for code in languages_of(dictionary, piece) - {ENGLISH}:
-            if all(may_be_of(code, word) for word in spelt):
-                known[code] = known.get(code, 0) + len(piece)
-    return known
+    known, accented = dict[str, int](), _accented(words)
+    for word, after in pairwise([*(key for _, key in words), ""]):
+        # Words, phrases of two, and known pieces of runs without spaces.
+        for piece in (
+            *known_pieces(word, lambda part: bool(dictionary.meanings(part))),
+            *[f"{word} {after}"][: len(after)],
+        ):
+            spelt = [accented[part] for part in piece.split() if part in accented]
+            for code in (languages_of if spelt else voice_of)(dictionary, piece) - OF_ENGLISH:
+                known[code] = known.get(code, 0) + len(piece) * all(may_be_of(code, it) for it in spelt)
+    return {code: n for code, n in known.items() if n}
 
 
-def tells_nothing(word: str) -> bool:
-    """Tell whether a folded word is too short to be of any language."""
-    return word.isascii() and len(word) <= _SHORT
+Voice = frozenset[str]
+"""Codes of the languages that a word or text may be of; none where nobody knows it, English alone where that does."""
+OF_ENGLISH: Voice = frozenset((ENGLISH,))
+
+
+@lru_cache(maxsize=1 << 16)
+def voice_of(dictionary: Dictionary, key: str) -> Voice:
+    """What a folded word or phrase is of; remembered, as sets share most of theirs.
+
+    One that a language takes over as it is, and does not translate, says nothing for it; nor does one of few letters.
+    """
+    if knows(dictionary, ENGLISH, *key.split()):
+        return OF_ENGLISH
+    if len(key) <= (SHORT if key.isascii() else 0 if is_unspaced(key) else 1):
+        return Voice()
+    taken_over = (meaning.languages for meaning in dictionary.meanings(key) if key in dict(meaning.terms))
+    return languages_of(dictionary, key).difference(*taken_over)
 
 
 def languages_of(dictionary: Dictionary, key: str) -> frozenset[str]:
     """Codes of the languages that know a folded word or phrase; those of umlauts also where these are two letters."""
-    known = _speaking(dictionary, key)
-    if not known and key.isascii():
-        known = frozenset[str]().union(*(_speaking(dictionary, spelt) & IN_TWO_LETTERS for spelt in respelled(key)))
-    return known - {ANY}
+    for spelt, writing in ((key, None), *((it, IN_TWO_LETTERS) for it in respelled(key) if key.isascii())):
+        speaking = (meaning.languages for meaning in dictionary.meanings(spelt) if meaning.terms)
+        if known := frozenset[str]().union(*speaking) & (writing or dictionary.languages.keys()) - {ANY}:
+            return known
+    return frozenset()
 
 
-def _speaking(dictionary: Dictionary, key: str) -> frozenset[str]:
-    return frozenset(code for meaning in dictionary.meanings(key) if meaning.terms for code in meaning.languages)
-
-
-def _rough_pieces(dictionary: Dictionary, words: Sequence[str]) -> Iterator[str]:
-    """Words, phrases of two, and known pieces of runs without spaces."""
-    for word, after in zip(words, [*words[1:], ""], strict=True):
-        yield from known_pieces(word, lambda part: bool(dictionary.meanings(part)))
-        if after:
-            yield f"{word} {after}"
-
-
-def knows(dictionary: Dictionary, language: str, key: str) -> bool:
-    """Tell whether a language has a folded word or phrase, or English a word."""
-    return any(language in meaning.languages for meaning in dictionary.meanings(key))
+def knows(dictionary: Dictionary, language: str, *keys: str) -> bool:
+    """Tell whether a language has all of some folded words or phrases, or English words."""
+    return all(any(language in meaning.languages for meaning in dictionary.meanings(key)) for key in keys)
 
 
 LONGEST_PHRASE = 5
@@ -134,6 +129,10 @@ _N_SOUNDS = 3
 _LEAST_WEIGHT = 0.25
 """Of another reading, beside 1 for the first."""
 _SHORTEST_PART, _SHORTEST_SURE_PART = 3, 4
+_MOST_OF_IT = 0.55
+"""Of a compound's letters, which its known parts must hold."""
+_COMPOUNDING = frozenset(("af", "da", "de", "et", "fi", "hu", "is", "ko", "nl", "no", "sv"))
+"""Languages that write words in one that belong together; in others that is a slip."""
 _ARTICLES = {"ar": ("ال", "لل", "وال", "بال"), "he": ("ה",)}
 """What is written in one with the word behind it."""
 FUNCTION_WORDS = frozenset(
@@ -173,11 +172,9 @@ def read(dictionary: Dictionary, text: str, *, preferred: Sequence[str] = ()) ->
     """
     typed = words_of(text)
     language, is_known = identify(dictionary, typed, [code for code in preferred if code in dictionary.languages])
-    has_english = is_english(dictionary, [key for _, key in typed])
-    if language is None and not has_english and any(_sounds(dictionary, key) for _, key in typed):
+    has_english = knows(dictionary, ENGLISH, *(key for _, key in typed))
+    if language is None and (_accented(typed) if has_english else any(_sounds(dictionary, key) for _, key in typed)):
         language = ANY
-    if not typed or language is None:
-        return None
     return _read_as(dictionary, typed, language, is_english_too=has_english, is_strict=not is_known)
 
 
@@ -190,65 +187,59 @@ def read_in(dictionary: Dictionary, text: str, languages: Sequence[str], *, are_
     """
     typed = words_of(text)
     words = [key for _, key in typed]
-    if not words or not languages:
-        return None
-    if has_english := is_english(dictionary, words):
-        fitting = [code for code in languages if all(knows(dictionary, code, word) for word in words)]
-        language = fitting[0] if are_first and fitting else None
+    if has_english := knows(dictionary, ENGLISH, *words):
+        language = next((code for code in languages if are_first and knows(dictionary, code, *words)), None)
     else:
-        known = letters_known(dictionary, words)
-        language = max(languages, key=lambda code: known.get(code, 0))
-    if language is None:
-        return None
+        known = letters_known(dictionary, typed)
+        language = max(languages, key=lambda code: known.get(code, 0), default=None)
     return _read_as(dictionary, typed, language, is_english_too=has_english, is_strict=True)
 
 
 def _read_as(
     dictionary: Dictionary,
     typed: Typed,
-    language: str,
+    language: str | None,
     *,
     is_english_too: bool,
     is_strict: bool,
 ) -> Reading | None:
     """Read words in one language; None where it knows none of them, or they say the same in English."""
-    words = [key for _, key in typed]
-    spelled = [word.strip(MARKS) if word.count(" ") == fold(word).count(" ") else key for word, key in typed]
-    pieces = tuple(_pieces(dictionary, words, spelled, language, is_strict=is_strict))
-    if not any(piece.terms for piece in pieces):
+    if language is None:
+        return None
+    pieces, is_accented_english = (
+        tuple(_pieces(dictionary, typed, language, is_strict=is_strict)),
+        bool(_accented(typed)),
+    )
+    if not any(piece.terms for piece in pieces) and not (is_english_too and is_accented_english):
         return None
     english, *others = _ways_to_say(pieces)
-    if english[0] == " ".join(words):
+    if english[0] == " ".join(key for _, key in typed) and not is_accented_english:
         return None
-    return Reading(language, pieces, english[0], tuple(others), is_english_too)
+    return Reading(language, pieces, english[0], tuple(others), is_english_too and not is_accented_english)
 
 
 def _terms(dictionary: Dictionary, language: str, key: str) -> tuple[tuple[str, float], ...]:
     """What a language means by a key; nothing where it does not know it."""
-    meant = [(code, found) for code in (language, ANY) for found in dictionary.meanings(key)]
+    meant = ((code, found) for code in (language, ANY) for found in dictionary.meanings(key))
     return next((found.terms for code, found in meant if code in found.languages and found.terms), ())
 
 
-def _pieces(
-    dictionary: Dictionary, words: Sequence[str], spelled: Sequence[str], language: str, *, is_strict: bool
-) -> Iterator[Segment]:
+def _pieces(dictionary: Dictionary, typed: Typed, language: str, *, is_strict: bool) -> Iterator[Segment]:
     """Read words in one language, the longest phrases first."""
-    at = 0
-    while at < len(words):
-        for n in range(min(LONGEST_PHRASE, len(words) - at), 0, -1):
-            if terms := _terms(dictionary, language, " ".join(words[at : at + n])):
-                yield Segment(" ".join(spelled[at : at + n]), terms)
+    while typed:
+        for n in range(min(LONGEST_PHRASE, len(typed)), 0, -1):
+            if terms := _terms(dictionary, language, " ".join(key for _, key in typed[:n])):
+                yield Segment(" ".join(word for word, _ in typed[:n]), terms)
                 break
         else:
-            n = 1
-            for part in _parts_of(dictionary, words[at], language, is_strict=is_strict):
-                yield replace(part, text=spelled[at]) if part.text == words[at] else part
-        at += n
+            [(word, key), *_] = typed
+            for part in _parts_of(dictionary, key, language, is_strict=is_strict):
+                yield replace(part, text=word) if part.text == key else part
+        typed = typed[n:]
 
 
 def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> Iterator[Segment]:
     """Read a word that the language does not know as it is: its pieces, its parts, or a word that begins like it."""
-    shortest = _SHORTEST_SURE_PART if is_strict else _SHORTEST_PART
     if any(map(is_unspaced, word)):
         for run in runs(word):
             yield from _joined(dictionary, _cut(dictionary, run, language), language)
@@ -259,27 +250,42 @@ def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_strict: bo
     elif (sounds := _sounds(dictionary, word)) and sounds[0][1] >= _SURE_SOUND:
         yield Segment(word, sounds)
     else:
-        spellings = (word, *respelled(word)) if language in IN_TWO_LETTERS else (word,)
-        compounds = (
-            split(spelling, lambda part: bool(_terms(dictionary, language, part)), shortest=shortest)
-            for spelling in spellings
-        )
-        if parts := next(filter(None, compounds), None):
+        parts = _compound(dictionary, word, language, is_strict=is_strict) if language in _COMPOUNDING else []
+        if not parts and (like := _stem_mate(dictionary, word, language, is_strict=is_strict and word.isascii())):
+            yield Segment(word, _terms(dictionary, language, like))
+        elif parts := parts or _begun(dictionary, word, language, is_strict=is_strict):
             yield from (Segment(part, _terms(dictionary, language, part)) for part in parts)
         else:
-            like = _stem_mate(dictionary, word, language, is_strict=is_strict)
-            yield Segment(word, _terms(dictionary, language, like) if like else sounds)
+            yield Segment(word, sounds)
+
+
+def _compound(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> list[str]:
+    """The known parts that a word was put together from."""
+    spellings = (word, *respelled(word)) if language in IN_TWO_LETTERS else (word,)
+    shortest = _SHORTEST_SURE_PART if is_strict else _SHORTEST_PART
+    ways = (split(it, lambda part: bool(_terms(dictionary, language, part)), shortest=shortest) for it in spellings)
+    return next(filter(None, ways), [])
+
+
+def _begun(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> list[str]:
+    """The known parts of a compound of two, of which one may be unknown, if they hold most of its letters."""
+    if language not in _COMPOUNDING:
+        return []
+    ways = list[tuple[int, list[str]]]()
+    for at in range(_SHORTEST_SURE_PART, len(word) - _SHORTEST_PART):
+        head = next((it for it in (word[:at], word[: at - 1]) if _terms(dictionary, language, it)), "")
+        tail = _stem_mate(dictionary, word[at:], language, is_strict=True) or ""
+        ways.append((len(head) + len(tail and word[at:]), [*filter(None, (head, tail))]))
+    n_letters, parts = max(ways, default=(0, []))
+    return parts if n_letters >= len(word) * (1 if is_strict else _MOST_OF_IT) else []
 
 
 def _cut(dictionary: Dictionary, run: str, language: str) -> list[str]:
     """Cut a run where words of the language end; a loanword in shreds that sounds like an English word stays whole."""
-    if not is_unspaced(run):
-        return [run]
-    parts = cut(run, lambda part: bool(_terms(dictionary, language, part)))
-    if LOANWORD.fullmatch(run) and any(len(part) < _SHORTEST_PART for part in parts if part != LONG_VOWEL):
-        sounds = _sounds(dictionary, run)
-        return [run] if sounds and sounds[0][1] >= _SURE_SOUND else parts
-    return parts
+    parts = cut(run, lambda part: bool(_terms(dictionary, language, part))) if is_unspaced(run) else [run]
+    is_shredded = any(len(part) < _SHORTEST_PART for part in parts if part != LONG_VOWEL)
+    sounds = _sounds(dictionary, run) if is_shredded and LOANWORD.fullmatch(run) else ()
+    return [run] if sounds and sounds[0][1] >= _SURE_SOUND else parts
 
 
 def _sounds(dictionary: Dictionary, word: str) -> tuple[tuple[str, float], ...]:
@@ -301,31 +307,35 @@ def _joined(dictionary: Dictionary, parts: Sequence[str], language: str) -> Iter
 
 
 def _terms_as_spelt(dictionary: Dictionary, word: str, language: str) -> tuple[tuple[str, float], ...]:
-    """What a language means by a word without its article, or with umlauts for two letters."""
+    """What a language means by a word without its article, with umlauts for two letters, or in another form."""
     bare = (word.removeprefix(article) for article in _ARTICLES.get(language, ()) if word.startswith(article))
-    spellings = (*bare, word, *(respelled(word) if language in IN_TWO_LETTERS else ()))
+    # A form of a word in another script is surer than how it sounds; brands are Latin.
+    form = None if word.isascii() else _stem_mate(dictionary, word, language, is_strict=True)
+    spellings = (*bare, word, *(respelled(word) if language in IN_TWO_LETTERS else ()), form or word)
     return next((terms for spelling in spellings if (terms := _terms(dictionary, language, spelling))), ())
 
 
 def _stem_mate(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> str | None:
     """The known word that shares most of its beginning with a word, where only endings differ."""
-    alike = (key for key in dictionary.neighbours(word) if is_like(word, key))
-    if is_strict and word.isascii():  # brands are Latin
-        alike = (key for key in alike if is_form(word, key))
-    mates = [(-n_shared(word, key), len(key), key) for key in alike if _terms(dictionary, language, key)]
+    alike = ((n_alike(word, key, is_strict=is_strict), key) for key in dictionary.neighbours(word))
+    mates = [(-n, len(key), key) for n, key in alike if n and _terms(dictionary, language, key)]
     return min(mates)[2] if mates else None
 
 
 def _ways_to_say(pieces: Sequence[Segment]) -> list[tuple[str, float]]:
     """Put the likeliest terms together, then each piece's next ones beside the likeliest of all others."""
-    says_nothing = [bool(piece.terms) and {*piece.terms[0][0].split()} <= FUNCTION_WORDS for piece in pieces]
-    meaningful = [piece for piece, is_empty in zip(pieces, says_nothing, strict=True) if not is_empty] or pieces
-    best = [piece.terms[0][0] if piece.terms else piece.text for piece in meaningful]
+    said = [(piece.terms[0][0] if piece.terms else fold(piece.text), piece) for piece in pieces]
+    meaningful = [
+        (words, piece)
+        for words, piece in said
+        if words.isascii() and not (piece.terms and {*words.split()} <= FUNCTION_WORDS)
+    ] or said
+    best = [words for words, _ in meaningful]
     ways = {" ".join(best): 1.0}
-    for place, piece in enumerate(meaningful):
+    for place, (_, piece) in enumerate(meaningful):
         for term, weight in piece.terms[1:]:
-            said = " ".join([*best[:place], term, *best[place + 1 :]])
+            other = " ".join([*best[:place], term, *best[place + 1 :]])
             if weight >= _LEAST_WEIGHT:
-                ways[said] = max(weight, ways.get(said, 0.0))
+                ways[other] = max(weight, ways.get(other, 0.0))
     first, *others = ways.items()
     return [first, *sorted(others, key=lambda way: -way[1])[:N_OTHERS]]

@@ -24,6 +24,7 @@ _SEPARATOR = re.compile(r"[-_ .:/]")
 _APOSTROPHE = re.compile(r"(?<=\w)['\u2019](?=\w)")
 _CHUNK = re.compile(r"[^\s+#]+(?:[+#]+(?![^\s+#]))?")
 """Signs at the end of a word are part of it: c++, c#, google+."""
+_VARIANTS = frozenset(map(chr, range(0xFE00, 0xFE10)))
 _NOT_A_WORD = re.compile(r"[^A-Za-z0-9+#]")
 _CAMEL = re.compile(
     r"(?<=[a-z])(?<!\b[ie])(?=[A-Z])"  # arrow|Left, but i-Phone stays whole
@@ -46,12 +47,9 @@ def split(text: str) -> list[str]:
     text = _APOSTROPHE.sub("", text)
     if not text.islower():
         text = _BRANDS.sub(lambda match: match.group().capitalize(), text)
-    if text.isascii():
-        chunks = _CHUNK.findall(_NOT_A_WORD.sub(" ", text))
-        pieces = [piece for chunk in chunks for piece in ((chunk,) if chunk.islower() else _CAMEL.split(chunk))]
-        return [token for piece in pieces for token in _numbers_apart(piece)]
-    chunks = _CHUNK.findall(_words_only(unicodedata.normalize("NFKC", text)))
-    pieces = [piece for chunk in chunks for piece in _humps_apart(chunk)]
+    apart = _CAMEL.split if text.isascii() else _humps_apart
+    chunks = _CHUNK.findall(_words_only(text))
+    pieces = [piece for chunk in chunks for piece in ((chunk,) if chunk.islower() else apart(chunk))]
     return [unicodedata.normalize("NFKC", token) for piece in pieces for token in _numbers_apart(piece)]
 
 
@@ -60,10 +58,8 @@ def normalise(text: str) -> str:
     return " ".join(split(text)) or "".join(unicodedata.normalize("NFKC", text).lower().split())
 
 
-@lru_cache(maxsize=1 << 16)
-def normalise_tag(tag: str) -> str:
-    """Spell a tag as `normalise` does; remembered, since icons of a set share most of their tags."""
-    return normalise(tag)
+normalise_tag = lru_cache(maxsize=1 << 16)(normalise)
+"""Remembered, since icons of a set share most of their tags."""
 
 
 def _numbers_apart(piece: str) -> Tokens:
@@ -84,12 +80,13 @@ def _numbers_apart(piece: str) -> Tokens:
 
 def _words_only(text: str) -> str:
     """Blank what is neither letter, digit nor + or #; marks belong to the letter before them."""
-    kept = []
-    for sign in text:
-        kind = unicodedata.category(sign)
-        is_word = kind[0] in "LN" or sign in "+#" or (kind in ("Mn", "Mc") and not "\ufe00" <= sign <= "\ufe0f")
-        kept.append(sign if is_word else " ")
-    return "".join(kept)
+    if text.isascii():
+        return _NOT_A_WORD.sub(" ", text)
+    signs = ((sign, unicodedata.category(sign)) for sign in unicodedata.normalize("NFKC", text))
+    return "".join(
+        sign if kind[0] in "LN" or sign in "+#" or (kind in ("Mn", "Mc") and sign not in _VARIANTS) else " "
+        for sign, kind in signs
+    )
 
 
 def _humps_apart(chunk: str) -> list[str]:
@@ -97,8 +94,8 @@ def _humps_apart(chunk: str) -> list[str]:
     shadow = "".join(
         "A" if sign.isupper() else "a" if sign.islower() else "0" if sign.isdigit() else "~" for sign in chunk
     )
-    cuts = [0, *(match.start() for match in _CAMEL.finditer(shadow)), len(chunk)]
-    return [chunk[start:end] for start, end in pairwise(cuts)]
+    cuts = (match.start() for match in _CAMEL.finditer(shadow))
+    return [chunk[start:end] for start, end in pairwise([0, *cuts, len(chunk)])]
 
 
 _ESCAPED = re.compile(r"\\(?:[nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U000[0-9a-f]{5}|U0010[0-9a-f]{4})")
@@ -113,9 +110,10 @@ def printable(text: str, *, keep: str = "") -> str:
     """
     if text.isprintable():
         return text
-    harmless = _HARMLESS | {*keep}
     return "".join(
-        sign if sign.isprintable() or sign in harmless else sign.encode("unicode_escape").decode("ascii")
+        sign
+        if sign.isprintable() or sign in _HARMLESS or sign in keep
+        else sign.encode("unicode_escape").decode("ascii")
         for sign in text
     )
 
@@ -168,14 +166,13 @@ def canonical_style(text: str | None) -> tuple[str | None, int | None]:
     """Read a style in a source's own words, and the size in it: "24 Filled" -> ("filled", 24)."""
     tokens = [token for token in tokens_of(text or "") if token not in UNITS]
     sizes = [size for token in tokens if (size := as_size(token))]
-    styles = [STYLES.get(token, token) for token in tokens if as_size(token) is None]
-    return join_styles(styles), (sizes[-1] if sizes else None)
+    styles = join_styles(STYLES.get(token, token) for token in tokens if as_size(token) is None)
+    return styles, (sizes[-1] if sizes else None)
 
 
 def stated_look(styles: str | None) -> str | None:
     """Find the look among styles that are stated: "sharp twotone" -> "duotone"."""
-    stated = {_LOOK_OF.get(style) for style in (styles or "").split()}
-    return next(filter(stated.__contains__, _STRONGEST), None)
+    return min(filter(None, map(_LOOK_OF.get, (styles or "").split())), key=_STRONGEST.index, default=None)
 
 
 def with_look(styles: str | None, look: str | None) -> str | None:
@@ -187,15 +184,14 @@ def with_look(styles: str | None, look: str | None) -> str | None:
 def asked_style(text: str) -> str:
     """Read styles as a person asks for them, whose "regular" is an outline: "Sharp solid" -> "sharp filled"."""
     styles = [_ASKED.get(token, token) for token in tokens_of(text.lower().replace("-", " "))]
-    is_flat_colour = "flat" in styles and "color" in styles
-    return join_styles(style for style in styles if not (is_flat_colour and style == "flat")) or ""
+    return join_styles(style for style in styles if not ("color" in styles and style == "flat")) or ""
 
 
 def path_hints(parts: Sequence[str]) -> tuple[str | None, int | None]:
     """Read style and size off folder names that say nothing else: ("24px", "filled") -> ("filled", 24)."""
     plain = STYLES.keys() | UNITS | FILLERS
-    looks = [part for part in parts if all(token in plain or as_size(token) for token in tokens_of(part))]
-    return canonical_style(" ".join(token for part in looks for token in tokens_of(part) if token not in FILLERS))
+    looks = (row for row in map(tokens_of, parts) if all(token in plain or as_size(token) for token in row))
+    return canonical_style(" ".join(token for row in looks for token in row if token not in FILLERS))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -203,8 +199,7 @@ def tokens_of(name: str) -> Tokens:
     """Cut a name into tokens: no @2x, two-tone as one, 24x24 as 24. Remembered, since a set is looked at twice."""
     tokens = tuple(split(_SCALE.sub("", name) if "@" in name else name))
     if "tone" in tokens:
-        joined = " ".join(tokens).replace("two tone", "twotone").replace("duo tone", "duotone")
-        tokens = tuple(joined.split(" "))
+        tokens = tuple(" ".join(tokens).replace("two tone", "twotone").replace("duo tone", "duotone").split(" "))
     if "x" in name and _SQUARE.search(name):
         tokens = tuple(
             match[1] if (match := _SQUARE.fullmatch(token)) and as_size(match[1]) else token for token in tokens
@@ -219,14 +214,12 @@ def as_size(token: str) -> int | None:
 
 def look_length(row: Tokens) -> int:
     """Count the tokens from the front that can be styles and sizes; at least one token is left over."""
-    may_be = (token in STYLES or token in UNITS or token.isdigit() for token in row[:-1])
-    return sum(takewhile(bool, may_be))
+    return sum(takewhile(bool, (token in STYLES or token in UNITS or token.isdigit() for token in row[:-1])))
 
 
 def join_styles(styles: Iterable[str | None]) -> str | None:
     """Write several styles as one, each once, in a fixed order."""
-    distinct = dict.fromkeys(style for style in styles if style)
-    return " ".join(sorted(distinct, key=lambda style: _RANK.get(style, 0))) or None
+    return " ".join(sorted(dict.fromkeys(filter(None, styles)), key=lambda style: _RANK.get(style, 0))) or None
 
 
 _MEANINGS = frozenset(
@@ -359,8 +352,7 @@ def _learn_sized(rows: list[Tokens]) -> bool:
     for row in rows:
         length = look_length(row)
         sizes_of[row[length:]].update(size for token in row[:length] if (size := as_size(token)))
-    n_sized = sum(1 for sizes in sizes_of.values() if sizes)
-    return n_sized >= len(sizes_of) / 5 and len(set().union(*sizes_of.values())) <= 16
+    return sum(map(bool, sizes_of.values())) >= len(sizes_of) / 5 and len(set().union(*sizes_of.values())) <= 16
 
 
 _GLUED = re.compile(r"[a-z]([0-9]{2,3})(?![0-9a-z])")
@@ -380,7 +372,7 @@ def parse(name: str, affixes: Affixes = UNKNOWN, *, style: str | None = None, si
     stated, stated_size = canonical_style(style)
     core = without(without(tokens_of(name), affixes.prefixes)[::-1], affixes.suffixes)[::-1]
     words, styles, found = _peel(core, affixes, name=name, stated=stated)
-    styles = [*(stated.split() if stated else ()), *styles]
+    styles = [*(stated or "").split(), *styles]
     return Name(" ".join(words) or normalise(name) or "unnamed", join_styles(styles), size or stated_size or found)
 
 
@@ -427,8 +419,8 @@ def _is_style(word: str, taken: list[str], affixes: Affixes, *, doubtful: frozen
         return False
     if affixes.is_sized is None:
         return word in CERTAIN_ALONE or word in doubtful or word in affixes.styles
-    is_known = word in CERTAIN or word in affixes.styles
-    return is_known and all(frozenset((word, other)) in affixes.style_pairs for other in taken)
+    is_paired = all(frozenset((word, other)) in affixes.style_pairs for other in taken)
+    return is_paired and (word in CERTAIN or word in affixes.styles)
 
 
 def _is_size(token: str, is_sized: bool | None, *, glued: frozenset[str]) -> bool:

@@ -75,35 +75,21 @@ def first_rank_scores(ranks: Ranks, *, cuts: Sequence[int]) -> dict[str, Scores]
     return scores
 
 
-def means(scores: Mapping[str, Scores], *, seed: int = 0) -> dict[str, Figure]:
-    """Average each measure's scores (n,), n > 0, over queries, to four digits; all measures see the same draws."""
-    table = np.stack(list(scores.values()))
-    return _with_intervals(scores, table.mean(axis=1), _resampled(table, seed))
+def means(scores: Mapping[str, Scores], *, of: Mapping[str, Scores] | None = None, seed: int = 0) -> dict[str, Figure]:
+    """Average each measure's scores (n,), n > 0, over queries, to four digits; all measures see the same draws.
 
-
-def shares(scores: Mapping[str, Scores], *, of: Mapping[str, Scores], seed: int = 0) -> dict[str, Figure]:
-    """Each measure's mean as a share of its mean `of` others, on the same queries (n,), n > 0; 0 of nothing.
-
-    A query is drawn with both of its scores, so that intervals are those of the share.
+    As a share of the mean `of` others on the same queries, where these are given; 0 of nothing. A query is drawn with
+    both of its scores, so that intervals are those of the share.
     """
-    table = np.stack([*scores.values(), *(of[name] for name in scores)])
-    ours, theirs = np.split(np.column_stack([table.mean(axis=1), _resampled(table, seed)]), 2)
-    ratios: Scores = np.divide(ours, theirs, out=np.zeros_like(ours), where=theirs > 0)
-    return _with_intervals(scores, ratios[:, 0], ratios[:, 1:])
-
-
-def _resampled(table: Scores, seed: int) -> Scores:
-    """Means (measures, draws) of the scores (measures, n) over queries that are drawn with replacement."""
+    table = np.stack([*scores.values(), *(of[name] for name in scores if of)])
     generator, n = np.random.default_rng(seed), table.shape[1]
-    return np.stack([table[:, generator.integers(n, size=n)].mean(axis=1) for _ in range(RESAMPLES)], axis=1)
-
-
-def _with_intervals(names: Iterable[str], values: Scores, resampled: Scores) -> dict[str, Figure]:
-    low, high = np.percentile(resampled, (2.5, 97.5), axis=1)
-    return {
-        name: Figure(round(float(value), 4), round(float(low[row]), 4), round(float(high[row]), 4))
-        for row, (name, value) in enumerate(zip(names, values, strict=True))
-    }
+    drawn = [table, *(table[:, generator.integers(n, size=n)] for _ in range(RESAMPLES))]
+    found: Scores = np.stack([some.mean(axis=1) for some in drawn], axis=1)
+    if of:
+        ours, theirs = np.split(found, 2)
+        found = np.divide(ours, theirs, out=np.zeros_like(ours), where=theirs > 0)
+    rows = np.column_stack([found[:, 0], *np.percentile(found[:, 1:], (2.5, 97.5), axis=1)]).round(4).tolist()
+    return {name: Figure(*row) for name, row in zip(scores, rows, strict=True)}
 
 
 def short(value: float) -> str:
@@ -117,9 +103,8 @@ Written = Callable[[float], str]
 
 def spell(figure: Figure, with_interval: bool = False, written: Written = short) -> str:
     """Spell a share as .345, or with its interval as .345 (.329-.360); other quantities as `written` says."""
-    if not with_interval:
-        return written(figure.value)
-    return f"{written(figure.value)} ({written(figure.low)}-{written(figure.high)})"
+    interval = f" ({written(figure.low)}-{written(figure.high)})" if with_interval else ""
+    return written(figure.value) + interval
 
 
 COLOURS = ("#0b7a75", "#3a6fd8", "#d9822b", "#9b4fb5", "#c23b5a", "#8a94a3", "#7a6a2f")
@@ -212,12 +197,16 @@ def bar_chart(title: str, bars: Sequence[Bar], *, written: Written = short) -> C
         axes.grid(visible=False, axis="y")
         axes.margins(x=0.15)
         for row, bar in enumerate(bars):
-            text, end = written(bar.figure.value), (bar.figure.high, row)
-            axes.annotate(text, end, xytext=(6, 0), textcoords="offset points", va="center")
+            axes.annotate(
+                written(bar.figure.value),
+                (bar.figure.high, row),
+                xytext=(6, 0),
+                textcoords="offset points",
+                va="center",
+            )
         axes.barh(range(len(bars)), values, 0.55, color=[COLOURS[bar.colour % len(COLOURS)] for bar in bars])
-        below = [bar.figure.value - bar.figure.low for bar in bars]
-        above = [bar.figure.high - bar.figure.value for bar in bars]
-        axes.errorbar(values, range(len(bars)), xerr=[below, above], fmt="none", ecolor=_TEXT, elinewidth=1, capsize=3)
+        around = np.array([(bar.figure.value - bar.figure.low, bar.figure.high - bar.figure.value) for bar in bars]).T
+        axes.errorbar(values, range(len(bars)), xerr=around, fmt="none", ecolor=_TEXT, elinewidth=1, capsize=3)
     return chart
 
 
@@ -240,8 +229,14 @@ def line_chart(
             looks: dict[str, Any] = {"ls": "--", "lw": 1.2} if curve.is_ideal else {"marker": "o", "markersize": 4}
             axes.plot(values, color=colour, label=f"{curve.label} {written(values[-1])}", **looks)
             if not curve.is_ideal:
-                band = [figure.low for figure in curve.figures], [figure.high for figure in curve.figures]
-                axes.fill_between(range(len(values)), *band, color=colour, alpha=0.16, linewidth=0)
+                axes.fill_between(
+                    range(len(values)),
+                    [figure.low for figure in curve.figures],
+                    [figure.high for figure in curve.figures],
+                    color=colour,
+                    alpha=0.16,
+                    linewidth=0,
+                )
         axes.set_xticks(range(len(ticks)), ticks)
         axes.set_xlabel(x_title)
         axes.set_ylim(0.0, high)
@@ -350,8 +345,8 @@ def _html(text: str) -> str:
 
 def figure_html(figure: Figure, *, is_best: bool = False) -> Html:
     """Lay out a share in a table, its interval beneath it."""
-    value = f"<b>{short(figure.value)}</b>" if is_best else short(figure.value)
-    return Html(f"{value}<small>{short(figure.low)}-{short(figure.high)}</small>")
+    mark, end = ("<b>", "</b>") if is_best else ("", "")
+    return Html(f"{mark}{short(figure.value)}{end}<small>{short(figure.low)}-{short(figure.high)}</small>")
 
 
 def check_page(path: Path) -> None:
@@ -364,8 +359,7 @@ def check_page(path: Path) -> None:
         if goes_aside(path):
             folder = Path(os.path.realpath(path)).parent
             folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
+            tempfile.TemporaryFile(dir=folder).close()
         elif not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:

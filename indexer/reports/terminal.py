@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from threading import Event, Thread
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 from rich.table import Table
@@ -28,18 +29,6 @@ _WHOLE_RATE = 10
 """A second; slower ones have a digit more."""
 
 
-class _Lines(RichProgress):
-    """A bar, and what stands under it."""
-
-    def __init__(self, beneath: Callable[[], Iterable[RenderableType]], *columns: Any, **options: Any) -> None:
-        self._beneath = beneath
-        super().__init__(*columns, **options)
-
-    def get_renderables(self) -> Iterable[RenderableType]:
-        yield from super().get_renderables()
-        yield from self._beneath()
-
-
 class Bars:
     """One step of work after the other, each with its bar; a context manager.
 
@@ -54,8 +43,7 @@ class Bars:
         """`estimate`: guess the time left from what is done; else the remark of `advance` says it."""
         self._console = Console(stderr=True)
         self.live = self._console.file.isatty()
-        self._bars = _Lines(
-            self.beneath,
+        self._bars = RichProgress(
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -63,15 +51,21 @@ class Bars:
             TextColumn("{task.fields[remark]}", markup=False),
             *([TimeRemainingColumn()] if estimate else []),
             console=self._console,
+            disable=True,  # drawn with what stands under it
+        )
+        self._drawn = Live(
+            get_renderable=lambda: Group(self._bars.get_renderable(), *self.beneath()),
+            console=self._console,
+            refresh_per_second=10,
             transient=True,
-            disable=not self.live,
         )
         self._task = self._bars.add_task("", total=None, remark="", visible=False)
         self._title, self._progress, self._over, self._noted_at, self._began_at = "", "", Event(), 0.0, 0.0
 
     def __enter__(self) -> Self:
-        self._bars.start()
-        if not self.live:
+        if self.live:
+            self._drawn.start()
+        else:
             Thread(target=self._remind, name="reminder", daemon=True).start()
         return self
 
@@ -79,15 +73,17 @@ class Bars:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._over.set()
-        self._bars.stop()
+        self._drawn.stop()
 
     def _remind(self) -> None:
         """Say what is waited for, where nothing else is said."""
         while not self._over.wait(_LOOK_SECONDS):
             if self._title and time.monotonic() - self._noted_at >= QUIET_SECONDS:
                 self._noted_at = time.monotonic()
-                waited = f"{self.waits_for or self._title} ({self._noted_at - self._began_at:.0f} s)"
-                self.note("  " + ", ".join(filter(None, (self._progress, waited))))
+                self.note(
+                    "  " + f"{self._progress}, ".removeprefix(", ") + f"{self.waits_for or self._title} "
+                    f"({self._noted_at - self._began_at:.0f} s)"
+                )
 
     def beneath(self) -> Iterable[RenderableType]:
         """What else stands under the bar, on a terminal; asked several times a second."""
@@ -114,8 +110,8 @@ class Bars:
         last.
         """
         self._bars.update(self._task, completed=done, total=total, remark=", ".join(filter(None, (unit, remark))))
-        counted = f"{done:,} of {total:,}" if total else f"{done:,}"
-        before, self._progress = self._progress, ", ".join(filter(None, (f"{counted} {unit}".rstrip(), remark)))
+        counted = f"{done:,}{f' of {total:,}' if total else ''} {unit}".rstrip()
+        before, self._progress = self._progress, ", ".join(filter(None, (counted, remark)))
         is_due = self._progress != before and time.monotonic() - self._noted_at >= QUIET_SECONDS
         if not self.live and (now or is_due):
             self._noted_at = time.monotonic()
@@ -125,36 +121,30 @@ class Bars:
 class ProgressLine(Bars):
     """A `Progress`; tells how fast it goes, and in plain lines how long it will take."""
 
-    _title = ""
-    _began: tuple[float, int] = (0.0, 0)
-    """When the step was first reported, and what was done by then."""
+    _first_done = 0
+    """What was done when the step was first reported."""
 
     def __call__(self, title: str, done: int, total: int) -> None:
         """Show it; another title begins another step."""
         if title != self._title:
-            self._title, self._began = title, (time.monotonic(), done)
+            self._first_done = done
             self.stage(title)
         self.advance(done, total, self._pace(done, total))
 
     def _pace(self, done: int, total: int) -> str:
         """Say how fast a step goes, once that is known."""
-        seconds = time.monotonic() - self._began[0]
-        rate = (done - self._began[1]) / seconds if seconds >= _LEAST_SECONDS else 0.0
+        seconds = time.monotonic() - self._began_at
+        rate = (done - self._first_done) / seconds if seconds >= _LEAST_SECONDS else 0.0
         if rate <= 0:
             return ""
         left = "" if self.live else f", {timedelta(seconds=round((total - done) / rate))} left"
-        return f"{rate:,.0f}/s{left}" if rate >= _WHOLE_RATE else f"{rate:.1f}/s{left}"
+        return f"{rate:,.{0 if rate >= _WHOLE_RATE else 1}f}/s{left}"
 
 
 def patient(progress: Progress) -> Progress:
     """Show nothing of what takes no longer than a person waits without asking."""
-    began = time.monotonic()
-
-    def show(title: str, done: int, total: int) -> None:
-        if time.monotonic() - began >= _PATIENCE_SECONDS:
-            progress(title, done, total)
-
-    return show
+    ends_at = time.monotonic() + _PATIENCE_SECONDS
+    return lambda *state: progress(*state) if time.monotonic() >= ends_at else None
 
 
 def open_console() -> Console:
@@ -180,9 +170,12 @@ def table_of(
     """
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0), show_header=any(head))
     for number, column in enumerate(head):
-        is_text, folds = number < n_left or number in folded, number in folded
-        justify: Literal["left", "right"] = "left" if is_text else "right"
-        table.add_column(column, justify=justify, no_wrap=not folds, overflow="fold" if folds else "ellipsis")
+        table.add_column(
+            column,
+            justify="left" if number < n_left or number in folded else "right",
+            no_wrap=number not in folded,
+            overflow="fold" if number in folded else "ellipsis",
+        )
     for row in rows:
         table.add_row(*map(plain, row))
     return table

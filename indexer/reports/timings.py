@@ -53,8 +53,9 @@ class Timings:
         """Add what was spent under a name; it began `seconds` ago where no `start` is given."""
         with self._adding:
             before = self._spans[OWN].get(name) or Span(name, time.time() - seconds if start is None else start)
-            total, computed = before.seconds + seconds, before.processor + processor
-            self._spans[OWN][name] = Span(name, before.start, total, computed, before.times + 1)
+            self._spans[OWN][name] = Span(
+                name, before.start, before.seconds + seconds, before.processor + processor, before.times + 1
+            )
 
     @contextmanager
     def span(self, name: str) -> Iterator[None]:

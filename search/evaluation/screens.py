@@ -18,7 +18,7 @@ from indexer.arrays import Floats, Mask, Pixels, Positions
 from indexer.errors import SourceError
 from indexer.languages.words import printable
 from indexer.library.foreign import from_json
-from indexer.reports.figures import RESAMPLES, Figure, Scores, means, shares, short, spell
+from indexer.reports.figures import RESAMPLES, Figure, Scores, means, short, spell
 from indexer.reports.terminal import Progress, open_console, table_of
 from indexer.screens.boxes import Boxes, iou_matrix
 from indexer.screens.located import open_locator, seen_in
@@ -310,7 +310,7 @@ def quality(threshold: float, counts: Sequence[tuple[int, int, int]], *, seed: i
     """Precision, recall and F1 over all screens together, from each one's boxes that are right, boxes, icons."""
     right, boxes, icons = np.array(counts, np.float64).reshape(-1, 3).T
     over = {"precision": boxes, "recall": icons, "f1": (boxes + icons) / 2}
-    return Quality(threshold, **shares(dict.fromkeys(over, right), of=over, seed=seed))
+    return Quality(threshold, **means(dict.fromkeys(over, right), of=over, seed=seed))
 
 
 def quality_of_boxes(threshold: float, answers: Sequence[Answer], *, seed: int) -> Quality:
@@ -343,7 +343,7 @@ def naming(answers: Sequence[Answer], *, seed: int) -> Naming | None:
     within = {
         f"top_{most}": np.array([(one.true_ranks() <= most).sum() for one in answers], np.float64) for most in (1, 5)
     }
-    return Naming(int(held.sum()), **shares(within, of=dict.fromkeys(within, held), seed=seed))
+    return Naming(int(held.sum()), **means(within, of=dict.fromkeys(within, held), seed=seed))
 
 
 def screens_json(evaluation: ScreenEvaluation) -> dict[str, Any]:

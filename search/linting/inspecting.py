@@ -18,7 +18,7 @@ from indexer.encoders.query_encoder import OnnxQueryEncoder, read_facts
 from indexer.errors import ChangedError, IconsError, ModelError, SourceError
 from indexer.languages.dictionary import Dictionary
 from indexer.languages.letters import AUTO
-from indexer.languages.own_names import Judge, SetReader
+from indexer.languages.own_names import SetReader
 from indexer.languages.words import common_affixes, parse
 from indexer.library.folder import Library
 from indexer.merging.manifest import Manifest
@@ -88,8 +88,7 @@ def _named(source: Source, records: Sequence[tuple[str, Record]]) -> Iterator[Ic
     """Read the names of one set together, as a library does; most say it in English already."""
     affixes = common_affixes(record.name for _, record in records)
     names = [parse(record.name, affixes, style=record.style, size=record.size) for _, record in records]
-    dictionary = Dictionary.bundled()
-    reader = SetReader(dictionary, Judge(dictionary), language=AUTO, names=[name.words for name in names], tags=())
+    reader = SetReader(Dictionary.bundled(), language=AUTO, names=[name.words for name in names], tags=())
     for (path, record), name in zip(records, names, strict=True):
         english = reader.name(name.words)
         yield IconFile(

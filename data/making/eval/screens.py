@@ -30,7 +30,7 @@ from indexer.arrays import Floats, Mask, Pixels, Positions
 from indexer.commands.options import json_option, library_option
 from indexer.languages.words import printable
 from indexer.process import cores, processor
-from indexer.reports.figures import RESAMPLES, Figure, Scores, means, shares, short, spell
+from indexer.reports.figures import RESAMPLES, Figure, Scores, means, short, spell
 from indexer.reports.terminal import Progress, ProgressLine, open_console, table_of
 from indexer.screens.boxes import Boxes
 from indexer.screens.located import FLOOR, Detector, open_locator, read_judge
@@ -329,9 +329,7 @@ def _of_icons(own: Answers, chosen: Sequence[Mask], *, seed: int) -> dict[str, F
     """Shares of some icons of each screen, given as a mask; screens that have none of them do not count."""
     kept = [(one.shown, some) for one, some in zip(own, chosen, strict=True) if some.any()]
     icons = _counts([some for _, some in kept])
-    figures = shares(
-        {"recall": _counts([one.is_found() & some for one, some in kept])}, of={"recall": icons}, seed=seed
-    )
+    figures = means({"recall": _counts([one.is_found() & some for one, some in kept])}, of={"recall": icons}, seed=seed)
     held = [some & one.truth.is_held for one, some in kept]
     if not any(some.any() for some in held):
         return figures
@@ -339,7 +337,7 @@ def _of_icons(own: Answers, chosen: Sequence[Mask], *, seed: int) -> dict[str, F
         "found and named": _counts([one.is_named() & some for (one, _), some in zip(kept, held, strict=True)]),
         "true box named": _counts([(one.true_ranks() == 1) & some for (one, _), some in zip(kept, held, strict=True)]),
     }
-    return figures | shares(right, of=dict.fromkeys(right, _counts(held)), seed=seed)
+    return figures | means(right, of=dict.fromkeys(right, _counts(held)), seed=seed)
 
 
 def _counts(masks: Sequence[Mask]) -> Scores:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from data.making.language.building import Recipe, build
+from data.making.language.building import Recipe, build, write_in_again
 from data.making.language.questions import make_questions, write_questions
 from indexer.commands.options import json_option, library_option
 from indexer.commands.program import IconsGroup
@@ -44,6 +44,18 @@ def build_command(folders: tuple[Path, ...], out: Path, cache: Path, languages: 
         table = build(folders, out, cache=cache, recipe=Recipe(languages=languages, **chosen), bars=bars)
     for language, n in table.items():
         click.echo(f"{language}\t{n}")
+
+
+@main.command(name="write-in")
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
+def write_in_command(out: Path) -> None:
+    """Put the words of data/language/written/words.txt.xz into the dictionary as it is, without its sources.
+
+    \b
+    Example:
+      python -m data.making.language write-in --out data/language/dictionary.bin
+    """
+    click.echo(f"written words\t{write_in_again(out)}")
 
 
 @main.command(name="questions")

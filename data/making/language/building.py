@@ -1,18 +1,29 @@
 """From packages to the dictionary: reads sources, weighs the words of each language, keeps the most useful."""
 
 import json
+import lzma
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from data.making.language.texts import Text, interface_texts
-from data.making.language.weighing import Neighbours, Sources, Terms, find_neighbours, prune, usual_words, weigh
+from data.making.language.weighing import (
+    N_TERMS,
+    Neighbours,
+    Sources,
+    Terms,
+    find_neighbours,
+    prune,
+    usual_words,
+    weigh,
+)
 from data.making.language.words import Annotations, IconWords, english_words, read_annotations, read_icon_words
 from data.making.language.writing import SOUNDS, group_by_sound, write_dictionary
 from indexer.errors import SourceError
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary, Meaning
 from indexer.languages.letters import fold
+from indexer.languages.reading import FUNCTION_WORDS
 from indexer.library.bundled import bundled
 from indexer.reports.terminal import ProgressLine
 
@@ -27,6 +38,19 @@ _LONGEST = 48
 _SAME = 0.5
 """Weight of each other's first term from which on two languages mean the same by a key."""
 _N_TERMS_OF_ANY = 3
+_ENDINGS = {
+    "de": ("e", "n", "en", "er", "s"),
+    "es": ("s", "es"),
+    "fr": ("s", "x"),
+    "pt": ("s", "es"),
+    "ru": ("\u0438", "\u044b", "\u0430", "\u044f", "\u043e\u0432"),
+}
+"""Of usual forms of a word."""
+_RUSSIAN_ENDS = "\u0430\u043e\u044f\u044c\u0439\u0435"
+_SHORTEST, _SHORT = 3, 5
+"""Letters of a word whose forms are listed, since stems have four at least."""
+_OF_WRITTEN, _BESIDE_WRITTEN = 0.8, 0.4
+"""Weights: of a written word's next term beside the one before, and of what sources say beside what is written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +97,7 @@ def build(folders: Sequence[Path], out: Path, *, cache: Path, recipe: Recipe, ba
         _add(keys.setdefault(word, []), ANY, neighbours[word].terms[:_N_TERMS_OF_ANY])
     for word in english:
         keys.setdefault(word, []).append(Meaning(frozenset((ENGLISH,)), ()))
+    write_in(keys, written_words())
     usual = [word for word, _ in names.words.most_common() if word in english and word.isalpha() and len(word) > 2]
     for key, words in group_by_sound(usual).items():
         keys[key] = [Meaning(frozenset((SOUNDS,)), tuple((word, 1.0) for word in words))]
@@ -81,6 +106,59 @@ def build(folders: Sequence[Path], out: Path, *, cache: Path, recipe: Recipe, ba
     named = {code: titles.get(code, code) for code in order}
     write_dictionary(out, keys, names={**named, ANY: "another language", ENGLISH: "English", SOUNDS: "by its sound"})
     return {named[code]: counts[code] for code in order}
+
+
+Written = Mapping[tuple[str, str], Sequence[str]]
+"""(language, key) -> English terms, the likeliest first."""
+
+
+def written_words() -> Written:
+    """Everyday words that were written down, `data/language/written/words.txt.xz`: a line is an English term and what
+    each language of the first line says for it.
+    """
+    with lzma.open(bundled("language") / "written/words.txt.xz", "rt", encoding="utf-8") as file:
+        codes, *rows = [line.rstrip("\n").split("|") for line in file]
+    found: dict[tuple[str, str], list[str]] = {}
+    for english, *said in rows:
+        for code, texts in zip(codes[1:], said, strict=True):
+            for key in dict.fromkeys(map(fold, texts.split("/"))):
+                found.setdefault((code, key), []).append(english)
+    return found
+
+
+def write_in(keys: dict[str, list[Meaning]], written: Written) -> None:
+    """Put written words, and their usual forms, before what sources say that a language means by them."""
+    for (code, key), terms in [*_forms(keys, written), *written.items()]:
+        meant = {term: _OF_WRITTEN**place for place, term in enumerate(terms)}
+        kept = list[Meaning]()
+        for meaning in keys.get(key, ()):
+            if code in meaning.languages and meaning.terms:
+                meant |= {term: _BESIDE_WRITTEN * weight for term, weight in meaning.terms if term not in meant}
+            if meaning.languages != {code}:
+                kept.append(Meaning(meaning.languages - {code}, meaning.terms))
+        keys[key] = kept
+        _add(kept, code, tuple(meant.items())[:N_TERMS])
+
+
+def _forms(keys: Mapping[str, Sequence[Meaning]], written: Written) -> Iterator[tuple[tuple[str, str], Sequence[str]]]:
+    """Forms of the written words that a search would not find by their stem: of short ones, and misread ones."""
+    for (code, key), terms in written.items():
+        stem = key[:-1] if code == "ru" and key[-1:] in _RUSSIAN_ENDS else key
+        for form in (
+            stem + ending for ending in _ENDINGS.get(code, ()) if key.isalpha() and terms[0] not in FUNCTION_WORDS
+        ):
+            is_misread = any({code, ANY} & meaning.languages for meaning in keys.get(form, ()))
+            if (code, form) not in written and len(key) >= _SHORTEST and (is_misread or len(key) < _SHORT):
+                yield (code, form), terms
+
+
+def write_in_again(out: Path) -> int:
+    """Put the written words into the bundled dictionary as it is, and write it; tell how many there are."""
+    dictionary, written = Dictionary.bundled(), written_words()
+    keys = {key: list(dictionary.meanings(key)) for key in dictionary}
+    write_in(keys, written)
+    write_dictionary(out, keys, names=dictionary.languages)
+    return len(written)
 
 
 def _by_language(texts: Iterable[Text]) -> dict[str, list[Text]]:

@@ -15,7 +15,7 @@ import numpy as np
 from indexer.errors import QueryFileError
 from indexer.languages.dictionary import ENGLISH, Dictionary
 from indexer.library.bundled import bundled
-from indexer.reports.figures import DEPTH, RESAMPLES, UNRANKED, Figure, Scores, first_rank_scores, means, shares
+from indexer.reports.figures import DEPTH, RESAMPLES, UNRANKED, Figure, Scores, first_rank_scores, means
 from indexer.reports.terminal import Progress
 from search.engine import Answer, Filters, Query, SearchEngine, Window
 from search.evaluation.corpus import N_INSTEAD, Corpus, as_rank
@@ -234,7 +234,7 @@ def language_rows(asked: Sequence[Translated], names: Mapping[str, str], *, seed
 def _row(language: str, name: str, kind: str | None, asked: Sequence[Translated], *, seed: int) -> LanguageRow:
     english = _scores([one.english for one in asked])
     known, unknown = (
-        Reached(means(scores, seed=seed), shares(scores, of=english, seed=seed))
+        Reached(means(scores, seed=seed), means(scores, of=english, seed=seed))
         for scores in (
             _scores([one.answers[language].known for one in asked]),
             _scores([one.answers[language].unknown for one in asked]),

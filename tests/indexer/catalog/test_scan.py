@@ -120,8 +120,9 @@ def test_a_gone_icon_leaves_and_its_id_is_never_given_again(engine: Engine, icon
 
 
 def _set_of(*names: str) -> str:
-    bodies = {name: {"body": f'<path d="M0 0h{n}v2z"/>'} for n, name in enumerate(names)}
-    return json.dumps({"prefix": "x", "icons": bodies})
+    return json.dumps(
+        {"prefix": "x", "icons": {name: {"body": f'<path d="M0 0h{n}v2z"/>'} for n, name in enumerate(names)}}
+    )
 
 
 def _rows(engine: Engine) -> dict[str, list[tuple[object, ...]]]:
@@ -237,9 +238,7 @@ def test_icons_that_moved_to_another_source_keep_their_ids_and_are_not_lost(
 ) -> None:
     _index(engine, icon_folder)
     before = _icons(engine)
-    (tmp_path / "other").mkdir()
-    for path in icon_folder.iterdir():
-        path.rename(tmp_path / "other" / path.name)
+    shutil.copytree(icon_folder, tmp_path / "other", copy_function=shutil.move)
     tally = _index(engine, tmp_path / "other")
     assert (tally.moved, tally.gone, tally.kept, _icons(engine)) == (12, 0, [], before)
 

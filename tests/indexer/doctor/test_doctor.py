@@ -34,8 +34,8 @@ from search.screens.opened import UsageIndex
 SLOW = pytest.mark.slow
 
 
-def _quiet(_: str) -> None:
-    pass
+def _mended(library: Library) -> Report:
+    return repair(library, sample=0, stage=lambda _: None)
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_what_can_be_derived_is_made_again_and_nothing_is_deleted(published: Lib
             assert _answers(published) == before
     report = examine(published, sample=0)
     assert (report.is_sound, _faults(report)) == (False, [kind])
-    mended = repair(published, sample=0, stage=_quiet)
+    mended = _mended(published)
     assert mended.is_sound and mended.repairs, mended.findings
     assert _answers(published) == before
     if damaged is not None and kind != "pointer":
@@ -170,7 +170,7 @@ def test_a_damaged_shard_is_set_aside_with_what_was_lost_and_indexing_makes_it_a
     before = _answers(published)
     _flip(_shards(published, kind)[0], place)
     assert "shard" in _faults(examine(published, sample=0))
-    mended = repair(published, sample=0, stage=_quiet)
+    mended = _mended(published)
     n_lost = 11
     assert _faults(mended) == ["vectors"]  # what answers is whole, its vectors are to be made again
     assert (f"the vectors of {n_lost} {kind}" if place > 0.5 else "can't be told") in mended.repairs[0]
@@ -190,7 +190,7 @@ def test_a_damaged_catalog_is_restored_from_what_was_published_and_ids_are_not_g
     _flip(apart.generation(3).icons)
     (apart.root / "catalog.sqlite").write_bytes(b"SQLite format 3\0 and then nothing")
     assert _faults(examine(apart, sample=0)) == ["catalog", "generation"]
-    mended = repair(apart, sample=0, stage=_quiet)
+    mended = _mended(apart)
     assert any("restored the catalog from generation 2" in line for line in mended.repairs)
     assert (mended.findings, _answers(apart)) == ([], before)
     draw(icon_folder, "other", 20, 3)
@@ -220,7 +220,7 @@ def test_a_catalog_that_says_something_else_than_was_published_from_it_is_restor
     report = examine(published, sample=0)
     assert _faults(report) == ["catalog"]
     assert f"says of 1 {what} what generation 2" in report.findings[0].message
-    assert (repair(published, sample=0, stage=_quiet).is_sound, _answers(published)) == (True, before)
+    assert (_mended(published).is_sound, _answers(published)) == (True, before)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_a_catalog_whose_text_is_damaged_is_refused_and_restored(
     assert _faults(report) == ["catalog"] and any(said in finding.message for finding in report.findings)
     with pytest.raises(LibraryError):
         build()
-    assert (repair(published, sample=0, stage=_quiet).is_sound, _answers(published)) == (True, before)
+    assert (_mended(published).is_sound, _answers(published)) == (True, before)
 
 
 def test_a_scan_that_is_not_published_yet_is_no_fault(apart: Library, icon_folder: Path) -> None:
@@ -254,7 +254,7 @@ def test_without_a_whole_generation_a_damaged_catalog_is_told_as_lost(published:
     published.catalog.write_bytes(b"garbage" * 1000)
     for number in published.numbers():
         _flip(published.generation(number).catalog)
-    mended = repair(published, sample=0, stage=_quiet)
+    mended = _mended(published)
     assert (mended.is_sound, any("no generation is whole" in line for line in mended.repairs)) == (False, True)
 
 
@@ -309,7 +309,7 @@ def test_shards_of_another_library_in_the_place_of_ours_are_set_aside_and_no_gen
     for kind in ("images", "names"):
         shutil.copy(_shards(Library(other_once), kind)[0], _shards(published, kind)[0])  # the name is that of ours
     assert "generation" not in _faults(examine(published, sample=0))
-    mended = repair(published, sample=0, stage=_quiet)
+    mended = _mended(published)
     assert (published.numbers(), _answers(published)) == ([2, 1], before)
     assert len(list((published.root / "damaged").glob("*/vectors/*/*"))) == 2
     assert _faults(mended) == ["vectors"]  # which were set aside are to be made again
@@ -325,7 +325,7 @@ def test_a_generation_of_another_library_is_set_aside_and_catalog_and_shards_sta
     published.point_to(1)
     [finding] = examine(published, sample=0).findings
     assert finding.message == "generation 1 belongs to another library"
-    assert (repair(published, sample=0, stage=_quiet).is_sound, _answers(published)) == (True, before)
+    assert (_mended(published).is_sound, _answers(published)) == (True, before)
     assert (published.catalog.read_bytes(), sorted(published.root.glob("v*/*/*"))) == (catalog, shards)
 
 
@@ -333,7 +333,7 @@ def test_a_catalog_of_another_library_makes_way_for_ours(published: Library, oth
     before, shards = _answers(published), sorted(published.root.glob("vectors/*/*"))
     shutil.copy(other_once / "catalog.sqlite", published.catalog)
     assert _faults(examine(published, sample=0)) == ["catalog"]
-    assert (repair(published, sample=0, stage=_quiet).is_sound, _answers(published)) == (True, before)
+    assert (_mended(published).is_sound, _answers(published)) == (True, before)
     assert (published.numbers(), sorted(published.root.glob("vectors/*/*"))) == ([2, 1], shards)
 
 
@@ -345,7 +345,7 @@ def test_a_damaged_generation_is_not_built_again_from_shards_of_another_library(
     shutil.copy(_shards(Library(other_once), "images")[0], stray)
     for number in published.numbers():
         _flip(published.generation(number).icons)
-    repair(published, sample=0, stage=_quiet)
+    _mended(published)
     assert not stray.exists()
     build()
     assert (examine(published).is_sound, _answers(published)) == (True, before)
@@ -360,7 +360,7 @@ def test_shards_that_do_not_say_what_they_hold_are_left_and_so_is_the_generation
         shard = replace(read_shard(path, fingerprint=path.parent.name), contents=None)
         write_shard(path, shard, fingerprint=path.parent.name, facts={"precision": "fp32"})
     there = sorted(published.root.glob("*/*/*"))
-    mended = repair(published, sample=0, stage=_quiet)
+    mended = _mended(published)
     assert _faults(mended) == ["vectors"]
     assert mended.findings[0].message == (
         "11 vectors in pictures.faiss of generation 2 are not those of the shards; which are right can't be told, "
@@ -433,32 +433,23 @@ def _examined(folder: UsageFolder) -> list[str]:
     return [finding.message for finding in examine(folder.library, sample=0).findings if finding.kind == "usage"]
 
 
-def _repaired(folder: UsageFolder) -> Report:
-    return repair(folder.library, sample=0, stage=lambda _: None)
-
-
-def _damage(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 0xFF
-    path.write_bytes(content)
-
-
 def _boxes(folder: UsageFolder) -> list[list[float]]:
     return UsageIndex.open(folder.library.root).corners.tolist()
 
 
-SLOW = [
-    pytest.param(name, marks=pytest.mark.slow) for name in ("places.jsonl", "drawings.faiss", "crops.bin", "CURRENT")
-]
-
-
-@pytest.mark.parametrize("name", ["boxes.safetensors", "manifest.json", *SLOW])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("boxes.safetensors", "manifest.json"),
+        *(pytest.param(name, marks=SLOW) for name in ("places.jsonl", "drawings.faiss", "crops.bin", "CURRENT")),
+    ],
+)
 def test_a_damaged_generation_is_built_again_from_the_shards(folder: UsageFolder, name: str) -> None:
     before = _boxes(folder)
     assert _examined(folder) == []
-    _damage(next(folder.root.rglob(name)))
+    _flip(next(folder.root.rglob(name)))
     assert len(_examined(folder)) == 1
-    report = _repaired(folder)
+    report = _mended(folder.library)
     assert report.is_sound and "built generation 2 of screenshots: 2 screens; it answers" in report.repairs
     assert (_boxes(folder), folder.current(), _examined(folder)) == (before, 2, [])
 
@@ -466,10 +457,10 @@ def test_a_damaged_generation_is_built_again_from_the_shards(folder: UsageFolder
 def test_a_damaged_shard_is_set_aside_and_its_screenshots_are_looked_at_again(folder: UsageFolder) -> None:
     before = _boxes(folder)
     [shard] = folder.looks.rglob("*.safetensors")
-    _damage(shard)
+    _flip(shard)
     [message] = _examined(folder)
     assert "receipt" in message or "can't be read" in message
-    assert any("`icons usage add` looks at them again" in line for line in _repaired(folder).repairs)
+    assert any("`icons usage add` looks at them again" in line for line in _mended(folder.library).repairs)
     assert not shard.exists()
     assert list(folder.library.root.glob("damaged/*/usage/looks/*/looks-*.safetensors"))
     assert _boxes(folder) == before  # what was published goes on answering
@@ -480,6 +471,6 @@ def test_a_damaged_shard_is_set_aside_and_its_screenshots_are_looked_at_again(fo
 def test_damaged_settings_are_set_aside_and_asked_for_again(folder: UsageFolder) -> None:
     folder.settings.write_text("{")
     assert "give `icons usage add` the screenshots again" in _examined(folder)[0]
-    assert (_repaired(folder).is_sound, UsageIndex.open(folder.library.root).n_screens) == (True, 2)
+    assert (_mended(folder.library).is_sound, UsageIndex.open(folder.library.root).n_screens) == (True, 2)
     with pytest.raises(SourceError, match="no screenshots are known yet"):
         add(folder.library, AddOptions(), lambda *_: None, sight=_sight(folder.library))

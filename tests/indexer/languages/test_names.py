@@ -54,16 +54,15 @@ def test_a_name_is_split_into_tokens(name: str, tokens: list[str]) -> None:
     assert split(name) == tokens
 
 
-@pytest.mark.parametrize("text", ["arrowLeft", "arrow-left", "Arrow Left", "ARROW_LEFT", " arrow  left!", "arrow.left"])
-def test_spellings_of_one_name_normalise_alike(text: str) -> None:
-    assert normalise(text) == "arrow left"
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("!", "!"), ("->", "->"), ("? !", "?!"), ("c++", "c++"), ("C#", "c#"), ("❤️", "❤️"), ("❤ red", "red"), (" ", "")],
+    [
+        *((text, "arrow left") for text in ("arrowLeft", "arrow-left", "Arrow Left", " arrow  left!", "arrow.left")),
+        *(("ARROW_LEFT", "arrow left"), ("!", "!"), ("->", "->"), ("? !", "?!"), ("c++", "c++"), ("C#", "c#")),
+        *(("❤️", "❤️"), ("❤ red", "red"), (" ", "")),
+    ],
 )
-def test_a_query_of_nothing_but_signs_is_kept(text: str, expected: str) -> None:
+def test_spellings_of_one_name_normalise_alike_and_a_query_of_signs_is_kept(text: str, expected: str) -> None:
     assert normalise(text) == expected
 
 
@@ -81,22 +80,34 @@ def test_words_are_never_empty(name: str, others: list[str]) -> None:
     assert words == words.strip()
 
 
-def test_codes_common_to_a_set_are_dropped() -> None:
-    names = [f"SDC_{subject}_18_N" for subject in SUBJECTS]
-    assert common_affixes(names) == Affixes(("sdc",), ("n",), is_sized=True)
-    assert read(names, "SDC_MarkForRedaction_18_N") == Name("mark for redaction", None, 18)
+ACME = [f"acme-{chr(97 + i // 26)}{chr(97 + i % 26)}x-thing" for i in range(120)]
 
 
-def test_a_meaning_common_to_a_set_stays() -> None:
-    arrows = [f"arrow-{way}" for way in ("up", "down", "left", "right", "in", "out", "back", "home", "loop", "turn")]
-    assert common_affixes(arrows).prefixes == ()
-    assert read(arrows, "arrow-up").words == "arrow up"
-
-
-def test_a_long_prefix_is_dropped_where_it_stands_before_everything() -> None:
-    names = [f"acme-{chr(97 + i // 26)}{chr(97 + i % 26)}x-thing" for i in range(120)]
-    assert common_affixes(names).prefixes == ("acme",)
-    assert common_affixes([name.replace("acme", "flag") for name in names]).prefixes == ()
+@pytest.mark.parametrize(
+    ("names", "affixes", "name", "expected"),
+    [
+        (
+            [f"SDC_{subject}_18_N" for subject in SUBJECTS],
+            Affixes(("sdc",), ("n",), is_sized=True),
+            "SDC_MarkForRedaction_18_N",
+            Name("mark for redaction", None, 18),
+        ),
+        # A meaning stays.
+        ([f"arrow-{way}" for way in SUBJECTS], Affixes(is_sized=False), "arrow-up", Name("arrow up")),
+        (ACME, Affixes(("acme",), ("thing",), is_sized=False), "acme-bell-thing", Name("bell")),
+        (
+            [name.replace("acme", "flag") for name in ACME],
+            Affixes((), ("thing",), is_sized=False),
+            "flag-a",
+            Name("flag a"),
+        ),
+    ],
+)
+def test_codes_common_to_a_set_and_long_words_before_everything_are_dropped(
+    names: list[str], affixes: Affixes, name: str, expected: Name
+) -> None:
+    assert common_affixes(names) == affixes
+    assert read(names, name) == expected
 
 
 @pytest.mark.parametrize(

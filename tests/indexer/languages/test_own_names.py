@@ -7,17 +7,18 @@ import pytest
 
 from data.making.language.writing import write_dictionary
 from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning
-from indexer.languages.own_names import NOTHING, EnglishName, Judge, SetReader, Spoken
+from indexer.languages.own_names import NOTHING, EnglishName, SetReader, Spoken, alone, is_unread, spoken
 from indexer.languages.words import parse
 from indexer.library.bundled import bundled
 
+BUNDLED = Dictionary.bundled()
 GERMAN = ["pfeil", "einstellungen", "benutzer", "ordner", "suche", "drucker", "glocke", "stern", "herz", "wolke"]
 FRENCH = ["fleche", "parametres", "dossier", "recherche", "cloche", "etoile", "nuage", "coeur", "imprimante", "porte"]
 ENGLISH_NAMES = ["arrow", "settings", "user", "folder", "search", "printer", "bell", "star", "heart", "cloud", "gift"]
 
 
 @pytest.fixture
-def judge(tmp_path: Path) -> Judge:
+def some(tmp_path: Path) -> Dictionary:
     of_german = dict.fromkeys(GERMAN, "German") | {"gift": "poison", "silo": "silo", "设": "set"}
     keys = {word: [Meaning(frozenset(("de",)), ((english, 1.0),))] for word, english in of_german.items()}
     for word in (*FRENCH, "stern"):
@@ -25,11 +26,11 @@ def judge(tmp_path: Path) -> Judge:
     for word in (*ENGLISH_NAMES, "left"):
         keys.setdefault(word, []).append(Meaning(frozenset((ENGLISH,)), ()))
     write_dictionary(tmp_path / "words.bin", keys, names={"de": "German", "fr": "French", ENGLISH: "English"})
-    return Judge(Dictionary(tmp_path / "words.bin"))
+    return Dictionary(tmp_path / "words.bin")
 
 
 @pytest.mark.parametrize(
-    ("names", "spoken"),
+    ("names", "languages"),
     [
         *((names, NOTHING) for names in (ENGLISH_NAMES, [], ["24", "-"])),
         ([*GERMAN, *ENGLISH_NAMES[:4]], Spoken(("de",), are_first=True)),
@@ -41,27 +42,50 @@ def judge(tmp_path: Path) -> Judge:
     ],
 )
 def test_a_set_is_in_the_languages_of_most_of_its_names_and_one_alone_if_all_of_it_is_known(
-    judge: Judge, names: list[str], spoken: Spoken
+    some: Dictionary, names: list[str], languages: Spoken
 ) -> None:
-    assert judge.spoken(names) == spoken
+    assert spoken(some, names) == languages
 
 
-@pytest.mark.parametrize(("text", "languages"), [("pfeil", ()), ("设", ("de",)), ("gìft", ()), ("étoile", ("fr",))])
-def test_beside_a_set_of_others_only_letters_beyond_ascii_are_looked_at(
-    judge: Judge, text: str, languages: tuple[str, ...]
+@pytest.mark.parametrize(
+    ("text", "mixed", "languages"),
+    [
+        *(("pfeil", "", ""), ("设", "", "de"), ("gìft", "", ""), ("étoile", "", "fr"), ("pfeil left", "", "")),
+        *(("pfeil", "de", "de"), ("stern", "fr de", "fr de"), ("stern", "de", "de fr"), ("pfeil left", "de", "de")),
+        *(("arrow", "de", ""), ("slack", "de", ""), ("pfeil slack", "de", "")),
+    ],
+)
+def test_beside_a_set_of_others_only_letters_beyond_ascii_are_looked_at_unless_it_is_mixed(
+    some: Dictionary, text: str, mixed: str, languages: str
 ) -> None:
-    assert judge.alone(text) == languages
+    assert alone(some, text, mixed.split()) == tuple(languages.split())
+
+
+@pytest.mark.parametrize(
+    ("foreign", "mixed"),
+    [
+        (["pfeil", "etoile", "nuage"], ("fr", "de")),
+        (["pfeil"], ()),  # one may be a brand
+        (
+            ["pfeil", "etoile", "nuage", "slack", "figma", "jira", "miro", "asana", "trello", "notion", "zapier"],
+            (),
+        ),  # a set of brands
+    ],
+)
+def test_a_set_with_some_names_of_several_languages_is_a_mixed_one(
+    some: Dictionary, foreign: list[str], mixed: tuple[str, ...]
+) -> None:
+    assert spoken(some, [*foreign, *ENGLISH_NAMES]).mixed == mixed
 
 
 def test_no_set_of_the_bundled_icons_is_taken_for_another_language() -> None:
-    judge = Judge(Dictionary.bundled())
     icons = bundled("samples/lucide-static/icons")
     names = sorted(parse(path.stem).words for path in icons.glob("*.svg"))
     assert len(names) > 2_000
-    assert judge.spoken(names) == NOTHING
+    assert spoken(BUNDLED, names) == NOTHING
     few = (names[at : at + size] for size in (1, 3, 5, 10, 30) for at in range(0, 2_000, size))
-    assert [some for some in few if judge.spoken(some) != NOTHING] == []
-    assert not any(map(judge.alone, names))
+    assert [some for some in few if spoken(BUNDLED, some) != NOTHING] == []
+    assert not any(alone(BUNDLED, name) for name in names)
 
 
 @pytest.mark.parametrize(
@@ -69,10 +93,9 @@ def test_no_set_of_the_bundled_icons_is_taken_for_another_language() -> None:
     [["chat", "gift", "die", "pin", "menu", "pays"], ["slack figma"], ["café"], ["jalapeño", "piñata"]],
 )
 def test_usual_english_names_are_english_even_in_a_small_set(names: list[str]) -> None:
-    assert Judge(Dictionary.bundled()).spoken(names) == NOTHING
+    assert spoken(BUNDLED, names) == NOTHING
 
 
-BUNDLED = Dictionary.bundled()
 GERMAN_SET = [
     "pfeil links",
     "einstellungen",
@@ -86,54 +109,61 @@ GERMAN_SET = [
 
 
 def reader(names: Sequence[str], tags: Sequence[str] = (), *, language: str = "auto") -> SetReader:
-    return SetReader(BUNDLED, Judge(BUNDLED), language=language, names=names, tags=tags)
+    return SetReader(BUNDLED, language=language, names=names, tags=tags)
 
 
-def words_of(name: str, names: Sequence[str], *, language: str = "auto") -> str | None:
-    read = reader(names, language=language).name(name)
-    return read and read.words
+ENGLISH_SET = ["arrow left", "settings", "star", "printer", "folder", "pfeil"]
+MIXED_SET = [*ENGLISH_SET, "sessel", "fauteuil", "machine à laver", "検索", "カメラ", "xqvzrt"]
+HALF_GERMAN = [
+    *GERMAN_SET,
+    "arrow left",
+    "settings",
+    "overview",
+    "delete",
+    "star",
+    "printer",
+    "add user",
+    "home",
+    "mail",
+]
 
 
 @pytest.mark.parametrize(
-    ("name", "english"),
+    ("names", "name", "english"),
     [
-        ("pfeil links", "arrow left"),
-        ("icon pfeil left", "arrow left"),
-        ("btn einstellungen", "settings"),
-        ("uebersicht", "overview"),
-        ("loeschen", "delete"),
-        ("kameraeinstellungen", "camera settings"),
-        ("arrow left", None),
-        ("figma", None),
-        ("24", None),
+        *((GERMAN_SET, *said) for said in (("pfeil links", "arrow left"), ("icon pfeil left", "arrow left"))),
+        *((GERMAN_SET, *said) for said in (("btn einstellungen", "settings"), ("uebersicht", "overview"))),
+        *((GERMAN_SET, *said) for said in (("loeschen", "delete"), ("kameraeinstellungen", "camera settings"))),
+        *((GERMAN_SET, name, None) for name in ("arrow left", "figma", "24")),
+        *((HALF_GERMAN, *said) for said in (("hut", None), ("pfeil links", "arrow left"))),
+        # Beyond ASCII alone.
+        *((ENGLISH_SET, *said) for said in (("设置", "settings"), ("löschen", "delete"))),
+        *((ENGLISH_SET, name, None) for name in ("café", "gift", "pfeil", "chat")),
+        # One by one, in the language of their neighbours.
+        *((MIXED_SET, *said) for said in (("sessel", "armchair"), ("fauteuil", "armchair"), ("検索", "search"))),
+        *(
+            (MIXED_SET, *said)
+            for said in (("machine à laver", "washing machine"), ("arrow left", None), ("xqvzrt", None))
+        ),
+        (["设置", "搜索", "花鑫", "文件夹"], "花鑫", "flower"),
     ],
 )
-def test_a_name_of_a_german_set_is_read_as_german(name: str, english: str | None) -> None:
-    assert words_of(name, GERMAN_SET) == english
+def test_a_name_is_read_as_its_set_tells(names: list[str], name: str, english: str | None) -> None:
+    read = reader(names).name(name)
+    assert (read and read.words) == english
+    assert is_unread(BUNDLED, name) == (name in ("xqvzrt", "kameraeinstellungen"))  # that is read by its parts
 
 
-def test_a_word_of_both_is_read_where_most_names_are_not_english_and_may_be_english_still() -> None:
+def test_a_word_of_both_may_be_english_still_and_one_of_neighbours_is_theirs() -> None:
     assert reader(GERMAN_SET).name("hut") == EnglishName("hat", None, "de", ("hut",))
-    mixed = [*GERMAN_SET, "arrow left", "settings", "overview", "delete", "star", "printer", "add user", "home", "mail"]
-    assert words_of("hut", mixed) is None
-    assert words_of("pfeil links", mixed) == "arrow left"
-
-
-@pytest.mark.parametrize(
-    ("name", "english"),
-    [("设置", "settings"), ("löschen", "delete"), ("café", None), ("gift", None), ("pfeil", None), ("chat", None)],
-)
-def test_a_name_of_an_english_set_is_read_beyond_ascii_alone(name: str, english: str | None) -> None:
-    assert words_of(name, ["arrow left", "settings", "star", "printer", "folder", "pfeil"]) == english
+    read = reader(MIXED_SET).name("検索")
+    assert read and read.language == "ja"
 
 
 def test_nothing_is_read_where_names_are_said_to_be_english() -> None:
-    assert [words_of(name, GERMAN_SET, language="en") for name in (*GERMAN_SET, "设置")] == [None] * 9
-    assert reader(GERMAN_SET, ["flèche"], language="en").tags(["flèche"]) == (("flèche",), frozenset())
-
-
-def test_signs_that_nobody_knows_are_left_out() -> None:
-    assert words_of("花鑫", ["设置", "搜索", "花鑫", "文件夹"]) == "flower"
+    of_english = reader(GERMAN_SET, ["flèche"], language="en")
+    assert not any(map(of_english.name, (*GERMAN_SET, "设置")))
+    assert of_english.tags(["flèche"]) == (("flèche",), frozenset())
 
 
 def test_tags_are_told_in_english_beside_those_that_are_english_too() -> None:

@@ -41,17 +41,12 @@ def test_a_garbage_pointer_lets_the_newest_generation_answer(library: Library, g
 def test_a_second_writer_is_refused_and_a_dead_one_is_not_waited_for(library: Library) -> None:
     hold = "import sys; from pathlib import Path; from indexer.library.folder import Library\n"
     hold += "with Library(Path(sys.argv[1])).writing(): print('held', flush=True); sys.stdin.read()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", hold, str(library.root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert process.stdout is not None and process.stdin is not None
-    assert process.stdout.readline() == b"held\n"
-    with pytest.raises(LibraryError, match="being written by another"), library.writing():
-        pass
-    process.kill()
-    process.wait()
-    process.stdin.close()
-    process.stdout.close()
+    command = [sys.executable, "-c", hold, str(library.root)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"held\n"
+        with pytest.raises(LibraryError, match="being written by another"):
+            library.writing().__enter__()
+        process.kill()
     with library.writing():
         pass
 

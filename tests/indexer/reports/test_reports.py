@@ -17,7 +17,6 @@ from indexer.reports.figures import (
     STYLE,
     UNRANKED,
     Bar,
-    Chart,
     Curve,
     Figure,
     bar_chart,
@@ -26,7 +25,6 @@ from indexer.reports.figures import (
     line_chart,
     means,
     right_ranks,
-    shares,
 )
 from indexer.reports.terminal import ProgressLine
 from search.evaluation.findings import average_precision, measure, ndcg
@@ -99,13 +97,13 @@ def test_what_is_not_ranked_adds_nothing_and_a_perfect_order_is_1() -> None:
 def test_a_share_is_the_ratio_of_two_means_over_the_same_draws() -> None:
     english = {"R@1": np.array([1.0, 1.0, 1.0, 0.0]), "R@10": np.ones(4)}
     own = {"R@1": np.array([1.0, 0.0, 0.0, 0.0]), "R@10": np.array([1.0, 1.0, 1.0, 0.0])}
-    found = shares(own, of=english, seed=3)
+    found = means(own, of=english, seed=3)
     assert (found["R@1"].value, found["R@10"].value) == (0.3333, 0.75)
     drawn = np.random.default_rng(3).integers(4, size=(1000, 4))
     ratios = own["R@1"][drawn].mean(axis=1) / np.maximum(english["R@1"][drawn].mean(axis=1), 1e-9)
     assert [found["R@1"].low, found["R@1"].high] == pytest.approx(np.percentile(ratios, (2.5, 97.5)), abs=1e-4)
-    assert shares(english, of=english)["R@10"] == Figure(1.0, 1.0, 1.0)
-    assert shares(own, of=dict.fromkeys(own, np.zeros(4)))["R@1"] == Figure(0.0, 0.0, 0.0)
+    assert means(english, of=english)["R@10"] == Figure(1.0, 1.0, 1.0)
+    assert means(own, of=dict.fromkeys(own, np.zeros(4)))["R@1"] == Figure(0.0, 0.0, 0.0)
 
 
 RIGHT = Figure(0.5, 0.4, 0.7)
@@ -125,14 +123,10 @@ TOLD = {
 
 
 @pytest.mark.parametrize("kind", CHARTS)
-def test_a_chart_says_what_was_measured_in_texts(kind: str) -> None:
-    texts = (text for text in ET.fromstring(CHARTS[kind].svg()).iter() if text.tag.endswith("text"))
-    assert set(TOLD[kind]) <= {"".join(text.itertext()).strip() for text in texts}
-
-
-@pytest.mark.parametrize("kind", CHARTS)
-def test_a_chart_has_the_colours_of_its_page_and_loads_nothing(kind: str) -> None:
+def test_a_chart_says_what_was_measured_in_texts_and_colours_of_its_page_and_loads_nothing(kind: str) -> None:
     svg = CHARTS[kind].svg()
+    texts = (text for text in ET.fromstring(svg).iter() if text.tag.endswith("text"))
+    assert set(TOLD[kind]) <= {"".join(text.itertext()).strip() for text in texts}
     assert "var(--c0)" in svg and "var(--text)" in svg
     assert set(re.findall(r"var\((--\w+)\)", svg)) <= set(re.findall(r"(--\w+):", STYLE))
     assert not any(colour in svg for colour in COLOURS)
@@ -140,8 +134,7 @@ def test_a_chart_has_the_colours_of_its_page_and_loads_nothing(kind: str) -> Non
 
 
 def test_a_chart_is_a_picture_on_white() -> None:
-    chart: Chart = CHARTS["bars"]
-    with Image.open(io.BytesIO(chart.png())) as picture:
+    with Image.open(io.BytesIO(CHARTS["bars"].png())) as picture:
         assert picture.size[0] >= 1400
         assert picture.convert("RGB").getpixel((1, 1)) == (255, 255, 255)
         assert picture.convert("RGB").getcolors(1 << 20)
