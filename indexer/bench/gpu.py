@@ -60,10 +60,11 @@ class Setting:
 
     def choice(self, model: str) -> ModelChoice:
         """Name a model as `icons index` does; those of which nobody has weights get random ones."""
-        return ModelChoice(
-            model,
-            None if model == BUNDLED or model.startswith(LOCAL) else str(self.out / "weights" / f"{model}.safetensors"),
-        )
+        return ModelChoice(f"{LOCAL}{self.weights(model)}" if self.weights(model) else model)
+
+    def weights(self, model: str) -> Path | None:
+        """Where random weights lie."""
+        return None if model == BUNDLED or model.startswith(LOCAL) else self.out.absolute() / "weights" / model
 
 
 def tiny(out: Path, *, models: tuple[str, ...] = (BUNDLED,)) -> Setting:
@@ -113,8 +114,8 @@ class Parts:
         asked = {model: {"choice": setting.choice(model).to_json(), "kind": setting.kind} for model in setting.models}
         precisions = ("bf16", "fp16") if is_gpu else ("auto",)
         for model in setting.models:
-            if file := setting.choice(model).pretrained:
-                yield self._alone(f"weights {model}", "weights", file=file, model=model)
+            if folder := setting.weights(model):
+                yield self._alone(f"weights {model}", "weights", folder=str(folder), model=model)
             yield self._alone(f"parity {model}", "parity", precisions=precisions, n=setting.n_compared, **asked[model])
         for model in setting.models:
             yield self._alone(f"limit {model}", "limit", batches=setting.batches, **asked[model])
@@ -141,12 +142,11 @@ class Parts:
     def _start(self, model: str) -> Part:
         """Embed the samples in a new library by `icons index`, whose own table says where the time goes."""
         choice, devices = self.setting.choice(model), "1" if self.setting.kind == "cuda" else "cpu"
-        named = ["--model", choice.model, *(["--pretrained", choice.pretrained] if choice.pretrained else [])]
 
         def measure() -> list[Row]:
             with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
                 run_icons("index", "--only", "scan", "--library", folder)
-                how = ("--json", "--devices", devices, *named, "--library", folder)
+                how = ("--json", "--devices", devices, "--model", choice.model, "--library", folder)
                 ran = run_icons("index", "--only", "embed", *how, is_watched=False)
             rows = [Row(f"start {model}", name, runs=[run]) for name, run in ran.spans().items()]
             return [Row(f"start {model}", "the whole", runs=[{"seconds": ran.seconds}]), *rows]

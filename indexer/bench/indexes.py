@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import psutil
@@ -126,8 +127,7 @@ def write_vectors(path: Path, real: Halves, *, n: int, seed: int, progress: Prog
         written[rows[0] : rows[-1] + 1] = chunk
         progress("Vectors", int(rows[-1]) + 1, n)
     written.flush()
-    mapped: Halves = np.load(path, mmap_mode="r")
-    return mapped
+    return cast(Halves, np.load(path, mmap_mode="r"))
 
 
 def nearest_likeness(vectors: Halves) -> float:

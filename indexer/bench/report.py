@@ -39,8 +39,6 @@ SAME, EACH = ", same work", ", as much for each"
 """Behind the names of two groups that vary the number of devices: Amdahl's question and Gustafson's."""
 Law = Literal["Amdahl", "Gustafson"]
 LAWS: tuple[tuple[Law, str], ...] = (("Amdahl", SAME), ("Gustafson", EACH))
-SHARES = ("data", "compute", "communication")
-"""Figures of a training step; communication happens within computing."""
 Run = dict[str, Any]
 """Figures of one run by their names, which hold the unit; texts where there is no number."""
 

@@ -159,24 +159,6 @@ def _find(choice: ModelChoice) -> Checkpoint:
                 f'model "{choice.model}" is not on this machine; `--model {choice.model}` fetches it, once'
             )
         return _in_folder(choice.model, cached)
-    return _built_in(choice)
-
-
-def _in_folder(name: str, folder: Path) -> Checkpoint:
-    config_path = folder / CONFIG_NAME
-    weights = next((folder / weight for weight in WEIGHT_NAMES if (folder / weight).is_file()), None)
-    if not config_path.is_file() or weights is None:
-        raise ModelError(
-            f'"{folder}" is no open_clip folder: it needs {CONFIG_NAME} and {" or ".join(WEIGHT_NAMES)}; '
-            "give --model local-dir:PATH of one that has both"
-        )
-    config = read_config(config_path)
-    check_config(config, config_path, most_weights=max(weights.stat().st_size, _FEW_WEIGHTS))  # a byte each at least
-    tokenizer = tuple(folder / name for name in TOKENIZER_NAMES if (folder / name).is_file())
-    return Checkpoint(name, f"{LOCAL}{folder}", None, config, weights, tokenizer)
-
-
-def _built_in(choice: ModelChoice) -> Checkpoint:
     config_path = open_clip_folder() / "model_configs" / f"{choice.model}.json"
     if not re.fullmatch(r"[\w.-]{1,100}", choice.model) or not config_path.is_file():
         known = sorted(path.stem for path in config_path.parent.glob("*.json"))
@@ -191,6 +173,20 @@ def _built_in(choice: ModelChoice) -> Checkpoint:
     if not weights.is_file():
         raise ModelError(f'no checkpoint at "{weights}"; give --pretrained FILE of model "{choice.model}"')
     return Checkpoint(f"{choice.model} {weights.name}", choice.model, str(weights), read_config(config_path), weights)
+
+
+def _in_folder(name: str, folder: Path) -> Checkpoint:
+    config_path = folder / CONFIG_NAME
+    weights = next((folder / weight for weight in WEIGHT_NAMES if (folder / weight).is_file()), None)
+    if not config_path.is_file() or weights is None:
+        raise ModelError(
+            f'"{folder}" is no open_clip folder: it needs {CONFIG_NAME} and {" or ".join(WEIGHT_NAMES)}; '
+            "give --model local-dir:PATH of one that has both"
+        )
+    config = read_config(config_path)
+    check_config(config, config_path, most_weights=max(weights.stat().st_size, _FEW_WEIGHTS))  # a byte each at least
+    tokenizer = tuple(folder / name for name in TOKENIZER_NAMES if (folder / name).is_file())
+    return Checkpoint(name, f"{LOCAL}{folder}", None, config, weights, tokenizer)
 
 
 def _absolute(place: str | Path) -> Path:
@@ -278,8 +274,9 @@ def read_config(file: Path) -> dict[str, Any]:
         config = json.loads(read_regular(file, limit=_MOST_BYTES))
         config = config if "model_cfg" in config else {"model_cfg": config}
         config["model_cfg"]["embed_dim"]
-        for part in (*(config["model_cfg"][name] for name in ("vision_cfg", "text_cfg")), _preprocess(config)):
-            part.items()
+        for part in ("vision_cfg", "text_cfg"):
+            config["model_cfg"][part].items()
+        (config.get("preprocess_cfg") or {}).items()
     except (OSError, SourceError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or shown(repr(error))
         raise ModelError(f'"{file}" is not an open_clip config ({reason}); save the model again') from error
@@ -302,7 +299,7 @@ def check_config(config: Mapping[str, Any], file: Path, *, most_weights: int) ->
     parts = {f"{name}.": part for name in ("vision_cfg", "text_cfg", "multimodal_cfg") if (part := model.get(name))}
     found = [where + what for where, part in {"": model, **parts}.items() for what in impossible_numbers(part)]
     for field, (least, most) in _COLOURS.items():
-        value = _preprocess(config).get(field)
+        value = (config.get("preprocess_cfg") or {}).get(field)
         numbers = value if isinstance(value, list) else []
         is_possible = [type(number) in (int, float) and least <= number <= most for number in numbers]
         if value is not None and is_possible != [True] * 3:
@@ -345,7 +342,3 @@ def image_side(vision: Mapping[str, Any]) -> int:
     """Side of a picture tower's input in pixels, as open_clip reads it from a config that was checked."""
     size = vision.get("image_size", 224)
     return int(size[0] if isinstance(size, list) else size)
-
-
-def _preprocess(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    return config.get("preprocess_cfg") or {}

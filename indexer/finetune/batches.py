@@ -16,7 +16,6 @@ from typing import Any, cast
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.profiler import record_function
 from torch.nn import functional
 from torch.utils._pytree import register_dataclass, tree_flatten, tree_unflatten
 
@@ -237,7 +236,7 @@ class Feed:
             pending.extend(pool.submit(fetch, step) for step in range(start, min(start + STEPS_AHEAD, end)))
             for following in range(start + STEPS_AHEAD, end + STEPS_AHEAD):
                 began = time.perf_counter()
-                with record_function("icons: wait"), span("waiting for data"):
+                with span("waiting for data"):
                     read, sent, event = pending.popleft().result()
                 self.waited_seconds += time.perf_counter() - began
                 if following < end:

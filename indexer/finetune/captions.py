@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from indexer.arrays import Ids, Numbers, Pixels
+from indexer.arrays import Ids, Numbers
 from indexer.errors import SourceError
 from indexer.finetune.options import Learning
 from indexer.languages.words import common_affixes, normalise, parse
@@ -28,9 +28,8 @@ _REFUSED_LICENCES = frozenset(["copyleft", "non-commercial", "no-derivatives", "
 
 def refuse_licence(licence: str | None) -> str | None:
     """Say why nothing under a licence must be learnt from; None when it may."""
-    if licence is None:
-        return "no licence"
-    return f"licence {licence}" if family(licence) in _REFUSED_LICENCES else None
+    refused = f"licence {licence}" if licence and family(licence) in _REFUSED_LICENCES else None
+    return "no licence" if licence is None else refused
 
 
 Lists = Mapping[str, Sequence[str]]
@@ -96,8 +95,6 @@ class Gathered:
     """What came of the sources: icons to learn, and counts of what was refused."""
 
     icons: list[TrainingIcon] = field(default_factory=list)
-    is_reserved: Callable[[Pixels], bool] = field(default=lambda _: False, repr=False)
-    """Of a picture: it looks like one that must not be learnt, under whatever name."""
     refused: Counter[str] = field(default_factory=Counter)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     """Files and reasons: what could not be read, rendered, or named."""
@@ -156,12 +153,10 @@ def named(
 ) -> dict[IconSet, list[TrainingIcon]]:
     """Sort out by set which icons may be learnt from, each with the tags of its own set; note why others are not."""
     by_set: dict[IconSet, list[Placed]] = defaultdict(list)
-    for entry in placed:
-        reason = refuse(entry.record)
-        if reason:
-            gathered.refused[reason] += 1
-        else:
-            by_set[entry.record.set].append(entry)
+    reasons = [refuse(entry.record) for entry in placed]
+    gathered.refused.update(filter(None, reasons))
+    for entry in (entry for entry, reason in zip(placed, reasons, strict=True) if not reason):
+        by_set[entry.record.set].append(entry)
     return {icon_set: _named(entries, own or {}, gathered) for icon_set, entries in by_set.items()}
 
 
@@ -197,9 +192,8 @@ def _tags_by_base(named: Sequence[TrainingIcon], extra: Sequence[Lists]) -> dict
         (icon.base, tag, icon.placed.record.set.key) for icon in named for tag in icon.tags
     ):
         tags[base][tag] += 1
-    for names in by_picture.values():
-        for name in names:
-            tags[base_of(name)].update(sorted(names - {name}))
+    for name, same in ((name, names) for names in by_picture.values() for name in names):
+        tags[base_of(name)].update(sorted(same - {name}))
     for words, listed in (entry for tags_by_name in extra for entry in tags_by_name.items()):
         tags[base_of(words)].update(listed)
     return tags
@@ -278,8 +272,7 @@ class Captions:
         low = np.where(self.starts[icons] > 0, self.chances[self.starts[icons] - 1], 0.0)
         high = self.chances[self.starts[icons + 1] - 1]
         place = np.searchsorted(self.chances, low + generator.random(len(icons)) * (high - low), side="right")
-        drawn: Ids = self.ids[np.clip(place, self.starts[icons], self.starts[icons + 1] - 1)]
-        return drawn
+        return self.ids[np.clip(place, self.starts[icons], self.starts[icons + 1] - 1)]
 
     def matches(self, icons: Ids, drawn: Ids) -> tuple[Ids, Ids, Ids]:
         """List which icons have which drawn captions: place of an icon, place of the caption among the distinct ones.
@@ -330,9 +323,8 @@ def mined(name: str, tags: Sequence[str], generator: random.Random) -> list[tupl
 
 def parts_of(name: str) -> list[str]:
     """Split a name of several words into those that mean something alone; a name of one word has no parts."""
-    words = name.split()
-    parts = [word for word in words if len(word) > 2 and word.isalpha() and word not in _SMALL_WORDS]
-    return parts if len(words) > 1 else []
+    words = name.split() if " " in name else []
+    return [word for word in words if len(word) > 2 and word.isalpha() and word not in _SMALL_WORDS]
 
 
 def phrase(name: str, tags: Sequence[str], generator: random.Random) -> str:
@@ -357,15 +349,8 @@ def gather_icons(
     """
     excludes = dict.fromkeys(sources, tuple(exclude)) if sources else remembered_sources(library)
     skipped: list[tuple[str, str]] = []
-    limits = Limits(
-        names_per_set=learning.names_per_set,
-        variants_per_name=learning.variants_per_name,
-        tags_per_icon=learning.tags_per_icon,
-        tags_by_lot=0,
-        seed=seed,
-        admit=learning.admit,
-        held_out=learning.held_out,
-    )
+    chosen = {name: value for name, value in asdict(learning).items() if name != "own_captions"}
+    limits = Limits(tags_by_lot=0, seed=seed, **chosen)
     placed = read_sources(excludes, skipped)
     own = read_own_captions(Path(learning.own_captions)) if learning.own_captions else {}
     unknown = own.keys() - {entry.file for entry in placed}
@@ -428,14 +413,14 @@ def write_captions(rows: Iterable[dict[str, Any]], file: Path) -> int:
         SourceError: the suffix is neither.
     """
     listed, buffer, kind = list(rows), io.StringIO(), file.suffix.lower()
-    if kind not in (".csv", ".jsonl"):
-        raise SourceError(f'"{file}" ends in neither .csv nor .jsonl; give --out a name that does')
     if kind == ".jsonl":
         buffer.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in listed)
-    else:
+    elif kind == ".csv":
         writer = csv.DictWriter(buffer, COLUMNS)
         writer.writeheader()
         writer.writerows({**row, "captions": "; ".join(row["captions"])} for row in listed)
+    else:
+        raise SourceError(f'"{file}" ends in neither .csv nor .jsonl; give --out a name that does')
     write_result(file, buffer.getvalue().encode(), option="--out")
     return len(listed)
 

@@ -167,7 +167,7 @@ def build_corpus(
     size: int = 64,
     report: Callable[[int, int, str], None] = lambda *_: None,
 ) -> None:
-    """Render everything once and write the corpus; what is reserved, or can't be drawn, is left out.
+    """Render everything once and write the corpus; what can't be drawn is left out.
 
     `report` is called with how many of how many are done, and of what.
     """
@@ -177,12 +177,8 @@ def build_corpus(
     kept: list[int] = []
     failed: dict[int, str] = {}
     for rows, pictures in rendered(placed, failed, workers=workers, size=size, report=report):
-        for row, picture in zip(rows, pictures, strict=True):
-            if gathered.is_reserved(picture):
-                gathered.refused["looks like a reserved icon"] += 1
-            else:
-                pixels[len(kept)] = picture
-                kept.append(row)
+        pixels[len(kept) : len(kept) + len(rows)] = pictures
+        kept += rows
     gathered.refused["cannot be rendered"] += len(failed)
     gathered.skipped += [(placed[row].file, reason) for row, reason in failed.items()]
     pixels.flush()
@@ -310,9 +306,8 @@ def kept_words(file: str | None) -> list[str]:
     Raises:
         TrainError: the file is not there, or holds nothing.
     """
-    if file is None:
-        return []
-    words = list(dict.fromkeys(line.strip() for line in read_text(Path(file)).splitlines() if line.strip()))
-    if len(words) < 2:
+    lines = read_text(Path(file)).splitlines() if file else []
+    words = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    if file and len(words) < 2:
         raise TrainError(f'keep_words "{file}" holds "{len(words)}" texts; give at least two, one a line')
     return words

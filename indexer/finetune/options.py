@@ -143,7 +143,7 @@ class Watching:
 
     watch_devices: Annotated[bool, Setting("Show every 5 s what each device does.")] = False
     tensorboard: Annotated[bool, Setting("Write TensorBoard events into OUT.work/tensorboard.")] = False
-    profile_steps: Annotated[int, _weight("Profile so many steps: traces and shares in OUT.work/profile.")] = 0
+    profile_steps: Annotated[int, _weight("Profile so many steps: traces in OUT.work/profile.")] = 0
     checkpoint_seconds: Annotated[float, _weight("Seconds between two checkpoints.")] = 180.0
     stall_limit: Annotated[float, _count("Give up where a device gets nothing done for so many seconds.")] = 600.0
     log_steps: Annotated[int, _count("Steps between two lines of OUT.work/log.jsonl.")] = 10

@@ -20,7 +20,6 @@ import open_clip
 import torch
 import torch.distributed as dist
 from torch import nn
-from torch.autograd.profiler import record_function
 from torch.nn.parallel import DistributedDataParallel
 
 from indexer.embedding.progress import REPORT_SECONDS, watched
@@ -257,7 +256,7 @@ def _take_steps(run: Run, feed: Feed) -> None:
         session.reporter.begin(f"reading step {state.step + 1}")
         for step, (draw, parts) in zip(numbers, ahead, strict=True):
             session.reporter.join(f"step {step + 1}")
-            with record_function("icons: step"), clock.timed(), span("steps"):
+            with clock.timed(), span("steps"):
                 taken = take_step(session, draw, parts, step=step)
                 if run.average:
                     run.average.update(step + 1)
@@ -281,6 +280,9 @@ def _take_steps(run: Run, feed: Feed) -> None:
             started = time.monotonic()  # what came since the step's end is no part of the rate of pictures
         if clock.step_seconds:
             add("device", clock.step_seconds * clock.n_steps)
+        if isinstance(session.wrapped, DistributedDataParallel):  # which times some steps, the last of them kept here
+            told: Any = session.wrapped._get_ddp_logging_data()  # type: ignore[no-untyped-call]
+            add("exchange", told["backward_comm_time"] / 1e9 * clock.n_steps)
 
 
 def _read(run: Run) -> None:

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from safetensors.numpy import save_file
 
 from data.making.model.__main__ import main
-from data.making.model.admission import add_described, looks_reserved, refuse
+from data.making.model.admission import add_described, leave_out_reserved, refuse
 from data.making.model.card import card_of, record_figures
 from data.making.model.distill import (
     DistillOptions,
@@ -75,7 +75,7 @@ def test_a_corpus_leaves_out_pictures_that_equal_a_reserved_one(tmp_path: Path) 
     limits = Limits(admit="shippable")
     placed = read_sources(dict.fromkeys(sources, ()), [])
     gathered = gather(placed, limits=limits, refuse=refuse, extra_tags=[{"bin": ["delete", "trash"]}])
-    gathered.is_reserved = looks_reserved(placed, workers=0)
+    leave_out_reserved(gathered, placed, workers=0)
     build_corpus(gathered, tmp_path / "corpus", limits=limits, workers=0)
     facts = read_facts(tmp_path / "corpus")
     assert (sorted(facts["words"]), facts["tags"][facts["words"].index("bin")]) == (
