@@ -11,8 +11,6 @@ script that everyone writes first, to hold `icons index` against: PNG files thro
 import json
 import os
 import platform
-import shutil
-import subprocess
 import sys
 import time
 from collections import deque
@@ -236,21 +234,17 @@ def describe(*, kind: str = "cpu") -> Rows:
 
 def _gpus() -> dict[str, Any]:
     """GPUs, their software, and how they are linked."""
-    found = [torch.cuda.get_device_properties(n) for n in range(torch.cuda.device_count())]
+    them = range(torch.cuda.device_count())
+    found = [torch.cuda.get_device_properties(n) for n in them]
     ask_nccl: Any = torch.cuda.nccl.version
     ask_cudnn: Any = torch.backends.cudnn.version
     nccl = ask_nccl() if torch.distributed.is_nccl_available() else None
-    reach, topology = torch.cuda.can_device_access_peer, None
-    if shutil.which("nvidia-smi"):  # NV# is NVLink, PIX to SYS are PCIe, ever farther
-        done = subprocess.run(["nvidia-smi", "topo", "-m"], capture_output=True, text=True, check=False, timeout=60)
-        topology = done.stdout if done.returncode == 0 else None
     return {
         "gpus": [{"name": gpu.name, "memory_gb": round(gpu.total_memory / 1e9, 1)} for gpu in found],
         "cuda": torch.version.cuda,
         "cudnn": ask_cudnn(),
         "nccl": ".".join(map(str, nccl)) if nccl else None,
-        "peers": [[a == b or reach(a, b) for b in range(len(found))] for a in range(len(found))],
-        "topology": topology,
+        "peers": [[a == b or torch.cuda.can_device_access_peer(a, b) for b in them] for a in them],
     }
 
 
@@ -292,8 +286,7 @@ def all_reduce(*, kind: str, backend: str) -> Rows:
     device = torch.device(rank.device(kind))
     with process_group(rank, backend=backend, device=device):
         for megabytes in _REDUCED_MB:
-            tensor = torch.ones(megabytes << 18, device=device)
-            taken = []
+            tensor, taken = torch.ones(megabytes << 18, device=device), list[float]()
             for times in (1, _TIMES):  # at first connections are made
                 dist.barrier()
                 started = time.perf_counter()

@@ -141,21 +141,18 @@ def nearest_likeness(vectors: Halves) -> float:
 
 def perturb(real: Halves, originals: Halves, *, likeness: float, seed: tuple[int, ...]) -> Halves:
     """Move each of `originals` (n, dim) along the difference of two of `real` until their cosine is `likeness`."""
-    generator = np.random.default_rng(seed)
-    start = originals.astype(np.float32)
+    generator, start = np.random.default_rng(seed), originals.astype(np.float32)
     one, other = generator.integers(len(real), size=(2, len(start)))
     across = _across(real[one].astype(np.float32) - real[other].astype(np.float32), start)
     short = np.linalg.norm(across, axis=1) < _TOO_SHORT  # the two are the same
     across[short] = _across(generator.standard_normal((int(short.sum()), start.shape[1]), np.float32), start[short])
     across /= np.linalg.norm(across, axis=1, keepdims=True)
-    moved: Floats = likeness * start + np.float32(np.sqrt(1 - likeness**2)) * across
-    return moved.astype(np.float16)
+    return (likeness * start + np.float32(np.sqrt(1 - likeness**2)) * across).astype(np.float16)
 
 
 def _across(directions: Floats, vectors: Floats) -> Floats:
     """What is left of directions beside unit vectors."""
-    along: Floats = np.einsum("nd,nd->n", directions, vectors)[:, None] * vectors
-    return directions - along
+    return np.asarray(directions - np.einsum("nd,nd->n", directions, vectors)[:, None] * vectors, np.float32)
 
 
 @dataclass(frozen=True, slots=True)

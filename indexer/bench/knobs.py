@@ -269,13 +269,9 @@ def environment(config: Config) -> dict[str, str]:
     """Variables that ranks are started with; a switch that is turned is a variable that is 1."""
     turned_knobs = {TRAIN[name].variable: value for name, value in config.items() if name in TRAIN}
     spelled = {name: "1" if isinstance(value, bool) else str(value) for name, value in turned_knobs.items() if name}
-    return spelled | {name: _algorithms(value) for name, value in spelled.items() if name == "NCCL_ALGO"}
-
-
-def _algorithms(name: str) -> str:
-    """Spell an algorithm for the operations that have it, Ring for all others (NCCL 2.24 and later).
-
-    NCCL refuses an operation for which `NCCL_ALGO` leaves it none, such as the broadcast that DDP begins with.
-    """
-    operations = {"Ring": (), "PAT": ("allgather", "reducescatter")}.get(name, ("allreduce",))
-    return ";".join(["Ring", *(f"{operation}:{name}" for operation in operations)])
+    if algorithm := spelled.get("NCCL_ALGO"):
+        # For the operations that have it, Ring for all others (NCCL 2.24 and later): NCCL refuses an operation that is
+        # left none, such as the broadcast that DDP begins with.
+        operations = {"Ring": (), "PAT": ("allgather", "reducescatter")}.get(algorithm, ("allreduce",))
+        spelled["NCCL_ALGO"] = ";".join(["Ring", *(f"{operation}:{algorithm}" for operation in operations)])
+    return spelled

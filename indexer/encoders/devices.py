@@ -162,8 +162,7 @@ def see_own_gpu(local: int) -> int:
 
 def _mask() -> list[str] | None:
     """Entries of CUDA_VISIBLE_DEVICES, where it is set."""
-    mask = os.environ.get(MASK)
-    return None if mask is None else [entry.strip() for entry in mask.split(",")]
+    return [entry.strip() for entry in os.environ[MASK].split(",")] if MASK in os.environ else None
 
 
 LEAST_FREE = 2e9
@@ -230,14 +229,12 @@ def find_gpus() -> Gpus:
         return Gpus(n, tuple(range(n)))
     if why := _misfit(answer[0]):
         return Gpus(why=why)
-    whys = [_why_not(entry, of) for entry, of in answer[1].items()]
+    said = {
+        entry: f"does not answer: {of}" if isinstance(of, str) else f"has {of / 1e9:.1f} GB free" * (of < LEAST_FREE)
+        for entry, of in answer[1].items()
+    }
+    whys = [f'GPU "{entry}" {what}' if what else "" for entry, what in said.items()]
     return Gpus(len(whys), tuple(n for n, why in enumerate(whys) if not why), "; ".join(filter(None, whys)))
-
-
-def _why_not(entry: str, free: float | str) -> str:
-    """Say why a GPU is left alone; nothing where it is not."""
-    said = f"does not answer: {free}" if isinstance(free, str) else f"has {free / 1e9:.1f} GB free"
-    return "" if not isinstance(free, str) and free >= LEAST_FREE else f'GPU "{entry}" {said}'
 
 
 def _count_by_torch() -> int:
@@ -254,9 +251,8 @@ def _misfit(cuda: int) -> str:
     built = re.search(r"^cuda\b[^=]*= '(\d+)", text, re.MULTILINE)
     if built is None:
         return "torch is built without CUDA; https://pytorch.org says how to install another one"
-    if cuda < int(built[1]):
-        return f"the driver knows CUDA {cuda}, torch is built for {built[1]}; install a newer driver or another torch"
-    return ""
+    too_old = f"the driver knows CUDA {cuda}, torch is built for {built[1]}; install a newer driver or another torch"
+    return too_old if cuda < int(built[1]) else ""
 
 
 def _gpus(numbers: Sequence[int]) -> Devices:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats
 from indexer.errors import LibraryError
-from indexer.library.durable import Files, folder_aside, from_signed, with_checksum
+from indexer.library.durable import Files, describe_file, folder_aside, from_signed, with_checksum
 from indexer.library.foreign import Name, parsed
 
 if TYPE_CHECKING:
@@ -131,14 +131,14 @@ class EncoderFacts(Shape):
     """All others of its folder; None where an older program wrote none."""
 
 
-def write_facts(folder: Path, checkpoint: "Checkpoint", choice: "ModelChoice", shape: Shape, files: Files) -> None:
-    """Write what is known of an encoder; `files` are all others of the folder."""
+def write_facts(folder: Path, checkpoint: "Checkpoint", choice: "ModelChoice", shape: Shape) -> None:
+    """Write what is known of an encoder into a folder that holds all its other files."""
     facts = EncoderFacts(
         fingerprint=checkpoint.fingerprint,
         model=checkpoint.name,
         choice=choice.to_json(),
         served="torch" if shape.reason else "onnx",
-        files=files,
+        files={path.name: describe_file(path) for path in sorted(folder.iterdir())},
         **asdict(shape),
     )
     (folder / FILE_NAME).write_text(json.dumps(with_checksum(asdict(facts)), indent=2), "utf-8")
@@ -158,7 +158,7 @@ def write_pending(folder: Path, checkpoint: "Checkpoint", choice: "ModelChoice")
             end_token=0,
             reason=PENDING,
         )
-        write_facts(aside, checkpoint, choice, shape, {})
+        write_facts(aside, checkpoint, choice, shape)
 
 
 def read_facts(folder: Path) -> EncoderFacts:

@@ -81,11 +81,6 @@ class TextTower(nn.Module):
             return torch.full((len(tokens),), tokens.shape[1])
         return (tokens != 0).sum(dim=1)
 
-    def encode_by_length(self, tokens: Tensor, *, at_once: int = 512) -> Tensor:
-        """Encode a batch in parts of texts of about one length, so that one long text does not lengthen all."""
-        order = (tokens != 0).sum(dim=1).argsort()
-        return torch.cat([self.encode_short(tokens[rows]) for rows in torch.split(order, at_once)])[order.argsort()]
-
 
 def _names_to_cut(model: Any) -> tuple[str, str] | None:
     """Name the position table and the causal mask of open_clip's own text transformer; None for any other.

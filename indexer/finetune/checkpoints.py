@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.distributed as dist
@@ -59,10 +59,9 @@ def read_tensors(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise TrainError(f'no checkpoint at "{path}"; run without --resume')
     try:
-        state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
+        return cast(dict[str, Any], torch.load(path, weights_only=True, map_location="cpu"))
     except Exception as error:  # a damaged file makes torch, zipfile or pickle raise, each their own
         raise _damaged(path, error) from error
-    return state
 
 
 def write_shards(tensors: Mapping[str, Any], facts: Mapping[str, Any], path: Path, *, rank: Rank, step: int) -> None:
@@ -291,8 +290,6 @@ def load_trained(session: Session, weights: Mapping[str, Tensor]) -> None:
         KeyError, RuntimeError: names or shapes are others.
     """
     own = trained_weights(session)
-    if own.keys() != weights.keys():
-        raise KeyError("other tensors")
-    for name in sorted(own):
+    for name in sorted({**own, **weights}):  # also what only one of them has
         put_whole(own[name], weights[name])
     limit_scale(session.student.model.logit_scale)

@@ -208,9 +208,8 @@ def _stored(name: str, tensor: torch.Tensor, stored: str) -> torch.Tensor:
     tensor = tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
     if not tensor.is_floating_point():
         return tensor
-    if stored == "fp8" and name.endswith("token_embedding.weight"):
-        return tensor.float().to(torch.float8_e4m3fn)
-    return tensor.float() if stored == "fp32" else tensor.half()
+    is_table = stored == "fp8" and name.endswith("token_embedding.weight")
+    return tensor.to({"fp32": torch.float32}.get(stored, torch.float8_e4m3fn if is_table else torch.float16))
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,10 +172,12 @@ def build_corpus(
     `report` is called with how many of how many are done, and of what.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    placed = [icon.placed for icon in gathered.icons]
-    pixels = _room_for(len(placed), folder / "pixels.part.npy", size=size)
-    kept: list[int] = []
-    failed: dict[int, str] = {}
+    placed, part = [icon.placed for icon in gathered.icons], folder / "pixels.part.npy"
+    pixels = np.lib.format.open_memmap(part, "w+", np.uint8, (len(placed), size, size, 3))
+    if sys.platform == "linux":  # to write into what a full disk lacks would end this process
+        with naming(part), part.open("r+b") as opened:
+            os.posix_fallocate(opened.fileno(), 0, opened.seek(0, os.SEEK_END))
+    kept, failed = list[int](), dict[int, str]()
     for rows, pictures in rendered(placed, failed, workers=workers, size=size, report=report):
         pixels[len(kept) : len(kept) + len(rows)] = pictures
         kept += rows
@@ -183,19 +185,10 @@ def build_corpus(
     gathered.skipped += [(placed[row].file, reason) for row, reason in failed.items()]
     pixels.flush()
     (folder / "corpus.json").unlink(missing_ok=True)  # it would describe other pixels until the new one is written
-    (folder / "pixels.part.npy").replace(folder / "pixels.npy")
+    part.replace(folder / "pixels.npy")
     described = _described([gathered.icons[row] for row in kept], gathered, limits)
     described |= {"size": size, "key": key_of(gathered, limits, size=size)}
     write_file(folder / "corpus.json", json.dumps(described).encode())
-
-
-def _room_for(n: int, file: Path, *, size: int) -> "np.memmap[Any, np.dtype[np.uint8]]":
-    """Map a new file for `n` pictures, all of its room taken: to write into what a full disk lacks ends a process."""
-    pixels = np.lib.format.open_memmap(file, "w+", np.uint8, (n, size, size, 3))
-    if sys.platform == "linux":
-        with naming(file), file.open("r+b") as opened:
-            os.posix_fallocate(opened.fileno(), 0, opened.seek(0, os.SEEK_END))
-    return pixels
 
 
 def key_of(gathered: Gathered, limits: Limits, *, size: int) -> str:
@@ -218,8 +211,7 @@ def rendered(
     from indexer.rendering.pool import RenderPool
     from indexer.rendering.slots import Job
 
-    jobs = [Job(row, entry.address) for row, entry in enumerate(placed)]
-    done = 0
+    jobs, done = [Job(row, entry.address) for row, entry in enumerate(placed)], 0
     with RenderPool(size=size, workers=workers) as pool:
         for chunk in pool.render(jobs[start : start + 4096] for start in range(0, len(jobs), 4096)):
             failed.update((failure.id, failure.reason) for failure in chunk.failures)

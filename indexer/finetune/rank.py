@@ -82,8 +82,7 @@ def run_rank(
     """
     plan = read_plan(places)
     options, limit = plan.options, plan.options.watching.stall_limit
-    chosen = options.distribution.backend
-    backend = chosen if chosen != "auto" else "nccl" if device.type == "cuda" else "gloo"
+    backend = options.distribution.backend.replace("auto", "nccl" if device.type == "cuda" else "gloo")
     reporter = TrainingReporter(report, TrainingProgress(rank.index, rank.world))
     reporter.join("the start")
     share_cores(rank)
@@ -324,18 +323,16 @@ def _is_over(run: Run) -> bool:
 
 def _validate(run: Run) -> None:
     """Sit the exam, and keep the weights if they are the best so far."""
-    session, state = run.session, run.state
+    session, state, figure = run.session, run.state, 0.0
     found: dict[str, Any] = {"loss": round(session.reporter.progress.loss, 6)}
-    figure = 0.0
     if run.exam is not None:
         with run.average.in_use() if run.average else nullcontext():
             scores = _scores(run, run.exam)
         found["figures"], figure = scores, main_figure(scores)
     state.history.append({"step": state.step, **found})
-    is_better = figure > state.best or run.exam is None
-    state.since_best = 0 if is_better else state.since_best + 1
-    if is_better:
-        state.best, state.best_step = figure, state.step
+    state.since_best += 1
+    if figure > state.best or run.exam is None:
+        state.best, state.best_step, state.since_best = figure, state.step, 0
         _begin(run, "saving the best weights")
         keep_best(session, run.average, state, run.places.best, made_by=run.made_by)
     if run.log:
@@ -357,19 +354,20 @@ def _scores(run: Run, exam: Exam) -> Scores:
 
 def _begin(run: Run, what: str) -> None:
     """Say what a rank is at that is its own affair, but for shards."""
-    reporter = run.session.reporter
-    (reporter.join if is_sharded(run.session) else reporter.begin)(what)
+    (run.session.reporter.join if is_sharded(run.session) else run.session.reporter.begin)(what)
 
 
 def _log(run: Run, log: Log, step: int, facts: dict[str, Any]) -> None:
     """Note what a step has shown."""
     log.write("step", step, facts)
     if run.session.options.watching.tensorboard:
-        values = {name: value for name, value in facts.items() if name not in ("terms", "seconds")}
-        values |= {f"loss/{name}": value for name, value in facts["terms"].items()}
-        values |= {"speed/images_per_second_of_rank_0": run.session.reporter.progress.images_per_second}
-        values |= {"memory/peak_gb": peak_memory(run.session.device) / 1e9} | gpu_figures(run.session.device)
-        log.draw(step, values)
+        values = {
+            **{name: value for name, value in facts.items() if name not in ("terms", "seconds")},
+            **{f"loss/{name}": value for name, value in facts["terms"].items()},
+            "speed/images_per_second_of_rank_0": run.session.reporter.progress.images_per_second,
+            "memory/peak_gb": peak_memory(run.session.device) / 1e9,
+        }
+        log.draw(step, values | gpu_figures(run.session.device))
 
 
 @click.command()

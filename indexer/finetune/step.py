@@ -53,8 +53,7 @@ def both_ways(
     first: Tensor, second: Tensor, scalars: tuple[Tensor, Tensor], right: Sides, rows: slice, options: Loss
 ) -> Tensor:
     """Loss of some `rows` of `first` against all of `second`, and of those of `second` against all of `first`."""
-    own = torch.arange(len(first), device=first.device)[rows]
-    masked = options.related == "masked"
+    own, masked = torch.arange(len(first), device=first.device)[rows], options.related == "masked"
     if options.kind == "sigmoid":  # symmetric in itself: every pair counts once
         return sigmoid_loss(first[rows], second, scalars, right[0], own, masked=masked)
     there = softmax_loss(first[rows], second, scalars[0], right[0], own, masked=masked)
@@ -82,9 +81,7 @@ def sigmoid_loss(
 
     Takes what `softmax_loss` takes, with scale and bias of the logits in `scalars`.
     """
-    scale, bias = scalars
-    logits = scale * rows @ columns.T + bias
-    is_own = _is_own(right, own)
+    logits, is_own = scalars[0] * rows @ columns.T + scalars[1], _is_own(right, own)
     signs = torch.where(is_own if masked else right, 1.0, -1.0)
     losses = -functional.logsigmoid(signs * logits)
     if masked:

@@ -32,11 +32,9 @@ class LowRank(nn.Module):
 
     def __init__(self, matrix: Tensor, *, rank: int, scale: float) -> None:
         super().__init__()
-        rows, columns = matrix.shape
-        rank = min(rank, rows, columns)
-        self.down = nn.Parameter(torch.empty(rank, columns, dtype=matrix.dtype))
-        self.up = nn.Parameter(torch.zeros(rows, rank, dtype=matrix.dtype))
-        self.scale = scale
+        (rows, columns), self.scale = matrix.shape, scale
+        self.down = nn.Parameter(torch.empty(min(rank, rows, columns), columns, dtype=matrix.dtype))
+        self.up = nn.Parameter(torch.zeros(rows, len(self.down), dtype=matrix.dtype))
         nn.init.kaiming_uniform_(self.down, a=math.sqrt(5))
 
     def forward(self, matrix: Tensor) -> Tensor:
@@ -78,9 +76,8 @@ class Student(nn.Module):
 
     def __init__(self, model: Any, options: FinetuneOptions, *, precision: Precision) -> None:
         super().__init__()
-        towers = options.towers
         self.model: Any = model
-        self.precision = precision
+        self.precision, towers = precision, options.towers
         self.encodes_texts = towers.text_tower != "locked"
         self._text_tower = (TextTower(model),)  # no module of this one: weights would have two names
         # FSDP gathers parameters in hooks and compiled code wants one shape: neither lets a batch be cut to its texts.
@@ -126,11 +123,9 @@ class Student(nn.Module):
             vectors = texts.float()
         else:
             [tower], texts = self._text_tower, texts.long()
+            cut = tower.encode_short if longest is None else tower.encode_cut
             with autocast(self.precision, texts.device):
-                if self._cuts_texts:
-                    vectors = tower.encode_cut(texts[:, :longest]) if longest else tower.encode_short(texts)
-                else:
-                    vectors = tower(texts)
+                vectors = cut(texts[:, :longest]) if self._cuts_texts else tower(texts)
         return vectors if self.text_map is None else functional.normalize(vectors @ self.text_map, dim=-1)
 
     def train(self, mode: bool = True) -> "Student":
@@ -313,9 +308,8 @@ class Average:
             if isinstance(part, FSDPModule):
                 part.reshard()
         for name, average in self.tensors.items():
-            live = self._live[name].detach()
-            kept = live.clone()
-            live.copy_(average)
+            kept = self._live[name].detach().clone()
+            self._live[name].copy_(average)
             average.copy_(kept)
 
 

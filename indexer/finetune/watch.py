@@ -9,7 +9,7 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass
 from itertools import product
 from pathlib import Path
@@ -74,12 +74,14 @@ def make_exam(lesson: Lesson, tokenizer: Tokenizer, *, twins: float) -> Exam | N
     places: dict[str, list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
         places[str(lesson.bases[row])].append(place)
-    asked = _tag_queries(lesson, rows)
-    pixels = lesson.pixels[rows]
-    looks = lesson.looks[torch.from_numpy(rows)].float()
+    asked, pixels, looks = _tag_queries(lesson, rows), lesson.pixels[rows], lesson.looks[torch.from_numpy(rows)].float()
+    degraded = np.empty_like(pixels)  # by a fixed seed, so that every model gets the same ones
+    for some in (range(len(pixels))[start : start + 256] for start in range(0, len(pixels), 256)):
+        changes = draw_changes(some, len(pixels), _SCREENSHOT, seed=(0,))
+        degraded[some] = as_bytes(augment(as_floats(torch.from_numpy(pixels[some])), changes))
     return Exam(
         pixels,
-        _degraded(pixels),
+        degraded,
         [row.nonzero().flatten().tolist() for row in (looks @ looks.T >= twins).fill_diagonal_(True)],
         tokenize(names, tokenizer),
         [found[0] for found in places.values()],
@@ -154,15 +156,6 @@ def _tag_queries(lesson: Lesson, rows: Ids) -> list[tuple[int, list[int]]]:
     return [asked[place] for place in np.random.default_rng(1).permutation(len(asked))[:MAX_QUERIES]]
 
 
-def _degraded(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """The same pictures as screenshots would have them; by a fixed seed, so that every model gets the same ones."""
-    found = np.empty_like(pixels)
-    for rows in (range(len(pixels))[start : start + 256] for start in range(0, len(pixels), 256)):
-        changes = draw_changes(rows, len(pixels), _SCREENSHOT, seed=(0,))
-        found[rows] = as_bytes(augment(as_floats(torch.from_numpy(pixels[rows])), changes))
-    return found
-
-
 def _vectors(
     encode: Callable[[Tensor], Tensor], chunks: Iterable[Tensor], device: torch.device, live: Callable[[], None]
 ) -> Floats:
@@ -221,10 +214,9 @@ class Log:
 
 def _step_of(line: str) -> float:
     """The step of a line; one that a kill has cut comes after everything."""
-    try:
+    with suppress(ValueError, KeyError):
         return float(json.loads(line)["step"])
-    except (ValueError, KeyError):
-        return float("inf")
+    return math.inf
 
 
 _HELD_CYCLES = 100_000_000

@@ -29,8 +29,7 @@ def cut_out(content: bytes, *, size: int) -> Pixels:
 
     Raises RenderError as `indexer.rendering.render.render` does.
     """
-    rendered = render(content, size=size)
-    picture = draw(content, size=_DRAWN_AT * size)
+    rendered, picture = render(content, size=size), draw(content, size=_DRAWN_AT * size)
     if (picture[..., 3] < 255).any():
         return rendered.pixels
     return _cut_out_opaque(picture[..., :3], size=size, may_be_even=svg_document(content) is not None)
@@ -84,8 +83,7 @@ class Screenshot(NamedTuple):
     def from_bytes(cls, spelled: bytes, *, size: int) -> Self:
         """Read what `to_bytes` spelled; `size` is that of the icon."""
         height, width, has_icon = _HEAD.unpack_from(spelled)
-        values = np.frombuffer(spelled, np.uint8, offset=_HEAD.size)
-        end = 3 * height * width
+        values, end = np.frombuffer(spelled, np.uint8, offset=_HEAD.size), 3 * height * width
         icon = values[end:].reshape(size, size, 3) if has_icon else None
         return cls(values[:end].reshape(height, width, 3), icon)
 
@@ -106,14 +104,10 @@ def draw_screenshot(content: bytes, *, size: int) -> Screenshot:
 
 
 def _on_clear_ground(image: Image.Image) -> Image.Image:
-    grounds = (_on_ground(image, shade) for shade in (255, 0))
+    grounds = [Image.new("RGB", image.size, (shade, shade, shade)) for shade in (255, 0)]
+    for ground in grounds:
+        ground.paste(image, mask=image.getchannel("A"))
     return max(grounds, key=lambda shown: min(_contrast(shown), CLEAR_CONTRAST))
-
-
-def _on_ground(image: Image.Image, shade: int) -> Image.Image:
-    ground = Image.new("RGB", image.size, (shade, shade, shade))
-    ground.paste(image, mask=image.getchannel("A"))
-    return ground
 
 
 def _contrast(image: Image.Image) -> int:

@@ -65,11 +65,9 @@ def tokens(css: str | Sequence[Any]) -> Sequence[Any]:
 
 def declarations(style: str | Sequence[Any]) -> list[Declaration]:
     """What a style attribute states, or the block of a rule."""
-    read = tinycss2.parse_blocks_contents(tokens(style), skip_comments=True, skip_whitespace=True)
     found = []
-    for one in read:
-        value = tinycss2.serialize(one.value).rstrip() if one.type == "declaration" else ""
-        if value:
+    for one in tinycss2.parse_blocks_contents(tokens(style), skip_comments=True, skip_whitespace=True):
+        if value := tinycss2.serialize(one.value).rstrip() if one.type == "declaration" else "":
             value = value if "'" in value else value.replace('"', "'")
             name = one.name if one.name.startswith("--") else one.lower_name
             text = f"{name}:{value}{'!important' if one.important else ''}"

@@ -8,8 +8,7 @@ from conftest import disc, svg
 from PIL import Image, ImageFilter
 
 from indexer.library.traits import Ink
-from indexer.rendering.ink import GRID, measure
-from indexer.rendering.render import render
+from indexer.rendering.render import GRID, measure, render
 
 SIZES = (32, 64, 224)
 
