@@ -107,10 +107,13 @@ def limit(*, choice: str, kind: str, batches: Sequence[int], precision: str = "a
             while not n or time.perf_counter() - began < seconds:
                 n += len(encode_all(device, [pixels[:size]] * _IN_A_ROW))
             taken, computed = time.perf_counter() - began, time.process_time() - computed
-            row = {"images/s": n / taken, "name": f"batch {device.batch_size}, {name}", "remark": device.remark}
-            row |= {"ms of a core": 1e3 * computed / n} if kind == "cpu" else {}
             share = {"MFU": n / taken * flops / ceiling, "GFLOP": flops / 1e9, "of TFLOP/s": ceiling / 1e12}
-            yield {**row, **(share if flops else {}), "precision": device.encoder.precision}
+            yield {
+                **{"images/s": n / taken, "name": f"batch {device.batch_size}, {name}", "remark": device.remark},
+                **({"ms of a core": 1e3 * computed / n} if kind == "cpu" else {}),
+                **(share if flops else {}),
+                "precision": device.encoder.precision,
+            }
             if taken > _LONGEST_SECONDS:
                 return
 
@@ -210,20 +213,15 @@ def weights(*, folder: str, model: str) -> Rows:
 
 def describe(*, kind: str = "cpu") -> Rows:
     """Yield what this machine is: facts that need no measuring."""
-    packages, caches = {}, {}
+    packages = {}
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):  # from a checkout, `icons` itself need not be installed
             packages[name] = version(name)
-    for cache in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        with suppress(OSError):
-            level, holds, size = ((cache / name).read_text("ascii").strip() for name in ("level", "type", "size"))
-            caches[f"L{level} {holds.lower()}"] = size
     yield {
         "system": platform.platform(),
         "python": platform.python_version(),
         "processor": processor(),
         "cores": cores(),
-        "caches": caches,
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
         "load_before": round(os.getloadavg()[0], 2),
         "packages": packages,
@@ -235,14 +233,12 @@ def describe(*, kind: str = "cpu") -> Rows:
 def _gpus() -> dict[str, Any]:
     """GPUs, their software, and how they are linked."""
     them = range(torch.cuda.device_count())
-    found = [torch.cuda.get_device_properties(n) for n in them]
-    ask_nccl: Any = torch.cuda.nccl.version
-    ask_cudnn: Any = torch.backends.cudnn.version
-    nccl = ask_nccl() if torch.distributed.is_nccl_available() else None
+    found, backends = [torch.cuda.get_device_properties(n) for n in them], cast(Any, torch)
+    nccl = backends.cuda.nccl.version() if dist.is_nccl_available() else None
     return {
         "gpus": [{"name": gpu.name, "memory_gb": round(gpu.total_memory / 1e9, 1)} for gpu in found],
         "cuda": torch.version.cuda,
-        "cudnn": ask_cudnn(),
+        "cudnn": backends.backends.cudnn.version(),
         "nccl": ".".join(map(str, nccl)) if nccl else None,
         "peers": [[a == b or torch.cuda.can_device_access_peer(a, b) for b in them] for a in them],
     }
@@ -262,9 +258,8 @@ def links() -> Rows:
         started = time.perf_counter()
         with page_locked(pixels, device) as refusal:
             locked, here = time.perf_counter() - started, torch.from_numpy(pixels)
-            figures = _copied(here, device)
-            figures |= {"locked": "yes" if here.is_pinned() else "no", "seconds to lock": locked}
-            yield {"name": "the renderers' memory", **figures, "remark": refusal}
+            facts = {"locked": "yes" if here.is_pinned() else "no", "seconds to lock": locked, "remark": refusal}
+            yield {"name": "the renderers' memory", **_copied(here, device), **facts}
 
 
 def _copied(here: Any, device: Any) -> dict[str, Any]:

@@ -183,8 +183,8 @@ class _Bench:
         times, shares = self._ask(VectorIndex.open(path, spec=spec), least, f"Asking {kind.name} of {n:,}")
         path.unlink()
         p50, p95 = (round(1000 * float(value), 4) for value in np.percentile(times, (50, 95)))
-        run = {"MB": size / 1e6, "built in, s": seconds, "recall@10": float(np.mean(shares))}
-        run |= {"p50, ms": p50, "p95, ms": p95, "queries": len(times)}
+        built = {"MB": size / 1e6, "built in, s": seconds, "recall@10": float(np.mean(shares))}
+        run = {**built, "p50, ms": p50, "p95, ms": p95, "queries": len(times)}
         return Row(group, f"{kind.name}{' *' if kind is recommended(n) else ''}", {"kind": kind.name}, [run])
 
     def chunks(self, n: int, title: str) -> Iterator[Floats]:

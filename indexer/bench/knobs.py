@@ -102,11 +102,14 @@ TRAIN: Table = {
 
 def spell(value: Any) -> str:
     """Spell a knob's value as the command line takes it."""
-    if value is None:
-        return AUTO
-    if isinstance(value, float):
-        return f"{value:g}"
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+    known = {None: AUTO, True: "on", False: "off"}
+    return (
+        known[value]
+        if value is None or isinstance(value, bool)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 def parse(table: Table, name: str, text: str) -> Any:
@@ -114,9 +117,9 @@ def parse(table: Table, name: str, text: str) -> Any:
     if name not in table:
         raise BenchError(f'no knob "{name}"; there are {", ".join(sorted(table))}')
     knob = table[name]
-    choices: dict[str, Any] = {choice: choice for choice in knob.kind} if isinstance(knob.kind, tuple) else {}
-    choices |= {"on": True, "off": False} if knob.kind is bool else {}
-    choices |= {AUTO: None} if knob.usual is None else {}
+    switch: dict[str, Any] = {"on": True, "off": False} if knob.kind is bool else {}
+    named = {choice: choice for choice in knob.kind} if isinstance(knob.kind, tuple) else switch
+    choices = {**named, **({AUTO: None} if knob.usual is None else {})}
     if text in choices:
         return choices[text]
     with suppress(ValueError):
@@ -143,11 +146,10 @@ def label(table: Table, config: Config, among: Sequence[Config]) -> str:
     """Name a configuration by what sets it apart from the first of those that it is compared with."""
     values = [{name: other.get(name, knob.usual) for name, knob in table.items()} for other in (*among, config)]
     own, first = values[-1], values[0]
-    names = [name for name in table if any(other[name] != first[name] for other in values)]
-    if own != first:
-        names = [name for name in names if own[name] != first[name]]
-    elif len(names) > 3:
-        names = []
+    varied = [name for name in table if any(other[name] != first[name] for other in values)]
+    names = [name for name in varied if own[name] != first[name]] or (
+        varied if own == first and len(varied) < 4 else []
+    )
     return ", ".join(f"{name}={spell(own[name])}" for name in names) or "base"
 
 

@@ -89,8 +89,8 @@ def run_module(
             if cause := ranks.follow(check):
                 raise BenchError(cause)
         return
-    command, variables = [sys.executable, "-m", module, *arguments], {**variables}
-    variables |= {} if devices.visible is None else {MASK: devices.visible}
+    command = [sys.executable, "-m", module, *arguments]
+    variables = {**variables, **({} if devices.visible is None else {MASK: devices.visible})}
     with (folder / "process.log").open("w+b") as log, started(command, variables, stdout=log, stderr=log) as process:
         while process.poll() is None:
             with suppress(subprocess.TimeoutExpired):
@@ -169,8 +169,8 @@ class Ran:
             start, seconds = span["start"], span["seconds"]
             taken = [size for at, size in self.memory if start <= at <= start + seconds]
             name = span["span"] if span["rank"] == OWN else f"rank {span['rank']}: {span['span']}"
-            found[name] = {"seconds": seconds, "start, s": start, "processor, s": span["processor_seconds"]}
-            found[name] |= {"peak memory, GB": max(taken) / 1e9} if taken else {}
+            peak = {"peak memory, GB": max(taken) / 1e9} if taken else {}
+            found[name] = {"seconds": seconds, "start, s": start, "processor, s": span["processor_seconds"], **peak}
         return found
 
 

@@ -60,9 +60,8 @@ class Row:
 
     def text(self, name: str) -> str:
         """Spell a figure: its median, with its interval where there are several runs."""
-        if values := self.values(name):
-            return spell(median(values))
-        return str(next((run[name] for run in reversed(self.runs) if run.get(name) is not None), ""))
+        words = str(next((run[name] for run in reversed(self.runs) if run.get(name) is not None), ""))
+        return spell(median(values)) if (values := self.values(name)) else words
 
 
 def median(values: Sequence[float]) -> Figure:
@@ -80,9 +79,8 @@ def spell(figure: Figure) -> str:
 
 def number(value: float) -> str:
     """Spell a number with three digits, all that stand before the point, or what is missing to one."""
-    if value == int(value) or abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.2f}" if abs(value) >= 1 else f"{value:.5f}" if abs(value) > 0.99 else f"{value:.3g}"
+    plain = f"{value:.2f}" if abs(value) >= 1 else f"{value:.5f}" if abs(value) > 0.99 else f"{value:.3g}"
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 100 else plain
 
 
 Rates = Mapping[int, Sequence[float]]

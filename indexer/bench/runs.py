@@ -151,8 +151,7 @@ class Reports:
         """Note what there is now."""
         self.busy.append((time.time(), busy_seconds()))
         for progress in Watch(RanksRun.of_folder(self.run), EmbeddingProgress).look():
-            if progress.began_at:
-                self.seen[progress.rank].append(progress)
+            self.seen[progress.rank] += [progress] * bool(progress.began_at)
 
     def figures(self, n_cores: int) -> Run:
         """Figures of all ranks together, of the later part of the pictures.
@@ -160,13 +159,12 @@ class Reports:
         Raises:
             BenchError: no rank has embedded a picture.
         """
-        ranks, ends = list(self.seen.values()), [reports[-1] for reports in self.seen.values()]
+        ranks = [reports for reports in self.seen.values() if reports]
+        ends = [reports[-1] for reports in ranks]
         if not sum(rank.done for rank in ends):
             raise BenchError("no picture was embedded")
-        began, times = (
-            min(rank.began_at for rank in ends),
-            np.unique([rank.began_at + rank.seconds for of in ranks for rank in of]),
-        )
+        began = min(rank.began_at for rank in ends)
+        times = np.unique([rank.began_at + rank.seconds for of in ranks for rank in of])
         done = sum(_reported(reports, "done", times) for reports in ranks)
         start, end = float(np.interp(done[-1] * _LEFT_OUT, [0.0, *done], [began, *times])), float(times[-1])
 

@@ -218,13 +218,10 @@ def measure_cold(library: Library, *, n_runs: int, progress: Progress = lambda *
 
 def spread(answers: Sequence[Answered]) -> Run:
     """Quantiles of times in ms, and the median of what the answers say themselves."""
-    found: Run = {"requests": len(answers)}
-    if answers:
-        times = np.percentile([one.seconds for one in answers], (50, 95, 99))
-        found |= {f"p{p}, ms": round(1000 * float(time), 3) for p, time in zip((50, 95, 99), times, strict=True)}
-        reported = [one.reported for one in answers if one.reported]
-        found |= {"reported p50, ms": round(1000 * statistics.median(reported), 3)} if reported else {}
-    return found
+    times, reported = [one.seconds for one in answers], [one.reported for one in answers if one.reported]
+    found = {f"p{p}, ms": float(np.percentile(times, p)) for p in (50, 95, 99) if times}
+    found |= {"reported p50, ms": statistics.median(reported)} if reported else {}
+    return {"requests": len(answers), **{name: round(1000 * seconds, 3) for name, seconds in found.items()}}
 
 
 def timed(server: Server, ask: Callable[..., object], questions: Sequence[Any], **window: Any) -> Run:

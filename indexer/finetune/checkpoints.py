@@ -28,8 +28,10 @@ from indexer.library.foreign import from_plain
 from indexer.ranks import Rank
 
 _FACTS = "facts.pt"
-_HARMLESS = {("torch", "Size"), ("torch.serialization", "_get_layout"), ("pathlib", "PosixPath")}
-_HARMLESS |= {("pathlib._local", "PosixPath")}  # from Python 3.13 on
+_HARMLESS = {
+    *(("torch", "Size"), ("torch.serialization", "_get_layout"), ("pathlib", "PosixPath")),
+    ("pathlib._local", "PosixPath"),  # from Python 3.13 on
+}
 
 
 def gathered(tensors: Mapping[str, Tensor], *, rank: Rank) -> dict[str, Tensor]:

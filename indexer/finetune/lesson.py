@@ -187,8 +187,8 @@ def build_corpus(
     (folder / "corpus.json").unlink(missing_ok=True)  # it would describe other pixels until the new one is written
     part.replace(folder / "pixels.npy")
     described = _described([gathered.icons[row] for row in kept], gathered, limits)
-    described |= {"size": size, "key": key_of(gathered, limits, size=size)}
-    write_file(folder / "corpus.json", json.dumps(described).encode())
+    key = {"size": size, "key": key_of(gathered, limits, size=size)}
+    write_file(folder / "corpus.json", json.dumps({**described, **key}).encode())
 
 
 def key_of(gathered: Gathered, limits: Limits, *, size: int) -> str:

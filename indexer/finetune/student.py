@@ -377,8 +377,7 @@ def _fill(student: Student, weights: Mapping[str, Tensor], *, rank: Rank, device
     for name, buffer in student.named_buffers():
         buffer.copy_(buffers[name])
     for name, tensor in student.state_dict().items():  # in one order on all ranks
-        if isinstance(tensor, DTensor):
-            put_whole(tensor, weights[name] if rank.index == 0 else torch.empty(tensor.shape, dtype=tensor.dtype))
-        else:
-            tensor.copy_(weights.get(name, tensor))
+        value = weights[name] if rank.index == 0 else torch.empty(tensor.shape, dtype=tensor.dtype)
+        put_whole(tensor, value)
+        if not isinstance(tensor, DTensor):
             dist.broadcast(tensor, src=0)
