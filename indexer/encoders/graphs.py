@@ -245,9 +245,7 @@ class OnnxEncoder(LoadedEncoder):
         Raises:
             ModelError: ONNX Runtime refuses a graph.
         """
-        self.checkpoint = graphs.checkpoint
-        self.precision = precision
-        shape = graphs.facts.shape
+        self.checkpoint, self.precision, shape = graphs.checkpoint, precision, graphs.facts.shape
         self.image_size, self.dim = shape.image_size, shape.dim
         self._shape, self._tokenizer = shape, clip_tokenizer()
         paths = [graphs.path(name) for name in ("text", "image" if precision == "fp32" else "image-int8")]

@@ -74,9 +74,7 @@ class Tower:
 
         ort.disable_telemetry_events()  # where it was imported before `indexer` set the environment
         options = ort.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
+        options.intra_op_num_threads, options.inter_op_num_threads, options.log_severity_level = threads, 1, 3
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # render workers need the cores
         try:
             self._session: Any = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
@@ -223,8 +221,7 @@ class OnnxQueryEncoder(QueryEncoder):
         self.image_size = facts.image_size
         # One query is too small to be shared, and spinning threads cost the others.
         self._tower = cache(lambda name: Tower(folder / f"{name}.onnx", threads=1))
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._facts = facts
+        self._tokenizer, self._facts = Tokenizer.from_file(str(folder / "tokenizer.json")), facts
 
     def has_token(self, word: str) -> bool:
         """Tell whether a word is so usual that the encoder reads it as one piece."""

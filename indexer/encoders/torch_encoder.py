@@ -105,11 +105,8 @@ class Encoder(LoadedEncoder):
     out_of_memory = torch.OutOfMemoryError
 
     def __init__(self, checkpoint: Checkpoint, *, device: torch.device, precision: Precision = "auto") -> None:
-        self.checkpoint = checkpoint
-        self.device = device
-        self.texts_at_once = TEXTS_AT_ONCE[device.type]
-        self.precision = resolve_precision(precision, device)
-        self.model = load_model(checkpoint)
+        self.checkpoint, self.device, self.texts_at_once = checkpoint, device, TEXTS_AT_ONCE[device.type]
+        self.precision, self.model = resolve_precision(precision, device), load_model(checkpoint)
         preprocess = self.model.visual.preprocess_cfg
         self.model.visual = _without_batch_norm(self.model.visual)
         # Weights are cast once: autocast would cast them for every batch. Pixels come channels last; convolutions in

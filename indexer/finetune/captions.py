@@ -39,26 +39,17 @@ _VARIANTS = frozenset(("alt", "variant", "one", "two", "three", "four", "five", 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How much of the sources is taken; saved with the corpus."""
+class Limits(Learning):
+    """How much of the sources is taken; saved with the corpus. Nothing is borrowed from a held-out name, or by one."""
 
-    names_per_set: int | None = 2000
-    """None: all."""
-    variants_per_name: int | None = 2
-    tags_per_icon: int = 24
-    """Those that most sets agree on."""
     tags_by_lot: int = 8
     """Of the rest, drawn for each icon by a hash of its picture, so that all icons of a name know more together."""
     seed: int = 0
-    admit: str = "all"
-    """The rule that icons are refused by: `Learning.admit`, or that of the bundled model."""
-    held_out: int | None = None
-    """As in `options.Learning`: nothing is borrowed from a held-out name, or by one."""
 
     def facts(self) -> dict[str, Any]:
         """Spell them for `corpus.json`; `held_out` only where it was chosen: other corpora keep their keys."""
-        plain = asdict(self)
-        return plain if self.held_out else {name: value for name, value in plain.items() if name != "held_out"}
+        names = ("names_per_set", "variants_per_name", "tags_per_icon", "tags_by_lot", "seed", "admit", "held_out")
+        return {name: getattr(self, name) for name in names if name != "held_out" or self.held_out}
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,8 +340,7 @@ def gather_icons(
     """
     excludes = dict.fromkeys(sources, tuple(exclude)) if sources else remembered_sources(library)
     skipped: list[tuple[str, str]] = []
-    chosen = {name: value for name, value in asdict(learning).items() if name != "own_captions"}
-    limits = Limits(tags_by_lot=0, seed=seed, **chosen)
+    limits = Limits(**asdict(learning), tags_by_lot=0, seed=seed)
     placed = read_sources(excludes, skipped)
     own = read_own_captions(Path(learning.own_captions)) if learning.own_captions else {}
     unknown = own.keys() - {entry.file for entry in placed}

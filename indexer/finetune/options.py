@@ -270,8 +270,7 @@ class Places:
     """The files of one run, all named from the folder that it makes."""
 
     def __init__(self, out: Path) -> None:
-        self.out = out
-        self.work = out.parent / f"{out.name}.work"
+        self.out, self.work = out, out.parent / f"{out.name}.work"
         """What a run keeps beside its result: all that follows."""
         self.corpus = self.work / "corpus"
         """Rendered icons and their captions."""

@@ -289,8 +289,7 @@ def _read(run: Run) -> None:
     session, progress = run.session, run.session.reporter.progress
     results = read_results(session, [taken for _, taken in run.unread])
     for (seconds, taken), result in zip(run.unread, results, strict=True):
-        progress.loss = result["loss"]
-        number = taken.step + 1
+        progress.loss, number = result["loss"], taken.step + 1
         if run.log and (not number % session.options.watching.log_steps or number == run.n_steps):
             rates = {f"rate/{name}": rate for name, rate in taken.rates.items()}
             _log(run, run.log, number, {**result, **rates, "seconds": round(seconds, 6)})

@@ -275,9 +275,7 @@ class Average:
     """Moving average of a student's trained tensors; whole numbers, such as counts of batches, are copied."""
 
     def __init__(self, student: Student, *, decay: float) -> None:
-        self.decay = decay
-        self._student = student
-        state = student.state_dict(keep_vars=True)
+        self.decay, self._student, state = decay, student, student.state_dict(keep_vars=True)
         self._live = {name: state[name] for name in student.trained_names()}
         self.tensors = {name: tensor.detach().clone() for name, tensor in self._live.items()}
         pairs = [(it, self._live[name]) for name, it in self.tensors.items()]

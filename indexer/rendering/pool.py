@@ -122,8 +122,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         chunk: int = CHUNK,
         n_slots: int | None = None,
     ) -> None:
-        self.waited_seconds = 0.0
-        self.held = 1
+        self.waited_seconds, self.held = 0.0, 1
         self.usual_ahead = max(2, math.ceil(workers * 4 * SENT_AT_ONCE / chunk)) if workers else 0
         self.ahead = self.usual_ahead
         self.n_slots = n_slots or self.held + self.ahead

@@ -94,8 +94,7 @@ def draw_screenshot(content: bytes, *, size: int) -> Screenshot:
     Raises RenderError as `indexer.rendering.render.render` does, and where it is of one colour all over.
     """
     picture, _ = decode(content, size=None)
-    is_opaque = picture.shape[2] == 3 or int(picture[..., 3].min()) == 255
-    image = Image.fromarray(picture)
+    is_opaque, image = picture.shape[2] == 3 or int(picture[..., 3].min()) == 255, Image.fromarray(picture)
     shown = image.convert("RGB") if is_opaque else _on_clear_ground(image)
     if _contrast(shown) < VISIBLE_CONTRAST:
         raise RenderError("of one colour all over, so it shows no icon")

@@ -72,7 +72,7 @@ def icon_set(prefix: str, names: list[str], folder: Path) -> Path:
 
 def test_a_corpus_leaves_out_pictures_that_equal_a_reserved_one(tmp_path: Path) -> None:
     sources = [icon_set("lucide", ["house"], tmp_path), icon_set("fork", ["house", "bin", "star"], tmp_path)]
-    limits = Limits(admit="shippable")
+    limits = Limits(**{"admit": "shippable"})
     placed = read_sources(dict.fromkeys(sources, ()), [])
     gathered = gather(placed, limits=limits, refuse=refuse, extra_tags=[{"bin": ["delete", "trash"]}])
     leave_out_reserved(gathered, placed, workers=0)

@@ -54,7 +54,7 @@ def corpus(
     from indexer.finetune.captions import Limits, gather, read_sources
     from indexer.finetune.lesson import build_corpus
 
-    limits = Limits(admit="shippable", **chosen)
+    limits = Limits(**{"admit": "shippable", **chosen})
     written_words = read_written(written)
     extra_tags = (words_of_packages(packages), written_words.tags_by_name())
     unread: list[tuple[str, str]] = []

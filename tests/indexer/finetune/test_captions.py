@@ -74,7 +74,7 @@ def placed(name: str, *, key: str = "some", licence: str | None = "MIT") -> Plac
 def tags_of(
     names: list[Placed], limits: Limits | None = None, *extra: dict[str, list[str]]
 ) -> dict[str, tuple[str, ...]]:
-    gathered = gather(names, limits=limits or Limits(), refuse=lambda _: None, extra_tags=extra)
+    gathered = gather(names, limits=limits or Limits(variants_per_name=2), refuse=lambda _: None, extra_tags=extra)
     return {f"{icon.placed.record.set.key} {icon.words}": icon.tags for icon in gathered.icons}
 
 
