@@ -334,15 +334,14 @@ def _embed_plainly(
     encode(first)  # not counted: libraries are loaded, kernels chosen
     if options.get("loader") == "memory":
         batches = [first] * max(1, len(files) // (batch * rank.world))
-    if many:
-        dist.barrier()
+    meet = dist.barrier if many else lambda: None
+    meet()
     started, encoding, vectors = time.perf_counter(), 0.0, list[Any]()
     for pictures in batches:
         began = time.perf_counter()
         vectors.append(encode(pictures))
         encoding += time.perf_counter() - began
-    if many:
-        dist.barrier()
+    meet()
     seconds, n = time.perf_counter() - started, sum(map(len, vectors)) * rank.world
     return {
         "images/s": n / seconds,

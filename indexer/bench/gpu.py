@@ -4,6 +4,7 @@
 missing, then tries those again that have failed.
 """
 
+import itertools
 import os
 import tempfile
 import time
@@ -129,10 +130,10 @@ class Parts:
             yield plain(batch=64, precision="fp32")
             yield plain(batch=256, precision="bf16", pinned=is_gpu)
         if n_devices > 1:
-            for model, is_each in ((model, is_each) for model in (first, *others[:1]) for is_each in (True, False)):
-                for n in sorted({1, 2, 4, 8, n_devices} & set(range(1, n_devices + 1))):
-                    n_pictures = setting.n(model) * (n if is_each else 1)
-                    yield self._embed(model, f"devices {model}{EACH if is_each else SAME}", n_pictures, devices=n)
+            counts = sorted({1, 2, 4, 8, n_devices} & set(range(1, n_devices + 1)))
+            for model, behind, n in itertools.product((first, *others[:1]), (EACH, SAME), counts):
+                n_pictures = setting.n(model) * (n if behind == EACH else 1)
+                yield self._embed(model, f"devices {model}{behind}", n_pictures, devices=n)
             backend = "nccl" if is_gpu else "gloo"
             yield self._alone("all-reduce", "all-reduce", n_ranks=n_devices, kind=setting.kind, backend=backend)
 
@@ -186,9 +187,8 @@ class Parts:
 
 def chosen(parts: Sequence[Part], only: Sequence[str]) -> list[Part]:
     """Those of some parts whose names begin so. Raises BenchError: there is none."""
-    for name in only:
-        if not any(part.name.startswith(name) for part in parts):
-            raise BenchError(f'--only "{name}" is no part; there are {", ".join(part.name for part in parts)}')
+    if unknown := [name for name in only if not any(part.name.startswith(name) for part in parts)]:
+        raise BenchError(f'--only "{unknown[0]}" is no part; there are {", ".join(part.name for part in parts)}')
     return [part for part in parts if not only or part.name.startswith(tuple(only))]
 
 
@@ -251,9 +251,8 @@ def _open(out: Path, kind: str) -> Report:
 
 def goals(report: Report) -> Iterator[tuple[str, bool]]:
     """Hold what was measured against the goals: what was reached, and whether that is enough."""
-    for row in report.rows:
-        for value in row.values("least cosine"):
-            yield f"{row.group}, {row.name}: least cosine {value:.5f} of {LEAST_COSINE}", value >= LEAST_COSINE
+    for row, value in ((row, value) for row in report.rows for value in row.values("least cosine")):
+        yield f"{row.group}, {row.name}: least cosine {value:.5f} of {LEAST_COSINE}", value >= LEAST_COSINE
     if "gpus" not in report.machine:  # what is tried in small has no speed
         return
     bases = {row.group: row for row in report.rows if row.name == "base"}

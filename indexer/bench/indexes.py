@@ -5,6 +5,7 @@ real picture is from its nearest neighbour. So it stays among directions that ic
 close as in a larger library.
 """
 
+import itertools
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -88,14 +89,14 @@ def plan_indexes(options: IndexOptions, *, dim: int, free: int) -> tuple[list[tu
         IconsError: not one kind of as many vectors as were asked for fits.
     """
     most, steps, refused = options.most or USUAL, list[tuple[int, IndexKind]](), list[str]()
-    for n in sorted({*(size for size in SIZES if size < most), most}):
-        for kind in (KINDS[name] for name in options.kinds):
-            needed = memory_needed(kind, n, dim=dim)
-            if needed <= USED_SHARE * free:
-                steps.append((n, kind))
-            else:
-                takes = f"{kind.name} would take {needed / 1e9:,.1f} GB of memory, {free / 1e9:,.1f} are free"
-                refused.append(f"not measured: {n:,} vectors, {takes}")
+    sizes = sorted({*(size for size in SIZES if size < most), most})
+    for n, kind in itertools.product(sizes, [KINDS[name] for name in options.kinds]):
+        needed = memory_needed(kind, n, dim=dim)
+        if needed <= USED_SHARE * free:
+            steps.append((n, kind))
+        else:
+            takes = f"{kind.name} would take {needed / 1e9:,.1f} GB of memory, {free / 1e9:,.1f} are free"
+            refused.append(f"not measured: {n:,} vectors, {takes}")
     if options.most and not any(n == options.most for n, _ in steps):
         raise IconsError(f'--vectors "{options.most}": {refused[-1].partition("vectors, ")[2]}; ask for fewer')
     return steps, refused

@@ -187,12 +187,10 @@ def usual_groups(
     """
     found: dict[str, list[dict[str, Any]]] = {}
     for name, knob in table.items():
-        values = [*knob.tried, *(knob.also if is_thorough else ())]
-        if table is TRAIN and name == "batch":
-            values = [base["batch"] // 2, base["batch"] * 2]
+        tried = [*knob.tried, *(knob.also if is_thorough else ())]
         values = [
             value
-            for value in values
+            for value in ([base["batch"] // 2, base["batch"] * 2] if table is TRAIN and name == "batch" else tried)
             if name not in most or value <= most[name]
             if kind == "cuda" or not (value in knob.gpu or knob.group == "NCCL")
         ]

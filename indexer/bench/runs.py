@@ -7,6 +7,7 @@ Rates of the product are those that its ranks report: of embedding the first fif
 are drawn while the encoder loads; of training the steps that warm up.
 """
 
+import itertools
 import json
 import tempfile
 import time
@@ -104,10 +105,9 @@ def gather(folder: Path, source: Path | None, *, choice: ModelChoice, n: int) ->
         BenchError, SourceError: the source holds no pictures, or is not there.
     """
     found: dict[bytes, Job] = {}
-    for opened in open_sources(source or bundled(SAMPLES)):
-        for scanned in opened.scan({}):
-            for record in scanned.records or ():
-                found.setdefault(record.digest, Job(0, opened.address_of(scanned, record)))
+    scans = ((opened, scanned) for opened in open_sources(source or bundled(SAMPLES)) for scanned in opened.scan({}))
+    for opened, scanned, record in ((*scan, record) for scan in scans for record in scan[1].records or ()):
+        found.setdefault(record.digest, Job(0, opened.address_of(scanned, record)))
     if not found:
         raise BenchError(f'no pictures in "{source}"; give a folder of icons, or none for the bundled samples')
     jobs = list(found.values())
@@ -133,9 +133,9 @@ def png_files(pictures: Pictures, *, workers: int) -> Path:
     folder.mkdir(exist_ok=True)
     if missing := [job for job in pictures.jobs if not (folder / f"{job.id:07d}.png").exists()]:
         with RenderPool(size=FILE_SIDE, workers=workers) as pool:
-            for chunk in pool.render([missing]):
-                for number, pixels in zip(chunk.ids.tolist(), chunk.pixels, strict=True):
-                    Image.fromarray(pixels).save(folder / f"{number:07d}.png")
+            drawn = (zip(chunk.ids.tolist(), chunk.pixels, strict=True) for chunk in pool.render([missing]))
+            for number, pixels in itertools.chain.from_iterable(drawn):
+                Image.fromarray(pixels).save(folder / f"{number:07d}.png")
     return folder
 
 

@@ -40,9 +40,8 @@ class ModelChoice:
     @classmethod
     def typed(cls, model: str, pretrained: Path | None) -> "ModelChoice":
         """What was typed, its paths absolute: they are kept, and mean the same from any folder."""
-        if model.startswith(LOCAL):
-            model = f"{LOCAL}{_absolute(model.removeprefix(LOCAL))}"
-        return cls(model, str(_absolute(pretrained)) if pretrained else None)
+        place = f"{LOCAL}{_absolute(model.removeprefix(LOCAL))}"
+        return cls(place if model.startswith(LOCAL) else model, str(_absolute(pretrained)) if pretrained else None)
 
     @classmethod
     def bundled(cls) -> "ModelChoice":
@@ -202,10 +201,9 @@ def open_clip_folder() -> Path:
 
 def _is_cached(repository: str) -> bool:
     """Whether any part of a tower is in the local cache; a path, say, is no repository."""
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub import errors, try_to_load_from_cache
 
-    with suppress(HFValidationError):
+    with suppress(errors.HFValidationError):
         found = (try_to_load_from_cache(repository, name) for name in ("config.json", *TOKENIZER_NAMES))
         return any(isinstance(path, str) for path in found)
     return False
@@ -213,10 +211,9 @@ def _is_cached(repository: str) -> bool:
 
 def _cached_folder(repository: str) -> Path | None:
     """Find a hub folder in the local cache, whole; what is there is not asked for again."""
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub import errors, snapshot_download
 
-    with suppress(HFValidationError, LocalEntryNotFoundError):
+    with suppress(errors.HFValidationError, errors.LocalEntryNotFoundError):
         folder = Path(snapshot_download(repository, local_files_only=True))
         is_whole = (folder / CONFIG_NAME).is_file() and any((folder / name).is_file() for name in WEIGHT_NAMES)
         return folder if is_whole else None
@@ -225,8 +222,7 @@ def _cached_folder(repository: str) -> Path | None:
 
 def _fetch(repository: str) -> None:
     """Bring a hub folder's files into the local cache."""
-    from huggingface_hub import constants, snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub import constants, errors, snapshot_download
 
     if constants.HF_HUB_OFFLINE:
         raise ModelError(
@@ -235,7 +231,7 @@ def _fetch(repository: str) -> None:
         )
     try:
         snapshot_download(repository, allow_patterns=[CONFIG_NAME, *WEIGHT_NAMES, *TOKENIZER_NAMES])
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+    except (errors.HfHubHTTPError, errors.HFValidationError, errors.LocalEntryNotFoundError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise ModelError(
             f'"{HUB}{repository}" can\'t be fetched ({reason}); download the folder and give --model local-dir:PATH'
@@ -329,13 +325,14 @@ def _too_large(part: Mapping[str, Any], most_weights: int) -> Iterator[str]:
     width, layers = part.get("width", _LEAST_WIDTH), part.get("layers", _LEAST_LAYERS)
     n_layers, vocabulary = sum(layers) if isinstance(layers, list) else layers, part.get("vocab_size", 0)
     than = f'more than its weights hold ("{most_weights}" numbers at most)'
-    if 4 * n_layers * width**2 > most_weights:  # attention alone
-        yield f'layers "{layers}" of width "{width}", {than}'
-    if vocabulary * width > most_weights:
-        yield f'vocab_size "{vocabulary}" of width "{width}", {than}'
     size, patch = (part.get(name) for name in ("image_size", "patch_size"))
-    if size and patch and (image_side(part) // patch) ** 2 > _MOST_PATCHES:
-        yield f'image_size "{size}" in patches of "{patch}"; {_MOST_PATCHES} are the most'
+    n_patches = (image_side(part) // patch) ** 2 if size and patch else 0
+    impossible = {
+        f'layers "{layers}" of width "{width}", {than}': 4 * n_layers * width**2 > most_weights,  # attention alone
+        f'vocab_size "{vocabulary}" of width "{width}", {than}': vocabulary * width > most_weights,
+        f'image_size "{size}" in patches of "{patch}"; {_MOST_PATCHES} are the most': n_patches > _MOST_PATCHES,
+    }
+    yield from (what for what, is_so in impossible.items() if is_so)
 
 
 def image_side(vision: Mapping[str, Any]) -> int:

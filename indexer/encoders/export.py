@@ -222,10 +222,9 @@ class _AnyLength(nn.Module):
         with ExitStack() as stack:
             for name in self.tower.cut_names or ():
                 stack.enter_context(_cut(self.tower, name, positions))
-            for module in self.tower.modules():
-                if isinstance(module, nn.MultiheadAttention):
-                    module.forward = partial(_attend, module)  # type: ignore[method-assign]
-                    stack.callback(delattr, module, "forward")
+            for module in (it for it in self.tower.modules() if isinstance(it, nn.MultiheadAttention)):
+                module.forward = partial(_attend, module)  # type: ignore[method-assign]
+                stack.callback(delattr, module, "forward")
             return cast(Tensor, self.tower(tokens))
 
 

@@ -280,12 +280,12 @@ def _ways_to_resample(device: torch.device, size: int) -> tuple[Tensor, Tensor]:
     separable, so one product with such a matrix an axis does what two resizes would.
     """
     unit, ways = torch.eye(size)[None, None], []
-    for side in torch.linspace(0.25 * size, 0.75 * size, N_RESAMPLE_SIDES).round().int().tolist():
-        for down, up in product(METHODS, METHODS):
-            smooth = {} if down == "nearest-exact" else {"antialias": True, "align_corners": False}
-            small = functional.interpolate(unit, size=(side, size), mode=down, **smooth)
-            straight = {} if up == "nearest-exact" else {"align_corners": False}
-            ways.append(functional.interpolate(small, size=(size, size), mode=up, **straight)[0, 0])
+    sides = torch.linspace(0.25 * size, 0.75 * size, N_RESAMPLE_SIDES).round().int().tolist()
+    for side, down, up in product(sides, METHODS, METHODS):
+        smooth = {} if down == "nearest-exact" else {"antialias": True, "align_corners": False}
+        small = functional.interpolate(unit, size=(side, side), mode=down, **smooth)
+        straight = {} if up == "nearest-exact" else {"align_corners": False}
+        ways.append(functional.interpolate(small, size=(size, size), mode=up, **straight)[0, 0])
     place = torch.arange(size) / size
     return torch.stack([*ways, unit[0, 0]]).to(device), ((place[:, None] - place) ** 2).to(device)
 

@@ -99,12 +99,11 @@ def base_of(words: str) -> str:
 def read_sources(excludes: Mapping[Path, Sequence[str]], skipped: list[tuple[str, str]]) -> list[Placed]:
     """Scan sources once, each without what is to be left out; files that can't be read are added to `skipped`."""
     placed = []
-    for location, exclude in excludes.items():
-        for source in open_sources(location, exclude=exclude):
-            for scanned in source.scan({}):
-                if scanned.error:
-                    skipped.append((f"{source.location}/{scanned.path}".rstrip("/"), scanned.error))
-                placed += [Placed(record, source.address_of(scanned, record)) for record in scanned.records or ()]
+    opened = (it for location, exclude in excludes.items() for it in open_sources(location, exclude=exclude))
+    for source, scanned in ((it, scanned) for it in opened for scanned in it.scan({})):
+        if scanned.error:
+            skipped.append((f"{source.location}/{scanned.path}".rstrip("/"), scanned.error))
+        placed += [Placed(record, source.address_of(scanned, record)) for record in scanned.records or ()]
     if not placed:
         raise SourceError(
             "no icons in these sources; give folders of pictures, npm packages, Iconify JSON, or a manifest"
@@ -163,10 +162,9 @@ def _named(entries: Sequence[Placed], own: Mapping[str, Sequence[str]], gathered
         record = entry.record
         words = parse(record.name, affixes, style=record.style, size=record.size).words
         written = tuple(captions[record.digest])
-        if not any(map(str.isalpha, words)):
-            words = normalise(written[0]) if written else ""
-        if any(map(str.isalpha, words)):
-            icons.append(TrainingIcon(entry, words, tuple(normalise(tag) for tag in record.tags), written))
+        said = words if any(map(str.isalpha, words)) else normalise(written[0]) if written else ""
+        if any(map(str.isalpha, said)):
+            icons.append(TrainingIcon(entry, said, tuple(normalise(tag) for tag in record.tags), written))
         else:
             gathered.refused["no word in its name"] += 1
             gathered.skipped.append((entry.file, f'no word in its name "{record.name}", and no caption'))
@@ -302,13 +300,9 @@ def make_captions(
 
 def mined(name: str, tags: Sequence[str], generator: random.Random) -> list[tuple[int, str]]:
     """List what an icon may be called, each with its kind: name, tags, phrases, single words of the name."""
-    found = {name: 0}
-    for tag in tags:
-        found.setdefault(tag, 1)
-    for _ in range(min(3, len(tags))):
-        found.setdefault(phrase(name, list(tags), generator), 2)
-    for part in parts_of(name):
-        found.setdefault(part, 3)
+    found, phrases = dict[str, int](), [phrase(name, list(tags), generator) for _ in range(min(3, len(tags)))]
+    for kind, caption in ((kind, it) for kind, of in enumerate(([name], tags, phrases, parts_of(name))) for it in of):
+        found.setdefault(caption, kind)
     return [(kind, caption) for caption, kind in found.items()]
 
 

@@ -12,13 +12,9 @@ from typing import Any, cast
 import torch
 import torch.distributed as dist
 from torch import Tensor
-from torch.distributed.checkpoint.api import CheckpointException
-from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
-from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
+from torch.distributed.checkpoint import api, default_planner, filesystem, state_dict_loader, state_dict_saver
 from torch.distributed.checkpoint.metadata import Metadata
 from torch.distributed.checkpoint.state_dict import get_optimizer_state_dict, set_optimizer_state_dict
-from torch.distributed.checkpoint.state_dict_loader import load
-from torch.distributed.checkpoint.state_dict_saver import save
 
 from indexer.errors import TrainError
 from indexer.finetune.step import Session
@@ -80,10 +76,10 @@ def write_shards(tensors: Mapping[str, Any], facts: Mapping[str, Any], path: Pat
         write_tensors(facts, aside / _FACTS)
     dist.barrier()
     # Batch norms differ between ranks: what is not sharded is that of rank 0.
-    planner = DefaultSavePlanner(dedup_save_to_lowest_rank=True)
+    planner = default_planner.DefaultSavePlanner(dedup_save_to_lowest_rank=True)
     try:
-        save(dict(tensors), storage_writer=FileSystemWriter(aside), planner=planner)
-    except CheckpointException as error:  # no `Exception` for Python
+        state_dict_saver.save(dict(tensors), storage_writer=filesystem.FileSystemWriter(aside), planner=planner)
+    except api.CheckpointException as error:  # no `Exception` for Python
         shutil.rmtree(aside, ignore_errors=True)
         cause = str(next(iter(error.failures.values()))[0])
         raise OSError(None, cause.splitlines()[0] if cause else "its ranks do not say why", str(folder)) from error
@@ -92,9 +88,8 @@ def write_shards(tensors: Mapping[str, Any], facts: Mapping[str, Any], path: Pat
         shutil.rmtree(folder, ignore_errors=True)
         aside.rename(folder)
         sync(path)
-        for other in path.glob("step-*"):
-            if other != folder:
-                shutil.rmtree(other)
+        for other in {*path.glob("step-*")} - {folder}:
+            shutil.rmtree(other)
 
 
 def read_shards(tensors: Mapping[str, Any], path: Path) -> None:
@@ -104,7 +99,7 @@ def read_shards(tensors: Mapping[str, Any], path: Path) -> None:
         TrainError: there are none, or they are damaged or of other tensors.
     """
     try:
-        load(dict(tensors), storage_reader=_Reader(_newest(path)))
+        state_dict_loader.load(dict(tensors), storage_reader=_Reader(_newest(path)))
     except Exception as error:  # on one rank or on all, of torch, pickle or the file system
         raise _damaged(path, error) from error
 
@@ -117,7 +112,7 @@ def _damaged(path: Path, error: Exception) -> TrainError:
     return TrainError(f'the checkpoint "{path}" is damaged ({type(error).__name__}); --replace begins anew')
 
 
-class _Reader(FileSystemReader):
+class _Reader(filesystem.FileSystemReader):
     """Reads shards, and the list of them without running what a pickle may hold."""
 
     def read_metadata(self, *_: Any, **__: Any) -> Metadata:

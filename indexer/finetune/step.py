@@ -84,9 +84,7 @@ def sigmoid_loss(
     logits, is_own = scalars[0] * rows @ columns.T + scalars[1], _is_own(right, own)
     signs = torch.where(is_own if masked else right, 1.0, -1.0)
     losses = -functional.logsigmoid(signs * logits)
-    if masked:
-        losses = losses.masked_fill(right & ~is_own, 0.0)
-    return losses.sum() / len(rows)
+    return (losses.masked_fill(right & ~is_own, 0.0) if masked else losses).sum() / len(rows)
 
 
 def keeping_loss(vectors: Tensor, parents: Tensor) -> Tensor:
@@ -119,11 +117,10 @@ def make_optimizer(student: Student, options: FinetuneOptions) -> torch.optim.Op
     texts = {id(parameter) for parameter in text_parameters(student.model)}
     visual = {id(parameter) for parameter in student.model.visual.parameters()}
     members = defaultdict[tuple[str, bool], list[nn.Parameter]](list)
-    for name, parameter in student.named_parameters():
-        if parameter.requires_grad:
-            tower = "pictures" if id(parameter) in visual else "texts" if id(parameter) in texts else "map"
-            decays = parameter.ndim > 1 and name.rsplit(".", 1)[-1] not in UNDECAYED
-            members[tower, decays].append(parameter)
+    for name, parameter in ((name, it) for name, it in student.named_parameters() if it.requires_grad):
+        tower = "pictures" if id(parameter) in visual else "texts" if id(parameter) in texts else "map"
+        decays = parameter.ndim > 1 and name.rsplit(".", 1)[-1] not in UNDECAYED
+        members[tower, decays].append(parameter)
     towers, decay = options.towers, options.schedule.weight_decay
     factors = {"pictures": towers.picture_rate, "texts": towers.text_rate, "map": towers.map_rate}
     groups = [
@@ -283,10 +280,10 @@ def compute_gradients(
             carried = _carry(session.wrapped(*part), leaf, scalars=leaves[-1], n_parts=len(parts))
             carried.backward()  # type: ignore[no-untyped-call]
     is_averaged = options.distribution.strategy == "fsdp" and options.loss.local
-    for parameter in session.student.parameters() if is_averaged else ():
-        if parameter.ndim == 0 and parameter.grad is not None:  # which FSDP leaves whole
-            dist.all_reduce(parameter.grad)
-            parameter.grad /= rank.world
+    scalars = [it.grad for it in session.student.parameters() if it.ndim == 0 and it.grad is not None]
+    for gradient in scalars if is_averaged else ():  # which FSDP leaves whole
+        dist.all_reduce(gradient)
+        gradient.div_(rank.world)
     values = torch.stack([loss.detach(), *terms.values()])
     if rank.world > 1 and options.loss.local:
         dist.all_reduce(values)

@@ -137,8 +137,8 @@ class Student(nn.Module):
 
     def plain_weights(self) -> dict[str, Tensor]:
         """Weights under the names of the model that training began with: additions and the text map are merged."""
-        state = self.model.state_dict()
-        weights: dict[str, Tensor] = {name: it for name, it in state.items() if "parametrizations." not in name}
+        state: dict[str, Tensor] = self.model.state_dict()
+        weights = {name: it for name, it in state.items() if "parametrizations." not in name}
         for path, module in self.model.named_modules():
             for name in getattr(module, "parametrizations", ()):
                 weights[f"{path}.{name}" if path else name] = getattr(module, name).detach()
@@ -302,9 +302,8 @@ class Average:
     @torch.no_grad()
     def _swap(self) -> None:
         # FSDP keeps the outermost weights that it has gathered, and would use these, not changed shards.
-        for part in self._student.modules():
-            if isinstance(part, FSDPModule):
-                part.reshard()
+        for part in (part for part in self._student.modules() if isinstance(part, FSDPModule)):
+            part.reshard()
         for name, average in self.tensors.items():
             kept = self._live[name].detach().clone()
             self._live[name].copy_(average)
@@ -325,9 +324,11 @@ def put_whole(tensor: Tensor, value: Tensor) -> None:
     """
     if tensor.shape != value.shape:
         raise RuntimeError("another shape")
-    if isinstance(tensor, DTensor):
-        value = distribute_tensor(value.to(tensor.device), tensor.device_mesh, tensor.placements)
-    tensor.copy_(value)
+    tensor.copy_(
+        distribute_tensor(value.to(tensor.device), tensor.device_mesh, tensor.placements)
+        if isinstance(tensor, DTensor)
+        else value
+    )
 
 
 def sharded(whole: Student | None, make: Callable[[], Student], *, rank: Rank, device: torch.device) -> Student:
@@ -355,15 +356,12 @@ def blocks(module: nn.Module) -> Iterator[nn.Module]:
     So are transformer blocks wherever they stand in a row, and the blocks of ResNet's and ConvNeXt's stages.
     """
     is_row = isinstance(module, nn.ModuleList | nn.Sequential)
-    for child in module.children():
-        if isinstance(
-            child, parametrize.ParametrizationList
-        ):  # low-rank additions belong to the block that they are added to
-            continue
+    # Low-rank additions belong to the block that they are added to.
+    for child in (it for it in module.children() if not isinstance(it, parametrize.ParametrizationList)):
         inner = list(blocks(child))
-        if inner:
-            yield from inner
-        elif is_row and sum(any(True for _ in part.parameters(recurse=False)) for part in child.modules()) > 1:
+        yield from inner
+        own = sum(any(True for _ in part.parameters(recurse=False)) for part in child.modules())
+        if not inner and is_row and own > 1:
             yield child
 
 

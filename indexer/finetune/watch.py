@@ -143,10 +143,9 @@ def fallen(scores: Scores, parent: Scores) -> Iterator[str]:
 def _tag_queries(lesson: Lesson, rows: Ids) -> list[tuple[int, list[int]]]:
     """Captions' numbers with the places in `rows` that carry them as a tag or as a caption of their own."""
     right: dict[int, list[int]] = defaultdict(list)
-    for place, row in enumerate(rows):
-        for kind in ("tag", "own"):
-            for number in lesson.captions.of(int(row), kind):
-                right[int(number)].append(place)
+    for (place, row), kind in product(enumerate(rows), ("tag", "own")):
+        for number in lesson.captions.of(int(row), kind):
+            right[int(number)].append(place)
     texts, names = lesson.captions.texts, [lesson.words[row].split() for row in rows]
     asked = [
         (number, places)

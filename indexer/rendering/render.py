@@ -188,8 +188,7 @@ _ATTRIBUTE = re.compile(rb"\s(width|height|viewBox)\s*=\s*[\"']([^\"']{1,80})[\"
 
 def svg_document(content: bytes) -> bytes | None:
     """The SVG's text, unpacked and in an encoding that the checks below can read; None for anything but an SVG."""
-    if content.startswith(b"\x1f\x8b"):
-        content = _gunzip(content)
+    content = _gunzip(content) if content.startswith(b"\x1f\x8b") else content
     if codec := _codec(content):
         # The declaration names the encoding that is just being left.
         content = _XML_DECLARATION.sub("", content.decode(codec, errors="replace"), count=1).encode()
@@ -417,13 +416,14 @@ def _does_bitmap_move(image: Image.Image, kind: str) -> bool:
 
 
 def _bitmap_reason(error: Exception, *, kind: str, most_pixels: int) -> str:
-    if isinstance(error, Image.DecompressionBombWarning | Image.DecompressionBombError):
-        return f"{kind} of more than {most_pixels // 1_000_000} million pixels"
-    if isinstance(error, UnidentifiedImageError):
-        return f"{kind}: its header cannot be read"
-    if isinstance(error, EOFError) or "truncated" in str(error).lower():
-        return f"truncated {kind}"
-    return f"{kind}: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+    match error:
+        case Image.DecompressionBombWarning() | Image.DecompressionBombError():
+            return f"{kind} of more than {most_pixels // 1_000_000} million pixels"
+        case UnidentifiedImageError():
+            return f"{kind}: its header cannot be read"
+    said = str(error) or type(error).__name__
+    is_cut = isinstance(error, EOFError) or "truncated" in said.lower()
+    return f"truncated {kind}" if is_cut else f"{kind}: {said.splitlines()[0]}"
 
 
 def _decoded(image: Image.Image, *, size: int | None) -> Image.Image:

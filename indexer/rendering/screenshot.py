@@ -51,9 +51,7 @@ def _cut_out_opaque(colours: Pixels, *, size: int, may_be_even: bool) -> Pixels:
     if not may_be_even and not differs.any():
         raise RenderError("of one colour all over, so there is no icon to look for")
     is_even = (np.abs(border - ground).max(axis=1) < _CONTRAST).mean() >= _EVEN_SHARE
-    shown = Image.fromarray(colours)
-    if is_even:
-        shown = shown.crop(Image.fromarray(differs).getbbox())
+    shown = Image.fromarray(colours).crop(Image.fromarray(differs).getbbox() if is_even else None)
     side = round(max(shown.size) * (1 + 2 * MARGIN * is_even))
     square = Image.new("RGB", (side, side), tuple(ground.astype(int).tolist()))
     square.paste(shown, ((side - shown.width) // 2, (side - shown.height) // 2))

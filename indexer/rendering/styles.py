@@ -88,12 +88,11 @@ def written_out(document: bytes) -> bytes:
     sheets = root.findall(".//{*}style")
     rules = [rule for sheet in sheets if _holds(sheet.get("media", "")) for rule in _rules("".join(sheet.itertext()))]
     scopes = _write_elements(root, rules)
-    if len(scopes) * len(rules) > _MOST_RULES:
-        scopes = scopes[:1]
+    few = scopes[:1] if len(scopes) * len(rules) > _MOST_RULES else scopes
     for sheet in sheets:
         sheet.text = "".join(
             f"{','.join(selector + only for selector in selectors)}{{{_written(own, scope)}}}"
-            for scope, only in scopes
+            for scope, only in few
             for selectors, own in (rules if sheet is sheets[0] else ())
         )
     return ElementTree.tostring(root)
@@ -240,8 +239,7 @@ def _rgba(colour: str, ink: str) -> Sequence[float]:
     parsed: Any = color5.parse_color(colour)
     if parsed == "currentcolor":
         return _rgba(ink, "black")
-    if parsed.space in ("hsl", "hwb"):
-        parsed = parsed.to("srgb")
+    parsed = parsed.to("srgb") if parsed.space in ("hsl", "hwb") else parsed
     space, scale = _SPACES[parsed.space]
     spot = libvips().Image.black(1, 1, bands=3).linear(1, [scale * (channel or 0) for channel in parsed.coordinates])
     return [*np.clip(spot.copy(interpretation=space).colourspace("srgb").getpoint(0, 0), 0, 255), parsed.alpha]
