@@ -251,7 +251,7 @@ def _open(out: Path, kind: str) -> Report:
 
 def goals(report: Report) -> Iterator[tuple[str, bool]]:
     """Hold what was measured against the goals: what was reached, and whether that is enough."""
-    for row, value in ((row, value) for row in report.rows for value in row.values("least cosine")):
+    for row, value in ((it, value) for it in report.rows for value in it.values("least cosine")):
         yield f"{row.group}, {row.name}: least cosine {value:.5f} of {LEAST_COSINE}", value >= LEAST_COSINE
     if "gpus" not in report.machine:  # what is tried in small has no speed
         return

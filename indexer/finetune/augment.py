@@ -283,7 +283,7 @@ def _ways_to_resample(device: torch.device, size: int) -> tuple[Tensor, Tensor]:
     sides = torch.linspace(0.25 * size, 0.75 * size, N_RESAMPLE_SIDES).round().int().tolist()
     for side, down, up in product(sides, METHODS, METHODS):
         smooth = {} if down == "nearest-exact" else {"antialias": True, "align_corners": False}
-        small = functional.interpolate(unit, size=(side, side), mode=down, **smooth)
+        small = functional.interpolate(unit, size=(side, size), mode=down, **smooth)
         straight = {} if up == "nearest-exact" else {"align_corners": False}
         ways.append(functional.interpolate(small, size=(size, size), mode=up, **straight)[0, 0])
     place = torch.arange(size) / size
