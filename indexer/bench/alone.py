@@ -249,8 +249,8 @@ def links() -> Rows:
     device = torch.device("cuda", 0)
     use_device(device)
     source = torch.empty(256 << 20, dtype=torch.uint8)
-    for name, here in (("ordinary memory", source), ("pinned memory", source.pin_memory())):
-        yield {"name": name, **_copied(here, device)}
+    both = {"ordinary memory": source, "pinned memory": source.pin_memory()}
+    yield from ({"name": name, **_copied(here, device)} for name, here in both.items())
     settings = Settings(size=224, chunk=32, n_slots=64, seconds_per_item=10.0, memory_bytes=0)  # 308 MB, as of a rank
     with shared_memory(settings) as file:
         pixels = Slots.map(settings, file.fileno()).pixels

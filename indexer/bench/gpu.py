@@ -261,5 +261,7 @@ def goals(report: Report) -> Iterator[tuple[str, bool]]:
     for rate in large.values("images/s") if large and alone else ():
         share = rate / max(alone)
         yield f"{LARGE}: end to end {number(share)} of passes alone, of {LEAST_OF_LIMIT}", share >= LEAST_OF_LIMIT
-    for busy in bundled.values("cores busy") if bundled else ():
-        yield f"{BUNDLED}: cores busy {number(busy)} of {LEAST_CORES_BUSY}", busy >= LEAST_CORES_BUSY
+    all_busy = bundled.values("cores busy") if bundled else ()
+    yield from (
+        (f"{BUNDLED}: cores busy {number(it)} of {LEAST_CORES_BUSY}", it >= LEAST_CORES_BUSY) for it in all_busy
+    )

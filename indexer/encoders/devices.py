@@ -227,8 +227,13 @@ def find_gpus() -> Gpus:
         n_there = len([*_LISTED.iterdir()]) if _LISTED.is_dir() else _count_by_torch()
         n = len(mask) if n_there and mask else n_there
         return Gpus(n, tuple(range(n)))
-    if why := _misfit(answer[0]):
-        return Gpus(why=why)
+    spec = importlib.util.find_spec("torch")
+    text = Path(spec.origin).with_name("version.py").read_text("utf-8") if spec and spec.origin else ""
+    built = re.search(r"^cuda\b[^=]*= '(\d+)", text, re.MULTILINE)
+    if built is None or answer[0] < int(built[1]):
+        known = f"the driver knows CUDA {answer[0]}, torch is built for {built and built[1]}"
+        help_ = "torch is built without CUDA; https://pytorch.org says how to install another one"
+        return Gpus(why=f"{known}; install a newer driver or another torch" if built else help_)
     said = {
         entry: f"does not answer: {of}" if isinstance(of, str) else f"has {of / 1e9:.1f} GB free" * (of < LEAST_FREE)
         for entry, of in answer[1].items()
@@ -242,17 +247,6 @@ def _count_by_torch() -> int:
     import torch
 
     return torch.cuda.device_count()
-
-
-def _misfit(cuda: int) -> str:
-    """Say why torch and a driver that knows a version of CUDA do not go together."""
-    spec = importlib.util.find_spec("torch")
-    text = Path(spec.origin).with_name("version.py").read_text("utf-8") if spec and spec.origin else ""
-    built = re.search(r"^cuda\b[^=]*= '(\d+)", text, re.MULTILINE)
-    if built is None:
-        return "torch is built without CUDA; https://pytorch.org says how to install another one"
-    too_old = f"the driver knows CUDA {cuda}, torch is built for {built[1]}; install a newer driver or another torch"
-    return too_old if cuda < int(built[1]) else ""
 
 
 def _gpus(numbers: Sequence[int]) -> Devices:

@@ -219,7 +219,7 @@ def _watch(image: Path, graph: bytes, names: list[str], pixels: Pixels) -> Itera
     watched.write_bytes(model.SerializeToString())
     try:
         tower = Tower(watched, threads=0)
-        for start in range(0, len(pixels), _AT_ONCE):
-            yield tower.run_all("pixels", pixels[start : start + _AT_ONCE])[1:]
+        parts = np.split(pixels, range(_AT_ONCE, len(pixels), _AT_ONCE))
+        yield from (tower.run_all("pixels", part)[1:] for part in parts)
     finally:
         watched.unlink()

@@ -278,5 +278,5 @@ class TorchQueryEncoder(QueryEncoder):
 
 def _whole_words(vocabulary: Iterable[str]) -> list[str]:
     """Pick the pieces that are words, by the marks of CLIP's tokenizer, of byte-level BPE and of SentencePiece."""
-    ended = [piece.removesuffix("</w>") for piece in vocabulary if piece.endswith("</w>")]
-    return ended + [piece[1:] for piece in vocabulary if piece[:1] in ("\u0120", "\u2581")]
+    words = (piece.removesuffix("</w>") for piece in vocabulary if piece.endswith("</w>"))
+    return [*words, *(piece[1:] for piece in vocabulary if piece[:1] in ("\u0120", "\u2581"))]

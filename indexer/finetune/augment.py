@@ -229,8 +229,13 @@ def augment(images: Tensor, changes: Changes) -> Tensor:
     if len(ink) > n:
         ink[:n].index_add_(0, changes.beside, ink[n:])
     images = torch.addcmul(changes.dark, ink[:n].add_(ground[:n]), changes.light - changes.dark).clamp_(0, 1)
-    if len(rows := changes.backed):
-        images.index_copy_(0, rows, _backed(images[rows], changes))
+    if len(rows := changes.backed):  # on their grounds; what is of one colour in black or white, whichever shows
+        backed = images[rows]
+        difference = (backed - _ground(backed)).abs_().amax(1, keepdim=True)
+        opaque = difference / difference.amax((2, 3), keepdim=True).clamp_(min=0.05)
+        lowest, highest = torch.aminmax(backed, dim=1, keepdim=True)
+        front = torch.where((highest - lowest).amax((2, 3), keepdim=True) < 0.1, changes.front, backed)
+        images.index_copy_(0, rows, spread(changes.backing, size).clamp_(0, 1).lerp_(front, opaque))
     if len(rows := changes.grained):
         images.index_add_(0, rows, spread(changes.grain, size).expand(-1, 3, -1, -1)).clamp_(0, 1)
     if len(rows := changes.smoothed):
@@ -246,16 +251,6 @@ def augment(images: Tensor, changes: Changes) -> Tensor:
 def _ground(images: Tensor) -> Tensor:
     """The colour of a picture's corners, (n, 3, 1, 1): what lies around it when it shrinks."""
     return images[:, :, :: images.shape[2] - 1, :: images.shape[3] - 1].mean((2, 3), keepdim=True)
-
-
-def _backed(images: Tensor, changes: Changes) -> Tensor:
-    """Put pictures on their grounds. A picture of one colour is drawn in black or white, whichever shows."""
-    difference = (images - _ground(images)).abs_().amax(1, keepdim=True)
-    opaque = difference / difference.amax((2, 3), keepdim=True).clamp_(min=0.05)
-    lowest, highest = torch.aminmax(images, dim=1, keepdim=True)
-    is_plain = (highest - lowest).amax((2, 3), keepdim=True) < 0.1
-    front = torch.where(is_plain, changes.front, images)
-    return spread(changes.backing, images.shape[-1]).clamp_(0, 1).lerp_(front, opaque)
 
 
 def _separably(images: Tensor, weights: Tensor) -> Tensor:

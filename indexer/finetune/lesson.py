@@ -27,7 +27,6 @@ from indexer.finetune.captions import (
     Gathered,
     Limits,
     Placed,
-    TrainingIcon,
     base_of,
     is_held_out,
     make_captions,
@@ -186,9 +185,23 @@ def build_corpus(
     pixels.flush()
     (folder / "corpus.json").unlink(missing_ok=True)  # it would describe other pixels until the new one is written
     part.replace(folder / "pixels.npy")
-    described = _described([gathered.icons[row] for row in kept], gathered, limits)
-    key = {"size": size, "key": key_of(gathered, limits, size=size)}
-    write_file(folder / "corpus.json", json.dumps({**described, **key}).encode())
+    icons = [gathered.icons[row] for row in kept]
+    records = (icon.placed.record for icon in icons)
+    counts = Counter(replace(record.set, licence=record.licence or record.set.licence) for record in records)
+    described = {
+        "limits": limits.facts(),
+        "sets": [
+            {**{name: getattr(icon_set, name) for name in ("key", "title", "version", "licence")}, "icons": n}
+            for icon_set, n in sorted(counts.items(), key=lambda pair: (pair[0].key, str(pair[0].licence)))
+        ],
+        "refused": dict(gathered.refused.most_common()),
+        "skipped": gathered.skipped,
+        "words": [icon.words for icon in icons],
+        "tags": [icon.tags for icon in icons],
+        **({"own": [icon.own for icon in icons]} if any(icon.own for icon in icons) else {}),
+        **{"size": size, "key": key_of(gathered, limits, size=size)},
+    }
+    write_file(folder / "corpus.json", json.dumps(described).encode())
 
 
 def key_of(gathered: Gathered, limits: Limits, *, size: int) -> str:
@@ -218,23 +231,6 @@ def rendered(
             done += len(chunk.ids) + len(chunk.failures)
             report(done, len(jobs), "pictures")
             yield chunk.ids.tolist(), chunk.pixels
-
-
-def _described(icons: Sequence[TrainingIcon], gathered: Gathered, limits: Limits) -> dict[str, Any]:
-    records = (icon.placed.record for icon in icons)
-    counts = Counter(replace(record.set, licence=record.licence or record.set.licence) for record in records)
-    return {
-        "limits": limits.facts(),
-        "sets": [
-            {**{name: getattr(icon_set, name) for name in ("key", "title", "version", "licence")}, "icons": n}
-            for icon_set, n in sorted(counts.items(), key=lambda pair: (pair[0].key, str(pair[0].licence)))
-        ],
-        "refused": dict(gathered.refused.most_common()),
-        "skipped": gathered.skipped,
-        "words": [icon.words for icon in icons],
-        "tags": [icon.tags for icon in icons],
-        **({"own": [icon.own for icon in icons]} if any(icon.own for icon in icons) else {}),
-    }
 
 
 def open_lesson(

@@ -42,24 +42,6 @@ class LowRank(nn.Module):
         return matrix + self.scale * (self.up @ self.down)
 
 
-def add_lora(towers: list[nn.Module], *, rank: int, scale: float) -> None:
-    """Give every linear layer and attention projection of frozen towers a low-rank addition, which is trained.
-
-    Raises:
-        ModelError: a tower holds no such matrix.
-    """
-    matrices = [
-        (module, name)
-        for module in (module for tower in towers for module in tower.modules())
-        for name in ("weight", "in_proj_weight")
-        if isinstance(getattr(module, name, None), nn.Parameter) and (name != "weight" or isinstance(module, nn.Linear))
-    ]
-    if not matrices:
-        raise ModelError("this tower has no linear layers to add to; train it in full, or leave it locked")
-    for module, name in matrices:
-        parametrize.register_parametrization(module, name, LowRank(getattr(module, name), rank=rank, scale=scale))
-
-
 MAX_SCALE = 100.0
 START_BIAS = -10.0
 """Of the sigmoid loss, where the model brings none: at first nearly all pairs are wrong (Zhai et al. 2023)."""
@@ -181,7 +163,13 @@ def text_parameters(model: Any) -> list[nn.Parameter]:
 
 
 def _prepare_towers(model: Any, towers: Towers) -> list[nn.Module]:
-    """Freeze what is not trained, add what is trained instead; return the modules that stay as in use."""
+    """Freeze what is not trained, add what is trained instead; return the modules that stay as in use.
+
+    Every linear layer and attention projection of a frozen tower gets a low-rank addition where that is asked for.
+
+    Raises:
+        ModelError: a tower holds no such matrix.
+    """
     model.requires_grad_(True)
     steady: list[nn.Module] = []
     if getattr(model, "logit_bias", None) is not None:
@@ -195,8 +183,18 @@ def _prepare_towers(model: Any, towers: Towers) -> list[nn.Module]:
             steady += modules
             for parameter in parameters:
                 parameter.requires_grad_(False)
-        if kind == "lora":
-            add_lora(modules, rank=towers.lora_rank, scale=towers.lora_scale)
+        matrices = [
+            (module, name)
+            for module in (part for tower in modules for part in tower.modules())
+            for name in ("weight", "in_proj_weight")
+            if kind == "lora" and isinstance(getattr(module, name, None), nn.Parameter)
+            if name != "weight" or isinstance(module, nn.Linear)
+        ]
+        if kind == "lora" and not matrices:
+            raise ModelError("this tower has no linear layers to add to; train it in full, or leave it locked")
+        for module, name in matrices:
+            addition = LowRank(getattr(module, name), rank=towers.lora_rank, scale=towers.lora_scale)
+            parametrize.register_parametrization(module, name, addition)
     return steady
 
 

@@ -76,9 +76,9 @@ def test_a_training_is_read_from_its_own_log(tmp_path: Path, start: Path, icons:
     assert lesson.n_icons == 64
     alone = train({"devices": 1, "batch": 8}, lesson, HERE)
     assert alone["images/s"] == pytest.approx(8 * alone["steps/s"])
-    assert alone["loss"] > 0 and alone["communication"] == 0 < alone["compute"] <= 1
+    assert alone["loss"] > 0 and alone["communication"] == 0 < alone["optimiser"] < alone["compute"] <= 1
     both = train({"devices": 2, "batch": 8, "bucket_cap_mb": 1.0}, lesson, HERE)
-    assert both["communication"] > 0
+    assert 0 < both["communication"] < 1
     assert both["loss"] == pytest.approx(alone["loss"], abs=0.05), "the same icons in the same order"
     with pytest.raises(BenchError, match="1024"):
         train({"devices": 1, "batch": 1024}, lesson, HERE)

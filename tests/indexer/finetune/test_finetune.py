@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import open_clip
 import pytest
@@ -225,8 +224,6 @@ def test_events_profile_log_and_devices_are_shown_when_asked_for(icons: Path, st
     tags = set(events.Tags()["scalars"])
     assert {"loss", "rate/pictures", "speed/images_per_second_of_rank_0", "recall/names: pictures/R@10"} <= tags
     assert [event.step for event in events.Scalars("loss")] == [1, 2, 3, 4]
-    shares: dict[str, Any] = json.loads((Places(out).work / "profile" / "rank-0.json").read_text())
-    assert 0.1 < shares["compute share"] <= 1
     assert (Places(out).work / "profile" / "rank-0.trace.json").stat().st_size > 1000
 
 
