@@ -218,8 +218,7 @@ def test_two_ranks_of_ddp_learn_on_one_gpu(tmp_path: Path) -> None:
 @many
 @pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
 def test_two_ranks_learn_on_a_gpu_each(tmp_path: Path, strategy: str) -> None:
-    on_cpu = losses_of_two_ranks(tmp_path, "cpu", strategy)
-    losses = losses_of_two_ranks(tmp_path, "cuda", strategy)
+    on_cpu, losses = losses_of_two_ranks(tmp_path, "cpu", strategy), losses_of_two_ranks(tmp_path, "cuda", strategy)
     assert losses == pytest.approx(on_cpu, abs=0.1)
     assert losses[-1] == pytest.approx(losses[-2], abs=0.01), "the last step again, from a checkpoint"
 

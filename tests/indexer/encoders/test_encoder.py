@@ -126,13 +126,16 @@ def test_a_gpu_without_a_number_is_the_first(monkeypatch: pytest.MonkeyPatch) ->
 
 def _tower(*, bias: bool = True) -> nn.Sequential:
     torch.manual_seed(0)
-    layers = [
-        nn.Conv2d(3, 5, 3, stride=2, padding=1, bias=bias),  # 8 x 8 -> 4 x 4
-        nn.Conv2d(5, 7, 3, padding=1, bias=bias),
-        nn.Conv2d(7, 9, 3, stride=2, padding=1, bias=bias),  # -> 2 x 2
-        nn.Conv2d(9, 4, 3, padding=1, bias=bias),
-    ]
-    return nn.Sequential(*layers).double().eval()
+    return (
+        nn.Sequential(
+            nn.Conv2d(3, 5, 3, stride=2, padding=1, bias=bias),  # 8 x 8 -> 4 x 4
+            nn.Conv2d(5, 7, 3, padding=1, bias=bias),
+            nn.Conv2d(7, 9, 3, stride=2, padding=1, bias=bias),  # -> 2 x 2
+            nn.Conv2d(9, 4, 3, padding=1, bias=bias),
+        )
+        .double()
+        .eval()
+    )
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -147,15 +150,14 @@ def test_convolutions_over_small_maps_give_what_they_gave_before(bias: bool, sha
 
 
 def test_what_has_no_small_map_to_convolve_stays_as_it_is() -> None:
-    unlike = [
+    tower = nn.Sequential(
         nn.Conv2d(3, 3, 3, stride=3, padding=1),
         nn.Conv2d(3, 3, 1),
         nn.Conv2d(3, 3, 3, padding=1, groups=3),
         nn.Conv2d(3, 3, 3, padding=2, dilation=2),
         nn.Conv2d(3, 3, 3, padding=1, padding_mode="reflect"),
         nn.Conv2d(3, 3, (1, 3), padding=(0, 1)),
-    ]
-    tower = nn.Sequential(*unlike)
+    )
     multiply_small_maps(tower)
     assert not any(isinstance(layer, SmallMap) for layer in tower)
 
@@ -178,15 +180,10 @@ def _allowed() -> tuple[bool, bool]:
 
 
 @pytest.mark.parametrize(("precision", "inside"), [("fp32", (False, False)), ("bf16", AS_FOUND), ("auto", AS_FOUND)])
-def test_products_are_what_a_precision_is_called(precision: str, inside: tuple[bool, bool]) -> None:
-    with pytest.raises(ValueError, match="meanwhile"), products_in(precision):
-        assert _allowed() == inside
-        raise ValueError("meanwhile")
-    assert _allowed() == AS_FOUND
-
-
-@pytest.mark.parametrize(("precision", "inside"), [("fp32", (False, False)), ("bf16", AS_FOUND)])
-def test_a_rank_with_a_gpu_embeds_in_fp32_where_that_is_asked_for(precision: Any, inside: tuple[bool, bool]) -> None:
-    with in_products_of(torch.device("cuda", 1), EmbedOptions(precision=precision)):
-        assert _allowed() == inside
-    assert _allowed() == AS_FOUND
+def test_products_are_what_a_precision_is_called(precision: Any, inside: tuple[bool, bool]) -> None:
+    """Also those of a rank with a GPU."""
+    for block in (products_in(precision), in_products_of(torch.device("cuda", 1), EmbedOptions(precision=precision))):
+        with pytest.raises(ValueError, match="meanwhile"), block:
+            assert _allowed() == inside
+            raise ValueError("meanwhile")
+        assert _allowed() == AS_FOUND

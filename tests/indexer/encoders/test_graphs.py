@@ -44,8 +44,7 @@ def _carried(folder: Path, into: Path) -> OnnxQueryEncoder:
 def _least_cosines(encoder: Encoder, query: OnnxQueryEncoder) -> tuple[float, float]:
     """Of words, asked one by one, with those of torch in the full context; and of pictures."""
     with torch.inference_mode():
-        words = encoder.text_tower(encoder.tokenizer(TEXTS)).numpy()
-        pixels = sample_pixels(encoder.image_size)
+        words, pixels = encoder.text_tower(encoder.tokenizer(TEXTS)).numpy(), sample_pixels(encoder.image_size)
         pictures = encoder.image_tower(torch.from_numpy(pixels)).numpy()
     asked = np.stack([query.encode_words(text) for text in TEXTS])
     return float((words * asked).sum(1).min()), float((pictures * query.encode_many_pictures(pixels)).sum(1).min())

@@ -67,8 +67,7 @@ def test_vectors_of_both_ways_are_interchangeable(encoder: LoadedEncoder) -> Non
 def test_a_name_has_the_same_vector_bit_by_bit_in_any_company(n_images: int) -> None:
     """With the encoder that ships: a small one is too small to differ."""
     names, encoder = sample_names(n=100), load_encoder(BUNDLED, device=HOST, precision="fp32", n_images=n_images)
-    together = encoder.encode_texts(names)
-    order = np.random.default_rng(1).permutation(len(names))
+    together, order = encoder.encode_texts(names), np.random.default_rng(1).permutation(len(names))
     assert np.array_equal(encoder.encode_texts([names[place] for place in order]), together[order])
     for place in range(0, 100, 10):
         assert np.array_equal(encoder.encode_texts([names[place]])[0], together[place])
@@ -161,8 +160,7 @@ def _draw(folder: Path, names: str) -> Path:
 @pytest.mark.parametrize(("begins", "other"), [("int8", "fp32"), ("auto", "int8")])
 def test_a_library_goes_on_as_it_began(begins: Any, other: Any, library: Library, tmp_path: Path) -> None:
     def build(names: str, *, precision: Any) -> set[str]:
-        how = EmbedOptions(workers=0, precision=precision)
-        sources = [_draw(tmp_path / "icons", names)]
+        how, sources = EmbedOptions(workers=0, precision=precision), [_draw(tmp_path / "icons", names)]
         index(library, IndexOptions(sources=sources, devices="cpu", embed=how), Silent())
         return precisions(library.vectors(BUNDLED.fingerprint))
 

@@ -85,13 +85,11 @@ def tiny_session(
 
     A `tower` of timm's takes the place of open_clip's for pictures.
     """
-    rank = rank or Rank()
-    changed = {"vision_cfg": {"timm_model_name": tower, **TIMM}} if tower else {}
+    rank, changed = rank or Rank(), {"vision_cfg": {"timm_model_name": tower, **TIMM}} if tower else {}
     model = model or tiny_model(**changed)
     lesson = tiny_lesson(model, options)
     torch.manual_seed(options.schedule.seed)
-    device = torch.device("cpu")
-    student = Student(model, options, precision="fp32")
+    device, student = torch.device("cpu"), Student(model, options, precision="fp32")
     student.beside = beside
     with torch.no_grad():  # LoRA's additions and the map start as nothing; let them be something
         for name, parameter in student.named_parameters():

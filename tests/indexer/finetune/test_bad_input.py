@@ -143,8 +143,7 @@ def test_a_model_or_an_earlier_run_is_replaced_where_that_is_asked_for_and_else_
     assert run(*given, code=2).output.endswith(already)
     assert contents(tmp_path) == before
     shutil.rmtree(out)  # as if it had ended after its last checkpoint
-    before = contents(tmp_path)
-    told = run(*given, code=2).output
+    before, told = contents(tmp_path), run(*given, code=2).output
     assert f'"{Places(out).work}" holds the checkpoint of an earlier run; --resume goes on from it' in told
     assert told.count("\n") == 2
     assert contents(tmp_path) == before
@@ -211,13 +210,16 @@ def test_out_of_memory_says_what_helps(icons: Path, start: Path, tmp_path: Path)
         ("--set lowest_quality=90 --set highest_quality=20", 'lowest_quality "90" is above highest_quality "20"'),
         ("--pretrained {words}", "has its own weights; --pretrained goes with an open_clip name"),
         ("--new-model {words}", "is not an open_clip config"),
+        ("--new-model {config}", 'says text_cfg.layers "1000" of width "16384", more than its weights hold'),
     ],
 )
 def test_options_that_fit_nothing_are_refused(
     icons: Path, start: Path, tmp_path: Path, chosen: str, reason: str
 ) -> None:
-    (tmp_path / "words.txt").write_text("one\n")
-    assert reason in refused(icons, start, tmp_path / "mine", *chosen.format(words=tmp_path / "words.txt").split())
+    words, config = tmp_path / "words.txt", tmp_path / "config.json"
+    words.write_text("one\n")
+    config.write_text('{"embed_dim": 8, "vision_cfg": {}, "text_cfg": {"width": 16384, "layers": 1000}}')
+    assert reason in refused(icons, start, tmp_path / "mine", *chosen.format(words=words, config=config).split())
 
 
 @pytest.mark.slow
@@ -241,10 +243,3 @@ def test_a_corpus_is_not_gathered_anew_and_a_damaged_one_is_refused(icons: Path,
     assert 'corpus.json" is damaged' in run(*given, code=2).output
     (corpus / "corpus.json").unlink()
     assert "is no corpus; give SOURCES" in run(*given, code=2).output
-
-
-def test_a_config_of_more_than_there_is_room_for_is_refused(icons: Path, start: Path, tmp_path: Path) -> None:
-    config = tmp_path / "config.json"
-    config.write_text('{"embed_dim": 8, "vision_cfg": {}, "text_cfg": {"width": 16384, "layers": 1000}}')
-    told = refused(icons, start, tmp_path / "mine", "--new-model", str(config))
-    assert f'"{config}" says text_cfg.layers "1000" of width "16384", more than its weights hold' in told

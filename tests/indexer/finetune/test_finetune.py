@@ -215,8 +215,7 @@ def test_settings_for_torch_come_before_torch_is_loaded() -> None:
 def test_events_profile_log_and_devices_are_shown_when_asked_for(icons: Path, start: Path, tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    out = tmp_path / "mine"
-    shown = settings(tensorboard="true", profile_steps=2, watch_devices="true")
+    out, shown = tmp_path / "mine", settings(tensorboard="true", profile_steps=2, watch_devices="true")
     said = run(*arguments(icons, start, out, *shown, "--allow-regression")).stderr
     assert re.search(r"rank 0, device cpu, images/s [\d,]+, waits \d+%, memory (?!0.0)\S+ GB, busy \d+%, power -", said)
     events = EventAccumulator(str(Places(out).work / "tensorboard"))

@@ -134,8 +134,7 @@ def test_no_rank_has_more_at_once_than_a_block_and_what_is_no_block(from_two_ran
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:torch.distributed is disabled")  # which is meant: one process reads
 def test_shards_are_read_by_another_number_of_ranks(from_two_ranks: dict[str, Any]) -> None:
-    written = from_two_ranks["shards"]["written"]
-    session = tiny_session(tiny_options(ema=0.6))
+    written, session = from_two_ranks["shards"]["written"], tiny_session(tiny_options(ema=0.6))
     average = Average(session.student, decay=0.6)
     read_shards({"trained": session.student.state_dict(), "averaged": average.tensors}, Path(written["path"]))
     for kind, tensors in {"live": session.student.state_dict(), "averaged": average.tensors}.items():
@@ -147,8 +146,7 @@ def test_shards_are_read_by_another_number_of_ranks(from_two_ranks: dict[str, An
 def test_a_state_in_shards_that_is_cut_short_damaged_or_of_another_strategy_is_refused(
     from_two_ranks: dict[str, Any],
 ) -> None:
-    path = Path(from_two_ranks["shards"]["written"]["path"])
-    session = tiny_session(tiny_options())
+    path, session = Path(from_two_ranks["shards"]["written"]["path"]), tiny_session(tiny_options())
     with pytest.raises(TrainError, match="was made with another strategy"):
         restore(session, None, path, made_by={})
     tensors = {"trained": session.student.state_dict()}

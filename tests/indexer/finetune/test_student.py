@@ -58,11 +58,9 @@ def student_outputs(student: Student) -> torch.Tensor:
     ],
 )
 def test_the_saved_weights_say_what_the_student_says(chosen: dict[str, Any]) -> None:
-    session = tiny_session(tiny_options(**chosen))
-    before = tiny_model().state_dict()
+    session, before = tiny_session(tiny_options(**chosen)), tiny_model().state_dict()
     step(session)
-    model = tiny_model(seed=99)
-    weights = session.student.plain_weights()
+    model, weights = tiny_model(seed=99), session.student.plain_weights()
     model.load_state_dict(weights)  # strict: the names are those of a plain model
     assert torch.allclose(outputs(model), student_outputs(session.student), atol=1e-5)
     assert any(not torch.equal(weights[name], before[name]) for name in before)

@@ -126,8 +126,7 @@ def test_what_an_animation_leaves_is_drawn() -> None:
 
 
 def test_variables_that_grow_and_what_is_no_xml_end_soon() -> None:
-    doubling = "".join(f"--x{n}:var(--x{n + 1}) var(--x{n + 1});" for n in range(60))
-    started = time.process_time()
+    doubling, started = "".join(f"--x{n}:var(--x{n + 1}) var(--x{n + 1});" for n in range(60)), time.process_time()
     assert middle(f"<style>:root{{{doubling}--x60:red}} .a{{fill:var(--x0)}}</style>{SQUARE.format('')}") == BLACK
     assert written_out(b"<svg>var(") == b"<svg>var("
     with pytest.raises(RenderError, match="nested more than 250 deep"):
