@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from conftest import svg
 from PIL import Image
-from small_icons import BOMB
+from small_icons import BOMB, saved
 
 from indexer.errors import RenderError
 from indexer.rendering.draw_pool import DrawPool
@@ -26,12 +26,6 @@ SIZE = 48
 def pool() -> Iterator[DrawPool]:
     with DrawPool(workers=2, seconds=3.0) as opened:
         yield opened
-
-
-def saved(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
-    written = io.BytesIO()
-    image.save(written, kind, **options)
-    return written.getvalue()
 
 
 def noise(width: int = 90, height: int = 40) -> Image.Image:

@@ -1,5 +1,4 @@
 import gzip
-import io
 import struct
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from small_icons import saved
 
 from indexer.errors import RenderError
 from indexer.rendering.render import BLANK, MAX_SVG_BYTES, render
@@ -30,12 +30,6 @@ def expected_square(*, ink: tuple[int, int, int] = BLACK, ground: tuple[int, int
     pixels = np.full((64, 64, 3), ground, np.uint8)
     pixels[16:48, 16:48] = ink
     return pixels
-
-
-def saved(image: Image.Image, kind: str, **options: object) -> bytes:
-    file = io.BytesIO()
-    image.save(file, kind, **options)
-    return file.getvalue()
 
 
 def square_image(mode: str = "RGBA", *, side: int = 64) -> Image.Image:
@@ -63,8 +57,8 @@ def test_current_color_is_black_on_white() -> None:
 
 
 def test_a_colour_that_the_icon_names_is_kept() -> None:
-    for content in (svg(square("#f00")), svg(square(), root='viewBox="0 0 24 24" color="red"')):
-        np.testing.assert_array_equal(render(content, size=64).pixels, expected_square(ink=RED))
+    both = svg(square("#f00")), svg(square(), root='viewBox="0 0 24 24" color="red"')
+    assert all(np.array_equal(render(content, size=64).pixels, expected_square(ink=RED)) for content in both)
 
 
 @pytest.mark.parametrize(
@@ -172,12 +166,6 @@ def test_a_large_svg_is_refused_with_its_size() -> None:
     at_the_limit = svg(square() + f"<!--{'x' * (MAX_SVG_BYTES - len(svg(square())) - 7)}-->")
     assert len(at_the_limit) == MAX_SVG_BYTES
     np.testing.assert_array_equal(render(at_the_limit, size=64).pixels, expected_square())
-
-
-def test_an_svgz_is_unpacked_up_to_the_limit_only() -> None:
-    packed, started = gzip.compress(svg(square() + " " * 20_000_000), 1), time.process_time()
-    assert reason(packed) == "SVGZ that unpacks to more than 1 MB"
-    assert time.process_time() - started < 0.1
 
 
 ILLUSTRATOR = """<?xml version="1.0" encoding="utf-8"?>
@@ -292,8 +280,8 @@ def test_the_mask_of_an_icon_file_counts_where_its_alpha_says_nothing(
 
 
 def test_the_alpha_of_an_icon_file_counts_whatever_its_directory_says() -> None:
-    for content in (icon_file(1, 32, alpha=b"\x80"), icon_file(32, alpha=b"\x80", stated=7)):
-        assert np.unique(render(content, size=64).pixels).tolist() == [127, 255]
+    both = icon_file(1, 32, alpha=b"\x80"), icon_file(32, alpha=b"\x80", stated=7)
+    assert [np.unique(render(content, size=64).pixels).tolist() for content in both] == [[127, 255]] * 2
 
 
 @pytest.mark.parametrize(
@@ -425,15 +413,6 @@ def test_a_truncated_bitmap_is_an_error_not_half_a_picture(kind: str, options: d
 )
 def test_what_is_no_picture_is_refused(content: bytes) -> None:
     assert reason(content) == "not a picture"
-
-
-def test_too_many_pixels_are_refused_before_they_are_decoded() -> None:
-    header = b"IHDR" + struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
-    content = b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part))
-        for part in (header, b"IDAT" + zlib.compress(b""), b"IEND")
-    )
-    assert reason(content) == "PNG of more than 64 million pixels"
 
 
 def test_importing_the_renderer_loads_no_libvips_and_plain_icons_no_reader_of_styles() -> None:

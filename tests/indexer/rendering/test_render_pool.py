@@ -56,8 +56,7 @@ def assert_drawn(pixels: dict[int, np.ndarray], numbers: Iterable[int], *, size:
     """Bit for bit what the plain loop gives, and nothing else."""
     expected = {number: render(icon(number), size=size).pixels for number in numbers}
     assert pixels.keys() == expected.keys()
-    for number, picture in expected.items():
-        np.testing.assert_array_equal(pixels[number], picture)
+    np.testing.assert_array_equal([pixels[number] for number in expected], [*expected.values()])
 
 
 def worker_ids() -> list[int]:

@@ -1,11 +1,10 @@
 """What is seen of a picture beside its pixels: colour, movement, and of its ink what a ruler measures."""
 
-import io
-
 import numpy as np
 import pytest
 from conftest import disc, svg
 from PIL import Image, ImageFilter
+from small_icons import saved
 
 from indexer.library.traits import Ink
 from indexer.rendering.render import GRID, measure, render
@@ -14,10 +13,8 @@ SIZES = (32, 64, 224)
 
 
 def _saved(frames: list[Image.Image], kind: str, **options: object) -> bytes:
-    file = io.BytesIO()
     more = {"save_all": True, "append_images": frames[1:], "duration": 100} if len(frames) > 1 else {}
-    frames[0].save(file, kind, **more, **options)
-    return file.getvalue()
+    return saved(frames[0], kind, **more, **options)
 
 
 def _spot(ink: tuple[int, int, int], *, place: int = 10) -> Image.Image:
