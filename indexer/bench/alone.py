@@ -10,15 +10,13 @@ script that everyone writes first, to hold `icons index` against: PNG files thro
 
 import json
 import os
-import platform
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
 
@@ -32,6 +30,7 @@ from torch.utils.data import DataLoader, DistributedSampler
 from torch.utils.flop_counter import FlopCounterMode
 
 from indexer.arrays import Floats, Pixels
+from indexer.bench.processes import describe
 from indexer.bench.runs import SAMPLES, gather
 from indexer.embedding.cuda_device import page_locked
 from indexer.embedding.device import Batch, spec_of
@@ -43,7 +42,7 @@ from indexer.encoders.torch_encoder import Encoder, load_model, products_in
 from indexer.finetune.folder import write_random_model
 from indexer.library.bundled import bundled
 from indexer.library.named import read_text
-from indexer.process import cores, prepare_for_batches, processor
+from indexer.process import prepare_for_batches
 from indexer.ranks import Rank, cpu_seconds, family, peak_memory, process_group, run_as_rank
 from indexer.rendering.pool import CHUNK, RenderPool
 from indexer.rendering.render import render
@@ -51,8 +50,6 @@ from indexer.rendering.slots import Settings, Slots, shared_memory
 from indexer.reports.figures import figures, first_ranks
 
 Rows = Iterator[dict[str, Any]]
-_PACKAGES = ("icons", "torch", "open_clip_torch", "numpy", "pyvips-binary", "pillow", "onnxruntime", "faiss-cpu")
-_SETTINGS = ("NCCL_", "OMP_", "KMP_", "MKL_", "CUDA_", "TORCH_", "PYTORCH_", "GLOO_", "MALLOC_")
 _REDUCED_MB = (1, 16, 64)
 _TIMES = 8
 _SIDES = {"cpu": 2048, "cuda": 8192}
@@ -211,27 +208,12 @@ def weights(*, folder: str, model: str) -> Rows:
     yield {"name": model, "GB": find_checkpoint(made).weights.stat().st_size / 1e9}
 
 
-def describe(*, kind: str = "cpu") -> Rows:
-    """Yield what this machine is: facts that need no measuring."""
-    packages = {}
-    for name in _PACKAGES:
-        with suppress(PackageNotFoundError):  # from a checkout, `icons` itself need not be installed
-            packages[name] = version(name)
-    yield {
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        "processor": processor(),
-        "cores": cores(),
-        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
-        "load_before": round(os.getloadavg()[0], 2),
-        "packages": packages,
-        "settings": {name: value for name, value in sorted(os.environ.items()) if name.startswith(_SETTINGS)},
-        **(_gpus() if kind == "cuda" else {}),
-    }
+def machine(*, kind: str) -> Rows:
+    """Yield what this machine is, with its GPUs, their software, and how they are linked."""
+    yield describe() | (_gpus() if kind == "cuda" else {})
 
 
 def _gpus() -> dict[str, Any]:
-    """GPUs, their software, and how they are linked."""
     them = range(torch.cuda.device_count())
     found, backends = [torch.cuda.get_device_properties(n) for n in them], cast(Any, torch)
     nccl = backends.cuda.nccl.version() if dist.is_nccl_available() else None
@@ -351,9 +333,8 @@ def _embed_plainly(
 
 
 QUESTIONS: dict[str, Callable[..., Rows]] = {
-    "machine": describe,
     "all-reduce": all_reduce,
-    **{question.__name__: question for question in (links, limit, parity, drawing, weights, plain)},
+    **{question.__name__: question for question in (machine, links, limit, parity, drawing, weights, plain)},
 }
 
 

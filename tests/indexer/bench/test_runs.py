@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from indexer.bench import alone
-from indexer.bench.processes import busy_seconds, machine_cores, on_cores, run_icons, run_module
+from indexer.bench.processes import ask_alone, busy_seconds, machine_cores, on_cores, run_icons, run_module
 from indexer.bench.runs import Bench, Reports, gather, make_lesson, png_files, steady_from, train
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice
@@ -151,6 +151,6 @@ def test_drawing_is_timed_alone(icon_folder: Path) -> None:
 
 
 def test_a_machine_is_described() -> None:
-    (found,) = alone.describe()
+    (found,) = ask_alone("machine")
     assert (found["cores"], "gpus" in found) == (cores(), False)
     assert torch.__version__.startswith(found["packages"]["torch"])

@@ -15,7 +15,7 @@ from lessons import tiny_options, tiny_session
 from indexer.finetune.batches import Feed, order_of_pass
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.step import compute_gradients
-from indexer.ranks import Rank
+from indexer.ranks import MEETING, Rank
 
 TERMS = {"caption_pair_weight": 0.5, "keep_words_weight": 3.0}
 BY_HAND: dict[str, dict[str, Any]] = {"ddp": {}, "by hand": {"by_hand": True}}
@@ -59,13 +59,14 @@ def few_from_two_ranks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
 
 
 def found_by_two_ranks(folder: Path, cases: dict[str, dict[str, dict[str, Any]]]) -> dict[str, Any]:
-    """What real ranks, by `ranks.py`, make of some cases."""
+    """What real ranks, by `ranks.py`, make of some cases; they meet without torchrun, which imports torch once more."""
     (folder / "cases.json").write_text(json.dumps(cases))
-    script = Path(__file__).with_name("ranks.py")
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([*launch, str(folder)], capture_output=True, timeout=240, env=environment, check=False)
-    assert done.returncode == 0, done.stderr.decode()[-3000:]
+    command = [sys.executable, str(Path(__file__).with_name("ranks.py")), str(folder)]
+    paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), MEETING: str(folder)}
+    own = [{"RANK": number, "LOCAL_RANK": number, "WORLD_SIZE": "2", "OMP_NUM_THREADS": "1"} for number in "01"]
+    ranks = [subprocess.Popen(command, stderr=subprocess.PIPE, env=os.environ | paths | it) for it in own]
+    said = [rank.communicate(timeout=240)[1].decode()[-3000:] for rank in ranks]
+    assert [rank.returncode for rank in ranks] == [0, 0], said
     return torch.load(folder / "found.pt", weights_only=True)
 
 
