@@ -154,8 +154,10 @@ def see_own_gpu(local: int) -> int:
     if mask is None or not mask[0].startswith(_MIG):
         return local
     if local >= len(mask):
-        shown = f'{MASK} "{",".join(mask)}" shows {len(mask)}'
-        raise DeviceError(f'no GPU for local rank "{local}": {shown}; start as many ranks here, or name more')
+        raise DeviceError(
+            f'no GPU for local rank "{local}": {MASK} "{",".join(mask)}" shows {len(mask)}; start as many ranks here, '
+            "or name more"
+        )
     os.environ[MASK] = mask[local]
     return 0
 

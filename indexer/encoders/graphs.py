@@ -289,10 +289,9 @@ def find_device(name: str) -> Device:
     Raises:
         DeviceError: no name of a device.
     """
-    if name == "cpu":
-        return HOST
-    if name.removeprefix("cuda:").isdecimal():
-        return Place("cuda", int(name.removeprefix("cuda:")))
+    number = name.removeprefix("cuda:")
+    if name == "cpu" or number.isdecimal():
+        return HOST if name == "cpu" else Place("cuda", int(number))
     from indexer.encoders.torch_encoder import resolve_device
 
     return resolve_device(name)

@@ -214,8 +214,8 @@ def _chosen(members: Sequence[TrainingIcon], *, limits: Limits, generator: rando
         by_base[icon.base].append(icon)
     chosen: dict[bytes, TrainingIcon] = {}
     for base in generator.sample(sorted(by_base), min(len(by_base), limits.names_per_set or len(by_base))):
-        n_variants = len(by_base[base])
-        for icon in generator.sample(by_base[base], min(n_variants, limits.variants_per_name or n_variants)):
+        n = min(len(by_base[base]), limits.variants_per_name or len(by_base[base]))
+        for icon in generator.sample(by_base[base], n):
             chosen.setdefault(icon.placed.record.digest, icon)
     return list(chosen.values())
 

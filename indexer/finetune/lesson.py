@@ -263,8 +263,9 @@ def open_lesson(
         """Tokens of some texts, and the parent's vectors of them where these are asked for."""
         key = sha256(json.dumps([plan.fingerprint, list(texts)]).encode()).hexdigest()[:16]
         tokens = kept("tokens", key, lambda: tokenize(texts, tokenizer))
-        made = kept("vectors", key, lambda: encode_texts(model, tokens, reporter.live)) if has_vectors else tokens
-        return tokens, made
+        return tokens, kept(
+            "vectors", key, lambda: encode_texts(model, tokens, reporter.live)
+        ) if has_vectors else tokens
 
     pixels = open_pixels(plan.corpus, n=len(material.bases))
     looks = kept("looks", plan.corpus_key, lambda: looks_of(pixels, reporter.live))

@@ -6,6 +6,7 @@
 improves; rank 0 writes checkpoints, the best weights, a log and progress.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
@@ -317,8 +318,7 @@ def _is_time_to_validate(run: Training) -> bool:
 
 
 def _is_over(run: Training) -> bool:
-    patience = run.session.options.schedule.patience
-    return bool(patience and run.exam is not None and run.state.since_best >= patience)
+    return run.exam is not None and run.state.since_best >= (run.session.options.schedule.patience or math.inf)
 
 
 def _validate(run: Training) -> None:

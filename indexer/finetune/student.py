@@ -356,11 +356,8 @@ def blocks(module: nn.Module) -> Iterator[nn.Module]:
     is_row = isinstance(module, nn.ModuleList | nn.Sequential)
     # Low-rank additions belong to the block that they are added to.
     for child in (it for it in module.children() if not isinstance(it, parametrize.ParametrizationList)):
-        inner = list(blocks(child))
-        yield from inner
         own = sum(any(True for _ in part.parameters(recurse=False)) for part in child.modules())
-        if not inner and is_row and own > 1:
-            yield child
+        yield from [*blocks(child)] or [child] * (is_row and own > 1)
 
 
 @torch.no_grad()
