@@ -119,8 +119,7 @@ def test_one_who_uses_the_page_asks_in_every_way_and_what_fails_is_counted(libra
         assert client.ask("words", "/api/v1/search?keyword=1") == b""
         server.process.kill()
         server.process.wait()
-        assert client.ask("words", "/health") == b""
-        assert [one.status for one in client.answers[-2:]] == [400, 0]
+        assert (client.ask("words", "/health"), [one.status for one in client.answers[-2:]]) == (b"", [400, 0])
 
 
 @pytest.mark.slow
@@ -143,8 +142,7 @@ def test_a_run_tells_programs_and_people_and_leaves_the_library_as_it_was(
     assert len(rows["clients"]["200 at once"].runs) == search.ROUNDS
     assert {"words", "svg", "server memory"} <= set(rows["page"])
     assert not [row for of in rows.values() for row in of.values() if row.error]
-    assert "<svg" in (tmp_path / "report.html").read_text()
-    assert _digests(library_of_few.root) == before
+    assert "<svg" in (tmp_path / "report.html").read_text() and _digests(library_of_few.root) == before
 
 
 def _digests(folder: Path) -> dict[str, str]:

@@ -59,8 +59,7 @@ def test_vectors_of_both_ways_are_interchangeable(encoder: LoadedEncoder) -> Non
         (encoder.encode_texts(names), torchs.encode_texts(names)),
         (encoder.encode_images(pixels), torchs.encode_images(pixels)),
     ):
-        assert ours.dtype == np.float16
-        assert _least_cosine(ours, theirs) > 0.99999
+        assert ours.dtype == np.float16 and _least_cosine(ours, theirs) > 0.99999
 
 
 @pytest.mark.parametrize("n_images", [1, pytest.param(1 << 40, marks=pytest.mark.slow)], ids=["graphs", "torch"])
@@ -98,8 +97,7 @@ def test_torch_is_taken_for_many_pictures_and_other_precisions(
 
     assert [kind("fp32", n) for n in (least - 1, least)] == [OnnxEncoder, Encoder]
     pays = 2 * TORCH_PAYS["bf16" if has_bf16 else "fp32"]
-    assert [kind("auto", n) for n in (pays - 1, pays)] == [OnnxEncoder, Encoder]
-    assert kind("bf16", 10) is Encoder
+    assert [kind("auto", n) for n in (pays - 1, pays)] == [OnnxEncoder, Encoder] and kind("bf16", 10) is Encoder
     (model / "graphs.json").unlink()
     assert kind("auto", 10) is Encoder
 
@@ -121,8 +119,7 @@ def test_a_small_library_is_built_and_examined_without_torch(tmp_path: Path) -> 
     said = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
     ).stdout
-    assert "20 icons: 20 pictures" in said
-    assert "the library is sound" in said
+    assert "20 icons: 20 pictures" in said and "the library is sound" in said
     if parse_devices("auto").device == "cpu":
         assert not {"torch", "open_clip", "timm", "transformers", "onnx"} & set(said.split())
 
@@ -133,8 +130,7 @@ def test_int8_says_of_bundled_icons_what_fp32_says() -> None:
         load_encoder(BUNDLED, device=HOST, precision=precision, n_images=1).encode_images(pixels).astype(np.float32)
         for precision in ("fp32", "int8")
     )
-    assert (exact * quick).sum(axis=1).min() > 0.997
-    assert (exact * quick).sum(axis=1).mean() > 0.999
+    assert (exact * quick).sum(axis=1).min() > 0.997 and (exact * quick).sum(axis=1).mean() > 0.999
 
 
 def test_scales_and_biases_are_all_that_an_int8_graph_holds() -> None:
@@ -165,8 +161,7 @@ def test_a_library_goes_on_as_it_began(begins: Any, other: Any, library: Library
         return precisions(library.vectors(BUNDLED.fingerprint))
 
     held = {"int8" if begins == "int8" else "fp32"}
-    assert build("ab", precision=begins) == held
-    assert build("abcd", precision="auto") == held
+    assert (build("ab", precision=begins), build("abcd", precision="auto")) == (held, held)
     with pytest.raises(EmbedError, match="which is never mixed with"):
         build("abcdef", precision=other)
 

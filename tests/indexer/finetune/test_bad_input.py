@@ -140,13 +140,11 @@ def test_a_model_or_an_earlier_run_is_replaced_where_that_is_asked_for_and_else_
     run(*given)
     before = contents(tmp_path)
     already = f'Error: "{out}" is a model already; give another --out, or --replace to make it anew\n'
-    assert run(*given, code=2).output.endswith(already)
-    assert contents(tmp_path) == before
+    assert run(*given, code=2).output.endswith(already) and contents(tmp_path) == before
     shutil.rmtree(out)  # as if it had ended after its last checkpoint
     before, told = contents(tmp_path), run(*given, code=2).output
     assert f'"{Places(out).work}" holds the checkpoint of an earlier run; --resume goes on from it' in told
-    assert told.count("\n") == 2
-    assert contents(tmp_path) == before
+    assert (told.count("\n"), contents(tmp_path)) == (2, before)
     run(*given, "--resume")
     written = (out / "training.json").read_text()
     assert "nothing has changed" in run(*given, "--replace", "--rate", "2e-3").output
@@ -160,8 +158,7 @@ def test_a_run_that_is_under_way_is_not_meddled_with(icons: Path, start: Path, t
         before = contents(tmp_path)
         told = {refused(icons, start, out, *how).partition("Error: ")[2] for how in ([], ["--resume"], ["--replace"])}
         why = f'"{out}" is being made by another `icons lab finetune`; wait for it to end, or give another --out\n'
-        assert told == {why}
-        assert contents(tmp_path) == before
+        assert (told, contents(tmp_path)) == ({why}, before)
 
 
 def test_weights_are_untouched_by_a_step_whose_loss_is_no_number() -> None:

@@ -40,8 +40,7 @@ def test_phrases_join_tags_and_words_of_the_name() -> None:
     phrases = [captions.texts[number] for number in captions.of(0, "phrase")]
     assert phrases
     for phrase in phrases:
-        assert len(phrase.split()) == 2
-        assert set(phrase.split()) <= {"bin", "delete", "remove", "rubbish"}
+        assert len(phrase.split()) == 2 and set(phrase.split()) <= {"bin", "delete", "remove", "rubbish"}
 
 
 def test_kinds_are_drawn_by_their_shares_however_many_captions_they_have() -> None:
@@ -80,8 +79,7 @@ def tags_of(
 
 @pytest.mark.parametrize("licence", ["MIT", "Apache-2.0", "CC-BY-4.0", "CC0-1.0", "OFL-1.1", "ISC", "CC-BY-SA-4.0"])
 def test_open_licences_are_permissive_and_others_and_none_are_not(licence: str) -> None:
-    assert refuse_licence(licence) is None
-    assert refuse_licence(None) == "no licence"
+    assert refuse_licence(licence) is None and refuse_licence(None) == "no licence"
     others = ("GPL-2.0-only", "AGPL-3.0-only", "LGPL-2.1", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "Non-Commercial")
     assert [refuse_licence(other) for other in others] == [f"licence {other}" for other in others]
 
@@ -219,8 +217,7 @@ def test_a_manifest_of_captions_teaches_them_each(icons: Path, start: Path, tmp_
     manifest.write_text("file_path,caption\n" + "".join(lines))
     run(*arguments(manifest, start, out, "--batch", "4", "--allow-regression", "--set", "held_out=50"))
     facts = json.loads((Places(out).corpus / "corpus.json").read_text())
-    assert ["a ring", "wedding"] in facts["own"]
-    assert len(facts["words"]) == 7
+    assert ["a ring", "wedding"] in facts["own"] and len(facts["words"]) == 7
 
 
 def test_the_sheet_of_augmentations_is_drawn_without_training(icons: Path, start: Path, tmp_path: Path) -> None:

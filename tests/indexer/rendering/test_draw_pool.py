@@ -99,8 +99,7 @@ def test_many_may_ask_at_once_and_each_gets_its_own(pool: DrawPool) -> None:
 
 def test_a_screen_keeps_its_size_and_its_pixels(pool: DrawPool) -> None:
     shot = pool.screenshot(saved(noise()), size=SIZE)
-    assert np.array_equal(shot.pixels, np.asarray(noise()))
-    assert shot.icon is None
+    assert np.array_equal(shot.pixels, np.asarray(noise())) and shot.icon is None
 
 
 def test_what_is_transparent_stands_on_white_or_where_it_shows(pool: DrawPool) -> None:
@@ -114,8 +113,7 @@ def test_what_is_transparent_stands_on_white_or_where_it_shows(pool: DrawPool) -
 
 def test_an_svg_is_drawn_as_large_as_it_says_and_a_turned_photograph_upright(pool: DrawPool) -> None:
     shot = pool.screenshot(ARROW, size=SIZE)
-    assert shot.pixels.shape == (24, 24, 3)
-    assert np.array_equal(shot.icon, cut_out(ARROW, size=SIZE))
+    assert shot.pixels.shape == (24, 24, 3) and np.array_equal(shot.icon, cut_out(ARROW, size=SIZE))
     exif = Image.Exif()
     exif[0x0112] = 6
     assert pool.screenshot(saved(noise(), "JPEG", exif=exif), size=SIZE).pixels.shape == (90, 40, 3)

@@ -81,5 +81,4 @@ def test_isolation_takes_at_most_a_tenth_of_indexing_and_20_mb_a_worker() -> Non
         pairs = [(draw_isolated(), draw_plainly()) for _ in range(1 + REPEATS)][1:]  # at first files are read
         taken = proportional_bytes(workers) - proportional_bytes([other])
     isolated, plainly = (min(of) / len(files) for of in zip(*pairs, strict=True))
-    assert (isolated - plainly) / (plainly + forward_seconds()) <= MOST_COST
-    assert taken <= MOST_BYTES
+    assert (isolated - plainly) / (plainly + forward_seconds()) <= MOST_COST and taken <= MOST_BYTES

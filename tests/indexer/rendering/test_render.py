@@ -203,8 +203,7 @@ def test_entities_that_read_files_or_grow_are_refused(tmp_path: Path, declared: 
 def test_many_comments_without_an_svg_are_refused_at_once() -> None:
     started = time.process_time()
     assert reason(b"<!-- --> " * 50_000) == "not a picture"
-    assert reason(b"<!DOCTYPE a [ ] ] ] " * 50_000) == "not a picture"
-    assert time.process_time() - started < 1
+    assert reason(b"<!DOCTYPE a [ ] ] ] " * 50_000) == "not a picture" and time.process_time() - started < 1
 
 
 def test_a_white_or_pale_icon_is_drawn_on_black_and_a_grey_one_on_white() -> None:
@@ -240,8 +239,7 @@ def test_a_picture_without_any_shape_is_refused_as_blank(content: bytes) -> None
 )
 def test_a_square_of_one_colour_is_an_icon(content: bytes, colour: tuple[int, int, int], background: str) -> None:
     rendered = render(content, size=64)
-    assert rendered.background == background
-    assert (rendered.pixels == np.array(colour, np.uint8)).all()
+    assert rendered.background == background and (rendered.pixels == np.array(colour, np.uint8)).all()
 
 
 # Bitmaps
@@ -386,8 +384,7 @@ def test_the_colour_under_transparent_pixels_does_not_bleed_into_the_edges() -> 
     image = Image.new("RGBA", (256, 256), (0, 255, 0, 0))
     image.paste((0, 0, 0, 255), (62, 62, 194, 194))
     pixels = render(saved(image, "PNG"), size=64).pixels
-    assert (pixels[..., 0] == pixels[..., 1]).all()
-    assert 0 < (pixels[15, 32, 0]) < 255
+    assert (pixels[..., 0] == pixels[..., 1]).all() and 0 < (pixels[15, 32, 0]) < 255
 
 
 @pytest.mark.parametrize(
