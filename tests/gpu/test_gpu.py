@@ -225,9 +225,9 @@ def test_two_ranks_learn_on_a_gpu_each(tmp_path: Path, strategy: str) -> None:
 
 @many
 def test_each_of_two_gpus_embeds_as_many_pictures(setting: Setting) -> None:
-    names = ("base", "devices=2")
     (alone,), (both,) = (
-        measured(replace(setting, n_devices=2), f"devices bundled, as much for each: {name}") for name in names
+        measured(replace(setting, n_devices=2), f"devices bundled, as much for each: {name}")
+        for name in ("base", "devices=2")
     )
     assert (alone.runs[0]["pictures"], both.runs[0]["pictures"]) == (2000, 4000)
     assert 0 < both.runs[0]["device busy"] <= 1

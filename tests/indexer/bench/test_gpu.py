@@ -156,8 +156,7 @@ def test_goals_are_met_or_missed() -> None:
     assert "ViT-L-14: end to end 0.61 of passes alone, of 0.6" in _goals(
         **{**measured, "embed_ViT_L-14": {"images/s": 610.0}}
     )
-    in_small = {name: value for name, value in _MACHINE.items() if name != "gpus"}
-    assert len(_goals(in_small, **measured)) == 1, "what is tried in small has no speed"
+    assert len(_goals({"processor": "P"}, **measured)) == 1, "what is tried in small has no speed"
 
 
 def test_without_a_gpu_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

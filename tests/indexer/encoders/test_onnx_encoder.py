@@ -167,7 +167,6 @@ def test_a_library_goes_on_as_it_began(begins: Any, other: Any, library: Library
 
 
 def test_a_gpu_that_is_named_refuses_int8(library: Library, tmp_path: Path) -> None:
-    how = EmbedOptions(workers=0, precision="int8")
-    options = IndexOptions(sources=[_draw(tmp_path / "icons", "a")], devices="1", embed=how)
+    how = {"devices": "1", "embed": EmbedOptions(workers=0, precision="int8")}
     with pytest.raises(EmbedError, match="in int8 on processors alone; give --devices cpu"):
-        index(library, options, Silent())
+        index(library, IndexOptions(sources=[_draw(tmp_path / "icons", "a")], **how), Silent())

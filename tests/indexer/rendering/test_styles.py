@@ -162,9 +162,8 @@ def tile(content: bytes, background: str) -> str:
     """An icon where it is drawn, on its ground."""
     height, width = draw(content, size=SIZE).shape[:2]
     place = f"left:{(SIZE - width) // 2}px;top:{(SIZE - height) // 2}px;width:{width}px;height:{height}px"
-    address = f"data:image/svg+xml;base64,{base64.b64encode(content).decode()}"
-    ground = {"light": "#fff", "dark": "#000"}[background]
-    return f'<i style="background:{ground}"><img style="{place}" src="{address}"></i>'
+    ground, data = {"light": "#fff", "dark": "#000"}[background], base64.b64encode(content).decode()
+    return f'<i style="background:{ground}"><img style="{place}" src="data:image/svg+xml;base64,{data}"></i>'
 
 
 @pytest.mark.slow
