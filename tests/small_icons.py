@@ -1,6 +1,7 @@
 """Eight icons of two sets, with a bitmap, a packed SVG and a name that a terminal could take for orders."""
 
 import gzip
+import io
 import json
 from pathlib import Path
 
@@ -69,3 +70,10 @@ SLOW = (
     + "</svg>"
 ).encode()
 """A minute of noise, and no limit of the library that draws it is near."""
+
+
+def saved(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
+    """A bitmap as it lies in a file."""
+    file = io.BytesIO()
+    image.save(file, kind, **options)
+    return file.getvalue()

@@ -4,42 +4,52 @@
 
 Each question is answered in a process of its own. The product's own devices and renderers, with nothing else at work:
 what embedding could reach. The roofline (Williams, Waterman and Patterson, CACM 52, 2009): a pass takes at least its
-operations over the ceiling of matrix products; MFU is the share of that ceiling that is reached.
+operations over the ceiling of matrix products; MFU is the share of that ceiling that is reached. Beside them stands the
+script that everyone writes first, to hold `icons index` against: PNG files through Pillow and a DataLoader.
 """
 
 import json
 import os
-import platform
-import shutil
-import subprocess
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import torch
+import torch.distributed as dist
+from open_clip.transform import PreprocessCfg, image_transform_v2
+from PIL import Image
+from torch import nn
+from torch.utils.data import DataLoader, DistributedSampler
+from torch.utils.flop_counter import FlopCounterMode
 
 from indexer.arrays import Floats, Pixels
+from indexer.bench.processes import describe
 from indexer.bench.runs import SAMPLES, gather
+from indexer.embedding.cuda_device import page_locked
+from indexer.embedding.device import Batch, spec_of
 from indexer.embedding.planning import EmbedOptions
-from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint, open_clip_folder
 from indexer.encoders.devices import use_device
 from indexer.encoders.graphs import MANY, find_device
+from indexer.encoders.torch_encoder import Encoder, load_model, products_in
+from indexer.finetune.folder import write_random_model
 from indexer.library.bundled import bundled
 from indexer.library.named import read_text
-from indexer.process import cores, prepare_for_batches, processor
-from indexer.ranks import Rank, cpu_seconds, family, process_group, run_as_rank
+from indexer.process import prepare_for_batches
+from indexer.ranks import Rank, cpu_seconds, family, peak_memory, process_group, run_as_rank
 from indexer.rendering.pool import CHUNK, RenderPool
+from indexer.rendering.render import render
 from indexer.rendering.slots import Settings, Slots, shared_memory
+from indexer.reports.figures import figures, first_ranks
 
 Rows = Iterator[dict[str, Any]]
-_PACKAGES = ("icons", "torch", "open_clip_torch", "numpy", "pyvips-binary", "pillow", "onnxruntime", "faiss-cpu")
-_SETTINGS = ("NCCL_", "OMP_", "KMP_", "MKL_", "CUDA_", "TORCH_", "PYTORCH_", "GLOO_", "MALLOC_")
 _REDUCED_MB = (1, 16, 64)
 _TIMES = 8
 _SIDES = {"cpu": 2048, "cuda": 8192}
@@ -50,12 +60,11 @@ _LONGEST_SECONDS = 20.0
 _AT_ONCE = 32
 """Pictures of a batch that is compared."""
 _MOST_QUERIES = 1000
+_HALVES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 def _opened(choice: str, options: EmbedOptions, pixels: Pixels) -> Any:
     """The product's device for many pictures, a context manager; `pixels` are what it will get."""
-    from indexer.embedding.device import spec_of
-
     spec = spec_of(find_device("cuda:0" if options.device == "cuda" else "cpu"), options)
     return spec.load(find_checkpoint(ModelChoice.from_json(choice)), pixels, MANY)
 
@@ -74,8 +83,6 @@ def _ways(device: Any, size: int) -> Iterator[str]:
 
 def encode_all(device: Any, batches: Iterable[Pixels]) -> Floats:
     """Take batches (n, size, size, 3) through a device, as many under way as it has room for; all vectors, (n, dim)."""
-    from indexer.embedding.device import Batch
-
     under_way: deque[Callable[[], Any]] = deque()
     found = []
     for part in batches:
@@ -87,8 +94,6 @@ def encode_all(device: Any, batches: Iterable[Pixels]) -> Floats:
 
 def limit(*, choice: str, kind: str, batches: Sequence[int], precision: str = "auto", seconds: float = 0.5) -> Rows:
     """Yield images/s of a device whose pictures are drawn already, by batch size, and its share of the ceiling."""
-    from indexer.encoders.torch_encoder import products_in
-
     side, options = find_checkpoint(ModelChoice.from_json(choice)).image_size, EmbedOptions(kind, cast(Any, precision))
     pixels = np.random.default_rng(0).integers(0, 256, (max(batches), side, side, 3), np.uint8)
     with products_in(precision), _opened(choice, replace(options, batch_size=len(pixels)), pixels) as device:
@@ -99,19 +104,19 @@ def limit(*, choice: str, kind: str, batches: Sequence[int], precision: str = "a
             while not n or time.perf_counter() - began < seconds:
                 n += len(encode_all(device, [pixels[:size]] * _IN_A_ROW))
             taken, computed = time.perf_counter() - began, time.process_time() - computed
-            row = {"images/s": n / taken, "name": f"batch {device.batch_size}, {name}", "remark": device.remark}
-            row |= {"ms of a core": 1e3 * computed / n} if kind == "cpu" else {}
             share = {"MFU": n / taken * flops / ceiling, "GFLOP": flops / 1e9, "of TFLOP/s": ceiling / 1e12}
-            yield {**row, **(share if flops else {}), "precision": device.encoder.precision}
+            yield {
+                **{"images/s": n / taken, "name": f"batch {device.batch_size}, {name}", "remark": device.remark},
+                **({"ms of a core": 1e3 * computed / n} if kind == "cpu" else {}),
+                **(share if flops else {}),
+                "precision": device.encoder.precision,
+            }
             if taken > _LONGEST_SECONDS:
                 return
 
 
 def _roofline(encoder: Any) -> tuple[int, float]:
     """Operations of a picture, and those a second of a large matrix product."""
-    import torch
-    from torch.utils.flop_counter import FlopCounterMode
-
     if not hasattr(encoder, "image_tower"):  # the graphs of ONNX Runtime
         return 0, 1.0
     counter, fused = FlopCounterMode(display=False), torch.backends.mha.get_fastpath_enabled()
@@ -119,7 +124,7 @@ def _roofline(encoder: Any) -> tuple[int, float]:
     with torch.inference_mode(), counter:
         encoder.image_tower(torch.zeros((1, *[encoder.image_size] * 2, 3), dtype=torch.uint8, device=encoder.device))
     torch.backends.mha.set_fastpath_enabled(fused)
-    kind = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(encoder.precision, torch.float32)
+    kind = _HALVES.get(encoder.precision, torch.float32)
     side, times, ceiling = _SIDES[encoder.device.type], 4, 0.0
     a, b = (torch.randn(side, side, device=encoder.device).to(kind) for _ in range(2))
     for _ in range(3):  # at first libraries are loaded
@@ -137,10 +142,6 @@ def parity(*, choice: str, kind: str, precisions: Sequence[str], n: int | None =
     Of all samples (`n` is None) also what that costs: how many of the benchmark's queries see their first right answer
     move, and R@10; pictures alone are embedded in the precision, words in fp32, as in a library.
     """
-    import torch
-
-    from indexer.encoders.torch_encoder import Encoder
-
     checkpoint = find_checkpoint(ModelChoice.from_json(choice))
     batches, places = samples(n, size=checkpoint.image_size)
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
@@ -158,8 +159,6 @@ def parity(*, choice: str, kind: str, precisions: Sequence[str], n: int | None =
 
 def samples(n: int | None, *, size: int) -> tuple[list[Pixels], dict[str, int]]:
     """Draw so many of the bundled samples, evenly from all, in batches; and the place of each name among them."""
-    from indexer.rendering.render import render
-
     paths = sorted(bundled(SAMPLES).rglob("*.svg"))
     chosen = [paths[place] for place in np.linspace(0, len(paths) - 1, n or len(paths)).astype(int)]
     drawn: Pixels = np.stack([render(path.read_bytes(), size=size).pixels for path in chosen])
@@ -169,8 +168,6 @@ def samples(n: int | None, *, size: int) -> tuple[list[Pixels], dict[str, int]]:
 
 def _judge(encoder: Any, exact: Floats, places: dict[str, int]) -> Callable[[Floats], dict[str, Any]]:
     """Hold vectors against the benchmark's queries, as exact ones are."""
-    from indexer.reports.figures import figures, first_ranks
-
     lines = read_text(bundled("eval") / "lucide-1.62.0.jsonl.xz").splitlines()
     asked = [json.loads(line) for line in lines[:: max(1, len(lines) // _MOST_QUERIES)]]
     right = [[places[name] for name in line["relevant"] if name in places] for line in asked]
@@ -205,81 +202,37 @@ def drawing(*, source: str | None, n: int, size: int, workers: int) -> Rows:
         yield {"images/s": drawn / seconds, "name": f"{workers} renderers", "ms of a core": 1e3 * cpu / drawn}
 
 
-def weights(*, file: str, model: str) -> Rows:
-    """Make weights of an open_clip model from a seed, as fp16: what a forward pass takes depends on none."""
-    import open_clip
-    import torch
-    from safetensors.torch import save_file
-
-    torch.manual_seed(0)
-    halves = {
-        name: (it.half() if it.is_floating_point() else it).contiguous()
-        for name, it in open_clip.create_model(model).state_dict().items()
-    }
-    aside = Path(file).with_suffix(".aside")
-    aside.parent.mkdir(parents=True, exist_ok=True)
-    save_file(halves, aside)
-    aside.replace(file)
-    yield {"name": model, "GB": Path(file).stat().st_size / 1e9}
+def weights(*, folder: str, model: str) -> Rows:
+    """Make weights of an open_clip model from a seed: what a forward pass takes depends on none."""
+    made = write_random_model(open_clip_folder() / "model_configs" / f"{model}.json", Path(folder), seed=0)
+    yield {"name": model, "GB": find_checkpoint(made).weights.stat().st_size / 1e9}
 
 
-def describe(*, kind: str = "cpu") -> Rows:
-    """Yield what this machine is: facts that need no measuring."""
-    packages, caches = {}, {}
-    for name in _PACKAGES:
-        with suppress(PackageNotFoundError):  # from a checkout, `icons` itself need not be installed
-            packages[name] = version(name)
-    for cache in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        with suppress(OSError):
-            level, holds, size = ((cache / name).read_text("ascii").strip() for name in ("level", "type", "size"))
-            caches[f"L{level} {holds.lower()}"] = size
-    yield {
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        "processor": processor(),
-        "cores": cores(),
-        "caches": caches,
-        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
-        "load_before": round(os.getloadavg()[0], 2),
-        "packages": packages,
-        "settings": {name: value for name, value in sorted(os.environ.items()) if name.startswith(_SETTINGS)},
-        **(_gpus() if kind == "cuda" else {}),
-    }
+def machine(*, kind: str) -> Rows:
+    """Yield what this machine is, with its GPUs, their software, and how they are linked."""
+    yield describe() | (_gpus() if kind == "cuda" else {})
 
 
 def _gpus() -> dict[str, Any]:
-    """GPUs, their software, and how they are linked."""
-    import torch
-
-    found = [torch.cuda.get_device_properties(n) for n in range(torch.cuda.device_count())]
-    ask_nccl: Any = torch.cuda.nccl.version
-    ask_cudnn: Any = torch.backends.cudnn.version
-    nccl = ask_nccl() if torch.distributed.is_nccl_available() else None
-    reach, topology = torch.cuda.can_device_access_peer, None
-    if shutil.which("nvidia-smi"):  # NV# is NVLink, PIX to SYS are PCIe, ever farther
-        done = subprocess.run(["nvidia-smi", "topo", "-m"], capture_output=True, text=True, check=False, timeout=60)
-        topology = done.stdout if done.returncode == 0 else None
+    them = range(torch.cuda.device_count())
+    found, backends = [torch.cuda.get_device_properties(n) for n in them], cast(Any, torch)
+    nccl = backends.cuda.nccl.version() if dist.is_nccl_available() else None
     return {
         "gpus": [{"name": gpu.name, "memory_gb": round(gpu.total_memory / 1e9, 1)} for gpu in found],
         "cuda": torch.version.cuda,
-        "cudnn": ask_cudnn(),
+        "cudnn": backends.backends.cudnn.version(),
         "nccl": ".".join(map(str, nccl)) if nccl else None,
-        "peers": [[a == b or reach(a, b) for b in range(len(found))] for a in range(len(found))],
-        "topology": topology,
+        "peers": [[a == b or torch.cuda.can_device_access_peer(a, b) for b in them] for a in them],
     }
 
 
 def links() -> Rows:
     """Yield GB/s from the host to the first GPU: from ordinary memory, torch's pinned memory, and the renderers'."""
-    import torch
-
-    from indexer.embedding.cuda_device import page_locked
-
     device = torch.device("cuda", 0)
     use_device(device)
     source = torch.empty(256 << 20, dtype=torch.uint8)
-    for name, here in (("ordinary memory", source), ("pinned memory", source.pin_memory())):
-        yield {"name": name, **_copied(here, device)}
+    both = {"ordinary memory": source, "pinned memory": source.pin_memory()}
+    yield from ({"name": name, **_copied(here, device)} for name, here in both.items())
     settings = Settings(size=224, chunk=32, n_slots=64, seconds_per_item=10.0, memory_bytes=0)  # 308 MB, as of a rank
     with shared_memory(settings) as file:
         pixels = Slots.map(settings, file.fileno()).pixels
@@ -287,14 +240,11 @@ def links() -> Rows:
         started = time.perf_counter()
         with page_locked(pixels, device) as refusal:
             locked, here = time.perf_counter() - started, torch.from_numpy(pixels)
-            figures = _copied(here, device)
-            figures |= {"locked": "yes" if here.is_pinned() else "no", "seconds to lock": locked}
-            yield {"name": "the renderers' memory", **figures, "remark": refusal}
+            facts = {"locked": "yes" if here.is_pinned() else "no", "seconds to lock": locked, "remark": refusal}
+            yield {"name": "the renderers' memory", **_copied(here, device), **facts}
 
 
 def _copied(here: Any, device: Any) -> dict[str, Any]:
-    import torch
-
     there = torch.empty_like(here, device=device)
     there.copy_(here, non_blocking=True)
     torch.cuda.synchronize(device)
@@ -309,15 +259,11 @@ def _copied(here: Any, device: Any) -> dict[str, Any]:
 
 def all_reduce(*, kind: str, backend: str) -> Rows:
     """Yield GB/s between ranks by the size of what is added up; bus bandwidth, as nccl-tests reckons it."""
-    import torch
-    import torch.distributed as dist
-
     rank = Rank.from_environment()
     device = torch.device(rank.device(kind))
     with process_group(rank, backend=backend, device=device):
         for megabytes in _REDUCED_MB:
-            tensor = torch.ones(megabytes << 18, device=device)
-            taken = []
+            tensor, taken = torch.ones(megabytes << 18, device=device), list[float]()
             for times in (1, _TIMES):  # at first connections are made
                 dist.barrier()
                 started = time.perf_counter()
@@ -332,10 +278,63 @@ def all_reduce(*, kind: str, backend: str) -> Rows:
             }
 
 
+def plain(*, folder: str, choice: str, kind: str, **options: Any) -> Rows:
+    """Turn all PNG files of a folder into vectors by the plain script; yield what that took, with the model loaded."""
+    rank = Rank.from_environment()
+    device = torch.device(rank.device(kind))
+    backend = options.get("backend", "nccl" if kind == "cuda" else "gloo")
+    with process_group(rank, backend=backend, device=device), torch.inference_mode():
+        yield _embed_plainly(Path(folder), choice, rank, device, options)
+
+
+def _load(transform: Any, files: list[Path]) -> Any:
+    """Read some pictures, as a worker of the loader does."""
+    return torch.stack([transform(Image.open(file).convert("RGB")) for file in files])
+
+
+def _embed_plainly(
+    folder: Path, choice: str, rank: Rank, device: torch.device, options: dict[str, Any]
+) -> dict[str, Any]:
+    precision, batch, is_pinned = options.get("precision"), options.get("batch", 64), options.get("pinned", False)
+    torch.backends.cuda.matmul.allow_tf32 |= precision == "tf32"  # else as torch has it
+    tower = load_model(find_checkpoint(ModelChoice.from_json(choice))).visual.eval().to(device)
+    files: Any = sorted(folder.glob("*.png"))
+    transform = image_transform_v2(PreprocessCfg(**tower.preprocess_cfg), is_train=False)
+    if options.get("strategy") == "data-parallel":
+        tower = nn.DataParallel(tower, device_ids=list(range(options["devices"])))
+    many, is_shuffled = rank.world > 1, options.get("shuffle", False)
+    sampler: Any = DistributedSampler(files, rank.world, rank.index, shuffle=is_shuffled) if many else None
+    how = {"num_workers": options.get("workers", 0), "pin_memory": is_pinned, "shuffle": is_shuffled and not many}
+    batches: Any = DataLoader(files, batch, sampler=sampler, collate_fn=partial(_load, transform), **how)
+
+    def encode(pictures: Any) -> Any:
+        with torch.autocast(device.type, _HALVES[precision]) if precision in _HALVES else nullcontext():
+            vectors = tower(pictures.to(device, non_blocking=is_pinned))
+        return nn.functional.normalize(vectors, dim=-1).half().cpu()
+
+    first = next(iter(batches))
+    encode(first)  # not counted: libraries are loaded, kernels chosen
+    if options.get("loader") == "memory":
+        batches = [first] * max(1, len(files) // (batch * rank.world))
+    meet = dist.barrier if many else lambda: None
+    meet()
+    started, encoding, vectors = time.perf_counter(), 0.0, list[Any]()
+    for pictures in batches:
+        began = time.perf_counter()
+        vectors.append(encode(pictures))
+        encoding += time.perf_counter() - began
+    meet()
+    seconds, n = time.perf_counter() - started, sum(map(len, vectors)) * rank.world
+    return {
+        "images/s": n / seconds,
+        "seconds": seconds,
+        **{"waits": 1 - encoding / seconds, "memory, GB": peak_memory(device) * rank.world / 1e9},
+    }
+
+
 QUESTIONS: dict[str, Callable[..., Rows]] = {
-    "machine": describe,
     "all-reduce": all_reduce,
-    **{question.__name__: question for question in (links, limit, parity, drawing, weights)},
+    **{question.__name__: question for question in (machine, links, limit, parity, drawing, weights, plain)},
 }
 
 

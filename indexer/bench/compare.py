@@ -57,9 +57,8 @@ class Options:
 
     def chosen(self, names: Sequence[str]) -> list[str]:
         """Those of some groups that are asked for. Raises BenchError: a name is that of none."""
-        for name in self.only:
-            if name not in names:
-                raise BenchError(f'no group "{name}"; there are {", ".join(names)}')
+        if unknown := [name for name in self.only if name not in names]:
+            raise BenchError(f'no group "{unknown[0]}"; there are {", ".join(names)}')
         return [name for name in names if not self.only or name in self.only]
 
     def groups(self, table: Table, base: Config, *, kind: str, n_devices: int, most: Mapping[str, int]) -> Groups:

@@ -4,6 +4,7 @@
 missing, then tries those again that have failed.
 """
 
+import itertools
 import os
 import tempfile
 import time
@@ -60,10 +61,11 @@ class Setting:
 
     def choice(self, model: str) -> ModelChoice:
         """Name a model as `icons index` does; those of which nobody has weights get random ones."""
-        return ModelChoice(
-            model,
-            None if model == BUNDLED or model.startswith(LOCAL) else str(self.out / "weights" / f"{model}.safetensors"),
-        )
+        return ModelChoice(f"{LOCAL}{self.weights(model)}" if self.weights(model) else model)
+
+    def weights(self, model: str) -> Path | None:
+        """Where random weights lie."""
+        return None if model == BUNDLED or model.startswith(LOCAL) else self.out.absolute() / "weights" / model
 
 
 def tiny(out: Path, *, models: tuple[str, ...] = (BUNDLED,)) -> Setting:
@@ -113,8 +115,8 @@ class Parts:
         asked = {model: {"choice": setting.choice(model).to_json(), "kind": setting.kind} for model in setting.models}
         precisions = ("bf16", "fp16") if is_gpu else ("auto",)
         for model in setting.models:
-            if file := setting.choice(model).pretrained:
-                yield self._alone(f"weights {model}", "weights", file=file, model=model)
+            if folder := setting.weights(model):
+                yield self._alone(f"weights {model}", "weights", folder=str(folder), model=model)
             yield self._alone(f"parity {model}", "parity", precisions=precisions, n=setting.n_compared, **asked[model])
         for model in setting.models:
             yield self._alone(f"limit {model}", "limit", batches=setting.batches, **asked[model])
@@ -128,10 +130,10 @@ class Parts:
             yield plain(batch=64, precision="fp32")
             yield plain(batch=256, precision="bf16", pinned=is_gpu)
         if n_devices > 1:
-            for model, is_each in ((model, is_each) for model in (first, *others[:1]) for is_each in (True, False)):
-                for n in sorted({1, 2, 4, 8, n_devices} & set(range(1, n_devices + 1))):
-                    n_pictures = setting.n(model) * (n if is_each else 1)
-                    yield self._embed(model, f"devices {model}{EACH if is_each else SAME}", n_pictures, devices=n)
+            counts = sorted({1, 2, 4, 8, n_devices} & set(range(1, n_devices + 1)))
+            for model, behind, n in itertools.product((first, *others[:1]), (EACH, SAME), counts):
+                n_pictures = setting.n(model) * (n if behind == EACH else 1)
+                yield self._embed(model, f"devices {model}{behind}", n_pictures, devices=n)
             backend = "nccl" if is_gpu else "gloo"
             yield self._alone("all-reduce", "all-reduce", n_ranks=n_devices, kind=setting.kind, backend=backend)
 
@@ -141,12 +143,11 @@ class Parts:
     def _start(self, model: str) -> Part:
         """Embed the samples in a new library by `icons index`, whose own table says where the time goes."""
         choice, devices = self.setting.choice(model), "1" if self.setting.kind == "cuda" else "cpu"
-        named = ["--model", choice.model, *(["--pretrained", choice.pretrained] if choice.pretrained else [])]
 
         def measure() -> list[Row]:
             with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
                 run_icons("index", "--only", "scan", "--library", folder)
-                how = ("--json", "--devices", devices, *named, "--library", folder)
+                how = ("--json", "--devices", devices, "--model", choice.model, "--library", folder)
                 ran = run_icons("index", "--only", "embed", *how, is_watched=False)
             rows = [Row(f"start {model}", name, runs=[run]) for name, run in ran.spans().items()]
             return [Row(f"start {model}", "the whole", runs=[{"seconds": ran.seconds}]), *rows]
@@ -186,9 +187,8 @@ class Parts:
 
 def chosen(parts: Sequence[Part], only: Sequence[str]) -> list[Part]:
     """Those of some parts whose names begin so. Raises BenchError: there is none."""
-    for name in only:
-        if not any(part.name.startswith(name) for part in parts):
-            raise BenchError(f'--only "{name}" is no part; there are {", ".join(part.name for part in parts)}')
+    if unknown := [name for name in only if not any(part.name.startswith(name) for part in parts)]:
+        raise BenchError(f'--only "{unknown[0]}" is no part; there are {", ".join(part.name for part in parts)}')
     return [part for part in parts if not only or part.name.startswith(tuple(only))]
 
 
@@ -251,9 +251,8 @@ def _open(out: Path, kind: str) -> Report:
 
 def goals(report: Report) -> Iterator[tuple[str, bool]]:
     """Hold what was measured against the goals: what was reached, and whether that is enough."""
-    for row in report.rows:
-        for value in row.values("least cosine"):
-            yield f"{row.group}, {row.name}: least cosine {value:.5f} of {LEAST_COSINE}", value >= LEAST_COSINE
+    for row, value in ((it, value) for it in report.rows for value in it.values("least cosine")):
+        yield f"{row.group}, {row.name}: least cosine {value:.5f} of {LEAST_COSINE}", value >= LEAST_COSINE
     if "gpus" not in report.machine:  # what is tried in small has no speed
         return
     bases = {row.group: row for row in report.rows if row.name == "base"}
@@ -262,5 +261,7 @@ def goals(report: Report) -> Iterator[tuple[str, bool]]:
     for rate in large.values("images/s") if large and alone else ():
         share = rate / max(alone)
         yield f"{LARGE}: end to end {number(share)} of passes alone, of {LEAST_OF_LIMIT}", share >= LEAST_OF_LIMIT
-    for busy in bundled.values("cores busy") if bundled else ():
-        yield f"{BUNDLED}: cores busy {number(busy)} of {LEAST_CORES_BUSY}", busy >= LEAST_CORES_BUSY
+    all_busy = bundled.values("cores busy") if bundled else ()
+    yield from (
+        (f"{BUNDLED}: cores busy {number(it)} of {LEAST_CORES_BUSY}", it >= LEAST_CORES_BUSY) for it in all_busy
+    )

@@ -5,11 +5,13 @@ real picture is from its nearest neighbour. So it stays among directions that ic
 close as in a larger library.
 """
 
+import itertools
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import psutil
@@ -87,14 +89,14 @@ def plan_indexes(options: IndexOptions, *, dim: int, free: int) -> tuple[list[tu
         IconsError: not one kind of as many vectors as were asked for fits.
     """
     most, steps, refused = options.most or USUAL, list[tuple[int, IndexKind]](), list[str]()
-    for n in sorted({*(size for size in SIZES if size < most), most}):
-        for kind in (KINDS[name] for name in options.kinds):
-            needed = memory_needed(kind, n, dim=dim)
-            if needed <= USED_SHARE * free:
-                steps.append((n, kind))
-            else:
-                takes = f"{kind.name} would take {needed / 1e9:,.1f} GB of memory, {free / 1e9:,.1f} are free"
-                refused.append(f"not measured: {n:,} vectors, {takes}")
+    sizes = sorted({*(size for size in SIZES if size < most), most})
+    for n, kind in itertools.product(sizes, [KINDS[name] for name in options.kinds]):
+        needed = memory_needed(kind, n, dim=dim)
+        if needed <= USED_SHARE * free:
+            steps.append((n, kind))
+        else:
+            takes = f"{kind.name} would take {needed / 1e9:,.1f} GB of memory, {free / 1e9:,.1f} are free"
+            refused.append(f"not measured: {n:,} vectors, {takes}")
     if options.most and not any(n == options.most for n, _ in steps):
         raise IconsError(f'--vectors "{options.most}": {refused[-1].partition("vectors, ")[2]}; ask for fewer')
     return steps, refused
@@ -126,8 +128,7 @@ def write_vectors(path: Path, real: Halves, *, n: int, seed: int, progress: Prog
         written[rows[0] : rows[-1] + 1] = chunk
         progress("Vectors", int(rows[-1]) + 1, n)
     written.flush()
-    mapped: Halves = np.load(path, mmap_mode="r")
-    return mapped
+    return cast(Halves, np.load(path, mmap_mode="r"))
 
 
 def nearest_likeness(vectors: Halves) -> float:
@@ -141,21 +142,18 @@ def nearest_likeness(vectors: Halves) -> float:
 
 def perturb(real: Halves, originals: Halves, *, likeness: float, seed: tuple[int, ...]) -> Halves:
     """Move each of `originals` (n, dim) along the difference of two of `real` until their cosine is `likeness`."""
-    generator = np.random.default_rng(seed)
-    start = originals.astype(np.float32)
+    generator, start = np.random.default_rng(seed), originals.astype(np.float32)
     one, other = generator.integers(len(real), size=(2, len(start)))
     across = _across(real[one].astype(np.float32) - real[other].astype(np.float32), start)
     short = np.linalg.norm(across, axis=1) < _TOO_SHORT  # the two are the same
     across[short] = _across(generator.standard_normal((int(short.sum()), start.shape[1]), np.float32), start[short])
     across /= np.linalg.norm(across, axis=1, keepdims=True)
-    moved: Floats = likeness * start + np.float32(np.sqrt(1 - likeness**2)) * across
-    return moved.astype(np.float16)
+    return (likeness * start + np.float32(np.sqrt(1 - likeness**2)) * across).astype(np.float16)
 
 
 def _across(directions: Floats, vectors: Floats) -> Floats:
     """What is left of directions beside unit vectors."""
-    along: Floats = np.einsum("nd,nd->n", directions, vectors)[:, None] * vectors
-    return directions - along
+    return np.asarray(directions - np.einsum("nd,nd->n", directions, vectors)[:, None] * vectors, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +184,8 @@ class _Bench:
         times, shares = self._ask(VectorIndex.open(path, spec=spec), least, f"Asking {kind.name} of {n:,}")
         path.unlink()
         p50, p95 = (round(1000 * float(value), 4) for value in np.percentile(times, (50, 95)))
-        run = {"MB": size / 1e6, "built in, s": seconds, "recall@10": float(np.mean(shares))}
-        run |= {"p50, ms": p50, "p95, ms": p95, "queries": len(times)}
+        built = {"MB": size / 1e6, "built in, s": seconds, "recall@10": float(np.mean(shares))}
+        run = {**built, "p50, ms": p50, "p95, ms": p95, "queries": len(times)}
         return Row(group, f"{kind.name}{' *' if kind is recommended(n) else ''}", {"kind": kind.name}, [run])
 
     def chunks(self, n: int, title: str) -> Iterator[Floats]:

@@ -102,11 +102,14 @@ TRAIN: Table = {
 
 def spell(value: Any) -> str:
     """Spell a knob's value as the command line takes it."""
-    if value is None:
-        return AUTO
-    if isinstance(value, float):
-        return f"{value:g}"
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+    known = {None: AUTO, True: "on", False: "off"}
+    return (
+        known[value]
+        if value is None or isinstance(value, bool)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 def parse(table: Table, name: str, text: str) -> Any:
@@ -114,9 +117,9 @@ def parse(table: Table, name: str, text: str) -> Any:
     if name not in table:
         raise BenchError(f'no knob "{name}"; there are {", ".join(sorted(table))}')
     knob = table[name]
-    choices: dict[str, Any] = {choice: choice for choice in knob.kind} if isinstance(knob.kind, tuple) else {}
-    choices |= {"on": True, "off": False} if knob.kind is bool else {}
-    choices |= {AUTO: None} if knob.usual is None else {}
+    switch: dict[str, Any] = {"on": True, "off": False} if knob.kind is bool else {}
+    named = {choice: choice for choice in knob.kind} if isinstance(knob.kind, tuple) else switch
+    choices = {**named, **({AUTO: None} if knob.usual is None else {})}
     if text in choices:
         return choices[text]
     with suppress(ValueError):
@@ -143,11 +146,10 @@ def label(table: Table, config: Config, among: Sequence[Config]) -> str:
     """Name a configuration by what sets it apart from the first of those that it is compared with."""
     values = [{name: other.get(name, knob.usual) for name, knob in table.items()} for other in (*among, config)]
     own, first = values[-1], values[0]
-    names = [name for name in table if any(other[name] != first[name] for other in values)]
-    if own != first:
-        names = [name for name in names if own[name] != first[name]]
-    elif len(names) > 3:
-        names = []
+    varied = [name for name in table if any(other[name] != first[name] for other in values)]
+    names = [name for name in varied if own[name] != first[name]] or (
+        varied if own == first and len(varied) < 4 else []
+    )
     return ", ".join(f"{name}={spell(own[name])}" for name in names) or "base"
 
 
@@ -185,12 +187,10 @@ def usual_groups(
     """
     found: dict[str, list[dict[str, Any]]] = {}
     for name, knob in table.items():
-        values = [*knob.tried, *(knob.also if is_thorough else ())]
-        if table is TRAIN and name == "batch":
-            values = [base["batch"] // 2, base["batch"] * 2]
+        tried = [*knob.tried, *(knob.also if is_thorough else ())]
         values = [
             value
-            for value in values
+            for value in ([base["batch"] // 2, base["batch"] * 2] if table is TRAIN and name == "batch" else tried)
             if name not in most or value <= most[name]
             if kind == "cuda" or not (value in knob.gpu or knob.group == "NCCL")
         ]
@@ -269,13 +269,9 @@ def environment(config: Config) -> dict[str, str]:
     """Variables that ranks are started with; a switch that is turned is a variable that is 1."""
     turned_knobs = {TRAIN[name].variable: value for name, value in config.items() if name in TRAIN}
     spelled = {name: "1" if isinstance(value, bool) else str(value) for name, value in turned_knobs.items() if name}
-    return spelled | {name: _algorithms(value) for name, value in spelled.items() if name == "NCCL_ALGO"}
-
-
-def _algorithms(name: str) -> str:
-    """Spell an algorithm for the operations that have it, Ring for all others (NCCL 2.24 and later).
-
-    NCCL refuses an operation for which `NCCL_ALGO` leaves it none, such as the broadcast that DDP begins with.
-    """
-    operations = {"Ring": (), "PAT": ("allgather", "reducescatter")}.get(name, ("allreduce",))
-    return ";".join(["Ring", *(f"{operation}:{name}" for operation in operations)])
+    if algorithm := spelled.get("NCCL_ALGO"):
+        # For the operations that have it, Ring for all others (NCCL 2.24 and later): NCCL refuses an operation that is
+        # left none, such as the broadcast that DDP begins with.
+        operations = {"Ring": (), "PAT": ("allgather", "reducescatter")}.get(algorithm, ("allreduce",))
+        spelled["NCCL_ALGO"] = ";".join(["Ring", *(f"{operation}:{algorithm}" for operation in operations)])
+    return spelled

@@ -6,6 +6,7 @@ machine was.
 
 import json
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,10 +25,12 @@ import psutil
 from indexer.bench.report import Run
 from indexer.encoders.devices import MASK, Devices, first_devices
 from indexer.errors import BenchError
-from indexer.process import cores, cpu_quota, cpu_seconds, named_as_starter
+from indexer.process import cores, cpu_quota, cpu_seconds, named_as_starter, processor
 from indexer.ranks import Ranks, family, proportional_bytes
 from indexer.reports.timings import OWN
 
+_PACKAGES = ("icons", "torch", "open_clip_torch", "numpy", "pyvips-binary", "pillow", "onnxruntime", "faiss-cpu")
+_SETTINGS = ("NCCL_", "OMP_", "KMP_", "MKL_", "CUDA_", "TORCH_", "PYTORCH_", "GLOO_", "MALLOC_")
 _LOOK_SECONDS = 0.5
 _ICONS = "from indexer.process import end_with_starter as end; end(); from search.cli import main; main()"
 _LISTENS = re.compile(r"at http://(\S+):(\d+),")
@@ -89,8 +93,8 @@ def run_module(
             if cause := ranks.follow(check):
                 raise BenchError(cause)
         return
-    command, variables = [sys.executable, "-m", module, *arguments], {**variables}
-    variables |= {} if devices.visible is None else {MASK: devices.visible}
+    command = [sys.executable, "-m", module, *arguments]
+    variables = {**variables, **({} if devices.visible is None else {MASK: devices.visible})}
     with (folder / "process.log").open("w+b") as log, started(command, variables, stdout=log, stderr=log) as process:
         while process.poll() is None:
             with suppress(subprocess.TimeoutExpired):
@@ -131,11 +135,32 @@ def last_words(said: bytes, code: int) -> str:
     return lines[-1].removeprefix("Error: ") if lines else f"its process ended with exit code {code}"
 
 
+def describe() -> dict[str, Any]:
+    """What this machine is: facts that need no measuring, and no torch."""
+    packages = {}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):  # from a checkout, `icons` itself need not be installed
+            packages[name] = version(name)
+    return {
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "processor": processor(),
+        "cores": cores(),
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
+        "load_before": round(os.getloadavg()[0], 2),
+        "packages": packages,
+        "settings": {name: value for name, value in sorted(os.environ.items()) if name.startswith(_SETTINGS)},
+    }
+
+
 def ask_alone(question: str, *, n_ranks: int = 1, limit: float = 300.0, **parameters: Any) -> list[dict[str, Any]]:
     """Answer a question of `indexer.bench.alone` in a process of its own, so that nothing of torch stays in this one.
 
-    Rows that were measured until something went wrong are kept: the last one tells of it then.
+    Rows that were measured until something went wrong are kept: the last one tells of it then. What a machine without
+    GPUs is takes no process.
     """
+    if question == "machine" and parameters.get("kind", "cpu") == "cpu":
+        return [describe()]
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as name:
         rows, errors = Path(name, "rows.jsonl"), list[dict[str, Any]]()
         devices = first_devices(parameters["kind"], n_ranks) if n_ranks > 1 else Devices("cpu", 1)
@@ -169,8 +194,8 @@ class Ran:
             start, seconds = span["start"], span["seconds"]
             taken = [size for at, size in self.memory if start <= at <= start + seconds]
             name = span["span"] if span["rank"] == OWN else f"rank {span['rank']}: {span['span']}"
-            found[name] = {"seconds": seconds, "start, s": start, "processor, s": span["processor_seconds"]}
-            found[name] |= {"peak memory, GB": max(taken) / 1e9} if taken else {}
+            peak = {"peak memory, GB": max(taken) / 1e9} if taken else {}
+            found[name] = {"seconds": seconds, "start, s": start, "processor, s": span["processor_seconds"], **peak}
         return found
 
 

@@ -23,11 +23,9 @@ from indexer.reports.figures import (
     RESAMPLES,
     Bar,
     Chart,
-    Curve,
     Figure,
     Scores,
     bar_chart,
-    line_chart,
     page,
     section,
     table_html,
@@ -39,8 +37,6 @@ SAME, EACH = ", same work", ", as much for each"
 """Behind the names of two groups that vary the number of devices: Amdahl's question and Gustafson's."""
 Law = Literal["Amdahl", "Gustafson"]
 LAWS: tuple[tuple[Law, str], ...] = (("Amdahl", SAME), ("Gustafson", EACH))
-SHARES = ("data", "compute", "communication")
-"""Figures of a training step; communication happens within computing."""
 Run = dict[str, Any]
 """Figures of one run by their names, which hold the unit; texts where there is no number."""
 
@@ -62,9 +58,8 @@ class Row:
 
     def text(self, name: str) -> str:
         """Spell a figure: its median, with its interval where there are several runs."""
-        if values := self.values(name):
-            return spell(median(values))
-        return str(next((run[name] for run in reversed(self.runs) if run.get(name) is not None), ""))
+        words = str(next((run[name] for run in reversed(self.runs) if run.get(name) is not None), ""))
+        return spell(median(values)) if (values := self.values(name)) else words
 
 
 def median(values: Sequence[float]) -> Figure:
@@ -82,9 +77,8 @@ def spell(figure: Figure) -> str:
 
 def number(value: float) -> str:
     """Spell a number with three digits, all that stand before the point, or what is missing to one."""
-    if value == int(value) or abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.2f}" if abs(value) >= 1 else f"{value:.5f}" if abs(value) > 0.99 else f"{value:.3g}"
+    plain = f"{value:.2f}" if abs(value) >= 1 else f"{value:.5f}" if abs(value) > 0.99 else f"{value:.3g}"
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 100 else plain
 
 
 Rates = Mapping[int, Sequence[float]]
@@ -279,56 +273,23 @@ def write(report: Report, out: Path, *, has_charts: bool = True) -> None:
     drawn, sections = charts(report) if has_charts else {}, []
     for group in report.groups():
         base = group.removesuffix(SAME) if group.endswith(SAME) else None
-        pictures = [chart for (of, _), chart in drawn.items() if of == group]
+        pictures = [drawn[group]] if group in drawn else []
         lines = [] if base is None else list(scaling_lines(report, base))
         sections.append(section(group, charts=pictures, table=table_html(*table(report, group)), lines=lines))
     facts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in report.machine.items()}
     sections.append(section("The machine", lines=[f"{name}: {text}" for name, text in facts.items()]))
     write_file(out / "report.html", page(f"`{report.command}`", facts=headline(report), sections=sections).encode())
-    for (group, what), chart in drawn.items():
-        name = "-".join(f"{group} {what}".replace(",", "").replace("/", " a ").split())
+    for group, chart in drawn.items():
+        name = "-".join(f"{group} {report.main}".replace(",", "").replace("/", " a ").split())
         write_file(out / "charts" / f"{name}.png", chart.png())
 
 
-def charts(report: Report) -> dict[tuple[str, str], Chart]:
-    """Draw every group that compares something, by (group, what is shown)."""
-    found = {
-        (f"{base}{SAME}", "speed-up"): _speedup_chart(report, base)
-        for base in report.scalings()
-        if report.rates(f"{base}{SAME}")
-    }
+def charts(report: Report) -> dict[str, Chart]:
+    """Draw every group that compares something; what devices bring is said by the lines beneath."""
+    found = {}
     for group in report.groups():
         rows = [row for row in report.of(group) if row.values(report.main)]
-        figures, places = [median(row.values(report.main)) for row in rows], [row.setting.get(group) for row in rows]
-        if len(rows) < 2:
-            continue
-        if all(type(place) is int for place in places[1:]):
-            chart = line_chart(
-                f"{group}: {report.main}",
-                [Curve("measured", figures, 0)],
-                ticks=["auto" if place is None else str(place) for place in places],
-                x_title=group,
-                written=number,
-                high=None,
-            )
-        else:
-            bars = [Bar(row.name, figure, int(row is not rows[0])) for row, figure in zip(rows, figures, strict=True)]
-            chart = bar_chart(f"{group}: {report.main}", bars, written=number)
-        found[group, report.main] = chart
+        bars = [Bar(row.name, median(row.values(report.main)), int(row is not rows[0])) for row in rows]
+        if len(bars) > 1:
+            found[group] = bar_chart(f"{group}: {report.main}", bars, written=number)
     return found
-
-
-def _speedup_chart(report: Report, base: str) -> Chart:
-    """Both speed-ups beside what would be ideal, and the fitted laws."""
-    counts = sorted(report.rates(f"{base}{SAME}"))
-    curves = [Curve("ideal", [Figure(n, n, n) for n in counts], 5, is_ideal=True)]
-    for colour, (_, behind) in enumerate(LAWS):
-        rates = report.rates(f"{base}{behind}")
-        if 1 in rates:
-            curves.append(Curve(behind.removeprefix(", "), list(speedups(rates).values()), colour))
-    for colour, law in enumerate(report.fits(base), 2):
-        values = [speedup(law.law, law.parallel_share.value, n) for n in counts]
-        curves.append(Curve(law.law, [Figure(value, value, value) for value in values], colour, is_ideal=True))
-    return line_chart(
-        f"{base}: speed-up", curves, ticks=[str(n) for n in counts], x_title="devices", written=number, high=None
-    )

@@ -7,6 +7,7 @@ Rates of the product are those that its ranks report: of embedding the first fif
 are drawn while the encoder loads; of training the steps that warm up.
 """
 
+import itertools
 import json
 import tempfile
 import time
@@ -14,14 +15,14 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
 from indexer.bench.knobs import PLAIN, TRAIN, Config, environment
-from indexer.bench.processes import busy_seconds, on_cores, run_module
-from indexer.bench.report import SHARES, Run
+from indexer.bench.processes import ask_alone, busy_seconds, on_cores, run_module
+from indexer.bench.report import Run
 from indexer.embedding.planning import EmbedOptions, image_item
 from indexer.embedding.progress import EmbeddingProgress, Watch
 from indexer.embedding.progress import Run as RanksRun
@@ -41,10 +42,10 @@ from indexer.sources.source import open_sources
 
 _LEFT_OUT = 1 / 5
 """Of the pictures of an embedding, at the beginning."""
-_PROFILED_STEPS = 3
-WARM_UP_STEPS = 2 + _PROFILED_STEPS + 1
-"""Of a training; in the first one DDP learns in which order gradients come, and puts its buckets together anew; those
-behind the second are watched by the profiler, and their shares written."""
+WARM_UP_STEPS = 3
+"""Of a training; in the first one DDP learns in which order gradients come, and puts its buckets together anew."""
+_SHARES = {"data": "waiting for data", "compute": "steps", "communication": "exchange", "optimiser": "optimiser"}
+"""Of a step, by the span that tells each."""
 _MOST_WARM_UP_STEPS = {"cpu": WARM_UP_STEPS, "cuda": 20}
 """A GPU chooses algorithms, fills its caches of memory and takes up its clock meanwhile."""
 _STEADY = 1.1
@@ -104,10 +105,9 @@ def gather(folder: Path, source: Path | None, *, choice: ModelChoice, n: int) ->
         BenchError, SourceError: the source holds no pictures, or is not there.
     """
     found: dict[bytes, Job] = {}
-    for opened in open_sources(source or bundled(SAMPLES)):
-        for scanned in opened.scan({}):
-            for record in scanned.records or ():
-                found.setdefault(record.digest, Job(0, opened.address_of(scanned, record)))
+    scans = ((opened, scanned) for opened in open_sources(source or bundled(SAMPLES)) for scanned in opened.scan({}))
+    for opened, scanned, record in ((*scan, record) for scan in scans for record in scan[1].records or ()):
+        found.setdefault(record.digest, Job(0, opened.address_of(scanned, record)))
     if not found:
         raise BenchError(f'no pictures in "{source}"; give a folder of icons, or none for the bundled samples')
     jobs = list(found.values())
@@ -133,9 +133,9 @@ def png_files(pictures: Pictures, *, workers: int) -> Path:
     folder.mkdir(exist_ok=True)
     if missing := [job for job in pictures.jobs if not (folder / f"{job.id:07d}.png").exists()]:
         with RenderPool(size=FILE_SIDE, workers=workers) as pool:
-            for chunk in pool.render([missing]):
-                for number, pixels in zip(chunk.ids.tolist(), chunk.pixels, strict=True):
-                    Image.fromarray(pixels).save(folder / f"{number:07d}.png")
+            drawn = (zip(chunk.ids.tolist(), chunk.pixels, strict=True) for chunk in pool.render([missing]))
+            for number, pixels in itertools.chain.from_iterable(drawn):
+                Image.fromarray(pixels).save(folder / f"{number:07d}.png")
     return folder
 
 
@@ -151,8 +151,7 @@ class Reports:
         """Note what there is now."""
         self.busy.append((time.time(), busy_seconds()))
         for progress in Watch(RanksRun.of_folder(self.run), EmbeddingProgress).look():
-            if progress.began_at:
-                self.seen[progress.rank].append(progress)
+            self.seen[progress.rank] += [progress] * bool(progress.began_at)
 
     def figures(self, n_cores: int) -> Run:
         """Figures of all ranks together, of the later part of the pictures.
@@ -160,13 +159,12 @@ class Reports:
         Raises:
             BenchError: no rank has embedded a picture.
         """
-        ranks, ends = list(self.seen.values()), [reports[-1] for reports in self.seen.values()]
+        ranks = [reports for reports in self.seen.values() if reports]
+        ends = [reports[-1] for reports in ranks]
         if not sum(rank.done for rank in ends):
             raise BenchError("no picture was embedded")
-        began, times = (
-            min(rank.began_at for rank in ends),
-            np.unique([rank.began_at + rank.seconds for of in ranks for rank in of]),
-        )
+        began = min(rank.began_at for rank in ends)
+        times = np.unique([rank.began_at + rank.seconds for of in ranks for rank in of])
         done = sum(_reported(reports, "done", times) for reports in ranks)
         start, end = float(np.interp(done[-1] * _LEFT_OUT, [0.0, *done], [began, *times])), float(times[-1])
 
@@ -201,11 +199,13 @@ def embed(config: Config, pictures: Pictures, bench: Bench) -> Run:
     devices = first_devices(bench.kind, config["devices"])
     with tempfile.TemporaryDirectory(dir=pictures.folder) as name:
         if config.get("program") == PLAIN:
-            files, result = png_files(pictures, workers=len(bench.cores)), Path(name, "result.json")
-            options = json.dumps({**config, "choice": pictures.choice.to_json(), "device": bench.kind})
-            devices = replace(devices, n=1) if config.get("strategy") == "data-parallel" else devices
-            bench.run("indexer.bench.plain", str(files), str(result), options, devices=devices, folder=result.parent)
-            return cast(Run, json.loads(result.read_text("utf-8")))
+            asked = {"folder": str(png_files(pictures, workers=len(bench.cores))), "choice": pictures.choice.to_json()}
+            n_ranks = 1 if config.get("strategy") == "data-parallel" else config["devices"]
+            with on_cores(bench.cores):
+                found = ask_alone("plain", n_ranks=n_ranks, limit=bench.limit, kind=bench.kind, **asked, **config)[-1]
+            if error := found.get("error"):
+                raise BenchError(error)
+            return found
         chosen = {of_index: config[knob] for knob, of_index in _OF_INDEX.items() if knob in config}
         library, plan = make_library(Path(name), pictures, EmbedOptions(bench.kind, **chosen))
         arguments = ("--library", str(library.root), "--fingerprint", plan.fingerprint)
@@ -238,7 +238,7 @@ def make_lesson(folder: Path, source: Path | None, *, choice: ModelChoice, kind:
 
 
 def train(config: Config, lesson: Lesson, bench: Bench) -> Run:
-    """Train once: rates by the training's own log, shares of the steps that its profiler has looked at.
+    """Train once: rates by the training's own log, shares by its own timings.
 
     Raises:
         BenchError: it can't be run so.
@@ -257,12 +257,16 @@ def train(config: Config, lesson: Lesson, bench: Bench) -> Run:
     warm_up = steady_from(ended, most=most)
     rate = lesson.steps / (ended[warm_up + lesson.steps - 1] - ended[warm_up - 1])
     ranks = Watch(RanksRun.of_folder(places.work), TrainingProgress).look()
-    profiles = [json.loads(file.read_text("utf-8")) for file in (places.work / "profile").glob("rank-?.json")]
+    spans = [{span.name: span.seconds for span in rank.spans} for rank in ranks]
+    wholes = [of["steps"] + of["waiting for data"] for of in spans]
     return {
         "images/s": rate * config["batch"],
         "steps/s": rate,
         "waits": float(np.mean([rank.waited_share for rank in ranks])),
-        **{name: float(np.mean([profile[f"{name} share"] for profile in profiles])) for name in SHARES},
+        **{
+            name: float(np.mean([of.get(span, 0.0) / whole for of, whole in zip(spans, wholes, strict=True)]))
+            for name, span in _SHARES.items()
+        },
         "loss": taken[-1]["loss"],
         "memory, GB": sum(rank.memory_bytes for rank in ranks) / 1e9,
         "warm-up": warm_up,
@@ -280,5 +284,4 @@ def _options_of(config: Config, *, steps: int) -> FinetuneOptions:
     """Every choice of a training: those of `icons lab finetune`, but for the knobs and what is not to be measured."""
     chosen = {name: value for name, value in config.items() if name != "devices" and not TRAIN[name].variable}
     unmeasured = {"held_out": _NEVER, "validate_steps": _NEVER, "patience": 0, "checkpoint_seconds": float(_NEVER)}
-    watched = {"profile_steps": _PROFILED_STEPS, "log_steps": 1, "steps": steps}
-    return FinetuneOptions.of({**chosen, **unmeasured, **watched})
+    return FinetuneOptions.of({**chosen, **unmeasured, "log_steps": 1, "steps": steps})

@@ -164,8 +164,12 @@ def bench_search(library: Library, options: SearchOptions, progress: Progress) -
                     progress(part, 0, 1)
                     report.rows += _SERVED[part](server, texts, options)
         if INDEXES in options.parts:
-            vectors, queries = _vectors(library, manifest, texts)
-            measure_indexes(report, vectors, queries, options.indexes, progress)
+            ids = np.unique(np.array(ask_catalog(library, "SELECT image_id FROM icons"), np.int64))
+            shards, encoder = library.vectors(manifest.fingerprint), library.encoder(manifest.fingerprint)
+            vectors, filled = read_vectors(shards, "images", ids, fingerprint=manifest.fingerprint)
+            # Words that ask for pictures are the hardest task of an index.
+            words = open_query_encoder(encoder).encode_many_words(texts[:N_ASKED])
+            measure_indexes(report, vectors[filled], words, options.indexes, progress)
         report.is_whole = True
     return report
 
@@ -193,14 +197,6 @@ def choose_texts(library: Library, files: Sequence[Path] = (), *, seed: int = 0)
     return [texts[place] for place in np.random.default_rng(seed).permutation(len(texts))[:N_QUERIES].tolist()]
 
 
-def _vectors(library: Library, manifest: Manifest, texts: Sequence[str]) -> tuple[Any, Any]:
-    """Vectors of all pictures, and of some queries: words that ask for pictures are the hardest task of an index."""
-    ids = np.unique(np.array(ask_catalog(library, "SELECT image_id FROM icons"), np.int64))
-    folder, encoder = library.vectors(manifest.fingerprint), open_query_encoder(library.encoder(manifest.fingerprint))
-    vectors, filled = read_vectors(folder, "images", ids, fingerprint=manifest.fingerprint)
-    return vectors[filled], encoder.encode_many_words(texts[:N_ASKED])
-
-
 def measure_cold(library: Library, *, n_runs: int, progress: Progress = lambda *_: None) -> list[Row]:
     """Time whole processes in turn: `icons search arrow`, and a bare import of torch and open_clip."""
     search, bare = Row(COLD, "icons search arrow"), Row(COLD, f'python -c "{_BARE}"')
@@ -218,13 +214,10 @@ def measure_cold(library: Library, *, n_runs: int, progress: Progress = lambda *
 
 def spread(answers: Sequence[Answered]) -> Run:
     """Quantiles of times in ms, and the median of what the answers say themselves."""
-    found: Run = {"requests": len(answers)}
-    if answers:
-        times = np.percentile([one.seconds for one in answers], (50, 95, 99))
-        found |= {f"p{p}, ms": round(1000 * float(time), 3) for p, time in zip((50, 95, 99), times, strict=True)}
-        reported = [one.reported for one in answers if one.reported]
-        found |= {"reported p50, ms": round(1000 * statistics.median(reported), 3)} if reported else {}
-    return found
+    times, reported = [one.seconds for one in answers], [one.reported for one in answers if one.reported]
+    found = {f"p{p}, ms": float(np.percentile(times, p)) for p in (50, 95, 99) if times}
+    found |= {"reported p50, ms": statistics.median(reported)} if reported else {}
+    return {"requests": len(answers), **{name: round(1000 * seconds, 3) for name, seconds in found.items()}}
 
 
 def timed(server: Server, ask: Callable[..., object], questions: Sequence[Any], **window: Any) -> Run:
@@ -317,8 +310,9 @@ def _page(server: Server, texts: Sequence[str], options: SearchOptions) -> Itera
             yield
 
     answers = _together(server, options.clients, options.seconds, asks)
-    for kind in dict.fromkeys(one.kind for one in answers):
-        yield Row(PAGE, kind, runs=[spread([one for one in answers if one.kind == kind and one.status == 200])])
+    good = [one for one in answers if one.status == 200]
+    kinds = dict.fromkeys(one.kind for one in answers)
+    yield from (Row(PAGE, kind, runs=[spread([one for one in good if one.kind == kind])]) for kind in kinds)
     errors = Counter(f"{one.kind} {one.status or 'without an answer'}" for one in answers if one.status != 200)
     yield from (Row(PAGE, what, error=f"{n} were not answered as they should be") for what, n in errors.items())
     if quarter := len(memory) // 4:

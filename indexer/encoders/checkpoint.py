@@ -40,9 +40,8 @@ class ModelChoice:
     @classmethod
     def typed(cls, model: str, pretrained: Path | None) -> "ModelChoice":
         """What was typed, its paths absolute: they are kept, and mean the same from any folder."""
-        if model.startswith(LOCAL):
-            model = f"{LOCAL}{_absolute(model.removeprefix(LOCAL))}"
-        return cls(model, str(_absolute(pretrained)) if pretrained else None)
+        place = f"{LOCAL}{_absolute(model.removeprefix(LOCAL))}"
+        return cls(place if model.startswith(LOCAL) else model, str(_absolute(pretrained)) if pretrained else None)
 
     @classmethod
     def bundled(cls) -> "ModelChoice":
@@ -159,24 +158,6 @@ def _find(choice: ModelChoice) -> Checkpoint:
                 f'model "{choice.model}" is not on this machine; `--model {choice.model}` fetches it, once'
             )
         return _in_folder(choice.model, cached)
-    return _built_in(choice)
-
-
-def _in_folder(name: str, folder: Path) -> Checkpoint:
-    config_path = folder / CONFIG_NAME
-    weights = next((folder / weight for weight in WEIGHT_NAMES if (folder / weight).is_file()), None)
-    if not config_path.is_file() or weights is None:
-        raise ModelError(
-            f'"{folder}" is no open_clip folder: it needs {CONFIG_NAME} and {" or ".join(WEIGHT_NAMES)}; '
-            "give --model local-dir:PATH of one that has both"
-        )
-    config = read_config(config_path)
-    check_config(config, config_path, most_weights=max(weights.stat().st_size, _FEW_WEIGHTS))  # a byte each at least
-    tokenizer = tuple(folder / name for name in TOKENIZER_NAMES if (folder / name).is_file())
-    return Checkpoint(name, f"{LOCAL}{folder}", None, config, weights, tokenizer)
-
-
-def _built_in(choice: ModelChoice) -> Checkpoint:
     config_path = open_clip_folder() / "model_configs" / f"{choice.model}.json"
     if not re.fullmatch(r"[\w.-]{1,100}", choice.model) or not config_path.is_file():
         known = sorted(path.stem for path in config_path.parent.glob("*.json"))
@@ -193,6 +174,20 @@ def _built_in(choice: ModelChoice) -> Checkpoint:
     return Checkpoint(f"{choice.model} {weights.name}", choice.model, str(weights), read_config(config_path), weights)
 
 
+def _in_folder(name: str, folder: Path) -> Checkpoint:
+    config_path = folder / CONFIG_NAME
+    weights = next((folder / weight for weight in WEIGHT_NAMES if (folder / weight).is_file()), None)
+    if not config_path.is_file() or weights is None:
+        raise ModelError(
+            f'"{folder}" is no open_clip folder: it needs {CONFIG_NAME} and {" or ".join(WEIGHT_NAMES)}; '
+            "give --model local-dir:PATH of one that has both"
+        )
+    config = read_config(config_path)
+    check_config(config, config_path, most_weights=max(weights.stat().st_size, _FEW_WEIGHTS))  # a byte each at least
+    tokenizer = tuple(folder / name for name in TOKENIZER_NAMES if (folder / name).is_file())
+    return Checkpoint(name, f"{LOCAL}{folder}", None, config, weights, tokenizer)
+
+
 def _absolute(place: str | Path) -> Path:
     return Path(place).expanduser().absolute()
 
@@ -206,10 +201,9 @@ def open_clip_folder() -> Path:
 
 def _is_cached(repository: str) -> bool:
     """Whether any part of a tower is in the local cache; a path, say, is no repository."""
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub import errors, try_to_load_from_cache
 
-    with suppress(HFValidationError):
+    with suppress(errors.HFValidationError):
         found = (try_to_load_from_cache(repository, name) for name in ("config.json", *TOKENIZER_NAMES))
         return any(isinstance(path, str) for path in found)
     return False
@@ -217,10 +211,9 @@ def _is_cached(repository: str) -> bool:
 
 def _cached_folder(repository: str) -> Path | None:
     """Find a hub folder in the local cache, whole; what is there is not asked for again."""
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub import errors, snapshot_download
 
-    with suppress(HFValidationError, LocalEntryNotFoundError):
+    with suppress(errors.HFValidationError, errors.LocalEntryNotFoundError):
         folder = Path(snapshot_download(repository, local_files_only=True))
         is_whole = (folder / CONFIG_NAME).is_file() and any((folder / name).is_file() for name in WEIGHT_NAMES)
         return folder if is_whole else None
@@ -229,8 +222,7 @@ def _cached_folder(repository: str) -> Path | None:
 
 def _fetch(repository: str) -> None:
     """Bring a hub folder's files into the local cache."""
-    from huggingface_hub import constants, snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub import constants, errors, snapshot_download
 
     if constants.HF_HUB_OFFLINE:
         raise ModelError(
@@ -239,7 +231,7 @@ def _fetch(repository: str) -> None:
         )
     try:
         snapshot_download(repository, allow_patterns=[CONFIG_NAME, *WEIGHT_NAMES, *TOKENIZER_NAMES])
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+    except (errors.HfHubHTTPError, errors.HFValidationError, errors.LocalEntryNotFoundError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise ModelError(
             f'"{HUB}{repository}" can\'t be fetched ({reason}); download the folder and give --model local-dir:PATH'
@@ -278,8 +270,9 @@ def read_config(file: Path) -> dict[str, Any]:
         config = json.loads(read_regular(file, limit=_MOST_BYTES))
         config = config if "model_cfg" in config else {"model_cfg": config}
         config["model_cfg"]["embed_dim"]
-        for part in (*(config["model_cfg"][name] for name in ("vision_cfg", "text_cfg")), _preprocess(config)):
-            part.items()
+        for part in ("vision_cfg", "text_cfg"):
+            config["model_cfg"][part].items()
+        (config.get("preprocess_cfg") or {}).items()
     except (OSError, SourceError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or shown(repr(error))
         raise ModelError(f'"{file}" is not an open_clip config ({reason}); save the model again') from error
@@ -302,7 +295,7 @@ def check_config(config: Mapping[str, Any], file: Path, *, most_weights: int) ->
     parts = {f"{name}.": part for name in ("vision_cfg", "text_cfg", "multimodal_cfg") if (part := model.get(name))}
     found = [where + what for where, part in {"": model, **parts}.items() for what in impossible_numbers(part)]
     for field, (least, most) in _COLOURS.items():
-        value = _preprocess(config).get(field)
+        value = (config.get("preprocess_cfg") or {}).get(field)
         numbers = value if isinstance(value, list) else []
         is_possible = [type(number) in (int, float) and least <= number <= most for number in numbers]
         if value is not None and is_possible != [True] * 3:
@@ -332,20 +325,17 @@ def _too_large(part: Mapping[str, Any], most_weights: int) -> Iterator[str]:
     width, layers = part.get("width", _LEAST_WIDTH), part.get("layers", _LEAST_LAYERS)
     n_layers, vocabulary = sum(layers) if isinstance(layers, list) else layers, part.get("vocab_size", 0)
     than = f'more than its weights hold ("{most_weights}" numbers at most)'
-    if 4 * n_layers * width**2 > most_weights:  # attention alone
-        yield f'layers "{layers}" of width "{width}", {than}'
-    if vocabulary * width > most_weights:
-        yield f'vocab_size "{vocabulary}" of width "{width}", {than}'
     size, patch = (part.get(name) for name in ("image_size", "patch_size"))
-    if size and patch and (image_side(part) // patch) ** 2 > _MOST_PATCHES:
-        yield f'image_size "{size}" in patches of "{patch}"; {_MOST_PATCHES} are the most'
+    n_patches = (image_side(part) // patch) ** 2 if size and patch else 0
+    impossible = {
+        f'layers "{layers}" of width "{width}", {than}': 4 * n_layers * width**2 > most_weights,  # attention alone
+        f'vocab_size "{vocabulary}" of width "{width}", {than}': vocabulary * width > most_weights,
+        f'image_size "{size}" in patches of "{patch}"; {_MOST_PATCHES} are the most': n_patches > _MOST_PATCHES,
+    }
+    yield from (what for what, is_so in impossible.items() if is_so)
 
 
 def image_side(vision: Mapping[str, Any]) -> int:
     """Side of a picture tower's input in pixels, as open_clip reads it from a config that was checked."""
     size = vision.get("image_size", 224)
     return int(size[0] if isinstance(size, list) else size)
-
-
-def _preprocess(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    return config.get("preprocess_cfg") or {}

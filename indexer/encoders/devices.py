@@ -154,16 +154,17 @@ def see_own_gpu(local: int) -> int:
     if mask is None or not mask[0].startswith(_MIG):
         return local
     if local >= len(mask):
-        shown = f'{MASK} "{",".join(mask)}" shows {len(mask)}'
-        raise DeviceError(f'no GPU for local rank "{local}": {shown}; start as many ranks here, or name more')
+        raise DeviceError(
+            f'no GPU for local rank "{local}": {MASK} "{",".join(mask)}" shows {len(mask)}; start as many ranks here, '
+            "or name more"
+        )
     os.environ[MASK] = mask[local]
     return 0
 
 
 def _mask() -> list[str] | None:
     """Entries of CUDA_VISIBLE_DEVICES, where it is set."""
-    mask = os.environ.get(MASK)
-    return None if mask is None else [entry.strip() for entry in mask.split(",")]
+    return [entry.strip() for entry in os.environ[MASK].split(",")] if MASK in os.environ else None
 
 
 LEAST_FREE = 2e9
@@ -228,16 +229,19 @@ def find_gpus() -> Gpus:
         n_there = len([*_LISTED.iterdir()]) if _LISTED.is_dir() else _count_by_torch()
         n = len(mask) if n_there and mask else n_there
         return Gpus(n, tuple(range(n)))
-    if why := _misfit(answer[0]):
-        return Gpus(why=why)
-    whys = [_why_not(entry, of) for entry, of in answer[1].items()]
+    spec = importlib.util.find_spec("torch")
+    text = Path(spec.origin).with_name("version.py").read_text("utf-8") if spec and spec.origin else ""
+    built = re.search(r"^cuda\b[^=]*= '(\d+)", text, re.MULTILINE)
+    if built is None or answer[0] < int(built[1]):
+        known = f"the driver knows CUDA {answer[0]}, torch is built for {built and built[1]}"
+        help_ = "torch is built without CUDA; https://pytorch.org says how to install another one"
+        return Gpus(why=f"{known}; install a newer driver or another torch" if built else help_)
+    said = {
+        entry: f"does not answer: {of}" if isinstance(of, str) else f"has {of / 1e9:.1f} GB free" * (of < LEAST_FREE)
+        for entry, of in answer[1].items()
+    }
+    whys = [f'GPU "{entry}" {what}' if what else "" for entry, what in said.items()]
     return Gpus(len(whys), tuple(n for n, why in enumerate(whys) if not why), "; ".join(filter(None, whys)))
-
-
-def _why_not(entry: str, free: float | str) -> str:
-    """Say why a GPU is left alone; nothing where it is not."""
-    said = f"does not answer: {free}" if isinstance(free, str) else f"has {free / 1e9:.1f} GB free"
-    return "" if not isinstance(free, str) and free >= LEAST_FREE else f'GPU "{entry}" {said}'
 
 
 def _count_by_torch() -> int:
@@ -245,18 +249,6 @@ def _count_by_torch() -> int:
     import torch
 
     return torch.cuda.device_count()
-
-
-def _misfit(cuda: int) -> str:
-    """Say why torch and a driver that knows a version of CUDA do not go together."""
-    spec = importlib.util.find_spec("torch")
-    text = Path(spec.origin).with_name("version.py").read_text("utf-8") if spec and spec.origin else ""
-    built = re.search(r"^cuda\b[^=]*= '(\d+)", text, re.MULTILINE)
-    if built is None:
-        return "torch is built without CUDA; https://pytorch.org says how to install another one"
-    if cuda < int(built[1]):
-        return f"the driver knows CUDA {cuda}, torch is built for {built[1]}; install a newer driver or another torch"
-    return ""
 
 
 def _gpus(numbers: Sequence[int]) -> Devices:

@@ -48,8 +48,7 @@ def trace(tower: nn.Module, name: str, inputs: Tensor, *, folds: bool = True, fr
 
     Without `folds` every weight stays a tensor of its own, under its own name.
     """
-    axes = dict(enumerate(free))
-    buffer = io.BytesIO()
+    axes, buffer = dict(enumerate(free)), io.BytesIO()
     with traceable():
         torch.onnx.export(
             tower,
@@ -118,9 +117,8 @@ def export(
             agreement = _export_towers(encoder, aside, texts=texts, pixels=pixels, step=step)
         except _REFUSALS as error:
             agreement = {"reason": str(error).strip().splitlines()[0]}
-        files = {path.name: describe_file(path) for path in sorted(aside.iterdir())}
         shape = _shape(encoder.tokenizer, dim=encoder.dim, image_size=encoder.image_size, **agreement)
-        write_facts(aside, encoder.checkpoint, choice, shape, files)
+        write_facts(aside, encoder.checkpoint, choice, shape)
 
 
 def _export_towers(
@@ -187,8 +185,7 @@ def _write_graphs(checkpoint: Checkpoint, text_path: Path, image_path: Path) -> 
     mean, std = normalisation(model.visual.preprocess_cfg)
     image, text = ImageTower(model, mean=mean, std=std).eval(), TextTower(model).eval()
     pixels, tokens = torch.from_numpy(sample_pixels(checkpoint.image_size)), tokenizer(sample_names())
-    is_cut = text.cut_names is not None
-    cut = tokens[:, : int(text.lengths(tokens).max())]
+    is_cut, cut = text.cut_names is not None, tokens[:, : int(text.lengths(tokens).max())]
     _write_graph(_AnyLength(text) if is_cut else text, text_path, cut)
     _write_graph(image, image_path, pixels)
     agreement = {
@@ -204,7 +201,7 @@ def _write_graphs(checkpoint: Checkpoint, text_path: Path, image_path: Path) -> 
 def _write_graph(tower: nn.Module, path: Path, inputs: Tensor) -> None:
     """Write the graph of a tower, whose tensors are places in the weights beside it."""
     prefix, free = ("tower.model.", ("n", "length")) if isinstance(tower, _AnyLength) else ("model.", ("n",))
-    locations = {prefix + key: location for key, location in tensor_locations(path.with_name(WEIGHT_NAMES[0])).items()}
+    locations = tensor_locations(path.with_name(WEIGHT_NAMES[0]), prefix)
     write_file(path, with_external_weights(trace(tower, _INPUTS[path.stem], inputs, folds=False, free=free), locations))
 
 
@@ -225,10 +222,9 @@ class _AnyLength(nn.Module):
         with ExitStack() as stack:
             for name in self.tower.cut_names or ():
                 stack.enter_context(_cut(self.tower, name, positions))
-            for module in self.tower.modules():
-                if isinstance(module, nn.MultiheadAttention):
-                    module.forward = partial(_attend, module)  # type: ignore[method-assign]
-                    stack.callback(delattr, module, "forward")
+            for module in (it for it in self.tower.modules() if isinstance(it, nn.MultiheadAttention)):
+                module.forward = partial(_attend, module)  # type: ignore[method-assign]
+                stack.callback(delattr, module, "forward")
             return cast(Tensor, self.tower(tokens))
 
 
@@ -275,14 +271,16 @@ class TensorLocation:
     length: int
 
 
-def tensor_locations(path: Path) -> dict[str, TensorLocation]:
-    """Where each tensor of a safetensors file lies (huggingface/safetensors, "Format")."""
+def tensor_locations(path: Path, prefix: str) -> dict[str, TensorLocation]:
+    """Where each tensor of a safetensors file lies (huggingface/safetensors, "Format"), `prefix` before its name."""
     with path.open("rb") as file:
         n_header = int.from_bytes(file.read(8), "little")
         header = json.loads(file.read(n_header))
     header.pop("__metadata__", None)
     return {
-        name: TensorLocation(path.name, tensor["dtype"], tuple(tensor["shape"]), 8 + n_header + begin, end - begin)
+        prefix + name: TensorLocation(
+            path.name, tensor["dtype"], tuple(tensor["shape"]), 8 + n_header + begin, end - begin
+        )
         for name, tensor in header.items()
         for begin, end in [tensor["data_offsets"]]
     }

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Halves, Ids, Pixels
+from indexer.arrays import Halves, Ids, Pixels
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.devices import HOST, Device, Place
 from indexer.encoders.query_encoder import Shape, Tower, clip_tokenizer, write_facts
@@ -23,9 +23,7 @@ from indexer.errors import ModelError, RenderError, SourceError
 from indexer.library.bundled import bundled
 from indexer.library.durable import (
     Files,
-    FileSum,
     copy_file,
-    describe_file,
     differences,
     folder_aside,
     from_signed,
@@ -95,12 +93,9 @@ def carry(graphs: Graphs, folder: Path, *, choice: ModelChoice) -> None:
     with folder_aside(folder, replace=True) as aside:
         for name in ("text.onnx", "image.onnx"):  # queries are fp32
             copy_file(checkpoint.weights.with_name(name), aside / name)
+        copy_file(checkpoint.weights, aside / checkpoint.weights.name)
         (aside / "tokenizer.json").write_text(clip_tokenizer().to_str(), "utf-8")
-        files = {path.name: describe_file(path) for path in sorted(aside.iterdir())}
-        weights = aside / checkpoint.weights.name
-        copy_file(checkpoint.weights, weights)
-        files[weights.name] = FileSum(weights.stat().st_size, checkpoint.weights_digest)
-        write_facts(aside, checkpoint, choice, graphs.facts.shape, files)
+        write_facts(aside, checkpoint, choice, graphs.facts.shape)
 
 
 def keep_own_weights(checkpoint: Checkpoint, folder: Path) -> None:
@@ -196,14 +191,12 @@ def sample_pixels(size: int, *, n: int = N_SAMPLES, first: int = 0) -> NDArray[n
     paths = sorted(bundled("samples").rglob("*.svg"))
     if len(paths) < n:
         raise RenderError("the bundled sample icons are missing; install `icons` again")
-    chosen = paths[first :: len(paths) // n][:n]
-    return np.stack([render(path.read_bytes(), size=size).pixels for path in chosen])
+    return np.stack([render(path.read_bytes(), size=size).pixels for path in paths[first :: len(paths) // n][:n]])
 
 
 def sample_names(*, n: int = N_SAMPLES) -> list[str]:
     """Names of the first `n` bundled icons, as words."""
-    paths = sorted(bundled("samples").rglob("*.svg"))
-    return [path.stem.replace("-", " ") for path in paths[:n]]
+    return [path.stem.replace("-", " ") for path in sorted(bundled("samples").rglob("*.svg"))[:n]]
 
 
 def check_answers(encoder: LoadedEncoder, checkpoint: Checkpoint) -> None:
@@ -226,16 +219,10 @@ def check_answers(encoder: LoadedEncoder, checkpoint: Checkpoint) -> None:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise _broken(checkpoint, f"does not encode ({reason})") from error
     for what, found in (("picture", pictures), ("word", words)):
-        if said := _says_nothing(found, what):
-            raise _broken(checkpoint, f"gives {said}")
-
-
-def _says_nothing(vectors: Floats, what: str) -> str | None:
-    if not np.isfinite(vectors).all():
-        return f'"{vectors[~np.isfinite(vectors)][0]}" for a {what}'
-    if np.ptp(vectors, axis=0).max() <= _ALIKE * np.abs(vectors).max():
-        return f'each {what} the same vector ("{vectors[0, 0]:.4f}" and so on)'
-    return None
+        if not np.isfinite(found).all():
+            raise _broken(checkpoint, f'gives "{found[~np.isfinite(found)][0]}" for a {what}')
+        if np.ptp(found, axis=0).max() <= _ALIKE * np.abs(found).max():
+            raise _broken(checkpoint, f'gives each {what} the same vector ("{found[0, 0]:.4f}" and so on)')
 
 
 def _broken(checkpoint: Checkpoint, how: str) -> ModelError:
@@ -258,9 +245,7 @@ class OnnxEncoder(LoadedEncoder):
         Raises:
             ModelError: ONNX Runtime refuses a graph.
         """
-        self.checkpoint = graphs.checkpoint
-        self.precision = precision
-        shape = graphs.facts.shape
+        self.checkpoint, self.precision, shape = graphs.checkpoint, precision, graphs.facts.shape
         self.image_size, self.dim = shape.image_size, shape.dim
         self._shape, self._tokenizer = shape, clip_tokenizer()
         paths = [graphs.path(name) for name in ("text", "image" if precision == "fp32" else "image-int8")]
@@ -304,10 +289,9 @@ def find_device(name: str) -> Device:
     Raises:
         DeviceError: no name of a device.
     """
-    if name == "cpu":
-        return HOST
-    if name.removeprefix("cuda:").isdecimal():
-        return Place("cuda", int(name.removeprefix("cuda:")))
+    number = name.removeprefix("cuda:")
+    if name == "cpu" or number.isdecimal():
+        return HOST if name == "cpu" else Place("cuda", int(number))
     from indexer.encoders.torch_encoder import resolve_device
 
     return resolve_device(name)

@@ -33,6 +33,7 @@ _LARGEST_BIAS = 2**30
 
 Weights = Mapping[str, NDArray[Any]]
 Ranges = Mapping[str, tuple[float, float]]
+"""The least and the largest value of each inner tensor."""
 Shifts = Mapping[str, NDArray[np.float64]]
 """By a convolution's output: what is added to each of its channels, (channels,)."""
 
@@ -172,7 +173,9 @@ def write_int8_graph(image: Path, weights: Path, *, size: int) -> float | None:
     if not (inner := Quantising(graph, {}, {}, {}).inner()):
         return None
     icons = _in_other_colours(sample_pixels(size, n=N_ICONS))
-    ranges = _ranges(image, inner, icons)
+    seen = [[(found.min(), found.max()) for found in part] for part in _watch(image, graph, inner, icons)]
+    extremes = np.array(seen, np.float64)  # (parts, tensors, 2)
+    ranges = dict(zip(inner, zip(extremes[..., 0].min(0), extremes[..., 1].max(0), strict=True), strict=True))
     with safe_open(weights, "numpy") as held:
         stored = {f"model.{name}": held.get_tensor(name) for name in held.keys() if name.startswith("visual.")}  # noqa: SIM118
     shifts = _shifts(image, stored, ranges, icons[:: N_ICONS // _N_COMPARED])
@@ -188,23 +191,11 @@ def write_int8_graph(image: Path, weights: Path, *, size: int) -> float | None:
 
 def _in_other_colours(pixels: Pixels) -> Pixels:
     """Change three pictures of four, which are black on white: to white on black, coloured ink, coloured ground."""
-    colours = np.random.default_rng(0).random((len(pixels), 1, 1, 3))
-    changed = pixels.copy()
+    colours, changed = np.random.default_rng(0).random((len(pixels), 1, 1, 3)), pixels.copy()
     changed[1::4] = 255 - pixels[1::4]
     changed[2::4] = 255 - (255 - pixels[2::4]) * colours[2::4]
     changed[3::4] = pixels[3::4] * colours[3::4]
     return changed
-
-
-def _ranges(image: Path, inner: list[str], pixels: Pixels) -> Ranges:
-    """The least and the largest value of each inner tensor over some pictures."""
-    within = _watch(image, image.read_bytes(), inner, pixels)
-    seen = [[(found.min(), found.max()) for found in part] for part in within]
-    extremes = np.array(seen, dtype=np.float64)  # (parts, tensors, 2)
-    return {
-        name: (float(least), float(most))
-        for name, least, most in zip(inner, extremes[..., 0].min(axis=0), extremes[..., 1].max(axis=0), strict=True)
-    }
 
 
 def _shifts(image: Path, weights: Weights, ranges: Ranges, pixels: Pixels) -> Shifts:
@@ -228,7 +219,7 @@ def _watch(image: Path, graph: bytes, names: list[str], pixels: Pixels) -> Itera
     watched.write_bytes(model.SerializeToString())
     try:
         tower = Tower(watched, threads=0)
-        for start in range(0, len(pixels), _AT_ONCE):
-            yield tower.run_all("pixels", pixels[start : start + _AT_ONCE])[1:]
+        parts = np.split(pixels, range(_AT_ONCE, len(pixels), _AT_ONCE))
+        yield from (tower.run_all("pixels", part)[1:] for part in parts)
     finally:
         watched.unlink()

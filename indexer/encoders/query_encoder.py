@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats
 from indexer.errors import LibraryError
-from indexer.library.durable import Files, folder_aside, from_signed, with_checksum
+from indexer.library.durable import Files, describe_file, folder_aside, from_signed, with_checksum
 from indexer.library.foreign import Name, parsed
 
 if TYPE_CHECKING:
@@ -74,9 +74,7 @@ class Tower:
 
         ort.disable_telemetry_events()  # where it was imported before `indexer` set the environment
         options = ort.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
+        options.intra_op_num_threads, options.inter_op_num_threads, options.log_severity_level = threads, 1, 3
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # render workers need the cores
         try:
             self._session: Any = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
@@ -131,14 +129,14 @@ class EncoderFacts(Shape):
     """All others of its folder; None where an older program wrote none."""
 
 
-def write_facts(folder: Path, checkpoint: "Checkpoint", choice: "ModelChoice", shape: Shape, files: Files) -> None:
-    """Write what is known of an encoder; `files` are all others of the folder."""
+def write_facts(folder: Path, checkpoint: "Checkpoint", choice: "ModelChoice", shape: Shape) -> None:
+    """Write what is known of an encoder into a folder that holds all its other files."""
     facts = EncoderFacts(
         fingerprint=checkpoint.fingerprint,
         model=checkpoint.name,
         choice=choice.to_json(),
         served="torch" if shape.reason else "onnx",
-        files=files,
+        files={path.name: describe_file(path) for path in sorted(folder.iterdir())},
         **asdict(shape),
     )
     (folder / FILE_NAME).write_text(json.dumps(with_checksum(asdict(facts)), indent=2), "utf-8")
@@ -158,7 +156,7 @@ def write_pending(folder: Path, checkpoint: "Checkpoint", choice: "ModelChoice")
             end_token=0,
             reason=PENDING,
         )
-        write_facts(aside, checkpoint, choice, shape, {})
+        write_facts(aside, checkpoint, choice, shape)
 
 
 def read_facts(folder: Path) -> EncoderFacts:
@@ -223,8 +221,7 @@ class OnnxQueryEncoder(QueryEncoder):
         self.image_size = facts.image_size
         # One query is too small to be shared, and spinning threads cost the others.
         self._tower = cache(lambda name: Tower(folder / f"{name}.onnx", threads=1))
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._facts = facts
+        self._tokenizer, self._facts = Tokenizer.from_file(str(folder / "tokenizer.json")), facts
 
     def has_token(self, word: str) -> bool:
         """Tell whether a word is so usual that the encoder reads it as one piece."""
@@ -281,5 +278,5 @@ class TorchQueryEncoder(QueryEncoder):
 
 def _whole_words(vocabulary: Iterable[str]) -> list[str]:
     """Pick the pieces that are words, by the marks of CLIP's tokenizer, of byte-level BPE and of SentencePiece."""
-    ended = [piece.removesuffix("</w>") for piece in vocabulary if piece.endswith("</w>")]
-    return ended + [piece[1:] for piece in vocabulary if piece[:1] in ("\u0120", "\u2581")]
+    words = (piece.removesuffix("</w>") for piece in vocabulary if piece.endswith("</w>"))
+    return [*words, *(piece[1:] for piece in vocabulary if piece[:1] in ("\u0120", "\u2581"))]

@@ -1,5 +1,6 @@
 """Pictures and words -> unit vectors: open_clip, wrapped once for embedding, export and evaluation."""
 
+import itertools
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,9 +46,8 @@ class ImageTower(nn.Module):
         rows = pixels.flatten(2).float() * self.scale.repeat(width) + self.shift.repeat(width)
         images = rows.reshape(pixels.shape).permute(0, 3, 1, 2)
         kind = next(self.model.visual.parameters()).dtype
-        if images.dtype != kind:  # an exported graph would keep a cast that changes nothing
-            images = images.to(kind)
-        return nn.functional.normalize(self.model.encode_image(images).float(), dim=-1)
+        cast_images = images if images.dtype == kind else images.to(kind)  # an exported graph keeps an idle cast
+        return nn.functional.normalize(self.model.encode_image(cast_images).float(), dim=-1)
 
 
 class TextTower(nn.Module):
@@ -77,14 +77,7 @@ class TextTower(nn.Module):
 
     def lengths(self, tokens: Tensor) -> Tensor:
         """To how many tokens each text (n, context) may be cut, (n,)."""
-        if self.cut_names is None:
-            return torch.full((len(tokens),), tokens.shape[1])
-        return (tokens != 0).sum(dim=1)
-
-    def encode_by_length(self, tokens: Tensor, *, at_once: int = 512) -> Tensor:
-        """Encode a batch in parts of texts of about one length, so that one long text does not lengthen all."""
-        order = (tokens != 0).sum(dim=1).argsort()
-        return torch.cat([self.encode_short(tokens[rows]) for rows in torch.split(order, at_once)])[order.argsort()]
+        return (tokens != 0).sum(dim=1) if self.cut_names else torch.full((len(tokens),), tokens.shape[1])
 
 
 def _names_to_cut(model: Any) -> tuple[str, str] | None:
@@ -110,11 +103,8 @@ class Encoder(LoadedEncoder):
     out_of_memory = torch.OutOfMemoryError
 
     def __init__(self, checkpoint: Checkpoint, *, device: torch.device, precision: Precision = "auto") -> None:
-        self.checkpoint = checkpoint
-        self.device = device
-        self.texts_at_once = TEXTS_AT_ONCE[device.type]
-        self.precision = resolve_precision(precision, device)
-        self.model = load_model(checkpoint)
+        self.checkpoint, self.device, self.texts_at_once = checkpoint, device, TEXTS_AT_ONCE[device.type]
+        self.precision, self.model = resolve_precision(precision, device), load_model(checkpoint)
         preprocess = self.model.visual.preprocess_cfg
         self.model.visual = _without_batch_norm(self.model.visual)
         # Weights are cast once: autocast would cast them for every batch. Pixels come channels last; convolutions in
@@ -200,11 +190,10 @@ class SmallMap(nn.Conv2d):
         stride = self.stride[0]
         spans = [(max(0, stride * at - 1), min(2 * stride, stride * at + 2), 1 - stride * at) for at in range(2)]
         windows = []
-        for top, bottom, down in spans:
-            for left, right, along in spans:
-                kernel = self.weight.detach()[:, :, top + down : bottom + down, left + along : right + along]
-                product = kernel.permute(2, 3, 1, 0).reshape(-1, self.out_channels).contiguous()
-                windows.append((slice(top, bottom), slice(left, right), product))
+        for (top, bottom, down), (left, right, along) in itertools.product(spans, spans):
+            kernel = self.weight.detach()[:, :, top + down : bottom + down, left + along : right + along]
+            product = kernel.permute(2, 3, 1, 0).reshape(-1, self.out_channels).contiguous()
+            windows.append((slice(top, bottom), slice(left, right), product))
         return windows
 
     def forward(self, maps: Tensor) -> Tensor:
@@ -270,9 +259,8 @@ def resolve_device(name: str) -> torch.device:
     Raises:
         DeviceError: it is not.
     """
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    device = torch.device("cuda:0" if name == "cuda" else name)
+    kind = name.replace("auto", "cuda" if torch.cuda.is_available() else "cpu")
+    device = torch.device("cuda:0" if kind == "cuda" else kind)
     if device.type == "cuda" and device.index >= torch.cuda.device_count():
         raise DeviceError(
             f'no GPU "{name}": this machine has {torch.cuda.device_count()}; --devices cpu works everywhere'

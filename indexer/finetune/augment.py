@@ -25,7 +25,7 @@ N_RESAMPLE_SIDES = 4
 """How small a resampled picture becomes: from a quarter to three quarters of its side, in so many steps."""
 N_WAYS = len(METHODS) ** 2 * N_RESAMPLE_SIDES
 GREY = torch.tensor([0.299, 0.587, 0.114])
-_GRAIN, _GRAIN_SIDE = (0.01, 0.08), 24
+_GRAIN, _GRAIN_SHAPE = (0.01, 0.08), (24, 24)
 """Standard deviation; pixels of a screenshot at the usual size."""
 _NO_BLUR = 1e-4
 """A standard deviation, of the side, that leaves every pixel what it is."""
@@ -118,7 +118,14 @@ def draw_changes(rows: range, n: int, change: Augmentation, *, seed: Sequence[in
         backing=grounds,
         front=(grounds.mean((2, 3)) @ GREY < 0.5).float()[:, None, None, None],
         grained=torch.from_numpy(grained),
-        grain=_grain([rows[row] for row in grained], strength[grained], seed),
+        grain=torch.from_numpy(strength[grained]).float()[:, None, None, None]
+        * _stacked(
+            [
+                np.random.default_rng([*seed, _OF_GRAIN, rows[row]]).standard_normal((1, *_GRAIN_SHAPE), np.float32)
+                for row in grained
+            ],
+            *(1, *_GRAIN_SHAPE),
+        ),
         smoothed=torch.from_numpy(smoothed),
         blur=torch.from_numpy(np.where(is_blurred, blur, _NO_BLUR)[smoothed]).float()[:, None, None],
         way=torch.from_numpy(np.where(is_resampled, way, -1)[smoothed]).long(),
@@ -138,15 +145,13 @@ _Numbers = npt.NDArray[np.float64]
 def _colours(change: Augmentation, kind: _Numbers, drawn: _Numbers) -> tuple[_Numbers, _Numbers]:
     """What black and white become: nearly swapped, tinted towards a dark and a light colour, or two free colours."""
     first, second, grey = drawn[:, 0], drawn[:, 1], GREY.double().numpy()
-    inverted = (kind < change.inverted)[:, None]
-    tinted = (kind < change.inverted + change.tinted)[:, None]
-    free = (kind >= 1 - change.two_colours)[:, None]
+    kinds = [kind < change.inverted, kind < change.inverted + change.tinted, kind >= 1 - change.two_colours]
+    inverted, tinted, free = (those[:, None] for those in kinds)
     # Colours of nearly one brightness would hide the icon: the second is then taken from the other end.
     is_near = (np.abs(first @ grey - second @ grey) < 0.35)[:, None]
     other = np.where(is_near, (first @ grey < 0.5)[:, None], second)
-    kinds = [inverted, tinted, free]
-    dark = np.select(kinds, [1 - 0.15 * first, 0.5 * first, first], 0.0)
-    return dark, np.select(kinds, [0.2 * second, 1 - 0.3 * second, other], 1.0)
+    dark = np.select([inverted, tinted, free], [1 - 0.15 * first, 0.5 * first, first], 0.0)
+    return dark, np.select([inverted, tinted, free], [0.2 * second, 1 - 0.3 * second, other], 1.0)
 
 
 def _backings(places: Sequence[int], is_photo: npt.NDArray[np.bool_], seed: Sequence[int]) -> Tensor:
@@ -160,13 +165,6 @@ def _backings(places: Sequence[int], is_photo: npt.NDArray[np.bool_], seed: Sequ
         noise = _stacked([generator.standard_normal((3, side, side)) for generator in generators], 3, side, side)
         grounds += spread(noise[:, :1] + noise * 0.3, 12) * (strength * photographed)
     return grounds.clamp_(0, 1)
-
-
-def _grain(places: Sequence[int], strength: _Numbers, seed: Sequence[int]) -> Tensor:
-    """Normal noise for each of some places in the batch, a number a pixel of a small screenshot."""
-    shape = (1, _GRAIN_SIDE, _GRAIN_SIDE)
-    drawn = [np.random.default_rng([*seed, _OF_GRAIN, place]).standard_normal(shape, np.float32) for place in places]
-    return _stacked(drawn, *shape) * torch.from_numpy(strength).float()[:, None, None, None]
 
 
 def _stacked(drawn: Sequence[np.ndarray], *shape: int) -> Tensor:
@@ -231,8 +229,13 @@ def augment(images: Tensor, changes: Changes) -> Tensor:
     if len(ink) > n:
         ink[:n].index_add_(0, changes.beside, ink[n:])
     images = torch.addcmul(changes.dark, ink[:n].add_(ground[:n]), changes.light - changes.dark).clamp_(0, 1)
-    if len(rows := changes.backed):
-        images.index_copy_(0, rows, _backed(images[rows], changes))
+    if len(rows := changes.backed):  # on their grounds; what is of one colour in black or white, whichever shows
+        backed = images[rows]
+        difference = (backed - _ground(backed)).abs_().amax(1, keepdim=True)
+        opaque = difference / difference.amax((2, 3), keepdim=True).clamp_(min=0.05)
+        lowest, highest = torch.aminmax(backed, dim=1, keepdim=True)
+        front = torch.where((highest - lowest).amax((2, 3), keepdim=True) < 0.1, changes.front, backed)
+        images.index_copy_(0, rows, spread(changes.backing, size).clamp_(0, 1).lerp_(front, opaque))
     if len(rows := changes.grained):
         images.index_add_(0, rows, spread(changes.grain, size).expand(-1, 3, -1, -1)).clamp_(0, 1)
     if len(rows := changes.smoothed):
@@ -248,16 +251,6 @@ def augment(images: Tensor, changes: Changes) -> Tensor:
 def _ground(images: Tensor) -> Tensor:
     """The colour of a picture's corners, (n, 3, 1, 1): what lies around it when it shrinks."""
     return images[:, :, :: images.shape[2] - 1, :: images.shape[3] - 1].mean((2, 3), keepdim=True)
-
-
-def _backed(images: Tensor, changes: Changes) -> Tensor:
-    """Put pictures on their grounds. A picture of one colour is drawn in black or white, whichever shows."""
-    difference = (images - _ground(images)).abs_().amax(1, keepdim=True)
-    opaque = difference / difference.amax((2, 3), keepdim=True).clamp_(min=0.05)
-    lowest, highest = torch.aminmax(images, dim=1, keepdim=True)
-    is_plain = (highest - lowest).amax((2, 3), keepdim=True) < 0.1
-    front = torch.where(is_plain, changes.front, images)
-    return spread(changes.backing, images.shape[-1]).clamp_(0, 1).lerp_(front, opaque)
 
 
 def _separably(images: Tensor, weights: Tensor) -> Tensor:
@@ -282,12 +275,12 @@ def _ways_to_resample(device: torch.device, size: int) -> tuple[Tensor, Tensor]:
     separable, so one product with such a matrix an axis does what two resizes would.
     """
     unit, ways = torch.eye(size)[None, None], []
-    for side in torch.linspace(0.25 * size, 0.75 * size, N_RESAMPLE_SIDES).round().int().tolist():
-        for down, up in product(METHODS, METHODS):
-            smooth = {} if down == "nearest-exact" else {"antialias": True, "align_corners": False}
-            small = functional.interpolate(unit, size=(side, size), mode=down, **smooth)
-            straight = {} if up == "nearest-exact" else {"align_corners": False}
-            ways.append(functional.interpolate(small, size=(size, size), mode=up, **straight)[0, 0])
+    sides = torch.linspace(0.25 * size, 0.75 * size, N_RESAMPLE_SIDES).round().int().tolist()
+    for side, down, up in product(sides, METHODS, METHODS):
+        smooth = {} if down == "nearest-exact" else {"antialias": True, "align_corners": False}
+        small = functional.interpolate(unit, size=(side, size), mode=down, **smooth)
+        straight = {} if up == "nearest-exact" else {"align_corners": False}
+        ways.append(functional.interpolate(small, size=(size, size), mode=up, **straight)[0, 0])
     place = torch.arange(size) / size
     return torch.stack([*ways, unit[0, 0]]).to(device), ((place[:, None] - place) ** 2).to(device)
 

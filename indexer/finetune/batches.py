@@ -16,7 +16,6 @@ from typing import Any, cast
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.profiler import record_function
 from torch.nn import functional
 from torch.utils._pytree import register_dataclass, tree_flatten, tree_unflatten
 
@@ -136,8 +135,7 @@ def order_of_pass(rows: Ids, groups: Ids | None, *, batch: int, seed: int, numbe
     With `groups` (a number for each icon) members of one group go to different batches, as far as there are enough:
     rows are dealt out group by group, one to each batch in turn.
     """
-    generator = np.random.default_rng((seed, number))
-    n_batches = len(rows) // batch
+    generator, n_batches = np.random.default_rng((seed, number)), len(rows) // batch
     order = generator.permutation(rows)[: n_batches * batch]
     if groups is None:
         return order.reshape(n_batches, batch)
@@ -149,8 +147,7 @@ def order_of_pass(rows: Ids, groups: Ids | None, *, batch: int, seed: int, numbe
 
 def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int, rank: Rank) -> Draw:
     """Draw the icons' captions, and what else of a step goes beyond one rank; list what belongs together."""
-    loss = options.loss
-    generator = np.random.default_rng((options.schedule.seed, step))
+    loss, generator = options.loss, np.random.default_rng((options.schedule.seed, step))
     captions = lesson.captions.draw(icons, generator)
     seconds = lesson.captions.draw(icons, generator) if loss.caption_pair_weight else icons[:0]
     words, parents = icons[:0], None
@@ -165,8 +162,7 @@ def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int
 
 def read_part(lesson: Lesson, draw: Draw, options: FinetuneOptions, *, part: int, parts: int) -> Part:
     """Read one of `parts` equal parts of a step, and draw what happens to its pictures."""
-    n = len(draw.icons)
-    rows = share_of(n, part, parts)
+    rows = share_of(n := len(draw.icons), part, parts)
     changes = draw_changes(
         range(rows.start, rows.stop), n, options.augmentation, seed=(options.schedule.seed, draw.step)
     )
@@ -237,7 +233,7 @@ class Feed:
             pending.extend(pool.submit(fetch, step) for step in range(start, min(start + STEPS_AHEAD, end)))
             for following in range(start + STEPS_AHEAD, end + STEPS_AHEAD):
                 began = time.perf_counter()
-                with record_function("icons: wait"), span("waiting for data"):
+                with span("waiting for data"):
                     read, sent, event = pending.popleft().result()
                 self.waited_seconds += time.perf_counter() - began
                 if following < end:

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from indexer.arrays import Ids, Numbers, Pixels
+from indexer.arrays import Ids, Numbers
 from indexer.errors import SourceError
 from indexer.finetune.options import Learning
 from indexer.languages.words import common_affixes, normalise, parse
@@ -28,9 +28,8 @@ _REFUSED_LICENCES = frozenset(["copyleft", "non-commercial", "no-derivatives", "
 
 def refuse_licence(licence: str | None) -> str | None:
     """Say why nothing under a licence must be learnt from; None when it may."""
-    if licence is None:
-        return "no licence"
-    return f"licence {licence}" if family(licence) in _REFUSED_LICENCES else None
+    refused = f"licence {licence}" if licence and family(licence) in _REFUSED_LICENCES else None
+    return "no licence" if licence is None else refused
 
 
 Lists = Mapping[str, Sequence[str]]
@@ -40,26 +39,17 @@ _VARIANTS = frozenset(("alt", "variant", "one", "two", "three", "four", "five", 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How much of the sources is taken; saved with the corpus."""
+class Limits(Learning):
+    """How much of the sources is taken; saved with the corpus. Nothing is borrowed from a held-out name, or by one."""
 
-    names_per_set: int | None = 2000
-    """None: all."""
-    variants_per_name: int | None = 2
-    tags_per_icon: int = 24
-    """Those that most sets agree on."""
     tags_by_lot: int = 8
     """Of the rest, drawn for each icon by a hash of its picture, so that all icons of a name know more together."""
     seed: int = 0
-    admit: str = "all"
-    """The rule that icons are refused by: `Learning.admit`, or that of the bundled model."""
-    held_out: int | None = None
-    """As in `options.Learning`: nothing is borrowed from a held-out name, or by one."""
 
     def facts(self) -> dict[str, Any]:
         """Spell them for `corpus.json`; `held_out` only where it was chosen: other corpora keep their keys."""
-        plain = asdict(self)
-        return plain if self.held_out else {name: value for name, value in plain.items() if name != "held_out"}
+        names = ("names_per_set", "variants_per_name", "tags_per_icon", "tags_by_lot", "seed", "admit", "held_out")
+        return {name: getattr(self, name) for name in names if name != "held_out" or self.held_out}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +86,6 @@ class Gathered:
     """What came of the sources: icons to learn, and counts of what was refused."""
 
     icons: list[TrainingIcon] = field(default_factory=list)
-    is_reserved: Callable[[Pixels], bool] = field(default=lambda _: False, repr=False)
-    """Of a picture: it looks like one that must not be learnt, under whatever name."""
     refused: Counter[str] = field(default_factory=Counter)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     """Files and reasons: what could not be read, rendered, or named."""
@@ -111,12 +99,11 @@ def base_of(words: str) -> str:
 def read_sources(excludes: Mapping[Path, Sequence[str]], skipped: list[tuple[str, str]]) -> list[Placed]:
     """Scan sources once, each without what is to be left out; files that can't be read are added to `skipped`."""
     placed = []
-    for location, exclude in excludes.items():
-        for source in open_sources(location, exclude=exclude):
-            for scanned in source.scan({}):
-                if scanned.error:
-                    skipped.append((f"{source.location}/{scanned.path}".rstrip("/"), scanned.error))
-                placed += [Placed(record, source.address_of(scanned, record)) for record in scanned.records or ()]
+    opened = (it for location, exclude in excludes.items() for it in open_sources(location, exclude=exclude))
+    for source, scanned in ((it, scanned) for it in opened for scanned in it.scan({})):
+        if scanned.error:
+            skipped.append((f"{source.location}/{scanned.path}".rstrip("/"), scanned.error))
+        placed += [Placed(record, source.address_of(scanned, record)) for record in scanned.records or ()]
     if not placed:
         raise SourceError(
             "no icons in these sources; give folders of pictures, npm packages, Iconify JSON, or a manifest"
@@ -156,12 +143,10 @@ def named(
 ) -> dict[IconSet, list[TrainingIcon]]:
     """Sort out by set which icons may be learnt from, each with the tags of its own set; note why others are not."""
     by_set: dict[IconSet, list[Placed]] = defaultdict(list)
-    for entry in placed:
-        reason = refuse(entry.record)
-        if reason:
-            gathered.refused[reason] += 1
-        else:
-            by_set[entry.record.set].append(entry)
+    reasons = [refuse(entry.record) for entry in placed]
+    gathered.refused.update(filter(None, reasons))
+    for entry in (entry for entry, reason in zip(placed, reasons, strict=True) if not reason):
+        by_set[entry.record.set].append(entry)
     return {icon_set: _named(entries, own or {}, gathered) for icon_set, entries in by_set.items()}
 
 
@@ -177,10 +162,9 @@ def _named(entries: Sequence[Placed], own: Mapping[str, Sequence[str]], gathered
         record = entry.record
         words = parse(record.name, affixes, style=record.style, size=record.size).words
         written = tuple(captions[record.digest])
-        if not any(map(str.isalpha, words)):
-            words = normalise(written[0]) if written else ""
-        if any(map(str.isalpha, words)):
-            icons.append(TrainingIcon(entry, words, tuple(normalise(tag) for tag in record.tags), written))
+        said = words if any(map(str.isalpha, words)) else normalise(written[0]) if written else ""
+        if any(map(str.isalpha, said)):
+            icons.append(TrainingIcon(entry, said, tuple(normalise(tag) for tag in record.tags), written))
         else:
             gathered.refused["no word in its name"] += 1
             gathered.skipped.append((entry.file, f'no word in its name "{record.name}", and no caption'))
@@ -197,9 +181,8 @@ def _tags_by_base(named: Sequence[TrainingIcon], extra: Sequence[Lists]) -> dict
         (icon.base, tag, icon.placed.record.set.key) for icon in named for tag in icon.tags
     ):
         tags[base][tag] += 1
-    for names in by_picture.values():
-        for name in names:
-            tags[base_of(name)].update(sorted(names - {name}))
+    for name, same in ((name, names) for names in by_picture.values() for name in names):
+        tags[base_of(name)].update(sorted(same - {name}))
     for words, listed in (entry for tags_by_name in extra for entry in tags_by_name.items()):
         tags[base_of(words)].update(listed)
     return tags
@@ -231,8 +214,8 @@ def _chosen(members: Sequence[TrainingIcon], *, limits: Limits, generator: rando
         by_base[icon.base].append(icon)
     chosen: dict[bytes, TrainingIcon] = {}
     for base in generator.sample(sorted(by_base), min(len(by_base), limits.names_per_set or len(by_base))):
-        n_variants = len(by_base[base])
-        for icon in generator.sample(by_base[base], min(n_variants, limits.variants_per_name or n_variants)):
+        n = min(len(by_base[base]), limits.variants_per_name or len(by_base[base]))
+        for icon in generator.sample(by_base[base], n):
             chosen.setdefault(icon.placed.record.digest, icon)
     return list(chosen.values())
 
@@ -278,8 +261,7 @@ class Captions:
         low = np.where(self.starts[icons] > 0, self.chances[self.starts[icons] - 1], 0.0)
         high = self.chances[self.starts[icons + 1] - 1]
         place = np.searchsorted(self.chances, low + generator.random(len(icons)) * (high - low), side="right")
-        drawn: Ids = self.ids[np.clip(place, self.starts[icons], self.starts[icons + 1] - 1)]
-        return drawn
+        return self.ids[np.clip(place, self.starts[icons], self.starts[icons + 1] - 1)]
 
     def matches(self, icons: Ids, drawn: Ids) -> tuple[Ids, Ids, Ids]:
         """List which icons have which drawn captions: place of an icon, place of the caption among the distinct ones.
@@ -318,21 +300,16 @@ def make_captions(
 
 def mined(name: str, tags: Sequence[str], generator: random.Random) -> list[tuple[int, str]]:
     """List what an icon may be called, each with its kind: name, tags, phrases, single words of the name."""
-    found = {name: 0}
-    for tag in tags:
-        found.setdefault(tag, 1)
-    for _ in range(min(3, len(tags))):
-        found.setdefault(phrase(name, list(tags), generator), 2)
-    for part in parts_of(name):
-        found.setdefault(part, 3)
+    found, phrases = dict[str, int](), [phrase(name, list(tags), generator) for _ in range(min(3, len(tags)))]
+    for kind, caption in ((kind, it) for kind, of in enumerate(([name], tags, phrases, parts_of(name))) for it in of):
+        found.setdefault(caption, kind)
     return [(kind, caption) for caption, kind in found.items()]
 
 
 def parts_of(name: str) -> list[str]:
     """Split a name of several words into those that mean something alone; a name of one word has no parts."""
-    words = name.split()
-    parts = [word for word in words if len(word) > 2 and word.isalpha() and word not in _SMALL_WORDS]
-    return parts if len(words) > 1 else []
+    words = name.split() if " " in name else []
+    return [word for word in words if len(word) > 2 and word.isalpha() and word not in _SMALL_WORDS]
 
 
 def phrase(name: str, tags: Sequence[str], generator: random.Random) -> str:
@@ -357,15 +334,7 @@ def gather_icons(
     """
     excludes = dict.fromkeys(sources, tuple(exclude)) if sources else remembered_sources(library)
     skipped: list[tuple[str, str]] = []
-    limits = Limits(
-        names_per_set=learning.names_per_set,
-        variants_per_name=learning.variants_per_name,
-        tags_per_icon=learning.tags_per_icon,
-        tags_by_lot=0,
-        seed=seed,
-        admit=learning.admit,
-        held_out=learning.held_out,
-    )
+    limits = Limits(**asdict(learning), tags_by_lot=0, seed=seed)
     placed = read_sources(excludes, skipped)
     own = read_own_captions(Path(learning.own_captions)) if learning.own_captions else {}
     unknown = own.keys() - {entry.file for entry in placed}
@@ -428,14 +397,14 @@ def write_captions(rows: Iterable[dict[str, Any]], file: Path) -> int:
         SourceError: the suffix is neither.
     """
     listed, buffer, kind = list(rows), io.StringIO(), file.suffix.lower()
-    if kind not in (".csv", ".jsonl"):
-        raise SourceError(f'"{file}" ends in neither .csv nor .jsonl; give --out a name that does')
     if kind == ".jsonl":
         buffer.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in listed)
-    else:
+    elif kind == ".csv":
         writer = csv.DictWriter(buffer, COLUMNS)
         writer.writeheader()
         writer.writerows({**row, "captions": "; ".join(row["captions"])} for row in listed)
+    else:
+        raise SourceError(f'"{file}" ends in neither .csv nor .jsonl; give --out a name that does')
     write_result(file, buffer.getvalue().encode(), option="--out")
     return len(listed)
 

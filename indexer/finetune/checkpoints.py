@@ -7,18 +7,14 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
-from torch.distributed.checkpoint.api import CheckpointException
-from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
-from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
+from torch.distributed.checkpoint import api, default_planner, filesystem, state_dict_loader, state_dict_saver
 from torch.distributed.checkpoint.metadata import Metadata
 from torch.distributed.checkpoint.state_dict import get_optimizer_state_dict, set_optimizer_state_dict
-from torch.distributed.checkpoint.state_dict_loader import load
-from torch.distributed.checkpoint.state_dict_saver import save
 
 from indexer.errors import TrainError
 from indexer.finetune.step import Session
@@ -28,8 +24,10 @@ from indexer.library.foreign import from_plain
 from indexer.ranks import Rank
 
 _FACTS = "facts.pt"
-_HARMLESS = {("torch", "Size"), ("torch.serialization", "_get_layout"), ("pathlib", "PosixPath")}
-_HARMLESS |= {("pathlib._local", "PosixPath")}  # from Python 3.13 on
+_HARMLESS = {
+    *(("torch", "Size"), ("torch.serialization", "_get_layout"), ("pathlib", "PosixPath")),
+    ("pathlib._local", "PosixPath"),  # from Python 3.13 on
+}
 
 
 def gathered(tensors: Mapping[str, Tensor], *, rank: Rank) -> dict[str, Tensor]:
@@ -59,10 +57,9 @@ def read_tensors(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise TrainError(f'no checkpoint at "{path}"; run without --resume')
     try:
-        state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
+        return cast(dict[str, Any], torch.load(path, weights_only=True, map_location="cpu"))
     except Exception as error:  # a damaged file makes torch, zipfile or pickle raise, each their own
         raise _damaged(path, error) from error
-    return state
 
 
 def write_shards(tensors: Mapping[str, Any], facts: Mapping[str, Any], path: Path, *, rank: Rank, step: int) -> None:
@@ -79,10 +76,10 @@ def write_shards(tensors: Mapping[str, Any], facts: Mapping[str, Any], path: Pat
         write_tensors(facts, aside / _FACTS)
     dist.barrier()
     # Batch norms differ between ranks: what is not sharded is that of rank 0.
-    planner = DefaultSavePlanner(dedup_save_to_lowest_rank=True)
+    planner = default_planner.DefaultSavePlanner(dedup_save_to_lowest_rank=True)
     try:
-        save(dict(tensors), storage_writer=FileSystemWriter(aside), planner=planner)
-    except CheckpointException as error:  # no `Exception` for Python
+        state_dict_saver.save(dict(tensors), storage_writer=filesystem.FileSystemWriter(aside), planner=planner)
+    except api.CheckpointException as error:  # no `Exception` for Python
         shutil.rmtree(aside, ignore_errors=True)
         cause = str(next(iter(error.failures.values()))[0])
         raise OSError(None, cause.splitlines()[0] if cause else "its ranks do not say why", str(folder)) from error
@@ -91,9 +88,8 @@ def write_shards(tensors: Mapping[str, Any], facts: Mapping[str, Any], path: Pat
         shutil.rmtree(folder, ignore_errors=True)
         aside.rename(folder)
         sync(path)
-        for other in path.glob("step-*"):
-            if other != folder:
-                shutil.rmtree(other)
+        for other in {*path.glob("step-*")} - {folder}:
+            shutil.rmtree(other)
 
 
 def read_shards(tensors: Mapping[str, Any], path: Path) -> None:
@@ -103,7 +99,7 @@ def read_shards(tensors: Mapping[str, Any], path: Path) -> None:
         TrainError: there are none, or they are damaged or of other tensors.
     """
     try:
-        load(dict(tensors), storage_reader=_Reader(_newest(path)))
+        state_dict_loader.load(dict(tensors), storage_reader=_Reader(_newest(path)))
     except Exception as error:  # on one rank or on all, of torch, pickle or the file system
         raise _damaged(path, error) from error
 
@@ -116,7 +112,7 @@ def _damaged(path: Path, error: Exception) -> TrainError:
     return TrainError(f'the checkpoint "{path}" is damaged ({type(error).__name__}); --replace begins anew')
 
 
-class _Reader(FileSystemReader):
+class _Reader(filesystem.FileSystemReader):
     """Reads shards, and the list of them without running what a pickle may hold."""
 
     def read_metadata(self, *_: Any, **__: Any) -> Metadata:
@@ -291,8 +287,6 @@ def load_trained(session: Session, weights: Mapping[str, Tensor]) -> None:
         KeyError, RuntimeError: names or shapes are others.
     """
     own = trained_weights(session)
-    if own.keys() != weights.keys():
-        raise KeyError("other tensors")
-    for name in sorted(own):
+    for name in sorted({**own, **weights}):  # also what only one of them has
         put_whole(own[name], weights[name])
     limit_scale(session.student.model.logit_scale)

@@ -208,9 +208,8 @@ def _stored(name: str, tensor: torch.Tensor, stored: str) -> torch.Tensor:
     tensor = tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
     if not tensor.is_floating_point():
         return tensor
-    if stored == "fp8" and name.endswith("token_embedding.weight"):
-        return tensor.float().to(torch.float8_e4m3fn)
-    return tensor.float() if stored == "fp32" else tensor.half()
+    is_table = stored == "fp8" and name.endswith("token_embedding.weight")
+    return tensor.to({"fp32": torch.float32}.get(stored, torch.float8_e4m3fn if is_table else torch.float16))
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +247,7 @@ def finish(session: Session, origin: Origin, state: TrainingState, *, places: Pl
         return
     figures, parent = best_figures(state), None if origin.plan.is_new else state.parent
     lost = list(fallen(figures, parent)) if figures and parent else []
-    is_written = not lost or origin.plan.allow_regression
-    if is_written:
+    if is_written := not lost or origin.plan.allow_regression:
         lineage = lineage_of(origin, state, n_ranks=session.rank.world)
         config = {
             "model_cfg": origin.checkpoint.config["model_cfg"],
@@ -257,8 +255,8 @@ def finish(session: Session, origin: Origin, state: TrainingState, *, places: Pl
         }
         facts = FolderFacts(config, lineage, card_of(lineage), origin.plan.options.towers.stored)
         write_model(weights, places.out, facts, tokenizer=(origin.tokenizer, origin.checkpoint.tokenizer))
-    facts_of_run = (state.best_step, state.step, state.seconds, figures, state.parent, list(session.lesson.cut))
-    write_file(places.result, (json.dumps(asdict(Outcome(is_written, lost, *facts_of_run))) + "\n").encode())
+    reached = state.best_step, state.step, state.seconds, figures, state.parent, list(session.lesson.cut)
+    write_file(places.result, (json.dumps(asdict(Outcome(is_written, lost, *reached))) + "\n").encode())
 
 
 def best_figures(state: TrainingState) -> dict[str, Any]:

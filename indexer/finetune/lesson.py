@@ -27,7 +27,6 @@ from indexer.finetune.captions import (
     Gathered,
     Limits,
     Placed,
-    TrainingIcon,
     base_of,
     is_held_out,
     make_captions,
@@ -167,39 +166,42 @@ def build_corpus(
     size: int = 64,
     report: Callable[[int, int, str], None] = lambda *_: None,
 ) -> None:
-    """Render everything once and write the corpus; what is reserved, or can't be drawn, is left out.
+    """Render everything once and write the corpus; what can't be drawn is left out.
 
     `report` is called with how many of how many are done, and of what.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    placed = [icon.placed for icon in gathered.icons]
-    pixels = _room_for(len(placed), folder / "pixels.part.npy", size=size)
-    kept: list[int] = []
-    failed: dict[int, str] = {}
+    placed, part = [icon.placed for icon in gathered.icons], folder / "pixels.part.npy"
+    pixels = np.lib.format.open_memmap(part, "w+", np.uint8, (len(placed), size, size, 3))
+    if sys.platform == "linux":  # to write into what a full disk lacks would end this process
+        with naming(part), part.open("r+b") as opened:
+            os.posix_fallocate(opened.fileno(), 0, opened.seek(0, os.SEEK_END))
+    kept, failed = list[int](), dict[int, str]()
     for rows, pictures in rendered(placed, failed, workers=workers, size=size, report=report):
-        for row, picture in zip(rows, pictures, strict=True):
-            if gathered.is_reserved(picture):
-                gathered.refused["looks like a reserved icon"] += 1
-            else:
-                pixels[len(kept)] = picture
-                kept.append(row)
+        pixels[len(kept) : len(kept) + len(rows)] = pictures
+        kept += rows
     gathered.refused["cannot be rendered"] += len(failed)
     gathered.skipped += [(placed[row].file, reason) for row, reason in failed.items()]
     pixels.flush()
     (folder / "corpus.json").unlink(missing_ok=True)  # it would describe other pixels until the new one is written
-    (folder / "pixels.part.npy").replace(folder / "pixels.npy")
-    described = _described([gathered.icons[row] for row in kept], gathered, limits)
-    described |= {"size": size, "key": key_of(gathered, limits, size=size)}
+    part.replace(folder / "pixels.npy")
+    icons = [gathered.icons[row] for row in kept]
+    records = (icon.placed.record for icon in icons)
+    counts = Counter(replace(record.set, licence=record.licence or record.set.licence) for record in records)
+    described = {
+        "limits": limits.facts(),
+        "sets": [
+            {**{name: getattr(icon_set, name) for name in ("key", "title", "version", "licence")}, "icons": n}
+            for icon_set, n in sorted(counts.items(), key=lambda pair: (pair[0].key, str(pair[0].licence)))
+        ],
+        "refused": dict(gathered.refused.most_common()),
+        "skipped": gathered.skipped,
+        "words": [icon.words for icon in icons],
+        "tags": [icon.tags for icon in icons],
+        **({"own": [icon.own for icon in icons]} if any(icon.own for icon in icons) else {}),
+        **{"size": size, "key": key_of(gathered, limits, size=size)},
+    }
     write_file(folder / "corpus.json", json.dumps(described).encode())
-
-
-def _room_for(n: int, file: Path, *, size: int) -> "np.memmap[Any, np.dtype[np.uint8]]":
-    """Map a new file for `n` pictures, all of its room taken: to write into what a full disk lacks ends a process."""
-    pixels = np.lib.format.open_memmap(file, "w+", np.uint8, (n, size, size, 3))
-    if sys.platform == "linux":
-        with naming(file), file.open("r+b") as opened:
-            os.posix_fallocate(opened.fileno(), 0, opened.seek(0, os.SEEK_END))
-    return pixels
 
 
 def key_of(gathered: Gathered, limits: Limits, *, size: int) -> str:
@@ -222,31 +224,13 @@ def rendered(
     from indexer.rendering.pool import RenderPool
     from indexer.rendering.slots import Job
 
-    jobs = [Job(row, entry.address) for row, entry in enumerate(placed)]
-    done = 0
+    jobs, done = [Job(row, entry.address) for row, entry in enumerate(placed)], 0
     with RenderPool(size=size, workers=workers) as pool:
         for chunk in pool.render(jobs[start : start + 4096] for start in range(0, len(jobs), 4096)):
             failed.update((failure.id, failure.reason) for failure in chunk.failures)
             done += len(chunk.ids) + len(chunk.failures)
             report(done, len(jobs), "pictures")
             yield chunk.ids.tolist(), chunk.pixels
-
-
-def _described(icons: Sequence[TrainingIcon], gathered: Gathered, limits: Limits) -> dict[str, Any]:
-    records = (icon.placed.record for icon in icons)
-    counts = Counter(replace(record.set, licence=record.licence or record.set.licence) for record in records)
-    return {
-        "limits": limits.facts(),
-        "sets": [
-            {**{name: getattr(icon_set, name) for name in ("key", "title", "version", "licence")}, "icons": n}
-            for icon_set, n in sorted(counts.items(), key=lambda pair: (pair[0].key, str(pair[0].licence)))
-        ],
-        "refused": dict(gathered.refused.most_common()),
-        "skipped": gathered.skipped,
-        "words": [icon.words for icon in icons],
-        "tags": [icon.tags for icon in icons],
-        **({"own": [icon.own for icon in icons]} if any(icon.own for icon in icons) else {}),
-    }
 
 
 def open_lesson(
@@ -279,8 +263,9 @@ def open_lesson(
         """Tokens of some texts, and the parent's vectors of them where these are asked for."""
         key = sha256(json.dumps([plan.fingerprint, list(texts)]).encode()).hexdigest()[:16]
         tokens = kept("tokens", key, lambda: tokenize(texts, tokenizer))
-        made = kept("vectors", key, lambda: encode_texts(model, tokens, reporter.live)) if has_vectors else tokens
-        return tokens, made
+        return tokens, kept(
+            "vectors", key, lambda: encode_texts(model, tokens, reporter.live)
+        ) if has_vectors else tokens
 
     pixels = open_pixels(plan.corpus, n=len(material.bases))
     looks = kept("looks", plan.corpus_key, lambda: looks_of(pixels, reporter.live))
@@ -310,9 +295,8 @@ def kept_words(file: str | None) -> list[str]:
     Raises:
         TrainError: the file is not there, or holds nothing.
     """
-    if file is None:
-        return []
-    words = list(dict.fromkeys(line.strip() for line in read_text(Path(file)).splitlines() if line.strip()))
-    if len(words) < 2:
+    lines = read_text(Path(file)).splitlines() if file else []
+    words = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    if file and len(words) < 2:
         raise TrainError(f'keep_words "{file}" holds "{len(words)}" texts; give at least two, one a line')
     return words

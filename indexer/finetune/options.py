@@ -143,7 +143,7 @@ class Watching:
 
     watch_devices: Annotated[bool, Setting("Show every 5 s what each device does.")] = False
     tensorboard: Annotated[bool, Setting("Write TensorBoard events into OUT.work/tensorboard.")] = False
-    profile_steps: Annotated[int, _weight("Profile so many steps: traces and shares in OUT.work/profile.")] = 0
+    profile_steps: Annotated[int, _weight("Profile so many steps: traces in OUT.work/profile.")] = 0
     checkpoint_seconds: Annotated[float, _weight("Seconds between two checkpoints.")] = 180.0
     stall_limit: Annotated[float, _count("Give up where a device gets nothing done for so many seconds.")] = 600.0
     log_steps: Annotated[int, _count("Steps between two lines of OUT.work/log.jsonl.")] = 10
@@ -270,8 +270,7 @@ class Places:
     """The files of one run, all named from the folder that it makes."""
 
     def __init__(self, out: Path) -> None:
-        self.out = out
-        self.work = out.parent / f"{out.name}.work"
+        self.out, self.work = out, out.parent / f"{out.name}.work"
         """What a run keeps beside its result: all that follows."""
         self.corpus = self.work / "corpus"
         """Rendered icons and their captions."""

@@ -49,8 +49,7 @@ class TrainingView(RankView):
 
 def described(ranks: list[TrainingProgress]) -> str:
     """Spell how ranks are doing in one line."""
-    first = ranks[0]
-    each = ", ".join(f"{rank.images_per_second:,.0f}" for rank in ranks)
+    first, each = ranks[0], ", ".join(f"{rank.images_per_second:,.0f}" for rank in ranks)
     total = sum(rank.images_per_second for rank in ranks)
     rate = f"{total:,.0f} images/s" + (f" (ranks {each})" if len(ranks) > 1 else "")
     memory = max(rank.memory_bytes for rank in ranks) / 1e9

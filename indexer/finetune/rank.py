@@ -6,6 +6,7 @@
 improves; rank 0 writes checkpoints, the best weights, a log and progress.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
@@ -20,11 +21,9 @@ import open_clip
 import torch
 import torch.distributed as dist
 from torch import nn
-from torch.autograd.profiler import record_function
 from torch.nn.parallel import DistributedDataParallel
 
-from indexer.embedding.progress import REPORT_SECONDS, watched
-from indexer.embedding.progress import Run as RanksRun
+from indexer.embedding.progress import REPORT_SECONDS, Run, watched
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import is_no_room
 from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision
@@ -83,8 +82,7 @@ def run_rank(
     """
     plan = read_plan(places)
     options, limit = plan.options, plan.options.watching.stall_limit
-    chosen = options.distribution.backend
-    backend = chosen if chosen != "auto" else "nccl" if device.type == "cuda" else "gloo"
+    backend = options.distribution.backend.replace("auto", "nccl" if device.type == "cuda" else "gloo")
     reporter = TrainingReporter(report, TrainingProgress(rank.index, rank.world))
     reporter.join("the start")
     share_cores(rank)
@@ -168,8 +166,10 @@ def check_devices(options: Distribution, *, rank: Rank, device: torch.device) ->
             "strategy=fsdp needs several processes; give --devices with two or more, or --set strategy=ddp"
         )
     if options.strategy == "fsdp" and resolve_precision(options.precision, device) == "fp16":
-        why = "which precision=auto takes on GPUs older than Ampere"
-        raise TrainError(f'strategy=fsdp does not work in "fp16", {why}; give --set precision=bf16 or fp32')
+        raise TrainError(
+            'strategy=fsdp does not work in "fp16", which precision=auto takes on GPUs older than Ampere; '
+            "give --set precision=bf16 or fp32"
+        )
     if options.sync_batch_norm and device.type != "cuda":
         raise TrainError(f'sync_batch_norm works on GPUs, not on "{device.type}"; give --devices 0,1, or leave it out')
 
@@ -189,7 +189,7 @@ def wrap(student: Student, options: Distribution, *, rank: Rank, device: torch.d
 
 
 @dataclass(slots=True)
-class Run:
+class Training:
     """A training under way on one rank."""
 
     session: Session
@@ -233,11 +233,11 @@ def train(
         session.reporter.gauge, session.reporter.gauged_at = Gauge(session.device), 0.0
     events = places.work / "tensorboard" if options.watching.tensorboard else None
     with nullcontext() if session.rank.index else closing(Log(places.log, from_step=state.step, events=events)) as log:
-        _take_steps(Run(session, exam, places, made_by, n_steps, average, state, log), feed)
+        _take_steps(Training(session, exam, places, made_by, n_steps, average, state, log), feed)
     return state
 
 
-def _take_steps(run: Run, feed: Feed) -> None:
+def _take_steps(run: Training, feed: Feed) -> None:
     session, state, progress = run.session, run.state, run.session.reporter.progress
     if state.parent is None and run.exam is not None:
         session.reporter.note("measuring the model as it is")
@@ -257,7 +257,7 @@ def _take_steps(run: Run, feed: Feed) -> None:
         session.reporter.begin(f"reading step {state.step + 1}")
         for step, (draw, parts) in zip(numbers, ahead, strict=True):
             session.reporter.join(f"step {step + 1}")
-            with record_function("icons: step"), clock.timed(), span("steps"):
+            with clock.timed(), span("steps"):
                 taken = take_step(session, draw, parts, step=step)
                 if run.average:
                     run.average.update(step + 1)
@@ -281,15 +281,17 @@ def _take_steps(run: Run, feed: Feed) -> None:
             started = time.monotonic()  # what came since the step's end is no part of the rate of pictures
         if clock.step_seconds:
             add("device", clock.step_seconds * clock.n_steps)
+        if isinstance(session.wrapped, DistributedDataParallel):  # which times some steps, the last of them kept here
+            told: Any = session.wrapped._get_ddp_logging_data()  # type: ignore[no-untyped-call]
+            add("exchange", told["backward_comm_time"] / 1e9 * clock.n_steps)
 
 
-def _read(run: Run) -> None:
+def _read(run: Training) -> None:
     """Wait for the device, and see what came of the steps that it was told to take; log every few of them."""
     session, progress = run.session, run.session.reporter.progress
     results = read_results(session, [taken for _, taken in run.unread])
     for (seconds, taken), result in zip(run.unread, results, strict=True):
-        progress.loss = result["loss"]
-        number = taken.step + 1
+        progress.loss, number = result["loss"], taken.step + 1
         if run.log and (not number % session.options.watching.log_steps or number == run.n_steps):
             rates = {f"rate/{name}": rate for name, rate in taken.rates.items()}
             _log(run, run.log, number, {**result, **rates, "seconds": round(seconds, 6)})
@@ -298,7 +300,7 @@ def _read(run: Run) -> None:
         progress.memory_bytes = peak_memory(session.device)
 
 
-def _keep(run: Run, part: Part) -> None:
+def _keep(run: Training, part: Part) -> None:
     """Validate where it is time to, and save the state, unless the weights are ruined."""
     _begin(run, f"trying the weights of step {run.state.step}")
     check_sound(run.session, part, step=run.state.step - 1)
@@ -310,30 +312,27 @@ def _keep(run: Run, part: Part) -> None:
     run.saved_at = time.monotonic()
 
 
-def _is_time_to_validate(run: Run) -> bool:
+def _is_time_to_validate(run: Training) -> bool:
     every = run.session.options.schedule.validate_steps or max(1, -(-run.n_steps // 10))
     return run.state.step % every == 0 or run.state.step == run.n_steps
 
 
-def _is_over(run: Run) -> bool:
-    patience = run.session.options.schedule.patience
-    return bool(patience and run.exam is not None and run.state.since_best >= patience)
+def _is_over(run: Training) -> bool:
+    return run.exam is not None and run.state.since_best >= (run.session.options.schedule.patience or math.inf)
 
 
-def _validate(run: Run) -> None:
+def _validate(run: Training) -> None:
     """Sit the exam, and keep the weights if they are the best so far."""
-    session, state = run.session, run.state
+    session, state, figure = run.session, run.state, 0.0
     found: dict[str, Any] = {"loss": round(session.reporter.progress.loss, 6)}
-    figure = 0.0
     if run.exam is not None:
         with run.average.in_use() if run.average else nullcontext():
             scores = _scores(run, run.exam)
         found["figures"], figure = scores, main_figure(scores)
     state.history.append({"step": state.step, **found})
-    is_better = figure > state.best or run.exam is None
-    state.since_best = 0 if is_better else state.since_best + 1
-    if is_better:
-        state.best, state.best_step = figure, state.step
+    state.since_best += 1
+    if figure > state.best or run.exam is None:
+        state.best, state.best_step, state.since_best = figure, state.step, 0
         _begin(run, "saving the best weights")
         keep_best(session, run.average, state, run.places.best, made_by=run.made_by)
     if run.log:
@@ -342,7 +341,7 @@ def _validate(run: Run) -> None:
         run.log.draw(state.step, {f"recall/{task}/{name}": it[0] for task, by in by_task for name, it in by.items()})
 
 
-def _scores(run: Run, exam: Exam) -> Scores:
+def _scores(run: Training, exam: Exam) -> Scores:
     """Figures as rank 0 has them, on every rank, so that all decide alike."""
     session = run.session
     session.reporter.join("the exam")
@@ -353,21 +352,22 @@ def _scores(run: Run, exam: Exam) -> Scores:
     return scores[0]
 
 
-def _begin(run: Run, what: str) -> None:
+def _begin(run: Training, what: str) -> None:
     """Say what a rank is at that is its own affair, but for shards."""
-    reporter = run.session.reporter
-    (reporter.join if is_sharded(run.session) else reporter.begin)(what)
+    (run.session.reporter.join if is_sharded(run.session) else run.session.reporter.begin)(what)
 
 
-def _log(run: Run, log: Log, step: int, facts: dict[str, Any]) -> None:
+def _log(run: Training, log: Log, step: int, facts: dict[str, Any]) -> None:
     """Note what a step has shown."""
     log.write("step", step, facts)
     if run.session.options.watching.tensorboard:
-        values = {name: value for name, value in facts.items() if name not in ("terms", "seconds")}
-        values |= {f"loss/{name}": value for name, value in facts["terms"].items()}
-        values |= {"speed/images_per_second_of_rank_0": run.session.reporter.progress.images_per_second}
-        values |= {"memory/peak_gb": peak_memory(run.session.device) / 1e9} | gpu_figures(run.session.device)
-        log.draw(step, values)
+        values = {
+            **{name: value for name, value in facts.items() if name not in ("terms", "seconds")},
+            **{f"loss/{name}": value for name, value in facts["terms"].items()},
+            "speed/images_per_second_of_rank_0": run.session.reporter.progress.images_per_second,
+            "memory/peak_gb": peak_memory(run.session.device) / 1e9,
+        }
+        log.draw(step, values | gpu_figures(run.session.device))
 
 
 @click.command()
@@ -378,7 +378,7 @@ def main(out: Path, device: str, resume: bool) -> None:
     """Do this rank's share of a fine-tuning that `icons lab finetune` has planned."""
     prepare_for_batches()
     places = Places(out)
-    run = RanksRun.of_folder(places.work)
+    run = Run.of_folder(places.work)
 
     def work(rank: Rank) -> None:
         def report(progress: TrainingProgress) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -313,12 +313,13 @@ def _some_of(corpus: Path, *, seed: int) -> npt.NDArray[np.uint8]:
 
 def write_sheet(pixels: Tensor, file: Path, change: Augmentation, *, seed: int) -> None:
     """Write at least `COLUMNS` pictures uint8 (n, size, size, 3), unchanged and changed in every way, as PNG."""
-    images = as_floats(pixels)
-    none: dict[str, Any] = dict.fromkeys(SHARES, 0.0)
+    images, none = as_floats(pixels), cast(dict[str, Any], dict.fromkeys(SHARES, 0.0))
     alone = none | {"smallest_scale": 1.0, "largest_scale": 1.0, "shift": 0.0}
-    rows = {"unchanged": replace(change, **alone), "scaled, shifted": replace(change, **none)}
-    rows |= {share.replace("_", " "): replace(change, **alone | {share: 1.0}) for share in SHARES}
-    rows |= {f"mix {number + 1}": change for number in range(MIXED_ROWS)}
+    rows = {
+        **{"unchanged": replace(change, **alone), "scaled, shifted": replace(change, **none)},
+        **{share.replace("_", " "): replace(change, **alone | {share: 1.0}) for share in SHARES},
+        **{f"mix {number + 1}": change for number in range(MIXED_ROWS)},
+    }
     side = images.shape[-1] * max(1, round(64 / images.shape[-1]))
     canvas = Image.new("RGB", (LABEL + COLUMNS * (side + EDGE), len(rows) * (side + EDGE)), (128, 128, 128))
     pen = ImageDraw.Draw(canvas)

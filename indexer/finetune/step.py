@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.autograd.profiler import record_function
 from torch.distributed.nn.functional import all_gather
 from torch.nn import functional
 
@@ -54,8 +53,7 @@ def both_ways(
     first: Tensor, second: Tensor, scalars: tuple[Tensor, Tensor], right: Sides, rows: slice, options: Loss
 ) -> Tensor:
     """Loss of some `rows` of `first` against all of `second`, and of those of `second` against all of `first`."""
-    own = torch.arange(len(first), device=first.device)[rows]
-    masked = options.related == "masked"
+    own, masked = torch.arange(len(first), device=first.device)[rows], options.related == "masked"
     if options.kind == "sigmoid":  # symmetric in itself: every pair counts once
         return sigmoid_loss(first[rows], second, scalars, right[0], own, masked=masked)
     there = softmax_loss(first[rows], second, scalars[0], right[0], own, masked=masked)
@@ -83,14 +81,10 @@ def sigmoid_loss(
 
     Takes what `softmax_loss` takes, with scale and bias of the logits in `scalars`.
     """
-    scale, bias = scalars
-    logits = scale * rows @ columns.T + bias
-    is_own = _is_own(right, own)
+    logits, is_own = scalars[0] * rows @ columns.T + scalars[1], _is_own(right, own)
     signs = torch.where(is_own if masked else right, 1.0, -1.0)
     losses = -functional.logsigmoid(signs * logits)
-    if masked:
-        losses = losses.masked_fill(right & ~is_own, 0.0)
-    return losses.sum() / len(rows)
+    return (losses.masked_fill(right & ~is_own, 0.0) if masked else losses).sum() / len(rows)
 
 
 def keeping_loss(vectors: Tensor, parents: Tensor) -> Tensor:
@@ -123,11 +117,10 @@ def make_optimizer(student: Student, options: FinetuneOptions) -> torch.optim.Op
     texts = {id(parameter) for parameter in text_parameters(student.model)}
     visual = {id(parameter) for parameter in student.model.visual.parameters()}
     members = defaultdict[tuple[str, bool], list[nn.Parameter]](list)
-    for name, parameter in student.named_parameters():
-        if parameter.requires_grad:
-            tower = "pictures" if id(parameter) in visual else "texts" if id(parameter) in texts else "map"
-            decays = parameter.ndim > 1 and name.rsplit(".", 1)[-1] not in UNDECAYED
-            members[tower, decays].append(parameter)
+    for name, parameter in ((name, it) for name, it in student.named_parameters() if it.requires_grad):
+        tower = "pictures" if id(parameter) in visual else "texts" if id(parameter) in texts else "map"
+        decays = parameter.ndim > 1 and name.rsplit(".", 1)[-1] not in UNDECAYED
+        members[tower, decays].append(parameter)
     towers, decay = options.towers, options.schedule.weight_decay
     factors = {"pictures": towers.picture_rate, "texts": towers.text_rate, "map": towers.map_rate}
     groups = [
@@ -202,7 +195,7 @@ def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> 
     optimizer, options = session.optimizer, session.options
     optimizer.zero_grad(set_to_none=True)
     loss, terms = compute_gradients(session, draw, parts, step=step)
-    with record_function("icons: compute"), span("optimiser"):
+    with span("optimiser"):
         session.scaler.unscale_(optimizer)
         trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         norm = whole(nn.utils.clip_grad_norm_(trained, options.schedule.clip, foreach=True))
@@ -260,44 +253,42 @@ def compute_gradients(
     deep contrastive learning batch size under memory limited setup"): memory of one, loss of all.
     """
     options, rank = session.options, session.rank
-    with record_function("icons: data"):
-        right = draw.relations.spelled(twins=options.loss.twin_similarity)
-        parents = None if draw.parents is None else draw.parents.float()
-        inputs = [_inputs_of(part) for part in parts]
+    right = draw.relations.spelled(twins=options.loss.twin_similarity)
+    parents = None if draw.parents is None else draw.parents.float()
+    inputs = [_inputs_of(part) for part in parts]
     first = rank.index * options.distribution.accumulate  # dropout is another one for each step, rank and micro-batch
     seeds = [hash((options.schedule.seed, step, first + number)) % (1 << 62) for number in range(len(parts))]
-    with record_function("icons: compute"):
-        leaves = _features_without_graph(session, inputs, seeds) if len(parts) > 1 else []
-        torch.manual_seed(seeds[0])
-        features = (
-            session.wrapped(*inputs[0])
-            if not leaves
-            else leaves[-1]
-            | {  # whose scalars are those of all
-                name: torch.cat([leaf[name] for leaf in leaves]) for name in leaves[0] if name not in SCALARS
-            }
-        )
-        loss, terms = batch_loss(features, right, parents, options.loss, rank=rank)
-        session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
-        # FSDP holds no gradients back: they would be those of the whole model on every rank. A static graph is learnt
-        # from a first pass that exchanges gradients; averaging what is averaged changes nothing.
-        exchanges_always = session.wrapped is session.student or options.distribution.static_graph
-        for leaf, part, seed in zip(leaves, inputs, seeds, strict=bool(leaves)):
-            session.reporter.live()
-            torch.manual_seed(seed)
-            with nullcontext() if part is inputs[-1] or exchanges_always else session.wrapped.no_sync():  # type: ignore[operator]
-                carried = _carry(session.wrapped(*part), leaf, scalars=leaves[-1], n_parts=len(parts))
-                carried.backward()  # type: ignore[no-untyped-call]
-        is_averaged = options.distribution.strategy == "fsdp" and options.loss.local
-        for parameter in session.student.parameters() if is_averaged else ():
-            if parameter.ndim == 0 and parameter.grad is not None:  # which FSDP leaves whole
-                dist.all_reduce(parameter.grad)
-                parameter.grad /= rank.world
-        values = torch.stack([loss.detach(), *terms.values()])
-        if rank.world > 1 and options.loss.local:
-            dist.all_reduce(values)
-            values /= rank.world
-        total, *others = values.unbind()
+    leaves = _features_without_graph(session, inputs, seeds) if len(parts) > 1 else []
+    torch.manual_seed(seeds[0])
+    features = (
+        session.wrapped(*inputs[0])
+        if not leaves
+        else leaves[-1]
+        | {  # whose scalars are those of all
+            name: torch.cat([leaf[name] for leaf in leaves]) for name in leaves[0] if name not in SCALARS
+        }
+    )
+    loss, terms = batch_loss(features, right, parents, options.loss, rank=rank)
+    session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
+    # FSDP holds no gradients back: they would be those of the whole model on every rank. A static graph is learnt
+    # from a first pass that exchanges gradients; averaging what is averaged changes nothing.
+    exchanges_always = session.wrapped is session.student or options.distribution.static_graph
+    for leaf, part, seed in zip(leaves, inputs, seeds, strict=bool(leaves)):
+        session.reporter.live()
+        torch.manual_seed(seed)
+        with nullcontext() if part is inputs[-1] or exchanges_always else session.wrapped.no_sync():  # type: ignore[operator]
+            carried = _carry(session.wrapped(*part), leaf, scalars=leaves[-1], n_parts=len(parts))
+            carried.backward()  # type: ignore[no-untyped-call]
+    is_averaged = options.distribution.strategy == "fsdp" and options.loss.local
+    scalars = [it.grad for it in session.student.parameters() if it.ndim == 0 and it.grad is not None]
+    for gradient in scalars if is_averaged else ():  # which FSDP leaves whole
+        dist.all_reduce(gradient)
+        gradient.div_(rank.world)
+    values = torch.stack([loss.detach(), *terms.values()])
+    if rank.world > 1 and options.loss.local:
+        dist.all_reduce(values)
+        values /= rank.world
+    total, *others = values.unbind()
     return total, dict(zip(terms, others, strict=True))
 
 

@@ -32,34 +32,14 @@ class LowRank(nn.Module):
 
     def __init__(self, matrix: Tensor, *, rank: int, scale: float) -> None:
         super().__init__()
-        rows, columns = matrix.shape
-        rank = min(rank, rows, columns)
-        self.down = nn.Parameter(torch.empty(rank, columns, dtype=matrix.dtype))
-        self.up = nn.Parameter(torch.zeros(rows, rank, dtype=matrix.dtype))
-        self.scale = scale
+        (rows, columns), self.scale = matrix.shape, scale
+        self.down = nn.Parameter(torch.empty(min(rank, rows, columns), columns, dtype=matrix.dtype))
+        self.up = nn.Parameter(torch.zeros(rows, len(self.down), dtype=matrix.dtype))
         nn.init.kaiming_uniform_(self.down, a=math.sqrt(5))
 
     def forward(self, matrix: Tensor) -> Tensor:
         """The matrix as the tower sees it."""
         return matrix + self.scale * (self.up @ self.down)
-
-
-def add_lora(towers: list[nn.Module], *, rank: int, scale: float) -> None:
-    """Give every linear layer and attention projection of frozen towers a low-rank addition, which is trained.
-
-    Raises:
-        ModelError: a tower holds no such matrix.
-    """
-    matrices = [
-        (module, name)
-        for module in (module for tower in towers for module in tower.modules())
-        for name in ("weight", "in_proj_weight")
-        if isinstance(getattr(module, name, None), nn.Parameter) and (name != "weight" or isinstance(module, nn.Linear))
-    ]
-    if not matrices:
-        raise ModelError("this tower has no linear layers to add to; train it in full, or leave it locked")
-    for module, name in matrices:
-        parametrize.register_parametrization(module, name, LowRank(getattr(module, name), rank=rank, scale=scale))
 
 
 MAX_SCALE = 100.0
@@ -78,9 +58,8 @@ class Student(nn.Module):
 
     def __init__(self, model: Any, options: FinetuneOptions, *, precision: Precision) -> None:
         super().__init__()
-        towers = options.towers
         self.model: Any = model
-        self.precision = precision
+        self.precision, towers = precision, options.towers
         self.encodes_texts = towers.text_tower != "locked"
         self._text_tower = (TextTower(model),)  # no module of this one: weights would have two names
         # FSDP gathers parameters in hooks and compiled code wants one shape: neither lets a batch be cut to its texts.
@@ -126,11 +105,9 @@ class Student(nn.Module):
             vectors = texts.float()
         else:
             [tower], texts = self._text_tower, texts.long()
+            cut = tower.encode_short if longest is None else tower.encode_cut
             with autocast(self.precision, texts.device):
-                if self._cuts_texts:
-                    vectors = tower.encode_cut(texts[:, :longest]) if longest else tower.encode_short(texts)
-                else:
-                    vectors = tower(texts)
+                vectors = cut(texts[:, :longest]) if self._cuts_texts else tower(texts)
         return vectors if self.text_map is None else functional.normalize(vectors @ self.text_map, dim=-1)
 
     def train(self, mode: bool = True) -> "Student":
@@ -142,8 +119,8 @@ class Student(nn.Module):
 
     def plain_weights(self) -> dict[str, Tensor]:
         """Weights under the names of the model that training began with: additions and the text map are merged."""
-        state = self.model.state_dict()
-        weights: dict[str, Tensor] = {name: it for name, it in state.items() if "parametrizations." not in name}
+        state: dict[str, Tensor] = self.model.state_dict()
+        weights = {name: it for name, it in state.items() if "parametrizations." not in name}
         for path, module in self.model.named_modules():
             for name in getattr(module, "parametrizations", ()):
                 weights[f"{path}.{name}" if path else name] = getattr(module, name).detach()
@@ -186,7 +163,13 @@ def text_parameters(model: Any) -> list[nn.Parameter]:
 
 
 def _prepare_towers(model: Any, towers: Towers) -> list[nn.Module]:
-    """Freeze what is not trained, add what is trained instead; return the modules that stay as in use."""
+    """Freeze what is not trained, add what is trained instead; return the modules that stay as in use.
+
+    Every linear layer and attention projection of a frozen tower gets a low-rank addition where that is asked for.
+
+    Raises:
+        ModelError: a tower holds no such matrix.
+    """
     model.requires_grad_(True)
     steady: list[nn.Module] = []
     if getattr(model, "logit_bias", None) is not None:
@@ -200,8 +183,18 @@ def _prepare_towers(model: Any, towers: Towers) -> list[nn.Module]:
             steady += modules
             for parameter in parameters:
                 parameter.requires_grad_(False)
-        if kind == "lora":
-            add_lora(modules, rank=towers.lora_rank, scale=towers.lora_scale)
+        matrices = [
+            (module, name)
+            for module in (part for tower in modules for part in tower.modules())
+            for name in ("weight", "in_proj_weight")
+            if kind == "lora" and isinstance(getattr(module, name, None), nn.Parameter)
+            if name != "weight" or isinstance(module, nn.Linear)
+        ]
+        if kind == "lora" and not matrices:
+            raise ModelError("this tower has no linear layers to add to; train it in full, or leave it locked")
+        for module, name in matrices:
+            addition = LowRank(getattr(module, name), rank=towers.lora_rank, scale=towers.lora_scale)
+            parametrize.register_parametrization(module, name, addition)
     return steady
 
 
@@ -280,9 +273,7 @@ class Average:
     """Moving average of a student's trained tensors; whole numbers, such as counts of batches, are copied."""
 
     def __init__(self, student: Student, *, decay: float) -> None:
-        self.decay = decay
-        self._student = student
-        state = student.state_dict(keep_vars=True)
+        self.decay, self._student, state = decay, student, student.state_dict(keep_vars=True)
         self._live = {name: state[name] for name in student.trained_names()}
         self.tensors = {name: tensor.detach().clone() for name, tensor in self._live.items()}
         pairs = [(it, self._live[name]) for name, it in self.tensors.items()]
@@ -309,13 +300,11 @@ class Average:
     @torch.no_grad()
     def _swap(self) -> None:
         # FSDP keeps the outermost weights that it has gathered, and would use these, not changed shards.
-        for part in self._student.modules():
-            if isinstance(part, FSDPModule):
-                part.reshard()
+        for part in (part for part in self._student.modules() if isinstance(part, FSDPModule)):
+            part.reshard()
         for name, average in self.tensors.items():
-            live = self._live[name].detach()
-            kept = live.clone()
-            live.copy_(average)
+            kept = self._live[name].detach().clone()
+            self._live[name].copy_(average)
             average.copy_(kept)
 
 
@@ -333,9 +322,11 @@ def put_whole(tensor: Tensor, value: Tensor) -> None:
     """
     if tensor.shape != value.shape:
         raise RuntimeError("another shape")
-    if isinstance(tensor, DTensor):
-        value = distribute_tensor(value.to(tensor.device), tensor.device_mesh, tensor.placements)
-    tensor.copy_(value)
+    tensor.copy_(
+        distribute_tensor(value.to(tensor.device), tensor.device_mesh, tensor.placements)
+        if isinstance(tensor, DTensor)
+        else value
+    )
 
 
 def sharded(whole: Student | None, make: Callable[[], Student], *, rank: Rank, device: torch.device) -> Student:
@@ -363,16 +354,10 @@ def blocks(module: nn.Module) -> Iterator[nn.Module]:
     So are transformer blocks wherever they stand in a row, and the blocks of ResNet's and ConvNeXt's stages.
     """
     is_row = isinstance(module, nn.ModuleList | nn.Sequential)
-    for child in module.children():
-        if isinstance(
-            child, parametrize.ParametrizationList
-        ):  # low-rank additions belong to the block that they are added to
-            continue
-        inner = list(blocks(child))
-        if inner:
-            yield from inner
-        elif is_row and sum(any(True for _ in part.parameters(recurse=False)) for part in child.modules()) > 1:
-            yield child
+    # Low-rank additions belong to the block that they are added to.
+    for child in (it for it in module.children() if not isinstance(it, parametrize.ParametrizationList)):
+        own = sum(any(True for _ in part.parameters(recurse=False)) for part in child.modules())
+        yield from [*blocks(child)] or [child] * (is_row and own > 1)
 
 
 @torch.no_grad()
@@ -383,8 +368,7 @@ def _fill(student: Student, weights: Mapping[str, Tensor], *, rank: Rank, device
     for name, buffer in student.named_buffers():
         buffer.copy_(buffers[name])
     for name, tensor in student.state_dict().items():  # in one order on all ranks
-        if isinstance(tensor, DTensor):
-            put_whole(tensor, weights[name] if rank.index == 0 else torch.empty(tensor.shape, dtype=tensor.dtype))
-        else:
-            tensor.copy_(weights.get(name, tensor))
+        value = weights[name] if rank.index == 0 else torch.empty(tensor.shape, dtype=tensor.dtype)
+        put_whole(tensor, value)
+        if not isinstance(tensor, DTensor):
             dist.broadcast(tensor, src=0)

@@ -2,14 +2,14 @@
 
 Tags of held-out icons that share no word with their names are asked of pictures, names, and both; names are asked of
 pictures; and pictures, degraded as screenshots are, are searched among the clean ones. Beside that stand each rank's
-progress, a JSON log, TensorBoard, a profiler's trace and shares.
+progress, a JSON log, TensorBoard, a profiler's trace.
 """
 
 import json
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass
 from itertools import product
 from pathlib import Path
@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
-from torch.autograd import DeviceType  # type: ignore[attr-defined]
 from torch.profiler import ProfilerActivity, profile, schedule
 
 from indexer.arrays import Floats, Ids
@@ -29,11 +28,10 @@ from indexer.finetune.augment import as_bytes, as_floats, augment, draw_changes
 from indexer.finetune.lesson import Lesson, Tokenizer, tokenize
 from indexer.finetune.options import Augmentation
 from indexer.finetune.student import Student
-from indexer.library.durable import naming, write_file
+from indexer.library.durable import make_folder, naming, write_file
 from indexer.merging.manifest import WEIGHTS
 from indexer.ranks import Rank
 from indexer.reports.figures import Figure, figures, first_ranks
-from indexer.sources.records import content_digest
 
 MAX_ICONS, MAX_QUERIES = 2000, 2000
 MAIN_TASKS = ("tags: fused", "names: pictures", "screenshots: pictures")
@@ -68,7 +66,7 @@ class Exam:
 
 def make_exam(lesson: Lesson, tokenizer: Tokenizer, *, twins: float) -> Exam | None:
     """Ask about at most 2,000 held-out icons, chosen once and for all; None where fewer than two are held out."""
-    rows = np.random.default_rng(0).permutation(_without_copies(lesson))[:MAX_ICONS]
+    rows = np.random.default_rng(0).permutation(lesson.held_out_rows)[:MAX_ICONS]
     rows.sort()
     if len(rows) < 2:
         return None
@@ -76,12 +74,14 @@ def make_exam(lesson: Lesson, tokenizer: Tokenizer, *, twins: float) -> Exam | N
     places: dict[str, list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
         places[str(lesson.bases[row])].append(place)
-    asked = _tag_queries(lesson, rows)
-    pixels = lesson.pixels[rows]
-    looks = lesson.looks[torch.from_numpy(rows)].float()
+    asked, pixels, looks = _tag_queries(lesson, rows), lesson.pixels[rows], lesson.looks[torch.from_numpy(rows)].float()
+    degraded = np.empty_like(pixels)  # by a fixed seed, so that every model gets the same ones
+    for some in (range(len(pixels))[start : start + 256] for start in range(0, len(pixels), 256)):
+        changes = draw_changes(some, len(pixels), _SCREENSHOT, seed=(0,))
+        degraded[some] = as_bytes(augment(as_floats(torch.from_numpy(pixels[some])), changes))
     return Exam(
         pixels,
-        _degraded(pixels),
+        degraded,
         [row.nonzero().flatten().tolist() for row in (looks @ looks.T >= twins).fill_diagonal_(True)],
         tokenize(names, tokenizer),
         [found[0] for found in places.values()],
@@ -140,28 +140,12 @@ def fallen(scores: Scores, parent: Scores) -> Iterator[str]:
             yield f"{task} {name} {now:.3f}, the parent's {value:.3f} ({low:.3f} at least)"
 
 
-def _without_copies(lesson: Lesson) -> Ids:
-    """Held-out rows, but for those that are an icon once more, called by its looks alone (`captions.gather`).
-
-    With the same picture and name they stand where the icon stands, and would be wrong answers to its tags.
-    """
-
-    def icon(row: int) -> tuple[str, bytes]:
-        return lesson.words[row], content_digest(lesson.pixels[row].tobytes())
-
-    has_own = {row: len(lesson.captions.of(row, "own")) > 0 for row in lesson.held_out_rows.tolist()}
-    described = {lesson.words[row] for row, is_so in has_own.items() if is_so}
-    shown = {icon(row) for row, is_so in has_own.items() if not is_so and lesson.words[row] in described}
-    return np.array([row for row, is_so in has_own.items() if not (is_so and icon(row) in shown)], np.int64)
-
-
 def _tag_queries(lesson: Lesson, rows: Ids) -> list[tuple[int, list[int]]]:
     """Captions' numbers with the places in `rows` that carry them as a tag or as a caption of their own."""
     right: dict[int, list[int]] = defaultdict(list)
-    for place, row in enumerate(rows):
-        for kind in ("tag", "own"):
-            for number in lesson.captions.of(int(row), kind):
-                right[int(number)].append(place)
+    for (place, row), kind in product(enumerate(rows), ("tag", "own")):
+        for number in lesson.captions.of(int(row), kind):
+            right[int(number)].append(place)
     texts, names = lesson.captions.texts, [lesson.words[row].split() for row in rows]
     asked = [
         (number, places)
@@ -169,15 +153,6 @@ def _tag_queries(lesson: Lesson, rows: Ids) -> list[tuple[int, list[int]]]:
         if {*texts[number].split()}.isdisjoint(word for place in places for word in names[place])
     ]
     return [asked[place] for place in np.random.default_rng(1).permutation(len(asked))[:MAX_QUERIES]]
-
-
-def _degraded(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """The same pictures as screenshots would have them; by a fixed seed, so that every model gets the same ones."""
-    found = np.empty_like(pixels)
-    for rows in (range(len(pixels))[start : start + 256] for start in range(0, len(pixels), 256)):
-        changes = draw_changes(rows, len(pixels), _SCREENSHOT, seed=(0,))
-        found[rows] = as_bytes(augment(as_floats(torch.from_numpy(pixels[rows])), changes))
-    return found
 
 
 def _vectors(
@@ -238,10 +213,9 @@ class Log:
 
 def _step_of(line: str) -> float:
     """The step of a line; one that a kill has cut comes after everything."""
-    try:
+    with suppress(ValueError, KeyError):
         return float(json.loads(line)["step"])
-    except (ValueError, KeyError):
-        return float("inf")
+    return math.inf
 
 
 _HELD_CYCLES = 100_000_000
@@ -285,70 +259,23 @@ class StepClock:
 
 
 WARM_UP_STEPS = 2
-_COMMUNICATION = ("gloo:", "nccl:", "c10d::")
-"""As the host names it."""
 
 
 @contextmanager
 def profiled(folder: Path, *, n_steps: int, rank: Rank) -> Iterator[Callable[[], None]]:
     """Watch `n_steps` steps after two that warm up; yield what is to be called when a step has ended.
 
-    Writes `rank-N.trace.json` (for chrome://tracing or Perfetto) and `rank-N.json`, the shares, into a folder; with no
-    steps it does nothing.
+    Writes `rank-N.trace.json` (for chrome://tracing or Perfetto) into a folder; with no steps it does nothing.
     """
-
-    def save(profiler: Any) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        profiler.export_chrome_trace(str(folder / f"rank-{rank.index}.trace.json"))
-        write_file(
-            folder / f"rank-{rank.index}.json", (json.dumps(shares_of(profiler.events()), indent=1) + "\n").encode()
-        )
-
     if not n_steps:
         yield lambda: None
         return
-    activities = [ProfilerActivity.CPU]
-    if torch.cuda.is_available():
-        activities.append(ProfilerActivity.CUDA)
-    steps = schedule(wait=WARM_UP_STEPS - 1, warmup=1, active=n_steps, repeat=1)
-    with profile(activities=activities, schedule=steps, on_trace_ready=save, acc_events=True) as profiler:
+    make_folder(folder)
+    activities = [ProfilerActivity.CPU, *[ProfilerActivity.CUDA] * torch.cuda.is_available()]
+    steps, file = schedule(wait=WARM_UP_STEPS - 1, warmup=1, active=n_steps, repeat=1), folder / f"rank-{rank.index}"
+    with profile(
+        activities=activities,
+        schedule=steps,
+        on_trace_ready=lambda profiler: profiler.export_chrome_trace(f"{file}.trace.json"),
+    ) as profiler:
         yield profiler.step
-
-
-def shares_of(events: Any) -> dict[str, float]:
-    """Seconds of the profiled steps and the shares of data, compute and communication in them.
-
-    Data and compute are what the host was at; where it waits for a GPU, it computes. Communication is that of a GPU's
-    own kernels where it has any, else by the host, and counts once what goes on at a time. It overlaps with computing,
-    so shares may add up to more than one. "kernels" is when a GPU did anything else; all of "compute" beyond is idle.
-    """
-    marked: Counter[str] = Counter()
-    ranges: dict[str, list[tuple[float, float]]] = {"host": [], "exchanged": [], "kernels": []}
-    for event in events:
-        lasts = event.time_range.start, event.time_range.end
-        if event.device_type != DeviceType.CPU:  # there marks come again, around the kernels that they have launched
-            if not event.is_user_annotation:
-                ranges["exchanged" if "nccl" in event.name.lower() else "kernels"].append(lasts)
-        elif event.name.startswith("icons: "):
-            marked[event.name.removeprefix("icons: ")] += lasts[1] - lasts[0]
-        elif event.name.startswith(_COMMUNICATION):
-            ranges["host"].append(lasts)
-    microseconds = {
-        "data": marked["data"] + marked["wait"],
-        "compute": marked["compute"],
-        "communication": _covered(ranges["exchanged"] or ranges["host"]),
-        **({"kernels": _covered(ranges["kernels"])} if ranges["kernels"] else {}),
-    }
-    whole = marked["step"] + marked["wait"]
-    shares = {f"{name} share": round(value / whole, 4) for name, value in microseconds.items()} if whole else {}
-    seconds = {name: round(value / 1e6, 4) for name, value in {"seconds": whole, **microseconds}.items()}
-    return {**seconds, **shares}
-
-
-def _covered(ranges: list[tuple[float, float]]) -> float:
-    """How long at least one of some ranges lasts."""
-    covered, until = 0.0, float("-inf")
-    for start, end in sorted(ranges):
-        covered += max(0.0, end - max(start, until))
-        until = max(until, end)
-    return covered

@@ -17,7 +17,7 @@ FLAGS = ("coloured", "animated")
 
 
 class Ink(NamedTuple):
-    """How the ink of a picture lies, as `rendering.ink` measures it on a grid of 64 x 64; shares are percent."""
+    """How the ink of a picture lies, as `rendering.render` measures it on a grid of 64 x 64; shares are percent."""
 
     area: int
     """Of the grid that bears any ink."""

@@ -171,8 +171,7 @@ class DrawPool(AbstractContextManager["DrawPool"]):
         self._alive: set[Worker] = set()
         self._starter = ThreadPoolExecutor(1)
         """Starts them: Linux ends a process with the thread that started it, and who asks may be gone tomorrow."""
-        self._lock = Lock()
-        self._is_closed = False
+        self._lock, self._is_closed = Lock(), False
 
     def close(self, *_: object) -> None:
         """End the workers at once, whatever they are at."""

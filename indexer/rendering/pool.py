@@ -122,8 +122,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         chunk: int = CHUNK,
         n_slots: int | None = None,
     ) -> None:
-        self.waited_seconds = 0.0
-        self.held = 1
+        self.waited_seconds, self.held = 0.0, 1
         self.usual_ahead = max(2, math.ceil(workers * 4 * SENT_AT_ONCE / chunk)) if workers else 0
         self.ahead = self.usual_ahead
         self.n_slots = n_slots or self.held + self.ahead
@@ -194,10 +193,28 @@ class RenderPool(AbstractContextManager["RenderPool"]):
                 self._begin_more()
                 if not self._under_way:
                     return
-                self._waits_for(self._under_way[0].jobs)
-                self._wait_for(self._under_way[0])
+                chunk = self._under_way[0]
+                self._waits_for(chunk.jobs)
+                self._wait_for(chunk)
                 self.waited_seconds += time.perf_counter() - started
-                yield self._rendered(self._under_way[0])
+                place = slice(start := chunk.slot * self._settings.chunk, start + len(chunk.jobs))
+                notes = self._slots.notes[place]
+                is_drawn = notes["state"] == slots.DRAWN
+                yield RenderedChunk(
+                    block=chunk.block,
+                    ends_block=chunk.ends_block,
+                    jobs=chunk.jobs,
+                    ids=np.array([job.id for job in chunk.jobs], np.int64)[is_drawn],
+                    place=place,
+                    rows=np.flatnonzero(is_drawn),
+                    traits=notes["traits"][is_drawn],
+                    failures=[
+                        Failure(job.id, note["reason"].decode(errors="ignore"), bool(note["state"] == slots.FAILED))
+                        for job, note in zip(chunk.jobs, notes, strict=True)
+                        if note["state"] != slots.DRAWN
+                    ],
+                    memory=self.memory,
+                )
                 yielded.append(self._under_way.popleft().slot)
                 while len(yielded) >= self.held:
                     if (slot := yielded.popleft()) < self._n_kept:
@@ -206,27 +223,6 @@ class RenderPool(AbstractContextManager["RenderPool"]):
             if self._under_way:  # ended on the way: nobody waits for what the workers are drawing
                 self._stop_workers()
                 self._under_way.clear()
-
-    def _rendered(self, chunk: _Chunk) -> RenderedChunk:
-        """What has come of a chunk in its slot."""
-        place = slice(start := chunk.slot * self._settings.chunk, start + len(chunk.jobs))
-        notes = self._slots.notes[place]
-        is_drawn = notes["state"] == slots.DRAWN
-        return RenderedChunk(
-            block=chunk.block,
-            ends_block=chunk.ends_block,
-            jobs=chunk.jobs,
-            ids=np.array([job.id for job in chunk.jobs], np.int64)[is_drawn],
-            place=place,
-            rows=np.flatnonzero(is_drawn),
-            traits=notes["traits"][is_drawn],
-            failures=[
-                Failure(job.id, note["reason"].decode(errors="ignore"), is_final=bool(note["state"] == slots.FAILED))
-                for job, note in zip(chunk.jobs, notes, strict=True)
-                if note["state"] != slots.DRAWN
-            ],
-            memory=self.memory,
-        )
 
     def _begin_more(self) -> None:
         """Have chunks drawn: the next one to be yielded, and those ahead of it."""

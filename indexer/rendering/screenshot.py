@@ -29,8 +29,7 @@ def cut_out(content: bytes, *, size: int) -> Pixels:
 
     Raises RenderError as `indexer.rendering.render.render` does.
     """
-    rendered = render(content, size=size)
-    picture = draw(content, size=_DRAWN_AT * size)
+    rendered, picture = render(content, size=size), draw(content, size=_DRAWN_AT * size)
     if (picture[..., 3] < 255).any():
         return rendered.pixels
     return _cut_out_opaque(picture[..., :3], size=size, may_be_even=svg_document(content) is not None)
@@ -52,9 +51,7 @@ def _cut_out_opaque(colours: Pixels, *, size: int, may_be_even: bool) -> Pixels:
     if not may_be_even and not differs.any():
         raise RenderError("of one colour all over, so there is no icon to look for")
     is_even = (np.abs(border - ground).max(axis=1) < _CONTRAST).mean() >= _EVEN_SHARE
-    shown = Image.fromarray(colours)
-    if is_even:
-        shown = shown.crop(Image.fromarray(differs).getbbox())
+    shown = Image.fromarray(colours).crop(Image.fromarray(differs).getbbox() if is_even else None)
     side = round(max(shown.size) * (1 + 2 * MARGIN * is_even))
     square = Image.new("RGB", (side, side), tuple(ground.astype(int).tolist()))
     square.paste(shown, ((side - shown.width) // 2, (side - shown.height) // 2))
@@ -84,8 +81,7 @@ class Screenshot(NamedTuple):
     def from_bytes(cls, spelled: bytes, *, size: int) -> Self:
         """Read what `to_bytes` spelled; `size` is that of the icon."""
         height, width, has_icon = _HEAD.unpack_from(spelled)
-        values = np.frombuffer(spelled, np.uint8, offset=_HEAD.size)
-        end = 3 * height * width
+        values, end = np.frombuffer(spelled, np.uint8, offset=_HEAD.size), 3 * height * width
         icon = values[end:].reshape(size, size, 3) if has_icon else None
         return cls(values[:end].reshape(height, width, 3), icon)
 
@@ -96,8 +92,7 @@ def draw_screenshot(content: bytes, *, size: int) -> Screenshot:
     Raises RenderError as `indexer.rendering.render.render` does, and where it is of one colour all over.
     """
     picture, _ = decode(content, size=None)
-    is_opaque = picture.shape[2] == 3 or int(picture[..., 3].min()) == 255
-    image = Image.fromarray(picture)
+    is_opaque, image = picture.shape[2] == 3 or int(picture[..., 3].min()) == 255, Image.fromarray(picture)
     shown = image.convert("RGB") if is_opaque else _on_clear_ground(image)
     if _contrast(shown) < VISIBLE_CONTRAST:
         raise RenderError("of one colour all over, so it shows no icon")
@@ -106,14 +101,10 @@ def draw_screenshot(content: bytes, *, size: int) -> Screenshot:
 
 
 def _on_clear_ground(image: Image.Image) -> Image.Image:
-    grounds = (_on_ground(image, shade) for shade in (255, 0))
+    grounds = [Image.new("RGB", image.size, (shade, shade, shade)) for shade in (255, 0)]
+    for ground in grounds:
+        ground.paste(image, mask=image.getchannel("A"))
     return max(grounds, key=lambda shown: min(_contrast(shown), CLEAR_CONTRAST))
-
-
-def _on_ground(image: Image.Image, shade: int) -> Image.Image:
-    ground = Image.new("RGB", image.size, (shade, shade, shade))
-    ground.paste(image, mask=image.getchannel("A"))
-    return ground
 
 
 def _contrast(image: Image.Image) -> int:

@@ -65,11 +65,9 @@ def tokens(css: str | Sequence[Any]) -> Sequence[Any]:
 
 def declarations(style: str | Sequence[Any]) -> list[Declaration]:
     """What a style attribute states, or the block of a rule."""
-    read = tinycss2.parse_blocks_contents(tokens(style), skip_comments=True, skip_whitespace=True)
     found = []
-    for one in read:
-        value = tinycss2.serialize(one.value).rstrip() if one.type == "declaration" else ""
-        if value:
+    for one in tinycss2.parse_blocks_contents(tokens(style), skip_comments=True, skip_whitespace=True):
+        if value := tinycss2.serialize(one.value).rstrip() if one.type == "declaration" else "":
             value = value if "'" in value else value.replace('"', "'")
             name = one.name if one.name.startswith("--") else one.lower_name
             text = f"{name}:{value}{'!important' if one.important else ''}"
@@ -90,12 +88,11 @@ def written_out(document: bytes) -> bytes:
     sheets = root.findall(".//{*}style")
     rules = [rule for sheet in sheets if _holds(sheet.get("media", "")) for rule in _rules("".join(sheet.itertext()))]
     scopes = _write_elements(root, rules)
-    if len(scopes) * len(rules) > _MOST_RULES:
-        scopes = scopes[:1]
+    few = scopes[:1] if len(scopes) * len(rules) > _MOST_RULES else scopes
     for sheet in sheets:
         sheet.text = "".join(
             f"{','.join(selector + only for selector in selectors)}{{{_written(own, scope)}}}"
-            for scope, only in scopes
+            for scope, only in few
             for selectors, own in (rules if sheet is sheets[0] else ())
         )
     return ElementTree.tostring(root)
@@ -242,8 +239,7 @@ def _rgba(colour: str, ink: str) -> Sequence[float]:
     parsed: Any = color5.parse_color(colour)
     if parsed == "currentcolor":
         return _rgba(ink, "black")
-    if parsed.space in ("hsl", "hwb"):
-        parsed = parsed.to("srgb")
+    parsed = parsed.to("srgb") if parsed.space in ("hsl", "hwb") else parsed
     space, scale = _SPACES[parsed.space]
     spot = libvips().Image.black(1, 1, bands=3).linear(1, [scale * (channel or 0) for channel in parsed.coordinates])
     return [*np.clip(spot.copy(interpretation=space).colourspace("srgb").getpoint(0, 0), 0, 255), parsed.alpha]

@@ -218,17 +218,16 @@ def test_two_ranks_of_ddp_learn_on_one_gpu(tmp_path: Path) -> None:
 @many
 @pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
 def test_two_ranks_learn_on_a_gpu_each(tmp_path: Path, strategy: str) -> None:
-    on_cpu = losses_of_two_ranks(tmp_path, "cpu", strategy)
-    losses = losses_of_two_ranks(tmp_path, "cuda", strategy)
+    on_cpu, losses = losses_of_two_ranks(tmp_path, "cpu", strategy), losses_of_two_ranks(tmp_path, "cuda", strategy)
     assert losses == pytest.approx(on_cpu, abs=0.1)
     assert losses[-1] == pytest.approx(losses[-2], abs=0.01), "the last step again, from a checkpoint"
 
 
 @many
 def test_each_of_two_gpus_embeds_as_many_pictures(setting: Setting) -> None:
-    names = ("base", "devices=2")
     (alone,), (both,) = (
-        measured(replace(setting, n_devices=2), f"devices bundled, as much for each: {name}") for name in names
+        measured(replace(setting, n_devices=2), f"devices bundled, as much for each: {name}")
+        for name in ("base", "devices=2")
     )
     assert (alone.runs[0]["pictures"], both.runs[0]["pictures"]) == (2000, 4000)
     assert 0 < both.runs[0]["device busy"] <= 1

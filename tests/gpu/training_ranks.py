@@ -13,14 +13,11 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
-from lessons import tiny_lesson, tiny_model, tiny_options
+from lessons import tiny_options, tiny_session
 
 from indexer.finetune.batches import Feed
 from indexer.finetune.checkpoints import TrainingState, restore, save_checkpoint
-from indexer.finetune.options import FinetuneOptions
-from indexer.finetune.rank import wrap
-from indexer.finetune.step import Session, make_optimizer, read_results, take_step
-from indexer.finetune.student import Student, sharded
+from indexer.finetune.step import Session, read_results, take_step
 from indexer.ranks import Rank, process_group
 
 N_STEPS = 3
@@ -31,39 +28,22 @@ def main() -> None:
     device = torch.device(f"cuda:{rank.local}" if where == "cuda" else where)
     options, file = tiny_options(strategy=strategy), folder / "last.checkpoint"
     with process_group(rank, backend="nccl" if where == "cuda" else "gloo", device=device):
-        session = open_session(options, rank=rank, device=device)
+        session = tiny_session(options, rank=rank, where=str(device), precision="bf16")
         losses = [loss_of(session, step) for step in range(N_STEPS - 1)]
         save_checkpoint(session, None, TrainingState(step=N_STEPS - 1), file, made_by={})
         dist.barrier()
         losses.append(loss_of(session, N_STEPS - 1))
-        session = open_session(options, rank=rank, device=device)
+        session = tiny_session(options, rank=rank, where=str(device), precision="bf16")
         losses.append(loss_of(session, restore(session, None, file, made_by={}).step))
     if rank.index == 0:
         (folder / "losses.json").write_text(json.dumps(losses))
-
-
-def open_session(options: FinetuneOptions, *, rank: Rank, device: torch.device) -> Session:
-    """A tiny student as ranks of `icons lab finetune` have it, in shards under FSDP."""
-    model = tiny_model()
-    lesson = tiny_lesson(model, options)
-    torch.manual_seed(options.schedule.seed)
-    student = Student(model, options, precision="bf16")
-    if options.distribution.strategy == "fsdp":
-        whole = student if rank.index == 0 else None
-        student = sharded(whole, lambda: Student(tiny_model(), options, precision="bf16"), rank=rank, device=device)
-        assert all(hasattr(parameter, "full_tensor") for parameter in student.parameters() if parameter.ndim)
-    else:
-        student.to(device)
-    wrapped = wrap(student, options.distribution, rank=rank, device=device)
-    scaler = torch.amp.GradScaler(device.type, enabled=False)
-    return Session(student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device)
 
 
 def loss_of(session: Session, step: int) -> float:
     """Take a step, and return its loss."""
     [(draw, parts)] = Feed(session.lesson, session.options, session.rank).ahead(step, step + 1, session.device)
     [result] = read_results(session, [take_step(session, draw, parts, step=step)])
-    return result.loss
+    return float(result["loss"])
 
 
 if __name__ == "__main__":

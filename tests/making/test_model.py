@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from safetensors.numpy import save_file
 
 from data.making.model.__main__ import main
-from data.making.model.admission import add_described, looks_reserved, refuse
+from data.making.model.admission import add_described, leave_out_reserved, refuse
 from data.making.model.card import card_of, record_figures
 from data.making.model.distill import (
     DistillOptions,
@@ -29,7 +29,7 @@ from data.making.model.words import DRAWINGS, KEYWORDS, PICTURES, read_written, 
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import SourceError
-from indexer.finetune.captions import Gathered, Limits, Placed, TrainingIcon, gather, read_sources
+from indexer.finetune.captions import Gathered, Limits, Placed, TrainingIcon, gather, is_held_out, read_sources
 from indexer.finetune.folder import read_lineage
 from indexer.finetune.lesson import build_corpus, read_facts
 from indexer.languages.dictionary import Dictionary
@@ -72,10 +72,10 @@ def icon_set(prefix: str, names: list[str], folder: Path) -> Path:
 
 def test_a_corpus_leaves_out_pictures_that_equal_a_reserved_one(tmp_path: Path) -> None:
     sources = [icon_set("lucide", ["house"], tmp_path), icon_set("fork", ["house", "bin", "star"], tmp_path)]
-    limits = Limits(admit="shippable")
+    limits = Limits(**{"admit": "shippable"})
     placed = read_sources(dict.fromkeys(sources, ()), [])
     gathered = gather(placed, limits=limits, refuse=refuse, extra_tags=[{"bin": ["delete", "trash"]}])
-    gathered.is_reserved = looks_reserved(placed, workers=0)
+    leave_out_reserved(gathered, placed, workers=0)
     build_corpus(gathered, tmp_path / "corpus", limits=limits, workers=0)
     facts = read_facts(tmp_path / "corpus")
     assert (sorted(facts["words"]), facts["tags"][facts["words"].index("bin")]) == (
@@ -86,11 +86,12 @@ def test_a_corpus_leaves_out_pictures_that_equal_a_reserved_one(tmp_path: Path) 
 
 
 def test_a_described_icon_is_there_twice_more_called_by_its_looks_alone() -> None:
-    places = [Placed(record("some", name=name), PictureAddress("folder", "", name, name)) for name in ("pin", "star")]
+    held = next(word for word in map("word{}".format, range(99)) if is_held_out(word, one_in=5))
+    places = [Placed(record("some", name=it), PictureAddress("folder", "", it, it)) for it in ("pin", "star", held)]
     gathered = Gathered([TrainingIcon(place, place.record.name) for place in places])
-    add_described(gathered, lambda digest: ["heart in a pin"] if digest == b"pin" else [])
+    add_described(gathered, lambda digest: [] if digest == b"star" else ["heart in a pin"])
     described = ("pin", ("heart in a pin",))
-    assert [(icon.words, icon.own) for icon in gathered.icons] == [("pin", ()), ("star", ()), described, described]
+    assert [(it.words, it.own) for it in gathered.icons[3:]] == [described] * 2, "none of a name that is held out"
 
 
 _PARTS = ("noun", "verb", "adj", "adv")

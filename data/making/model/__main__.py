@@ -49,12 +49,12 @@ def corpus(
     sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], written: Path | None, workers: int, **chosen: Any
 ) -> None:
     """Choose, caption and render the icons to learn from."""
-    from data.making.model.admission import add_described, looks_reserved, refuse, tell_rendered
+    from data.making.model.admission import add_described, leave_out_reserved, refuse, tell_rendered
     from data.making.model.words import read_written, words_of_packages
     from indexer.finetune.captions import Limits, gather, read_sources
     from indexer.finetune.lesson import build_corpus
 
-    limits = Limits(admit="shippable", **chosen)
+    limits = Limits(**{"admit": "shippable", **chosen})
     written_words = read_written(written)
     extra_tags = (words_of_packages(packages), written_words.tags_by_name())
     unread: list[tuple[str, str]] = []
@@ -62,7 +62,7 @@ def corpus(
     gathered = gather(placed, limits=limits, refuse=refuse, extra_tags=extra_tags)
     add_described(gathered, written_words.of_drawing)
     gathered.skipped = unread + gathered.skipped
-    gathered.is_reserved = looks_reserved(placed, workers=workers)
+    leave_out_reserved(gathered, placed, workers=workers)
     build_corpus(gathered, out, limits=limits, workers=workers, report=tell_rendered)
     click.echo(f"{out}: {len(gathered.icons):,} icons chosen; refused {dict(gathered.refused.most_common())}", err=True)
     if gathered.skipped:

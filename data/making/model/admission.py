@@ -8,7 +8,15 @@ from dataclasses import replace
 import numpy as np
 
 from indexer.arrays import Pixels
-from indexer.finetune.captions import Gathered, Placed, TrainingIcon, named, refuse_licence
+from indexer.finetune.captions import (
+    Gathered,
+    Placed,
+    TrainingIcon,
+    is_held_out,
+    named,
+    refuse_licence,
+    share_held_out,
+)
 from indexer.finetune.lesson import rendered
 from indexer.languages.words import normalise
 from indexer.sources.records import IconSet, Record, content_digest
@@ -90,8 +98,13 @@ _DESCRIBED_AGAIN = 2
 
 
 def add_described(gathered: Gathered, looks: Callable[[bytes], Sequence[str]]) -> None:
-    """Add icons of which `looks` says, by the digest of the picture, how they look: called by that alone."""
-    described = [(icon, tuple(looks(icon.placed.record.digest))) for icon in gathered.icons]
+    """Add icons of which `looks` says, by the digest of the picture, how they look: called by that alone.
+
+    None of a held-out name: there the icon once more would be a wrong answer to its own tags.
+    """
+    one_in = share_held_out(len({icon.base for icon in gathered.icons}))
+    learnt = (icon for icon in gathered.icons if not is_held_out(icon.base, one_in=one_in))
+    described = [(icon, tuple(looks(icon.placed.record.digest))) for icon in learnt]
     again = [replace(icon, own=texts) for icon, texts in described if texts and not icon.own]
     gathered.icons += again * _DESCRIBED_AGAIN
 
@@ -107,9 +120,13 @@ def digests_of(picture: Pixels) -> tuple[bytes, bytes]:
     return content_digest(picture.tobytes()), content_digest(b"grey" + grey.tobytes())
 
 
-def looks_reserved(placed: Sequence[Placed], *, workers: int) -> Callable[[Pixels], bool]:
-    """Draw what reserved sets hold; tell of a picture whether it looks like one of these."""
+def leave_out_reserved(gathered: Gathered, placed: Sequence[Placed], *, workers: int) -> None:
+    """Draw what reserved sets hold, and what was gathered; leave out what looks like one of the former."""
     reserved = [entry for entry in placed if is_reserved(entry.record.set)]
     drawn = rendered(reserved, {}, workers=workers, size=64, report=tell_rendered)
     known = {digest for _, pictures in drawn for picture in pictures for digest in digests_of(picture)}
-    return lambda picture: not known.isdisjoint(digests_of(picture))
+    own = rendered([icon.placed for icon in gathered.icons], {}, workers=workers, size=64, report=tell_rendered)
+    pairs = ((row, picture) for rows, pictures in own for row, picture in zip(rows, pictures, strict=True))
+    alike = {row for row, picture in pairs if not known.isdisjoint(digests_of(picture))}
+    gathered.icons = [icon for row, icon in enumerate(gathered.icons) if row not in alike]
+    gathered.refused["looks like a reserved icon"] += len(alike)

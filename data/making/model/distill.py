@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from data.making.model.english import TEACHER, Vectors, glossed_vectors, teacher_vectors, teaching_texts
-from data.making.model.learning import WORDS, learn
+from data.making.model.learning import WORDS, encode_by_length, learn
 from indexer.arrays import Ids, Mask
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Precision, TextTower, autocast, load_model, resolve_device, resolve_precision
@@ -155,7 +155,7 @@ def _tokenizer() -> open_clip.tokenizer.SimpleTokenizer:
 @torch.inference_mode()
 def held_out_cosine(model: nn.Module, tokens: Tensor, target: Tensor) -> float:
     """Mean cosine between the tower and the teacher, texts in any order."""
-    return float((TextTower(model).encode_by_length(tokens) * target).sum(1).mean())
+    return float((encode_by_length(TextTower(model), tokens) * target).sum(1).mean())
 
 
 def _loss(student: Tensor, target: Tensor, *, options: DistillOptions) -> Tensor:

@@ -4,8 +4,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
+from indexer.encoders.torch_encoder import TextTower
 from indexer.finetune.options import Schedule
 from indexer.finetune.step import make_adamw, steps
 from indexer.reports.terminal import Bars
@@ -32,3 +34,9 @@ def learn(
             if step % 10 == 9:
                 bars.advance(step + 1, n_steps, f"loss {loss.item():.3f}", unit="steps")
     return time.monotonic() - started
+
+
+def encode_by_length(tower: TextTower, tokens: Tensor, *, at_once: int = 512) -> Tensor:
+    """Encode tokens in parts of texts of about one length, so that one long text does not lengthen all."""
+    order = (tokens != 0).sum(dim=1).argsort()
+    return torch.cat([tower.encode_short(tokens[rows]) for rows in torch.split(order, at_once)])[order.argsort()]

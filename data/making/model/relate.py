@@ -20,7 +20,7 @@ from torch.nn import functional
 
 from data.making.model.distill import tokenize, write_folder
 from data.making.model.english import Vectors, glossed_vectors, synonyms, teaching_texts
-from data.making.model.learning import WORDS, learn
+from data.making.model.learning import WORDS, encode_by_length, learn
 from data.making.model.words import read_written
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Precision, TextTower, autocast, load_model, resolve_device, resolve_precision
@@ -182,7 +182,7 @@ class _Relating(nn.Module):
         """Loss of the pairs, and the distance of other texts (tokens) to where the teacher has them (unit vectors)."""
         sizes = [len(pairs.queries), len(pairs.answers), len(tokens)]
         texts = torch.cat([tokenize(pairs.queries + pairs.answers), tokens]).to(target.device)
-        asked, answers, kept = torch.split(self.tower.encode_by_length(texts).float(), sizes)
+        asked, answers, kept = torch.split(encode_by_length(self.tower, texts).float(), sizes)
         right = right_answers(pairs).to(target.device)
         scale = self.scale.exp()
         scalars = (scale, torch.zeros_like(scale))

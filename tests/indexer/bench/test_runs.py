@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from indexer.bench import alone
-from indexer.bench.processes import busy_seconds, machine_cores, on_cores, run_icons, run_module
+from indexer.bench.processes import ask_alone, busy_seconds, machine_cores, on_cores, run_icons, run_module
 from indexer.bench.runs import Bench, Reports, gather, make_lesson, png_files, steady_from, train
 from indexer.embedding.progress import EmbeddingProgress
 from indexer.encoders.checkpoint import ModelChoice
@@ -44,15 +44,14 @@ def test_the_first_fifth_of_the_pictures_is_left_out_of_every_rate(tmp_path: Pat
         "cores busy": 1.5 / 2,
         "pictures": 1750,
     }
-    assert {name: found[name] for name in expected} == pytest.approx(expected)
-    assert "failed" not in found
+    assert {name: found[name] for name in expected} == pytest.approx(expected) and "failed" not in found
     with pytest.raises(BenchError, match="no picture was embedded"):
         Reports(tmp_path).figures(1)
 
 
 def test_steps_are_counted_once_three_in_a_row_are_as_fast_as_the_later_ones() -> None:
-    taken = [9.0, 5.0, 1.0, 1.0, 1.0, 1.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.05, 1.0, 1.0]
-    assert [steady_from(np.cumsum(taken).tolist(), most=most) for most in (10, 7)] == [8, 7], "at most so many"
+    taken = [9.0, 5.0, 1.0, 1.0, 3.0, 2.0, 1.0, 1.0, 1.0, 1.05, 1.0, 1.0]
+    assert [steady_from(np.cumsum(taken).tolist(), most=most) for most in (10, 5)] == [6, 5], "at most so many"
 
 
 def test_pictures_are_chosen_evenly_and_taken_again_where_there_are_too_few(tmp_path: Path, icon_folder: Path) -> None:
@@ -76,9 +75,9 @@ def test_a_training_is_read_from_its_own_log(tmp_path: Path, start: Path, icons:
     assert lesson.n_icons == 64
     alone = train({"devices": 1, "batch": 8}, lesson, HERE)
     assert alone["images/s"] == pytest.approx(8 * alone["steps/s"])
-    assert alone["loss"] > 0 and alone["communication"] == 0 < alone["compute"] <= 1
+    assert alone["loss"] > 0 and alone["communication"] == 0 < alone["optimiser"] < alone["compute"] <= 1
     both = train({"devices": 2, "batch": 8, "bucket_cap_mb": 1.0}, lesson, HERE)
-    assert both["communication"] > 0
+    assert 0 < both["communication"] < 1
     assert both["loss"] == pytest.approx(alone["loss"], abs=0.05), "the same icons in the same order"
     with pytest.raises(BenchError, match="1024"):
         train({"devices": 1, "batch": 1024}, lesson, HERE)
@@ -118,8 +117,7 @@ def test_operations_are_counted_and_a_ceiling_is_measured(monkeypatch: pytest.Mo
     tower = partial(lambda net, pixels: net(pixels.permute(0, 3, 1, 2).float()), net)
     encoder = SimpleNamespace(image_tower=tower, image_size=8, device=torch.device("cpu"), precision="fp32")
     flops, ceiling = alone._roofline(encoder)
-    assert flops == 2 * (8 * 8 * 4 * 3 * 3 * 3) + 2 * (4 * 8 * 8 * 10)
-    assert ceiling > 1e6
+    assert flops == 2 * (8 * 8 * 4 * 3 * 3 * 3) + 2 * (4 * 8 * 8 * 10) and ceiling > 1e6
 
 
 def _asked(model: Path) -> dict[str, Any]:
@@ -146,11 +144,10 @@ def test_vectors_of_a_precision_are_held_against_exact_ones(tiny_model: Path) ->
 
 def test_drawing_is_timed_alone(icon_folder: Path) -> None:
     (row,) = alone.drawing(source=str(icon_folder), n=80, size=16, workers=1)
-    assert row["name"] == "1 renderers"
-    assert min(row["images/s"], row["ms of a core"]) > 0
+    assert row["name"] == "1 renderers" and min(row["images/s"], row["ms of a core"]) > 0
 
 
 def test_a_machine_is_described() -> None:
-    (found,) = alone.describe()
+    (found,) = ask_alone("machine")
     assert (found["cores"], "gpus" in found) == (cores(), False)
     assert torch.__version__.startswith(found["packages"]["torch"])

@@ -2,9 +2,11 @@
 
 import pickle
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
+import open_clip
 import pytest
 import torch
 from conftest import save_tiny_model
@@ -13,6 +15,7 @@ from torch import nn
 from indexer.embedding.device import in_products_of
 from indexer.embedding.planning import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.devices import context_opening
 from indexer.encoders.graphs import sample_pixels
 from indexer.encoders.torch_encoder import (
     Encoder,
@@ -38,7 +41,6 @@ def test_texts_cut_to_the_longest_give_the_vectors_of_the_full_context(tiny_enco
 
 
 def test_pixels_are_normalised_as_open_clips_own_preprocessing_does(tiny_model: Path, tiny_encoder: Encoder) -> None:
-    import open_clip
     from PIL import Image
 
     pixels = np.random.default_rng(0).integers(0, 256, (3, 32, 32, 3), dtype=np.uint8)
@@ -89,8 +91,6 @@ def test_a_model_that_is_not_there_is_named_with_what_to_do(choice: ModelChoice,
 
 @pytest.mark.slow
 def test_a_built_in_name_takes_a_checkpoint_file(tmp_path: Path) -> None:
-    import open_clip
-
     torch.save(open_clip.create_model("RN50").state_dict(), tmp_path / "weights.pt")
     checkpoint = find_checkpoint(ModelChoice("RN50", str(tmp_path / "weights.pt")))
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
@@ -114,8 +114,15 @@ def test_precision_is_that_of_the_gpu_which_computes(monkeypatch: pytest.MonkeyP
     capability = {0: (7, 5), 1: (8, 0), 2: (9, 0)}
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability[device.index])
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: False)
-    found = [resolve_precision("auto", torch.device("cuda", number)) for number in capability]
-    assert found == ["fp16", "bf16", "bf16"]
+    assert [resolve_precision("auto", torch.device("cuda", it)) for it in capability] == ["fp16", "bf16", "bf16"]
+
+
+def test_a_context_opens_beside_what_is_imported_and_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, loaded = Event(), Event()
+    monkeypatch.setattr(torch, "zeros", lambda *_, device: [begun.set(), loaded.wait(10)][1] or pytest.fail("in turn"))
+    with context_opening(torch.device("cuda", 0)):
+        assert begun.wait(10)
+        loaded.set()
 
 
 def test_a_gpu_without_a_number_is_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,13 +133,16 @@ def test_a_gpu_without_a_number_is_the_first(monkeypatch: pytest.MonkeyPatch) ->
 
 def _tower(*, bias: bool = True) -> nn.Sequential:
     torch.manual_seed(0)
-    layers = [
-        nn.Conv2d(3, 5, 3, stride=2, padding=1, bias=bias),  # 8 x 8 -> 4 x 4
-        nn.Conv2d(5, 7, 3, padding=1, bias=bias),
-        nn.Conv2d(7, 9, 3, stride=2, padding=1, bias=bias),  # -> 2 x 2
-        nn.Conv2d(9, 4, 3, padding=1, bias=bias),
-    ]
-    return nn.Sequential(*layers).double().eval()
+    return (
+        nn.Sequential(
+            nn.Conv2d(3, 5, 3, stride=2, padding=1, bias=bias),  # 8 x 8 -> 4 x 4
+            nn.Conv2d(5, 7, 3, padding=1, bias=bias),
+            nn.Conv2d(7, 9, 3, stride=2, padding=1, bias=bias),  # -> 2 x 2
+            nn.Conv2d(9, 4, 3, padding=1, bias=bias),
+        )
+        .double()
+        .eval()
+    )
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -147,15 +157,14 @@ def test_convolutions_over_small_maps_give_what_they_gave_before(bias: bool, sha
 
 
 def test_what_has_no_small_map_to_convolve_stays_as_it_is() -> None:
-    unlike = [
+    tower = nn.Sequential(
         nn.Conv2d(3, 3, 3, stride=3, padding=1),
         nn.Conv2d(3, 3, 1),
         nn.Conv2d(3, 3, 3, padding=1, groups=3),
         nn.Conv2d(3, 3, 3, padding=2, dilation=2),
         nn.Conv2d(3, 3, 3, padding=1, padding_mode="reflect"),
         nn.Conv2d(3, 3, (1, 3), padding=(0, 1)),
-    ]
-    tower = nn.Sequential(*unlike)
+    )
     multiply_small_maps(tower)
     assert not any(isinstance(layer, SmallMap) for layer in tower)
 
@@ -178,15 +187,10 @@ def _allowed() -> tuple[bool, bool]:
 
 
 @pytest.mark.parametrize(("precision", "inside"), [("fp32", (False, False)), ("bf16", AS_FOUND), ("auto", AS_FOUND)])
-def test_products_are_what_a_precision_is_called(precision: str, inside: tuple[bool, bool]) -> None:
-    with pytest.raises(ValueError, match="meanwhile"), products_in(precision):
-        assert _allowed() == inside
-        raise ValueError("meanwhile")
-    assert _allowed() == AS_FOUND
-
-
-@pytest.mark.parametrize(("precision", "inside"), [("fp32", (False, False)), ("bf16", AS_FOUND)])
-def test_a_rank_with_a_gpu_embeds_in_fp32_where_that_is_asked_for(precision: Any, inside: tuple[bool, bool]) -> None:
-    with in_products_of(torch.device("cuda", 1), EmbedOptions(precision=precision)):
-        assert _allowed() == inside
-    assert _allowed() == AS_FOUND
+def test_products_are_what_a_precision_is_called(precision: Any, inside: tuple[bool, bool]) -> None:
+    """Also those of a rank with a GPU."""
+    for block in (products_in(precision), in_products_of(torch.device("cuda", 1), EmbedOptions(precision=precision))):
+        with pytest.raises(ValueError, match="meanwhile"), block:
+            assert _allowed() == inside
+            raise ValueError("meanwhile")
+        assert _allowed() == AS_FOUND

@@ -44,8 +44,7 @@ def _carried(folder: Path, into: Path) -> OnnxQueryEncoder:
 def _least_cosines(encoder: Encoder, query: OnnxQueryEncoder) -> tuple[float, float]:
     """Of words, asked one by one, with those of torch in the full context; and of pictures."""
     with torch.inference_mode():
-        words = encoder.text_tower(encoder.tokenizer(TEXTS)).numpy()
-        pixels = sample_pixels(encoder.image_size)
+        words, pixels = encoder.text_tower(encoder.tokenizer(TEXTS)).numpy(), sample_pixels(encoder.image_size)
         pictures = encoder.image_tower(torch.from_numpy(pixels)).numpy()
     asked = np.stack([query.encode_words(text) for text in TEXTS])
     return float((words * asked).sum(1).min()), float((pictures * query.encode_many_pictures(pixels)).sum(1).min())
@@ -66,12 +65,10 @@ def test_a_library_takes_graphs_and_weights_that_are_its_own(model: Path, tmp_pa
     query = _carried(model, tmp_path / "encoder")
     words, facts, own = query.encode_words("arrow"), read_facts(tmp_path / "encoder"), tmp_path / "encoder" / WEIGHTS
     assert sorted(facts.files or ()) == ["image.onnx", WEIGHTS, "text.onnx", "tokenizer.json"]
-    assert facts.fingerprint == _checkpoint(model).fingerprint
-    assert own.stat().st_mode & 0o200
+    assert facts.fingerprint == _checkpoint(model).fingerprint and own.stat().st_mode & 0o200
     own.write_bytes(b"another backup")  # as `cp` writes into what is there
     own.chmod(0o600)
-    assert find_graphs(_checkpoint(model)) is not None
-    assert (model / WEIGHTS).stat().st_mode & 0o777 == 0o444
+    assert find_graphs(_checkpoint(model)) is not None and (model / WEIGHTS).stat().st_mode & 0o777 == 0o444
     assert np.array_equal(_carried(model, tmp_path / "again").encode_words("arrow"), words)
     shutil.rmtree(model)
     assert open_query_encoder(tmp_path / "again").encode_words("arrow").shape == (32,)
@@ -86,10 +83,8 @@ def test_weights_that_an_older_program_has_linked_answer_and_are_copied_by_the_n
     own.hardlink_to(model / WEIGHTS)
     before = SearchEngine.open(library.root).search("arrow")
     build(model=model)
-    assert not own.samefile(model / WEIGHTS)
-    assert own.read_bytes() == (model / WEIGHTS).read_bytes()
-    assert SearchEngine.open(library.root).search("arrow") == before
-    assert examine(library, sample=0).is_sound
+    assert not own.samefile(model / WEIGHTS) and own.read_bytes() == (model / WEIGHTS).read_bytes()
+    assert SearchEngine.open(library.root).search("arrow") == before and examine(library, sample=0).is_sound
 
 
 def test_graphs_of_other_weights_or_with_another_byte_are_none(model: Path, tmp_path: Path) -> None:

@@ -80,18 +80,18 @@ def tiny_session(
     model: Any = None,
     beside: torch.nn.Module | None = None,
     tower: str | None = None,
+    where: str = "cpu",
+    precision: Any = "fp32",
 ) -> Session:
-    """A session on the CPU, the same for every rank; a module `beside` the towers is asked by nobody.
+    """A session, the same for every rank; a module `beside` the towers is asked by nobody.
 
     A `tower` of timm's takes the place of open_clip's for pictures.
     """
-    rank = rank or Rank()
-    changed = {"vision_cfg": {"timm_model_name": tower, **TIMM}} if tower else {}
+    rank, changed = rank or Rank(), {"vision_cfg": {"timm_model_name": tower, **TIMM}} if tower else {}
     model = model or tiny_model(**changed)
     lesson = tiny_lesson(model, options)
     torch.manual_seed(options.schedule.seed)
-    device = torch.device("cpu")
-    student = Student(model, options, precision="fp32")
+    device, student = torch.device(where), Student(model, options, precision=precision)
     student.beside = beside
     with torch.no_grad():  # LoRA's additions and the map start as nothing; let them be something
         for name, parameter in student.named_parameters():
@@ -100,14 +100,15 @@ def tiny_session(
     if options.distribution.strategy == "fsdp":
         whole = student if rank.index == 0 else None
         student = sharded(
-            whole, lambda: Student(tiny_model(**changed), options, precision="fp32"), rank=rank, device=device
+            whole, lambda: Student(tiny_model(**changed), options, precision=precision), rank=rank, device=device
         )
+    student.to(device)
     wrapped = wrap(student, options.distribution, rank=rank, device=device)
     return Session(
         student,
         wrapped,
         make_optimizer(student, options),
-        torch.amp.GradScaler("cpu", enabled=False),
+        torch.amp.GradScaler(device.type, enabled=False),
         lesson,
         options,
         rank,

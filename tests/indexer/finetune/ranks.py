@@ -99,8 +99,7 @@ def cut_and_resumed(chosen: dict[str, object], rank: Rank, file: Path) -> dict[s
 def most_at_once(rank: Rank) -> float:
     """The largest share of a sharded model's numbers that lies whole on this rank at any time of a step."""
     session = tiny_session(tiny_options(strategy="fsdp"), rank=rank, tower="convnext_atto")
-    total = sum(it.numel() for it in session.student.parameters())
-    seen = [0]
+    total, seen = sum(it.numel() for it in session.student.parameters()), [0]
 
     def count(*_: object) -> None:
         seen.append(sum(it.numel() for it in session.student.parameters() if not hasattr(it, "full_tensor")))

@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -45,8 +46,7 @@ def test_nothing_changes_where_no_change_is_wanted() -> None:
 def test_the_mix_repeats_with_its_seed_and_stays_in_range() -> None:
     images = torch.rand(64, 3, 32, 32)
     first, second, other = (changed(Augmentation(), images, seed) for seed in (1, 1, 2))
-    assert torch.equal(first, second) and not torch.equal(first, other)
-    assert 0 <= first.min() < first.max() <= 1
+    assert torch.equal(first, second) and not torch.equal(first, other) and 0 <= first.min() < first.max() <= 1
 
 
 def test_changes_of_a_place_are_the_same_whatever_else_is_drawn() -> None:
@@ -61,8 +61,7 @@ def test_changes_of_a_place_are_the_same_whatever_else_is_drawn() -> None:
 def test_two_colours_are_all_that_a_black_icon_has_and_they_differ(share: str) -> None:
     for picture in changed(replace(STILL, **{share: 1.0}), icons()):
         colours = picture.flatten(1).T.unique(dim=0)
-        assert len(colours) == 2
-        assert (colours[0] - colours[1]).abs().max() > 0.15
+        assert len(colours) == 2 and (colours[0] - colours[1]).abs().max() > 0.15
 
 
 @pytest.mark.parametrize("share", ["backed", "photographed"])
@@ -70,8 +69,7 @@ def test_a_ground_is_put_behind_and_the_icon_shows_on_it(share: str) -> None:
     images = icons()
     for picture, icon in zip(changed(replace(STILL, **{share: 1.0}), images), images, strict=True):
         ink = icon[0] < 0.5
-        assert picture[:, ~ink].std() > 0.02
-        assert picture[:, ink].std() < 1e-4
+        assert picture[:, ~ink].std() > 0.02 and picture[:, ink].std() < 1e-4
         brightness = picture[:, ~ink].mean()
         assert (picture[:, ink].mean() - brightness).abs() > 0.3
 
@@ -90,14 +88,12 @@ def test_resampling_is_what_two_resizes_give() -> None:
     line = torch.rand(1, 1, 48, 48)
     ways, _ = _ways_to_resample(torch.device("cpu"), 48)
     side, methods = 12, ("nearest-exact", "bilinear", "bicubic")
-    for down in range(3):
-        for up in range(3):
-            smooth = {} if down == 0 else {"antialias": True, "align_corners": False}
-            small = functional.interpolate(line, (side, side), mode=methods[down], **smooth)
-            straight = {} if up == 0 else {"align_corners": False}
-            expected = functional.interpolate(small, (48, 48), mode=methods[up], **straight)
-            way = ways[down * 3 + up]
-            assert torch.allclose(way @ line[0, 0] @ way.T, expected[0, 0], atol=1e-4), (down, up)
+    for way, (down, up) in zip(ways, product(methods, methods), strict=False):
+        smooth = {} if down == methods[0] else {"antialias": True, "align_corners": False}
+        small = functional.interpolate(line, (side, side), mode=down, **smooth)
+        straight = {} if up == methods[0] else {"align_corners": False}
+        expected = functional.interpolate(small, (48, 48), mode=up, **straight)
+        assert torch.allclose(way @ line[0, 0] @ way.T, expected[0, 0], atol=1e-4), (down, up)
 
 
 @pytest.mark.parametrize("quality", [30, 75])

@@ -40,8 +40,7 @@ def test_phrases_join_tags_and_words_of_the_name() -> None:
     phrases = [captions.texts[number] for number in captions.of(0, "phrase")]
     assert phrases
     for phrase in phrases:
-        assert len(phrase.split()) == 2
-        assert set(phrase.split()) <= {"bin", "delete", "remove", "rubbish"}
+        assert len(phrase.split()) == 2 and set(phrase.split()) <= {"bin", "delete", "remove", "rubbish"}
 
 
 def test_kinds_are_drawn_by_their_shares_however_many_captions_they_have() -> None:
@@ -74,16 +73,15 @@ def placed(name: str, *, key: str = "some", licence: str | None = "MIT") -> Plac
 def tags_of(
     names: list[Placed], limits: Limits | None = None, *extra: dict[str, list[str]]
 ) -> dict[str, tuple[str, ...]]:
-    gathered = gather(names, limits=limits or Limits(), refuse=lambda _: None, extra_tags=extra)
+    gathered = gather(names, limits=limits or Limits(variants_per_name=2), refuse=lambda _: None, extra_tags=extra)
     return {f"{icon.placed.record.set.key} {icon.words}": icon.tags for icon in gathered.icons}
 
 
 @pytest.mark.parametrize("licence", ["MIT", "Apache-2.0", "CC-BY-4.0", "CC0-1.0", "OFL-1.1", "ISC", "CC-BY-SA-4.0"])
 def test_open_licences_are_permissive_and_others_and_none_are_not(licence: str) -> None:
-    assert refuse_licence(licence) is None
-    assert refuse_licence(None) == "no licence"
-    for other in ("GPL-2.0-only", "AGPL-3.0-only", "LGPL-2.1", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "Non-Commercial"):
-        assert refuse_licence(other) == f"licence {other}"
+    assert refuse_licence(licence) is None and refuse_licence(None) == "no licence"
+    others = ("GPL-2.0-only", "AGPL-3.0-only", "LGPL-2.1", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "Non-Commercial")
+    assert [refuse_licence(other) for other in others] == [f"licence {other}" for other in others]
 
 
 def test_tags_travel_to_the_same_name_in_another_set_and_the_commonest_come_first() -> None:
@@ -189,11 +187,8 @@ def test_captions_go_to_files_of_two_kinds_and_halves_of_signs_are_no_text(icons
     run("lab", "captions", str(icons), "--captions", str(file), "--out", str(out := tmp_path / "out.jsonl"))
     (found,) = [row for line in out.read_text().splitlines() if (row := json.loads(line))["file"] == str(first)]
     assert found["captions"] == ["3", "half ?"]
-    for name, reason in (
-        (str(tmp_path / "captions.txt"), "neither .csv nor"),
-        ("/proc/captions.csv", "can't be written"),
-    ):
-        assert reason in run("lab", "captions", str(icons), "--out", name, code=2).output
+    names = {str(tmp_path / "captions.txt"): "neither .csv nor", "/proc/captions.csv": "can't be written"}
+    assert all(said in run("lab", "captions", str(icons), "--out", it, code=2).output for it, said in names.items())
 
 
 def test_no_list_is_read_from_an_endless_device(icons: Path, start: Path, tmp_path: Path) -> None:
@@ -222,8 +217,7 @@ def test_a_manifest_of_captions_teaches_them_each(icons: Path, start: Path, tmp_
     manifest.write_text("file_path,caption\n" + "".join(lines))
     run(*arguments(manifest, start, out, "--batch", "4", "--allow-regression", "--set", "held_out=50"))
     facts = json.loads((Places(out).corpus / "corpus.json").read_text())
-    assert ["a ring", "wedding"] in facts["own"]
-    assert len(facts["words"]) == 7
+    assert ["a ring", "wedding"] in facts["own"] and len(facts["words"]) == 7
 
 
 def test_the_sheet_of_augmentations_is_drawn_without_training(icons: Path, start: Path, tmp_path: Path) -> None:

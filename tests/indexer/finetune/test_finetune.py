@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import open_clip
 import pytest
@@ -72,13 +71,14 @@ def test_a_finetuned_model_is_indexed_with_and_asked(icons: Path, start: Path, t
 
 def test_the_lineage_names_parent_data_options_and_figures(icons: Path, start: Path, tmp_path: Path) -> None:
     out = tmp_path / "mine"
-    run(*arguments(icons, start, out, "--allow-regression", "--set", "caption_pair_weight=0.5"))
+    said = run(*arguments(icons, start, out, "--allow-regression", "--set", "caption_pair_weight=0.5", "--timings"))
+    spans = ("Rendering", "model and corpus", "waiting for data", "steps", "optimiser", "checkpoints", "validation")
+    assert all(re.search(rf"main +{span} +[\d.]+ +[\d.]+ +[\d.]+ +\d+", said.stdout) for span in spans), said.stdout
     lineage = json.loads((out / "training.json").read_text())
     assert lineage["parent"]["fingerprint"] == find_checkpoint(ModelChoice(f"local-dir:{start}")).fingerprint
     (told,) = lineage["training"]
     assert (told["options"]["loss"]["caption_pair_weight"], told["options"]["schedule"]["seed"]) == (0.5, 0)
-    assert [entry["step"] for entry in told["history"]] == [2, 4]
-    assert lineage["data"]["icons"] == 64
+    assert ([entry["step"] for entry in told["history"]], lineage["data"]["icons"]) == ([2, 4], 64)
     assert lineage["data"]["sets"] == [
         {"key": "icons", "title": "icons", "version": None, "licence": "MIT", "icons": 64}
     ]
@@ -95,13 +95,10 @@ def test_a_run_that_was_killed_goes_on_to_the_same_losses_and_weights(icons: Pat
     with start_process(*given) as process:
         wait_for_step(cut, 3)
         process.kill()
-    assert not cut.exists()
-    assert 3 <= max(losses(cut)) < 12
+    assert not cut.exists() and 3 <= max(losses(cut)) < 12
     start_process(*given, "--resume").communicate()
     assert losses(cut) == losses(whole)
-    expected = weights(whole)
-    for name, tensor in weights(cut).items():
-        assert torch.equal(tensor, expected[name]), name
+    torch.testing.assert_close(weights(cut), weights(whole), rtol=0, atol=0)
 
 
 def start_process(*arguments: str, command: str = "from search.cli import main; main()") -> "subprocess.Popen[bytes]":
@@ -168,9 +165,7 @@ def test_two_ranks_make_the_model_of_one_and_resume(
     for out, extra in ((tmp_path / "one", alone), (tmp_path / "two", spread)):
         run(*arguments(icons, start, out, *extra))
     assert losses(tmp_path / "two") == pytest.approx(losses(tmp_path / "one"), abs=1e-4)
-    expected = weights(tmp_path / "one")
-    for name, tensor in weights(tmp_path / "two").items():
-        assert torch.allclose(tensor.float(), expected[name].float(), atol=2e-3), name
+    torch.testing.assert_close(weights(tmp_path / "two"), weights(tmp_path / "one"), rtol=1e-5, atol=2e-3)
     run(*arguments(icons, start, tmp_path / "two", *spread, "--resume"))
 
 
@@ -216,8 +211,7 @@ def test_settings_for_torch_come_before_torch_is_loaded() -> None:
 def test_events_profile_log_and_devices_are_shown_when_asked_for(icons: Path, start: Path, tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    out = tmp_path / "mine"
-    shown = settings(tensorboard="true", profile_steps=2, watch_devices="true")
+    out, shown = tmp_path / "mine", settings(tensorboard="true", profile_steps=2, watch_devices="true")
     said = run(*arguments(icons, start, out, *shown, "--allow-regression")).stderr
     assert re.search(r"rank 0, device cpu, images/s [\d,]+, waits \d+%, memory (?!0.0)\S+ GB, busy \d+%, power -", said)
     events = EventAccumulator(str(Places(out).work / "tensorboard"))
@@ -225,8 +219,6 @@ def test_events_profile_log_and_devices_are_shown_when_asked_for(icons: Path, st
     tags = set(events.Tags()["scalars"])
     assert {"loss", "rate/pictures", "speed/images_per_second_of_rank_0", "recall/names: pictures/R@10"} <= tags
     assert [event.step for event in events.Scalars("loss")] == [1, 2, 3, 4]
-    shares: dict[str, Any] = json.loads((Places(out).work / "profile" / "rank-0.json").read_text())
-    assert 0.1 < shares["compute share"] <= 1
     assert (Places(out).work / "profile" / "rank-0.trace.json").stat().st_size > 1000
 
 

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from lessons import TOKENIZER, tiny_options, tiny_session
+from lessons import tiny_options, tiny_session
 from torch import Tensor
 from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from indexer.finetune.augment import as_floats, augment, edges
+from indexer.finetune.augment import as_floats, augment
 from indexer.finetune.batches import STEPS_AHEAD, Feed, Part, list_relations, on_device
 from indexer.finetune.captions import make_captions
-from indexer.finetune.lesson import Lesson, tokenize
+from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import Loss
 from indexer.finetune.step import sigmoid_loss, softmax_loss, take_step
-from indexer.finetune.watch import MAIN_FIGURE, compare_rankers, main_figure, make_exam
+from indexer.finetune.watch import MAIN_FIGURE, compare_rankers, main_figure
 from indexer.ranks import Rank
 
 CPU, ELSEWHERE = torch.device("cpu"), torch.device("meta")
@@ -76,8 +76,7 @@ def test_equal_captions_tags_of_others_equal_names_and_twins_are_no_negatives() 
     looks[3] = torch.tensor([0.0, 0.995, 0.0, math.sqrt(1 - 0.995**2)])
     assert spelled(1.1) == expected
     expected[1][3] = expected[3][1] = 1
-    assert spelled(0.98) == expected
-    assert spelled(0.999)[1][3] == 0
+    assert (spelled(0.98), spelled(0.999)[1][3]) == (expected, 0)
 
 
 ALL_CHANGES = dict.fromkeys(
@@ -138,15 +137,13 @@ def test_steps_are_read_in_order_ahead_of_those_that_compute(monkeypatch: pytest
         while n_begun < min(number + 1 + STEPS_AHEAD, 5):  # while this step computes
             assert begun.acquire(timeout=10)
             n_begun += 1
-    assert taken == [1, 2, 3, 4, 5]
-    assert list(feed.ahead(3, 3, CPU)) == []
+    assert (taken, list(feed.ahead(3, 3, CPU))) == ([1, 2, 3, 4, 5], [])
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_pictures_on_a_gpu_are_those_of_the_cpu() -> None:
-    device = torch.device("cuda:0")
-    feed = feed_of(neighbours=0.5)
+    device, feed = torch.device("cuda:0"), feed_of(neighbours=0.5)
     plain, brought = (list(feed.ahead(0, 3, where)) for where in (CPU, device))
     for (_, (here,)), (_, (there,)) in zip(plain, brought, strict=True):
         assert there.pixels.device == device
@@ -169,29 +166,3 @@ def test_checkpoints_are_compared_by_the_mean_of_what_there_is() -> None:
     scores = {task: {MAIN_FIGURE: [value, 0.0, 1.0]} for task, value in tasks.items()}
     some = {task: by_name for task, by_name in scores.items() if task != "tags: fused"}
     assert (main_figure(scores), main_figure(some)) == (pytest.approx(0.5), pytest.approx(0.6))
-
-
-def _lesson(words: list[str], tags: list[list[str]], own: list[list[str]], pictures: list[int]) -> Lesson:
-    """Icons that are all held out; equal numbers are equal pictures."""
-    drawn = np.random.default_rng(0).integers(0, 256, (max(pictures) + 1, 16, 16, 3), np.uint8)
-    captions = make_captions(words, tags, seed=0, own=own)
-    pixels, n = drawn[pictures], len(words)
-    bases, looks = np.unique(words, return_inverse=True)[1], edges(torch.from_numpy(pixels)).half()
-    return Lesson(
-        pixels, captions, tokenize(captions.texts, TOKENIZER), bases, looks, np.arange(0), np.arange(n), words
-    )
-
-
-def test_an_icon_that_is_there_again_for_its_looks_is_asked_for_once() -> None:
-    lesson = _lesson(
-        ["pin", "star", "pin", "pin", "cup"],
-        [["place"], ["night"], ["place"], ["place"], []],
-        [[], [], ["heart in a drop"], ["heart in a drop"], ["tall mug"]],
-        [0, 1, 0, 0, 2],
-    )
-    exam = make_exam(lesson, TOKENIZER, twins=2.0)
-    assert exam.pixels.tolist() == lesson.pixels[[0, 1, 4]].tolist()
-    assert sorted(exam.answers) == exam.namesakes == [[0], [1], [2]]
-
-    lesson = _lesson(["pin", "pin"], [["place"], []], [[], ["heart in a drop"]], [0, 1])
-    assert sorted(make_exam(lesson, TOKENIZER, twins=2.0).answers) == [[0], [1]]

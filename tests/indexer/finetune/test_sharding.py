@@ -84,8 +84,7 @@ def test_an_outline_has_the_shapes_and_buffers_of_the_model_and_no_weights(confi
     assert shapes[0] == shapes[1]
     buffers = dict(model.named_buffers())
     assert buffers
-    for name, buffer in hollow.named_buffers():
-        assert torch.equal(buffer, buffers[name]), name
+    torch.testing.assert_close(dict(hollow.named_buffers()), buffers, rtol=0, atol=0)
     assert hollow.visual.preprocess_cfg == model.visual.preprocess_cfg
 
 
@@ -127,28 +126,24 @@ def test_no_rank_has_more_at_once_than_a_block_and_what_is_no_block(from_two_ran
     sizes = [sum(parameter.numel() for parameter in block.parameters()) for block in blocks(model)]
     total = sum(parameter.numel() for parameter in model.parameters())
     expected = (max(sizes) + total - sum(sizes)) / total
-    assert from_two_ranks["most at once"] == pytest.approx(expected, abs=0.001)
-    assert expected < 0.5
+    assert from_two_ranks["most at once"] == pytest.approx(expected, abs=0.001) and expected < 0.5
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:torch.distributed is disabled")  # which is meant: one process reads
 def test_shards_are_read_by_another_number_of_ranks(from_two_ranks: dict[str, Any]) -> None:
-    written = from_two_ranks["shards"]["written"]
-    session = tiny_session(tiny_options(ema=0.6))
+    written, session = from_two_ranks["shards"]["written"], tiny_session(tiny_options(ema=0.6))
     average = Average(session.student, decay=0.6)
     read_shards({"trained": session.student.state_dict(), "averaged": average.tensors}, Path(written["path"]))
     for kind, tensors in {"live": session.student.state_dict(), "averaged": average.tensors}.items():
-        for name, tensor in written[kind].items():
-            assert torch.equal(tensors[name], tensor), (kind, name)
+        torch.testing.assert_close({name: tensors[name] for name in written[kind]}, written[kind], rtol=0, atol=0)
 
 
 @pytest.mark.slow
 def test_a_state_in_shards_that_is_cut_short_damaged_or_of_another_strategy_is_refused(
     from_two_ranks: dict[str, Any],
 ) -> None:
-    path = Path(from_two_ranks["shards"]["written"]["path"])
-    session = tiny_session(tiny_options())
+    path, session = Path(from_two_ranks["shards"]["written"]["path"]), tiny_session(tiny_options())
     with pytest.raises(TrainError, match="was made with another strategy"):
         restore(session, None, path, made_by={})
     tensors = {"trained": session.student.state_dict()}

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import torch
 from lessons import tiny_options
-from torch.autograd import DeviceType
 
 from indexer.embedding.progress import Overseer, Reporter, Watchdog
 from indexer.encoders import devices as devices_
@@ -22,7 +21,7 @@ from indexer.finetune import session
 from indexer.finetune.options import Places
 from indexer.finetune.progress import TrainingProgress, TrainingView
 from indexer.finetune.session import Request, prepare, working
-from indexer.finetune.watch import StepClock, shares_of
+from indexer.finetune.watch import StepClock
 from indexer.library.folder import Library
 from indexer.ranks import Ranks
 
@@ -109,51 +108,6 @@ def test_training_runs_on_the_gpus_that_were_meant(
     viewer: Any = SimpleNamespace(stage=lambda *_: None)
     with pytest.raises(TrainError, match=f"^{where}$"):
         session.finetune(Request(tmp_path / "out"), devices=devices, viewer=viewer)
-
-
-def _event(name: str, start: float, end: float, *, on_gpu: bool = False, is_mark: bool = False) -> Any:
-    return SimpleNamespace(
-        name=name,
-        time_range=SimpleNamespace(start=1e6 * start, end=1e6 * end),
-        device_type=DeviceType.CUDA if on_gpu else DeviceType.CPU,
-        is_user_annotation=is_mark,
-        cpu_parent=None,
-    )
-
-
-HOST = [
-    _event("icons: wait", 0, 1, is_mark=True),
-    _event("icons: step", 1, 10, is_mark=True),
-    _event("icons: data", 1, 2, is_mark=True),
-    _event("icons: compute", 2, 10, is_mark=True),
-    _event("c10d::allreduce_", 3, 3.1),
-]
-
-
-def test_a_gpu_communicates_while_its_kernels_run_not_while_they_are_launched() -> None:
-    events = [
-        *HOST,
-        _event("nccl:all_reduce", 3, 3.1, is_mark=True),
-        _event("icons: compute", 2.5, 9, on_gpu=True, is_mark=True),
-        _event("nccl:all_reduce", 5, 8, on_gpu=True, is_mark=True),
-        _event("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage)", 5, 7, on_gpu=True),
-        _event("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage)", 6, 8, on_gpu=True),
-        _event("ampere_sgemm", 3, 5, on_gpu=True),
-        _event("ampere_sgemm", 4, 6, on_gpu=True),
-    ]
-    assert {name: share for name, share in shares_of(events).items() if "share" in name or name == "seconds"} == {
-        "seconds": 10,
-        "data share": 0.2,
-        "compute share": 0.8,  # marks of the host alone: on the device they come again
-        "communication share": 0.3,  # the union of what runs side by side, launches left out
-        "kernels share": 0.3,
-    }
-
-
-def test_without_kernels_the_host_tells_of_communication_and_counts_it_once() -> None:
-    shares = shares_of([*HOST, _event("gloo:all_reduce", 3, 6), _event("gloo:all_reduce", 5, 7)])
-    assert shares["communication share"] == 0.4
-    assert "kernels share" not in shares
 
 
 def test_a_gpu_waits_where_a_step_that_was_held_back_shows_that_it_needs_less(monkeypatch: pytest.MonkeyPatch) -> None:

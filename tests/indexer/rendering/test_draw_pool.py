@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from conftest import svg
 from PIL import Image
-from small_icons import BOMB
+from small_icons import BOMB, saved
 
 from indexer.errors import RenderError
 from indexer.rendering.draw_pool import DrawPool
@@ -26,12 +26,6 @@ SIZE = 48
 def pool() -> Iterator[DrawPool]:
     with DrawPool(workers=2, seconds=3.0) as opened:
         yield opened
-
-
-def saved(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
-    written = io.BytesIO()
-    image.save(written, kind, **options)
-    return written.getvalue()
 
 
 def noise(width: int = 90, height: int = 40) -> Image.Image:
@@ -105,8 +99,7 @@ def test_many_may_ask_at_once_and_each_gets_its_own(pool: DrawPool) -> None:
 
 def test_a_screen_keeps_its_size_and_its_pixels(pool: DrawPool) -> None:
     shot = pool.screenshot(saved(noise()), size=SIZE)
-    assert np.array_equal(shot.pixels, np.asarray(noise()))
-    assert shot.icon is None
+    assert np.array_equal(shot.pixels, np.asarray(noise())) and shot.icon is None
 
 
 def test_what_is_transparent_stands_on_white_or_where_it_shows(pool: DrawPool) -> None:
@@ -120,8 +113,7 @@ def test_what_is_transparent_stands_on_white_or_where_it_shows(pool: DrawPool) -
 
 def test_an_svg_is_drawn_as_large_as_it_says_and_a_turned_photograph_upright(pool: DrawPool) -> None:
     shot = pool.screenshot(ARROW, size=SIZE)
-    assert shot.pixels.shape == (24, 24, 3)
-    assert np.array_equal(shot.icon, cut_out(ARROW, size=SIZE))
+    assert shot.pixels.shape == (24, 24, 3) and np.array_equal(shot.icon, cut_out(ARROW, size=SIZE))
     exif = Image.Exif()
     exif[0x0112] = 6
     assert pool.screenshot(saved(noise(), "JPEG", exif=exif), size=SIZE).pixels.shape == (90, 40, 3)

@@ -7,8 +7,7 @@ other work on the machine makes all of them dearer.
 
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 
 import numpy as np
 import psutil
@@ -45,15 +44,6 @@ while True:
 """
 
 
-@contextmanager
-def plain_process() -> Iterator[Worker]:
-    worker = Worker.start(PLAINLY)
-    try:
-        yield worker
-    finally:
-        worker.end()
-
-
 def forward_seconds() -> float:
     """Processor time of one picture's pass through the bundled model."""
     torch.set_num_threads(1)
@@ -69,12 +59,11 @@ def forward_seconds() -> float:
 @pytest.mark.slow
 def test_isolation_takes_at_most_a_tenth_of_indexing_and_20_mb_a_worker() -> None:
     files = sorted((bundled("samples/lucide-static") / "icons").glob("*.svg"))[::4]
-    jobs = [
-        Job(number, PictureAddress("folder", str(file.parent), file.name, "", content_digest(file.read_bytes())))
-        for number, file in enumerate(files)
-    ]
-    before = family(os.getpid())
-    with RenderPool(size=SIZE, workers=1) as pool, plain_process() as plain:
+    digests = [content_digest(file.read_bytes()) for file in files]
+    places = [PictureAddress("folder", str(it.parent), it.name, "", of) for it, of in zip(files, digests, strict=True)]
+    jobs, before = [Job(number, place) for number, place in enumerate(places)], family(os.getpid())
+    with RenderPool(size=SIZE, workers=1) as pool, ExitStack() as ends:
+        ends.callback((plain := Worker.start(PLAINLY)).end)
         here, other = psutil.Process(), psutil.Process(plain.process.pid)
         workers = [process for process in family(os.getpid()) if process not in before and process != other]
 
@@ -92,5 +81,4 @@ def test_isolation_takes_at_most_a_tenth_of_indexing_and_20_mb_a_worker() -> Non
         pairs = [(draw_isolated(), draw_plainly()) for _ in range(1 + REPEATS)][1:]  # at first files are read
         taken = proportional_bytes(workers) - proportional_bytes([other])
     isolated, plainly = (min(of) / len(files) for of in zip(*pairs, strict=True))
-    assert (isolated - plainly) / (plainly + forward_seconds()) <= MOST_COST
-    assert taken <= MOST_BYTES
+    assert (isolated - plainly) / (plainly + forward_seconds()) <= MOST_COST and taken <= MOST_BYTES

@@ -1,5 +1,4 @@
 import gzip
-import io
 import struct
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from small_icons import saved
 
 from indexer.errors import RenderError
 from indexer.rendering.render import BLANK, MAX_SVG_BYTES, render
@@ -30,12 +30,6 @@ def expected_square(*, ink: tuple[int, int, int] = BLACK, ground: tuple[int, int
     pixels = np.full((64, 64, 3), ground, np.uint8)
     pixels[16:48, 16:48] = ink
     return pixels
-
-
-def saved(image: Image.Image, kind: str, **options: object) -> bytes:
-    file = io.BytesIO()
-    image.save(file, kind, **options)
-    return file.getvalue()
 
 
 def square_image(mode: str = "RGBA", *, side: int = 64) -> Image.Image:
@@ -63,8 +57,8 @@ def test_current_color_is_black_on_white() -> None:
 
 
 def test_a_colour_that_the_icon_names_is_kept() -> None:
-    for content in (svg(square("#f00")), svg(square(), root='viewBox="0 0 24 24" color="red"')):
-        np.testing.assert_array_equal(render(content, size=64).pixels, expected_square(ink=RED))
+    both = svg(square("#f00")), svg(square(), root='viewBox="0 0 24 24" color="red"')
+    assert all(np.array_equal(render(content, size=64).pixels, expected_square(ink=RED)) for content in both)
 
 
 @pytest.mark.parametrize(
@@ -174,13 +168,6 @@ def test_a_large_svg_is_refused_with_its_size() -> None:
     np.testing.assert_array_equal(render(at_the_limit, size=64).pixels, expected_square())
 
 
-def test_an_svgz_is_unpacked_up_to_the_limit_only() -> None:
-    packed = gzip.compress(svg(square() + " " * 20_000_000), 1)
-    started = time.process_time()
-    assert reason(packed) == "SVGZ that unpacks to more than 1 MB"
-    assert time.process_time() - started < 0.1
-
-
 ILLUSTRATOR = """<?xml version="1.0" encoding="utf-8"?>
 <!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd" [
 	<!ENTITY ns_svg "http://www.w3.org/2000/svg">
@@ -216,8 +203,7 @@ def test_entities_that_read_files_or_grow_are_refused(tmp_path: Path, declared: 
 def test_many_comments_without_an_svg_are_refused_at_once() -> None:
     started = time.process_time()
     assert reason(b"<!-- --> " * 50_000) == "not a picture"
-    assert reason(b"<!DOCTYPE a [ ] ] ] " * 50_000) == "not a picture"
-    assert time.process_time() - started < 1
+    assert reason(b"<!DOCTYPE a [ ] ] ] " * 50_000) == "not a picture" and time.process_time() - started < 1
 
 
 def test_a_white_or_pale_icon_is_drawn_on_black_and_a_grey_one_on_white() -> None:
@@ -253,8 +239,7 @@ def test_a_picture_without_any_shape_is_refused_as_blank(content: bytes) -> None
 )
 def test_a_square_of_one_colour_is_an_icon(content: bytes, colour: tuple[int, int, int], background: str) -> None:
     rendered = render(content, size=64)
-    assert rendered.background == background
-    assert (rendered.pixels == np.array(colour, np.uint8)).all()
+    assert rendered.background == background and (rendered.pixels == np.array(colour, np.uint8)).all()
 
 
 # Bitmaps
@@ -293,8 +278,8 @@ def test_the_mask_of_an_icon_file_counts_where_its_alpha_says_nothing(
 
 
 def test_the_alpha_of_an_icon_file_counts_whatever_its_directory_says() -> None:
-    for content in (icon_file(1, 32, alpha=b"\x80"), icon_file(32, alpha=b"\x80", stated=7)):
-        assert np.unique(render(content, size=64).pixels).tolist() == [127, 255]
+    both = icon_file(1, 32, alpha=b"\x80"), icon_file(32, alpha=b"\x80", stated=7)
+    assert [np.unique(render(content, size=64).pixels).tolist() for content in both] == [[127, 255]] * 2
 
 
 @pytest.mark.parametrize(
@@ -338,10 +323,8 @@ def test_sixteen_bit_grey_is_scaled_not_cut() -> None:
 def test_sixteen_bit_grey_with_a_transparent_value() -> None:
     deep = np.full((64, 64), 5000, np.uint16)
     deep[16:48, 16:48] = 0
-    plain = saved(Image.fromarray(deep), "PNG")
-    chunk = b"tRNS" + struct.pack(">H", 5000)
-    transparent = struct.pack(">I", 2) + chunk + struct.pack(">I", zlib.crc32(chunk))
-    after_header = 8 + 25
+    plain, chunk = saved(Image.fromarray(deep), "PNG"), b"tRNS" + struct.pack(">H", 5000)
+    transparent, after_header = struct.pack(">I", 2) + chunk + struct.pack(">I", zlib.crc32(chunk)), 8 + 25
     content = plain[:after_header] + transparent + plain[after_header:]
     np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
 
@@ -366,8 +349,7 @@ def test_the_first_frame_of_an_animation_is_drawn(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP"])
 def test_an_animation_that_begins_with_nothing_is_drawn_where_it_shows_something(kind: str) -> None:
-    options = {"lossless": True} if kind == "WEBP" else {}
-    nothing = Image.new("RGBA", (64, 64))
+    options, nothing = {"lossless": True} if kind == "WEBP" else {}, Image.new("RGBA", (64, 64))
     frames: list[Image.Image] = [nothing.copy(), square_image()]
     moving = saved(nothing, kind, save_all=True, append_images=frames, duration=100, disposal=2, **options)
     np.testing.assert_array_equal(render(moving, size=64).pixels, expected_square())
@@ -402,8 +384,7 @@ def test_the_colour_under_transparent_pixels_does_not_bleed_into_the_edges() -> 
     image = Image.new("RGBA", (256, 256), (0, 255, 0, 0))
     image.paste((0, 0, 0, 255), (62, 62, 194, 194))
     pixels = render(saved(image, "PNG"), size=64).pixels
-    assert (pixels[..., 0] == pixels[..., 1]).all()
-    assert 0 < (pixels[15, 32, 0]) < 255
+    assert (pixels[..., 0] == pixels[..., 1]).all() and 0 < (pixels[15, 32, 0]) < 255
 
 
 @pytest.mark.parametrize(
@@ -429,15 +410,6 @@ def test_a_truncated_bitmap_is_an_error_not_half_a_picture(kind: str, options: d
 )
 def test_what_is_no_picture_is_refused(content: bytes) -> None:
     assert reason(content) == "not a picture"
-
-
-def test_too_many_pixels_are_refused_before_they_are_decoded() -> None:
-    header = b"IHDR" + struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
-    content = b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part))
-        for part in (header, b"IDAT" + zlib.compress(b""), b"IEND")
-    )
-    assert reason(content) == "PNG of more than 64 million pixels"
 
 
 def test_importing_the_renderer_loads_no_libvips_and_plain_icons_no_reader_of_styles() -> None:

@@ -56,8 +56,7 @@ def assert_drawn(pixels: dict[int, np.ndarray], numbers: Iterable[int], *, size:
     """Bit for bit what the plain loop gives, and nothing else."""
     expected = {number: render(icon(number), size=size).pixels for number in numbers}
     assert pixels.keys() == expected.keys()
-    for number, picture in expected.items():
-        np.testing.assert_array_equal(pixels[number], picture)
+    np.testing.assert_array_equal([pixels[number] for number in expected], [*expected.values()])
 
 
 def worker_ids() -> list[int]:
@@ -311,8 +310,10 @@ def test_workers_begin_before_the_first_chunk_is_asked_for(tmp_path: Path) -> No
     with RenderPool(size=32, workers=1, chunk=1, n_slots=8) as pool:
         pool.ahead = 3
         chunks = pool.render(blocks())
-        assert taken == [0, 1, 2, 3]
-        assert [chunk.ids.tolist() for chunk in chunks] == [[number] for number in range(20)]
+        assert (taken[:], [chunk.ids.tolist() for chunk in chunks]) == (
+            [0, 1, 2, 3],
+            [[number] for number in range(20)],
+        )
         pool.render([jobs_of(tmp_path, range(5))])  # and is given up
         pixels, _ = everything(pool, [jobs_of(tmp_path, range(7))])
     assert_drawn(pixels, range(7))

@@ -1,24 +1,20 @@
 """What is seen of a picture beside its pixels: colour, movement, and of its ink what a ruler measures."""
 
-import io
-
 import numpy as np
 import pytest
 from conftest import disc, svg
 from PIL import Image, ImageFilter
+from small_icons import saved
 
 from indexer.library.traits import Ink
-from indexer.rendering.ink import GRID, measure
-from indexer.rendering.render import render
+from indexer.rendering.render import GRID, measure, render
 
 SIZES = (32, 64, 224)
 
 
 def _saved(frames: list[Image.Image], kind: str, **options: object) -> bytes:
-    file = io.BytesIO()
     more = {"save_all": True, "append_images": frames[1:], "duration": 100} if len(frames) > 1 else {}
-    frames[0].save(file, kind, **more, **options)
-    return file.getvalue()
+    return saved(frames[0], kind, **more, **options)
 
 
 def _spot(ink: tuple[int, int, int], *, place: int = 10) -> Image.Image:
@@ -103,8 +99,7 @@ def test_thickness_and_what_is_enclosed_are_those_of_a_slow_look_at_every_pixel(
 
 def test_a_second_tone_is_pale_and_several_colours_are_several_hues() -> None:
     duotone, flat = (Ink._make(render(svg(body).encode(), size=64).ink) for body in (DUOTONE, FLAT))
-    assert duotone.pale > 30
-    assert [(ink.coloured, ink.n_hues) for ink in (duotone, flat)] == [(0, 0), (100, 2)]
+    assert duotone.pale > 30 and [(ink.coloured, ink.n_hues) for ink in (duotone, flat)] == [(0, 0), (100, 2)]
 
 
 @pytest.mark.parametrize("size", [32, 96, 224])
