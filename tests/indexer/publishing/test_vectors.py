@@ -200,19 +200,33 @@ def test_lists_lie_around_what_is_asked(vectors: np.ndarray) -> None:
 
 def test_as_few_lists_are_read_as_find_enough_and_the_file_keeps_it(vectors: np.ndarray, tmp_path: Path) -> None:
     spec = "IDMap,IVF128,PQ16x4fs,Refine(SQfp16)"
-    built = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=spec)
+    path = tmp_path / "index.faiss"
+    VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=spec).save(path)
+    built = VectorIndex.open(path, spec=spec)
     queries = (vectors[:40] + vectors[40:80]).astype(np.float32)
     least = least_scores(fp32_chunks(vectors), queries, k=10)
     found = partial(share_found, queries=queries, least=least, k=10)
     read = []
     for enough in (0.1, 0.999, 1.1):
-        built.choose_probes(found, enough=enough)
-        read.append(faiss.extract_index_ivf(built._index).nprobe)
+        built.choose_probes(path, found, enough=enough)
+        read.append(faiss.extract_index_ivf(VectorIndex.open(path, spec=spec)._index).nprobe)
     assert read[0] == 16 <= read[1] <= read[2] == 48
-    built.choose_probes(found, enough=0.9)
-    built.save(tmp_path / "index.faiss")
-    opened = VectorIndex.open(tmp_path / "index.faiss", spec=spec)
-    assert found(opened) == found(built) >= 0.9
+    built.choose_probes(path, found, enough=0.9)
+    assert found(VectorIndex.open(path, spec=spec)) == found(built) >= 0.9
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_an_index_whose_whole_vectors_go_past_memory_into_its_file_has_the_same_bytes(
+    spec: str, vectors: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.merging.vector_index.CHUNK", 700)
+    monkeypatch.setattr("indexer.merging.vector_index.cores", lambda: 1)
+    at_once, past = (
+        VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=spec, holds_whole=holds) for holds in (True, False)
+    )
+    at_once.save(tmp_path / "at once")
+    past.save(tmp_path / "past", fp32_chunks(vectors))
+    assert (tmp_path / "past").read_bytes() == (tmp_path / "at once").read_bytes()
 
 
 def test_many_queries_at_once_are_answered_as_one_by_one(opened: VectorIndex, vectors: np.ndarray) -> None:
