@@ -3,7 +3,7 @@
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -150,10 +150,11 @@ def test_who_waits_asks_for_workers_again_where_a_shard_is_damaged_and_prints_on
     library: Library, options: IndexOptions, work: Path
 ) -> None:
     class Damaging(Silent):
-        looks = 0
+        looks, spans = 0, set[str]()
 
-        def embedded(self, *_: object) -> None:
+        def embedded(self, _: object, ranks: Sequence[EmbeddingProgress]) -> None:
             self.looks += 1
+            self.spans = {span.name for rank in ranks for span in rank.spans}
             place_in(work).run.report_end("icons-ray-0", "no such device")
             if self.looks > 1:
                 do_here(work)
@@ -165,6 +166,7 @@ def test_who_waits_asks_for_workers_again_where_a_shard_is_damaged_and_prints_on
     assert [said for said in watcher.stages if "has ended:" in said] == ["icons-ray-0 has ended: no such device"]
     assert "1 shards were damaged; their blocks are free again" in watcher.stages
     assert (watcher.looks, watcher.stages.count(f"Embedding elsewhere, by icons worker {work}")) == (3, 2)
+    assert {"names", "pictures", "writing"} <= watcher.spans, "what workers elsewhere spend their time on"
 
 
 def test_a_store_that_is_not_there_for_a_while_makes_a_library_forget_nothing(
