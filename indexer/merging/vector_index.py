@@ -96,13 +96,12 @@ class VectorIndex:
         spec: str,
         sample: Floats | None = None,
         asked: Floats | None = None,
-        holds_whole: bool = True,
     ) -> "VectorIndex":
         """Index fp32 chunks (n, dim) that follow the order of `ids`, which ascend.
 
         What has to be trained learns from `sample`; without one, from the first chunk. Lists lie around what is
         `asked` (n, dim), if anything is: queries are near other vectors than those of the index are. Of an index that
-        is refined, unless it `holds_whole`, memory takes the codes alone: `save` is given the vectors once more.
+        is refined, memory takes the codes alone: it answers once `save` was given the vectors again.
 
         Raises:
             ValueError: ids repeat or do not ascend, or a vector is not finite.
@@ -110,7 +109,7 @@ class VectorIndex:
         if (np.diff(ids) <= 0).any():
             raise ValueError("ids repeat or do not ascend")  # IndexIDMap would take both and answer twice
         index = faiss.index_factory(dim, spec, faiss.METRIC_INNER_PRODUCT)
-        codes = None if holds_whole or "Refine" not in spec else faiss.downcast_index(index.index)
+        codes = faiss.downcast_index(index.index) if "Refine" in spec else None
         start = 0
         for chunk in chunks:
             if not np.isfinite(chunk).all():
@@ -142,8 +141,8 @@ class VectorIndex:
         """
         return cls(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC), spec=spec)
 
-    def save(self, path: Path, whole: Iterable[Floats] | None = None) -> None:
-        """Write the index to a file; `whole` are the vectors of one that holds but their codes, chunk by chunk.
+    def save(self, path: Path, whole: Iterable[Floats]) -> None:
+        """Write the index to a file; `whole` are its vectors, chunk by chunk, which a refined one does not hold.
 
         Raises:
             OSError: it can't be written.
@@ -152,7 +151,7 @@ class VectorIndex:
             faiss.write_index(self._index, str(path))
         except RuntimeError as error:
             raise OSError(EIO, str(error).strip().splitlines()[-1], str(path)) from error
-        if whole is None or "Refine" not in self.spec:
+        if "Refine" not in self.spec:
             return
         refined = self._inner.refine_index
         with naming(path), path.open("r+b") as file:  # FAISS ends with whole vectors, a number, and the ids
@@ -305,9 +304,9 @@ def build_recommended(
 ) -> str:
     """Write the kind of index that so many vectors should have; return its spec.
 
-    `chunks` are all vectors, `vectors_at` yields those at places, None for all: whole ones go past memory into the file.
-    It learns from vectors of all sources: ids ascend, so the first chunk is what was indexed first. Lists lie around
-    what is `asked`, so many vectors as that is called with.
+    `chunks` are all vectors; `vectors_at` yields those at places, None for all: whole ones go past memory into the
+    file. It learns from vectors of all sources: ids ascend, so the first chunk is what was indexed first. Lists lie
+    around what is `asked`, so many vectors as that is called with.
 
     Raises:
         ValueError: ids repeat or do not ascend, or a vector is not finite.
@@ -317,7 +316,7 @@ def build_recommended(
     n_learnt, spec = max(N_LEARNT, kind.n_trained(n)), kind.spec(n, dim=dim)
     sample = np.concatenate([*vectors_at(np.arange(0, n, n // n_learnt))]) if n > CHUNK else None
     around = asked(n_learnt) if asked is not None and kind.has_lists else None
-    built = VectorIndex.build(ids, chunks, dim=dim, spec=spec, sample=sample, asked=around, holds_whole=False)
+    built = VectorIndex.build(ids, chunks, dim=dim, spec=spec, sample=sample, asked=around)
     built.save(path, vectors_at(None))
     return spec
 

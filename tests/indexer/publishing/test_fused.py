@@ -14,7 +14,7 @@ from indexer.library.shards import shard_paths
 from indexer.library.traits import NOT_KNOWN, TRAITS, find_drawings
 from indexer.merging.facets import in_english
 from indexer.merging.manifest import WEIGHTS, Curve, Manifest, Weights, fit
-from indexer.merging.merge import OTHERS, TagVectors, Vectors, gather, read_rows, add_others
+from indexer.merging.merge import OTHERS, TagVectors, Vectors, add_others, gather, read_rows
 from indexer.merging.vector_index import VectorIndex
 from indexer.pipeline import IndexOptions, embed, merge, scan
 
