@@ -134,7 +134,14 @@ def gather(built: Generation, rows: Ids, folder: Path, *, fingerprint: str, besi
     text_ids = distinct(np.concatenate([name_ids, tag_ids, others]))
     with reading(built.catalog) as connection:
         contents = {kind: read_contents(connection, kind) for kind in KINDS.values()}
-    assemble = partial(_assemble, folder, contents, fingerprint=fingerprint, beside=beside)
+
+    def assemble(kind: Kind, ids: Ids) -> Halves:
+        known = contents[kind]
+        vectors, filled = read_vectors(folder, kind, ids, fingerprint=fingerprint, contents=known, beside=beside)
+        if not filled.all():
+            raise ShardError(f"{int((~filled).sum())} {kind} have no vector yet; `icons index` makes them")
+        return vectors
+
     texts = assemble("names", text_ids)
     add_others(texts, np.searchsorted(text_ids, read), texts[np.searchsorted(text_ids, others)])
     return Vectors(
@@ -216,15 +223,6 @@ def add_others(names: Halves, read: Ids, others: Halves) -> None:
     means /= np.linalg.norm(means, axis=1, keepdims=True)
     middle = (1 - OTHERS) * names[places].astype(np.float32) + OTHERS * means
     names[places] = middle / np.linalg.norm(middle, axis=1, keepdims=True)
-
-
-def _assemble(
-    folder: Path, contents: dict[Kind, Contents], kind: Kind, ids: Ids, *, fingerprint: str, beside: Path | None
-) -> Halves:
-    vectors, filled = read_vectors(folder, kind, ids, fingerprint=fingerprint, contents=contents[kind], beside=beside)
-    if not filled.all():
-        raise ShardError(f"{int((~filled).sum())} {kind} have no vector yet; `icons index` makes them")
-    return vectors
 
 
 FP16_ERROR = 5e-4
