@@ -179,7 +179,7 @@ class _Bench:
             sample=sample,
         )
         del sample
-        index.save(path)
+        index.save(path, fp32_chunks(vectors))
         seconds, size = time.perf_counter() - started, path.stat().st_size
         times, shares = self._ask(VectorIndex.open(path, spec=spec), least, f"Asking {kind.name} of {n:,}")
         path.unlink()

@@ -131,7 +131,10 @@ def worker(work: str, devices: str, watch_devices: bool) -> None:
 
     with ProgressView(watch_devices=watch_devices) as view:
         try:
-            work_here(work, parse_devices(devices), show=view.embedded, give_up=view.give_up)
+            chosen = parse_devices(devices)
+            if chosen.why:
+                view.note(f"{'On the CPU' if chosen.device == 'cpu' else 'Not on all GPUs'}: {chosen.why}")
+            work_here(work, chosen, show=view.embedded, give_up=view.give_up)
         except Ended as ended:
             click.echo(str(ended), err=True)
             raise SystemExit(128 + signal.SIGTERM) from None

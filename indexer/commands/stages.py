@@ -44,9 +44,9 @@ class ProgressView(RankView):
 
     def embedded(self, plan: Plan, ranks: Sequence[EmbeddingProgress]) -> None:
         """Show names while there are no pictures yet, then pictures and how fast they go; and the devices."""
-        for number, rank in enumerate(ranks):
+        for rank in ranks:
             if rank.spans:
-                TIMINGS.keep(str(number), rank.spans)
+                TIMINGS.keep(rank.name or str(rank.rank), rank.spans)
         self.waits_for = "; ".join(dict.fromkeys(rank.at for rank in ranks if not rank.finished))
         self._show_done(plan, ranks)
         self.look(ranks)

@@ -6,6 +6,8 @@ shards of a block that is done twice count once. Blocks whose shard exists are d
 """
 
 import json
+import math
+import random
 import secrets
 import threading
 import time
@@ -18,11 +20,13 @@ from typing import Any, Literal, NamedTuple, Self
 
 from indexer.embedding.plan_store import PlanStore
 from indexer.errors import StoreError
-from indexer.library.plans import Block
+from indexer.library.plans import Block, BlockHeader
 from indexer.library.shards import Kind
 
 _LOOKS = 4
 """To a lease: each renews the worker's own claims, and sees which of the others have changed."""
+_SPREAD = 4
+"""Blocks, for each that is claimed, one of which is taken where requests take their time."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 5.0
 
 
@@ -47,6 +51,9 @@ class BlockQueue:
         """By block that this worker has claimed and not done."""
         self._changes: dict[str, tuple[str, float]] = {}
         """By block the version of its claim, and since when that is there."""
+        self._missing: dict[str, BlockHeader] = {}
+        self._seen = set[str]()
+        """Blocks that anybody has claimed since what is missing was listed: a listing takes a request for 1,000."""
         self._changing, self._over = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._keep, name="leases", daemon=True)
         self._pause = _FIRST_PAUSE
@@ -75,16 +82,31 @@ class BlockQueue:
         if self.place.is_over():
             return "done"
         self._look()
-        is_done = True
-        for header in self.place.missing():
-            is_done = False
-            if kind in (None, header.kind) and self._take(header.name):
-                self._pause, finished = _FIRST_PAUSE, self.place.finished_items(header.name)
-                if finished is not None:
-                    block = self.place.read(header)
-                    return replace(block, items=[item for item in block.items if item[0] not in finished])
-                self.mark_done(header.name)  # by another, a moment ago
-        return "done" if is_done else "wait"
+        if (block := self._take_first(kind)) is None:
+            self._missing = {header.name: header for header in self.place.missing()}
+            self._seen = set(self._changes)
+            block = self._take_first(kind)
+        return block or ("wait" if self._missing else "done")
+
+    def _take_first(self, kind: Kind | None) -> Block | None:
+        """Claim the first block that is free of those that had no shard when these were last listed.
+
+        What others have claimed since, and hold no more, they have done or given back: the next listing tells which.
+        """
+        names = [name for name, header in self._missing.items() if kind in (None, header.kind)]
+        claimed = [name for name in names if name in self._changes]
+        free = [name for name in names if name not in self._seen]
+        if self.place.is_shared:  # of workers that all try the first one, all but one have lost a request's time
+            near = free[: _SPREAD * len(self._changes) + 1]
+            free[: len(near)] = random.sample(near, len(near))
+        for name in filter(self._take, (*claimed, *free)):
+            header = self._missing.pop(name)
+            self._pause, finished = _FIRST_PAUSE, self.place.finished_items(name)
+            if finished is not None:
+                block = self.place.read(header)
+                return replace(block, items=[item for item in block.items if item[0] not in finished])
+            self.mark_done(name)  # by another, a moment ago
+        return None
 
     def mark_done(self, block: str) -> None:
         """Give up the claim on a block whose shard has been written."""
@@ -115,7 +137,7 @@ class BlockQueue:
         if seen is not None:
             version = self._store.replace(name, content, version=seen[0])
         elif (version := self._store.create(name, content)) is None:
-            self._look()
+            self._seen.add(block)
         if version is not None:
             with self._changing:
                 self.leases[block] = Lease(claim, version)
@@ -129,16 +151,21 @@ class BlockQueue:
             block: before[block] if block in before and before[block][0] == version else (version, now)
             for block, version in versions.items()
         }
+        self._seen.update(versions)
 
     def _keep(self) -> None:
-        """Renew, look and report until the worker has ended; what fails is tried again at the next turn."""
-        looked = time.monotonic()
-        while not self._over.wait(min(self.lease_seconds / _LOOKS, self.place.run.report_seconds)):
+        """Renew, look and report until the worker has ended; what fails is tried again at the next turn.
+
+        It looks at once: of what the dead have left who has just come counts the lease from its first look on.
+        """
+        looked, pause = -math.inf, min(self.lease_seconds / _LOOKS, self.place.run.report_seconds)
+        while not self._over.is_set():
             is_due = time.monotonic() - looked >= self.lease_seconds / _LOOKS
             looked = time.monotonic() if is_due else looked
             for step in self._steps if is_due else self._steps[-1:]:
                 with suppress(StoreError, OSError):
                     step()
+            self._over.wait(pause)
 
     def _renew(self) -> None:
         for block, lease in list(self.leases.items()):

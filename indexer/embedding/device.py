@@ -229,17 +229,6 @@ def encode_pipelined(device: Device, batches: Iterable[Batch]) -> Iterator[tuple
     device.tries_sizes = False
 
 
-def cpu_spec(options: EmbedOptions) -> DeviceSpec:
-    """The cores of a rank: as many lanes as there are cores, up to four."""
-    batch_size, lanes = options.batch_size or ON_CPU, min(_MOST_LANES, cores_of_rank())
-
-    def load(checkpoint: Checkpoint, _: Pixels | None, n_images: int) -> Device:
-        encoder = load_encoder(checkpoint, device=HOST, precision=options.precision, n_images=n_images, lanes=lanes)
-        return CpuDevice(encoder, batch_size=batch_size, n_lanes=lanes)
-
-    return DeviceSpec(False, batch_size, lanes, load)
-
-
 class CpuDevice(Device):
     """The cores of a rank, shared by lanes, each of which encodes a batch.
 
@@ -392,17 +381,23 @@ def default_workers(n_images: int, *, is_fed: bool, asked: int | None = None) ->
 
 
 def spec_of(device: HostDevice, options: EmbedOptions) -> DeviceSpec:
-    """What is known of a device of this machine before an encoder is on it; torch is imported when one is loaded."""
-    if device.type == "cpu":
-        return cpu_spec(options)
+    """What is known of a device of this machine before an encoder is on it; torch is imported when one is loaded.
 
-    def load(checkpoint: Checkpoint, memory: Pixels | None, _: int) -> Device:
+    The cores of a rank have as many lanes as they are, up to four.
+    """
+    is_fed, lanes = device.type != "cpu", min(_MOST_LANES, cores_of_rank())
+    batch_size = options.batch_size or (None if is_fed else ON_CPU)
+
+    def load(checkpoint: Checkpoint, memory: Pixels | None, n_images: int) -> Device:
+        if not is_fed:
+            encoder = load_encoder(checkpoint, device=HOST, precision=options.precision, n_images=n_images, lanes=lanes)
+            return CpuDevice(encoder, batch_size=batch_size or ON_CPU, n_lanes=lanes)
         with context_opening(device):
             with span("imports"):
                 from indexer.embedding.cuda_device import load_on_gpu
             return load_on_gpu(checkpoint, memory, device=str(device), options=options)
 
-    return DeviceSpec(True, options.batch_size, QueuedDevice.n_under_way, load)
+    return DeviceSpec(is_fed, batch_size, QueuedDevice.n_under_way if is_fed else lanes, load)
 
 
 def in_products_of(device: HostDevice, options: EmbedOptions) -> AbstractContextManager[None]:

@@ -47,7 +47,6 @@ from indexer.ranks import (
     share_cores,
     total_over_ranks,
 )
-from indexer.reports.timings import TIMINGS
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
@@ -194,12 +193,7 @@ def main(root: Path | None, fingerprint: str, work: str | None, device: str) -> 
             place = open_work(open_store(work)) if work else LibraryPlanStore(Library(root or Path()), fingerprint)
             where = rank.device(device if place.is_shared else place.options.device)
             with ended_by_signals() as check:
-
-                def show(_: Plan, progress: EmbeddingProgress) -> None:
-                    progress.spans = tuple(TIMINGS.taken())
-                    check()
-
-                do(place, Worker(_name(place, rank), where, partial(give_up_rank, rank), show, rank))
+                do(place, Worker(_name(place, rank), where, partial(give_up_rank, rank), lambda *_: check(), rank))
         except Ended as ended:
             raise SystemExit(128 + signal.SIGTERM) from ended
         except OSError as error:

@@ -188,8 +188,8 @@ class OwnRuns:
                 if reason not in reasons:
                     warn(printable(f"{worker} has ended: {reason}"))
                 reasons.add(reason)
-            show(place.plan, watch.look())
             time.sleep(STORE_SECONDS)
+            show(place.plan, watch.look())  # just before the run may be done, and what workers say of it gone
         return place.plan if found.blocks == found.of else None
 
     def _collect(self, place: ObjectPlanStore) -> Collected:

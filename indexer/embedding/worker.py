@@ -44,7 +44,7 @@ from indexer.process import give_back_memory
 from indexer.ranks import Gauge, Rank
 from indexer.rendering.pool import RenderedChunk, RenderPool
 from indexer.rendering.slots import Job
-from indexer.reports.timings import span
+from indexer.reports.timings import TIMINGS, span
 from indexer.sources.records import PictureAddress
 from indexer.sources.source import why_unreachable
 
@@ -180,6 +180,8 @@ class Worker:
         reporter = EmbeddingReporter(lambda now: self.show(place.plan, now), progress, Gauge(where))
 
         def report() -> None:
+            if self.rank.world > 1 or place.is_shared:  # else whoever watches is this very process
+                progress.spans = tuple(TIMINGS.taken())
             place.run.report(self.name, progress)
 
         def give_up(reason: str) -> None:

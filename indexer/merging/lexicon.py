@@ -222,10 +222,6 @@ class Lexicon:
             rows, merit = rows[chosen], merit[chosen]
         return np.asarray(rows[np.lexsort((rows, -merit))])
 
-    def icons_saying_all(self, coverage: Floats) -> Ids:
-        """Ids of the icons whose names cover all words, or more."""
-        return self.icons.of_many(np.flatnonzero(says_all(coverage)))
-
     def icons_of(self, name_ids: Ids) -> Ids:
         """Ids of the icons of some names, name by name."""
         return self.icons.of_many(self.rows(name_ids))

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -83,18 +83,28 @@ class TagVectors:
         return means
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Vectors:
     """All vectors that a generation needs, fp16 or fp32, ids ascending; which icon shows, bears and states which."""
 
     image_ids: Ids
     images: NDArray[Any]
     name_ids: Ids
+    """Those of tags and of other readings among them."""
     names: NDArray[Any]
     icon_ids: Ids
     image_rows: Ids
     name_rows: Ids
     tags: TagVectors
+
+    @cached_property
+    def borne(self) -> Ids:
+        """Places of the names that icons bear, ascending."""
+        return distinct(self.name_rows)
+
+    def some_names(self, n: int) -> Floats:
+        """Vectors of `n` of these, (n, dim)."""
+        return self.names[self.borne[spread(len(self.borne), n)]].astype(np.float32)
 
     def fused(self, weights: Weights, icons: Ids | None = None) -> Iterator[Floats]:
         """Yield the sums of picture, name and tags of icons at some places, None for all, a chunk at a time."""
@@ -120,20 +130,28 @@ def gather(built: Generation, rows: Ids, folder: Path, *, fingerprint: str, besi
     image_ids, name_ids = distinct(rows[:, 1]), distinct(rows[:, 2])
     tag_ids = read_tag_ids(built.catalog)
     stated, codes = in_english(built.catalog, read_array(built.tags)).astype(np.int64)
-    read, others = _read_others(built.catalog, name_ids)
+    read, others = _read_others(built.catalog, name_ids).T
     text_ids = distinct(np.concatenate([name_ids, tag_ids, others]))
     with reading(built.catalog) as connection:
         contents = {kind: read_contents(connection, kind) for kind in KINDS.values()}
-    assemble = partial(_assemble, folder, contents, fingerprint=fingerprint, beside=beside)
+
+    def assemble(kind: Kind, ids: Ids) -> Halves:
+        known = contents[kind]
+        vectors, filled = read_vectors(folder, kind, ids, fingerprint=fingerprint, contents=known, beside=beside)
+        if not filled.all():
+            raise ShardError(f"{int((~filled).sum())} {kind} have no vector yet; `icons index` makes them")
+        return vectors
+
     texts = assemble("names", text_ids)
+    add_others(texts, np.searchsorted(text_ids, read), texts[np.searchsorted(text_ids, others)])
     return Vectors(
         image_ids=image_ids,
         images=assemble("images", image_ids),
-        name_ids=name_ids,
-        names=with_others(texts[np.searchsorted(text_ids, name_ids)], read, texts[np.searchsorted(text_ids, others)]),
+        name_ids=text_ids,
+        names=texts,
         icon_ids=np.ascontiguousarray(rows[:, 0]),
         image_rows=np.searchsorted(image_ids, rows[:, 1]),
-        name_rows=np.searchsorted(name_ids, rows[:, 2]),
+        name_rows=np.searchsorted(text_ids, rows[:, 2]),
         tags=TagVectors(texts[np.searchsorted(text_ids, tag_ids)], stated, codes),
     )
 
@@ -176,8 +194,8 @@ def read_tag_ids(catalog: Path) -> Ids:
     return np.array(found, np.int64)
 
 
-def _read_others(catalog: Path, name_ids: Ids) -> tuple[Ids, Ids]:
-    """What some names may say beside their words: places of the names, ascending, and ids in `names` of what is said.
+def _read_others(catalog: Path, name_ids: Ids) -> Ids:
+    """What some names may say beside their words: ids of the names, ascending, and of what is said, (n, 2).
 
     Raises:
         ShardError: something is no row there yet.
@@ -186,35 +204,25 @@ def _read_others(catalog: Path, name_ids: Ids) -> tuple[Ids, Ids]:
     with reading(catalog) as connection:
         read = connection.execute(query).fetchall()
         if not read:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
+            return np.empty((0, 2), np.int64)
         known = dict(connection.execute("SELECT words, id FROM names WHERE own = ''"))
     said = [(name, known.get(normalise_tag(other), -1)) for name, others in read for other in others.split("\n")]
     pairs = np.array(said, np.int64)
     pairs = pairs[np.isin(pairs[:, 0], name_ids)]
     if (n_new := int((pairs[:, 1] < 0).sum())) > 0:
         raise ShardError(f"{n_new} readings of names have no vector yet; `icons index` makes them")
-    return np.searchsorted(name_ids, pairs[:, 0]), pairs[:, 1]
+    return pairs
 
 
-def with_others(names: Halves, read: Ids, others: Halves) -> Halves:
-    """Vectors of names, where `read` says which of them may say something else, the middle of what they say."""
+def add_others(names: Halves, read: Ids, others: Halves) -> None:
+    """Where `read` says of some names that they may say something else, let their vectors be the middle of it all."""
     if not len(read):
-        return names
+        return
     places, begins = np.unique(read, return_index=True)
     means = np.add.reduceat(others.astype(np.float32), begins, axis=0)
     means /= np.linalg.norm(means, axis=1, keepdims=True)
     middle = (1 - OTHERS) * names[places].astype(np.float32) + OTHERS * means
     names[places] = middle / np.linalg.norm(middle, axis=1, keepdims=True)
-    return names
-
-
-def _assemble(
-    folder: Path, contents: dict[Kind, Contents], kind: Kind, ids: Ids, *, fingerprint: str, beside: Path | None
-) -> Halves:
-    vectors, filled = read_vectors(folder, kind, ids, fingerprint=fingerprint, contents=contents[kind], beside=beside)
-    if not filled.all():
-        raise ShardError(f"{int((~filled).sum())} {kind} have no vector yet; `icons index` makes them")
-    return vectors
 
 
 FP16_ERROR = 5e-4
@@ -290,10 +298,10 @@ def merge(
         stage("Reading vectors")
         vectors, drawings = _write_rows(built, library.vectors(fingerprint), fingerprint=fingerprint)
         stage("Building the index of pictures")
-        pictures = _build(built.pictures, vectors.image_ids, partial(fp32_chunks, vectors.images), vectors.names)
+        pictures = _build(built.pictures, vectors.image_ids, partial(fp32_chunks, vectors.images), vectors)
         stage("Building the index of icons")
         summed = partial(vectors.fused, WEIGHTS)
-        fused = _build(built.icons, vectors.icon_ids, summed, vectors.names, is_asked_by_names=True)
+        fused = _build(built.icons, vectors.icon_ids, summed, vectors, is_asked_by_names=True)
         stage("Asking both, to learn what their scores mean")
         # First: what was read from end to end is in memory when it is asked here and there.
         files = built.describe()
@@ -338,7 +346,7 @@ def _build(
     path: Path,
     ids: Ids,
     vectors_at: Callable[[Ids | None], Iterator[Floats]],
-    names: Halves,
+    vectors: Vectors,
     *,
     is_asked_by_names: bool = False,
 ) -> IndexFacts:
@@ -346,22 +354,16 @@ def _build(
 
     `vectors_at` yields vectors at some places, None for all.
     """
-
-    def some_names(n: int) -> Floats:
-        return names[spread(len(names), n)].astype(np.float32)
-
+    dim, asked = vectors.names.shape[1], vectors.some_names if is_asked_by_names else None
     try:
-        exact = ExactSearch(some_names(N_QUERIES), k=min(len(ids), N_FOUND))
-        chunks, asked = _one_ahead(exact.among(vectors_at(None))), some_names if is_asked_by_names else None
-        index = build_recommended(ids, chunks, vectors_at, dim=names.shape[1], asked=asked)
+        exact = ExactSearch(vectors.some_names(N_QUERIES), k=min(len(ids), N_FOUND))
+        chunks = _one_ahead(exact.among(vectors_at(None)))
+        spec = build_recommended(path, ids, chunks, vectors_at, dim=dim, asked=asked)
     except ValueError as error:
         what = "delete the shards of this encoder and run `icons index`, with another --model if that recurs"
         raise ShardError(f"{error}; {what}") from error
     found_of = partial(share_found, queries=exact.queries, least=exact.best.min(axis=1), k=N_FOUND)
-    index.choose_probes(found_of, enough=ENOUGH_RECALL)
-    index.save(path)
-    spec = index.spec
-    del index
+    VectorIndex.open(path, spec=spec).choose_probes(path, found_of, enough=ENOUGH_RECALL)
     found = found_of(VectorIndex.open(path, spec=spec))
     if found < LEAST_RECALL:
         raise LibraryError(f'index "{spec}" finds {found:.3f} of what exact search finds; nothing was published')
@@ -386,9 +388,7 @@ def _calibrate(
     encoder: QueryEncoder,
 ) -> Calibration:
     """Ask both indexes as a search will."""
-    borne = distinct(vectors.name_rows)
-    chosen = borne[spread(len(borne), N_ASKED)]
-    ids, looked_up = vectors.name_ids[chosen], vectors.names[chosen].astype(np.float32)
+    ids = vectors.name_ids[vectors.borne[spread(len(vectors.borne), N_ASKED)]]
     answering = Answering(
         icons=VectorIndex.open(built.icons, spec=fused.spec),
         pictures=VectorIndex.open(built.pictures, spec=pictures.spec),
@@ -397,4 +397,5 @@ def _calibrate(
         names=(vectors.icon_ids, vectors.name_ids[vectors.name_rows]),
         drawings=(vectors.image_ids, drawings),
     )
-    return calibrate(answering, [*map(NamedQuery, read_words(built.catalog, ids), looked_up, ids.tolist())])
+    words, asked = read_words(built.catalog, ids), vectors.some_names(N_ASKED)
+    return calibrate(answering, [*map(NamedQuery, words, asked, ids.tolist())])

@@ -8,13 +8,16 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from errno import EIO
+from os import SEEK_END
 from pathlib import Path
+from struct import Struct
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask
+from indexer.library.durable import naming
 from indexer.merging.index_kinds import CHUNK, recommended
 from indexer.process import cores, known_to_blas
 
@@ -51,6 +54,10 @@ too many, once more."""
 SEEN_AROUND = 16
 """So many times as many as are surely all that are so near are asked of codes: of 703 icons of all of Iconify's, codes
 find 677 among the nearest 4,000, all among 16,000."""
+_SIZE = Struct("<Q")
+"""As a file of FAISS holds a length."""
+_BEHIND_WHOLE, _FRONT = 4 + _SIZE.size, 1024
+"""Bytes between the last whole vector and the first id; and so many at most before what is said of lists."""
 _EXACT = ("IDMap,Flat", "IDMap,SQfp16")
 """Indexes that compare all whole vectors in any case."""
 
@@ -93,7 +100,8 @@ class VectorIndex:
         """Index fp32 chunks (n, dim) that follow the order of `ids`, which ascend.
 
         What has to be trained learns from `sample`; without one, from the first chunk. Lists lie around what is
-        `asked` (n, dim), if anything is: queries are near other vectors than those of the index are.
+        `asked` (n, dim), if anything is: queries are near other vectors than those of the index are. Of an index that
+        is refined, memory takes the codes alone: it answers once `save` was given the vectors again.
 
         Raises:
             ValueError: ids repeat or do not ascend, or a vector is not finite.
@@ -101,15 +109,22 @@ class VectorIndex:
         if (np.diff(ids) <= 0).any():
             raise ValueError("ids repeat or do not ascend")  # IndexIDMap would take both and answer twice
         index = faiss.index_factory(dim, spec, faiss.METRIC_INNER_PRODUCT)
+        codes = faiss.downcast_index(index.index) if "Refine" in spec else None
         start = 0
         for chunk in chunks:
             if not np.isfinite(chunk).all():
                 raise ValueError("a vector is not finite")
             if not index.is_trained:
                 _train(index, chunk if sample is None else sample, asked, spec=spec)
-            index.add_with_ids(chunk, ids[start : start + len(chunk)])
+            if codes is not None:
+                codes.base_index.add(chunk)
+            else:
+                index.add_with_ids(chunk, ids[start : start + len(chunk)])
             start += len(chunk)
         assert start == len(ids)
+        if codes is not None:
+            codes.refine_index.ntotal = codes.ntotal = index.ntotal = start
+            faiss.copy_array_to_vector(np.ascontiguousarray(ids), index.id_map)
         built = cls(index, spec=spec)
         if built._lists is not None:
             n_lists = built._lists.nlist
@@ -126,8 +141,8 @@ class VectorIndex:
         """
         return cls(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC), spec=spec)
 
-    def save(self, path: Path) -> None:
-        """Write the index to a file.
+    def save(self, path: Path, whole: Iterable[Floats]) -> None:
+        """Write the index to a file; `whole` are its vectors, chunk by chunk, which a refined one does not hold.
 
         Raises:
             OSError: it can't be written.
@@ -136,15 +151,29 @@ class VectorIndex:
             faiss.write_index(self._index, str(path))
         except RuntimeError as error:
             raise OSError(EIO, str(error).strip().splitlines()[-1], str(path)) from error
+        if "Refine" not in self.spec:
+            return
+        refined = self._inner.refine_index
+        with naming(path), path.open("r+b") as file:  # FAISS ends with whole vectors, a number, and the ids
+            file.seek(-(_BEHIND_WHOLE + self.ids.nbytes), SEEK_END)
+            behind = file.read()
+            file.seek(-(len(behind) + _SIZE.size), SEEK_END)
+            file.write(_SIZE.pack(len(self) * refined.sa_code_size()))
+            file.writelines(refined.sa_encode(chunk).data for chunk in whole)
+            file.write(behind)
 
-    def choose_probes(self, share_found: Callable[["VectorIndex"], float], *, enough: float) -> None:
-        """Read as few of the lists, if any, as find `enough`, or the most that are tried; the file keeps it."""
+    def choose_probes(self, path: Path, share_found: Callable[["VectorIndex"], float], *, enough: float) -> None:
+        """Read as few of the lists, if any, as find `enough`, or the most that are tried; its file keeps it."""
         if self._lists is None:
             return
+        n_lists, before = self._lists.nlist, self._lists.nprobe
         for share in SHARES:
-            self._lists.nprobe = max(min(_LEAST_PROBES, self._lists.nlist), round(share * self._lists.nlist))
+            self._lists.nprobe = max(min(_LEAST_PROBES, n_lists), round(share * n_lists))
             if share_found(self) >= enough:
                 break
+        with naming(path), path.open("r+b") as file:
+            file.seek(file.read(_FRONT).index(_SIZE.pack(n_lists) + _SIZE.pack(before)) + _SIZE.size)
+            file.write(_SIZE.pack(self._lists.nprobe))
 
     def search(self, query: Floats, *, k: int, only: Ids | None = None, per_hit: int = REFINED_PER_HIT) -> Neighbours:
         """Find the `k` nearest to one unit vector (dim,), among the ids `only` if that is not None, which ascend.
@@ -265,26 +294,31 @@ class VectorIndex:
 
 
 def build_recommended(
+    path: Path,
     ids: Ids,
     chunks: Iterable[Floats],
-    vectors_at: Callable[[Ids], Iterable[Floats]],
+    vectors_at: Callable[[Ids | None], Iterable[Floats]],
     *,
     dim: int,
     asked: Callable[[int], Floats] | None = None,
-) -> VectorIndex:
-    """Build the kind of index that so many vectors should have; `chunks` are all, `vectors_at` yields those at places.
+) -> str:
+    """Write the kind of index that so many vectors should have; return its spec.
 
-    It learns from vectors of all sources: ids ascend, so the first chunk is what was indexed first. Lists lie around
-    what is `asked`, so many vectors as that is called with.
+    `chunks` are all vectors; `vectors_at` yields those at places, None for all: whole ones go past memory into the
+    file. It learns from vectors of all sources: ids ascend, so the first chunk is what was indexed first. Lists lie
+    around what is `asked`, so many vectors as that is called with.
 
     Raises:
         ValueError: ids repeat or do not ascend, or a vector is not finite.
+        OSError: it can't be written.
     """
     n, kind = len(ids), recommended(len(ids))
-    n_learnt = max(N_LEARNT, kind.n_trained(n))
+    n_learnt, spec = max(N_LEARNT, kind.n_trained(n)), kind.spec(n, dim=dim)
     sample = np.concatenate([*vectors_at(np.arange(0, n, n // n_learnt))]) if n > CHUNK else None
     around = asked(n_learnt) if asked is not None and kind.has_lists else None
-    return VectorIndex.build(ids, chunks, dim=dim, spec=kind.spec(n, dim=dim), sample=sample, asked=around)
+    built = VectorIndex.build(ids, chunks, dim=dim, spec=spec, sample=sample, asked=around)
+    built.save(path, vectors_at(None))
+    return spec
 
 
 def _train(index: Any, sample: Floats, asked: Floats | None, *, spec: str) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -150,9 +151,7 @@ def _write_index(path: Path, drawings: Sequence[Halves], dim: int) -> str:
         path.touch()
         return ""
     vectors, ids = np.stack(drawings), np.arange(len(drawings), dtype=np.int64)
-    index = build_recommended(ids, fp32_chunks(vectors), lambda places: fp32_chunks(vectors[places]), dim=dim)
-    index.save(path)
-    return index.spec
+    return build_recommended(path, ids, fp32_chunks(vectors), partial(fp32_chunks, vectors), dim=dim)
 
 
 N_DRAWN = 160

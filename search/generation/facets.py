@@ -19,7 +19,7 @@ from indexer.errors import LibraryError
 from indexer.library.folder import Generation
 from indexer.library.traits import FLAGS
 from indexer.merging.facets import NONE, SEVERAL, natural_ranks, places_by_name, read_array
-from indexer.merging.lexicon import Lexicon
+from indexer.merging.lexicon import Lexicon, says_all
 from indexer.merging.manifest import IndexFacts
 from indexer.merging.vector_index import REFINED_PER_HIT, Neighbours, VectorIndex
 from search.generation.backend import IconTable, Selection, is_in
@@ -138,15 +138,11 @@ class Facets(IconTable):
 
     def alike(self, ids: Ids) -> list[Ids]:
         """For each of some icons all that show the same drawing, itself included, ascending."""
-        return [self.column("icon")[rows] for rows in self.alike_rows(self.positions(ids))]
-
-    def alike_rows(self, rows: Positions) -> list[Positions]:
-        """For each of some rows all rows that show the same drawing, itself included; ascending."""
         order = self.keep("rows by drawing", lambda: np.argsort(self.drawings, kind="stable"))
-        drawings = self.drawings[rows]
+        drawings, icons = self.drawings[self.positions(ids)], self.column("icon")
         starts = np.searchsorted(self.drawings, drawings, sorter=order)
         ends = np.searchsorted(self.drawings, drawings, side="right", sorter=order)
-        return [order[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        return [icons[order[start:end]] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
     def best_named(self, lexicon: Lexicon, coverage: Floats, *, most: int) -> Ids:
         """Ids of the icons whose names cover most."""
@@ -154,7 +150,7 @@ class Facets(IconTable):
 
     def sets_saying(self, lexicon: Lexicon, coverage: Floats, tags: Sequence[int]) -> Ids:
         """Codes of the sets with an icon whose name covers all words, or that states one of some tags."""
-        own = np.concatenate([lexicon.icons_saying_all(coverage), *map(self.stating, tags)])
+        own = np.concatenate([lexicon.icons.of_many(np.flatnonzero(says_all(coverage))), *map(self.stating, tags)])
         return np.asarray(self.at(own)["set"], np.int64)
 
     def select(self, filters: Filters) -> Chosen | None:

@@ -283,7 +283,7 @@ def test_an_index_that_holds_other_vectors_than_the_shards_is_found_though_its_c
     ids = index.ids.copy()
     turned = index.reconstruct(ids)[::-1].copy()
     del index
-    VectorIndex.build(ids, [turned], dim=turned.shape[1], spec=manifest.pictures.spec).save(generation.pictures)
+    VectorIndex.build(ids, [turned], dim=turned.shape[1], spec=manifest.pictures.spec).save(generation.pictures, ())
     described = {"pictures.faiss": describe_file(generation.pictures)}
     write_manifest(generation, replace(manifest, files=manifest.files | described))
     report = examine(published, sample=0)

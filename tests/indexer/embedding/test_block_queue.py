@@ -111,6 +111,13 @@ def test_names_that_a_dead_worker_has_left_come_before_pictures(start: Start) ->
     assert names(mine, 2, None) == [NAMES.name, "images-1"]
 
 
+def test_of_what_the_dead_have_left_a_lease_counts_from_the_moment_at_which_somebody_comes(start: Start) -> None:
+    assert names(start("dead", lives=False), 1, "names") == [NAMES.name]
+    mine = start("a")
+    time.sleep(1.15 * LEASE)  # as loading an encoder takes
+    assert names(mine, 1, "names") == [NAMES.name]
+
+
 def test_who_waits_has_what_a_dead_worker_held_after_a_lease_and_one_interval_at_most(start: Start) -> None:
     dead, first, second = start("dead"), start("b"), start("c", lives=False)
     assert names(dead, 1, "names") == [NAMES.name]

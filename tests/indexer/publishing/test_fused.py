@@ -14,7 +14,7 @@ from indexer.library.shards import shard_paths
 from indexer.library.traits import NOT_KNOWN, TRAITS, find_drawings
 from indexer.merging.facets import in_english
 from indexer.merging.manifest import WEIGHTS, Curve, Manifest, Weights, fit
-from indexer.merging.merge import OTHERS, TagVectors, Vectors, gather, read_rows, with_others
+from indexer.merging.merge import OTHERS, TagVectors, Vectors, add_others, gather, read_rows
 from indexer.merging.vector_index import VectorIndex
 from indexer.pipeline import IndexOptions, embed, merge, scan
 
@@ -92,7 +92,7 @@ def test_a_merge_fuses_the_tags_of_its_library_with_the_weights_of_its_manifest(
     assert manifest.weights == WEIGHTS
     rows = read_rows(generation.catalog)
     vectors = gather(generation, rows, library.vectors(fingerprint), fingerprint=fingerprint)
-    assert vectors.name_ids.tolist() == np.unique(rows[:, 2]).tolist()
+    assert vectors.name_ids[vectors.borne].tolist() == np.unique(rows[:, 2]).tolist()
     assert np.bincount(vectors.tags.rows, minlength=len(rows)).tolist() == [0, 4] * 4 + [0, 1]
     index = VectorIndex.open(generation.icons, spec=manifest.icons.spec)
     stated = [vectors.tags.tags[vectors.tags.rows == row].tolist() for row in range(len(rows))]
@@ -136,13 +136,14 @@ def test_a_tag_that_another_says_in_english_is_left_out_for_its_icon_alone(tmp_p
 def test_a_name_that_may_say_several_things_lies_between_them() -> None:
     names = np.eye(4, dtype=np.float16)[:3]
     others = np.eye(4, dtype=np.float16)[[2, 3, 3]]
-    found = with_others(names.copy(), np.array([0, 0, 2]), others)
+    add_others(found := names.copy(), np.array([0, 0, 2]), others)
     own, rest = 1 - OTHERS, OTHERS / np.sqrt(2)
     expected = np.array([own, 0, rest, rest]) / np.linalg.norm([own, rest, rest])
     assert found[0] == pytest.approx(expected, abs=1e-3)
     assert (found[1] == names[1]).all()
     assert found[2] == pytest.approx(np.array([0, 0, own, OTHERS]) / np.hypot(own, OTHERS), abs=1e-3)
-    assert with_others(names, np.array([], np.int64), others[:0]) is names
+    add_others(found := names.copy(), np.array([], np.int64), others[:0])
+    assert np.array_equal(found, names)
 
 
 @pytest.mark.parametrize(

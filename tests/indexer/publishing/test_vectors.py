@@ -34,9 +34,7 @@ IDS = np.arange(3000) * 7 + 11
 
 @pytest.fixture(params=SPECS)
 def opened(request: pytest.FixtureRequest, vectors: np.ndarray, tmp_path: Path) -> VectorIndex:
-    built = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=request.param)
-    built.save(tmp_path / "index.faiss")
-    return VectorIndex.open(tmp_path / "index.faiss", spec=request.param)
+    return _opened(request.param, vectors, tmp_path)
 
 
 def test_an_index_answers_as_a_plain_matrix_product_does(opened: VectorIndex, vectors: np.ndarray) -> None:
@@ -92,10 +90,10 @@ def test_product_codes_answer_where_a_filter_takes_all_that_is_near(
     assert opened.search(query, k=10, only=IDS[furthest]).scores == pytest.approx(expected, abs=1e-3)
 
 
-def _opened(kind: IndexKind, vectors: np.ndarray, folder: Path) -> VectorIndex:
-    spec = kind.spec(len(vectors), dim=64)
-    VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=spec).save(folder / "index.faiss")
-    return VectorIndex.open(folder / "index.faiss", spec=spec)
+def _opened(kind: IndexKind | str, vectors: np.ndarray, folder: Path, asked: np.ndarray | None = None) -> VectorIndex:
+    spec, path = kind if isinstance(kind, str) else kind.spec(len(vectors), dim=64), folder / "index.faiss"
+    VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=spec, asked=asked).save(path, fp32_chunks(vectors))
+    return VectorIndex.open(path, spec=spec)
 
 
 def _right_under_a_filter(opened: VectorIndex, vectors: np.ndarray, *, n: int) -> float:
@@ -179,19 +177,19 @@ def test_every_kind_finds_what_exact_search_finds_and_is_as_large_as_it_says(
 
 
 def test_lists_that_hold_too_few_of_what_a_filter_leaves_cost_no_hit(
-    vectors: np.ndarray, monkeypatch: pytest.MonkeyPatch
+    vectors: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("indexer.merging.vector_index.EXACT_AMONG", 10)
-    built = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec="IDMap,IVF128,PQ16x4fs,Refine(SQfp16)")
+    built = _opened("IDMap,IVF128,PQ16x4fs,Refine(SQfp16)", vectors, tmp_path)
     query = vectors[0].astype(np.float32)
     furthest = np.sort(np.argsort(vectors.astype(np.float32) @ query)[:40])
     expected = np.sort(vectors[furthest].astype(np.float32) @ query)[::-1][:20]
     assert built.search(query, k=20, only=IDS[furthest]).scores == pytest.approx(expected, abs=1e-3)
 
 
-def test_lists_lie_around_what_is_asked(vectors: np.ndarray) -> None:
+def test_lists_lie_around_what_is_asked(vectors: np.ndarray, tmp_path: Path) -> None:
     asked = -vectors[:1500].astype(np.float32)
-    built = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=SPECS[3], asked=asked)
+    built = _opened(SPECS[3], vectors, tmp_path, asked)
     lists = faiss.extract_index_ivf(built._index)
     middles = lists.quantizer.reconstruct_n(0, 32)
     assert (middles @ asked.T).max(axis=0).mean() > 0.5 > (middles @ -asked.T).max(axis=0).mean()
@@ -200,19 +198,24 @@ def test_lists_lie_around_what_is_asked(vectors: np.ndarray) -> None:
 
 def test_as_few_lists_are_read_as_find_enough_and_the_file_keeps_it(vectors: np.ndarray, tmp_path: Path) -> None:
     spec = "IDMap,IVF128,PQ16x4fs,Refine(SQfp16)"
-    built = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=spec)
+    path, built = tmp_path / "index.faiss", _opened(spec, vectors, tmp_path)
     queries = (vectors[:40] + vectors[40:80]).astype(np.float32)
     least = least_scores(fp32_chunks(vectors), queries, k=10)
     found = partial(share_found, queries=queries, least=least, k=10)
     read = []
     for enough in (0.1, 0.999, 1.1):
-        built.choose_probes(found, enough=enough)
-        read.append(faiss.extract_index_ivf(built._index).nprobe)
+        built.choose_probes(path, found, enough=enough)
+        read.append(faiss.extract_index_ivf(VectorIndex.open(path, spec=spec)._index).nprobe)
     assert read[0] == 16 <= read[1] <= read[2] == 48
-    built.choose_probes(found, enough=0.9)
-    built.save(tmp_path / "index.faiss")
-    opened = VectorIndex.open(tmp_path / "index.faiss", spec=spec)
-    assert found(opened) == found(built) >= 0.9
+    built.choose_probes(path, found, enough=0.9)
+    assert found(VectorIndex.open(path, spec=spec)) == found(built) >= 0.9
+
+
+def test_whole_vectors_that_go_past_memory_lie_in_the_file_where_faiss_puts_them(
+    opened: VectorIndex, tmp_path: Path
+) -> None:
+    faiss.write_index(faiss.read_index(str(tmp_path / "index.faiss")), str(tmp_path / "again"))
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "index.faiss").read_bytes()
 
 
 def test_many_queries_at_once_are_answered_as_one_by_one(opened: VectorIndex, vectors: np.ndarray) -> None:

@@ -3,7 +3,7 @@
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,14 +13,15 @@ import pytest
 from conftest import Silent
 from shared_work import assert_same, do_here, vectors_of
 
+from indexer.embedding.block_queue import BlockQueue
 from indexer.embedding.plan_store import OUTLINES, PLAN, ObjectPlanStore, open_work
 from indexer.embedding.planning import EmbedOptions
 from indexer.embedding.progress import EmbeddingProgress, Run, Watch
 from indexer.errors import EmbedError, ModelError
 from indexer.library.folder import Library
-from indexer.library.plans import Plan
+from indexer.library.plans import Block, Plan
 from indexer.library.shards import Shard, pack_shard, read_coverage, read_shard
-from indexer.library.stores import FolderStore, open_store
+from indexer.library.stores import FolderStore, Listed, open_store
 from indexer.pipeline import IndexOptions, collect, embed, plan_only
 
 
@@ -55,6 +56,33 @@ def cut(shard: Shard, part: slice, fingerprint: str) -> bytes:
     """Some rows of a shard of pictures."""
     some = replace(shard, ids=shard.ids[part], vectors=shard.vectors[part], traits=shard.traits[part], contents=None)
     return pack_shard(some, fingerprint=fingerprint, facts={})
+
+
+def test_workers_that_look_at_once_take_different_blocks_and_list_shards_when_no_block_is_free(
+    planned: Library, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, list_real, create_real = list[str](), FolderStore.list, FolderStore.create
+
+    def listed(store: FolderStore, prefix: str) -> dict[str, Listed]:
+        asked.append("shards" if prefix.endswith("/shards/") else "")
+        return list_real(store, prefix)
+
+    def created(store: FolderStore, name: str, content: bytes) -> str | None:
+        asked.append("create")
+        return create_real(store, name, content)
+
+    monkeypatch.setattr(FolderStore, "list", listed)
+    monkeypatch.setattr(FolderStore, "create", created)
+    monkeypatch.setattr("indexer.embedding.block_queue.random.sample", lambda near, n: near[::-1])
+    with BlockQueue(place_in(work), "a") as first, BlockQueue(place_in(work), "b") as second:
+        queues = [first, second]
+        found = [queues[turn % 2].next() for turn in range(9)]
+        assert (first.next(), second.next()) == ("wait", "wait")
+        order = [header.name for header in first.place.headers]
+    names = [block.name for block in found if isinstance(block, Block)]
+    assert sorted(names) == sorted(order)
+    assert names[:2] == [order[0], order[5]], "the first one, then one of five for each that is claimed"
+    assert (asked.count("create"), asked.count("shards")) == (9, 4)
 
 
 def test_of_two_libraries_that_put_their_plans_at_once_one_does_and_the_other_says_so(
@@ -150,10 +178,11 @@ def test_who_waits_asks_for_workers_again_where_a_shard_is_damaged_and_prints_on
     library: Library, options: IndexOptions, work: Path
 ) -> None:
     class Damaging(Silent):
-        looks = 0
+        looks, spans = 0, set[str]()
 
-        def embedded(self, *_: object) -> None:
+        def embedded(self, _: object, ranks: Sequence[EmbeddingProgress]) -> None:
             self.looks += 1
+            self.spans = {span.name for rank in ranks for span in rank.spans}
             place_in(work).run.report_end("icons-ray-0", "no such device")
             if self.looks > 1:
                 do_here(work)
@@ -165,6 +194,7 @@ def test_who_waits_asks_for_workers_again_where_a_shard_is_damaged_and_prints_on
     assert [said for said in watcher.stages if "has ended:" in said] == ["icons-ray-0 has ended: no such device"]
     assert "1 shards were damaged; their blocks are free again" in watcher.stages
     assert (watcher.looks, watcher.stages.count(f"Embedding elsewhere, by icons worker {work}")) == (3, 2)
+    assert {"names", "pictures", "writing"} <= watcher.spans, "what workers elsewhere spend their time on"
 
 
 def test_a_store_that_is_not_there_for_a_while_makes_a_library_forget_nothing(

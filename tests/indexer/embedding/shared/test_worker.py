@@ -34,6 +34,7 @@ from indexer.embedding.progress import EmbeddingProgress, Watch
 from indexer.embedding.ray_workers import start_on_ray
 from indexer.embedding.worker import Ended
 from indexer.encoders.checkpoint import ModelChoice
+from indexer.encoders.devices import Gpus
 from indexer.errors import EmbedError, IconsError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
@@ -141,7 +142,7 @@ def test_a_machine_that_lacks_the_icons_fails_none_and_says_which_it_can_t_read(
     elsewhere = icons.rename(tmp_path / "elsewhere")
     if lacks != "the folder":
         icons.mkdir()
-    with pytest.raises(EmbedError, match=r'dot-00000.svg" and 7 other pictures can\'t be read on this machine'):
+    with pytest.raises(EmbedError, match=r'dot-000(00|08|16).svg" and 7 other pictures can\'t be read on this machine'):
         do_here(work)
     assert list(work.rglob("images-*.safetensors")) == list(work.glob("*/claims/*.json")) == []
     assert any(
@@ -242,6 +243,13 @@ def test_an_encoder_s_facts_that_are_damaged_or_name_files_elsewhere_and_a_cache
     with pytest.raises(EmbedError, match=match):
         fetch_encoder(store, ModelChoice("x"), fingerprint="f00d", folder=tmp_path / cache)
     assert not (tmp_path / "cache").exists()
+
+
+def test_a_worker_says_why_it_goes_to_the_cpu(planned: Library, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("indexer.encoders.devices.may_have_gpu", lambda: True)
+    monkeypatch.setattr("indexer.encoders.devices.find_gpus", lambda: Gpus(why="the driver is too old"))
+    run = CliRunner().invoke(main, ["worker", str(work)])
+    assert (run.exit_code, "On the CPU: the driver is too old" in run.output) == (0, True), run.output
 
 
 def test_without_a_plan_or_without_ray_there_is_one_line(
