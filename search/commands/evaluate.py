@@ -97,8 +97,7 @@ def evaluate(
     from indexer.reports.terminal import ProgressLine
     from search.evaluation.evaluate import EvaluateOptions, Subject
     from search.evaluation.evaluate import evaluate as evaluate_subject
-    from search.evaluation.findings import evaluation_json, print_summary
-    from search.evaluation.report import report_html
+    from search.evaluation.findings import evaluation_json, print_summary, report_html
 
     if screens_from:
         _evaluate_screens(library, screens_from, options["seed"], as_json=as_json)
@@ -113,7 +112,7 @@ def evaluate(
     else:
         print_summary(evaluation)
     if report:
-        write_page(report, report_html(evaluation, subject.originals.content_of))
+        write_page(report, report_html(evaluation, subject.corpus.content_of))
         say(f"wrote {report}", err=True)
 
 

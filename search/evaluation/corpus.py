@@ -40,6 +40,8 @@ class Corpus:
     """Words of a name by its id."""
     tag_ids: Ids
     """In the table of names, the words of each tag, by its code."""
+    snapshot: Snapshot
+    """What the catalog says of them."""
 
     def __len__(self) -> int:
         return len(self.icon_ids)
@@ -67,6 +69,7 @@ class Corpus:
             sets=[keys[set_id] for set_id in set_ids.tolist()],
             words=snapshot.all_words(),
             tag_ids=read_tag_ids(snapshot.path),
+            snapshot=snapshot,
         )
 
     def variants(self, rows: Ids) -> Ids:
@@ -90,37 +93,29 @@ class Corpus:
         """Row of the first icon that shows each picture."""
         return np.unique(self.image_rows, return_index=True)[1]
 
-
-class Originals:
-    """The pictures of a corpus by their places in `image_ids`, and the icons that show them."""
-
-    def __init__(self, snapshot: Snapshot, corpus: Corpus) -> None:
-        self._snapshot = snapshot
-        self.corpus = corpus
-
     def icons(self, rows: Ids) -> list[IconRow]:
         """Read what the catalog says of some icons, by their rows."""
-        ids = self.corpus.icon_ids[rows]
-        found = self._snapshot.candidates(ids)
+        ids = self.icon_ids[rows]
+        found = self.snapshot.candidates(ids)
         return [found[icon] for icon in ids.tolist()]
 
     def shown(self, rows: Ids, *, k: int) -> "list[Shown]":
         """Show the first `k` hits of some rows, best first, as a search would: variants and equal drawings once."""
-        kept = group_many(self.corpus.group_rows[rows], self.corpus.drawing_rows[rows])[:k]
-        return [Shown.of(icon) for icon in self.icons(rows[kept])]
+        kept = group_many(self.group_rows[rows], self.drawing_rows[rows])[:k]
+        return [Shown(icon.id, icon.image_id, icon.name, icon.set) for icon in self.icons(rows[kept])]
 
     def content_of(self, image_id: int) -> bytes:
         """Read the bytes of a picture by its id in the catalog; errors as `content`."""
-        return self.content(int(np.searchsorted(self.corpus.image_ids, image_id)))
+        return self.content(int(np.searchsorted(self.image_ids, image_id)))
 
     def content(self, image: int) -> bytes:
-        """Read the bytes of a picture from its source. Pictures in ascending order are read fastest: set by set.
+        """Read the bytes of a picture, by its place in `image_ids`, from its source. In ascending order it is quick.
 
         Raises:
             SourceError: the source has gone, or holds another picture by now.
         """
-        [icon] = self.icons(self.corpus.first_rows[[image]])
-        return read_indexed(icon.address(self._snapshot.digests([icon.image_id])[icon.image_id]))
+        [icon] = self.icons(self.first_rows[[image]])
+        return read_indexed(icon.address(self.snapshot.digests([icon.image_id])[icon.image_id]))
 
 
 N_INSTEAD = 5
@@ -134,11 +129,6 @@ class Shown:
     image: int
     name: str
     set: str
-
-    @classmethod
-    def of(cls, icon: IconRow) -> "Shown":
-        """Keep of an icon what a report says."""
-        return cls(icon.id, icon.image_id, icon.name, icon.set)
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,16 +155,34 @@ def find_answers(queries: Sequence[BenchmarkQuery], corpus: Corpus) -> Questions
     Raises:
         QueryFileError: no query has an answer here.
     """
-    answers = _Answers(queries, corpus)
-    found = [(query, list(answers.questions(query))) for query in queries]
+    unknown: set[str] = set()
+    names = (name for query in queries for some in (query.relevant, *query.by_set.values()) for name in some)
+    by_name, every = _rows_by_name(set(map(normalise, names)), corpus), frozenset(corpus.sets)
+
+    def right(names: Iterable[str], keys: frozenset[str]) -> Ids:
+        """Rows of the icons of some sets that bear some names, with their variants."""
+        found = {name: [row for row in by_name[normalise(name)] if corpus.sets[row] in keys] for name in names}
+        unknown.update(name for name, rows in found.items() if not rows)
+        return corpus.variants(np.array([row for rows in found.values() for row in rows], np.int64))
+
+    def questions(query: BenchmarkQuery) -> Iterator[Question]:
+        """Ask a query of every set that it means, or of the whole library."""
+        if not query.by_set:
+            yield Question(query, right(query.relevant, every if query.set is None else frozenset({query.set})))
+        for word, names in query.by_set.items():
+            if keys := keys_of_set(word, every):
+                one = replace(query, kind=f"{query.kind}, {word}", relevant=names, by_set={})
+                yield Question(one, right(names, keys), keys)
+
+    found = [(query, [one for one in questions(query) if len(one.right)]) for query in queries]
     asked, dropped = [one for _, of_query in found for one in of_query], [query for query, some in found if not some]
     if queries and not asked:
         sets = {word for query in queries for word in query.by_set}
         names = "no icon of this library bears any of the relevant names"
-        what = names if answers.unknown else "this library holds none of the sets that are asked about"
-        some = ", ".join(f'"{name}"' for name in sorted(answers.unknown or sets)[:5])
-        raise QueryFileError(f"{what} ({some}{', ...' if answers.unknown else ''}); is --library right?")
-    return Questions(asked, dropped, sorted(answers.unknown))
+        what = names if unknown else "this library holds none of the sets that are asked about"
+        some = ", ".join(f'"{name}"' for name in sorted(unknown or sets)[:5])
+        raise QueryFileError(f"{what} ({some}{', ...' if unknown else ''}); is --library right?")
+    return Questions(asked, dropped, sorted(unknown))
 
 
 def keys_of_set(word: str, keys: Iterable[str]) -> frozenset[str]:
@@ -172,37 +190,6 @@ def keys_of_set(word: str, keys: Iterable[str]) -> frozenset[str]:
     keys = frozenset(keys)
     as_word = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE)
     return keys & {word} or frozenset(key for key in keys if as_word.search(key))
-
-
-class _Answers:
-    """Finds right icons by their names, and collects the names that no icon bears."""
-
-    def __init__(self, queries: Sequence[BenchmarkQuery], corpus: Corpus) -> None:
-        self.unknown: set[str] = set()
-        self._corpus = corpus
-        names = (name for query in queries for some in (query.relevant, *query.by_set.values()) for name in some)
-        self._rows_by_name = _rows_by_name(set(map(normalise, names)), corpus)
-        self._keys = frozenset(corpus.sets)
-
-    def questions(self, query: BenchmarkQuery) -> Iterator[Question]:
-        """Ask a query of every set that it means, or of the whole library."""
-        if not query.by_set:
-            right = self._rows(query.relevant, self._keys if query.set is None else frozenset({query.set}))
-            if len(right):
-                yield Question(query, right)
-        for word, names in query.by_set.items():
-            keys = keys_of_set(word, self._keys)
-            if keys and len(right := self._rows(names, keys)):
-                yield Question(replace(query, kind=f"{query.kind}, {word}", relevant=names, by_set={}), right, keys)
-
-    def _rows(self, names: Iterable[str], keys: frozenset[str]) -> Ids:
-        """Rows of the icons of some sets that bear some names, with their variants."""
-        found = {
-            name: [row for row in self._rows_by_name[normalise(name)] if self._corpus.sets[row] in keys]
-            for name in names
-        }
-        self.unknown.update(name for name, rows in found.items() if not rows)
-        return self._corpus.variants(np.array([row for rows in found.values() for row in rows], np.int64))
 
 
 def _rows_by_name(names: set[str], corpus: Corpus) -> defaultdict[str, list[int]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from known_screens import build_known_library, truths_of, write_screens
+from known_screens import build_known_library, write_screens
 
 from indexer.errors import SourceError
 from indexer.screens.boxes import Boxes
@@ -22,6 +22,7 @@ from search.evaluation.screens import (
     naming,
     quality_of_boxes,
     read_screens,
+    read_truths,
 )
 
 
@@ -38,7 +39,7 @@ def subject(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Subje
 @pytest.fixture(scope="module")
 def answers(subject: Subject, folder: Path) -> list[Answer]:
     """Two of three icons of the first screen; of the second a bad box and the icon that is not held; a false box."""
-    truths = truths_of(subject, folder)
+    truths = read_truths(folder, subject.corpus)
     disc, box, _ = truths[0].corners
     large, gone = truths[1].corners
     badly = np.array([large[0], large[1], large[2], large[1] + (large[3] - large[1]) * 0.4])
