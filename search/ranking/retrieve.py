@@ -43,6 +43,8 @@ class Question:
     """(names,) how well each name of the library fits the words."""
     direct: tuple[Ids, Ids, Ids] = (np.empty(0, np.int64),) * 3
     """The icons that the words call, name and state as a tag."""
+    synonyms: tuple[tuple[Ids, float], ...] = ()
+    """The icons of each name of which other sets say the words, ascending, and how much they do."""
     avoided: Avoided = NOTHING
     look: Floats | None = None
     """Vector of the picture, or of the icon's, that is asked with."""
@@ -93,6 +95,7 @@ def question_of_words(opened: Opened, parsed: ParsedQuery) -> Question:
         sets=set_priority(opened, ()),
         parsed=parsed,
         fits=opened.lexicon.coverage(parsed.wording.name),
+        synonyms=tuple((np.sort(opened.snapshot.named(name)), weight) for name, weight in parsed.wording.synonyms),
         picture_share=0.0,
     )
 
@@ -174,8 +177,7 @@ def retrieve(question: Question, n: int, only: Selection | None, *, is_first: bo
         every, among = [first], [cosines.ids]
         if len(cosines.ids) < len(icons):
             first, lexical, words = _best_named(question.opened, question.fits, n, only)
-            of_synonyms = [question.opened.snapshot.named(name) for name, _ in parsed.wording.synonyms]
-            every += [first, *question.direct, *of_synonyms]
+            every += [first, *question.direct, *(ids for ids, _ in question.synonyms)]
             among.append(lexical)
             for drawing, vector in zip(parsed.wording.drawn, parsed.drawn, strict=True):
                 near, first = _near(question.opened, icons, vector, N_DRAWN, only, is_first=True)
