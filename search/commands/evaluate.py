@@ -1,6 +1,7 @@
 """The command `icons lab evaluate`."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -122,9 +123,10 @@ def _evaluate_screens(library: Library, folder: Path, seed: int, *, as_json: boo
     Raises:
         click.UsageError: an option was typed that says nothing to that.
     """
+    from indexer.reports.figures import RESAMPLES
     from indexer.reports.terminal import ProgressLine
     from search.evaluation.evaluate import Subject
-    from search.evaluation.screens import evaluate_screens, print_screens, screens_json
+    from search.evaluation.screens import evaluate_screens, print_screens
 
     ctx = click.get_current_context()
     others = [
@@ -140,6 +142,6 @@ def _evaluate_screens(library: Library, folder: Path, seed: int, *, as_json: boo
     with warnings_as_lines(), ProgressLine() as progress:
         evaluation = evaluate_screens(Subject(library), folder, progress, seed=seed)
     if as_json:
-        click.echo(json.dumps(screens_json(evaluation)))
+        click.echo(json.dumps({**asdict(evaluation), "resamples": RESAMPLES}))
     else:
         print_screens(evaluation)

@@ -51,15 +51,13 @@ class Corpus:
         """Read all icons of a generation."""
         snapshot = Snapshot(generation.catalog)
         rows = list(snapshot.all_icons())
-        columns = np.array([row[:4] for row in rows], np.int64).reshape(-1, 4)
-        icon_ids, set_ids, names, images = columns.T
+        icon_ids, set_ids, names, images = np.array([row[:4] for row in rows], np.int64).reshape(-1, 4).T
         keys = snapshot.set_keys()
         name_ids, name_rows = np.unique(names, return_inverse=True)
         image_ids, image_rows = np.unique(images, return_inverse=True)
-        groups = np.unique(np.stack([set_ids, names]), axis=1, return_inverse=True)[1]
         return cls(
             icon_ids=np.ascontiguousarray(icon_ids),
-            group_rows=groups.reshape(-1),
+            group_rows=np.unique(np.stack([set_ids, names]), axis=1, return_inverse=True)[1].reshape(-1),
             name_ids=name_ids,
             name_rows=name_rows,
             image_ids=image_ids,

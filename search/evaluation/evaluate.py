@@ -43,7 +43,7 @@ from search.evaluation.screenshots import (
     worst_shots,
 )
 from search.generation.opened import open_current
-from search.ranking.weights import BEST_SCORE, GOOD_SCORE
+from search.ranking.weights import GOOD_SCORE, LEAST_SCORE
 from search.results import Hit
 
 N_WORST = 24
@@ -218,7 +218,7 @@ def worst_cases(
     return cases
 
 
-LIMITS = (0.05, BEST_SCORE, 0.15, 0.2, 0.25, 0.3, 0.4, GOOD_SCORE)
+LIMITS = (0.05, LEAST_SCORE, 0.15, 0.2, 0.25, 0.3, 0.4, GOOD_SCORE)
 """Least scores of the best hit that are tried."""
 EMPTY, OFF_TOPIC, MADE_UP = "wrongly empty", "off topic, answered", "made up, answered"
 N_MADE_UP, MADE_UP_SEED = 100, 1

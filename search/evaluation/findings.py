@@ -48,8 +48,8 @@ class Row:
 
     task: str
     ranker: str
-    encoder: str | None
-    """Label of the encoder; None for keywords."""
+    encoder: str
+    """Its label."""
     n_queries: int
     figures: Mapping[str, Figure]
     condition: Condition | None = None
@@ -124,7 +124,7 @@ class Evaluation:
         """Say where the engine finds less than a ranker that it is made of."""
         for title, rows in self.of_words().items():
             for engine in (row for row in rows if row.ranker == ENGINE):
-                arms = [row for row in rows if row.ranker != ENGINE and row.encoder in (None, engine.encoder)]
+                arms = [row for row in rows if row.ranker != ENGINE and row.encoder == engine.encoder]
                 for measure in COMPARED:
                     best = max(arms, key=lambda arm: arm.figures[measure].value)
                     ours, theirs = engine.figures[measure].value, best.figures[measure].value
@@ -228,7 +228,7 @@ def _table(title: str, rows: Sequence[Row], with_interval: Sequence[str]) -> Tab
         (
             "" if name == before else name,
             row.ranker,
-            row.encoder or "",
+            row.encoder,
             f"{row.n_queries:,}",
             *(spell(row.figures[measure], measure in with_interval) for measure in MEASURES),
         )
@@ -265,16 +265,11 @@ def _words(evaluation: Evaluation) -> Iterator[str]:
     """A section for each task of the query files: charts, then the table."""
     for task, rows in evaluation.of_words().items():
         several = len(evaluation.encoders) > 1
-        charts = []
-        for measure in CHARTED:
-            bars = [Bar(_name_of(row, several), row.figures[measure], _RANKER_COLOURS[row.ranker]) for row in rows]
-            charts.append(bar_chart(measure, bars))
-        table = _figures_html("ranker", [(_name_of(row, several), row) for row in rows], bold=True)
+        named = [(f"{row.ranker}, {row.encoder}" if several else row.ranker, row) for row in rows]
+        bars = {of: [Bar(name, row.figures[of], _RANKER_COLOURS[row.ranker]) for name, row in named] for of in CHARTED}
+        charts = [bar_chart(measure, of_each) for measure, of_each in bars.items()]
+        table = _figures_html("ranker", named, bold=True)
         yield section(task, small=f"{rows[0].n_queries:,} queries", charts=charts, table=table)
-
-
-def _name_of(row: Row, several: bool) -> str:
-    return f"{row.ranker}, {row.encoder}" if several and row.encoder else row.ranker
 
 
 def _screenshots(evaluation: Evaluation) -> Iterator[str]:
@@ -333,9 +328,8 @@ def _worst(evaluation: Evaluation, tile: Callable[[Shown], str]) -> Iterator[str
     worst = [("queries", "engine", evaluation.worst), ("screenshots", shots[0].task if shots else "", shots)]
     for what, by, cases in worst:
         if cases:
-            cards = "".join(_card(case, tile) for case in cases)
             head = f"<h2>Worst {what} <small>{escape(f'{by}, {evaluation.encoders[0].label}')}</small></h2>"
-            yield f"<section>{head}<div>{cards}</div></section>"
+            yield f"<section>{head}<div>{''.join(_card(case, tile) for case in cases)}</div></section>"
 
 
 def _card(case: Case, tile: Callable[[Shown], str]) -> str:

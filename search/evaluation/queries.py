@@ -262,9 +262,8 @@ def name_questions(corpus: Corpus, *, n: int, seed: int) -> Iterator[Question]:
     lot = np.random.default_rng(seed).permutation(len(corpus.name_ids))[:n]
     for row in sorted(lot.tolist()):
         words = corpus.words[int(corpus.name_ids[row])]
-        right = np.flatnonzero(corpus.name_rows == row)
         for kind, text in _ways_to_type(words, random.Random(f"{seed} {words}")):
-            yield Question(BenchmarkQuery(text, kind, (words,)), right)
+            yield Question(BenchmarkQuery(text, kind, (words,)), np.flatnonzero(corpus.name_rows == row))
 
 
 def _ways_to_type(words: str, chance: random.Random) -> Iterator[tuple[str, str]]:

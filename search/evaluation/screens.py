@@ -6,10 +6,9 @@ A folder of prepared screens has pictures and `screens*.jsonl`, a line a screen,
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -18,7 +17,7 @@ from indexer.arrays import Floats, Mask, Pixels, Positions
 from indexer.errors import SourceError
 from indexer.languages.words import printable
 from indexer.library.foreign import from_json
-from indexer.reports.figures import RESAMPLES, Figure, Scores, means, shares, short, spell
+from indexer.reports.figures import Figure, Scores, means, shares, short, spell
 from indexer.reports.terminal import Progress, open_console, table_of
 from indexer.screens.boxes import Boxes, iou_matrix
 from indexer.screens.located import open_locator, seen_in
@@ -321,11 +320,6 @@ def naming(answers: Sequence[Answer], *, seed: int) -> Naming | None:
         f"top_{most}": np.array([(one.true_ranks() <= most).sum() for one in answers], np.float64) for most in (1, 5)
     }
     return Naming(int(held.sum()), **shares(within, of=dict.fromkeys(within, held), seed=seed))
-
-
-def screens_json(evaluation: ScreenEvaluation) -> dict[str, Any]:
-    """Spell an evaluation for programs."""
-    return {**asdict(evaluation), "resamples": RESAMPLES}
 
 
 def print_screens(evaluation: ScreenEvaluation) -> None:

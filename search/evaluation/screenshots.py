@@ -183,7 +183,7 @@ def _lay_neighbours(
     """Put other icons before and behind, in a row or in a column, as toolbars and menus do."""
     size = len(canvas) // 3
     pitch = size + round(random.uniform(0.1, 0.4) * size)
-    in_a_row = bool(random.integers(2))
+    in_a_row = random.integers(2)
     for neighbour, start in zip(neighbours, (size - pitch, size + pitch), strict=False):
         top, left = (size, start) if in_a_row else (start, size)
         _lay(canvas, neighbour, ink if is_of_one_colour(neighbour) else None, top=top, left=left)

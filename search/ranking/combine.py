@@ -102,9 +102,8 @@ class ScoreCutoff:
 
     def hits(self, rows: Rows) -> Rows:
         """Those rows that are hits, none with a better score than one of a tier before its own."""
-        floors = self.floors[rows["tier"]]
         for name in ("score", "confidence"):
-            rows[name] = np.maximum(rows[name], floors)
+            rows[name] = np.maximum(rows[name], self.floors[rows["tier"]])
         return rows[rows["score"] >= self.least]
 
 
@@ -115,4 +114,4 @@ def least_score(best: float, *, is_never_empty: bool = False) -> float:
     """
     if is_never_empty:
         return weights.SHARE_OF_BEST * best
-    return max(weights.LEAST_SCORE, weights.SHARE_OF_BEST * best) if best >= weights.BEST_SCORE else np.inf
+    return max(weights.LEAST_SCORE, weights.SHARE_OF_BEST * best) if best >= weights.LEAST_SCORE else np.inf

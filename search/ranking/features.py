@@ -67,8 +67,7 @@ def features(question: Question, ids: Ids, found: Retrieved | None = None) -> Ro
         rows["vectors"] = _cosines(opened.icons, question.parsed.vector, ids, found.cosines if found else None)
         words_of(question, rows, found)
     if question.look is not None:
-        images = known["image"]
-        rows["look"] = _cosines(opened.pictures, question.look, images, found.looks if found else None)
+        rows["look"] = _cosines(opened.pictures, question.look, known["image"], found.looks if found else None)
     if question.look is None and question.parsed is not None:
         rows["tier"] = _tiers(question, ids)
         is_direct = rows["tier"] < STATED
@@ -97,7 +96,8 @@ def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> 
         share = np.float32(weights.SYNONYM * (weights.BESIDE_NAMED if says_all(fits).any() else 1))
         rows["synonyms"] = _synonyms(question, parsed, rows, share, found)
     if wording.style:
-        rows["style"] = opened.facets.lacks(ids, wording.style)
+        of_look, others = opened.facets.lacks(ids, wording.style)
+        rows["style"] = of_look + np.float32(weights.OF_CORNER) * others
         rows["says style"] = (rows["style"] < 1) & (known["states"] == A_LOOK)
     if len(parsed.parts) and len(ids):
         evidence = _evidence(opened, wording.parts, parsed.parts, ids, names)
@@ -127,8 +127,8 @@ def _synonyms(
     if found is not None and len(places):
         first = ids[is_in(found.ids[found.is_first], ids)]
         usual = first[:: 1 + len(first) // _USUAL]
-        images = opened.images_of(np.append(usual, ids[places]))
-        cosines = cosines_of(opened.pictures, parsed.vector[None], images)[0]
+        known = opened.facets.at(np.append(usual, ids[places]))
+        cosines = cosines_of(opened.pictures, parsed.vector[None], known["image"])[0]
         deviations = (cosines[len(usual) :] - cosines[: len(usual)].mean()) / max(1e-6, cosines[: len(usual)].std())
         gained[places] *= np.clip(0.5 + deviations / 2, 0, 1)
     return np.maximum(gained - own, 0)

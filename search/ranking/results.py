@@ -94,8 +94,7 @@ class Results:
         """The row of one icon, wherever it lies, and whether it is a hit: shown, or stood for by another one."""
         ids, row = np.array([icon]), self._first[self._first["icon"] == icon]
         if not len(row):
-            found = retrieve.Retrieved(ids, np.zeros(1, bool), np.ones(1, bool))
-            rows = features(self._question, ids, found)
+            rows = features(self._question, ids, retrieve.Retrieved(ids, np.zeros(1, bool), np.ones(1, bool)))
             row = weigh(self._question, rows, n_among=self._n_images, stated=self._stated)
         return row, len(self.cutoff.hits(row)) > 0 and bool(self._may_answer(ids)[0])
 

@@ -73,8 +73,7 @@ def question_of(opened: Opened, query: Query) -> Question:
         query = replace(query, words="", picture=svg)
     look = _look_of(opened, query)
     if look is not None and not query.words.strip():
-        avoided = parse_avoided(opened, query)
-        return Question(opened=opened, sets=sets, avoided=avoided, look=look, own=query.icon)
+        return Question(opened=opened, sets=sets, avoided=parse_avoided(opened, query), look=look, own=query.icon)
     if not 0 <= query.picture_share <= 1:
         raise IconsError(f'picture_share is "{query.picture_share}"; give a number from 0 to 1')
     parsed = parse_query(opened, query.words, languages=query.languages)
@@ -105,8 +104,7 @@ def _look_of(opened: Opened, query: Query) -> Floats | None:
     if query.icon is not None:
         if query.picture is not None:
             raise IconsError("the query holds a picture and an icon; ask with one of them")
-        image = opened.snapshot.icon(query.icon).image_id
-        return np.asarray(opened.pictures.reconstruct(np.array([image]))[0])
+        return np.asarray(opened.pictures.reconstruct(np.array([opened.snapshot.icon(query.icon).image_id]))[0])
     if query.picture is None:
         return None
     if not isinstance(query.picture, bytes):
@@ -201,8 +199,7 @@ def _near(
     """What lies near to a vector among a selection, perhaps with more beside it; and what does so among all."""
     share = 1.0 if only is None else max(1, len(only)) / max(1, len(vectors))
     if share * _LARGE >= 1:
-        wide = min(round(n / share), vectors.most)
-        found = _remembered_near(opened, vectors, vector, wide)
+        found = _remembered_near(opened, vectors, vector, min(round(n / share), vectors.most))
         return found, found.ids[np.argsort(-found.scores, kind="stable")[:n]] if share < 1 else found.ids
     near = vectors.search(vector, k=n, only=only, is_rough=True)
     if not is_first:

@@ -10,6 +10,8 @@ WORDS = COVERAGE
 """Of all words of a query standing in an icon's name; merges fit their curve with it."""
 STYLE = -4.0
 """Of lacking the style that was asked for: what does stands behind all that is as near."""
+OF_CORNER = 0.25
+"""Of that, what corners and weights count, beside 1 for a look."""
 SAYS_STYLE = 0.05
 """Of stating it, beside others that only look so: "arrow-up-filled" is that icon, though "arrow-up" is filled too."""
 WITHOUT = -4.5
@@ -29,6 +31,9 @@ DRAWN, DRAWN_NEXT = -3.0, -0.6
 BEYOND_TAGS = 3.0
 """By which an icon whose name says all that is asked is better than all that state it as a tag, to stand among these:
 of 500 of Lucide's tags 2.0 loses R@1 .036, 3.0 .018."""
+OTHER_READINGS = 0.5
+"""What another reading of a text in another language counts in its vector, times its own weight, beside 1 for the
+first."""
 PARTS = 0.7
 """Of each log-odd by which what is worst shown of a drawing's parts lies below their mean."""
 COMPLETE = 0.3
@@ -44,8 +49,8 @@ CERTAINTY = 2.0
 UNKNOWN_COST = 1.2
 """Lost where neither the library nor the encoder knows a word of the query: true of every made-up word, and of one in
 eight queries of the benchmark."""
-BEST_SCORE = LEAST_SCORE = 0.1
-"""Where not even the best hit reaches this score, the answer is empty; each hit has as much."""
+LEAST_SCORE = 0.1
+"""Each hit has this score; where not even the best one reaches it, the answer is empty."""
 SHARE_OF_BEST = 0.25
 """Each hit has this share of the best one's score, too."""
 GOOD_SCORE = 0.5

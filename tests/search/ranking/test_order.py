@@ -6,7 +6,7 @@ import pytest
 from search.ranking.combine import ScoreCutoff, least_score
 from search.ranking.features import rows_of
 from search.ranking.order import ranked
-from search.ranking.weights import BEST_SCORE, LEAST_SCORE, SHARE_OF_BEST
+from search.ranking.weights import LEAST_SCORE, SHARE_OF_BEST
 
 
 def test_scores_fall_in_the_order_of_the_answer_whatever_the_evidence() -> None:
@@ -27,8 +27,8 @@ def test_scores_fall_in_the_order_of_the_answer_whatever_the_evidence() -> None:
     ("scores", "is_never_empty", "kept"),
     [
         ([0.9, SHARE_OF_BEST * 0.9 + 0.01, SHARE_OF_BEST * 0.9 - 0.01], False, 2),
-        ([BEST_SCORE + 0.01, LEAST_SCORE + 0.01, LEAST_SCORE - 0.01], False, 2),
-        ([BEST_SCORE - 0.01, 0.08], False, 0),
+        ([LEAST_SCORE + 0.01, LEAST_SCORE + 0.01, LEAST_SCORE - 0.01], False, 2),
+        ([LEAST_SCORE - 0.01, 0.08], False, 0),
         ([], False, 0),
         ([0.08, 0.03, 0.01], True, 2),
     ],
