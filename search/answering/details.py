@@ -135,7 +135,7 @@ def find_icon(opened: Opened, spelling: str) -> int:
     as_typed = (spelling, spelling.strip(), unprinted(spelling), *(f"{key}:{name}" for key in of_sets))
     for find, spelt in product((_exactly, _by_words), dict.fromkeys(as_typed)):
         if (found := find(snapshot, spelt)) is not None:
-            return found
+            return int(found)
     near = snapshot.keys_near(spelling.strip())
     hint = f"near: {', '.join(near)}" if near else "`icons search` finds one by words"
     raise UnknownIconError(f'no icon "{spelling}" in this library; {hint}')

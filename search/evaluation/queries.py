@@ -156,8 +156,8 @@ def find_answers(queries: Sequence[BenchmarkQuery], corpus: Corpus) -> Questions
         QueryFileError: no query has an answer here.
     """
     unknown: set[str] = set()
-    names = (name for query in queries for some in (query.relevant, *query.by_set.values()) for name in some)
-    by_name, every = _rows_by_name(set(map(normalise, names)), corpus), frozenset(corpus.sets)
+    spelt = {normalise(name) for query in queries for some in (query.relevant, *query.by_set.values()) for name in some}
+    by_name, every = _rows_by_name(spelt, corpus), frozenset(corpus.sets)
 
     def right(names: Iterable[str], keys: frozenset[str]) -> Ids:
         """Rows of the icons of some sets that bear some names, with their variants."""

@@ -125,7 +125,7 @@ def _luminance(colour: Colour) -> float:
 
 def _own_colour(icon: Pixels) -> Colour:
     alpha = icon[..., 3].astype(np.float64)
-    return (icon[..., :3] * alpha[..., None]).sum(axis=(0, 1)) / max(1.0, alpha.sum())
+    return np.asarray((icon[..., :3] * alpha[..., None]).sum(axis=(0, 1)) / max(1.0, alpha.sum()), np.float64)
 
 
 def _plain(icon: Pixels) -> _Look:

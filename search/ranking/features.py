@@ -131,7 +131,7 @@ def _synonyms(
         cosines = cosines_of(opened.pictures, parsed.vector[None], known["image"])[0]
         deviations = (cosines[len(usual) :] - cosines[: len(usual)].mean()) / max(1e-6, cosines[: len(usual)].std())
         gained[places] *= np.clip(0.5 + deviations / 2, 0, 1)
-    return np.maximum(gained - own, 0)
+    return np.asarray(np.maximum(gained - own, 0), np.float32)
 
 
 def _drawn(opened: Opened, parsed: ParsedQuery, rows: Rows, names: Ids) -> Floats:
