@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Tiers
 from indexer.languages.words import CERTAIN, asked_style, normalise
-from indexer.merging.facets import A_LOOK, NO_STYLE
+from indexer.merging.facets import NO_STYLE
 from indexer.merging.lexicon import says_all
 from indexer.merging.vector_index import Neighbours
 from search.generation.backend import VectorSearch, is_in
@@ -24,7 +24,6 @@ SIGNALS = {
     "set first": weights.SETS_FIRST,
     "plain": weights.PLAIN,
     "style": weights.STYLE,
-    "says style": weights.SAYS_STYLE,
     "parts": weights.PARTS,
     "left out": weights.WITHOUT,
 }
@@ -98,7 +97,6 @@ def words_of(question: Question, rows: Rows, found: Retrieved | None = None) -> 
     if wording.style:
         of_look, others = opened.facets.lacks(ids, wording.style)
         rows["style"] = of_look + np.float32(weights.OF_CORNER) * others
-        rows["says style"] = (rows["style"] < 1) & (known["states"] == A_LOOK)
     if len(parsed.parts) and len(ids):
         evidence = _evidence(opened, wording.parts, parsed.parts, ids, names)
         # How far the worst part, by a soft minimum, lies below their mean.

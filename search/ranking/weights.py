@@ -12,8 +12,6 @@ STYLE = -4.0
 """Of lacking the style that was asked for: what does stands behind all that is as near."""
 OF_CORNER = 0.25
 """Of that, what corners and weights count, beside 1 for a look."""
-SAYS_STYLE = 0.05
-"""Of stating it, beside others that only look so: "arrow-up-filled" is that icon, though "arrow-up" is filled too."""
 WITHOUT = -4.5
 """Of being all that was asked to leave out."""
 SETS_FIRST = 3.0
@@ -40,10 +38,8 @@ COMPLETE = 0.3
 """By which the largest set stands before one of a single icon."""
 FREE = 0.1
 """What a permissive licence adds."""
-SAMPLE = -0.5
-"""What it costs to be a bundled sample: own sources come first."""
 PREFERRED = 1.0
-"""What the most preferred set gains; each further one a tenth less."""
+"""What the most preferred set gains, each further one a tenth less; bundled samples lose it: own sources come first."""
 CERTAINTY = 2.0
 """That being called so, named so or tagged so adds to a score: such an icon is right."""
 UNKNOWN_COST = 1.2
