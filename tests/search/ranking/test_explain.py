@@ -200,10 +200,7 @@ def test_only_words_are_explained(engine: SearchEngine) -> None:
         engine.explain(Query(words="star"), 999)
 
 
-Run = Callable[..., Result]
-
-
-def test_the_command_shows_the_icon_beside_the_first(run: Run, called: Library) -> None:
+def test_the_command_shows_the_icon_beside_the_first(run: Callable[..., Result], called: Library) -> None:
     done = run("search", "star not filled", "--why", "lucide:bell", library=called.root)
     lines = done.stdout.splitlines()
     assert (done.exit_code, lines[0], lines[2]) == (0, "asked: star", "left out: filled"), done.output

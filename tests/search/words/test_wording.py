@@ -258,6 +258,8 @@ def test_whatever_else_is_typed_asks_for_something(text: str) -> None:
         ("no circle check", "check", (), ("circle",)),
         ("plus sans cercle", "plus", (), ("cercle",)),
         ("arrow ohne circle", "arrow", (), ("circle",)),
+        ("checkbox unchecked", "blank checkbox outline", (), ("off",)),
+        ("unticked box", "blank box outline", (), ("off",)),
         ("bell -filled", "bell", (), ("filled",)),
         ("bell -filled -circle", "bell", (), ("filled", "circle")),
         ("-filled bell", "bell", (), ("filled",)),
