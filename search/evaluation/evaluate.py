@@ -19,9 +19,20 @@ from indexer.merging.manifest import Weights, made_up_words
 from indexer.reports.figures import Ranks, means
 from indexer.reports.terminal import Progress
 from search.engine import Query, SearchEngine, Window
-from search.evaluation.corpus import N_INSTEAD, Case, Corpus, as_rank
 from search.evaluation.findings import EmptyRow, Evaluation, Row, measure
-from search.evaluation.queries import Question, Regime, Tags, find_answers, name_questions, read_queries, regimes
+from search.evaluation.queries import (
+    N_INSTEAD,
+    Case,
+    Corpus,
+    Question,
+    Regime,
+    Tags,
+    as_rank,
+    find_answers,
+    name_questions,
+    read_queries,
+    regimes,
+)
 from search.evaluation.rankers import (
     ENGINE,
     Contender,
@@ -184,9 +195,6 @@ def _ask_with_screenshots(
             found.worst_shots = worst_shots(shots, ranks, corpus, vectors, condition, n=N_WORST_SHOTS)
 
 
-N_RIGHT_SHOWN = 3
-
-
 def worst_cases(
     rankers: VectorRankers,
     questions: Sequence[Question],
@@ -211,7 +219,7 @@ def worst_cases(
                 task=question.query.kind,
                 rank=as_rank(int(first[place])),
                 n_right=len(question.right),
-                right=corpus.shown(right, k=N_RIGHT_SHOWN),
+                right=corpus.shown(right, k=3),
                 instead=corpus.shown(hits, k=N_INSTEAD),
             )
         )
@@ -222,7 +230,6 @@ LIMITS = (0.05, LEAST_SCORE, 0.15, 0.2, 0.25, 0.3, 0.4, GOOD_SCORE)
 """Least scores of the best hit that are tried."""
 EMPTY, OFF_TOPIC, MADE_UP = "wrongly empty", "off topic, answered", "made up, answered"
 N_MADE_UP, MADE_UP_SEED = 100, 1
-_HITS_LOOKED_AT = Window(k=10, min_score=0)
 
 
 def measure_empty_answers(
@@ -234,7 +241,7 @@ def measure_empty_answers(
     """
 
     def ask(text: str) -> Sequence[Hit]:
-        return engine.ask(Query(words=text), window=_HITS_LOOKED_AT).hits
+        return engine.ask(Query(words=text), window=Window(k=10, min_score=0)).hits
 
     lot = np.sort(np.random.default_rng(seed).permutation(len(questions))[:n]).tolist()
     held_out = []

@@ -32,7 +32,7 @@ from indexer.reports.figures import (
     table_html,
 )
 from indexer.reports.terminal import open_console, table_of
-from search.evaluation.corpus import Case, Shown
+from search.evaluation.queries import Case, Shown
 from search.evaluation.rankers import ENGINE, Contender
 from search.evaluation.screenshots import BAR, CHANGES, SIZES, USUAL_SIZE, Condition, conditions, png
 from search.showing.sheets import data_uri, is_drawn_in_white
@@ -249,12 +249,13 @@ _CURVES = {(): "clean", BAR: "theme, background, blur", CHANGES: "all changes"}
 def report_html(evaluation: Evaluation, read_picture: ReadPicture) -> str:
     """Lay out an evaluation as one page that needs nothing beside it."""
     tile = _tiles(read_picture)
-    sections = [
-        *_words(evaluation),
-        *_screenshots(evaluation),
-        *_empty_answers(evaluation),
-        *_worst(evaluation, tile),
-    ]
+    sections = [*_words(evaluation), *_screenshots(evaluation)]
+    if evaluation.empty:
+        curves = [Curve(row.kind, list(row.figures.values()), colour) for colour, row in enumerate(evaluation.empty)]
+        ticks = list(evaluation.empty[0].figures)
+        chart = line_chart("Share of queries", curves, ticks=ticks, x_title="least score of the best hit")
+        sections.append(section("empty answers", small="where a least score errs", charts=[chart]))
+    sections += _worst(evaluation, tile)
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     encoders = (f"encoder {one.label}: {one.model}, fingerprint {one.fingerprint}" for one in evaluation.encoders)
     facts = [*headline(evaluation), *encoders, *(f"queries: {file}" for file in evaluation.files), made]
@@ -298,16 +299,6 @@ def _screenshots(evaluation: Evaluation) -> Iterator[str]:
     small = f"{rows[0].n_queries:,} icons, found by a picture of themselves"
     table = f"<details><summary>All figures</summary>{_figures_html('screenshots', labelled)}</details>"
     yield section("screenshots", small=small, charts=charts, table=table)
-
-
-def _empty_answers(evaluation: Evaluation) -> Iterator[str]:
-    if not evaluation.empty:
-        return
-    curves = [Curve(row.kind, list(row.figures.values()), colour) for colour, row in enumerate(evaluation.empty)]
-    chart = line_chart(
-        "Share of queries", curves, ticks=list(evaluation.empty[0].figures), x_title="least score of the best hit"
-    )
-    yield section("empty answers", small="where a least score errs", charts=[chart])
 
 
 def _figures_html(title: str, rows: Sequence[tuple[str, Row]], *, bold: bool = False) -> str:

@@ -26,8 +26,7 @@ from indexer.merging.merge import TagVectors, Vectors
 from indexer.merging.vector_index import VectorIndex
 from indexer.reports.figures import DEPTH, UNRANKED, Ranks, right_ranks
 from search.engine import Filters, Query, SearchEngine, Window
-from search.evaluation.corpus import Corpus
-from search.evaluation.queries import Question, Tags
+from search.evaluation.queries import Corpus, Question, Tags
 from search.generation.backend import Ability
 from search.generation.facets import FaissVectors
 from search.generation.opened import Opened

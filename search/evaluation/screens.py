@@ -22,8 +22,8 @@ from indexer.reports.terminal import Progress, open_console, table_of
 from indexer.screens.boxes import Boxes, iou_matrix
 from indexer.screens.located import open_locator, seen_in
 from search.engine import Filters, SearchEngine
-from search.evaluation.corpus import Corpus
 from search.evaluation.evaluate import Subject
+from search.evaluation.queries import Corpus
 from search.generation.opened import Opened, forgetful
 from search.ranking.order import set_priority
 from search.results import Hit
@@ -332,8 +332,7 @@ def print_screens(evaluation: ScreenEvaluation) -> None:
         "the icons on the screens; each screen is named by the sets that it shows",
     ]
     if evaluation.false_on_empty:
-        false = spell(evaluation.false_on_empty, True, written="{:.2f}".format)
-        lines.append(f"boxes on a screen without icons: {false}")
+        lines.append("boxes on a screen without icons: " + spell(evaluation.false_on_empty, True, "{:.2f}".format))
     if not evaluation.n_held:
         lines.append("no names were measured: index the sets that the screens show, and give --library")
     for line in (*lines, ""):
@@ -342,8 +341,8 @@ def print_screens(evaluation: ScreenEvaluation) -> None:
     if evaluation.end_to_end:
         cells.append(("boxes and names", *quality_cells(evaluation.end_to_end)))
     if evaluation.naming:
-        first, five = evaluation.naming.top_1, evaluation.naming.top_5
-        cells.append(("true boxes named, first / among five", "", spell(first, True), spell(five, True), ""))
+        named = (spell(figure, True) for figure in (evaluation.naming.top_1, evaluation.naming.top_5))
+        cells.append(("true boxes named, first / among five", "", *named, ""))
     console.print(table_of(("", "threshold", "precision", "recall", "F1"), cells))
 
 

@@ -18,7 +18,7 @@ from indexer.arrays import Floats, Ids, Pixels
 from indexer.errors import RenderError, SourceError
 from indexer.rendering.render import draw
 from indexer.reports.figures import Ranks, right_ranks
-from search.evaluation.corpus import N_INSTEAD, Case, Corpus, as_rank
+from search.evaluation.queries import N_INSTEAD, Case, Corpus, as_rank
 from search.evaluation.rankers import ENCODED_AT_ONCE, CorpusVectors, in_blocks
 
 Layer = NDArray[np.float64]

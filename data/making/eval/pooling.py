@@ -31,9 +31,8 @@ from indexer.library.durable import write_file
 from indexer.library.folder import Library
 from indexer.rendering.render import draw
 from indexer.reports.terminal import Progress, ProgressLine
-from search.evaluation.corpus import Corpus
 from search.evaluation.evaluate import Subject
-from search.evaluation.queries import Line, Question, Tags, check_line, find_answers, read_lines, read_queries
+from search.evaluation.queries import Corpus, Line, Question, Tags, check_line, find_answers, read_lines, read_queries
 from search.evaluation.rankers import VectorRankers, find_contenders, in_blocks, read_vectors_of
 
 RANKERS = ("names", "pictures")

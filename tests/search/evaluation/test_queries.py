@@ -13,7 +13,6 @@ from indexer.languages.words import normalise
 from indexer.library.folder import Library
 from indexer.reports.figures import UNRANKED, Figure
 from search.engine import Query, SearchEngine, Window
-from search.evaluation.corpus import Corpus
 from search.evaluation.evaluate import EvaluateOptions, Subject, evaluate
 from search.evaluation.findings import Evaluation, Row
 from search.evaluation.queries import (
@@ -21,6 +20,7 @@ from search.evaluation.queries import (
     NO_TAGS,
     TAG,
     BenchmarkQuery,
+    Corpus,
     Question,
     Tags,
     find_answers,
