@@ -56,7 +56,7 @@ def _own_priority(opened: Opened) -> SetPriority:
     is_sample = np.array([one.location.startswith(str(bundled("samples"))) for one in of_sets], bool)
     is_free = np.array([family(one.licence) == "permissive" for one in of_sets], bool)
     size = sizes / max(1e-9, float(sizes.max(initial=0)))
-    evidence = weights.COMPLETE * size + weights.FREE * is_free - weights.PREFERRED * is_sample
+    evidence = weights.PLAIN * size + weights.FREE * is_free - weights.PREFERRED * is_sample
     evidence -= evidence.max(initial=-np.inf)
     return SetPriority(evidence.astype(np.float32), np.where(is_sample, OF_SAMPLES, OWN))
 
